@@ -1,0 +1,64 @@
+import { z } from "zod"
+import { limits } from "./limits.ts"
+
+/** Text that both databases and every encoding keep as it is: no NUL, no half of a surrogate pair. */
+export function text(charsMax: number, charsMin = 0) {
+  return z
+    .string()
+    .min(charsMin)
+    .max(charsMax)
+    .refine((value) => !value.includes("\0"), "must not contain the NUL character")
+    .refine((value) => value.isWellFormed(), "must not contain a lone surrogate")
+}
+
+const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
+
+/** A val's name. It becomes part of a host name, so it is unique per owner ignoring case. */
+export const valName = z.string().min(1).max(limits.nameCharsMax).regex(namePattern)
+
+/** A user's name, without `@`. */
+export const username = z.string().min(1).max(limits.usernameCharsMax).regex(namePattern)
+
+/** An id: a UUID, version 7 for everything that this server makes. */
+export const id = z.guid()
+
+/** A moment in UTC with milliseconds. */
+export const time = z.iso.datetime({ precision: 3 })
+
+/** An absolute URL. */
+export const url = z.string().meta({ format: "uri" })
+
+/** Who may see a val: everybody, everybody who knows its address, or its owner alone. */
+export const privacy = z.enum(["public", "unlisted", "private"])
+
+/** What starts a val. */
+export const valType = z.enum(["http", "script", "interval", "email"])
+
+/** The types a client may send: two older names of `http` are understood. */
+export const valTypeInput = z
+  .enum(["http", "script", "interval", "email", "httpnext", "express"])
+  .transform((type) => (type === "httpnext" || type === "express" ? "http" : type))
+
+/** What a token may do. */
+export const scope = z.enum([
+  "val:read",
+  "val:write",
+  "user:read",
+  "user:write",
+  "run:read",
+  "run:write",
+  "blob:read",
+  "blob:write",
+  "sqlite:read",
+  "sqlite:write",
+  "admin",
+])
+
+/** What a token may do. */
+export type Scope = z.infer<typeof scope>
+
+/** What started a run. */
+export const runSource = z.enum(["ui", "api", "http", "interval", "email"])
+
+/** How a run stands. */
+export const runStatus = z.enum(["queued", "running", "succeeded", "failed", "timed_out", "cancelled", "crashed"])

@@ -1,0 +1,144 @@
+import { z } from "zod"
+import { id, privacy, runSource, scope, text, username, valName, valTypeInput } from "./fields.ts"
+import { limits } from "./limits.ts"
+
+/** Parameters arrive as text; the `wire` of their meta says what the OpenAPI document shows instead. */
+function integerParam(min: number, max: number) {
+  return z
+    .string()
+    .regex(/^[0-9]{1,15}$/, `must be an integer from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be an integer from ${min} to ${max}`)
+    .meta({ wire: { type: "integer", minimum: min, maximum: max } })
+}
+
+const booleanParam = z
+  .enum(["true", "false"])
+  .transform((value) => value === "true")
+  .meta({ wire: { type: "boolean" } })
+
+// Date parses far more than ISO-8601, and takes local time where no zone is given: the shape is checked first.
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)$/i
+
+/** A moment as a client writes it, read into milliseconds. */
+const moment = z
+  .string()
+  .max(40)
+  .transform((value, context) => {
+    // In a query string an unencoded `+` of the zone arrives as a space.
+    const ms = parseTime(value.replace(" ", "+"))
+    if (ms === undefined) context.addIssue({ code: "custom", message: "must be an ISO-8601 timestamp with a zone" })
+    return ms ?? 0
+  })
+  .meta({ wire: { type: "string", format: "date-time" } })
+
+function parseTime(value: string): number | undefined {
+  if (!timePattern.test(value)) return undefined
+  // Date.parse wants a point before the fraction and a colon in the zone; the zone is the only part that may lack one.
+  const normal = value.replace(",", ".").replace(/([+-]\d{2})(\d{2})?$/, (_, hours: string, minutes = "00") => `${hours}:${minutes}`)
+  const ms = Date.parse(normal.toUpperCase())
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+const sourcesParam = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => [...new Set([value].flat().flatMap((part) => part.split(",")))])
+  .pipe(z.array(runSource).max(runSource.options.length))
+  .meta({ wire: { type: "array", items: { type: "string", enum: runSource.options } } })
+
+const paging = {
+  limit: integerParam(1, limits.pageItemsMax).default(limits.pageItemsDefault),
+  offset: integerParam(0, Number.MAX_SAFE_INTEGER).default(0),
+}
+const period = { since: moment.optional(), until: moment.optional() }
+
+/** The query of a plain list. */
+export const pageQuery = z.object(paging)
+
+/** The query of a list of references. */
+export const periodQuery = z.object({ ...paging, ...period })
+
+/** The query of a list of runs. */
+export const runsQuery = z.object({ ...paging, ...period, error: booleanParam.optional(), source: sourcesParam.optional() })
+
+/** The query of a list of comments. */
+export const commentsQuery = z.object({ ...paging, ...period, relationship: z.enum(["any", "given", "received"]).default("any") })
+
+/** The query of the list of vals. */
+export const valsQuery = z.object({ ...paging, privacy: privacy.optional(), userId: id.optional() })
+
+/** The query of a search. */
+export const searchQuery = z.object({ ...paging, query: text(limits.queryCharsMax, 1) })
+
+const name = text(200, 1)
+const versionNumber = z
+  .string()
+  .regex(/^[0-9]{1,15}$/, "must be an integer of at least 0")
+  .transform(Number)
+  .meta({ wire: { type: "integer", minimum: 0 } })
+
+/** Path parameters, by what the path names. */
+export const params = {
+  val: z.object({ val_id: id }),
+  version: z.object({ val_id: id, version: versionNumber }),
+  user: z.object({ user_id: id }),
+  username: z.object({ username: name }),
+  valByName: z.object({ username: name, val_name: name }),
+  run: z.object({ run_id: id }),
+  comment: z.object({ comment_id: id }),
+  token: z.object({ token_id: id }),
+  secret: z.object({ name: z.string().min(1).max(limits.secretNameCharsMax).regex(/^[A-Z_][A-Z0-9_]*$/) }),
+}
+
+const code = text(limits.codeCharsMax, 1)
+const readme = text(limits.readmeCharsMax).nullable()
+const optionalFields = { readme: readme.optional(), privacy: privacy.optional(), type: valTypeInput.optional() }
+
+/** What a client sends to create a val; without a name one is made up. */
+export const createValBody = z.object({ code, name: valName.optional(), ...optionalFields })
+
+/** What a client sends to create a val or to update the one with that name. */
+export const saveValBody = z.object({ name: valName, code, ...optionalFields })
+
+/** What a client sends to change a val without touching its code. */
+export const updateValBody = z
+  .object({ name: valName.optional(), ...optionalFields })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), "must have at least one of name, privacy, readme, type")
+
+/** What a client sends to make new code the current version. */
+export const createVersionBody = z.object({ code, name: valName.optional(), ...optionalFields })
+
+/** What a client sends to comment on a val. */
+export const createCommentBody = z.object({ comment: text(limits.commentCharsMax, 1) })
+
+/** What a client sends to create a token. */
+export const createTokenBody = z.object({
+  name: text(limits.tokenNameCharsMax, 1),
+  scopes: z
+    .array(scope)
+    .min(1)
+    .max(scope.options.length)
+    .transform((scopes) => [...new Set(scopes)]),
+  expiresAt: moment.nullable().optional(),
+})
+
+const host = z
+  .string()
+  .min(1)
+  .max(limits.secretHostCharsMax)
+  .regex(/^(?!-)[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*(:[0-9]{1,5})?$/, "must be a host name, with a port if need be")
+
+/** What a client sends to set a secret. */
+export const putSecretBody = z.object({
+  value: text(limits.secretValueBytesMax).refine(
+    (value) => new TextEncoder().encode(value).length <= limits.secretValueBytesMax,
+    `must be at most ${limits.secretValueBytesMax} bytes`,
+  ),
+  hosts: z.array(host).min(1).max(limits.secretHostsMax).nullable().optional(),
+})
+
+/** What an administrator sends to create a user. */
+export const createUserBody = z.object({
+  username,
+  email: z.email().max(limits.emailCharsMax).nullable().optional(),
+})

@@ -1,0 +1,20 @@
+/** The sizes that the wire contract promises. They are the same on every server, so that a client can check before it sends. */
+export const limits = {
+  nameCharsMax: 48,
+  usernameCharsMax: 30,
+  codeCharsMax: 256_000,
+  readmeCharsMax: 65_536,
+  commentCharsMax: 10_000,
+  queryCharsMax: 512,
+  emailCharsMax: 254,
+  tokenNameCharsMax: 100,
+  secretNameCharsMax: 128,
+  secretValueBytesMax: 32_768,
+  secretHostsMax: 32,
+  secretHostCharsMax: 255,
+  secretsPerUserMax: 200,
+  idempotencyKeyCharsMax: 255,
+  pageItemsDefault: 20,
+  pageItemsMax: 100,
+  versionMax: 2_147_483_647,
+} as const

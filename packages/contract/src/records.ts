@@ -1,0 +1,164 @@
+import { z } from "zod"
+import { errorCodes, type ErrorCode } from "./errors.ts"
+import { id, privacy, runSource, runStatus, scope, time, url, username, valName, valType } from "./fields.ts"
+
+/** Who made a thing. */
+export const author = z.object({ id, username }).meta({ id: "Author" })
+
+/** A user as everybody sees them. */
+export const user = z
+  .object({
+    id,
+    username,
+    bio: z.string().nullable(),
+    profileImageUrl: z.string().nullable(),
+    url,
+    links: z.object({ self: url }),
+    type: z.literal("user"),
+    createdAt: time,
+  })
+  .meta({ id: "User" })
+
+/** A user as they see themselves. */
+export const profile = user.extend({ email: z.string().nullable(), tier: z.string().nullable() }).meta({ id: "Profile" })
+
+/** A val, the same shape on every route; a single version is a val whose code and version are that version's. */
+export const val = z
+  .object({
+    id,
+    name: valName,
+    version: z.int().min(1),
+    code: z.string(),
+    readme: z.string().nullable(),
+    privacy,
+    public: z.boolean(),
+    type: valType,
+    url,
+    links: z.object({ self: url, versions: url, module: url, endpoint: url.optional() }),
+    author,
+    likeCount: z.int().min(0),
+    referenceCount: z.int().min(0),
+    createdAt: time,
+    updatedAt: time,
+    versionCreatedAt: time,
+    runStartAt: time.nullable(),
+    runEndAt: time.nullable(),
+  })
+  .meta({ id: "Val" })
+
+/** A version in the list of a val's versions. */
+export const version = z
+  .object({
+    val_id: id,
+    version: z.int().min(1),
+    code: z.string(),
+    createdAt: time,
+    runStartAt: time.nullable(),
+    runEndAt: time.nullable(),
+  })
+  .meta({ id: "Version" })
+
+/** A val as runs and comments mention it. */
+export const valMention = z
+  .object({ id, name: valName, version: z.int().min(1), privacy, public: z.boolean(), author, author_id: id, username })
+  .meta({ id: "ValMention" })
+
+/** Why a run failed. */
+export const runError = z.object({ name: z.string(), message: z.string(), stack: z.string().optional() }).meta({ id: "RunError" })
+
+/** A run in a list. */
+export const run = z
+  .object({
+    id,
+    parentId: id.nullable(),
+    runStartAt: time,
+    runEndAt: time.nullable(),
+    error: runError.nullable(),
+    source: runSource,
+    status: runStatus,
+    durationMs: z.number().min(0).nullable(),
+    val: valMention,
+  })
+  .meta({ id: "Run" })
+
+/** One line that a val logged. */
+export const logLine = z
+  .object({ at: time, level: z.enum(["debug", "log", "info", "warn", "error"]), message: z.string() })
+  .meta({ id: "LogLine" })
+
+/** The request that started a run of an http val. */
+export const runRequest = z.object({ method: z.string(), url: z.string(), status: z.int().nullable() }).meta({ id: "RunRequest" })
+
+/** A run with everything that is kept of it. */
+export const runDetail = run
+  .extend({
+    args: z.unknown(),
+    returnValue: z.unknown(),
+    logs: z.array(logLine),
+    logsTruncated: z.boolean(),
+    emails: z.array(z.unknown()),
+    request: runRequest.nullable(),
+  })
+  .meta({ id: "RunDetail" })
+
+/** What somebody said about a val. */
+export const comment = z.object({ id, comment: z.string(), createdAt: time, author, val: valMention }).meta({ id: "Comment" })
+
+/** One end of a reference. */
+export const referenceEnd = z.object({ id, name: valName, username, author_id: id, author }).meta({ id: "ReferenceEnd" })
+
+/** That the val `reference` imports the val `dependsOn`. */
+export const reference = z
+  .object({ referencedAt: time, reference: referenceEnd, dependsOn: referenceEnd })
+  .meta({ id: "Reference" })
+
+/** A token as its owner sees it in a list; the secret string is not kept. */
+export const token = z
+  .object({
+    id,
+    name: z.string(),
+    scopes: z.array(scope),
+    createdAt: time,
+    expiresAt: time.nullable(),
+    lastUsedAt: time.nullable(),
+  })
+  .meta({ id: "Token" })
+
+/** A new token: the only answer that ever has the secret string. */
+export const newToken = token.extend({ token: z.string() }).meta({ id: "NewToken" })
+
+/** A secret without its value. */
+export const secret = z
+  .object({ name: z.string(), hosts: z.array(z.string()).nullable(), createdAt: time, updatedAt: time })
+  .meta({ id: "Secret" })
+
+/** A user who was just created, with their first token. */
+export const newUser = user.extend({ token: z.string() }).meta({ id: "NewUser" })
+
+/** The address of a page and of its neighbours; a neighbour that does not exist is absent. */
+export const pageLinks = z.object({ self: url, next: url.optional(), prev: url.optional() }).meta({ id: "PageLinks" })
+
+/** A page of a list. */
+export function page<Item extends z.ZodType>(item: Item) {
+  return z.object({ data: z.array(item), links: pageLinks })
+}
+
+/** The body of every error. */
+export const errorBody = z
+  .object({
+    statusCode: z.int(),
+    error: z.string(),
+    code: z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]),
+    message: z.string(),
+    requestId: z.string(),
+    issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: "Error" })
+
+/** Whether the process lives. */
+export const health = z.object({ status: z.literal("ok"), version: z.string() }).meta({ id: "Health" })
+
+/** Whether the server can do its work, and with which parts. */
+export const readiness = z
+  .object({ status: z.literal("ok"), version: z.string(), database: z.string(), schemaVersion: z.int() })
+  .meta({ id: "Readiness" })

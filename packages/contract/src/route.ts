@@ -1,0 +1,42 @@
+import type { z } from "zod"
+import type { ErrorCode } from "./errors.ts"
+import type { Scope } from "./fields.ts"
+
+/** The methods that routes use; HEAD works wherever GET does. */
+export type Method = "get" | "post" | "put" | "delete"
+
+/**
+ * One row of the route table. The server's routing and validation, the OpenAPI document, the typed client and the
+ * authorization matrix of the tests are all read from it, so a route cannot be in one of them and missing in another.
+ */
+export interface RouteDefinition {
+  readonly method: Method
+  /** In OpenAPI form: `/v1/vals/{val_id}`. */
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  /** `required`: 401 without a token. `optional`: a token widens what one sees. */
+  readonly auth: "required" | "optional" | "none"
+  /** The scope a token needs, where one is sent. */
+  readonly scope?: Scope
+  /** What the caller must be to the val that the path names: able to see it, or its owner. */
+  readonly valAccess?: "see" | "own"
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType<object>
+  /** With a `text/*` or JavaScript content type, a body that is not a JSON object with a string `code` is the code itself. */
+  readonly isCodeBody?: boolean
+  /** `If-Match` with a version number is honoured. */
+  readonly hasIfMatch?: boolean
+  /** `ETag` and `If-None-Match` are honoured. */
+  readonly hasEtag?: boolean
+  /** By status: the schema of a JSON answer, `null` for none, or the content type of an answer that is no JSON. */
+  readonly answers: Readonly<Record<number, z.ZodType | string | null>>
+  /** The codes it may answer with beyond those that follow from the other fields. */
+  readonly errors?: readonly ErrorCode[]
+}
+
+/** Keeps the precise type of a row while checking its shape. */
+export function route<const Definition extends RouteDefinition>(definition: Definition): Definition {
+  return definition
+}

@@ -1,0 +1,45 @@
+import type { ErrorCode } from "./errors.ts"
+import type { RouteDefinition } from "./route.ts"
+import { accountRoutes } from "./routes/account.ts"
+import { meRoutes } from "./routes/me.ts"
+import { runRoutes } from "./routes/runs.ts"
+import { socialRoutes } from "./routes/social.ts"
+import { systemRoutes } from "./routes/system.ts"
+import { userRoutes } from "./routes/users.ts"
+import { valRoutes } from "./routes/vals.ts"
+import { versionRoutes } from "./routes/versions.ts"
+
+/** Every route there is. */
+export const routes = {
+  ...meRoutes,
+  ...valRoutes,
+  ...versionRoutes,
+  ...socialRoutes,
+  ...runRoutes,
+  ...userRoutes,
+  ...accountRoutes,
+  ...systemRoutes,
+} satisfies Record<string, RouteDefinition>
+
+/** The route table. */
+export type Routes = typeof routes
+
+/** The name of a route, which is also the name of the client's method. */
+export type RouteName = keyof Routes
+
+/** The names of all routes, in the order of the table. */
+export const routeNames = Object.keys(routes) as readonly RouteName[]
+
+/** Every error code that a route may answer with: what its fields imply, and what it names itself. */
+export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
+  const codes: ErrorCode[] = ["rate_limited", "internal", "database_unavailable", "invalid_request"]
+  if (route.auth === "required") codes.push("unauthenticated")
+  if (route.auth !== "none") codes.push("invalid_token")
+  if (route.scope) codes.push("missing_scope")
+  if (route.valAccess) codes.push("val_not_found")
+  if (route.valAccess === "own") codes.push("not_owner")
+  if (route.body) codes.push("invalid_json", "body_too_large", "unsupported_encoding")
+  if (route.hasIfMatch) codes.push("version_conflict")
+  if (route.method === "post") codes.push("idempotency_in_flight", "idempotency_mismatch")
+  return [...new Set([...codes, ...(route.errors ?? [])])]
+}

@@ -1,0 +1,72 @@
+import { createTokenBody, pageQuery, params, putSecretBody } from "../inputs.ts"
+import { newToken, page, secret, token } from "../records.ts"
+import { route } from "../route.ts"
+
+/** The caller's tokens and secrets. */
+export const accountRoutes = {
+  listTokens: route({
+    method: "get",
+    path: "/v1/me/tokens",
+    tag: "Tokens",
+    summary: "The caller's tokens, newest first",
+    auth: "required",
+    scope: "user:read",
+    query: pageQuery,
+    answers: { 200: page(token) },
+  }),
+  createToken: route({
+    method: "post",
+    path: "/v1/me/tokens",
+    tag: "Tokens",
+    summary: "Create a token; the answer is the only place its secret string is ever shown",
+    auth: "required",
+    scope: "user:write",
+    body: createTokenBody,
+    answers: { 200: newToken },
+    errors: ["scope_escalation"],
+  }),
+  revokeToken: route({
+    method: "delete",
+    path: "/v1/me/tokens/{token_id}",
+    tag: "Tokens",
+    summary: "Revoke a token; it stops working at once",
+    auth: "required",
+    scope: "user:write",
+    params: params.token,
+    answers: { 204: null },
+    errors: ["token_not_found"],
+  }),
+  listSecrets: route({
+    method: "get",
+    path: "/v1/me/secrets",
+    tag: "Secrets",
+    summary: "The names of the caller's secrets",
+    auth: "required",
+    scope: "user:read",
+    query: pageQuery,
+    answers: { 200: page(secret) },
+  }),
+  putSecret: route({
+    method: "put",
+    path: "/v1/me/secrets/{name}",
+    tag: "Secrets",
+    summary: "Set a secret; its value can never be read back over the API",
+    auth: "required",
+    scope: "user:write",
+    params: params.secret,
+    body: putSecretBody,
+    answers: { 204: null },
+    errors: ["too_many_secrets"],
+  }),
+  deleteSecret: route({
+    method: "delete",
+    path: "/v1/me/secrets/{name}",
+    tag: "Secrets",
+    summary: "Delete a secret",
+    auth: "required",
+    scope: "user:write",
+    params: params.secret,
+    answers: { 204: null },
+    errors: ["secret_not_found"],
+  }),
+}

@@ -1,0 +1,63 @@
+import { z } from "zod"
+import { params } from "../inputs.ts"
+import { health, readiness } from "../records.ts"
+import { route } from "../route.ts"
+
+/** Everything outside `/v1`. */
+export const systemRoutes = {
+  getModule: route({
+    method: "get",
+    // `{val_name}` may end in `@{version}`: one path segment, so it is one parameter.
+    path: "/v/{username}/{val_name}",
+    tag: "Modules",
+    summary: "A val's code as a module, `…/{val_name}@{version}` for one version: TypeScript to a runtime, JavaScript to a browser",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    params: params.valByName,
+    hasEtag: true,
+    answers: { 200: "text/javascript" },
+    errors: ["version_not_found", "module_not_parsable"],
+  }),
+  getOpenApi: route({
+    method: "get",
+    path: "/openapi.json",
+    tag: "System",
+    summary: "This description",
+    auth: "none",
+    answers: { 200: z.object({ openapi: z.string() }).loose() },
+  }),
+  getDocs: route({
+    method: "get",
+    path: "/docs",
+    tag: "System",
+    summary: "A page to read and try the API",
+    auth: "none",
+    answers: { 200: "text/html" },
+  }),
+  getHealth: route({
+    method: "get",
+    path: "/healthz",
+    tag: "System",
+    summary: "Whether the process lives",
+    auth: "none",
+    answers: { 200: health },
+  }),
+  getReadiness: route({
+    method: "get",
+    path: "/readyz",
+    tag: "System",
+    summary: "Whether the server can do its work: asks the database",
+    auth: "none",
+    answers: { 200: readiness },
+    errors: ["database_unavailable"],
+  }),
+  getMetrics: route({
+    method: "get",
+    path: "/metrics",
+    tag: "System",
+    summary: "Counters in Prometheus text format",
+    auth: "none",
+    answers: { 200: "text/plain" },
+  }),
+}

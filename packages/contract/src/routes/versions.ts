@@ -1,0 +1,60 @@
+import { createVersionBody, pageQuery, params } from "../inputs.ts"
+import { page, val, version } from "../records.ts"
+import { route } from "../route.ts"
+
+/** The versions of a val. */
+export const versionRoutes = {
+  listVersions: route({
+    method: "get",
+    path: "/v1/vals/{val_id}/versions",
+    tag: "Versions",
+    summary: "A val's versions, newest first",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    params: params.val,
+    query: pageQuery,
+    answers: { 200: page(version) },
+  }),
+  createVersion: route({
+    method: "post",
+    path: "/v1/vals/{val_id}/versions",
+    tag: "Versions",
+    summary: "Make new code the current version; 200 when the code is what it was",
+    auth: "required",
+    scope: "val:write",
+    valAccess: "own",
+    params: params.val,
+    body: createVersionBody,
+    isCodeBody: true,
+    hasIfMatch: true,
+    answers: { 200: val, 201: val },
+    errors: ["name_taken"],
+  }),
+  getVersion: route({
+    method: "get",
+    path: "/v1/vals/{val_id}/versions/{version}",
+    tag: "Versions",
+    summary: "A val as it is in one version",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    params: params.version,
+    hasEtag: true,
+    answers: { 200: val },
+    errors: ["version_not_found"],
+  }),
+  deleteVersion: route({
+    method: "delete",
+    path: "/v1/vals/{val_id}/versions/{version}",
+    tag: "Versions",
+    summary: "Delete one version; its number is never used again",
+    auth: "required",
+    scope: "val:write",
+    valAccess: "own",
+    params: params.version,
+    hasIfMatch: true,
+    answers: { 204: null },
+    errors: ["version_not_found", "last_version"],
+  }),
+}
