@@ -20,6 +20,10 @@ const booleanParam = z
 // Date parses far more than ISO-8601, and takes local time where no zone is given: the shape is checked first.
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)$/i
 
+// The years 0000 to 9999: others are not written with four digits.
+const timeMin = Date.parse("0000-01-01T00:00:00Z")
+const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
+
 /** A moment as a client writes it, read into milliseconds. */
 const moment = z
   .string()
@@ -37,7 +41,10 @@ function parseTime(value: string): number | undefined {
   // Date.parse wants a point before the fraction and a colon in the zone; the zone is the only part that may lack one.
   const normal = value.replace(",", ".").replace(/([+-]\d{2})(\d{2})?$/, (_, hours: string, minutes = "00") => `${hours}:${minutes}`)
   const ms = Date.parse(normal.toUpperCase())
-  return Number.isNaN(ms) ? undefined : ms
+  // Date.parse reads 30 February as 1 March. Only a day that exists is the same after it went through UTC.
+  const day = value.slice(0, 10)
+  const isReal = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false
+  return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
 }
 
 const sourcesParam = z
@@ -48,7 +55,7 @@ const sourcesParam = z
 
 const paging = {
   limit: integerParam(1, limits.pageItemsMax).default(limits.pageItemsDefault),
-  offset: integerParam(0, Number.MAX_SAFE_INTEGER).default(0),
+  offset: integerParam(0, limits.pageOffsetMax).default(0),
 }
 const period = { since: moment.optional(), until: moment.optional() }
 
@@ -65,7 +72,7 @@ export const runsQuery = z.object({ ...paging, ...period, error: booleanParam.op
 export const commentsQuery = z.object({ ...paging, ...period, relationship: z.enum(["any", "given", "received"]).default("any") })
 
 /** The query of the list of vals. */
-export const valsQuery = z.object({ ...paging, privacy: privacy.optional(), userId: id.optional() })
+export const valsQuery = z.object({ ...paging, privacy: privacy.optional(), userId: id.transform((value) => value.toLowerCase()).optional() })
 
 /** The query of a search. */
 export const searchQuery = z.object({ ...paging, query: text(limits.queryCharsMax, 1) })
@@ -77,16 +84,19 @@ const versionNumber = z
   .transform(Number)
   .meta({ wire: { type: "integer", minimum: 0 } })
 
+// Ids are kept in lower case; a client may shout.
+const idParam = id.transform((value) => value.toLowerCase())
+
 /** Path parameters, by what the path names. */
 export const params = {
-  val: z.object({ val_id: id }),
-  version: z.object({ val_id: id, version: versionNumber }),
-  user: z.object({ user_id: id }),
+  val: z.object({ val_id: idParam }),
+  version: z.object({ val_id: idParam, version: versionNumber }),
+  user: z.object({ user_id: idParam }),
   username: z.object({ username: name }),
   valByName: z.object({ username: name, val_name: name }),
-  run: z.object({ run_id: id }),
-  comment: z.object({ comment_id: id }),
-  token: z.object({ token_id: id }),
+  run: z.object({ run_id: idParam }),
+  comment: z.object({ comment_id: idParam }),
+  token: z.object({ token_id: idParam }),
   secret: z.object({ name: z.string().min(1).max(limits.secretNameCharsMax).regex(/^[A-Z_][A-Z0-9_]*$/) }),
 }
 

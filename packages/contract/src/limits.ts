@@ -16,5 +16,6 @@ export const limits = {
   idempotencyKeyCharsMax: 255,
   pageItemsDefault: 20,
   pageItemsMax: 100,
+  pageOffsetMax: 999_999_999_999_999,
   versionMax: 2_147_483_647,
 } as const

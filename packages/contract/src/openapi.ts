@@ -105,9 +105,9 @@ function toAnswers(route: RouteDefinition, schemas: Json): Json {
   return answers
 }
 
-function toContent(answer: z.ZodType | string | null, schemas: Json): Json {
+function toContent(answer: RouteDefinition["answers"][number], schemas: Json): Json {
   if (answer === null) return {}
-  if (typeof answer === "string") return { content: { [answer]: { schema: { type: "string" } } } }
+  if (answer instanceof Array) return { content: Object.fromEntries(answer.map((type) => [type, { schema: { type: "string" } }])) }
   return { content: { "application/json": { schema: toSchema(answer, "output", schemas) } } }
 }
 
@@ -128,20 +128,18 @@ function toSchema(schema: z.ZodType, io: "input" | "output", components: Json): 
     const { $schema: _dialect, id: _id, ...rest } = definition
     components[name] = pointToComponents(rest)
   }
-  const id = schema.meta()?.id
-  if (id === undefined) return pointToComponents(json) as Json
-  const { id: _id, ...rest } = json
-  components[id] = pointToComponents(rest)
-  return { $ref: `#/components/schemas/${id}` }
+  return pointToComponents(json) as Json
 }
 
 /** Where a field's `meta` has `wire`, that is what it looks like on the wire; a pattern beside a format says nothing more. */
-function mend({ jsonSchema }: { jsonSchema: Json }): void {
+function mend({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: Json }): void {
   if (typeof jsonSchema.wire === "object") {
-    const { wire, default: standard } = jsonSchema
+    const { wire } = jsonSchema
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
-    Object.assign(jsonSchema, wire, standard === undefined ? {} : { default: standard })
+    Object.assign(jsonSchema, wire)
   }
+  // zod leaves out the default of a field that is transformed, though on our wire both look the same.
+  if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue
   if (jsonSchema.format) delete jsonSchema.pattern
 }
 

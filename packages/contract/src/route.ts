@@ -30,8 +30,8 @@ export interface RouteDefinition {
   readonly hasIfMatch?: boolean
   /** `ETag` and `If-None-Match` are honoured. */
   readonly hasEtag?: boolean
-  /** By status: the schema of a JSON answer, `null` for none, or the content type of an answer that is no JSON. */
-  readonly answers: Readonly<Record<number, z.ZodType | string | null>>
+  /** By status: the schema of a JSON answer, `null` for none, or the content types of an answer that is no JSON. */
+  readonly answers: Readonly<Record<number, z.ZodType | readonly string[] | null>>
   /** The codes it may answer with beyond those that follow from the other fields. */
   readonly errors?: readonly ErrorCode[]
 }

@@ -16,7 +16,7 @@ export const systemRoutes = {
     valAccess: "see",
     params: params.valByName,
     hasEtag: true,
-    answers: { 200: "text/javascript" },
+    answers: { 200: ["text/tsx", "text/javascript"] },
     errors: ["version_not_found", "module_not_parsable"],
   }),
   getOpenApi: route({
@@ -33,7 +33,7 @@ export const systemRoutes = {
     tag: "System",
     summary: "A page to read and try the API",
     auth: "none",
-    answers: { 200: "text/html" },
+    answers: { 200: ["text/html"] },
   }),
   getHealth: route({
     method: "get",
@@ -58,6 +58,6 @@ export const systemRoutes = {
     tag: "System",
     summary: "Counters in Prometheus text format",
     auth: "none",
-    answers: { 200: "text/plain" },
+    answers: { 200: ["text/plain"] },
   }),
 }

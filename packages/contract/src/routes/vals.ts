@@ -34,7 +34,6 @@ export const valRoutes = {
     auth: "required",
     scope: "val:write",
     body: saveValBody,
-    isCodeBody: true,
     hasIfMatch: true,
     answers: { 200: val },
   }),

@@ -1,0 +1,68 @@
+import { toAnswer } from "./client/answer.ts"
+import { systemClock } from "./client/clock.ts"
+import { contract } from "./client/contract.ts"
+import { clientLimits } from "./client/limits.ts"
+import { followPages } from "./client/pages.ts"
+import { type PreparedRequest, type Server, toRequest } from "./client/request.ts"
+import { type SendDeps, send } from "./client/send.ts"
+import type { AnyAnswer, AnyCallOptions, AnyPage, Client, ClientOptions } from "./client/types.ts"
+import type { RouteName } from "./routes.ts"
+
+export type { Clock } from "./client/clock.ts"
+export { ApiError, ConnectionError, type Issue, LinkError } from "./client/errors.ts"
+export type { Input } from "./client/input.ts"
+export { clientLimits } from "./client/limits.ts"
+export type { Answer, CallOptions, Client, ClientOptions, Fetch, Item, NotModified, Output, PageName } from "./client/types.ts"
+
+/** Makes a client: `await client.getVal({ val_id })`. It needs nothing but what browsers, Bun, Deno and Node 20 all have. */
+export function createClient(options: ClientOptions): Client {
+  const server = toServer(options)
+  const deps = toSendDeps(options)
+
+  const prepare = (name: RouteName, input: object = {}, call: AnyCallOptions = {}) => toRequest(server, contract.routes[name], input, call)
+  const exchange = async (name: RouteName, request: PreparedRequest, call: AnyCallOptions = {}): Promise<AnyAnswer> =>
+    toAnswer(contract.routes[name], request, await send(deps, request, call), deps.clock.now())
+
+  const raw = async (name: RouteName, input?: object, call?: AnyCallOptions) => exchange(name, prepare(name, input, call), call)
+  const body = async (name: RouteName, input?: object, call?: AnyCallOptions) => (await raw(name, input, call)).body
+
+  async function* pages(name: RouteName, input?: object, call?: AnyCallOptions) {
+    const first = prepare(name, input, call)
+    yield* followPages(first.url, async (url) => (await exchange(name, { ...first, url }, call)).body as AnyPage)
+  }
+  async function* items(name: RouteName, input?: object, call?: AnyCallOptions) {
+    for await (const page of pages(name, input, call)) yield* page.data
+  }
+
+  // The methods are made in a loop over the table that their types are mapped from, which no compiler can follow.
+  return { ...toMethods(body), raw: toMethods(raw), pages, items } as unknown as Client
+}
+
+type Call<Result> = (name: RouteName, input?: object, call?: AnyCallOptions) => Promise<Result>
+
+function toMethods<Result>(call: Call<Result>) {
+  const names = Object.keys(contract.routes) as RouteName[]
+  return Object.fromEntries(names.map((name) => [name, (input?: object, options?: AnyCallOptions) => call(name, input, options)]))
+}
+
+function toServer({ baseUrl, token }: ClientOptions): Server {
+  const { protocol, origin, pathname } = new URL(baseUrl)
+  // Without its scheme, `localhost:3000` is a URL too, of the scheme `localhost`.
+  if (!/^https?:$/.test(protocol))
+    throw new TypeError(`Cannot create a client for "${baseUrl}": it does not begin with http:// or https://`)
+  // Left to `fetch`, such a token would be quoted in the error message.
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    throw new TypeError("Cannot create a client with this token: it is empty or has characters that a header cannot carry")
+  }
+  return { baseUrl: origin + pathname.replace(/\/+$/, ""), token }
+}
+
+function toSendDeps(options: ClientOptions): SendDeps {
+  return {
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    retriesMax: options.retriesMax ?? clientLimits.retriesMax,
+    timeoutMs: options.timeoutMs ?? clientLimits.timeoutMs,
+  }
+}

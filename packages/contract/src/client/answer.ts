@@ -1,0 +1,60 @@
+import type { ErrorCode } from "../errors.ts"
+import { contract } from "./contract.ts"
+import type { RouteFacts } from "./contract-facts.ts"
+import { ApiError, type Issue } from "./errors.ts"
+import type { PreparedRequest } from "./request.ts"
+import { toRetryAfterMs } from "./retry.ts"
+import type { Received } from "./send.ts"
+import type { AnyAnswer } from "./types.ts"
+
+/** Reads what came back: the answer that the route promises, or an ApiError. */
+export function toAnswer(route: RouteFacts, request: PreparedRequest, received: Received, nowMs: number): AnyAnswer {
+  const { status, headers, text } = received
+  const isExpected304 = status === 304 && request.headers.has("if-none-match")
+  if (status === 204 || isExpected304) return { status, headers, body: undefined }
+  if (status < 200 || status > 299) throw toApiError(request, received, nowMs)
+  if (route.isText) return { status, headers, body: text }
+  const body = parseJson(text)
+  // A portal or a proxy in between can answer 200 with a page of its own.
+  if (body === undefined) throw new ApiError(`Cannot ${describe(request)}: the answer is not JSON`, toDetails(received, {}, nowMs))
+  return { status, headers, body }
+}
+
+function toApiError(request: PreparedRequest, received: Received, nowMs: number): ApiError {
+  const parsed = parseJson(received.text)
+  const body = typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {}
+  // A browser shows a redirect that is not to be followed as status 0.
+  const isRedirect = received.status === 0 || (received.status >= 300 && received.status <= 399)
+  const fallback = `Cannot ${describe(request)}: ${isRedirect ? "the server redirects" : `the server answered ${received.status}`}`
+  const message = typeof body.message === "string" && body.message !== "" ? body.message : fallback
+  return new ApiError(withoutToken(message, request), toDetails(received, body, nowMs))
+}
+
+function toDetails({ status, headers }: Received, body: Record<string, unknown>, nowMs: number) {
+  return {
+    status,
+    code: contract.errorCodes.find((code): code is ErrorCode => code === body.code) ?? ("unknown" as const),
+    requestId: typeof body.requestId === "string" ? body.requestId : (headers.get("x-request-id") ?? undefined),
+    issues: Array.isArray(body.issues) ? (body.issues as Issue[]) : [],
+    retryAfterMs: toRetryAfterMs(headers, nowMs),
+  }
+}
+
+function describe(request: PreparedRequest): string {
+  return `${request.method} "${request.url}"`
+}
+
+/** The message is not ours: something between here and the server may have echoed the request. */
+function withoutToken(message: string, request: PreparedRequest): string {
+  const token = request.headers.get("authorization")?.replace(/^Bearer /, "")
+  return token ? message.replaceAll(token, "[token]") : message
+}
+
+/** `undefined` for what is not JSON: no JSON text means that. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

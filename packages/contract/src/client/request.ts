@@ -1,0 +1,75 @@
+import type { RouteFacts } from "./contract-facts.ts"
+import type { AnyCallOptions } from "./types.ts"
+
+/** A request that can be sent, and sent again. */
+export interface PreparedRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+  readonly body: string | undefined
+  /** A second attempt does no harm when the first one reached the server unseen. */
+  readonly isRepeatable: boolean
+}
+
+/** Where requests go, and as whom. */
+export interface Server {
+  readonly baseUrl: string
+  readonly token: string | undefined
+}
+
+/** Puts each field of the input where the route wants it: into the path, the query or the body. */
+export function toRequest(server: Server, route: RouteFacts, input: object, options: AnyCallOptions): PreparedRequest {
+  const fields = new Map(Object.entries(input).map(([name, value]) => [name, toWire(value)]))
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const segment = toSegment(name, fields.get(name))
+    fields.delete(name)
+    return segment
+  })
+  return {
+    method: route.method.toUpperCase(),
+    url: server.baseUrl + path + (route.hasBody ? "" : toQuery(fields)),
+    headers: toHeaders(server, route, options),
+    body: route.hasBody ? JSON.stringify(Object.fromEntries(fields)) : undefined,
+    // A POST has its idempotency key. Anything else is idempotent, but with a precondition the second attempt would find
+    // what the first one did and report a conflict with it.
+    isRepeatable: route.method === "post" || options.ifMatch === undefined,
+  }
+}
+
+/** A Date becomes text here: `JSON.stringify` makes `null` of an invalid one, and a token that should expire never would. */
+function toWire(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value
+}
+
+function toSegment(name: string, value: unknown): string {
+  const segment = encodeURIComponent(String(value ?? ""))
+  // Each of these would make the URL that of another route.
+  if (segment === "" || segment === "." || segment === "..") throw new TypeError(`Cannot put "${segment}" into a path: it is no "${name}"`)
+  return segment
+}
+
+function toQuery(fields: ReadonlyMap<string, unknown>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of fields) {
+    if (value !== undefined && value !== null) query.set(name, String(value))
+  }
+  const text = query.toString()
+  return text && `?${text}`
+}
+
+/** Made before anything is sent, so that a value which is no header is the caller's error and not a failed connection. */
+function toHeaders(server: Server, route: RouteFacts, options: AnyCallOptions): Headers {
+  const headers = new Headers()
+  if (!route.isText) headers.set("accept", "application/json")
+  if (route.hasBody) headers.set("content-type", "application/json")
+  if (server.token !== undefined) headers.set("authorization", `Bearer ${server.token}`)
+  if (route.method === "post") headers.set("idempotency-key", options.idempotencyKey ?? createKey())
+  if (options.ifMatch !== undefined) headers.set("if-match", `"${options.ifMatch}"`)
+  if (options.ifNoneMatch !== undefined) headers.set("if-none-match", options.ifNoneMatch)
+  return headers
+}
+
+/** Not `crypto.randomUUID`, which a browser has on https only, and a server of one's own is often on plain http. */
+function createKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
+}

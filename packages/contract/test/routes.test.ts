@@ -1,0 +1,47 @@
+import { describe, expect, test } from "bun:test"
+import { contract } from "../src/client/contract.ts"
+import { readContractFacts } from "../src/client/contract-facts.ts"
+import type { RouteDefinition } from "../src/route.ts"
+import { routeNames, routes } from "../src/routes.ts"
+
+describe("routes", () => {
+  for (const name of routeNames) {
+    const route: RouteDefinition = routes[name]
+    test(`${name}: the path and its parameters name the same things`, () => {
+      const named = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param as string)
+      expect(new Set(named).size).toBe(named.length)
+      expect(Object.keys(route.params?.shape ?? {}).sort()).toEqual(named.sort())
+    })
+
+    test(`${name}: no field is in two places, because the client takes one flat object`, () => {
+      const body = (route.body as { shape?: object } | undefined)?.shape ?? {}
+      const fields = [route.params?.shape ?? {}, route.query?.shape ?? {}, body].flatMap(Object.keys)
+      expect(new Set(fields).size).toBe(fields.length)
+      expect(route.query && route.body).toBeUndefined()
+    })
+
+    test(`${name}: what it promises fits together`, () => {
+      expect(route.path).toMatch(/^\/[^?#]*[^/]$/)
+      expect(Object.keys(route.answers).some((status) => status.startsWith("2"))).toBe(true)
+      if (route.body) expect(["post", "put"]).toContain(route.method)
+      if (route.hasEtag) expect(route.method).toBe("get")
+      if (route.hasIfMatch) expect(route.method).not.toBe("get")
+      if (route.isCodeBody) expect(route.body).toBeDefined()
+      if (route.auth === "none") expect(route.scope).toBeUndefined()
+      if (route.auth === "required") expect(route.scope).toBeDefined()
+    })
+  }
+
+  test("no two have the same method and path", () => {
+    const keys = routeNames.map((name) => `${routes[name].method} ${routes[name].path.replace(/\{\w+\}/g, "{}")}`)
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  test("none has the name of something else that the client has", () => {
+    for (const name of ["raw", "pages", "items", "then"]) expect(routeNames as readonly string[]).not.toContain(name)
+  })
+})
+
+test("contract is what the macro would read now", () => {
+  expect(contract).toEqual(readContractFacts())
+})
