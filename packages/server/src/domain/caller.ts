@@ -1,0 +1,27 @@
+import type { Scope } from "@hamlet/contract"
+import { AppError } from "./app-error.ts"
+
+/** The user on whose behalf a request acts, and what their token allows. */
+export interface Caller {
+  readonly userId: string
+  readonly username: string
+  readonly tokenId: string
+  readonly scopes: ReadonlySet<Scope>
+}
+
+/** What a route asks of its caller. */
+export interface AccessRule {
+  readonly auth: "required" | "optional" | "none"
+  readonly scope?: Scope
+}
+
+/** Refuses a caller who lacks the token or the scope that a route needs. Clients look for the words "required permissions". */
+export function assertAccess(rule: AccessRule, caller: Caller | undefined): void {
+  if (!caller) {
+    if (rule.auth === "required") throw new AppError("unauthenticated", "Cannot do this without a token: send one as a bearer token in the Authorization header")
+    return
+  }
+  if (rule.scope && !caller.scopes.has(rule.scope)) {
+    throw new AppError("missing_scope", `Cannot do this: the token does not have the required permissions (scope ${rule.scope})`)
+  }
+}

@@ -1,0 +1,59 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+
+/** Encrypted text, and which key opens it. */
+export interface Sealed {
+  readonly keyId: string
+  readonly bytes: Uint8Array
+}
+
+/** Encrypts what must not be readable in the database or a backup of it. */
+export interface Cipher {
+  /** The key that new texts are encrypted with. */
+  readonly keyId: string
+  /** `purpose` says what the text is; only the same purpose opens it again. */
+  seal(text: string, purpose: string): Sealed
+  open(sealed: Sealed, purpose: string): string
+}
+
+/** How long a key is. */
+export const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * AES-256-GCM with a random nonce. The first key encrypts; all of them decrypt. A key that is not among them may have been added
+ * since, by a rotation while the server runs: `reload` is asked for the keys as they are now.
+ */
+export function createCipher(keys: readonly Uint8Array[], reload: () => readonly Uint8Array[] = () => keys): Cipher {
+  const [first] = keys
+  if (!first) throw new Error("Cannot encrypt without a key")
+  const find = (keyId: string, among: readonly Uint8Array[]) => among.find((key) => toKeyId(key) === keyId)
+  return {
+    keyId: toKeyId(first),
+    seal: (text, purpose) => seal(first, text, purpose),
+    open(sealed, purpose) {
+      const key = find(sealed.keyId, keys) ?? find(sealed.keyId, reload())
+      if (!key) throw new Error(`Cannot decrypt: the key ${sealed.keyId} is not configured`)
+      return open(key, sealed, purpose)
+    },
+  }
+}
+
+/** Names a key without telling anything of it. */
+export function toKeyId(key: Uint8Array): string {
+  return createHash("sha256").update("hamlet key id").update(key).digest("hex").slice(0, 16)
+}
+
+function seal(key: Uint8Array, text: string, purpose: string): Sealed {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose))
+  const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()])
+  return { keyId: toKeyId(key), bytes }
+}
+
+function open(key: Uint8Array, sealed: Sealed, purpose: string): string {
+  const nonce = sealed.bytes.subarray(0, nonceBytes)
+  const text = sealed.bytes.subarray(nonceBytes, -tagBytes)
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose)).setAuthTag(sealed.bytes.subarray(-tagBytes))
+  return Buffer.concat([decipher.update(text), decipher.final()]).toString("utf8")
+}

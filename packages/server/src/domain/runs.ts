@@ -1,0 +1,103 @@
+import type { logLine, runError, runRequest, runSource, runStatus } from "@hamlet/contract"
+import type { z } from "zod"
+import { AppError } from "./app-error.ts"
+import type { Caller } from "./caller.ts"
+import type { ValMention } from "./comments.ts"
+import type { Page, Period, Slice } from "./paging.ts"
+import { getVal, type ValStore } from "./vals.ts"
+
+/** What started a run. */
+export type RunSource = z.infer<typeof runSource>
+
+/** How a run stands. */
+export type RunStatus = z.infer<typeof runStatus>
+
+/** Why a run failed. */
+export type RunError = z.infer<typeof runError>
+
+/** One line that a val logged. */
+export type LogLine = z.infer<typeof logLine>
+
+/** The request that started a run of an http val. */
+export type RunRequest = z.infer<typeof runRequest>
+
+/** One execution of a val, as lists show it. `val.version` is the version that ran. */
+export interface Run {
+  readonly id: string
+  readonly parentId: string | null
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly error: RunError | null
+  readonly source: RunSource
+  readonly status: RunStatus
+  readonly val: ValMention
+}
+
+/** A run with everything that is kept of it. */
+export interface RunDetail extends Run {
+  readonly args: unknown
+  readonly returnValue: unknown
+  readonly logs: readonly LogLine[]
+  readonly logsTruncated: boolean
+  readonly request: RunRequest | null
+}
+
+/** A run as it is written down; `accountId` is the user on whose account it is. */
+export interface RunRecord {
+  readonly id: string
+  readonly valId: string
+  readonly version: number
+  readonly accountId: string
+  readonly ownerId: string
+  readonly parentId: string | null
+  readonly source: RunSource
+  readonly status: RunStatus
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly error: RunError | null
+  readonly request: RunRequest | null
+  readonly args: unknown
+  readonly returnValue: unknown
+  readonly logs: readonly LogLine[]
+  readonly logsTruncated: boolean
+}
+
+/** Which runs a list shows. */
+export interface RunFilter extends Period {
+  /** True: only failed ones. False: only succeeded ones. */
+  readonly error: boolean | undefined
+  readonly sources: readonly RunSource[] | undefined
+}
+
+/** Where runs are kept. */
+export interface RunStore {
+  /** Undefined unless the viewer owns the val, or the run is on their account and they may still see the val. */
+  find(viewerId: string, id: string): Promise<RunDetail | undefined>
+  /** Runs on the account, without those of vals that the account's user may no longer see. */
+  listOfAccount(accountId: string, filter: RunFilter, page: Page): Promise<Slice<Run>>
+  /** All runs of the val, or only those on one account. */
+  listOfVal(valId: string, accountId: string | undefined, filter: RunFilter, page: Page): Promise<Slice<Run>>
+  /** Writes down runs, new ones and new states of known ones, all or none. */
+  record(runs: readonly RunRecord[]): Promise<void>
+  /** Deletes some of the runs that deleted vals have left behind; false when there are none. */
+  purge(runsMax: number): Promise<boolean>
+}
+
+/** What the rules of runs need. */
+export interface RunDeps {
+  readonly vals: ValStore
+  readonly runs: RunStore
+}
+
+/** The val's runs: all of them for its owner, their own for anybody else. */
+export async function listValRuns(deps: RunDeps, caller: Caller, valId: string, filter: RunFilter, page: Page): Promise<Slice<Run>> {
+  const val = await getVal(deps, caller, valId)
+  return deps.runs.listOfVal(valId, val.ownerId === caller.userId ? undefined : caller.userId, filter, page)
+}
+
+/** A run, for the owner of its val and for whoever started it on their own account. */
+export async function getRun(deps: RunDeps, caller: Caller, id: string): Promise<RunDetail> {
+  const run = await deps.runs.find(caller.userId, id)
+  if (!run) throw new AppError("run_not_found", `Cannot find run "${id}"`)
+  return run
+}

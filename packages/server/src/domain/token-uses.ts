@@ -1,0 +1,42 @@
+import type { TokenStore } from "./tokens.ts"
+
+const limits = {
+  /** A use is noted when the last noted one is older: nobody needs it to the second, and every note is a write. */
+  resolutionMs: 60_000,
+  /** How long a use waits to be written together with others. */
+  delayMs: 1_000,
+}
+
+/** Notes when tokens are used, in batches, without making a request wait. */
+export class TokenUses {
+  readonly #tokens: TokenStore
+  readonly #onError: (error: unknown) => void
+  #pending = new Map<string, number>()
+  #timer: Timer | undefined
+
+  constructor(tokens: TokenStore, onError: (error: unknown) => void) {
+    this.#tokens = tokens
+    this.#onError = onError
+  }
+
+  note(tokenId: string, lastUsedAt: number | null, at: number): void {
+    if (lastUsedAt !== null && at - lastUsedAt < limits.resolutionMs) return
+    this.#pending.set(tokenId, at)
+    this.#timer ??= setTimeout(() => void this.#flush(), limits.delayMs)
+  }
+
+  /** Writes what is still to be written. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#flush()
+  }
+
+  async #flush(): Promise<void> {
+    this.#timer = undefined
+    const uses = this.#pending
+    this.#pending = new Map()
+    if (uses.size === 0) return
+    // A lost note is no harm: the next use makes another.
+    await this.#tokens.touch(uses).catch(this.#onError)
+  }
+}

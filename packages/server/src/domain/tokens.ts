@@ -1,0 +1,112 @@
+import { createHash, randomBytes } from "node:crypto"
+import { type Scope, scope } from "@hamlet/contract"
+import { AppError } from "./app-error.ts"
+import type { Caller } from "./caller.ts"
+import type { Page, Slice } from "./paging.ts"
+import { hasTokenShape, makeTokenText } from "./token-text.ts"
+
+/** A token as its owner sees it. The secret string itself is not kept, only its SHA-256. */
+export interface Token {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+}
+
+/** A token that is about to be kept. */
+export interface NewTokenRecord extends Token {
+  readonly userId: string
+  readonly hash: Uint8Array
+}
+
+/** What a lookup by hash finds. */
+export interface TokenHolder {
+  readonly tokenId: string
+  readonly hash: Uint8Array
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+  readonly userId: string
+  readonly username: string
+}
+
+/** Where tokens are kept. */
+export interface TokenStore {
+  findHolder(hash: Uint8Array): Promise<TokenHolder | undefined>
+  list(userId: string, page: Page): Promise<Slice<Token>>
+  add(token: NewTokenRecord): Promise<void>
+  /** False when the user has no such token. */
+  remove(userId: string, id: string): Promise<boolean>
+  /** Notes when tokens were last used. */
+  touch(uses: ReadonlyMap<string, number>): Promise<void>
+}
+
+/** What the rules of tokens need. */
+export interface TokenDeps {
+  readonly tokens: TokenStore
+  newId(): string
+  now(): number
+}
+
+/** Every scope there is: what the first user's token has. */
+export const allScopes: readonly Scope[] = scope.options
+
+/** Finds out who is behind a token, or refuses it without saying which of the possible reasons it was. */
+export async function authenticate(deps: Pick<TokenDeps, "tokens" | "now">, text: string): Promise<Caller & { lastUsedAt: number | null }> {
+  const hash = hashToken(text)
+  const holder = hasTokenShape(text) ? await deps.tokens.findHolder(hash) : undefined
+  // The lookup goes through an index, whose timing tells nothing useful of a 256-bit hash; the comparison that decides is constant in time.
+  if (!holder || !isSame(holder.hash, hash) || (holder.expiresAt !== null && holder.expiresAt <= deps.now())) {
+    throw new AppError("invalid_token", "Cannot accept the token: it is malformed, unknown, expired or revoked")
+  }
+  return {
+    userId: holder.userId,
+    username: holder.username,
+    tokenId: holder.tokenId,
+    scopes: new Set(holder.scopes),
+    lastUsedAt: holder.lastUsedAt,
+  }
+}
+
+/** A token for the caller, with at most the scopes of the token that asks for it. */
+export async function createToken(
+  deps: TokenDeps,
+  caller: Caller,
+  input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
+): Promise<{ readonly token: Token; readonly text: string }> {
+  const missing = input.scopes.find((wanted) => !caller.scopes.has(wanted))
+  if (missing) {
+    throw new AppError("scope_escalation", `Cannot create a token with scope ${missing}: it is not among the required permissions of the token that asks for it`)
+  }
+  return issueToken(deps, caller.userId, input)
+}
+
+/** Makes and keeps a token for a user; `text` is the only copy of the secret string, or the one the operator chose. */
+export async function issueToken(
+  deps: TokenDeps,
+  userId: string,
+  input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
+  text: string = makeTokenText(randomBytes(32)),
+): Promise<{ readonly token: Token; readonly text: string }> {
+  const token: Token = { id: deps.newId(), ...input, createdAt: deps.now(), lastUsedAt: null }
+  await deps.tokens.add({ ...token, userId, hash: hashToken(text) })
+  return { token, text }
+}
+
+/** Revokes a token of the caller's; it stops working at once. */
+export async function revokeToken(deps: TokenDeps, caller: Caller, id: string): Promise<void> {
+  if (!(await deps.tokens.remove(caller.userId, id))) throw new AppError("token_not_found", `Cannot revoke token "${id}": you have none with that id`)
+}
+
+/** What is kept of a token's secret string. */
+export function hashToken(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest()
+}
+
+function isSame(left: Uint8Array, right: Uint8Array): boolean {
+  let difference = left.length ^ right.length
+  for (let index = 0; index < right.length; index++) difference |= (left[index] ?? 0) ^ (right[index] ?? 0)
+  return difference === 0
+}

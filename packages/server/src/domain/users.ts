@@ -1,0 +1,90 @@
+import { AppError } from "./app-error.ts"
+import type { Caller } from "./caller.ts"
+import type { Page, Slice } from "./paging.ts"
+import { allScopes, issueToken, type TokenDeps } from "./tokens.ts"
+import type { Val, ValStore } from "./vals.ts"
+
+/** Somebody who has vals. */
+export interface User {
+  readonly id: string
+  readonly username: string
+  readonly email: string | null
+  readonly bio: string | null
+  readonly profileImageUrl: string | null
+  readonly tier: string | null
+  readonly createdAt: number
+}
+
+/** Where users are kept. */
+export interface UserStore {
+  findById(id: string): Promise<User | undefined>
+  findByName(username: string): Promise<User | undefined>
+  /** The user who was there first. */
+  findFirst(): Promise<User | undefined>
+  /** False when somebody has the name. */
+  add(user: User): Promise<boolean>
+  /** Adds the user only if there is none at all yet; two nodes may try at the same time. */
+  addFirst(user: User): Promise<boolean>
+}
+
+/** What the rules of users need. */
+export interface UserDeps extends TokenDeps {
+  readonly users: UserStore
+  readonly vals: ValStore
+}
+
+/** The caller's own record. */
+export async function getMe(deps: Pick<UserDeps, "users">, caller: Caller): Promise<User> {
+  return getUser(deps, caller.userId)
+}
+
+/** A user by id. */
+export async function getUser(deps: Pick<UserDeps, "users">, id: string): Promise<User> {
+  const user = await deps.users.findById(id)
+  if (!user) throw new AppError("user_not_found", `Cannot find user "${id}"`)
+  return user
+}
+
+/** A user by name, with or without `@`. */
+export async function getUserByName(deps: Pick<UserDeps, "users">, username: string): Promise<User> {
+  const user = await deps.users.findByName(username.replace(/^@/, ""))
+  if (!user) throw new AppError("user_not_found", `Cannot find user "${username}"`)
+  return user
+}
+
+/** The vals of a user that the viewer may find. */
+export async function listUserVals(deps: Pick<UserDeps, "users" | "vals">, caller: Caller | undefined, userId: string, page: Page): Promise<Slice<Val>> {
+  await getUser(deps, userId)
+  return deps.vals.list(caller?.userId, { ownerId: userId }, page)
+}
+
+/** A new user with a first token, which has every scope but `admin`. */
+export async function createUser(
+  deps: UserDeps,
+  input: { readonly username: string; readonly email: string | null },
+): Promise<{ readonly user: User; readonly token: string }> {
+  const user = toUser(deps, input.username, input.email)
+  if (!(await deps.users.add(user))) throw new AppError("username_taken", `Cannot create user "${input.username}": somebody has that name`)
+  const { text } = await issueToken(deps, user.id, { name: "first token", scopes: allScopes.filter((scope) => scope !== "admin"), expiresAt: null })
+  return { user, token: text }
+}
+
+/** Makes sure that there is a first user. The token is undefined when the user was there before, so that it is shown once. */
+export async function ensureFirstUser(
+  deps: UserDeps,
+  input: { readonly username: string; readonly token: string | undefined },
+): Promise<{ readonly user: User; readonly token: string | undefined }> {
+  const first = toUser(deps, input.username, null)
+  const isNew = await deps.users.addFirst(first)
+  const user = isNew ? first : ((await deps.users.findFirst()) ?? first)
+  const issue = (text?: string) => issueToken(deps, user.id, { name: "first token", scopes: allScopes, expiresAt: null }, text)
+  if (input.token !== undefined) {
+    await issue(input.token)
+    return { user, token: undefined }
+  }
+  return { user, token: isNew ? (await issue()).text : undefined }
+}
+
+function toUser(deps: TokenDeps, username: string, email: string | null): User {
+  return { id: deps.newId(), username, email, bio: null, profileImageUrl: null, tier: null, createdAt: deps.now() }
+}

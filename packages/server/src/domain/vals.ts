@@ -1,0 +1,229 @@
+import type { privacy, valType } from "@hamlet/contract"
+import type { z } from "zod"
+import { AppError } from "./app-error.ts"
+import type { Caller } from "./caller.ts"
+import { type ImportHosts, type ImportAddress, parseImportAddress } from "./import-address.ts"
+import { makeUpName } from "./made-up-name.ts"
+import type { Page, Slice } from "./paging.ts"
+
+/** Who may see a val. */
+export type Privacy = z.infer<typeof privacy>
+
+/** What starts a val. */
+export type ValType = z.infer<typeof valType>
+
+/** A val in one of its versions: `version`, `code` and `versionCreatedAt` are that version's, the rest is the val's. */
+export interface Val {
+  readonly id: string
+  readonly ownerId: string
+  readonly ownerName: string
+  readonly name: string
+  readonly privacy: Privacy
+  readonly type: ValType
+  readonly readme: string | null
+  readonly version: number
+  readonly code: string
+  readonly versionCreatedAt: number
+  readonly likeCount: number
+  readonly referenceCount: number
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly runStartedAt: number | null
+  readonly runEndedAt: number | null
+}
+
+/** What may be changed of a val in one save; what is undefined stays as it is. */
+export interface ValChange {
+  readonly name?: string | undefined
+  readonly privacy?: Privacy | undefined
+  readonly type?: ValType | undefined
+  readonly readme?: string | null | undefined
+  /** New code, and what it imports. Code that equals the current version's makes no new version. */
+  readonly source?: { readonly code: string; readonly imports: readonly ImportAddress[] } | undefined
+}
+
+/** A val that does not exist yet. */
+export interface NewVal extends ValChange {
+  readonly id: string
+  readonly ownerId: string
+  readonly name: string
+  readonly privacy: Privacy
+  readonly type: ValType
+  readonly readme: string | null
+  readonly source: { readonly code: string; readonly imports: readonly ImportAddress[] }
+}
+
+/** What a save did. */
+export interface SavedVal {
+  readonly val: Val
+  readonly isNewVersion: boolean
+}
+
+/** Which vals a list shows, beyond what the viewer may see. */
+export interface ValFilter {
+  readonly ownerId?: string | undefined
+  readonly privacy?: Privacy | undefined
+}
+
+/** Decides what to change of a val as it stands at that moment, or throws. It is called inside the transaction, perhaps more than once. */
+export type Decide = (val: Val) => ValChange
+
+/** Where vals are kept. Every method is atomic; lists contain only what the viewer may find: public vals and their own. */
+export interface ValStore {
+  findById(id: string): Promise<Val | undefined>
+  findByName(username: string, name: string): Promise<Val | undefined>
+  list(viewerId: string | undefined, filter: ValFilter, page: Page): Promise<Slice<Val>>
+  search(viewerId: string | undefined, query: string, page: Page): Promise<Slice<Val>>
+  /** Undefined when the owner already has a val with that name. */
+  create(val: NewVal, at: number): Promise<Val | undefined>
+  /** Undefined when there is no such val; throws `name_taken` when a new name is. */
+  change(id: string, decide: Decide, at: number): Promise<SavedVal | undefined>
+  /** Creates the val, or changes the one that has its name. */
+  createOrChange(val: NewVal, decide: Decide, at: number): Promise<SavedVal>
+  /** False when there is no such val. `assert` sees the val as it stands at that moment and may throw. */
+  delete(id: string, assert: (val: Val) => void): Promise<boolean>
+}
+
+/** What the rules of vals need. */
+export interface ValDeps {
+  readonly vals: ValStore
+  readonly importHosts: ImportHosts
+  scanImports(code: string): Promise<readonly string[]>
+  newId(): string
+  now(): number
+}
+
+/** What a client sends of a val. */
+export interface ValInput {
+  readonly name?: string | undefined
+  readonly privacy?: Privacy | undefined
+  readonly type?: ValType | undefined
+  readonly readme?: string | null | undefined
+}
+
+/** Whether the caller may know that the val exists, given its address. */
+export function canSee(val: Pick<Val, "ownerId" | "privacy">, caller: Caller | undefined): boolean {
+  return val.privacy !== "private" || val.ownerId === caller?.userId
+}
+
+/** The val with that id, or not-found for whoever may not see it. */
+export async function getVal(deps: Pick<ValDeps, "vals">, caller: Caller | undefined, id: string): Promise<Val> {
+  const val = await deps.vals.findById(id)
+  if (!val || !canSee(val, caller)) throw valNotFound(id)
+  return val
+}
+
+/** The val that is addressed by its owner's name, with or without `@`, and its own. */
+export async function getValByName(deps: Pick<ValDeps, "vals">, caller: Caller | undefined, username: string, name: string): Promise<Val> {
+  const val = await deps.vals.findByName(username.replace(/^@/, ""), name)
+  if (!val || !canSee(val, caller)) throw valNotFound(`${username}/${name}`)
+  return val
+}
+
+/** Refuses to let anybody but its owner change a val; to those who may not even see it, it does not exist. */
+export function assertOwner(val: Val, caller: Caller): void {
+  if (!canSee(val, caller)) throw valNotFound(val.id)
+  if (val.ownerId !== caller.userId) throw new AppError("not_owner", `Cannot change val "${val.name}": it belongs to ${val.ownerName}`)
+}
+
+/** Refuses when the val has moved on from the version that the caller has seen. */
+export function assertUnchanged(val: Val, ifMatch: number | undefined): void {
+  if (ifMatch === undefined || val.version === ifMatch) return
+  throw new AppError("version_conflict", `Cannot save val "${val.name}": it is at version ${val.version}, not ${ifMatch}`)
+}
+
+/** Makes a val; without a name it gets a readable one. */
+export async function createVal(deps: ValDeps, caller: Caller, input: ValInput & { readonly code: string }): Promise<Val> {
+  if (input.name !== undefined) {
+    const val = await deps.vals.create(await toNewVal(deps, caller, input.name, input), deps.now())
+    if (!val) throw new AppError("name_taken", `Cannot create val "${input.name}": you already have one with that name`)
+    return val
+  }
+  for (let attempt = 0; ; attempt++) {
+    const val = await deps.vals.create(await toNewVal(deps, caller, makeUpName(attempt), input), deps.now())
+    if (val) return val
+  }
+}
+
+/** Makes the val with that name, or gives it new code. */
+export async function saveVal(
+  deps: ValDeps,
+  caller: Caller,
+  input: ValInput & { readonly name: string; readonly code: string },
+  ifMatch: number | undefined,
+): Promise<SavedVal> {
+  const val = await toNewVal(deps, caller, input.name, input)
+  const { name: _sameIgnoringCase, code: _code, ...rest } = input
+  const decide = (current: Val) => {
+    assertUnchanged(current, ifMatch)
+    return { ...rest, source: val.source }
+  }
+  return deps.vals.createOrChange(val, decide, deps.now())
+}
+
+/** Changes what is said of a val without touching its code. */
+export async function updateVal(deps: ValDeps, caller: Caller, id: string, input: ValInput, ifMatch: number | undefined): Promise<Val> {
+  return (await changeOwnVal(deps, caller, id, input, ifMatch)).val
+}
+
+/** Makes `code` the next version, or none at all when it equals the current one's. */
+export async function saveVersion(
+  deps: ValDeps,
+  caller: Caller,
+  id: string,
+  input: ValInput & { readonly code: string },
+  ifMatch: number | undefined,
+): Promise<SavedVal> {
+  const { code, ...rest } = input
+  const val = await getVal(deps, caller, id)
+  assertOwner(val, caller)
+  const source = { code, imports: await readImports(deps, code, { username: val.ownerName, name: val.name }) }
+  return changeOwnVal(deps, caller, id, { ...rest, source }, ifMatch)
+}
+
+/** Removes a val with everything that belongs to it. */
+export async function deleteVal(deps: Pick<ValDeps, "vals">, caller: Caller, id: string, ifMatch: number | undefined): Promise<void> {
+  const isFound = await deps.vals.delete(id, (val) => {
+    assertOwner(val, caller)
+    assertUnchanged(val, ifMatch)
+  })
+  if (!isFound) throw valNotFound(id)
+}
+
+/** The error for a val that is not there, or not for this caller: nobody can tell one from the other. */
+export function valNotFound(address: string): AppError {
+  return new AppError("val_not_found", `Cannot find val "${address}"`)
+}
+
+async function changeOwnVal(deps: ValDeps, caller: Caller, id: string, change: ValChange, ifMatch: number | undefined): Promise<SavedVal> {
+  const decide = (val: Val) => {
+    assertOwner(val, caller)
+    assertUnchanged(val, ifMatch)
+    return change
+  }
+  const saved = await deps.vals.change(id, decide, deps.now())
+  if (!saved) throw valNotFound(id)
+  return saved
+}
+
+async function toNewVal(deps: ValDeps, caller: Caller, name: string, input: ValInput & { readonly code: string }): Promise<NewVal> {
+  return {
+    id: deps.newId(),
+    ownerId: caller.userId,
+    name,
+    privacy: input.privacy ?? "private",
+    type: input.type ?? "script",
+    readme: input.readme ?? null,
+    source: { code: input.code, imports: await readImports(deps, input.code, { username: caller.username, name }) },
+  }
+}
+
+/** The vals that the code imports by their address, each once. */
+async function readImports(deps: ValDeps, code: string, importer: { username: string; name: string }): Promise<readonly ImportAddress[]> {
+  const found = new Map<string, ImportAddress>()
+  for (const specifier of await deps.scanImports(code)) {
+    const address = parseImportAddress(specifier, deps.importHosts, importer)
+    if (address) found.set(`${address.username}/${address.name}`, address)
+  }
+  return [...found.values()]
+}
