@@ -1,0 +1,21 @@
+import type { Val } from "../domain/vals.ts"
+import { createCoalescer } from "./coalesce.ts"
+import type { Database } from "./database.ts"
+import { sql } from "./sql.ts"
+import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+
+const limits = { keysMax: 100 }
+
+/** Finds a val by its id, the lookup that nearly every request begins with. */
+export function createFindById(db: Database): (id: string) => Promise<Val | undefined> {
+  const find = async (id: string) => {
+    const [row] = await db.read<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`)
+    return row && toVal(row)
+  }
+  const { gather } = db.dialect
+  if (!gather) return find
+  return createCoalescer<string, Val>(async (ids) => {
+    const found = await db.read<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where ${gather.isAnyId("v.id", ids)}`)
+    return new Map(found.map((row) => [row.id, toVal(row)]))
+  }, limits)
+}

@@ -1,0 +1,35 @@
+import type { LikeStore } from "../domain/likes.ts"
+import { type Database, firstRow, type Script } from "./database.ts"
+import type { Dialect } from "./dialect.ts"
+import { limitTo, toSlice } from "./slices.ts"
+import { sql } from "./sql.ts"
+import { isListed, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+
+/** Likes in the database. */
+export function createLikeStore(db: Database): LikeStore {
+  return {
+    add: (userId, valId, at) => db.write(() => addLike(db.dialect, userId, valId, at)),
+    remove: (userId, valId) => db.write(() => removeLike(userId, valId)),
+    async list(userId, page) {
+      const rows = await db.read<ValRow>(sql`
+        select ${valColumns} from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
+        where l.user_id = ${userId} and ${isListed("v", userId)}
+        order by l.created_at desc, l.val_id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toVal)
+    },
+  }
+}
+
+function* addLike(dialect: Dialect, userId: string, valId: string, at: number): Script<void> {
+  const val = yield* firstRow(sql`select id from vals where id = ${valId} ${dialect.forUpdate}`)
+  if (!val) return
+  const added = yield* firstRow(sql`
+    insert into likes (user_id, val_id, created_at) values (${userId}, ${valId}, ${at})
+    on conflict (user_id, val_id) do nothing returning val_id`)
+  if (added) yield sql`update vals set like_count = like_count + 1 where id = ${valId}`
+}
+
+function* removeLike(userId: string, valId: string): Script<void> {
+  const removed = yield* firstRow(sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning val_id`)
+  if (removed) yield sql`update vals set like_count = like_count - 1 where id = ${valId}`
+}

@@ -1,0 +1,76 @@
+import { SQL } from "bun"
+import { unavailable } from "./database-errors.ts"
+
+export interface PostgresLimits {
+  /** Connections of this process, readers and writers together. */
+  readonly connectionsMax: number
+  readonly connectMsMax: number
+  /** How long a write waits for a connection. */
+  readonly waitMsMax: number
+  readonly statementMsMax: number
+  readonly lockMsMax: number
+  readonly idleInTransactionMsMax: number
+  /** How much longer than the server may take its answer may be under way, before the connection is given up. */
+  readonly silenceMsMax: number
+  /** How long a statement or a lock of a patient write may take. */
+  readonly patientMsMax: number
+  /** Attempts at a transaction that others get in the way of. */
+  readonly attemptsMax: number
+  readonly readsMax: number
+  readonly writesMax: number
+  /** How long stopping waits for reads under way. */
+  readonly stopMsMax: number
+}
+
+export const postgresDefaults: PostgresLimits = {
+  connectionsMax: 10,
+  connectMsMax: 3_000,
+  waitMsMax: 3_000,
+  statementMsMax: 10_000,
+  lockMsMax: 5_000,
+  idleInTransactionMsMax: 10_000,
+  silenceMsMax: 2_000,
+  patientMsMax: 3_600_000,
+  attemptsMax: 5,
+  readsMax: 10_000,
+  writesMax: 10_000,
+  stopMsMax: 5_000,
+}
+
+export interface ClientOptions {
+  readonly url: URL
+  readonly connectionsMax: number
+  readonly limits: PostgresLimits
+  readonly isReadonly: boolean
+}
+
+export function createClient({ url, connectionsMax, limits, isReadonly }: ClientOptions): SQL {
+  const database = decodeURIComponent(url.pathname.slice(1))
+  return new SQL(url.href, {
+    adapter: "postgres",
+    max: connectionsMax,
+    connectionTimeout: limits.connectMsMax / 1_000,
+    // Otherwise the variable PGDATABASE would win over the address.
+    ...(database === "" ? {} : { database }),
+    connection: {
+      application_name: "hamlet",
+      // Acknowledged means durable, whatever the server's default is.
+      synchronous_commit: "on",
+      default_transaction_isolation: "read committed",
+      default_transaction_read_only: isReadonly ? "on" : "off",
+      statement_timeout: limits.statementMsMax,
+      lock_timeout: limits.lockMsMax,
+      idle_in_transaction_session_timeout: limits.idleInTransactionMsMax,
+      timezone: "UTC",
+      // Our statements are short: compiling one takes longer than running it.
+      jit: "off",
+    },
+  })
+}
+
+export function parsePostgresUrl(text: string): URL {
+  const url = URL.parse(text)
+  // The text is not repeated, since it may contain a password.
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) throw unavailable("its address is not of the form postgres://user@host/name")
+  return url
+}

@@ -1,0 +1,48 @@
+import type { Reference, ReferenceStore } from "../domain/references.ts"
+import type { Page, Period } from "../domain/paging.ts"
+import type { Database } from "./database.ts"
+import { within } from "./period.ts"
+import { limitTo, toSlice } from "./slices.ts"
+import { raw, type Statement, sql } from "./sql.ts"
+import { isListed } from "./val-rows.ts"
+
+interface ReferenceRow {
+  readonly created_at: number | string
+  readonly from_id: string
+  readonly from_name: string
+  readonly from_owner_id: string
+  readonly from_owner_name: string
+  readonly to_id: string
+  readonly to_name: string
+  readonly to_owner_id: string
+  readonly to_owner_name: string
+}
+
+/** References in the database. The end that a list is about is known to the viewer; the other must be one they may find in a list. */
+export function createReferenceStore(db: Database): ReferenceStore {
+  const list = async (condition: Statement, order: string, period: Period, page: Page) => {
+    const rows = await db.read<ReferenceRow>(sql`
+      select d.created_at, f.id as from_id, f.name as from_name, f.owner_id as from_owner_id, fo.username as from_owner_name,
+        t.id as to_id, t.name as to_name, t.owner_id as to_owner_id, o.username as to_owner_name
+      from dependencies d
+      join vals f on f.id = d.from_val_id join users fo on fo.id = f.owner_id
+      join vals t on t.id = d.to_val_id join users o on o.id = t.owner_id
+      where ${condition} ${within("d.created_at", period)}
+      order by d.created_at desc, ${raw(order)} ${limitTo(page)}`)
+    return toSlice(rows, page, toReference)
+  }
+  return {
+    listToUser: (userId, period, page) =>
+      list(sql`d.to_owner_id = ${userId} and ${isListed("f", userId)}`, "d.from_val_id desc, d.to_val_id desc", period, page),
+    listToVal: (viewerId, valId, period, page) => list(sql`d.to_val_id = ${valId} and ${isListed("f", viewerId)}`, "d.from_val_id desc", period, page),
+    listFromVal: (viewerId, valId, period, page) => list(sql`d.from_val_id = ${valId} and ${isListed("t", viewerId)}`, "d.to_val_id desc", period, page),
+  }
+}
+
+function toReference(row: ReferenceRow): Reference {
+  return {
+    at: Number(row.created_at),
+    from: { id: row.from_id, name: row.from_name, ownerId: row.from_owner_id, ownerName: row.from_owner_name },
+    to: { id: row.to_id, name: row.to_name, ownerId: row.to_owner_id, ownerName: row.to_owner_name },
+  }
+}

@@ -1,0 +1,229 @@
+create extension pg_trgm;
+
+create table comments (
+  id uuid not null,
+  val_id uuid not null,
+  val_owner_id uuid not null,
+  author_id uuid not null,
+  comment text collate "C" not null,
+  created_at bigint not null,
+  constraint comments_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint comments_pkey PRIMARY KEY (id),
+  constraint comments_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
+create table dependencies (
+  from_val_id uuid not null,
+  to_val_id uuid not null,
+  to_owner_id uuid not null,
+  created_at bigint not null,
+  constraint dependencies_from_val_id_fkey FOREIGN KEY (from_val_id) REFERENCES vals(id) ON DELETE CASCADE,
+  constraint dependencies_pkey PRIMARY KEY (from_val_id, to_val_id),
+  constraint dependencies_to_val_id_fkey FOREIGN KEY (to_val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
+create table idempotency_keys (
+  user_id uuid not null,
+  key text collate "C" not null,
+  fingerprint bytea not null,
+  answer bytea,
+  expires_at bigint not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (user_id, key),
+  constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table imports (
+  val_id uuid not null,
+  version integer not null,
+  username_key text collate "C" not null,
+  name_key text collate "C" not null,
+  constraint imports_pkey PRIMARY KEY (val_id, version, username_key, name_key),
+  constraint imports_val_id_version_fkey FOREIGN KEY (val_id, version) REFERENCES versions(val_id, version) ON DELETE CASCADE
+);
+
+create table likes (
+  user_id uuid not null,
+  val_id uuid not null,
+  created_at bigint not null,
+  constraint likes_pkey PRIMARY KEY (user_id, val_id),
+  constraint likes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint likes_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
+create table run_purges (
+  val_id uuid not null,
+  constraint run_purges_pkey PRIMARY KEY (val_id)
+);
+
+create table runs (
+  id uuid not null,
+  val_id uuid not null,
+  version integer not null,
+  account_id uuid not null,
+  owner_id uuid not null,
+  parent_id uuid,
+  source text collate "C" not null,
+  status text collate "C" not null,
+  started_at bigint not null,
+  ended_at bigint,
+  logs_truncated integer not null default 0,
+  error text collate "C",
+  request text collate "C",
+  args text collate "C",
+  return_value text collate "C",
+  logs text collate "C",
+  constraint runs_pkey PRIMARY KEY (id),
+  constraint runs_source_check CHECK ((source = ANY (ARRAY['ui'::text, 'api'::text, 'http'::text, 'interval'::text, 'email'::text]))),
+  constraint runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text])))
+);
+
+create table schema_migrations (
+  version integer not null,
+  name text collate "C" not null,
+  applied_at bigint not null,
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table search_texts (
+  key bigint not null generated always as identity,
+  val_id uuid not null,
+  is_public integer not null,
+  name text collate "C" not null,
+  body text collate "C" not null,
+  constraint search_texts_pkey PRIMARY KEY (key),
+  constraint search_texts_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE,
+  constraint search_texts_val_id_key UNIQUE (val_id)
+);
+
+create table secrets (
+  user_id uuid not null,
+  name text collate "C" not null,
+  key_id text collate "C" not null,
+  sealed bytea not null,
+  hosts text collate "C",
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint secrets_pkey PRIMARY KEY (user_id, name),
+  constraint secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table settings (
+  name text collate "C" not null,
+  value text collate "C" not null,
+  constraint settings_pkey PRIMARY KEY (name)
+);
+
+create table tokens (
+  id uuid not null,
+  user_id uuid not null,
+  hash bytea not null,
+  name text collate "C" not null,
+  scopes text collate "C" not null,
+  created_at bigint not null,
+  expires_at bigint,
+  last_used_at bigint,
+  constraint tokens_hash_key UNIQUE (hash),
+  constraint tokens_pkey PRIMARY KEY (id),
+  constraint tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table users (
+  id uuid not null,
+  username text collate "C" not null,
+  username_key text collate "C" not null,
+  email text collate "C",
+  bio text collate "C",
+  profile_image_url text collate "C",
+  tier text collate "C",
+  created_at bigint not null,
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_username_key_key UNIQUE (username_key)
+);
+
+create table vals (
+  id uuid not null,
+  owner_id uuid not null,
+  name text collate "C" not null,
+  name_key text collate "C" not null,
+  privacy text collate "C" not null,
+  type text collate "C" not null,
+  readme text collate "C",
+  version integer not null,
+  version_last integer not null,
+  like_count integer not null default 0,
+  reference_count integer not null default 0,
+  created_at bigint not null,
+  updated_at bigint not null,
+  run_started_at bigint,
+  run_ended_at bigint,
+  constraint vals_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint vals_owner_id_name_key_key UNIQUE (owner_id, name_key),
+  constraint vals_pkey PRIMARY KEY (id),
+  constraint vals_privacy_check CHECK ((privacy = ANY (ARRAY['public'::text, 'unlisted'::text, 'private'::text]))),
+  constraint vals_type_check CHECK ((type = ANY (ARRAY['http'::text, 'script'::text, 'interval'::text, 'email'::text])))
+);
+
+create table versions (
+  val_id uuid not null,
+  version integer not null,
+  created_at bigint not null,
+  run_started_at bigint,
+  run_ended_at bigint,
+  code text collate "C" not null,
+  constraint versions_pkey PRIMARY KEY (val_id, version),
+  constraint versions_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
+CREATE INDEX comments_by_author ON comments USING btree (author_id, created_at DESC, id DESC);
+
+CREATE INDEX comments_by_val ON comments USING btree (val_id, created_at DESC, id DESC);
+
+CREATE INDEX comments_received ON comments USING btree (val_owner_id, created_at DESC, id DESC) WHERE (author_id <> val_owner_id);
+
+CREATE INDEX dependencies_by_owner ON dependencies USING btree (to_owner_id, created_at DESC, from_val_id DESC, to_val_id DESC);
+
+CREATE INDEX dependencies_by_source ON dependencies USING btree (from_val_id, created_at DESC, to_val_id DESC);
+
+CREATE INDEX dependencies_by_target ON dependencies USING btree (to_val_id, created_at DESC, from_val_id DESC);
+
+CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
+
+CREATE INDEX imports_by_name ON imports USING btree (username_key, name_key);
+
+CREATE INDEX likes_by_user ON likes USING btree (user_id, created_at DESC, val_id DESC);
+
+CREATE INDEX likes_by_val ON likes USING btree (val_id);
+
+CREATE INDEX runs_by_account ON runs USING btree (account_id, started_at DESC, id DESC);
+
+CREATE INDEX runs_by_account_and_source ON runs USING btree (account_id, source, started_at DESC, id DESC) WHERE (source <> 'http'::text);
+
+CREATE INDEX runs_by_val ON runs USING btree (val_id, started_at DESC, id DESC);
+
+CREATE INDEX runs_by_val_and_source ON runs USING btree (val_id, source, started_at DESC, id DESC) WHERE (source <> 'http'::text);
+
+CREATE INDEX runs_failed_by_account ON runs USING btree (account_id, started_at DESC, id DESC) WHERE (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'crashed'::text]));
+
+CREATE INDEX runs_failed_by_val ON runs USING btree (val_id, started_at DESC, id DESC) WHERE (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'crashed'::text]));
+
+CREATE INDEX runs_of_others ON runs USING btree (val_id, account_id, started_at DESC, id DESC) WHERE (account_id <> owner_id);
+
+CREATE INDEX search_bodies ON search_texts USING gin (body gin_trgm_ops) WHERE (is_public = 1);
+
+CREATE INDEX search_names ON search_texts USING gin (name gin_trgm_ops) WHERE (is_public = 1);
+
+CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
+
+CREATE INDEX tokens_by_user ON tokens USING btree (user_id, created_at DESC, id DESC);
+
+CREATE INDEX vals_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC);
+
+CREATE INDEX vals_hidden_by_owner ON vals USING btree (owner_id, like_count DESC, created_at DESC, id DESC) WHERE (privacy <> 'public'::text);
+
+CREATE INDEX vals_public ON vals USING btree (created_at DESC, id DESC) WHERE (privacy = 'public'::text);
+
+CREATE INDEX vals_public_by_name ON vals USING btree (name_key) WHERE (privacy = 'public'::text);
+
+CREATE INDEX vals_public_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC) WHERE (privacy = 'public'::text);
+
+CREATE INDEX vals_public_by_rank ON vals USING btree (like_count DESC, created_at DESC, id DESC) WHERE (privacy = 'public'::text);

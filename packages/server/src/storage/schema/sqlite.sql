@@ -1,0 +1,203 @@
+CREATE TABLE comments (
+  id text primary key,
+  val_id text not null references vals on delete cascade,
+  val_owner_id text not null,
+  author_id text not null references users on delete cascade,
+  comment text not null,
+  created_at integer not null
+) strict;
+
+CREATE INDEX comments_by_author on comments (author_id, created_at desc, id desc);
+
+CREATE INDEX comments_by_val on comments (val_id, created_at desc, id desc);
+
+CREATE INDEX comments_received on comments (val_owner_id, created_at desc, id desc) where author_id <> val_owner_id;
+
+CREATE TABLE dependencies (
+  from_val_id text not null references vals on delete cascade,
+  to_val_id text not null references vals on delete cascade,
+  to_owner_id text not null,
+  created_at integer not null,
+  primary key (from_val_id, to_val_id)
+) strict;
+
+CREATE INDEX dependencies_by_owner on dependencies (to_owner_id, created_at desc, from_val_id desc, to_val_id desc);
+
+CREATE INDEX dependencies_by_source on dependencies (from_val_id, created_at desc, to_val_id desc);
+
+CREATE INDEX dependencies_by_target on dependencies (to_val_id, created_at desc, from_val_id desc);
+
+CREATE TABLE idempotency_keys (
+  user_id text not null references users on delete cascade,
+  key text not null,
+  fingerprint blob not null,
+  answer blob,
+  expires_at integer not null,
+  primary key (user_id, key)
+) strict;
+
+CREATE INDEX idempotency_keys_by_expiry on idempotency_keys (expires_at);
+
+CREATE TABLE imports (
+  val_id text not null,
+  version integer not null,
+  username_key text not null,
+  name_key text not null,
+  primary key (val_id, version, username_key, name_key),
+  foreign key (val_id, version) references versions on delete cascade
+) strict;
+
+CREATE INDEX imports_by_name on imports (username_key, name_key);
+
+CREATE TABLE likes (
+  user_id text not null references users on delete cascade,
+  val_id text not null references vals on delete cascade,
+  created_at integer not null,
+  primary key (user_id, val_id)
+) strict;
+
+CREATE INDEX likes_by_user on likes (user_id, created_at desc, val_id desc);
+
+CREATE INDEX likes_by_val on likes (val_id);
+
+CREATE TABLE run_purges (
+  val_id text primary key
+) strict;
+
+CREATE TABLE runs (
+  id text primary key,
+  val_id text not null,
+  version integer not null,
+  account_id text not null,
+  owner_id text not null,
+  parent_id text,
+  source text not null check (source in ('ui', 'api', 'http', 'interval', 'email')),
+  status text not null check (status in ('queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled', 'crashed')),
+  started_at integer not null,
+  ended_at integer,
+  logs_truncated integer not null default 0,
+  error text,
+  request text,
+  args text,
+  return_value text,
+  logs text
+) strict;
+
+CREATE INDEX runs_by_account on runs (account_id, started_at desc, id desc);
+
+CREATE INDEX runs_by_account_and_source on runs (account_id, source, started_at desc, id desc) where source <> 'http';
+
+CREATE INDEX runs_by_val on runs (val_id, started_at desc, id desc);
+
+CREATE INDEX runs_by_val_and_source on runs (val_id, source, started_at desc, id desc) where source <> 'http';
+
+CREATE INDEX runs_failed_by_account on runs (account_id, started_at desc, id desc) where status in ('failed', 'timed_out', 'crashed');
+
+CREATE INDEX runs_failed_by_val on runs (val_id, started_at desc, id desc) where status in ('failed', 'timed_out', 'crashed');
+
+CREATE INDEX runs_of_others on runs (val_id, account_id, started_at desc, id desc) where account_id <> owner_id;
+
+CREATE TABLE schema_migrations (
+  version integer primary key,
+  name text not null,
+  applied_at integer not null
+);
+
+CREATE VIRTUAL TABLE search_index using fts5 (name, body, content = 'search_texts', content_rowid = 'key', tokenize = 'trigram case_sensitive 1');
+
+CREATE TABLE search_texts (
+  key integer primary key autoincrement,
+  val_id text not null unique references vals on delete cascade,
+  is_public integer not null,
+  name text not null,
+  body text not null
+) strict;
+
+CREATE TRIGGER search_texts_deleted after delete on search_texts when old.is_public = 1 begin insert into search_index (search_index, rowid, name, body) values ('delete', old.key, old.name, old.body); end;
+
+CREATE TRIGGER search_texts_inserted after insert on search_texts when new.is_public = 1 begin insert into search_index (rowid, name, body) values (new.key, new.name, new.body); end;
+
+CREATE TRIGGER search_texts_updated after update on search_texts begin insert into search_index (search_index, rowid, name, body) select 'delete', old.key, old.name, old.body where old.is_public = 1; insert into search_index (rowid, name, body) select new.key, new.name, new.body where new.is_public = 1; end;
+
+CREATE TABLE secrets (
+  user_id text not null references users on delete cascade,
+  name text not null,
+  key_id text not null,
+  sealed blob not null,
+  hosts text,
+  created_at integer not null,
+  updated_at integer not null,
+  primary key (user_id, name)
+) strict;
+
+CREATE INDEX secrets_by_key on secrets (key_id);
+
+CREATE TABLE settings (
+  name text primary key,
+  value text not null
+) strict;
+
+CREATE TABLE tokens (
+  id text primary key,
+  user_id text not null references users on delete cascade,
+  hash blob not null unique,
+  name text not null,
+  scopes text not null,
+  created_at integer not null,
+  expires_at integer,
+  last_used_at integer
+) strict;
+
+CREATE INDEX tokens_by_user on tokens (user_id, created_at desc, id desc);
+
+CREATE TABLE users (
+  id text primary key,
+  username text not null,
+  username_key text not null unique,
+  email text,
+  bio text,
+  profile_image_url text,
+  tier text,
+  created_at integer not null
+) strict;
+
+CREATE TABLE vals (
+  id text primary key,
+  owner_id text not null references users on delete cascade,
+  name text not null,
+  name_key text not null,
+  privacy text not null check (privacy in ('public', 'unlisted', 'private')),
+  type text not null check (type in ('http', 'script', 'interval', 'email')),
+  readme text,
+  version integer not null,
+  version_last integer not null,
+  like_count integer not null default 0,
+  reference_count integer not null default 0,
+  created_at integer not null,
+  updated_at integer not null,
+  run_started_at integer,
+  run_ended_at integer,
+  unique (owner_id, name_key)
+) strict;
+
+CREATE INDEX vals_by_owner on vals (owner_id, created_at desc, id desc);
+
+CREATE INDEX vals_hidden_by_owner on vals (owner_id, like_count desc, created_at desc, id desc) where privacy <> 'public';
+
+CREATE INDEX vals_public on vals (created_at desc, id desc) where privacy = 'public';
+
+CREATE INDEX vals_public_by_name on vals (name_key) where privacy = 'public';
+
+CREATE INDEX vals_public_by_owner on vals (owner_id, created_at desc, id desc) where privacy = 'public';
+
+CREATE INDEX vals_public_by_rank on vals (like_count desc, created_at desc, id desc) where privacy = 'public';
+
+CREATE TABLE versions (
+  val_id text not null references vals on delete cascade,
+  version integer not null,
+  created_at integer not null,
+  run_started_at integer,
+  run_ended_at integer,
+  code text not null,
+  primary key (val_id, version)
+) strict;

@@ -1,0 +1,78 @@
+import type { Page, Slice } from "../domain/paging.ts"
+import type { Val } from "../domain/vals.ts"
+import type { Database } from "./database.ts"
+import { foldText } from "./fold-text.ts"
+import { type Hit, type Pattern, byRank, hitsByIds, hitsByNamePrefix, hitsInOrder } from "./search-hits.ts"
+import { toSlice } from "./slices.ts"
+import { join, raw, sql } from "./sql.ts"
+import { isListed, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+
+const limits = {
+  /** Of a val's public neighbours, so many of the best ranked are looked through before the index is asked. */
+  sampleRows: 500,
+  /** How far we walk down the ranking when the sample says that hits are frequent. */
+  walkRowsMax: 10_000,
+  /** How many of their own hidden vals a viewer searches: those that are liked most, then the newest. */
+  hiddenRowsMax: 20_000,
+  /** How many hits of the index are ranked. */
+  indexHitsMax: 10_000,
+  /** A trigram index answers nothing shorter. */
+  indexedCharsMin: 3,
+}
+
+/**
+ * Vals whose name, code or readme contains the query, ignoring case; those whose name does come first, then the most liked, then
+ * the newest. Where nearly everything matches, ranking all hits would take seconds, but walking down the ranking finds a page at
+ * once; where hardly anything does, the walk finds nothing, but the index has few hits to rank. A small sample tells which it is.
+ */
+export async function searchVals(db: Database, viewerId: string | undefined, query: string, page: Page): Promise<Slice<Val>> {
+  const pattern = toPattern(query)
+  const wanted = page.offset + page.limit + 1
+  const shown = await findPublicHits(db, pattern, wanted)
+  const hidden = viewerId === undefined ? [] : await db.read<Hit>(hitsInOrder(pattern, sql`privacy <> 'public' and owner_id = ${viewerId}`, limits.hiddenRowsMax))
+  const ids = [...shown, ...hidden].sort(byRank).slice(page.offset, wanted).map((hit) => hit.id)
+  if (ids.length === 0) return { items: [], hasMore: false }
+  const rows = await db.read<ValRow>(sql`
+    select ${valColumns} from vals v ${withCurrentVersion}
+    where v.id in (${join(ids.map((id) => sql`${id}`), ", ")}) and ${isListed("v", viewerId)}`)
+  const found = new Map(rows.map((row) => [row.id, row]))
+  return toSlice(ids.flatMap((id) => found.get(id) ?? []), page, toVal)
+}
+
+/** Short queries are the beginning of a name, or punctuation, which no name contains. */
+function toPattern(query: string): Pattern {
+  const folded = foldText(query)
+  if ([...folded].length >= limits.indexedCharsMin) return { name: `%${folded}%`, body: `%${folded}%`, indexed: folded, prefix: undefined }
+  const isNamePart = /^[a-z0-9_]+$/i.test(query)
+  return isNamePart
+    ? { name: `${folded}%`, body: undefined, indexed: undefined, prefix: query.toLowerCase() }
+    : { name: undefined, body: `%${folded}%`, indexed: undefined, prefix: undefined }
+}
+
+/** The best `wanted` public hits. */
+async function findPublicHits(db: Database, pattern: Pattern, wanted: number): Promise<readonly Hit[]> {
+  const isPublic = raw("privacy = 'public'")
+  const sample = await db.read<Hit>(hitsInOrder(pattern, isPublic, limits.sampleRows))
+  const sampledNames = sample.filter((hit) => hit.is_name === 1)
+  if (sampledNames.length >= wanted) return sampledNames
+  const names = pattern.name === undefined ? [] : await findNames(db, pattern, wanted)
+  const bodiesWanted = wanted - names.length
+  if (bodiesWanted <= 0 || pattern.body === undefined) return names
+  const bodies = (hits: readonly Hit[]) => hits.filter((hit) => hit.is_name === 0)
+  if (bodies(sample).length >= bodiesWanted) return [...names, ...bodies(sample)]
+  const walkRows = Math.ceil((2 * limits.sampleRows * bodiesWanted) / Math.max(bodies(sample).length, 1))
+  if (pattern.indexed === undefined || walkRows <= limits.walkRowsMax) {
+    const walked = bodies(await db.read<Hit>(hitsInOrder(pattern, isPublic, limits.walkRowsMax)))
+    if (pattern.indexed === undefined || walked.length >= bodiesWanted) return [...names, ...walked]
+  }
+  const indexed = await db.read<Hit>(hitsByIds(db.dialect.search.find("body", pattern.indexed, limits.indexHitsMax), pattern, bodiesWanted, 0))
+  return [...names, ...indexed]
+}
+
+function findNames(db: Database, pattern: Pattern, wanted: number): Promise<readonly Hit[]> {
+  const ids =
+    pattern.prefix === undefined
+      ? db.dialect.search.find("name", pattern.indexed ?? "", limits.indexHitsMax)
+      : hitsByNamePrefix(pattern.prefix, limits.indexHitsMax)
+  return db.read<Hit>(hitsByIds(ids, pattern, wanted, 1))
+}

@@ -1,0 +1,68 @@
+import type { SealedSecret, Secret, SecretStore } from "../domain/secrets.ts"
+import { type Database, firstRow, type Script } from "./database.ts"
+import type { Dialect } from "./dialect.ts"
+import { limitTo, toSlice } from "./slices.ts"
+import { sql } from "./sql.ts"
+
+interface SecretRow {
+  readonly name: string
+  readonly hosts: string | null
+  readonly created_at: number | string
+  readonly updated_at: number | string
+}
+
+interface SealedSecretRow extends SecretRow {
+  readonly user_id: string
+  readonly key_id: string
+  readonly sealed: Uint8Array
+}
+
+/** Secrets in the database; their values are encrypted before they come here. */
+export function createSecretStore(db: Database): SecretStore {
+  return {
+    async list(userId, page) {
+      const rows = await db.read<SecretRow>(sql`
+        select name, hosts, created_at, updated_at from secrets where user_id = ${userId} order by name ${limitTo(page)}`)
+      return toSlice(rows, page, toSecret)
+    },
+    put: (secret, countMax) => db.write(() => putSecret(db.dialect, secret, countMax)),
+    remove: (userId, name) =>
+      db.write(function* () {
+        const removed = yield* firstRow(sql`delete from secrets where user_id = ${userId} and name = ${name} returning name`)
+        return removed !== undefined
+      }),
+    async listOtherKeys(keyId, countMax) {
+      const rows = await db.read<SealedSecretRow>(sql`
+        select user_id, name, key_id, sealed, hosts, created_at, updated_at from secrets where key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`)
+      return rows.map((row) => ({ ...toSecret(row), userId: row.user_id, sealed: { keyId: row.key_id, bytes: row.sealed } }))
+    },
+    reseal: (secret, sealed) =>
+      db.write(function* () {
+        yield sql`update secrets set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}
+          where user_id = ${secret.userId} and name = ${secret.name} and sealed = ${secret.sealed.bytes}`
+      }),
+  }
+}
+
+function* putSecret(dialect: Dialect, secret: SealedSecret, countMax: number): Script<boolean> {
+  // The user's row is locked, so that two new secrets are counted one after the other.
+  yield sql`select id from users where id = ${secret.userId} ${dialect.forUpdate}`
+  const others = yield* firstRow<{ count: number | string }>(sql`
+    select count(*) as count from secrets where user_id = ${secret.userId} and name <> ${secret.name}`)
+  if (Number(others?.count) >= countMax) return false
+  const hosts = secret.hosts && JSON.stringify(secret.hosts)
+  yield sql`insert into secrets (user_id, name, key_id, sealed, hosts, created_at, updated_at)
+    values (${secret.userId}, ${secret.name}, ${secret.sealed.keyId}, ${secret.sealed.bytes}, ${hosts}, ${secret.createdAt}, ${secret.updatedAt})
+    on conflict (user_id, name) do update
+    set key_id = excluded.key_id, sealed = excluded.sealed, hosts = excluded.hosts, updated_at = excluded.updated_at`
+  return true
+}
+
+function toSecret(row: SecretRow): Secret {
+  return {
+    name: row.name,
+    hosts: row.hosts === null ? null : (JSON.parse(row.hosts) as string[]),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  }
+}

@@ -1,0 +1,54 @@
+import { Database as Connection, type Statement as Prepared } from "bun:sqlite"
+import { assertStorable } from "./database-errors.ts"
+import type { SqlValue, Statement } from "./sql.ts"
+
+/** One connection with its prepared statements, of which it keeps those used last. */
+export class SqliteConnection {
+  readonly #connection: Connection
+  readonly #prepared = new Map<string, Prepared<unknown, SqlValue[]>>()
+  readonly #preparedMax: number
+
+  constructor(path: string, options: { readonly isReadonly: boolean; readonly preparedMax: number }) {
+    this.#connection = new Connection(path, options.isReadonly ? { readonly: true } : { create: true, readwrite: true })
+    this.#preparedMax = options.preparedMax
+  }
+
+  /** False once SQLite has given the transaction up by itself, as it does after some errors. */
+  get isInTransaction(): boolean {
+    return this.#connection.inTransaction
+  }
+
+  run(statement: Statement): readonly unknown[] {
+    assertStorable(statement.values)
+    return this.#prepare(statement.text).all(...statement.values)
+  }
+
+  /** For pragmas and the limits of transactions. */
+  command(text: string): readonly unknown[] {
+    return this.#prepare(text).all()
+  }
+
+  stop(): void {
+    for (const prepared of this.#prepared.values()) prepared.finalize()
+    this.#prepared.clear()
+    this.#connection.close()
+  }
+
+  #prepare(text: string): Prepared<unknown, SqlValue[]> {
+    const known = this.#prepared.get(text)
+    // A map keeps the order of insertion: putting a statement back in makes it the last to be dropped.
+    if (known !== undefined) this.#prepared.delete(text)
+    const prepared = known ?? this.#connection.prepare<unknown, SqlValue[]>(text)
+    this.#prepared.set(text, prepared)
+    if (this.#prepared.size > this.#preparedMax) this.#dropOldest()
+    return prepared
+  }
+
+  #dropOldest(): void {
+    for (const [text, prepared] of this.#prepared) {
+      prepared.finalize()
+      this.#prepared.delete(text)
+      return
+    }
+  }
+}

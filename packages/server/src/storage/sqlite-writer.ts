@@ -1,0 +1,158 @@
+import { runScript, type Script } from "./database.ts"
+import { unavailable } from "./database-errors.ts"
+import type { SqliteConnection } from "./sqlite-connection.ts"
+import { fromSqliteError, isBusy, isConstraint } from "./sqlite-errors.ts"
+
+export interface SqliteWriterLimits {
+  /** Scripts that share a transaction. */
+  readonly groupMax: number
+  /** Scripts that wait. */
+  readonly waitingMax: number
+  /** How long a script waits while another process writes. */
+  readonly lockMsMax: number
+  /** The same for a patient script. */
+  readonly patientMsMax: number
+  /** How soon to ask again after another process was found writing. */
+  readonly lockRetryMs: number
+}
+
+interface Job {
+  readonly script: () => Script<unknown>
+  readonly deadline: number
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/**
+ * Group commit: the scripts that came in during one turn of the event loop share one transaction, and so one wait for the disk, which is
+ * most of the cost of a write. Each runs in a savepoint of its own and hears of its outcome only when the commit is durable.
+ */
+export class SqliteWriter {
+  readonly #connection: SqliteConnection
+  readonly #limits: SqliteWriterLimits
+  readonly #queue: Job[] = []
+  /** So many of the queue must not share a transaction, because one of them spoilt the last one for the others. */
+  #alone = 0
+  #isScheduled = false
+  #onIdle: (() => void) | undefined
+
+  constructor(connection: SqliteConnection, limits: SqliteWriterLimits) {
+    this.#connection = connection
+    this.#limits = limits
+  }
+
+  get waiting(): number {
+    return this.#queue.length
+  }
+
+  write<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
+    if (this.#onIdle !== undefined) return Promise.reject(unavailable("it is closed"))
+    if (this.#queue.length >= this.#limits.waitingMax) return Promise.reject(unavailable("too many writes are waiting"))
+    const deadline = performance.now() + (isPatient ? this.#limits.patientMsMax : this.#limits.lockMsMax)
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ script, deadline, resolve: resolve as (value: unknown) => void, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Resolves when everything that waits has been written. */
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve
+      this.#schedule()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    this.#isScheduled = false
+    if (this.#queue.length === 0) {
+      this.#onIdle?.()
+      return
+    }
+    const group = this.#queue.splice(0, this.#alone > 0 ? 1 : this.#limits.groupMax)
+    if (this.#begin(group)) {
+      this.#alone = Math.max(0, this.#alone - 1)
+      this.#write(group)
+    }
+    if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
+  }
+
+  #begin(group: readonly Job[]): boolean {
+    try {
+      this.#rollBack()
+      this.#connection.command("begin immediate")
+      return true
+    } catch (error) {
+      if (isBusy(error)) this.#tryLater(group, error)
+      else for (const job of group) job.reject(fromSqliteError(error))
+      return false
+    }
+  }
+
+  // Waiting inside SQLite would stop the whole server, reads included, for as long as the other process takes.
+  #tryLater(group: readonly Job[], error: unknown): void {
+    const now = performance.now()
+    for (const job of group) if (job.deadline <= now) job.reject(fromSqliteError(error))
+    this.#queue.unshift(...group.filter((job) => job.deadline > now))
+    this.#isScheduled = true
+    setTimeout(() => this.#flush(), this.#limits.lockRetryMs)
+  }
+
+  #write(group: readonly Job[]): void {
+    try {
+      const settlements = group.map((job) => this.#run(job))
+      this.#connection.command("commit")
+      for (const settle of settlements) settle()
+    } catch (error) {
+      this.#rollBackQuietly()
+      if (group.length > 1 && (error instanceof TransactionLost || isConstraint(error))) this.#repeatAlone(group)
+      else for (const job of group) job.reject(fromSqliteError(error instanceof TransactionLost ? error.cause : error))
+    }
+  }
+
+  /** Runs the script in a savepoint and returns what to do with its promise after the commit. */
+  #run(job: Job): () => void {
+    this.#connection.command("savepoint script")
+    try {
+      const value = runScript(job.script, (statement) => this.#connection.run(statement))
+      this.#connection.command("release script")
+      return () => job.resolve(value)
+    } catch (error) {
+      // Some errors, such as a full disk, make SQLite roll back everything by itself, the neighbours' work included.
+      if (!this.#connection.isInTransaction) throw new TransactionLost(error)
+      this.#connection.command("rollback to script")
+      this.#connection.command("release script")
+      return () => job.reject(fromSqliteError(error))
+    }
+  }
+
+  // Whose fault it was shows when each has a transaction of its own. A constraint that is only checked by the commit is such a case.
+  #repeatAlone(group: readonly Job[]): void {
+    this.#queue.unshift(...group)
+    this.#alone = group.length
+  }
+
+  #rollBack(): void {
+    if (this.#connection.isInTransaction) this.#connection.command("rollback")
+  }
+
+  #rollBackQuietly(): void {
+    try {
+      this.#rollBack()
+    } catch {
+      // The next transaction tries again before it begins, and tells its callers if that fails too.
+    }
+  }
+}
+
+class TransactionLost extends Error {
+  constructor(cause: unknown) {
+    super("SQLite rolled the transaction back", { cause })
+  }
+}

@@ -1,0 +1,99 @@
+import type { Scope } from "@hamlet/contract"
+import type { Token, TokenHolder, TokenStore } from "../domain/tokens.ts"
+import { createCoalescer } from "./coalesce.ts"
+import { type Database, firstRow } from "./database.ts"
+import { limitTo, toSlice } from "./slices.ts"
+import { raw, sql } from "./sql.ts"
+import { toTime } from "./val-rows.ts"
+
+interface TokenRow {
+  readonly id: string
+  readonly name: string
+  readonly scopes: string
+  readonly created_at: number | string
+  readonly expires_at: number | string | null
+  readonly last_used_at: number | string | null
+}
+
+interface HolderRow extends TokenRow {
+  readonly hash: Uint8Array
+  readonly user_id: string
+  readonly username: string
+}
+
+const holderColumns = raw("t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username")
+const limits = { keysMax: 100 }
+
+/** Tokens in the database. */
+export function createTokenStore(db: Database): TokenStore {
+  return {
+    findHolder: createFindHolder(db),
+    async list(userId, page) {
+      const rows = await db.read<TokenRow>(sql`
+        select id, name, scopes, created_at, expires_at, last_used_at from tokens
+        where user_id = ${userId} order by created_at desc, id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toToken)
+    },
+    add: (token) =>
+      db.write(function* () {
+        yield sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at)
+          values (${token.id}, ${token.userId}, ${token.hash}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt})
+          on conflict (hash) do nothing`
+      }),
+    remove: (userId, id) =>
+      db.write(function* () {
+        const removed = yield* firstRow(sql`delete from tokens where user_id = ${userId} and id = ${id} returning id`)
+        return removed !== undefined
+      }),
+    touch: (uses) =>
+      db.write(function* () {
+        for (const [id, at] of [...uses].sort()) yield sql`update tokens set last_used_at = ${at} where id = ${id}`
+      }),
+  }
+}
+
+/** Every request with a token looks it up anew, so that a revoked one stops working at once, on every node. */
+function createFindHolder(db: Database): (hash: Uint8Array) => Promise<TokenHolder | undefined> {
+  const { gather } = db.dialect
+  if (!gather) {
+    return async (hash) => {
+      const [row] = await db.read<HolderRow>(sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id where t.hash = ${hash}`)
+      return row && toHolder(row)
+    }
+  }
+  const find = createCoalescer<string, TokenHolder>(async (keys) => {
+    const hashes = keys.map((key) => Buffer.from(key, "hex"))
+    const rows = await db.read<HolderRow>(sql`
+      select ${holderColumns} from tokens t join users u on u.id = t.user_id where ${gather.isAnyBytes("t.hash", hashes)}`)
+    return new Map(rows.map((row) => [Buffer.from(row.hash).toString("hex"), toHolder(row)]))
+  }, limits)
+  return (hash) => find(Buffer.from(hash).toString("hex"))
+}
+
+function toToken(row: TokenRow): Token {
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: toScopes(row.scopes),
+    createdAt: Number(row.created_at),
+    expiresAt: toTime(row.expires_at),
+    lastUsedAt: toTime(row.last_used_at),
+  }
+}
+
+function toHolder(row: HolderRow): TokenHolder {
+  return {
+    tokenId: row.id,
+    hash: row.hash,
+    scopes: toScopes(row.scopes),
+    expiresAt: toTime(row.expires_at),
+    lastUsedAt: toTime(row.last_used_at),
+    userId: row.user_id,
+    username: row.username,
+  }
+}
+
+// Written by us from the closed list of scopes.
+function toScopes(text: string): readonly Scope[] {
+  return text.split(" ") as Scope[]
+}

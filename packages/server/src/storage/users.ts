@@ -1,0 +1,56 @@
+import type { User, UserStore } from "../domain/users.ts"
+import { type Database, firstRow, type Script } from "./database.ts"
+import type { Dialect } from "./dialect.ts"
+import { type Statement, sql } from "./sql.ts"
+
+interface UserRow {
+  readonly id: string
+  readonly username: string
+  readonly email: string | null
+  readonly bio: string | null
+  readonly profile_image_url: string | null
+  readonly tier: string | null
+  readonly created_at: number | string
+}
+
+/** Users in the database. */
+export function createUserStore(db: Database): UserStore {
+  const find = async (rest: Statement) => {
+    const [row] = await db.read<UserRow>(sql`select id, username, email, bio, profile_image_url, tier, created_at from users ${rest}`)
+    return row && toUser(row)
+  }
+  return {
+    findById: (id) => find(sql`where id = ${id}`),
+    findByName: (username) => find(sql`where username_key = ${username.toLowerCase()}`),
+    // Ids are UUIDs of version 7, which begin with the time.
+    findFirst: () => find(sql`order by id limit 1`),
+    add: (user) => db.write(() => addUser(user)),
+    addFirst: (user) => db.write(() => addFirstUser(db.dialect, user)),
+  }
+}
+
+function* addUser(user: User): Script<boolean> {
+  const added = yield* firstRow(sql`
+    insert into users (id, username, username_key, email, bio, profile_image_url, tier, created_at)
+    values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
+    on conflict (username_key) do nothing returning id`)
+  return added !== undefined
+}
+
+function* addFirstUser(dialect: Dialect, user: User): Script<boolean> {
+  yield* dialect.lockName("the first user")
+  const somebody = yield* firstRow(sql`select id from users limit 1`)
+  return somebody === undefined && (yield* addUser(user))
+}
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    username: row.username,
+    email: row.email,
+    bio: row.bio,
+    profileImageUrl: row.profile_image_url,
+    tier: row.tier,
+    createdAt: Number(row.created_at),
+  }
+}

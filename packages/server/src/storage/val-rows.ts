@@ -1,0 +1,67 @@
+import type { Privacy, Val, ValType } from "../domain/vals.ts"
+import { raw, type Statement, sql } from "./sql.ts"
+
+/** A val joined with its owner and one of its versions. */
+export interface ValRow {
+  readonly id: string
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly name: string
+  readonly privacy: Privacy
+  readonly type: ValType
+  readonly readme: string | null
+  readonly version: number
+  readonly code: string
+  readonly version_created_at: number | string
+  readonly like_count: number
+  readonly reference_count: number
+  readonly created_at: number | string
+  readonly updated_at: number | string
+  readonly run_started_at: number | string | null
+  readonly run_ended_at: number | string | null
+}
+
+/** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version whose code is meant. */
+export const valColumns = raw(`v.id, v.owner_id, u.username as owner_name, v.name, v.privacy, v.type, v.readme, c.version, c.code,
+  c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at, v.run_started_at, v.run_ended_at`)
+
+/** Joins the owner and the current version to the val `v`. */
+export const withCurrentVersion = raw(`join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`)
+
+/** The val as the domain knows it. */
+export function toVal(row: ValRow): Val {
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    ownerName: row.owner_name,
+    name: row.name,
+    privacy: row.privacy,
+    type: row.type,
+    readme: row.readme,
+    version: row.version,
+    code: row.code,
+    versionCreatedAt: Number(row.version_created_at),
+    likeCount: row.like_count,
+    referenceCount: row.reference_count,
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+    runStartedAt: toTime(row.run_started_at),
+    runEndedAt: toTime(row.run_ended_at),
+  }
+}
+
+/** PostgreSQL gives 64-bit integers as text. */
+export function toTime(value: number | string | null): number | null {
+  return value === null ? null : Number(value)
+}
+
+/** Whether the viewer may find the val in a list: it is public or their own. */
+export function isListed(alias: string, viewerId: string | undefined): Statement {
+  const isPublic = raw(`${alias}.privacy = 'public'`)
+  return viewerId === undefined ? isPublic : sql`(${isPublic} or ${raw(alias)}.owner_id = ${viewerId})`
+}
+
+/** Whether the user may see the val `v` at all. */
+export function isVisible(viewerId: string): Statement {
+  return sql`(v.privacy <> 'private' or v.owner_id = ${viewerId})`
+}

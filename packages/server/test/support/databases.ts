@@ -1,0 +1,117 @@
+import { afterAll, afterEach, beforeEach, describe } from "bun:test"
+import { appendFileSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Database } from "../../src/storage/database.ts"
+import { migrate } from "../../src/storage/migrate.ts"
+import { migrations } from "../../src/storage/migrations/index.ts"
+import { openPostgres } from "../../src/storage/postgres.ts"
+import { openSqlite } from "../../src/storage/sqlite.ts"
+import { PostgresTemplate } from "./postgres-template.ts"
+
+export interface TestDatabase {
+  readonly db: Database
+  /** Absent where the database is a file. */
+  readonly url: string | undefined
+  /** Absent where the database is on a server. */
+  readonly path?: string
+  /** Stops the database and removes it. */
+  close(): Promise<void>
+}
+
+interface DatabaseKind {
+  readonly name: "SQLite" | "PostgreSQL"
+  /** A fresh database with the current schema, or with none. */
+  open(options?: { readonly isEmpty?: boolean }): Promise<TestDatabase>
+}
+
+const serverUrl = process.env["HAMLET_TEST_POSTGRES_URL"]
+const template = serverUrl === undefined ? undefined : new PostgresTemplate(serverUrl)
+
+const sqlite: DatabaseKind = {
+  name: "SQLite",
+  async open({ isEmpty = false } = {}) {
+    const folder = await mkdtemp(join(tmpdir(), "hamlet-test-"))
+    const path = join(folder, "hamlet.db")
+    const db = openSqlite(path)
+    if (!isEmpty) await migrate(db, migrations)
+    return { db, url: undefined, path, close: () => db.stop().finally(() => rm(folder, { recursive: true })) }
+  },
+}
+
+function postgres(from: PostgresTemplate): DatabaseKind {
+  return {
+    name: "PostgreSQL",
+    async open({ isEmpty = false } = {}) {
+      const { url, drop } = await from.createDatabase({ isEmpty })
+      // Bun opens all connections of a pool at once, and every test opens a pool.
+      const db = await openPostgres(url, { connectionsMax: 5 })
+      return { db, url, close: () => db.stop().finally(drop) }
+    },
+  }
+}
+
+/** Another connection to the same database, as a second process would have it. */
+export function openAgain({ url, path }: Pick<TestDatabase, "url" | "path">): Promise<Database> {
+  if (url !== undefined) return openPostgres(url, { connectionsMax: 5 })
+  if (path !== undefined) return Promise.resolve(openSqlite(path))
+  throw new Error("Cannot open the database: it has neither an address nor a path")
+}
+
+/** The databases that every storage and API suite runs on. PostgreSQL is among them when there is a server to use. */
+export const databases: readonly DatabaseKind[] = template === undefined ? [sqlite] : [sqlite, postgres(template)]
+
+export type OpenDatabase = DatabaseKind["open"]
+
+/** Defines the suite once for each database, and closes what its tests and hooks leave open. */
+export function describeEachDatabase(title: string, define: (open: OpenDatabase) => void): void {
+  for (const { name, open } of databases) {
+    describe(`${title} (${name})`, () => {
+      const ofTest: TestDatabase[] = []
+      const ofSuite: TestDatabase[] = []
+      let isInTest = false
+      template?.hold()
+      beforeEach(() => {
+        isInTest = true
+      })
+      afterEach(async () => {
+        isInTest = false
+        await closeAll(ofTest)
+      })
+      afterAll(async () => {
+        await closeAll(ofSuite)
+        await template?.letGo()
+      })
+      define(async (options) => {
+        const database = closedOnce(await open(options))
+        const opened = isInTest ? ofTest : ofSuite
+        opened.push(database)
+        return database
+      })
+    })
+  }
+  if (template === undefined) notRun(`${title} (PostgreSQL)`, "HAMLET_TEST_POSTGRES_URL is not set")
+}
+
+async function closeAll(opened: TestDatabase[]): Promise<void> {
+  await Promise.all(opened.splice(0).map((database) => database.close()))
+}
+
+function closedOnce(database: TestDatabase): TestDatabase {
+  let closed: Promise<void> | undefined
+  return {
+    ...database,
+    close() {
+      closed ??= database.close()
+      return closed
+    },
+  }
+}
+
+/** Says which tests were left out and why: a suite that quietly tests less is worse than one that fails. */
+export function notRun(name: string, reason: string): void {
+  process.stderr.write(`not run: ${name}: ${reason}\n`)
+  const file = process.env["HAMLET_TEST_NOT_RUN"]
+  if (file !== undefined) appendFileSync(file, `${name}: ${reason}\n`)
+}
