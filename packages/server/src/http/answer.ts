@@ -1,0 +1,53 @@
+import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
+import type { AppError } from "../domain/app-error.ts"
+import { RateLimited } from "../domain/rate-limit.ts"
+
+/** What a handler answers with, before it becomes a response: kept apart so that an answer can be stored and given again. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | null
+}
+
+const jsonType = "application/json; charset=utf-8"
+
+/** A JSON answer. */
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { "content-type": jsonType, ...headers }, body: JSON.stringify(body) }
+}
+
+/** An answer without a body. */
+export function noContent(): Answer {
+  return { status: 204, headers: {}, body: null }
+}
+
+/** An answer that is no JSON. */
+export function content(contentType: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status: 200, headers: { "content-type": contentType, ...headers }, body }
+}
+
+/** Seconds after which a client should ask again while the database is away. */
+const unavailableRetrySeconds = 1
+
+/** The one place where an error code becomes a status. */
+export function toErrorAnswer(error: AppError, requestId: string): Answer {
+  const { status } = errorCodes[error.code]
+  const body = {
+    statusCode: status,
+    error: statusTexts[status],
+    code: error.code,
+    message: error.message,
+    requestId,
+    ...(error.issues ? { issues: error.issues } : {}),
+  }
+  return json(status, body, errorHeaders(error, error.code, status))
+}
+
+function errorHeaders(error: AppError, code: ErrorCode, status: number): Record<string, string> {
+  if (error instanceof RateLimited) return { "retry-after": String(error.retryAfterSeconds) }
+  if (code === "database_unavailable") return { "retry-after": String(unavailableRetrySeconds) }
+  // The official client tries 409 and 5xx again unless it is told that this is of no use.
+  if (status === 409 || status >= 500) return { "x-should-retry": "false" }
+  if (status === 401) return { "www-authenticate": "Bearer" }
+  return {}
+}

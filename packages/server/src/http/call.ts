@@ -1,0 +1,22 @@
+import type { RouteDefinition, Routes } from "@hamlet/contract"
+import type { z } from "zod"
+import type { Caller } from "../domain/caller.ts"
+import type { Answer } from "./answer.ts"
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** A request after everything about it was checked, with the types that its row of the route table gives it. */
+export interface Call<Route extends RouteDefinition = RouteDefinition> {
+  readonly params: Parsed<Route["params"]>
+  readonly query: Parsed<Route["query"]>
+  readonly body: Parsed<Route["body"]>
+  readonly caller: Route["auth"] extends "required" ? Caller : Caller | undefined
+  readonly ifMatch: number | undefined
+  readonly request: Request
+}
+
+/** Calls one domain function and shapes the answer. */
+export type Handler<Route extends RouteDefinition> = (call: Call<Route>) => Promise<Answer>
+
+/** A handler for every route: the compiler refuses a table with a row that nobody serves. */
+export type Handlers = { readonly [Name in keyof Routes]: Handler<Routes[Name]> }

@@ -1,0 +1,39 @@
+import type { CommentDeps } from "../domain/comments.ts"
+import type { IdempotencyDeps } from "../domain/idempotency.ts"
+import type { LikeDeps } from "../domain/likes.ts"
+import type { RateLimits } from "../domain/rate-limit.ts"
+import type { ReferenceDeps } from "../domain/references.ts"
+import type { RunDeps } from "../domain/runs.ts"
+import type { SecretDeps } from "../domain/secrets.ts"
+import type { TokenUses } from "../domain/token-uses.ts"
+import type { UserDeps } from "../domain/users.ts"
+import type { ValDeps } from "../domain/vals.ts"
+import type { VersionDeps } from "../domain/versions.ts"
+import type { Links } from "./links.ts"
+import type { Log } from "./log.ts"
+
+/** What the rules need. */
+export type DomainDeps = ValDeps & VersionDeps & LikeDeps & CommentDeps & ReferenceDeps & RunDeps & UserDeps & SecretDeps & IdempotencyDeps
+
+/** A page with the files it loads. */
+export interface BuiltPage {
+  readonly html: string
+  readonly assets: ReadonlyMap<string, { readonly contentType: string; readonly body: Uint8Array }>
+}
+
+/** What the API needs beyond the rules. */
+export interface HttpDeps extends DomainDeps {
+  readonly links: Links
+  readonly log: Log
+  readonly version: string
+  readonly bodyBytesMax: number
+  readonly rateLimits: RateLimits
+  readonly tokenUses: TokenUses
+  /** Turns TypeScript into what a browser runs. */
+  toJavaScript(code: string): Promise<string>
+  /** The page at `/docs`, built when it is first asked for. */
+  docsPage(): Promise<BuiltPage>
+  /** Throws when the database does not answer. */
+  checkDatabase(): Promise<{ readonly database: string; readonly schemaVersion: number }>
+  databaseStats(): { readonly connections: number; readonly inUse: number; readonly waiting: number }
+}

@@ -1,0 +1,27 @@
+import type { Handlers } from "./call.ts"
+import type { HttpDeps } from "./deps.ts"
+import type { Metrics } from "./metrics.ts"
+import { accountHandlers } from "./routes/account.ts"
+import { meHandlers } from "./routes/me.ts"
+import { moduleHandlers } from "./routes/modules.ts"
+import { runHandlers } from "./routes/runs.ts"
+import { socialHandlers } from "./routes/social.ts"
+import { systemHandlers } from "./routes/system.ts"
+import { userHandlers } from "./routes/users.ts"
+import { valHandlers } from "./routes/vals.ts"
+import { versionHandlers } from "./routes/versions.ts"
+
+/** A handler for every row of the route table. */
+export function createHandlers(deps: HttpDeps, metrics: Metrics): Handlers {
+  return {
+    ...meHandlers(deps),
+    ...valHandlers(deps),
+    ...versionHandlers(deps),
+    ...socialHandlers(deps),
+    ...runHandlers(deps),
+    ...userHandlers(deps),
+    ...accountHandlers(deps),
+    ...moduleHandlers(deps),
+    ...systemHandlers(deps, metrics),
+  }
+}

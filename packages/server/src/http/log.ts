@@ -1,0 +1,38 @@
+/** How much is written down; each level includes those after it. */
+export const logLevels = ["debug", "info", "warn", "error", "none"] as const
+
+/** How much is written down. */
+export type LogLevel = (typeof logLevels)[number]
+
+/** What happened, one JSON object a line. Callers never hand in a token, a secret, a body or a query string. */
+export interface Log {
+  debug(event: string, fields?: object): void
+  info(event: string, fields?: object): void
+  warn(event: string, fields?: object): void
+  error(event: string, fields?: object): void
+  /** Writes what still waits. */
+  flush(): void
+}
+
+const limits = { bufferCharsMax: 65_536, delayMs: 100 }
+
+/** Lines are gathered for a moment: one write for many requests instead of one for each. */
+export function createLog(level: LogLevel, write: (text: string) => void, now: () => number = Date.now): Log {
+  let buffer = ""
+  let timer: Timer | undefined
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (buffer !== "") write(buffer)
+    buffer = ""
+  }
+  const at = (wanted: Exclude<LogLevel, "none">) => {
+    if (logLevels.indexOf(wanted) < logLevels.indexOf(level)) return () => {}
+    return (event: string, fields: object = {}) => {
+      buffer += `${JSON.stringify({ at: new Date(now()).toISOString(), level: wanted, event, ...fields })}\n`
+      if (buffer.length > limits.bufferCharsMax) flush()
+      else timer ??= setTimeout(flush, limits.delayMs).unref()
+    }
+  }
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), flush }
+}

@@ -1,0 +1,40 @@
+import type { Caller } from "../../domain/caller.ts"
+import { getValByName, type Val } from "../../domain/vals.ts"
+import { getVersion, versionNotFound } from "../../domain/versions.ts"
+import { content } from "../answer.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+import { withEtag } from "../preconditions.ts"
+
+const typescriptType = "text/tsx; charset=utf-8"
+const javascriptType = "text/javascript; charset=utf-8"
+
+// Code of users is only ever handed out as a module. Opened as a page it can do nothing, and it is never sniffed into one.
+const moduleHeaders = { vary: "authorization, user-agent", "content-security-policy": "default-src 'none'; sandbox" }
+
+/** The address that vals import each other by. */
+export function moduleHandlers(deps: HttpDeps) {
+  return {
+    getModule: async ({ caller, params, request }) => {
+      const [name = "", pinned] = params.val_name.split("@", 2)
+      const val = await getPinned(deps, caller, params.username, name, pinned)
+      const isBrowser = (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
+      const body = isBrowser ? await deps.toJavaScript(val.code) : val.code
+      const headers = { ...moduleHeaders, "cache-control": toCacheControl(val, pinned !== undefined) }
+      return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), val.version)
+    },
+  } satisfies Partial<Handlers>
+}
+
+async function getPinned(deps: HttpDeps, caller: Caller | undefined, username: string, name: string, pinned: string | undefined): Promise<Val> {
+  const val = await getValByName(deps, caller, username, name)
+  if (pinned === undefined) return val
+  if (!/^[1-9][0-9]{0,14}$/.test(pinned)) throw versionNotFound(Number.NaN)
+  return getVersion(deps, caller, val.id, Number(pinned))
+}
+
+/** A version never changes, so whoever has it need not ask again; without one, it must be asked every time whether it still is the current one. */
+function toCacheControl(val: Val, isPinned: boolean): string {
+  const scope = val.privacy === "private" ? "private" : "public"
+  return isPinned ? `${scope}, max-age=31536000, immutable` : `${scope}, no-cache`
+}

@@ -1,0 +1,38 @@
+import { addComment, deleteComment, listComments } from "../../domain/comments.ts"
+import { likeVal, unlikeVal } from "../../domain/likes.ts"
+import { listDependencies, listReferences } from "../../domain/references.ts"
+import { json, noContent } from "../answer.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+import { page } from "../pages.ts"
+import { toCommentView, toReferenceView } from "../views.ts"
+
+/** What people do with each other's vals. */
+export function socialHandlers(deps: HttpDeps) {
+  const { links } = deps
+  return {
+    likeVal: async ({ caller, params }) => {
+      await likeVal(deps, caller, params.val_id)
+      return noContent()
+    },
+    unlikeVal: async ({ caller, params }) => {
+      await unlikeVal(deps, caller, params.val_id)
+      return noContent()
+    },
+    listComments: async ({ caller, params, query, request }) =>
+      page(links, request, query, await listComments(deps, caller, params.val_id, query), toCommentView),
+    createComment: async ({ caller, params, body }) => json(201, toCommentView(await addComment(deps, caller, params.val_id, body.comment))),
+    deleteComment: async ({ caller, params }) => {
+      await deleteComment(deps, caller, params.comment_id)
+      return noContent()
+    },
+    listValReferences: async ({ caller, params, query, request }) => {
+      const period = { since: query.since, until: query.until }
+      return page(links, request, query, await listReferences(deps, caller, params.val_id, period, query), toReferenceView)
+    },
+    listValDependencies: async ({ caller, params, query, request }) => {
+      const period = { since: query.since, until: query.until }
+      return page(links, request, query, await listDependencies(deps, caller, params.val_id, period, query), toReferenceView)
+    },
+  } satisfies Partial<Handlers>
+}

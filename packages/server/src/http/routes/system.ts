@@ -1,0 +1,34 @@
+import { toOpenApi } from "@hamlet/contract"
+import { AppError } from "../../domain/app-error.ts"
+import { type Answer, content, json } from "../answer.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+import type { Metrics } from "../metrics.ts"
+
+const pageHeaders = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+}
+
+/** Everything outside `/v1`. */
+export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
+  let openApi: string | undefined
+  return {
+    getOpenApi: async () => {
+      openApi ??= JSON.stringify(toOpenApi({ baseUrl: deps.links.baseUrl, version: deps.version }))
+      return content("application/json; charset=utf-8", openApi)
+    },
+    getDocs: async () => content("text/html; charset=utf-8", (await deps.docsPage()).html, pageHeaders),
+    getHealth: async () => json(200, { status: "ok", version: deps.version }),
+    getReadiness: async () => json(200, { status: "ok", version: deps.version, ...(await deps.checkDatabase()) }),
+    getMetrics: async () => content("text/plain; version=0.0.4; charset=utf-8", await metrics.print()),
+  } satisfies Partial<Handlers>
+}
+
+/** A file that the page at `/docs` loads; its name holds a hash of its content. */
+export async function docsAsset(deps: HttpDeps, path: string): Promise<Answer> {
+  const asset = (await deps.docsPage()).assets.get(path)
+  if (!asset) throw new AppError("route_not_found", `Cannot find ${path}`)
+  return content(asset.contentType, asset.body, { "cache-control": "public, max-age=31536000, immutable" })
+}

@@ -1,0 +1,27 @@
+import { createUser, getUser, getUserByName, listUserVals } from "../../domain/users.ts"
+import { getValByName } from "../../domain/vals.ts"
+import { json } from "../answer.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+import { page } from "../pages.ts"
+import { withEtag } from "../preconditions.ts"
+import { toNewUserView, toUserView, toValView } from "../views.ts"
+
+/** Users, by id and by name. */
+export function userHandlers(deps: HttpDeps) {
+  const { links } = deps
+  return {
+    createUser: async ({ body }) => {
+      const { user, token } = await createUser(deps, { username: body.username, email: body.email ?? null })
+      return json(200, toNewUserView(user, token, links))
+    },
+    getUser: async ({ params }) => json(200, toUserView(await getUser(deps, params.user_id), links)),
+    listUserVals: async ({ caller, params, query, request }) =>
+      page(links, request, query, await listUserVals(deps, caller, params.user_id, query), toValView),
+    getUserByName: async ({ params }) => json(200, toUserView(await getUserByName(deps, params.username), links)),
+    getValByName: async ({ caller, params }) => {
+      const val = await getValByName(deps, caller, params.username, params.val_name)
+      return withEtag(json(200, toValView(val, links)), val.version)
+    },
+  } satisfies Partial<Handlers>
+}

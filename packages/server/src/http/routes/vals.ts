@@ -1,0 +1,38 @@
+import { listValRuns } from "../../domain/runs.ts"
+import { createVal, deleteVal, getVal, saveVal, updateVal } from "../../domain/vals.ts"
+import { json, noContent } from "../answer.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+import { page } from "../pages.ts"
+import { withEtag } from "../preconditions.ts"
+import { toRunView, toValView } from "../views.ts"
+import { toRunFilter } from "./runs.ts"
+
+/** Vals themselves. */
+export function valHandlers(deps: HttpDeps) {
+  const { links } = deps
+  return {
+    listVals: async ({ caller, query, request }) => {
+      const filter = { ownerId: query.userId, privacy: query.privacy }
+      return page(links, request, query, await deps.vals.list(caller?.userId, filter, query), toValView)
+    },
+    searchVals: async ({ caller, query, request }) =>
+      page(links, request, query, await deps.vals.search(caller?.userId, query.query, query), toValView),
+    createVal: async ({ caller, body }) => json(200, toValView(await createVal(deps, caller, body), links)),
+    saveVal: async ({ caller, body, ifMatch }) => json(200, toValView((await saveVal(deps, caller, body, ifMatch)).val, links)),
+    getVal: async ({ caller, params }) => {
+      const val = await getVal(deps, caller, params.val_id)
+      return withEtag(json(200, toValView(val, links)), val.version)
+    },
+    updateVal: async ({ caller, params, body, ifMatch }) => {
+      await updateVal(deps, caller, params.val_id, body, ifMatch)
+      return noContent()
+    },
+    deleteVal: async ({ caller, params, ifMatch }) => {
+      await deleteVal(deps, caller, params.val_id, ifMatch)
+      return noContent()
+    },
+    listValRuns: async ({ caller, params, query, request }) =>
+      page(links, request, query, await listValRuns(deps, caller, params.val_id, toRunFilter(query), query), toRunView),
+  } satisfies Partial<Handlers>
+}

@@ -1,0 +1,170 @@
+import type { comment, newToken, newUser, profile, reference, run, runDetail, secret, token, user, val, valMention, version } from "@hamlet/contract"
+import type { z } from "zod"
+import type { Comment, ValMention } from "../domain/comments.ts"
+import type { Reference, ReferenceEnd } from "../domain/references.ts"
+import type { Run, RunDetail } from "../domain/runs.ts"
+import type { Secret } from "../domain/secrets.ts"
+import type { Token } from "../domain/tokens.ts"
+import type { User } from "../domain/users.ts"
+import type { Val } from "../domain/vals.ts"
+import type { Version } from "../domain/versions.ts"
+import type { Links } from "./links.ts"
+
+// Every view is written out field by field, so that a new column is never public by accident.
+
+/** A user as everybody sees them. */
+export function toUserView(it: User, links: Links): z.infer<typeof user> {
+  return {
+    id: it.id,
+    username: it.username,
+    bio: it.bio,
+    profileImageUrl: it.profileImageUrl,
+    url: links.userPage(it.username),
+    links: { self: links.user(it.id) },
+    type: "user",
+    createdAt: toTime(it.createdAt),
+  }
+}
+
+/** A user as they see themselves. */
+export function toProfileView(it: User, links: Links): z.infer<typeof profile> {
+  return { ...toUserView(it, links), email: it.email, tier: it.tier }
+}
+
+/** A user who was just created. */
+export function toNewUserView(it: User, text: string, links: Links): z.infer<typeof newUser> {
+  return { ...toUserView(it, links), token: text }
+}
+
+/** A val, the same on every route. */
+export function toValView(it: Val, links: Links): z.infer<typeof val> {
+  const self = links.val(it.id)
+  return {
+    id: it.id,
+    name: it.name,
+    version: it.version,
+    code: it.code,
+    readme: it.readme,
+    privacy: it.privacy,
+    public: it.privacy === "public",
+    type: it.type,
+    url: links.valPage(it.ownerName, it.name),
+    links: {
+      self,
+      versions: `${self}/versions`,
+      module: links.module(it.ownerName, it.name),
+      ...(it.type === "http" ? { endpoint: links.endpoint(it) } : {}),
+    },
+    author: { id: it.ownerId, username: it.ownerName },
+    likeCount: it.likeCount,
+    referenceCount: it.referenceCount,
+    createdAt: toTime(it.createdAt),
+    updatedAt: toTime(it.updatedAt),
+    versionCreatedAt: toTime(it.versionCreatedAt),
+    runStartAt: toTimeOrNull(it.runStartedAt),
+    runEndAt: toTimeOrNull(it.runEndedAt),
+  }
+}
+
+/** A version in the list of a val's versions. */
+export function toVersionView(it: Version): z.infer<typeof version> {
+  return {
+    val_id: it.valId,
+    version: it.version,
+    code: it.code,
+    createdAt: toTime(it.createdAt),
+    runStartAt: toTimeOrNull(it.runStartedAt),
+    runEndAt: toTimeOrNull(it.runEndedAt),
+  }
+}
+
+/** A comment. */
+export function toCommentView(it: Comment): z.infer<typeof comment> {
+  return {
+    id: it.id,
+    comment: it.comment,
+    createdAt: toTime(it.createdAt),
+    author: { id: it.authorId, username: it.authorName },
+    val: toMentionView(it.val),
+  }
+}
+
+/** A reference. */
+export function toReferenceView(it: Reference): z.infer<typeof reference> {
+  return { referencedAt: toTime(it.at), reference: toEndView(it.from), dependsOn: toEndView(it.to) }
+}
+
+/** A run in a list. */
+export function toRunView(it: Run): z.infer<typeof run> {
+  return {
+    id: it.id,
+    parentId: it.parentId,
+    runStartAt: toTime(it.startedAt),
+    runEndAt: toTimeOrNull(it.endedAt),
+    error: it.error,
+    source: it.source,
+    status: it.status,
+    durationMs: it.endedAt === null ? null : Math.max(0, it.endedAt - it.startedAt),
+    val: toMentionView(it.val),
+  }
+}
+
+/** A run with everything that is kept of it. */
+export function toRunDetailView(it: RunDetail): z.infer<typeof runDetail> {
+  return {
+    ...toRunView(it),
+    args: it.args,
+    returnValue: it.returnValue,
+    logs: [...it.logs],
+    logsTruncated: it.logsTruncated,
+    emails: [],
+    request: it.request,
+  }
+}
+
+/** A token without its secret string. */
+export function toTokenView(it: Token): z.infer<typeof token> {
+  return {
+    id: it.id,
+    name: it.name,
+    scopes: [...it.scopes],
+    createdAt: toTime(it.createdAt),
+    expiresAt: toTimeOrNull(it.expiresAt),
+    lastUsedAt: toTimeOrNull(it.lastUsedAt),
+  }
+}
+
+/** A token that was just created, with its secret string. */
+export function toNewTokenView(it: Token, text: string): z.infer<typeof newToken> {
+  return { ...toTokenView(it), token: text }
+}
+
+/** A secret without its value. */
+export function toSecretView(it: Secret): z.infer<typeof secret> {
+  return { name: it.name, hosts: it.hosts && [...it.hosts], createdAt: toTime(it.createdAt), updatedAt: toTime(it.updatedAt) }
+}
+
+function toMentionView(it: ValMention): z.infer<typeof valMention> {
+  return {
+    id: it.id,
+    name: it.name,
+    version: it.version,
+    privacy: it.privacy,
+    public: it.privacy === "public",
+    author: { id: it.ownerId, username: it.ownerName },
+    author_id: it.ownerId,
+    username: it.ownerName,
+  }
+}
+
+function toEndView(it: ReferenceEnd): z.infer<typeof reference>["reference"] {
+  return { id: it.id, name: it.name, username: it.ownerName, author_id: it.ownerId, author: { id: it.ownerId, username: it.ownerName } }
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function toTimeOrNull(ms: number | null): string | null {
+  return ms === null ? null : toTime(ms)
+}

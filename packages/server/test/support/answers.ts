@@ -1,0 +1,73 @@
+import { toOpenApi } from "@hamlet/contract"
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import addFormats from "ajv-formats"
+
+type Json = Record<string, unknown>
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: unknown
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: Record<string, { content?: Record<string, { schema: Json }> }>
+}
+
+const document = toOpenApi({ baseUrl: "http://hamlet.test", version: "test" }) as {
+  paths: Record<string, Record<string, Operation>>
+  components: Json
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema({ $id: "document", components: document.components })
+
+const patterns = Object.entries(document.paths).map(([path, operations]) => ({
+  pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`),
+  operations,
+}))
+
+const validators = new Map<string, ValidateFunction>()
+
+/** Throws unless the answer is one that the OpenAPI document promises: its status, its type, its shape. */
+export function assertFitsDocument(method: string, url: string, answer: Answer): void {
+  const path = url.split("?")[0] ?? ""
+  if (!answer.headers.get("x-request-id")) throw new Error(`${method} ${url}: no x-request-id`)
+  const operation = findOperation(method, path)
+  if (!operation) return assertError(method, url, answer)
+  const promised = operation.responses[answer.status]
+  if (!promised) throw new Error(`${method} ${url}: status ${answer.status} is not in the document: ${answer.text.slice(0, 500)}`)
+  if (method === "HEAD" || answer.status === 304) return
+  const type = answer.headers.get("content-type")?.split(";")[0] ?? ""
+  if (!promised.content) {
+    if (answer.text !== "") throw new Error(`${method} ${url}: a body where the document has none`)
+    return
+  }
+  const content = promised.content[type]
+  if (!content) throw new Error(`${method} ${url}: type ${type} is not in the document`)
+  if (type === "application/json") check(`${operation.operationId} ${answer.status}`, content.schema, method, url, answer)
+}
+
+/** A request that no operation is for gets an error of the general shape. */
+function assertError(method: string, url: string, answer: Answer): void {
+  if (method === "OPTIONS" || method === "HEAD" || answer.status === 302) return
+  check("error", { $ref: "#/components/schemas/Error" }, method, url, answer)
+}
+
+function findOperation(method: string, path: string): Operation | undefined {
+  const verb = method === "HEAD" ? "get" : method.toLowerCase()
+  return patterns.find(({ pattern, operations }) => pattern.test(path) && operations[verb])?.operations[verb]
+}
+
+function check(name: string, schema: Json, method: string, url: string, answer: Answer): void {
+  let validator = validators.get(name)
+  if (!validator) {
+    validator = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')) as Json)
+    validators.set(name, validator)
+  }
+  if (validator(answer.json)) return
+  throw new Error(`${method} ${url}: the answer does not fit ${name}: ${ajv.errorsText(validator.errors)}\n${answer.text.slice(0, 1000)}`)
+}

@@ -1,0 +1,99 @@
+import { expect } from "bun:test"
+import { dirname } from "node:path"
+import { compose, type Hamlet } from "../../src/compose.ts"
+import { loadConfig } from "../../src/config.ts"
+import { createUser, ensureFirstUser } from "../../src/domain/users.ts"
+import { assertFitsDocument } from "./answers.ts"
+import { databases, type OpenDatabase, type TestDatabase } from "./databases.ts"
+
+/** Somebody who calls the API. */
+export interface TestUser {
+  readonly id: string
+  readonly username: string
+  readonly token: string
+}
+
+/** The whole server on a fresh database, called without a port. Every answer is checked against the OpenAPI document. */
+export interface TestApi {
+  readonly hamlet: Hamlet
+  /** The first user: may do everything. */
+  readonly admin: TestUser
+  addUser(username: string): Promise<TestUser>
+  /** Sends a request; `as` a user sends their token, and a `body` that is no string or bytes is sent as JSON. */
+  call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>
+  close(): Promise<void>
+}
+
+export interface CallOptions {
+  readonly as?: TestUser | string | undefined
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+}
+
+export interface TestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever they expect to be there
+  readonly json: any
+}
+
+export const testBaseUrl = "http://hamlet.test"
+
+/** Opens the server on a database; `env` are settings of the operator. */
+export async function openApi(open: OpenDatabase = databases[0]?.open as OpenDatabase, env: Record<string, string> = {}): Promise<TestApi> {
+  const database = await open()
+  const hamlet = await compose(toConfig(database, env))
+  const { user, token } = await ensureFirstUser(hamlet.deps, { username: "admin", token: undefined })
+  const call = createCall(hamlet)
+  return {
+    hamlet,
+    admin: { id: user.id, username: user.username, token: token ?? "" },
+    async addUser(username) {
+      const created = await createUser(hamlet.deps, { username, email: null })
+      return { id: created.user.id, username, token: created.token }
+    },
+    call,
+    async close() {
+      await hamlet.stop()
+      await database.close()
+    },
+  }
+}
+
+function toConfig(database: TestDatabase, env: Record<string, string>) {
+  const place: Record<string, string> = database.path === undefined ? { HAMLET_DATABASE_URL: database.url ?? "" } : { HAMLET_DATA_DIR: dirname(database.path) }
+  const key = Buffer.alloc(32, 7).toString("base64")
+  const standard = {
+    HAMLET_BASE_URL: testBaseUrl,
+    HAMLET_VALS_DOMAIN: "hamlet.test",
+    HAMLET_LOG_LEVEL: "none",
+    HAMLET_SECRET_KEY: key,
+    HAMLET_DATABASE_CONNECTIONS_MAX: "5",
+  }
+  return loadConfig({ HAMLET_DATA_DIR: "/tmp", ...standard, ...place, ...env }, [])
+}
+
+function createCall(hamlet: Hamlet): TestApi["call"] {
+  return async (method, path, { as, body, headers = {} } = {}) => {
+    const token = typeof as === "string" ? as : as?.token
+    const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array
+    const init: RequestInit = {
+      method,
+      headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+      ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as BodyInit }),
+    }
+    const response = await hamlet.app.request(`${testBaseUrl}${path}`, init)
+    const text = await response.text()
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false
+    const answer = { status: response.status, headers: response.headers, text, json: isJson && text !== "" ? JSON.parse(text) : undefined }
+    assertFitsDocument(method, path, answer)
+    return answer
+  }
+}
+
+/** The answer, which must have that status: on failure the test shows what the server said instead. */
+export function expectStatus(answer: TestAnswer, status: number): TestAnswer {
+  if (answer.status !== status) expect(`${answer.status} ${answer.text}`).toBe(`${status}`)
+  return answer
+}
