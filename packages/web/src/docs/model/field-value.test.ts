@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test"
+import { fieldKind, textToValue, valueToText } from "./field-value.ts"
+import type { Json } from "./json.ts"
+import type { Schema } from "./schema.ts"
+
+const list: Schema = { type: "array", items: { type: "string" } }
+const choices: Schema = { type: "array", items: { enum: ["a", "b"] } }
+
+describe("fieldKind", () => {
+  test.each<[Schema, string]>([
+    [{ type: "string" }, "line"],
+    [{ type: "string", maxLength: 256_000 }, "lines"],
+    [{ type: "integer" }, "number"],
+    [{ type: "boolean" }, "choice"],
+    [{ type: "string", enum: ["a"] }, "choice"],
+    [choices, "choices"],
+    [list, "list"],
+    [{ type: "object" }, "json"],
+    [{}, "json"],
+  ])("%j is typed as a %s", (schema, kind) => {
+    expect(fieldKind({}, schema)).toBe(kind as ReturnType<typeof fieldKind>)
+  })
+})
+
+describe("textToValue and valueToText", () => {
+  test.each<[Schema, string, Json]>([
+    [{ type: "string" }, "5", "5"],
+    [{ type: "integer" }, "5", 5],
+    [{ type: "boolean" }, "true", true],
+    [list, "a\nb", ["a", "b"]],
+    [choices, "b", ["b"]],
+    [{}, '{"a":[1,null]}', { a: [1, null] }],
+  ])("%j: %p there and back", (schema, text, value) => {
+    expect(textToValue({}, schema, text)).toEqual(value)
+    expect(valueToText(value)).toBe(text)
+  })
+
+  test("sends text that does not fit as text, for the server to judge", () => {
+    expect(textToValue({}, { type: "integer" }, "five")).toBe("five")
+    expect(textToValue({}, {}, "{")).toBe("{")
+  })
+})

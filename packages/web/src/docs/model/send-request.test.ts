@@ -1,0 +1,63 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { realApi, realOperation } from "../../../test/real-api.ts"
+import { emptyDraft, toRequest } from "./request.ts"
+import { sendRequest } from "./send-request.ts"
+
+let seen: Request | undefined
+let seenBody = ""
+let answer = () => new Response()
+const server = Bun.serve({
+  port: 0,
+  async fetch(request) {
+    seen = request
+    seenBody = await request.text()
+    return answer()
+  },
+})
+afterAll(() => server.stop(true))
+
+async function sendTo(id: string, next: () => Response, token = "") {
+  answer = next
+  const operation = realOperation(id)
+  const request = toRequest(realApi.schemas, operation, emptyDraft(realApi.schemas, operation), true)
+  return await sendRequest(request, { origin: server.url.origin, token, signal: new AbortController().signal })
+}
+
+describe("sendRequest", () => {
+  test("sends method, path, body and token, and reads JSON as it was written", async () => {
+    const got = await sendTo(
+      "createVal",
+      () => new Response('{"a":1.0}', { status: 201, headers: { "content-type": "application/json" } }),
+      "secret",
+    )
+    expect(got).toMatchObject({ status: 201, body: { kind: "json", text: '{\n  "a": 1.0\n}' }, bodyBytes: 9, isCut: false })
+    expect(seen?.method).toBe("POST")
+    expect(seen?.headers.get("authorization")).toBe("Bearer secret")
+    expect(JSON.parse(seenBody)).toHaveProperty("code")
+  })
+
+  test("sends no token to a route that takes none, nor an empty one", async () => {
+    await sendTo("getHealth", () => new Response(), "secret")
+    expect(seen?.headers.has("authorization")).toBe(false)
+    await sendTo("getMe", () => new Response())
+    expect(seen?.headers.has("authorization")).toBe(false)
+  })
+
+  test.each<[string, () => Response, object]>([
+    ["nothing", () => new Response(null, { status: 204 }), { kind: "none" }],
+    ["text", () => new Response("<b>"), { kind: "text", text: "<b>" }],
+    ["JSON that is none", () => new Response("{", { headers: { "content-type": "application/json" } }), { kind: "text", text: "{" }],
+    [
+      "bytes",
+      () => new Response(new Uint8Array([0xff, 0xfe, 0]), { headers: { "content-type": "image/png" } }),
+      { kind: "bytes", contentType: "image/png" },
+    ],
+  ])("reads %s", async (_, next, body) => {
+    expect((await sendTo("getMe", next)).body).toEqual(body as never)
+  })
+
+  test("stops reading an answer without an end", async () => {
+    const endless = () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000).fill(97)) }))
+    expect(await sendTo("getMe", endless)).toMatchObject({ isCut: true, bodyBytes: 1_000_000 })
+  })
+})

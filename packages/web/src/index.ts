@@ -1,0 +1,1 @@
+export { buildDocsPage, type DocsAsset, type DocsPage } from "./build-docs-page.ts"

@@ -1,0 +1,18 @@
+import { toOpenApi } from "@hamlet/contract"
+import { type Api, findOperation, type Operation } from "../src/docs/model/api.ts"
+import { toApi } from "../src/docs/model/to-api.ts"
+
+/** The document that the server serves, as a browser gets it. */
+export const realDocument: unknown = JSON.parse(JSON.stringify(toOpenApi({ baseUrl: "http://localhost:8080", version: "0.1.0" })))
+
+/** What the page makes of it. */
+export const realApi: Api = toApi(realDocument) ?? fail("the document is not read")
+
+/** One of its operations. */
+export function realOperation(id: string): Operation {
+  return findOperation(realApi, id) ?? fail(`there is no operation ${id}`)
+}
+
+function fail(reason: string): never {
+  throw new Error(reason)
+}
