@@ -1,0 +1,18 @@
+// npm run bench: the measurements of bench/, with a PostgreSQL that writes to disk as it would for real.
+import { runInForeground } from "./child.mjs"
+import { startPostgres } from "./postgres.mjs"
+import { ensurePackages } from "./setup/packages.mjs"
+import { bun, root } from "./setup/root.mjs"
+import { ensureSystemPackages, requirements } from "./setup/system-packages.mjs"
+
+ensurePackages({ dev: true })
+ensureSystemPackages([requirements.postgres, requirements.bubblewrap])
+const bin = requirements.postgres.find()
+const postgres = bin ? await startPostgres({ bin, fsync: true }) : undefined
+const found = postgres && bin ? { HAMLET_TEST_POSTGRES_URL: postgres.url, HAMLET_TEST_POSTGRES_BIN: bin } : {}
+try {
+  const env = { ...process.env, ...found }
+  process.exitCode = await runInForeground(bun, ["bench/main.ts", ...process.argv.slice(2)], { cwd: root, env })
+} finally {
+  await postgres?.stop()
+}

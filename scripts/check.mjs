@@ -1,0 +1,72 @@
+// npm run check: everything a reviewer should not have to look for. With `-- --fix`, what a program can mend is mended first.
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { runCaptured } from "./child.mjs"
+import { ensurePackages } from "./setup/packages.mjs"
+import { bun, root } from "./setup/root.mjs"
+
+/** @typedef {{ name: string, commands: string[][] }} Step */
+
+ensurePackages({ dev: true })
+if (process.argv.includes("--fix")) await fix()
+const hasFailed = await check()
+process.exitCode = hasFailed ? 1 : 0
+
+/** What these cannot mend, the check that follows reports. */
+async function fix() {
+  await runCommand([toTool("biome"), "check", "--write"])
+  await runCommand([bun, "scripts/tidy/tidy.ts", "--fix"])
+}
+
+/** Runs every step even if one fails: who has to mend several things wants to know of all of them. */
+async function check() {
+  let hasFailed = false
+  for (const step of listSteps()) {
+    const { isGood, output, seconds } = await runStep(step)
+    console.log(`${isGood ? "✓" : "✗"} ${step.name} (${seconds.toFixed(1)} s)`)
+    if (!isGood) console.log(output.trimEnd())
+    hasFailed ||= !isGood
+  }
+  return hasFailed
+}
+
+/** @returns {Step[]} */
+function listSteps() {
+  return [
+    { name: "format and lint", commands: [[toTool("biome"), "check", "--error-on-warnings", "--max-diagnostics=30"]] },
+    { name: "imports", commands: [[bun, "scripts/imports/check-imports.ts"]] },
+    { name: "types", commands: listTypeScriptProjects().map((folder) => [toTool("tsc"), "--project", folder]) },
+    { name: "dead code", commands: [[toTool("knip"), "--no-progress"]] },
+    { name: "tidy", commands: [[bun, "scripts/tidy/tidy.ts"]] },
+  ]
+}
+
+/** The root, and each package that lives in a type environment of its own, as the guest does. */
+function listTypeScriptProjects() {
+  const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name))
+  return [".", ...packages.filter((folder) => existsSync(join(root, folder, "tsconfig.json")))]
+}
+
+/** @param {string} name */
+function toTool(name) {
+  return join(root, "node_modules", ".bin", name)
+}
+
+/** @param {Step} step */
+async function runStep(step) {
+  const startedAt = performance.now()
+  let output = ""
+  let isGood = true
+  for (const command of step.commands) {
+    const ended = await runCommand(command)
+    output += ended.output
+    isGood &&= ended.exitCode === 0
+  }
+  return { isGood, output, seconds: (performance.now() - startedAt) / 1000 }
+}
+
+/** @param {string[]} command */
+async function runCommand([program = "", ...args]) {
+  const colour = process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}
+  return await runCaptured(program, args, { cwd: root, env: { ...process.env, ...colour } })
+}

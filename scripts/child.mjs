@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { constants } from "node:os"
+import { setTimeout } from "node:timers/promises"
+
+/** @typedef {import("node:child_process").SpawnOptions} SpawnOptions */
+
+const drainMsMax = 500
+
+/** @type {NodeJS.Signals[]} */
+const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP"]
+
+/**
+ * Runs a program in our place: it has our terminal and gets our signals. Resolves with the exit code to end with; the caller lives on,
+ * so that it can clean up after a Ctrl-C.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {SpawnOptions} options
+ * @param {(child: import("node:child_process").ChildProcess) => void} [onStart]
+ * @returns {Promise<number>}
+ */
+export function runInForeground(command, args, options, onStart) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: "inherit", ...options })
+    const stopForwarding = forwardSignals(child)
+    onStart?.(child)
+    child.once("error", (error) => {
+      stopForwarding()
+      console.error(`Cannot start ${command}: ${error.message}`)
+      resolve(1)
+    })
+    child.once("exit", async (code, signal) => {
+      stopForwarding()
+      await drain(child)
+      resolve(code ?? toExitCode(signal))
+    })
+  })
+}
+
+/**
+ * Waits for what the program wrote last, but not for ever: a process that it left behind keeps the pipe open.
+ * @param {import("node:child_process").ChildProcess} child
+ */
+async function drain({ stderr }) {
+  if (!stderr) return
+  if (!stderr.readableEnded) await Promise.race([once(stderr, "end"), setTimeout(drainMsMax)])
+  stderr.destroy()
+}
+
+/**
+ * Runs a program to its end without showing anything.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {SpawnOptions} options
+ * @returns {Promise<{ exitCode: number, output: string }>} output: what it wrote, both streams in the order they came
+ */
+export function runCaptured(command, args, options) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
+    /** @type {Buffer[]} */
+    const chunks = []
+    child.stdout?.on("data", (chunk) => chunks.push(chunk))
+    child.stderr?.on("data", (chunk) => chunks.push(chunk))
+    child.once("error", (error) => resolve({ exitCode: 1, output: `Cannot start ${command}: ${error.message}\n` }))
+    child.once("close", (code, signal) => resolve({ exitCode: code ?? toExitCode(signal), output: Buffer.concat(chunks).toString() }))
+  })
+}
+
+/** @param {import("node:child_process").ChildProcess} child */
+function forwardSignals(child) {
+  /** @param {NodeJS.Signals} signal */
+  const forward = (signal) => {
+    // A terminal sends Ctrl-C to every program in front of it. Sent twice, it would look like a user who lost patience.
+    if (signal === "SIGINT" && process.stdin.isTTY) return
+    child.kill(signal)
+  }
+  for (const signal of forwardedSignals) process.on(signal, forward)
+  return () => {
+    for (const signal of forwardedSignals) process.off(signal, forward)
+  }
+}
+
+/** @param {NodeJS.Signals | null} signal */
+function toExitCode(signal) {
+  // What a shell reports for a program that a signal ended.
+  return signal ? 128 + constants.signals[signal] : 1
+}

@@ -1,0 +1,14 @@
+// npm run fuzz: the fuzz test with as many requests as the argument says, without a limit of time.
+import { runTests } from "./testing/run.mjs"
+
+const requestsDefault = 1_000_000
+const [requests = String(requestsDefault), ...args] = process.argv.slice(2)
+if (!/^[1-9]\d*$/.test(requests)) {
+  console.error(`Cannot send "${requests}" requests: give a whole number, as in npm run fuzz -- 50000`)
+  process.exit(2)
+}
+process.exitCode = await runTests({
+  // To bun, 0 means no limit.
+  args: ["--timeout", "0", ...args, "./packages/server/test/fuzz.test.ts"],
+  env: { HAMLET_FUZZ_REQUESTS: requests },
+})

@@ -1,0 +1,41 @@
+/** A part of the repository with one place in the drawing of ARCHITECTURE.md. */
+export type Area = {
+  readonly name: string
+  /** A folder, with a slash at its end, or one file. */
+  readonly path: string
+  /** The names of the areas it may import, beside itself. */
+  readonly mayImport: readonly string[]
+}
+
+const serverLayers = ["http", "gateway", "jobs", "runtime", "storage"]
+const server = ["config", "domain", ...serverLayers]
+const everyone = ["contract", "cli", "guest", "web", ...server]
+
+/**
+ * Who may import whom: the whole import rule is this table. A source file that is in no area is refused, so that a new folder gets a row
+ * here, and with it a thought.
+ */
+const areas: readonly Area[] = [
+  { name: "contract", path: "packages/contract/", mayImport: [] },
+  { name: "guest", path: "packages/guest/", mayImport: [] },
+  { name: "web", path: "packages/web/", mayImport: ["contract"] },
+  { name: "cli", path: "packages/cli/", mayImport: ["contract"] },
+  { name: "domain", path: "packages/server/src/domain/", mayImport: ["contract"] },
+  ...serverLayers.map((name) => ({ name, path: `packages/server/src/${name}/`, mayImport: ["contract", "domain"] })),
+  { name: "config", path: "packages/server/src/config.ts", mayImport: ["contract"] },
+  // The composition root is two files: one builds the program, one starts it.
+  { name: "compose", path: "packages/server/src/compose.ts", mayImport: everyone },
+  { name: "main", path: "packages/server/src/main.ts", mayImport: ["compose", ...everyone] },
+  { name: "bench", path: "bench/", mayImport: ["contract", "compose", ...server] },
+  { name: "scripts", path: "scripts/", mayImport: ["contract", "config"] },
+]
+
+/** The area of a file, given by its path from the root. */
+export function findArea(path: string): Area | undefined {
+  return areas.find((area) => path === area.path || (area.path.endsWith("/") && path.startsWith(area.path)))
+}
+
+/** Tests may look behind the walls of their own package. */
+export function isTest(path: string): boolean {
+  return /\.test\.[a-z]+$/.test(path) || /^packages\/[^/]+\/test\//.test(path)
+}

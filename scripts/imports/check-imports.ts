@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { listFiles } from "../list-files.ts"
+import { findArea, isTest } from "./areas.ts"
+import { findCycles, type ImportGraph } from "./find-cycles.ts"
+import { readPackages, resolveImport } from "./resolve-import.ts"
+import { scanImports } from "./scan-imports.ts"
+
+/** Checks a tree against the import rule. Returns one sentence for each thing that breaks it. */
+export function checkImports(root: string): string[] {
+  const files = listFiles(root).filter((path) => /^(packages|bench|scripts)\/.*\.(m?[jt]s|[jt]sx)$/.test(path))
+  const graph = readGraph(root, files)
+  return [
+    ...files.flatMap(checkName),
+    ...[...graph].flatMap(([importer, targets]) => targets.flatMap((target) => checkImport(importer, target))),
+    ...findCycles(graph).map((cycle) => `${cycle[0]}: is in an import cycle: ${cycle.join(" → ")}`),
+  ]
+}
+
+function readGraph(root: string, files: readonly string[]): ImportGraph {
+  const packages = readPackages(root)
+  return new Map(
+    files.map((path) => {
+      const specifiers = scanImports(path, readFileSync(join(root, path), "utf8"))
+      const targets = specifiers.map((specifier) => resolveImport(root, packages, path, specifier))
+      return [path, [...new Set(targets.filter((target) => target !== undefined))]]
+    }),
+  )
+}
+
+function checkName(path: string): string[] {
+  if (/(^|\/)utils?(\/|\.[a-z]+$)/.test(path)) return [`${path}: utils is not a name: call it after what it does`]
+  if (/^packages\/[^/]+\/src\//.test(path) && !isTest(path) && !findArea(path))
+    return [`${path}: is in no area of scripts/imports/areas.ts`]
+  return []
+}
+
+function checkImport(importer: string, target: string): string[] {
+  if (isTest(importer)) return checkTest(importer, target)
+  if (isTest(target)) return [`${importer}: cannot import ${target}: that is part of the tests`]
+  const [from, to] = [findArea(importer), findArea(target)]
+  // What is in no area is either refused by its name already or no code, such as package.json.
+  if (!from || !to || from === to || from.mayImport.includes(to.name)) return []
+  return [`${importer}: cannot import ${target}: ${from.name} may import ${from.mayImport.join(", ") || "nothing of ours"}, not ${to.name}`]
+}
+
+/** Tests may import their own package, the contract, and the commands in scripts/ that start what they need. */
+function checkTest(importer: string, target: string): string[] {
+  const isAllowed = packageOf(importer) === packageOf(target) || ["packages/contract", "scripts"].includes(packageOf(target))
+  return isAllowed ? [] : [`${importer}: cannot import ${target}: a test may import its own package and the contract`]
+}
+
+function packageOf(path: string): string {
+  return path
+    .split("/")
+    .slice(0, path.startsWith("packages/") ? 2 : 1)
+    .join("/")
+}
+
+if (import.meta.main) {
+  const problems = checkImports(join(import.meta.dir, "..", ".."))
+  for (const problem of problems) console.error(problem)
+  process.exitCode = problems.length > 0 ? 1 : 0
+}

@@ -1,0 +1,52 @@
+import { accessSync, constants, readdirSync } from "node:fs"
+import { delimiter, dirname, join } from "node:path"
+
+/** Where Debian keeps PostgreSQL: one folder for each major version, none of them on the PATH. */
+const debianPostgresFolder = "/usr/lib/postgresql"
+
+/**
+ * The folder of PostgreSQL's server programs (initdb, postgres), the newest version first.
+ * @returns {string | undefined}
+ */
+export function findPostgresBin() {
+  const folders = listFolder(debianPostgresFolder)
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(debianPostgresFolder, version, "bin"))
+  const onPath = findOnPath("initdb")
+  return [...folders, ...(onPath ? [dirname(onPath)] : [])].find((folder) => isProgram(join(folder, "initdb")))
+}
+
+/** @returns {string | undefined} */
+export function findChromium() {
+  const chromeOnMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+  const onPath = ["chromium", "chromium-browser", "google-chrome"].map(findOnPath).find((path) => path !== undefined)
+  return onPath ?? (isProgram(chromeOnMac) ? chromeOnMac : undefined)
+}
+
+/**
+ * @param {string} name
+ * @returns {string | undefined}
+ */
+export function findOnPath(name) {
+  const folders = (process.env.PATH ?? "").split(delimiter).filter(Boolean)
+  return folders.map((folder) => join(folder, name)).find(isProgram)
+}
+
+/** @param {string} path */
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** @param {string} path */
+function listFolder(path) {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { requirements } from "../setup/system-packages.mjs"
+
+/**
+ * The files of one test run and the environment that suites can rely on, as CONTRIBUTING.md lists it.
+ * @param {string | undefined} postgresUrl
+ */
+export function createTestEnvironment(postgresUrl) {
+  const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
+  const tmpDir = join(folder, "tmp")
+  const notRunPath = join(folder, "not-run")
+  const marker = randomUUID()
+  mkdirSync(tmpDir)
+  // Open to all users, as temporary folders are: tests that run as root start PostgreSQL as somebody else.
+  chmodSync(folder, 0o755)
+  chmodSync(tmpDir, 0o1777)
+  const env = {
+    ...process.env,
+    ...toFoundPrograms(postgresUrl),
+    HAMLET_TEST_NOT_RUN: notRunPath,
+    HAMLET_TEST_RUN: marker,
+    TMPDIR: tmpDir,
+  }
+  return {
+    env,
+    tmpDir,
+    marker,
+    readNotRun: () => readLines(notRunPath),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** @param {string | undefined} postgresUrl */
+function toFoundPrograms(postgresUrl) {
+  const found = {
+    HAMLET_TEST_POSTGRES_URL: postgresUrl,
+    HAMLET_TEST_POSTGRES_BIN: requirements.postgres.find(),
+    HAMLET_TEST_CHROMIUM: requirements.chromium.find(),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
+}
+
+/**
+ * @param {string} path
+ * @returns {string[]}
+ */
+function readLines(path) {
+  try {
+    // A suite on two databases in many files says the same thing many times.
+    return [...new Set(readFileSync(path, "utf8").split("\n").filter(Boolean))]
+  } catch {
+    // Nobody wrote it: everything ran.
+    return []
+  }
+}

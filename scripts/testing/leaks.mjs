@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { setTimeout } from "node:timers/promises"
+
+/**
+ * @typedef {{ tmpDir: string, marker: string }} TestRun marker: a text in the environment of every process of the run
+ * @typedef {{ pid: number, command: string }} Process
+ */
+
+/** A process that was told to end may take this long before it counts as left behind. */
+const graceMs = 2000
+const pollMs = 50
+
+/**
+ * Lists the processes and temporary files that tests left behind, and ends the processes.
+ * @param {TestRun} run
+ * @returns {Promise<string[]>}
+ */
+export async function collectLeaks(run) {
+  const processes = await waitForEnd(run)
+  for (const { pid } of processes) endProcess(pid)
+  const files = readdirSync(run.tmpDir).map((name) => `file in the temporary folder: ${name}`)
+  return [...processes.map(({ pid, command }) => `process ${pid}: ${command}`), ...files]
+}
+
+/** @param {TestRun} run */
+async function waitForEnd(run) {
+  const deadline = Date.now() + graceMs
+  let processes = listProcesses(run)
+  while (processes.length > 0 && Date.now() < deadline) {
+    await setTimeout(pollMs)
+    processes = listProcesses(run)
+  }
+  return processes
+}
+
+/**
+ * Sandboxes get an environment without the marker, but their arguments name files in the temporary folder. Without /proc nothing is found:
+ * Linux is where the suites run that start processes.
+ * @param {TestRun} run
+ * @returns {Process[]}
+ */
+function listProcesses(run) {
+  if (process.platform !== "linux") return []
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => ({ pid: Number(name), command: readProcFile(name, "cmdline"), environment: readProcFile(name, "environ") }))
+    .filter(({ command, environment }) => environment.includes(run.marker) || command.includes(run.tmpDir))
+    .map(({ pid, command }) => ({ pid, command: command.slice(0, 200) }))
+}
+
+/**
+ * @param {string} pid
+ * @param {string} file
+ */
+function readProcFile(pid, file) {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8").replaceAll("\0", " ").trim()
+  } catch {
+    // Ended since it was listed, or somebody else's.
+    return ""
+  }
+}
+
+/** @param {number} pid */
+function endProcess(pid) {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}

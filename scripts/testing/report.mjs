@@ -1,0 +1,39 @@
+/**
+ * @typedef {{ passed: number, failed: number, skipped: number }} Totals
+ * @typedef {object} TestRunEnd
+ * @property {number} exitCode of bun
+ * @property {Totals | undefined} totals undefined if bun did not get as far as printing them
+ * @property {string[]} notRun suites, each with its reason
+ * @property {string[]} leaks what tests left behind
+ * @property {boolean} isCi
+ */
+
+/**
+ * What to print at the end, and the exit code. Whatever is wrong beside failing tests counts as a failure of its own, so that somebody who
+ * reads only the last line is not misled.
+ * @param {TestRunEnd} end
+ * @returns {{ lines: string[], exitCode: number }}
+ */
+export function toReport(end) {
+  const problems = [...end.leaks.map((leak) => `left behind by a test: ${leak}`), ...toBunProblems(end)]
+  if (end.isCi && end.notRun.length > 0) problems.push("a suite did not run, and with CI=true all of them have to")
+  const { passed, failed, skipped } = end.totals ?? { passed: 0, failed: 0, skipped: 0 }
+  const failedInAll = failed + problems.length
+  const lastLine = `${passed} passed, ${failedInAll} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`
+  return {
+    lines: [...end.notRun.map((suite) => `not run: ${suite}`), ...problems, lastLine],
+    exitCode: failedInAll === 0 ? 0 : 1,
+  }
+}
+
+/**
+ * @param {TestRunEnd} end
+ * @returns {string[]}
+ */
+function toBunProblems({ exitCode, totals }) {
+  // Also with exit code 0: a test may call process.exit(0).
+  if (!totals) return [`bun ended with exit code ${exitCode} before the tests did`]
+  if (totals.passed + totals.failed === 0) return ["no test ran"]
+  if (exitCode !== 0 && totals.failed === 0) return [`bun ended with exit code ${exitCode} although no test failed`]
+  return []
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { withTempTree } from "../temp-tree.ts"
+import { tidy } from "./tidy.ts"
+
+const migrations = "packages/server/src/storage/migrations"
+
+const clean = {
+  "package.json": `{ "devDependencies": { "knip": "6.44.1" } }`,
+  "README.md": "[errors](docs/errors.md#errors), [site](https://example.com), `[code](nowhere.md)`\n\n```\n[code](nowhere.md)\n```\n",
+  "docs/errors.md": toDocument("error codes", "| code | status | meaning |\n|---|---|---|\n| `gone` | 404 | It is gone. |"),
+  "docs/configuration.md": toDocument(
+    "options",
+    "| variable | flag | default | meaning |\n|---|---|---|---|\n| `HAMLET_DATA_DIR` | `--data-dir` | `./data` | Where data is kept. |",
+  ),
+  "packages/contract/src/errors.ts": `export const errorCodes = { gone: { status: 404, meaning: "It is gone." } }`,
+  "packages/server/src/config.ts": `export const options = [{ env: "HAMLET_DATA_DIR", default: "./data", meaning: "Where data is kept." }]`,
+  [`${migrations}/index.ts`]: "",
+  [`${migrations}/0001-initial.ts`]: "",
+  [`${migrations}/0002-likes.ts`]: "",
+}
+
+function toDocument(name: string, table: string): string {
+  return `# Errors\n\n<!-- ${name}: made from the code, do not edit -->\n\n${table}\n\n<!-- end of ${name} -->\n`
+}
+
+function check(files: Record<string, string>): Promise<string[]> {
+  return withTempTree({ ...clean, ...files }, (root) => tidy(root, false))
+}
+
+describe("tidy", () => {
+  test("accepts a tidy tree", async () => {
+    expect(await check({})).toEqual([])
+  })
+
+  test("refuses an error code without a row, and a row without its error code", async () => {
+    const problem = "docs/errors.md: is not what packages/contract/src/errors.ts says; npm run check -- --fix writes it"
+    const more = `export const errorCodes = { gone: { status: 404, meaning: "It is gone." }, lost: { status: 404, meaning: "Lost." } }`
+    expect(await check({ "packages/contract/src/errors.ts": more })).toEqual([problem])
+    expect(await check({ "packages/contract/src/errors.ts": "export const errorCodes = {}" })).toEqual([problem])
+  })
+
+  test("refuses an option without a row", async () => {
+    const more = `export const options = { port: { env: "HAMLET_PORT", default: 8080, meaning: "The port." } }`
+    expect(await check({ "packages/server/src/config.ts": more })).toEqual([
+      "docs/configuration.md: is not what packages/server/src/config.ts says; npm run check -- --fix writes it",
+    ])
+  })
+
+  test("says what is missing when a module is not as expected", async () => {
+    expect(await check({ "packages/server/src/config.ts": "export {}" })).toEqual([
+      "packages/server/src/config.ts: cannot be made into docs/configuration.md: it does not export options",
+    ])
+  })
+
+  test("writes the tables when told to, and leaves the text around them", async () => {
+    const files = { ...clean, "docs/errors.md": toDocument("error codes", "old").replace("# Errors", "# Errors\n\nRead me.") }
+    await withTempTree(files, async (root) => {
+      expect(await tidy(root, true)).toEqual([])
+      expect(readFileSync(join(root, "docs/errors.md"), "utf8")).toBe(clean["docs/errors.md"].replace("# Errors", "# Errors\n\nRead me."))
+    })
+  })
+
+  test("refuses links that lead nowhere", async () => {
+    expect(await check({ "docs/a.md": "[x](../missing.md) and [y](errors.md#nothing)" })).toEqual([
+      "docs/a.md: links to ../missing.md, which does not exist",
+      "docs/a.md: links to errors.md#nothing, but there is no such heading",
+    ])
+  })
+
+  test("refuses a path of one machine, but not of a web address", async () => {
+    const path = ["", "home", "ada", "x"].join("/")
+    expect(await check({ "docs/a.md": `See\n${path}\n`, "docs/b.md": `See https://example.com${path}\n` })).toEqual([
+      `docs/a.md:2: names a path of one machine: ${path}`,
+    ])
+  })
+
+  test("refuses a range of versions", async () => {
+    expect(await check({ "packages/web/package.json": `{ "dependencies": { "preact": "^11.0.0" } }` })).toEqual([
+      `packages/web/package.json: preact is "^11.0.0": write one exact version`,
+    ])
+  })
+
+  test("refuses a lock file without the packages of other platforms", async () => {
+    const packages = {
+      "node_modules/bun": { optionalDependencies: { "bun-mac": "1.4.4", "bun-linux": "1.4.4" } },
+      "node_modules/bun-linux": {},
+    }
+    expect(await check({ "package-lock.json": JSON.stringify({ packages }) })).toEqual([
+      "package-lock.json: node_modules/bun may need what has no entry, and npm ci refuses that: bun-mac",
+    ])
+  })
+
+  test("refuses a gap in the numbers of the migrations, and a number given twice", async () => {
+    expect(await check({ [`${migrations}/0004-late.ts`]: "" })).toEqual([`${migrations}/0004-late.ts: should be number 0003`])
+    expect(await check({ [`${migrations}/0002-more.ts`]: "" })).toEqual([`${migrations}/0002-more.ts: should be number 0003`])
+  })
+})

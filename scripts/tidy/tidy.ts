@@ -1,0 +1,24 @@
+import { join } from "node:path"
+import { listFiles } from "../list-files.ts"
+import { documentedCode } from "./documented-code.ts"
+import { checkExactVersions } from "./exact-versions.ts"
+import { checkGeneratedTable } from "./generated-tables.ts"
+import { checkLocalPaths } from "./local-paths.ts"
+import { checkLockFile } from "./lock-file.ts"
+import { checkMarkdownLinks } from "./markdown-links.ts"
+import { checkMigrationNumbers } from "./migration-numbers.ts"
+
+const rules = [checkLocalPaths, checkMarkdownLinks, checkExactVersions, checkLockFile, checkMigrationNumbers]
+
+/** What no other tool looks at. With `isFixing`, tables in the documents are written anew first. */
+export async function tidy(root: string, isFixing: boolean): Promise<string[]> {
+  const documented = await Promise.all(documentedCode.map((table) => checkGeneratedTable(root, table, isFixing)))
+  const tree = { root, files: listFiles(root) }
+  return [...documented.flat(), ...rules.flatMap((rule) => rule(tree))]
+}
+
+if (import.meta.main) {
+  const problems = await tidy(join(import.meta.dir, "..", ".."), process.argv.includes("--fix"))
+  for (const problem of problems) console.error(problem)
+  process.exitCode = problems.length > 0 ? 1 : 0
+}
