@@ -1,4 +1,3 @@
-import { userInfo } from "node:os"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 
@@ -33,18 +32,53 @@ export const options = [
   { env: "HAMLET_HOST", default: "127.0.0.1", meaning: "Address to listen on. `0.0.0.0` for every network the machine is in." },
   { env: "HAMLET_PORT", default: "8080", meaning: "Port to listen on; `0` takes any that is free." },
   { env: "HAMLET_DATA_DIR", default: "./data", meaning: "Folder for the SQLite database and the key of secrets." },
-  { env: "HAMLET_DATABASE_URL", default: "", meaning: "`postgres://user:password@host/database` to use PostgreSQL (14 or newer). Empty: SQLite in the data folder." },
+  {
+    env: "HAMLET_DATABASE_URL",
+    default: "",
+    meaning: "`postgres://user:password@host/database` to use PostgreSQL (14 or newer). Empty: SQLite in the data folder.",
+  },
   { env: "HAMLET_DATABASE_CONNECTIONS_MAX", default: "10", meaning: "Connections to PostgreSQL." },
-  { env: "HAMLET_BASE_URL", default: "http://localhost:PORT", meaning: "The address people use, without a slash at the end. Every link in an answer begins with it." },
-  { env: "HAMLET_VALS_DOMAIN", default: "localhost:PORT", meaning: "Host and port under which vals have addresses of their own: `{user}-{val}.{domain}`." },
+  {
+    env: "HAMLET_BASE_URL",
+    default: "http://localhost:PORT",
+    meaning: "The address people use, without a slash at the end. Every link in an answer begins with it.",
+  },
+  {
+    env: "HAMLET_VALS_DOMAIN",
+    default: "localhost:PORT",
+    meaning: "Host and port under which vals have addresses of their own: `{user}-{val}.{domain}`.",
+  },
   { env: "HAMLET_USER", default: "the name you are logged in as", meaning: "Name of the first user, created at the first start." },
-  { env: "HAMLET_TOKEN", default: "", meaning: "Token of the first user, 32 to 200 visible ASCII characters, for automation. Empty: one is made up at the first start and printed once." },
-  { env: "HAMLET_SECRET_KEY", default: "", meaning: "Keys that encrypt secrets, each 32 bytes in base64, separated by commas; the first encrypts, all decrypt. Empty: a key file in the data folder. Several nodes need the same keys." },
+  {
+    env: "HAMLET_TOKEN",
+    default: "",
+    meaning:
+      "Token of the first user, 32 to 200 visible ASCII characters, for automation. Empty: one is made up at the first start and printed once.",
+  },
+  {
+    env: "HAMLET_SECRET_KEY",
+    default: "",
+    meaning:
+      "Keys that encrypt secrets, each 32 bytes in base64, separated by commas; the first encrypts, all decrypt. Empty: a key file in the data folder. Several nodes need the same keys.",
+  },
   { env: "HAMLET_RATE_PER_TOKEN", default: "none on loopback, else 10000", meaning: "Requests a minute for each token, or `none`." },
-  { env: "HAMLET_RATE_PER_ADDRESS", default: "none on loopback, else 1000", meaning: "Requests a minute for each address that sends no valid token, or `none`." },
-  { env: "HAMLET_ADDRESS_HEADER", default: "", meaning: "Header in which a proxy that you run gives the client's address, such as `x-forwarded-for` (its last entry counts). Empty: the address of the connection." },
+  {
+    env: "HAMLET_RATE_PER_ADDRESS",
+    default: "none on loopback, else 1000",
+    meaning: "Requests a minute for each address that sends no valid token, or `none`.",
+  },
+  {
+    env: "HAMLET_ADDRESS_HEADER",
+    default: "",
+    meaning:
+      "Header in which a proxy that you run gives the client's address, such as `x-forwarded-for` (its last entry counts). Empty: the address of the connection.",
+  },
   { env: "HAMLET_BODY_BYTES_MAX", default: "2097152", meaning: "Largest body of a request to the API, in bytes." },
-  { env: "HAMLET_LOG_LEVEL", default: "info", meaning: "`debug`, `info` (every request), `warn`, `error` or `none`. Logs are JSON lines on standard error." },
+  {
+    env: "HAMLET_LOG_LEVEL",
+    default: "info",
+    meaning: "`debug`, `info` (every request), `warn`, `error` or `none`. Logs are JSON lines on standard error.",
+  },
 ] as const satisfies readonly Option[]
 
 type Env = (typeof options)[number]["env"]
@@ -67,7 +101,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     databaseConnectionsMax: readInteger("HAMLET_DATABASE_CONNECTIONS_MAX", read("HAMLET_DATABASE_CONNECTIONS_MAX"), 2, 1000) ?? 10,
     baseUrl: readBaseUrl(read("HAMLET_BASE_URL")) ?? `http://localhost:${port}`,
     valsDomain: readDomain(read("HAMLET_VALS_DOMAIN")) ?? `localhost:${port}`,
-    user: readUser(read("HAMLET_USER")) ?? toUsername(userInfo().username),
+    user: readUser(read("HAMLET_USER")) ?? toUsername(env.USER ?? env.LOGNAME ?? ""),
     token: readToken(read("HAMLET_TOKEN")),
     secretKeys: readKeys(read("HAMLET_SECRET_KEY")),
     ratePerToken: readRate("HAMLET_RATE_PER_TOKEN", read("HAMLET_RATE_PER_TOKEN"), isLoopback ? undefined : 10_000),
@@ -87,7 +121,9 @@ function parseFlags(args: readonly string[]): Readonly<Record<string, string | u
   try {
     return parseArgs({ args: [...args], options: known, strict: true }).values as Record<string, string>
   } catch (error) {
-    throw new ConfigError(`Cannot understand the command line: ${error instanceof Error ? error.message : error}`)
+    // What follows the first sentence is advice for whoever wrote the program.
+    const [problem] = String(error instanceof Error ? error.message : error).split(/\.\s/)
+    throw new ConfigError(`Cannot understand the command line: ${problem}`)
   }
 }
 
@@ -108,7 +144,9 @@ function readRate(env: Env, text: string, standard: number | undefined): number 
 function readDatabaseUrl(text: string): string | undefined {
   if (text === "") return undefined
   // The address may hold a password, so it is not repeated.
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : fail("HAMLET_DATABASE_URL", "…", "it must begin with postgres:// and be a valid address")
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+    ? text
+    : fail("HAMLET_DATABASE_URL", "…", "it must begin with postgres:// and be a valid address")
 }
 
 function readBaseUrl(text: string): string | undefined {
@@ -119,7 +157,9 @@ function readBaseUrl(text: string): string | undefined {
 
 function readDomain(text: string): string | undefined {
   if (text === "") return undefined
-  return /^[a-z0-9.-]+(:\d{1,5})?$/i.test(text) ? text.toLowerCase() : fail("HAMLET_VALS_DOMAIN", text, "it must be a host name, with a port if need be")
+  return /^[a-z0-9.-]+(:\d{1,5})?$/i.test(text)
+    ? text.toLowerCase()
+    : fail("HAMLET_VALS_DOMAIN", text, "it must be a host name, with a port if need be")
 }
 
 const usernamePattern = /^[a-zA-Z][a-zA-Z0-9_]{0,29}$/

@@ -21,16 +21,21 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * AES-256-GCM with a random nonce. The first key encrypts; all of them decrypt. A key that is not among them may have been added
- * since, by a rotation while the server runs: `reload` is asked for the keys as they are now.
+ * AES-256-GCM with a random nonce. The first key encrypts; all of them decrypt. Keys may be rotated while the server runs, so `reload`
+ * is asked for them as they are now: what was encrypted with a key that a rotation has dropped could never be read again.
  */
 export function createCipher(keys: readonly Uint8Array[], reload: () => readonly Uint8Array[] = () => keys): Cipher {
-  const [first] = keys
-  if (!first) throw new Error("Cannot encrypt without a key")
+  const newest = () => {
+    const [first] = reload()
+    if (!first) throw new Error("Cannot encrypt without a key")
+    return first
+  }
   const find = (keyId: string, among: readonly Uint8Array[]) => among.find((key) => toKeyId(key) === keyId)
   return {
-    keyId: toKeyId(first),
-    seal: (text, purpose) => seal(first, text, purpose),
+    get keyId() {
+      return toKeyId(newest())
+    },
+    seal: (text, purpose) => seal(newest(), text, purpose),
     open(sealed, purpose) {
       const key = find(sealed.keyId, keys) ?? find(sealed.keyId, reload())
       if (!key) throw new Error(`Cannot decrypt: the key ${sealed.keyId} is not configured`)

@@ -43,7 +43,7 @@ const limits = {
 export interface OnceRequest {
   readonly userId: string
   readonly key: string
-  /** Everything that makes two requests the same: method, path and body. */
+  /** Everything that makes two requests the same: method, path, body and what the caller may do. */
   readonly content: readonly (string | Uint8Array)[]
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { type Scope, scope } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
@@ -18,14 +18,14 @@ export interface Token {
 /** A token that is about to be kept. */
 export interface NewTokenRecord extends Token {
   readonly userId: string
-  readonly hash: Uint8Array
+  readonly hash: string
 }
 
 /** What a lookup by hash finds. */
 export interface TokenHolder {
   readonly tokenId: string
-  readonly hash: Uint8Array
-  readonly scopes: readonly Scope[]
+  readonly hash: string
+  readonly scopes: ReadonlySet<Scope>
   readonly expiresAt: number | null
   readonly lastUsedAt: number | null
   readonly userId: string
@@ -34,7 +34,7 @@ export interface TokenHolder {
 
 /** Where tokens are kept. */
 export interface TokenStore {
-  findHolder(hash: Uint8Array): Promise<TokenHolder | undefined>
+  findHolder(hash: string): Promise<TokenHolder | undefined>
   list(userId: string, page: Page): Promise<Slice<Token>>
   add(token: NewTokenRecord): Promise<void>
   /** False when the user has no such token. */
@@ -65,7 +65,7 @@ export async function authenticate(deps: Pick<TokenDeps, "tokens" | "now">, text
     userId: holder.userId,
     username: holder.username,
     tokenId: holder.tokenId,
-    scopes: new Set(holder.scopes),
+    scopes: holder.scopes,
     lastUsedAt: holder.lastUsedAt,
   }
 }
@@ -100,13 +100,13 @@ export async function revokeToken(deps: TokenDeps, caller: Caller, id: string): 
   if (!(await deps.tokens.remove(caller.userId, id))) throw new AppError("token_not_found", `Cannot revoke token "${id}": you have none with that id`)
 }
 
-/** What is kept of a token's secret string. */
-export function hashToken(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest()
+/** What is kept of a token's secret string: its SHA-256 in hexadecimal. */
+export function hashToken(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex")
 }
 
-function isSame(left: Uint8Array, right: Uint8Array): boolean {
+function isSame(left: string, right: string): boolean {
   let difference = left.length ^ right.length
-  for (let index = 0; index < right.length; index++) difference |= (left[index] ?? 0) ^ (right[index] ?? 0)
+  for (let index = 0; index < right.length; index++) difference |= left.charCodeAt(index) ^ right.charCodeAt(index)
   return difference === 0
 }

@@ -2,7 +2,7 @@ import type { privacy, valType } from "@hamlet/contract"
 import type { z } from "zod"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
-import { type ImportHosts, type ImportAddress, parseImportAddress } from "./import-address.ts"
+import { type ImportAddress, type ImportHosts, parseImportAddress } from "./import-address.ts"
 import { makeUpName } from "./made-up-name.ts"
 import type { Page, Slice } from "./paging.ts"
 
@@ -46,6 +46,7 @@ export interface ValChange {
 export interface NewVal extends ValChange {
   readonly id: string
   readonly ownerId: string
+  readonly ownerName: string
   readonly name: string
   readonly privacy: Privacy
   readonly type: ValType
@@ -65,8 +66,8 @@ export interface ValFilter {
   readonly privacy?: Privacy | undefined
 }
 
-/** Decides what to change of a val as it stands at that moment, or throws. It is called inside the transaction, perhaps more than once. */
-export type Decide = (val: Val) => ValChange
+/** Throws when the val as it stands at that moment must not be changed. It is called inside the transaction, perhaps more than once. */
+export type AssertVal<Seen = Val> = (val: Seen) => void
 
 /** Where vals are kept. Every method is atomic; lists contain only what the viewer may find: public vals and their own. */
 export interface ValStore {
@@ -77,11 +78,11 @@ export interface ValStore {
   /** Undefined when the owner already has a val with that name. */
   create(val: NewVal, at: number): Promise<Val | undefined>
   /** Undefined when there is no such val; throws `name_taken` when a new name is. */
-  change(id: string, decide: Decide, at: number): Promise<SavedVal | undefined>
-  /** Creates the val, or changes the one that has its name. */
-  createOrChange(val: NewVal, decide: Decide, at: number): Promise<SavedVal>
-  /** False when there is no such val. `assert` sees the val as it stands at that moment and may throw. */
-  delete(id: string, assert: (val: Val) => void): Promise<boolean>
+  change(id: string, change: ValChange, assert: AssertVal, at: number): Promise<SavedVal | undefined>
+  /** Creates the val, or changes the one that has its name; `assert` is given undefined when there is none. */
+  createOrChange(val: NewVal, change: ValChange, assert: AssertVal<Val | undefined>, at: number): Promise<SavedVal>
+  /** False when there is no such val. */
+  delete(id: string, assert: AssertVal): Promise<boolean>
 }
 
 /** What the rules of vals need. */
@@ -154,11 +155,12 @@ export async function saveVal(
 ): Promise<SavedVal> {
   const val = await toNewVal(deps, caller, input.name, input)
   const { name: _sameIgnoringCase, code: _code, ...rest } = input
-  const decide = (current: Val) => {
-    assertUnchanged(current, ifMatch)
-    return { ...rest, source: val.source }
+  const assert = (current: Val | undefined) => {
+    if (current) assertUnchanged(current, ifMatch)
+    else if (ifMatch !== undefined)
+      throw new AppError("version_conflict", `Cannot save val "${input.name}": you have none with that name, at whatever version`)
   }
-  return deps.vals.createOrChange(val, decide, deps.now())
+  return deps.vals.createOrChange(val, { ...rest, source: val.source }, assert, deps.now())
 }
 
 /** Changes what is said of a val without touching its code. */
@@ -196,12 +198,11 @@ export function valNotFound(address: string): AppError {
 }
 
 async function changeOwnVal(deps: ValDeps, caller: Caller, id: string, change: ValChange, ifMatch: number | undefined): Promise<SavedVal> {
-  const decide = (val: Val) => {
+  const assert = (val: Val) => {
     assertOwner(val, caller)
     assertUnchanged(val, ifMatch)
-    return change
   }
-  const saved = await deps.vals.change(id, decide, deps.now())
+  const saved = await deps.vals.change(id, change, assert, deps.now())
   if (!saved) throw valNotFound(id)
   return saved
 }
@@ -210,6 +211,7 @@ async function toNewVal(deps: ValDeps, caller: Caller, name: string, input: ValI
   return {
     id: deps.newId(),
     ownerId: caller.userId,
+    ownerName: caller.username,
     name,
     privacy: input.privacy ?? "private",
     type: input.type ?? "script",

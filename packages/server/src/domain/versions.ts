@@ -2,7 +2,7 @@ import { limits } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { Page, Slice } from "./paging.ts"
-import { assertOwner, assertUnchanged, canSee, getVal, type Val, type ValStore, valNotFound } from "./vals.ts"
+import { type AssertVal, assertOwner, assertUnchanged, canSee, getVal, type Val, type ValStore, valNotFound } from "./vals.ts"
 
 /** A version in the list of a val's versions. */
 export interface Version {
@@ -21,8 +21,8 @@ export type VersionDeletion = "deleted" | "no_val" | "no_version" | "last_versio
 export interface VersionStore {
   find(valId: string, version: number): Promise<Val | undefined>
   list(valId: string, page: Page): Promise<Slice<Version>>
-  /** Deletes it; when it was the current one, the highest that remains becomes current. `assert` may throw. */
-  delete(valId: string, version: number, assert: (val: Val) => void, at: number): Promise<VersionDeletion>
+  /** Deletes it; when it was the current one, the highest that remains becomes current. */
+  delete(valId: string, version: number, assert: AssertVal, at: number): Promise<VersionDeletion>
 }
 
 /** What the rules of versions need. */
@@ -48,7 +48,13 @@ export async function listVersions(deps: VersionDeps, caller: Caller | undefined
 }
 
 /** Deletes a version. Its number is never used again, and the only version of a val stays. */
-export async function deleteVersion(deps: VersionDeps, caller: Caller, valId: string, version: number, ifMatch: number | undefined): Promise<void> {
+export async function deleteVersion(
+  deps: VersionDeps,
+  caller: Caller,
+  valId: string,
+  version: number,
+  ifMatch: number | undefined,
+): Promise<void> {
   const assert = (val: Val) => {
     assertOwner(val, caller)
     assertUnchanged(val, ifMatch)
@@ -56,7 +62,8 @@ export async function deleteVersion(deps: VersionDeps, caller: Caller, valId: st
   const result = await deps.versions.delete(valId, Math.min(version, limits.versionMax), assert, deps.now())
   if (result === "no_val") throw valNotFound(valId)
   if (result === "no_version") throw versionNotFound(version)
-  if (result === "last_version") throw new AppError("last_version", `Cannot delete version ${version}: it is the only one; delete the val instead`)
+  if (result === "last_version")
+    throw new AppError("last_version", `Cannot delete version ${version}: it is the only one; delete the val instead`)
 }
 
 /** The error for a version that is not there. */

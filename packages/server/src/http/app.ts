@@ -1,66 +1,87 @@
-import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
-import { type Context, Hono } from "hono"
+import { type Method, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
 import { type Answer, toErrorAnswer } from "./answer.ts"
 import { createAuthenticator } from "./authenticate.ts"
 import type { Handler } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import { createHandlers } from "./handlers.ts"
-import { createMetrics, type Metrics } from "./metrics.ts"
+import { type Match, matchRoute, methodsOf } from "./match-route.ts"
+import { createMetrics } from "./metrics.ts"
 import { answerRoute } from "./pipeline.ts"
-import { findMethods } from "./route-methods.ts"
+import { toPath } from "./request-url.ts"
 import { preflight, toResponse } from "./response.ts"
 import { docsAsset } from "./routes/system.ts"
 
 /** What the server knows of a connection. */
-export interface Bindings {
+export interface Connection {
   address?(): string
 }
 
 /** The API as a function from request to response; nothing in it knows of ports. */
-export function createApp(deps: HttpDeps): Hono<{ Bindings: Bindings }> {
-  const app = new Hono<{ Bindings: Bindings }>({ strict: false })
+export interface App {
+  fetch(request: Request, connection?: Connection): Promise<Response>
+  /** The same for a test or a program in the same process. */
+  request(input: string | URL | Request, init?: RequestInit): Promise<Response>
+}
+
+/** Puts the API together. Whatever happens, the client gets an answer with a request id, and the log and the counters hear of it. */
+export function createApp(deps: HttpDeps): App {
   const metrics = createMetrics(deps.databaseStats)
-  const handlers = createHandlers(deps, metrics)
-  const authenticate = createAuthenticator(deps)
-  for (const name of routeNames) {
-    const route: RouteDefinition = routes[name]
-    // The table's types tie each handler to its row; a loop over both has to forget which is which.
-    const handler = handlers[name] as unknown as Handler<RouteDefinition>
-    app.on(route.method, toHonoPath(route.path), (context) =>
-      respond(deps, metrics, context, name, async (requestId) => {
-        const request = context.req.raw
-        const caller = route.auth === "none" ? undefined : await authenticate(request, () => context.env?.address?.() ?? "")
-        return answerRoute(deps, route, handler, { request, requestId, params: context.req.param(), caller })
-      }),
-    )
+  const answer = createAnswerer(deps, createHandlers(deps, metrics) as unknown as Record<RouteName, Handler<RouteDefinition>>)
+  const fetch = async (request: Request, connection: Connection = {}) => {
+    const started = performance.now()
+    const requestId = Bun.randomUUIDv7()
+    const { method } = request
+    const path = toPath(request)
+    const match = matchRoute(path)
+    if (method === "OPTIONS") return preflight(match ? methodsOf(match) : [], requestId)
+    const route = match?.routes.get(toMethod(method))
+    const result = await answer({ request, requestId, path, match, route, connection }).catch((error: unknown) => explain(deps, error, requestId))
+    const ms = performance.now() - started
+    metrics.observe(route ?? "none", method, result.status, ms / 1000)
+    deps.log.info("request", { requestId, method, path, route, status: result.status, ms: Math.round(ms * 100) / 100 })
+    return toResponse(result, requestId, request)
   }
-  app.get("/", (context) => context.redirect("/docs", 302))
-  app.get("/docs/assets/:name", (context) => respond(deps, metrics, context, "docsAsset", () => docsAsset(deps, context.req.path)))
-  app.notFound((context) => (context.req.method === "OPTIONS" ? preflight(findMethods(context.req.path)) : respond(deps, metrics, context, "none", (requestId) => refuse(context, requestId))))
-  return app
+  return { fetch, request: (input, init) => fetch(new Request(input, init)) }
 }
 
-function toHonoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ":$1")
+interface Arrival {
+  readonly request: Request
+  readonly requestId: string
+  readonly path: string
+  readonly match: Match | undefined
+  readonly route: RouteName | undefined
+  readonly connection: Connection
 }
 
-/** Whatever happens, the client gets an answer with a request id, and the log and the counters hear of it. */
-async function respond(
-  deps: HttpDeps,
-  metrics: Metrics,
-  context: Context,
-  route: RouteName | "docsAsset" | "none",
-  answer: (requestId: string) => Promise<Answer>,
-): Promise<Response> {
-  const started = performance.now()
-  const requestId = Bun.randomUUIDv7()
-  const result = await answer(requestId).catch((error: unknown) => explain(deps, error, requestId))
-  const ms = performance.now() - started
-  const { method, path } = context.req
-  metrics.observe(route, method, result.status, ms / 1000)
-  deps.log.info("request", { requestId, method, path, route, status: result.status, ms: Math.round(ms * 100) / 100 })
-  return toResponse(result, requestId)
+// The table's types tie each handler to its row; a lookup by name has to forget which is which.
+function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<RouteDefinition>>): (arrival: Arrival) => Promise<Answer> {
+  const authenticate = createAuthenticator(deps)
+  return async ({ request, requestId, path, match, route: name, connection }) => {
+    if (!match || !name) return answerElsewhere(deps, request.method, path, match, requestId)
+    const route: RouteDefinition = routes[name]
+    const caller = route.auth === "none" ? undefined : await authenticate(request, () => connection.address?.() ?? "")
+    return answerRoute(deps, route, handlers[name], { request, requestId, params: match.params, caller })
+  }
+}
+
+/** HEAD is answered like GET; the body is left out at the very end. */
+function toMethod(method: string): Method {
+  return (method === "HEAD" ? "get" : method.toLowerCase()) as Method
+}
+
+/** What is not in the table: the way to the docs, the files they load, and nothing else. */
+async function answerElsewhere(deps: HttpDeps, method: string, path: string, match: Match | undefined, requestId: string): Promise<Answer> {
+  if (match) return refuseMethod(method, path, methodsOf(match), requestId)
+  if (path === "/") return { status: 302, headers: { location: "/docs" }, body: null }
+  if (path.startsWith("/docs/assets/")) return docsAsset(deps, path)
+  throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
+}
+
+function refuseMethod(method: string, path: string, methods: readonly string[], requestId: string): Answer {
+  const error = new AppError("method_not_allowed", `Cannot ${method} ${path}: it takes ${methods.join(", ")}`)
+  const answer = toErrorAnswer(error, requestId)
+  return { ...answer, headers: { ...answer.headers, allow: methods.join(", ") } }
 }
 
 /** An error we expect is told; anything else is a bug: the caller sees the request id, the log sees the rest. */
@@ -71,12 +92,4 @@ function explain(deps: HttpDeps, error: unknown, requestId: string): Answer {
   }
   deps.log.error("internal", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   return toErrorAnswer(new AppError("internal", "Cannot answer: the server made a mistake, which was logged under this request id"), requestId)
-}
-
-async function refuse(context: Context, requestId: string): Promise<Answer> {
-  const methods = findMethods(context.req.path)
-  if (methods.length === 0) throw new AppError("route_not_found", `Cannot find ${context.req.path}: no route has this path`)
-  const error = new AppError("method_not_allowed", `Cannot ${context.req.method} ${context.req.path}: it takes ${methods.join(", ")}`)
-  const answer = toErrorAnswer(error, requestId)
-  return { ...answer, headers: { ...answer.headers, allow: methods.join(", ") } }
 }

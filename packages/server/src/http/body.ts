@@ -11,7 +11,13 @@ export async function readBody(request: Request, bytesMax: number): Promise<Uint
   const length = request.headers.get("content-length")
   if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax)
   if (!request.body) return new Uint8Array()
-  return length === null ? readStream(request.body, bytesMax) : checkLength(await request.bytes(), bytesMax)
+  try {
+    return length === null ? await readStream(request.body, bytesMax) : checkLength(await request.bytes(), bytesMax)
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    // The client went away, or sent chunks that are none.
+    throw new AppError("invalid_json", "Cannot read the body: it ended before it was complete", { cause })
+  }
 }
 
 async function readStream(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {

@@ -29,7 +29,9 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
   const at = (wanted: Exclude<LogLevel, "none">) => {
     if (logLevels.indexOf(wanted) < logLevels.indexOf(level)) return () => {}
     return (event: string, fields: object = {}) => {
-      buffer += `${JSON.stringify({ at: new Date(now()).toISOString(), level: wanted, event, ...fields })}\n`
+      // The fields go last, as they are: copying them into a new object would double the cost of the line that every request writes.
+      const rest = JSON.stringify(fields).slice(1)
+      buffer += `{"at":"${new Date(now()).toISOString()}","level":"${wanted}","event":"${event}"${rest === "}" ? "" : ","}${rest}\n`
       if (buffer.length > limits.bufferCharsMax) flush()
       else timer ??= setTimeout(flush, limits.delayMs).unref()
     }

@@ -1,49 +1,69 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client"
-
 /** What `/metrics` shows. */
 export interface Metrics {
   observe(route: string, method: string, status: number, seconds: number): void
-  print(): Promise<string>
+  print(): string
 }
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** Counts requests by route, never by path: a path holds ids, and there is no end of those. */
+interface Latency {
+  readonly counts: number[]
+  sum: number
+  count: number
+}
+
+/**
+ * Counts requests by route, never by path: a path holds ids, and there is no end of those. Written by hand because the library for
+ * it cost more than everything else that happens around a handler, and the format is lines of text.
+ */
 export function createMetrics(databaseStats: () => { connections: number; inUse: number; waiting: number }): Metrics {
-  const registers = [new Registry()]
-  const requests = new Counter({ name: "hamlet_http_requests_total", help: "Requests answered", labelNames: ["route", "method", "status"], registers })
-  const latency = new Histogram({
-    name: "hamlet_http_request_duration_seconds",
-    help: "Time from the arrival of a request to its answer",
-    labelNames: ["route"],
-    buckets: latencyBuckets,
-    registers,
-  })
-  new Gauge({
-    name: "hamlet_database_connections",
-    help: "Connections of the database pool by state; waiting are callers without one",
-    labelNames: ["state"],
-    registers,
-    collect() {
-      const { connections, inUse, waiting } = databaseStats()
-      this.set({ state: "open" }, connections)
-      this.set({ state: "in_use" }, inUse)
-      this.set({ state: "waiting" }, waiting)
-    },
-  })
-  new Gauge({
-    name: "process_resident_memory_bytes",
-    help: "Resident memory of the server",
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss())
-    },
-  })
+  const requests = new Map<string, number>()
+  const latencies = new Map<string, Latency>()
   return {
     observe(route, method, status, seconds) {
-      requests.inc({ route, method, status })
-      latency.observe({ route }, seconds)
+      const key = `route="${route}",method="${toKnownMethod(method)}",status="${status}"`
+      requests.set(key, (requests.get(key) ?? 0) + 1)
+      const latency = latencies.get(route) ?? { counts: latencyBuckets.map(() => 0), sum: 0, count: 0 }
+      latencies.set(route, latency)
+      const bucket = latencyBuckets.findIndex((bound) => seconds <= bound)
+      if (bucket >= 0) latency.counts[bucket] = (latency.counts[bucket] ?? 0) + 1
+      latency.sum += seconds
+      latency.count += 1
     },
-    print: () => registers[0]?.metrics() ?? Promise.resolve(""),
+    print() {
+      const { connections, inUse, waiting } = databaseStats()
+      return [
+        ...printMetric("hamlet_http_requests_total", "counter", "Requests answered", [...requests].map(([labels, count]) => [`{${labels}}`, count])),
+        ...printMetric("hamlet_http_request_duration_seconds", "histogram", "Time from the arrival of a request to its answer", [...latencies].flatMap(toLines)),
+        ...printMetric("hamlet_database_connections", "gauge", "Connections of the database pool by state; waiting are callers without one", [
+          ['{state="open"}', connections],
+          ['{state="in_use"}', inUse],
+          ['{state="waiting"}', waiting],
+        ]),
+        ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [["", process.memoryUsage.rss()]]),
+        "",
+      ].join("\n")
+    },
   }
+}
+
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
+
+/** A client may send any word as a method, and every word would be a new line. */
+function toKnownMethod(method: string): string {
+  return knownMethods.has(method) ? method : "other"
+}
+
+function printMetric(name: string, type: string, help: string, lines: readonly (readonly [labels: string, value: number])[]): readonly string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines.map(([labels, value]) => `${name}${labels} ${value}`)]
+}
+
+/** A histogram's buckets include those below them; the last includes everything. */
+function toLines([route, { counts, sum, count }]: [string, Latency]): readonly (readonly [string, number])[] {
+  let below = 0
+  const buckets = latencyBuckets.map((bound, index) => {
+    below += counts[index] ?? 0
+    return [`_bucket{route="${route}",le="${bound}"}`, below] as const
+  })
+  return [...buckets, [`_bucket{route="${route}",le="+Inf"}`, count], [`_sum{route="${route}"}`, sum], [`_count{route="${route}"}`, count]]
 }

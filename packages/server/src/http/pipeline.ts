@@ -7,6 +7,7 @@ import { parseBody, readBody } from "./body.ts"
 import type { Call, Handler } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import { answerIfChanged, parseIdempotencyKey, parseIfMatch } from "./preconditions.ts"
+import { parseTarget } from "./request-url.ts"
 import { toQuery, validate } from "./validate.ts"
 
 /** A request on its way to its handler. */
@@ -25,7 +26,8 @@ export async function answerRoute(deps: HttpDeps, route: RouteDefinition, handle
   const call = toCall(route, incoming, bytes)
   const idempotencyKey = route.method === "post" ? parseIdempotencyKey(request.headers.get("idempotency-key")) : undefined
   if (idempotencyKey !== undefined && caller) {
-    const content = [route.method, new URL(request.url).pathname, bytes ?? ""]
+    // What the token may do is part of the request: the answer may hold a new token, which one that may do less must not be given.
+    const content = [route.method, parseTarget(request.url).pathname, bytes ?? "", [...caller.scopes].sort().join(" ")]
     return answerOnce(deps, { userId: caller.userId, key: idempotencyKey, content }, () => answerOrExplain(handler, call, incoming.requestId))
   }
   const answer = await handler(call)

@@ -18,7 +18,9 @@ export function toQuery(url: string): Record<string, string | string[]> {
   if (start < 0) return query
   for (const [key, value] of new URLSearchParams(url.slice(start))) {
     const known = query[key]
-    query[key] = known === undefined ? value : [known, value].flat()
+    if (known === undefined) query[key] = value
+    else if (typeof known === "string") query[key] = [known, value]
+    else known.push(value)
   }
   return query
 }

@@ -4,26 +4,27 @@ import { firstRow, type Script } from "./database.ts"
 import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
 import { foldText } from "./fold-text.ts"
+import { toNameKey } from "./link-locks.ts"
 import { sql } from "./sql.ts"
 
-/** Applies a change to a val that the transaction has locked. What equals what is there already changes nothing, not even `updatedAt`. */
+/** Applies a change to a val that the transaction has locked with all that it is linked to. What equals what is there already changes nothing, not even `updatedAt`. */
 export function* changeVal(dialect: Dialect, before: Val, change: ValChange, at: number): Script<SavedVal> {
   const source = change.source && change.source.code !== before.code ? change.source : undefined
   const after = applyChange(before, change)
   if (!source && isSame(before, after)) return { val: before, isNewVersion: false }
   if (after.name.toLowerCase() !== before.name.toLowerCase()) yield* assertNameIsFree(before, after.name)
   // Whatever is counted of this val is taken out first and put back in at the end, as the val is then.
-  if (before.privacy === "public" && after.privacy !== "public") yield* countOutgoing(before.id, -1)
+  if (before.privacy === "public" && after.privacy !== "public") yield* countOutgoing(dialect, before.id, -1)
   const version = yield* writeVal(after, source !== undefined, at)
   if (source) {
     yield sql`insert into versions (val_id, version, code, created_at) values (${before.id}, ${version}, ${source.code}, ${at})`
-    yield* insertImports(dialect, before.id, version, source.imports)
+    yield* insertImports(before.id, version, source.imports)
   }
-  yield* relink(dialect, before, { ...after, version }, source !== undefined, at)
+  const referenceCount = yield* relink(dialect, before, { ...after, version }, source !== undefined, at)
   const code = source?.code ?? before.code
   yield* writeSearchText({ ...after, code })
   const versionCreatedAt = source ? at : before.versionCreatedAt
-  return { val: { ...after, code, version, versionCreatedAt, updatedAt: at }, isNewVersion: source !== undefined }
+  return { val: { ...after, code, version, versionCreatedAt, referenceCount, updatedAt: at }, isNewVersion: source !== undefined }
 }
 
 /** Writes what search looks through. */
@@ -67,10 +68,12 @@ function* writeVal(after: Val, isNewVersion: boolean, at: number): Script<number
   return row?.version ?? after.version
 }
 
-function* relink(dialect: Dialect, before: Val, after: Val, isNewVersion: boolean, at: number): Script<void> {
+/** Gives how many references the val then has. */
+function* relink(dialect: Dialect, before: Val, after: Val, isNewVersion: boolean, at: number): Script<number> {
   const isPublic = after.privacy === "public"
   const linked = { id: after.id, ownerId: after.ownerId, version: after.version, isPublic: isPublic && before.privacy === "public" }
   if (isNewVersion) yield* relinkOutgoing(linked, at)
-  if (isPublic && before.privacy !== "public") yield* countOutgoing(after.id, 1)
-  if (after.name.toLowerCase() !== before.name.toLowerCase()) yield* relinkIncoming(dialect, linked, after.ownerName, after.name, at)
+  if (isPublic && before.privacy !== "public") yield* countOutgoing(dialect, after.id, 1)
+  if (after.name.toLowerCase() === before.name.toLowerCase()) return before.referenceCount
+  return yield* relinkIncoming(linked, toNameKey(after.ownerName, after.name), at)
 }

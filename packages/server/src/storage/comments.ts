@@ -54,9 +54,11 @@ function listOfUser(userId: string, relationship: Relationship, period: Period, 
   const given = sql`c.author_id = ${userId}`
   const received = sql`c.val_owner_id = ${userId} and c.author_id <> c.val_owner_id`
   const conditions = relationship === "any" ? [given, received] : relationship === "given" ? [given] : [received]
-  const parts = conditions.map((condition) => sql`
+  const parts = conditions.map(
+    (condition) => sql`
     select * from (select c.id, c.created_at from comments c join vals v on v.id = c.val_id
-    where ${condition} and ${isVisible(userId)} ${within("c.created_at", period)} order by c.created_at desc, c.id desc ${limitPart(page)}) part`)
+    where ${condition} and ${isVisible(userId)} ${within("c.created_at", period)} order by c.created_at desc, c.id desc ${limitPart(page)}) part`,
+  )
   return sql`
     select ${columns} from (select id, created_at from (${join(parts, " union all ")}) parts order by created_at desc, id desc ${limitTo(page)}) found
     join comments c on c.id = found.id ${joins} order by c.created_at desc, c.id desc`

@@ -48,6 +48,8 @@ export interface Database {
    * throws, nothing it did remains and the error is passed on.
    */
   write<T>(script: () => Script<T>, options?: WriteOptions): Promise<T>
+  /** A number that is another one whenever the data may have changed, also by another process. Undefined where asking for it costs as much as reading. */
+  readonly stamp: (() => number) | undefined
   ping(): Promise<void>
   stats(): DatabaseStats
   /** Finishes the writes that were asked for before, then closes. */

@@ -1,10 +1,11 @@
 import type { Val } from "../domain/vals.ts"
 import { createCoalescer } from "./coalesce.ts"
 import type { Database } from "./database.ts"
+import { remember } from "./remember.ts"
 import { sql } from "./sql.ts"
 import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
 
-const limits = { keysMax: 100 }
+const limits = { keysMax: 100, rememberedCharsMax: 8_000_000 }
 
 /** Finds a val by its id, the lookup that nearly every request begins with. */
 export function createFindById(db: Database): (id: string) => Promise<Val | undefined> {
@@ -13,9 +14,13 @@ export function createFindById(db: Database): (id: string) => Promise<Val | unde
     return row && toVal(row)
   }
   const { gather } = db.dialect
-  if (!gather) return find
+  if (!gather) return remember(db, find, { weightMax: limits.rememberedCharsMax }, weigh)
   return createCoalescer<string, Val>(async (ids) => {
     const found = await db.read<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where ${gather.isAnyId("v.id", ids)}`)
     return new Map(found.map((row) => [row.id, toVal(row)]))
   }, limits)
+}
+
+function weigh(val: Val): number {
+  return val.code.length + (val.readme?.length ?? 0) + 500
 }

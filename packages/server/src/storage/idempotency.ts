@@ -18,7 +18,9 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
           on conflict (user_id, key) do update set fingerprint = excluded.fingerprint, answer = null, expires_at = excluded.expires_at
           where idempotency_keys.expires_at <= ${at} returning key`)
         if (claimed) return undefined
-        const known = yield* firstRow<KeyRow>(sql`select fingerprint, answer from idempotency_keys where user_id = ${userId} and key = ${key}`)
+        const known = yield* firstRow<KeyRow>(
+          sql`select fingerprint, answer from idempotency_keys where user_id = ${userId} and key = ${key}`,
+        )
         return known && { fingerprint: known.fingerprint, answer: known.answer ?? undefined }
       }),
     keep: (userId, key, answer, expiresAt) =>

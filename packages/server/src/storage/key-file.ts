@@ -1,6 +1,7 @@
-import { randomBytes } from "node:crypto"
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs"
+import { randomBytes, randomUUID } from "node:crypto"
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import { AppError } from "../domain/app-error.ts"
 import { keyBytes } from "../domain/cipher.ts"
 
 const fileName = "secret.key"
@@ -9,25 +10,53 @@ const onlyOwner = 0o600
 /** The keys in the data folder, newest first; at the first start one is made. */
 export function loadKeyFile(dataDir: string): readonly Uint8Array[] {
   const path = join(dataDir, fileName)
-  if (!existsSync(path)) writeKeyFile(dataDir, [randomBytes(keyBytes)])
-  const keys = readFileSync(path, "utf8")
+  try {
+    if (!existsSync(path)) createKeyFile(path)
+    return readKeyFile(dataDir)
+  } catch (cause) {
+    throw new AppError("database_unavailable", `Cannot read the key file "${path}": ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    })
+  }
+}
+
+/** The same for a server that is up: a file that has gone is then never replaced by one with another key. */
+export function readKeyFile(dataDir: string): readonly Uint8Array[] {
+  const keys = readFileSync(join(dataDir, fileName), "utf8")
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => Buffer.from(line, "base64"))
-  if (keys.length === 0 || keys.some((key) => key.length !== keyBytes)) throw new Error(`Cannot read the key file "${path}": each line must be ${keyBytes} bytes in base64`)
-  return keys
+  if (keys.length > 0 && keys.every((key) => key.length === keyBytes)) return keys
+  throw new Error(`each line must be ${keyBytes} bytes in base64`)
 }
 
 /** Replaces the key file in one step: it is there whole, or as it was before. */
 export function writeKeyFile(dataDir: string, keys: readonly Uint8Array[]): void {
   const path = join(dataDir, fileName)
-  const file = openSync(`${path}.new`, "w", onlyOwner)
+  renameSync(writeBeside(path, keys), path)
+}
+
+/** Another server that starts at the same time may have been faster: then its key is the one. */
+function createKeyFile(path: string): void {
+  const beside = writeBeside(path, [randomBytes(keyBytes)])
   try {
-    chmodSync(`${path}.new`, onlyOwner)
+    linkSync(beside, path)
+  } catch {
+    // Some file systems have no links: there, the servers have to be started one after the other.
+    if (!existsSync(path)) renameSync(beside, path)
+  }
+  rmSync(beside, { force: true })
+}
+
+function writeBeside(path: string, keys: readonly Uint8Array[]): string {
+  const beside = `${path}.${randomUUID()}`
+  const file = openSync(beside, "w", onlyOwner)
+  try {
+    chmodSync(beside, onlyOwner)
     writeSync(file, keys.map((key) => `${Buffer.from(key).toString("base64")}\n`).join(""))
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  renameSync(`${path}.new`, path)
+  return beside
 }

@@ -9,7 +9,7 @@ import { isListed, toVal, type ValRow, valColumns, withCurrentVersion } from "./
 export function createLikeStore(db: Database): LikeStore {
   return {
     add: (userId, valId, at) => db.write(() => addLike(db.dialect, userId, valId, at)),
-    remove: (userId, valId) => db.write(() => removeLike(userId, valId)),
+    remove: (userId, valId) => db.write(() => removeLike(db.dialect, userId, valId)),
     async list(userId, page) {
       const rows = await db.read<ValRow>(sql`
         select ${valColumns} from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
@@ -20,6 +20,7 @@ export function createLikeStore(db: Database): LikeStore {
   }
 }
 
+// Both lock the val first: one that took the like first would wait for the other, which holds the val and waits for the like.
 function* addLike(dialect: Dialect, userId: string, valId: string, at: number): Script<void> {
   const val = yield* firstRow(sql`select id from vals where id = ${valId} ${dialect.forUpdate}`)
   if (!val) return
@@ -29,7 +30,8 @@ function* addLike(dialect: Dialect, userId: string, valId: string, at: number): 
   if (added) yield sql`update vals set like_count = like_count + 1 where id = ${valId}`
 }
 
-function* removeLike(userId: string, valId: string): Script<void> {
+function* removeLike(dialect: Dialect, userId: string, valId: string): Script<void> {
+  yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
   const removed = yield* firstRow(sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning val_id`)
   if (removed) yield sql`update vals set like_count = like_count - 1 where id = ${valId}`
 }

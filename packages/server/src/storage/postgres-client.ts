@@ -16,6 +16,8 @@ export interface PostgresLimits {
   readonly patientMsMax: number
   /** Attempts at a transaction that others get in the way of. */
   readonly attemptsMax: number
+  /** About how long to wait before the second attempt; each later wait is twice as long. */
+  readonly repeatMs: number
   readonly readsMax: number
   readonly writesMax: number
   /** How long stopping waits for reads under way. */
@@ -32,6 +34,7 @@ export const postgresDefaults: PostgresLimits = {
   silenceMsMax: 2_000,
   patientMsMax: 3_600_000,
   attemptsMax: 5,
+  repeatMs: 5,
   readsMax: 10_000,
   writesMax: 10_000,
   stopMsMax: 5_000,

@@ -49,6 +49,8 @@ export class PostgresReader {
       return await this.#askOnce(statement, deadline)
     } catch (error) {
       if (!isConnectionLost(error) || performance.now() >= deadline) throw error
+      // Bun refuses at once while nothing listens. Without a pause, callers that try again would leave the event loop no turn.
+      await Bun.sleep(this.#limits.repeatMs)
       return await this.#askOnce(statement, deadline)
     }
   }

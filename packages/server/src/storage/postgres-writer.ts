@@ -2,7 +2,7 @@ import type { ReservedSQL, SQL } from "bun"
 import type { Script } from "./database.ts"
 import { unavailable } from "./database-errors.ts"
 import type { PostgresLimits } from "./postgres-client.ts"
-import { fromPostgresError } from "./postgres-errors.ts"
+import { fromPostgresError, isConnectionLost } from "./postgres-errors.ts"
 import type { PostgresPool } from "./postgres-pool.ts"
 import { Repeatable, transact } from "./postgres-transaction.ts"
 import type { PostgresWatchdog } from "./postgres-watchdog.ts"
@@ -57,7 +57,7 @@ export class PostgresWriter {
         if (!(error instanceof Repeatable)) throw error
         if (attempt >= (error.isConnectionLost ? 2 : this.#limits.attemptsMax)) throw fromPostgresError(error.cause)
         // A random time, so that those who got in each other's way do not meet again.
-        await Bun.sleep(Math.random() * 5 * 2 ** attempt)
+        await Bun.sleep(Math.random() * this.#limits.repeatMs * 2 ** attempt)
       }
     }
   }
@@ -85,7 +85,7 @@ export class PostgresWriter {
     try {
       return await client.reserve({ signal: controller.signal })
     } catch (error) {
-      throw fromPostgresError(error)
+      throw isConnectionLost(error) ? new Repeatable(error, true) : fromPostgresError(error)
     } finally {
       clearTimeout(timer)
     }

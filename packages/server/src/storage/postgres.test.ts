@@ -3,6 +3,7 @@ import { SQL } from "bun"
 import { databases, notRun, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import { type Database, rows, type Script } from "./database.ts"
 import { ConstraintError } from "./database-errors.ts"
+import { migrate } from "./migrate.ts"
 import { assertSuitable, openPostgres } from "./postgres.ts"
 import { raw, sql } from "./sql.ts"
 
@@ -148,6 +149,33 @@ else
       expect(attempts).toBe(1)
     })
 
+    test("keeps the connection of a script that failed", async () => {
+      const other = await openWith({ connectionsMax: 2 })
+      const process = () => rows<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+      const before = await other.write(process)
+
+      const failures = await Promise.allSettled([
+        other.write(() => rows(sql`insert into items (name) values ('a')`)),
+        other.write(function* () {
+          yield increment("a")
+          throw new Error("changed my mind")
+        }),
+      ])
+
+      expect(failures.map(({ status }) => status)).toEqual(["rejected", "rejected"])
+      expect(await other.write(process)).toEqual(before)
+    })
+
+    test("migrates in turn with other nodes", async () => {
+      await outsider.unsafe(`begin; ${db.dialect.migrationLock.map(({ text }) => text).join(";")}`)
+      const migrated = migrate(db, [])
+      await areWaiting(1)
+
+      expect(await db.read(sql`select to_regclass('schema_migrations') as found`)).toEqual([{ found: null }])
+      await outsider.unsafe("commit")
+      expect(await migrated).toEqual({ from: 0, to: 0 })
+    })
+
     test("passes on what a commit finds wrong", async () => {
       await outsider.unsafe("alter table items add column parent text references items deferrable initially deferred")
 
@@ -196,7 +224,7 @@ else
     })
 
     test("gives up waiting for a connection", async () => {
-      const other = await openWith({ connectionsMax: 2, waitMsMax: 1_000 })
+      const other = await openWith({ connectionsMax: 2, waitMsMax: 2_000 })
       await outsider.unsafe("begin; update items set count = 5")
       const first = other.write(() => rows(increment("a")))
       await areWaiting(1)
@@ -211,7 +239,7 @@ else
 
     test.each([
       ["lock", { lockMsMax: 20 }],
-      ["statement", { statementMsMax: 500 }],
+      ["statement", { statementMsMax: 1_000 }],
     ])("gives up when a %s takes too long, and the connection stays good", async (_, limits) => {
       const other = await openWith({ connectionsMax: 2, ...limits })
       await outsider.unsafe("begin; update items set count = 5")
@@ -235,11 +263,11 @@ else
     })
 
     test("the database in the address wins over the environment", async () => {
-      process.env["PGDATABASE"] = "nowhere"
+      process.env.PGDATABASE = "nowhere"
       try {
         await (await openAgain(database)).stop()
       } finally {
-        delete process.env["PGDATABASE"]
+        delete process.env.PGDATABASE
       }
     })
   })

@@ -8,7 +8,7 @@ import { PostgresWatchdog } from "./postgres-watchdog.ts"
 import { PostgresWriter } from "./postgres-writer.ts"
 import { type Statement, sql } from "./sql.ts"
 
-/** 14 is the oldest release that its makers still mend. */
+/** Older releases are no longer mended by their makers. */
 const serverVersionMin = 140_000
 
 /**
@@ -31,6 +31,7 @@ export async function openPostgres(address: string, options: Partial<PostgresLim
     dialect: postgresDialect,
     read: <Row>(statement: Statement) => reader.read(statement) as Promise<readonly Row[]>,
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
+    stamp: undefined,
     async ping() {
       await reader.read(sql`select 1`)
     },

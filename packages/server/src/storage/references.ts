@@ -1,5 +1,5 @@
-import type { Reference, ReferenceStore } from "../domain/references.ts"
 import type { Page, Period } from "../domain/paging.ts"
+import type { Reference, ReferenceStore } from "../domain/references.ts"
 import type { Database } from "./database.ts"
 import { within } from "./period.ts"
 import { limitTo, toSlice } from "./slices.ts"
@@ -34,8 +34,10 @@ export function createReferenceStore(db: Database): ReferenceStore {
   return {
     listToUser: (userId, period, page) =>
       list(sql`d.to_owner_id = ${userId} and ${isListed("f", userId)}`, "d.from_val_id desc, d.to_val_id desc", period, page),
-    listToVal: (viewerId, valId, period, page) => list(sql`d.to_val_id = ${valId} and ${isListed("f", viewerId)}`, "d.from_val_id desc", period, page),
-    listFromVal: (viewerId, valId, period, page) => list(sql`d.from_val_id = ${valId} and ${isListed("t", viewerId)}`, "d.to_val_id desc", period, page),
+    listToVal: (viewerId, valId, period, page) =>
+      list(sql`d.to_val_id = ${valId} and ${isListed("f", viewerId)}`, "d.from_val_id desc", period, page),
+    listFromVal: (viewerId, valId, period, page) =>
+      list(sql`d.from_val_id = ${valId} and ${isListed("t", viewerId)}`, "d.to_val_id desc", period, page),
   }
 }
 

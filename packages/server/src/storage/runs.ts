@@ -21,7 +21,13 @@ export function createRunStore(db: Database): RunStore {
     listOfAccount: (accountId, filter, page) => list(sql`r.account_id = ${accountId} and ${isVisible(accountId)}`, filter, page),
     listOfVal: (valId, accountId, filter, page) =>
       // Whoever is not the owner of the val is asked for by account; the index of such runs is small.
-      list(accountId === undefined ? sql`r.val_id = ${valId}` : sql`r.val_id = ${valId} and r.account_id = ${accountId} and r.account_id <> r.owner_id`, filter, page),
+      list(
+        accountId === undefined
+          ? sql`r.val_id = ${valId}`
+          : sql`r.val_id = ${valId} and r.account_id = ${accountId} and r.account_id <> r.owner_id`,
+        filter,
+        page,
+      ),
     record: (runs) => db.write(() => recordRuns(runs)),
     purge: (runsMax) => db.write(() => purgeRuns(runsMax)),
   }
@@ -29,11 +35,15 @@ export function createRunStore(db: Database): RunStore {
 
 /** One part for each source that is asked for, each read from an index in order and cut; no filter on the source is one part. */
 function listRuns(condition: Statement, filter: RunFilter, page: Page): Statement {
-  const sources = filter.sources?.map((source) => (source === "http" ? raw("and r.source = 'http'") : sql`and r.source <> 'http' and r.source = ${source}`))
-  const parts = (sources ?? [nothing]).map((source) => sql`
+  const sources = filter.sources?.map((source) =>
+    source === "http" ? raw("and r.source = 'http'") : sql`and r.source <> 'http' and r.source = ${source}`,
+  )
+  const parts = (sources ?? [nothing]).map(
+    (source) => sql`
     select * from (select r.id, r.started_at from runs r join vals v on v.id = r.val_id
     where ${condition} ${source} ${outcomeOf(filter)} ${within("r.started_at", filter)}
-    order by r.started_at desc, r.id desc ${limitPart(page)}) part`)
+    order by r.started_at desc, r.id desc ${limitPart(page)}) part`,
+  )
   return sql`
     select ${runColumns} from (select id, started_at from (${join(parts, " union all ")}) parts order by started_at desc, id desc ${limitTo(page)}) found
     join runs r on r.id = found.id join vals v on v.id = r.val_id join users u on u.id = v.owner_id

@@ -10,7 +10,7 @@ describeEachDatabase("dumpSchema", (open) => {
 
     const schema = await dumpSchema(db)
 
-    if (process.env["HAMLET_UPDATE_SCHEMA"] === "1") await Bun.write(file, schema)
+    if (process.env.HAMLET_UPDATE_SCHEMA === "1") await Bun.write(file, schema)
     expect(schema).toBe(await file.text())
   })
 

@@ -2,7 +2,7 @@ import type { Page, Slice } from "../domain/paging.ts"
 import type { Val } from "../domain/vals.ts"
 import type { Database } from "./database.ts"
 import { foldText } from "./fold-text.ts"
-import { type Hit, type Pattern, byRank, hitsByIds, hitsByNamePrefix, hitsInOrder } from "./search-hits.ts"
+import { byRank, type Hit, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
 import { toSlice } from "./slices.ts"
 import { join, raw, sql } from "./sql.ts"
 import { isListed, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
@@ -29,14 +29,27 @@ export async function searchVals(db: Database, viewerId: string | undefined, que
   const pattern = toPattern(query)
   const wanted = page.offset + page.limit + 1
   const shown = await findPublicHits(db, pattern, wanted)
-  const hidden = viewerId === undefined ? [] : await db.read<Hit>(hitsInOrder(pattern, sql`privacy <> 'public' and owner_id = ${viewerId}`, limits.hiddenRowsMax))
-  const ids = [...shown, ...hidden].sort(byRank).slice(page.offset, wanted).map((hit) => hit.id)
+  const hidden =
+    viewerId === undefined
+      ? []
+      : await db.read<Hit>(hitsInOrder(pattern, sql`privacy <> 'public' and owner_id = ${viewerId}`, limits.hiddenRowsMax))
+  const ids = [...shown, ...hidden]
+    .sort(byRank)
+    .slice(page.offset, wanted)
+    .map((hit) => hit.id)
   if (ids.length === 0) return { items: [], hasMore: false }
   const rows = await db.read<ValRow>(sql`
     select ${valColumns} from vals v ${withCurrentVersion}
-    where v.id in (${join(ids.map((id) => sql`${id}`), ", ")}) and ${isListed("v", viewerId)}`)
+    where v.id in (${join(
+      ids.map((id) => sql`${id}`),
+      ", ",
+    )}) and ${isListed("v", viewerId)}`)
   const found = new Map(rows.map((row) => [row.id, row]))
-  return toSlice(ids.flatMap((id) => found.get(id) ?? []), page, toVal)
+  return toSlice(
+    ids.flatMap((id) => found.get(id) ?? []),
+    page,
+    toVal,
+  )
 }
 
 /** Short queries are the beginning of a name, or punctuation, which no name contains. */
@@ -65,7 +78,9 @@ async function findPublicHits(db: Database, pattern: Pattern, wanted: number): P
     const walked = bodies(await db.read<Hit>(hitsInOrder(pattern, isPublic, limits.walkRowsMax)))
     if (pattern.indexed === undefined || walked.length >= bodiesWanted) return [...names, ...walked]
   }
-  const indexed = await db.read<Hit>(hitsByIds(db.dialect.search.find("body", pattern.indexed, limits.indexHitsMax), pattern, bodiesWanted, 0))
+  const indexed = await db.read<Hit>(
+    hitsByIds(db.dialect.search.find("body", pattern.indexed, limits.indexHitsMax), pattern, bodiesWanted, 0),
+  )
   return [...names, ...indexed]
 }
 

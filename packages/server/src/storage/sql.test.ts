@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { inList, join, nothing, raw, type Statement, sql } from "./sql.ts"
+import { join, nothing, raw, type Statement, sql } from "./sql.ts"
 
 describe("sql", () => {
   test("numbers each value, also when one occurs twice", () => {
@@ -57,17 +57,5 @@ describe("sql", () => {
         expect(numbers).toEqual(values.map((_, index) => index + 1))
       }),
     )
-  })
-})
-
-describe("inList", () => {
-  test("repeats the last value up to a power of two", () => {
-    expect(inList(["a", "b", "c"])).toEqual({ text: "($1, $2, $3, $4)", values: ["a", "b", "c", "c"] })
-    expect(inList(["a", "b", "c", "d"]).values).toEqual(["a", "b", "c", "d"])
-    expect(inList(["a"])).toEqual({ text: "($1)", values: ["a"] })
-  })
-
-  test("matches nothing when it is empty", () => {
-    expect(inList([])).toEqual({ text: "($1)", values: [null] })
   })
 })

@@ -11,7 +11,13 @@ export interface Statement {
  * position. A nested statement is spliced in, with its numbers shifted.
  */
 export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Statement)[]): Statement {
-  return parts.some(isStatement) ? spliced(strings, parts) : { text: flatText(strings), values: parts as SqlValue[] }
+  const known = knownTexts.get(strings)
+  if (known !== undefined && isStillValid(known, parts)) return { text: known.text, values: valuesOf(parts, known) }
+  const statement = spliced(strings, parts)
+  // Only the fragments: the values may be large, or secret, and must not be kept alive until the next call.
+  const fragments = parts.map((part) => (isStatement(part) ? part : null))
+  knownTexts.set(strings, { text: statement.text, parts: fragments, hasFragments: parts.some(isStatement) })
+  return statement
 }
 
 /** The fragment that adds nothing, for the branch of a condition that needs no SQL. */
@@ -32,26 +38,29 @@ export function raw(text: string): Statement {
   return { text, values: [] }
 }
 
-/**
- * The right side of `in`. The last value is repeated until there are 1, 2, 4, 8, … of them: otherwise each length would be a statement of
- * its own, and few lengths would find theirs prepared. An empty list matches nothing.
- */
-export function inList(values: readonly SqlValue[]): Statement {
-  const length = values.length < 2 ? 1 : 2 ** Math.ceil(Math.log2(values.length))
-  const padded = Array.from({ length }, (_, index) => values[Math.min(index, values.length - 1)] ?? null)
-  return { text: `(${padded.map((_, index) => `$${index + 1}`).join(", ")})`, values: padded }
+// The tag is on the path of every request. A template whose fragments are the same constants as last time has the same text, and the same
+// string object also makes the lookup of its prepared statement cheap.
+interface KnownText {
+  readonly text: string
+  readonly parts: readonly (SqlValue | Statement)[]
+  readonly hasFragments: boolean
 }
 
-// The tag is on the path of every request. A template without nested statements always gives the same text, and the same string
-// object also makes the lookup of its prepared statement cheap.
-const flatTexts = new WeakMap<TemplateStringsArray, string>()
+const knownTexts = new WeakMap<TemplateStringsArray, KnownText>()
 
-function flatText(strings: TemplateStringsArray): string {
-  const known = flatTexts.get(strings)
-  if (known !== undefined) return known
-  const text = strings.reduce((before, after, index) => `${before}$${index}${after}`)
-  flatTexts.set(strings, text)
-  return text
+function isStillValid(known: KnownText, parts: readonly (SqlValue | Statement)[]): boolean {
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] ?? null
+    const before = known.parts[index] ?? null
+    if (isStatement(part) || isStatement(before)) {
+      if (part !== before || (isStatement(part) && part.values.length > 0)) return false
+    }
+  }
+  return true
+}
+
+function valuesOf(parts: readonly (SqlValue | Statement)[], known: KnownText): readonly SqlValue[] {
+  return (known.hasFragments ? parts.filter((part) => !isStatement(part)) : parts) as readonly SqlValue[]
 }
 
 function spliced(strings: TemplateStringsArray, parts: readonly (SqlValue | Statement)[]): Statement {

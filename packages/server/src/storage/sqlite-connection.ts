@@ -2,7 +2,7 @@ import { Database as Connection, type Statement as Prepared } from "bun:sqlite"
 import { assertStorable } from "./database-errors.ts"
 import type { SqlValue, Statement } from "./sql.ts"
 
-/** One connection with its prepared statements, of which it keeps those used last. */
+/** One connection with its prepared statements, of which it keeps those prepared last: a program has only so many. */
 export class SqliteConnection {
   readonly #connection: Connection
   readonly #prepared = new Map<string, Prepared<unknown, SqlValue[]>>()
@@ -36,9 +36,8 @@ export class SqliteConnection {
 
   #prepare(text: string): Prepared<unknown, SqlValue[]> {
     const known = this.#prepared.get(text)
-    // A map keeps the order of insertion: putting a statement back in makes it the last to be dropped.
-    if (known !== undefined) this.#prepared.delete(text)
-    const prepared = known ?? this.#connection.prepare<unknown, SqlValue[]>(text)
+    if (known !== undefined) return known
+    const prepared = this.#connection.prepare<unknown, SqlValue[]>(text)
     this.#prepared.set(text, prepared)
     if (this.#prepared.size > this.#preparedMax) this.#dropOldest()
     return prepared

@@ -45,6 +45,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
       }
     },
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
+    stamp: oncePerTurn(() => (reading.command("pragma data_version") as [{ data_version: number }])[0].data_version),
     async ping() {
       await database.read(sql`select 1`)
     },
@@ -97,5 +98,20 @@ function close(reading: SqliteConnection, writing: SqliteConnection): void {
     writing.command("pragma wal_checkpoint(truncate)")
   } finally {
     writing.stop()
+  }
+}
+
+/** Requests that arrived together are answered from one state: SQLite is asked once for all that one turn of the event loop handles. */
+function oncePerTurn(ask: () => number): () => number {
+  let answer: number | undefined
+  const forget = () => {
+    answer = undefined
+  }
+  return () => {
+    if (answer === undefined) {
+      answer = ask()
+      setImmediate(forget)
+    }
+    return answer
   }
 }

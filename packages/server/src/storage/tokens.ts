@@ -2,6 +2,7 @@ import type { Scope } from "@hamlet/contract"
 import type { Token, TokenHolder, TokenStore } from "../domain/tokens.ts"
 import { createCoalescer } from "./coalesce.ts"
 import { type Database, firstRow } from "./database.ts"
+import { remember } from "./remember.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { raw, sql } from "./sql.ts"
 import { toTime } from "./val-rows.ts"
@@ -22,7 +23,7 @@ interface HolderRow extends TokenRow {
 }
 
 const holderColumns = raw("t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username")
-const limits = { keysMax: 100 }
+const limits = { keysMax: 100, rememberedMax: 10_000 }
 
 /** Tokens in the database. */
 export function createTokenStore(db: Database): TokenStore {
@@ -37,7 +38,7 @@ export function createTokenStore(db: Database): TokenStore {
     add: (token) =>
       db.write(function* () {
         yield sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at)
-          values (${token.id}, ${token.userId}, ${token.hash}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt})
+          values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt})
           on conflict (hash) do nothing`
       }),
     remove: (userId, id) =>
@@ -52,22 +53,20 @@ export function createTokenStore(db: Database): TokenStore {
   }
 }
 
-/** Every request with a token looks it up anew, so that a revoked one stops working at once, on every node. */
-function createFindHolder(db: Database): (hash: Uint8Array) => Promise<TokenHolder | undefined> {
+/** Every request with a token asks the database, so that a revoked one stops working at once, on every node. */
+function createFindHolder(db: Database): TokenStore["findHolder"] {
   const { gather } = db.dialect
-  if (!gather) {
-    return async (hash) => {
-      const [row] = await db.read<HolderRow>(sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id where t.hash = ${hash}`)
-      return row && toHolder(row)
-    }
+  const select = sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id`
+  const find = async (hash: string) => {
+    const [row] = await db.read<HolderRow>(sql`${select} where t.hash = ${Buffer.from(hash, "hex")}`)
+    return row && toHolder(row)
   }
-  const find = createCoalescer<string, TokenHolder>(async (keys) => {
-    const hashes = keys.map((key) => Buffer.from(key, "hex"))
-    const rows = await db.read<HolderRow>(sql`
-      select ${holderColumns} from tokens t join users u on u.id = t.user_id where ${gather.isAnyBytes("t.hash", hashes)}`)
-    return new Map(rows.map((row) => [Buffer.from(row.hash).toString("hex"), toHolder(row)]))
+  if (!gather) return remember(db, find, { weightMax: limits.rememberedMax }, () => 1)
+  return createCoalescer<string, TokenHolder>(async (hashes) => {
+    const keys = hashes.map((hash) => Buffer.from(hash, "hex"))
+    const rows = await db.read<HolderRow>(sql`${select} where ${gather.isAnyBytes("t.hash", keys)}`)
+    return new Map(rows.map(toHolder).map((holder) => [holder.hash, holder]))
   }, limits)
-  return (hash) => find(Buffer.from(hash).toString("hex"))
 }
 
 function toToken(row: TokenRow): Token {
@@ -84,8 +83,8 @@ function toToken(row: TokenRow): Token {
 function toHolder(row: HolderRow): TokenHolder {
   return {
     tokenId: row.id,
-    hash: row.hash,
-    scopes: toScopes(row.scopes),
+    hash: Buffer.from(row.hash).toString("hex"),
+    scopes: new Set(toScopes(row.scopes)),
     expiresAt: toTime(row.expires_at),
     lastUsedAt: toTime(row.last_used_at),
     userId: row.user_id,

@@ -11,7 +11,9 @@ import { valColumns, withCurrentVersion } from "./val-rows.ts"
 export function listVals(viewerId: string | undefined, filter: ValFilter, page: Page): Statement {
   const parts = partsOf(viewerId, filter)
   if (parts.length === 0) return sql`select 1 where 1 = 0`
-  const limited = parts.map((part) => sql`select * from (select id, created_at from vals where ${part} order by created_at desc, id desc ${limitPart(page)}) part`)
+  const limited = parts.map(
+    (part) => sql`select * from (select id, created_at from vals where ${part} order by created_at desc, id desc ${limitPart(page)}) part`,
+  )
   return sql`
     select ${valColumns}
     from (select id, created_at from (${join(limited, " union all ")}) parts order by created_at desc, id desc ${limitTo(page)}) found
@@ -28,6 +30,7 @@ function partsOf(viewerId: string | undefined, filter: ValFilter): readonly Stat
     parts.push(ownerId === undefined ? sql`privacy = 'public'` : sql`privacy = 'public' and owner_id = ${ownerId}`)
   }
   if (isOwn && privacy === undefined) parts.push(sql`privacy <> 'public' and owner_id = ${viewerId}`)
-  if (isOwn && privacy !== undefined && privacy !== "public") parts.push(sql`privacy <> 'public' and privacy = ${privacy} and owner_id = ${viewerId}`)
+  if (isOwn && privacy !== undefined && privacy !== "public")
+    parts.push(sql`privacy <> 'public' and privacy = ${privacy} and owner_id = ${viewerId}`)
   return parts
 }

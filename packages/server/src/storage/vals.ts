@@ -1,14 +1,14 @@
-import type { ImportAddress } from "../domain/import-address.ts"
-import type { Decide, NewVal, SavedVal, Val, ValStore } from "../domain/vals.ts"
+import type { AssertVal, NewVal, SavedVal, Val, ValChange, ValStore } from "../domain/vals.ts"
 import { changeVal } from "./change-val.ts"
-import { createFindById } from "./find-val.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
+import { createFindById } from "./find-val.ts"
 import { foldText } from "./fold-text.ts"
+import { type LinkChange, lockLinkedVals, lockLinks, lockNames, type NameKey, toNameKey } from "./link-locks.ts"
 import { searchVals } from "./search.ts"
 import { toSlice } from "./slices.ts"
-import { nothing, type Statement, sql } from "./sql.ts"
+import { sql } from "./sql.ts"
 import { listVals } from "./val-lists.ts"
 import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
 
@@ -28,73 +28,95 @@ export function createValStore(db: Database): ValStore {
     },
     search: (viewerId, query, page) => searchVals(db, viewerId, query, page),
     create: (val, at) => db.write(() => createVal(db.dialect, val, at)),
-    change: (id, decide, at) => db.write(() => changeById(db.dialect, id, decide, at)),
-    createOrChange: (val, decide, at) => db.write(() => createOrChange(db.dialect, val, decide, at)),
+    change: (id, change, assert, at) => db.write(() => changeById(db.dialect, id, change, assert, at)),
+    async createOrChange(val, change, assert, at) {
+      // Each attempt is a transaction of its own: one that looked for the val again would take locks while it holds others.
+      for (;;) {
+        const saved = await db.write(() => createOrChange(db.dialect, val, change, assert, at))
+        if (saved) return saved
+      }
+    },
     delete: (id, assert) => db.write(() => deleteVal(db.dialect, id, assert)),
   }
 }
 
-/** The val with that id, which stays as it is until the transaction ends. */
-export function* lockVal(dialect: Dialect, id: string): Script<Val | undefined> {
-  return yield* lockWhere(dialect, sql`v.id = ${id}`)
+/** The val, which stays as it is until the transaction ends, and so do the vals that the change may touch. */
+export function* lockVal(dialect: Dialect, change: LinkChange): Script<Val | undefined> {
+  // Locked first and read after: a select that waits for a lock may join the locked row with older rows of other tables.
+  yield* lockLinks(dialect, change)
+  return yield* readVal(change.valId)
 }
 
-function* lockWhere(dialect: Dialect, condition: Statement): Script<Val | undefined> {
-  // Locked first and read after: a select that waits for a lock may join the locked row with older rows of other tables.
-  if (dialect.forUpdate !== nothing) {
-    const locked = yield* firstRow<{ id: string }>(sql`select v.id from vals v where ${condition} ${dialect.forUpdate}`)
-    if (!locked) return undefined
-  }
-  const row = yield* firstRow<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where ${condition}`)
+function* readVal(id: string): Script<Val | undefined> {
+  const row = yield* firstRow<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`)
   return row && toVal(row)
 }
 
 function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | undefined> {
   const { code, imports } = val.source
+  const name = toNameKey(val.ownerName, val.name)
+  yield* lockNames(dialect, [name, ...imports])
   const inserted = yield* firstRow(sql`
     insert into vals (id, owner_id, name, name_key, privacy, type, readme, version, version_last, created_at, updated_at)
-    values (${val.id}, ${val.ownerId}, ${val.name}, ${val.name.toLowerCase()}, ${val.privacy}, ${val.type}, ${val.readme}, 1, 1, ${at}, ${at})
+    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.privacy}, ${val.type}, ${val.readme}, 1, 1, ${at}, ${at})
     on conflict (owner_id, name_key) do nothing returning id`)
   if (!inserted) return undefined
   yield sql`insert into versions (val_id, version, code, created_at) values (${val.id}, 1, ${code}, ${at})`
   yield sql`insert into search_texts (val_id, is_public, name, body)
     values (${val.id}, ${val.privacy === "public" ? 1 : 0}, ${foldText(val.name)}, ${foldText(`${code}\n${val.readme ?? ""}`)})`
-  const owner = yield* firstRow<{ username: string }>(sql`select username from users where id = ${val.ownerId}`)
-  const ownerName = owner?.username ?? ""
-  yield* linkNewVal(dialect, val, ownerName, imports, at)
-  const row = yield* firstRow<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${val.id}`)
-  return row && toVal(row)
-}
-
-function* linkNewVal(dialect: Dialect, val: NewVal, ownerName: string, imports: readonly ImportAddress[], at: number): Script<void> {
+  yield* insertImports(val.id, 1, imports)
+  yield* lockLinkedVals(dialect, { valId: val.id, imports, name })
   const linked = { id: val.id, ownerId: val.ownerId, version: 1, isPublic: val.privacy === "public" }
-  yield* relinkIncoming(dialect, linked, ownerName, val.name, at)
-  if (imports.length === 0) return
-  yield* insertImports(dialect, val.id, 1, imports)
-  yield* relinkOutgoing(linked, at)
+  yield* relinkIncoming(linked, name, at)
+  if (imports.length > 0) yield* relinkOutgoing(linked, at)
+  return yield* readVal(val.id)
 }
 
-function* changeById(dialect: Dialect, id: string, decide: Decide, at: number): Script<SavedVal | undefined> {
-  const val = yield* lockVal(dialect, id)
-  return val && (yield* changeVal(dialect, val, decide(val), at))
+function* changeById(dialect: Dialect, id: string, change: ValChange, assert: AssertVal, at: number): Script<SavedVal | undefined> {
+  const name = change.name === undefined ? undefined : yield* findNewName(id, change.name)
+  const val = yield* lockVal(dialect, { valId: id, name, ...toLinkChange(change) })
+  if (!val) return undefined
+  assert(val)
+  return yield* changeVal(dialect, val, change, at)
 }
 
-function* createOrChange(dialect: Dialect, val: NewVal, decide: Decide, at: number): Script<SavedVal> {
-  const named = sql`v.owner_id = ${val.ownerId} and v.name_key = ${val.name.toLowerCase()}`
-  for (;;) {
-    const found = yield* lockWhere(dialect, named)
-    if (found) return yield* changeVal(dialect, found, decide(found), at)
-    // Somebody may create or delete it between the two statements: then it is looked for again.
+function* findNewName(id: string, name: string): Script<NameKey | undefined> {
+  const owner = yield* firstRow<{ username: string }>(
+    sql`select u.username from vals v join users u on u.id = v.owner_id where v.id = ${id}`,
+  )
+  return owner && toNameKey(owner.username, name)
+}
+
+function toLinkChange(change: ValChange): Pick<LinkChange, "imports" | "isRecounted"> {
+  return { imports: change.source?.imports, isRecounted: change.privacy !== undefined }
+}
+
+/** Undefined when somebody created, renamed or deleted it between two statements. */
+function* createOrChange(
+  dialect: Dialect,
+  val: NewVal,
+  change: ValChange,
+  assert: AssertVal<Val | undefined>,
+  at: number,
+): Script<SavedVal | undefined> {
+  const nameKey = val.name.toLowerCase()
+  const found = yield* firstRow<{ id: string }>(sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`)
+  if (!found) {
+    assert(undefined)
     const created = yield* createVal(dialect, val, at)
-    if (created) return { val: created, isNewVersion: true }
+    return created && { val: created, isNewVersion: true }
   }
+  const current = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
+  if (current?.name.toLowerCase() !== nameKey) return undefined
+  assert(current)
+  return yield* changeVal(dialect, current, change, at)
 }
 
-function* deleteVal(dialect: Dialect, id: string, assert: (val: Val) => void): Script<boolean> {
-  const val = yield* lockVal(dialect, id)
+function* deleteVal(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
+  const val = yield* lockVal(dialect, { valId: id, isRecounted: true })
   if (!val) return false
   assert(val)
-  if (val.privacy === "public") yield* countOutgoing(id, -1)
+  if (val.privacy === "public") yield* countOutgoing(dialect, id, -1)
   yield sql`insert into run_purges (val_id) values (${id}) on conflict do nothing`
   yield sql`delete from vals where id = ${id}`
   return true

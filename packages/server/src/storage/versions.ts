@@ -1,11 +1,12 @@
-import type { Val } from "../domain/vals.ts"
+import type { AssertVal, Val } from "../domain/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../domain/versions.ts"
 import { writeSearchText } from "./change-val.ts"
-import { type Database, firstRow, type Script } from "./database.ts"
+import { type Database, firstRow, rows, type Script } from "./database.ts"
 import { relinkOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
+import type { NameKey } from "./link-locks.ts"
 import { limitTo, toSlice } from "./slices.ts"
-import { sql } from "./sql.ts"
+import { nothing, sql } from "./sql.ts"
 import { toTime, toVal, type ValRow, valColumns } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
@@ -18,6 +19,10 @@ interface VersionRow {
   readonly run_ended_at: number | string | null
 }
 
+interface ImportRow extends NameKey {
+  readonly version: number
+}
+
 /** Versions in the database. */
 export function createVersionStore(db: Database): VersionStore {
   return {
@@ -28,12 +33,17 @@ export function createVersionStore(db: Database): VersionStore {
       return row && toVal(row)
     },
     async list(valId, page) {
-      const rows = await db.read<VersionRow>(sql`
+      const found = await db.read<VersionRow>(sql`
         select val_id, version, code, created_at, run_started_at, run_ended_at from versions
         where val_id = ${valId} order by version desc ${limitTo(page)}`)
-      return toSlice(rows, page, toVersion)
+      return toSlice(found, page, toVersion)
     },
-    delete: (valId, version, assert, at) => db.write(() => deleteVersion(db.dialect, valId, version, assert, at)),
+    async delete(valId, version, assert, at) {
+      for (;;) {
+        const deletion = await db.write(() => deleteVersion(db.dialect, valId, version, assert, at))
+        if (deletion) return deletion
+      }
+    },
   }
 }
 
@@ -48,8 +58,16 @@ function toVersion(row: VersionRow): Version {
   }
 }
 
-function* deleteVersion(dialect: Dialect, valId: string, version: number, assert: (val: Val) => void, at: number): Script<VersionDeletion> {
-  const val = yield* lockVal(dialect, valId)
+/** Undefined when the version that is to become current was saved after the locks were taken, so that they may not be the right ones. */
+function* deleteVersion(
+  dialect: Dialect,
+  valId: string,
+  version: number,
+  assert: AssertVal,
+  at: number,
+): Script<VersionDeletion | undefined> {
+  const imported = yield* listImports(valId)
+  const val = yield* lockVal(dialect, { valId, imports: imported, isRecounted: true })
   if (!val) return "no_val"
   assert(val)
   const found = yield* firstRow(sql`select version from versions where val_id = ${valId} and version = ${version}`)
@@ -57,9 +75,21 @@ function* deleteVersion(dialect: Dialect, valId: string, version: number, assert
   const highest = yield* firstRow<{ version: number; code: string }>(sql`
     select version, code from versions where val_id = ${valId} and version <> ${version} order by version desc limit 1`)
   if (!highest) return "last_version"
-  if (version === val.version) yield* makeCurrent({ ...val, version: highest.version, code: highest.code }, at)
+  if (version === val.version) {
+    const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
+    if (!(yield* listImports(valId, highest.version)).every(isLocked)) return undefined
+    yield* makeCurrent({ ...val, version: highest.version, code: highest.code }, at)
+  }
   yield sql`delete from versions where val_id = ${valId} and version = ${version}`
   return "deleted"
+}
+
+/** What the val imports in any of its versions, or in one. */
+function* listImports(valId: string, version?: number): Script<readonly ImportRow[]> {
+  const condition = version === undefined ? nothing : sql`and version = ${version}`
+  return yield* rows<ImportRow>(
+    sql`select version, username_key as username, name_key as name from imports where val_id = ${valId} ${condition}`,
+  )
 }
 
 function* makeCurrent(val: Val, at: number): Script<void> {

@@ -10,7 +10,12 @@ const typescriptType = "text/tsx; charset=utf-8"
 const javascriptType = "text/javascript; charset=utf-8"
 
 // Code of users is only ever handed out as a module. Opened as a page it can do nothing, and it is never sniffed into one.
-const moduleHeaders = { vary: "authorization, user-agent", "content-security-policy": "default-src 'none'; sandbox" }
+const moduleHeaders = {
+  // Caches keep a module for everybody, so it allows everybody, whoever asked for it first.
+  "access-control-allow-origin": "*",
+  vary: "authorization, user-agent",
+  "content-security-policy": "default-src 'none'; sandbox",
+}
 
 /** The address that vals import each other by. */
 export function moduleHandlers(deps: HttpDeps) {

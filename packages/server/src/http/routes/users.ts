@@ -4,12 +4,13 @@ import { json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { page } from "../pages.ts"
-import { withEtag } from "../preconditions.ts"
+import { createValAnswer } from "../val-answer.ts"
 import { toNewUserView, toUserView, toValView } from "../views.ts"
 
 /** Users, by id and by name. */
 export function userHandlers(deps: HttpDeps) {
   const { links } = deps
+  const answerVal = createValAnswer(links)
   return {
     createUser: async ({ body }) => {
       const { user, token } = await createUser(deps, { username: body.username, email: body.email ?? null })
@@ -19,9 +20,6 @@ export function userHandlers(deps: HttpDeps) {
     listUserVals: async ({ caller, params, query, request }) =>
       page(links, request, query, await listUserVals(deps, caller, params.user_id, query), toValView),
     getUserByName: async ({ params }) => json(200, toUserView(await getUserByName(deps, params.username), links)),
-    getValByName: async ({ caller, params }) => {
-      const val = await getValByName(deps, caller, params.username, params.val_name)
-      return withEtag(json(200, toValView(val, links)), val.version)
-    },
+    getValByName: async ({ caller, params }) => answerVal(await getValByName(deps, caller, params.username, params.val_name)),
   } satisfies Partial<Handlers>
 }

@@ -4,13 +4,14 @@ import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { page } from "../pages.ts"
-import { withEtag } from "../preconditions.ts"
+import { createValAnswer } from "../val-answer.ts"
 import { toRunView, toValView } from "../views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** Vals themselves. */
 export function valHandlers(deps: HttpDeps) {
   const { links } = deps
+  const answerVal = createValAnswer(links)
   return {
     listVals: async ({ caller, query, request }) => {
       const filter = { ownerId: query.userId, privacy: query.privacy }
@@ -20,10 +21,7 @@ export function valHandlers(deps: HttpDeps) {
       page(links, request, query, await deps.vals.search(caller?.userId, query.query, query), toValView),
     createVal: async ({ caller, body }) => json(200, toValView(await createVal(deps, caller, body), links)),
     saveVal: async ({ caller, body, ifMatch }) => json(200, toValView((await saveVal(deps, caller, body, ifMatch)).val, links)),
-    getVal: async ({ caller, params }) => {
-      const val = await getVal(deps, caller, params.val_id)
-      return withEtag(json(200, toValView(val, links)), val.version)
-    },
+    getVal: async ({ caller, params }) => answerVal(await getVal(deps, caller, params.val_id)),
     updateVal: async ({ caller, params, body, ifMatch }) => {
       await updateVal(deps, caller, params.val_id, body, ifMatch)
       return noContent()

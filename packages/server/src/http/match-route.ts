@@ -1,0 +1,78 @@
+import { type Method, type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
+
+/** What is at a path: the route of each method, and what the path says for its parameters. */
+export interface Match {
+  readonly routes: ReadonlyMap<Method, RouteName>
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface Node {
+  readonly literals: Map<string, Node>
+  parameter: Node | undefined
+  readonly routes: Map<Method, RouteName>
+  /** The names of the parameters on the way here; all routes at one path agree on them. */
+  names: readonly string[]
+}
+
+const root = createTree()
+
+/** Finds what the route table has at a path, which has no slash at its end. A literal segment goes before a parameter. */
+export function matchRoute(path: string): Match | undefined {
+  const segments = path.split("/")
+  const values: string[] = []
+  let node: Node | undefined = root
+  for (let index = 1; index < segments.length && node; index++) {
+    const segment = segments[index] ?? ""
+    const literal: Node | undefined = node.literals.get(segment)
+    if (!literal && segment !== "") values.push(segment)
+    node = literal ?? (segment === "" ? undefined : node.parameter)
+  }
+  return node && node.routes.size > 0 ? { routes: node.routes, params: toParams(node.names, values) } : undefined
+}
+
+/** The methods that a path takes, HEAD with GET. */
+export function methodsOf(match: Match): readonly string[] {
+  const methods = [...match.routes.keys()].map((method) => method.toUpperCase())
+  return [...(methods.includes("GET") ? ["HEAD"] : []), ...methods, "OPTIONS"].sort()
+}
+
+function createTree(): Node {
+  const top = createNode()
+  for (const name of routeNames) {
+    const { method, path }: RouteDefinition = routes[name]
+    const node = path.split("/").slice(1).reduce(descend, top)
+    node.routes.set(method, name)
+    node.names = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter ?? "")
+  }
+  return top
+}
+
+function createNode(): Node {
+  return { literals: new Map(), parameter: undefined, routes: new Map(), names: [] }
+}
+
+function descend(node: Node, segment: string): Node {
+  if (segment.startsWith("{")) {
+    node.parameter ??= createNode()
+    return node.parameter
+  }
+  const next = node.literals.get(segment) ?? createNode()
+  node.literals.set(segment, next)
+  return next
+}
+
+function toParams(names: readonly string[], values: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {}
+  for (let index = 0; index < names.length; index++) params[names[index] ?? ""] = decode(values[index] ?? "")
+  return params
+}
+
+/** Broken escapes are left as they are: the parameter's schema decides what to make of them. */
+function decode(segment: string): string {
+  if (!segment.includes("%")) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
