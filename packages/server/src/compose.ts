@@ -15,7 +15,7 @@ import { CodeTools } from "./runtime/code-tools.ts"
 import { createCommentStore } from "./storage/comments.ts"
 import type { Database } from "./storage/database.ts"
 import { createIdempotencyStore } from "./storage/idempotency.ts"
-import { loadKeyFile } from "./storage/key-file.ts"
+import { loadKeyFile, readKeyFile } from "./storage/key-file.ts"
 import { createLikeStore } from "./storage/likes.ts"
 import { migrate } from "./storage/migrate.ts"
 import { migrations } from "./storage/migrations/index.ts"
@@ -43,10 +43,10 @@ export interface Hamlet {
 }
 
 /** Puts the program together: opens the database, brings its schema up to date and wires everybody to everybody. */
-export async function compose(config: Config): Promise<Hamlet> {
+export async function compose(config: Config, open: (config: Config) => Promise<Database> = openDatabase): Promise<Hamlet> {
   prepareDataDir(config.dataDir)
   const keys = config.secretKeys ?? loadKeyFile(config.dataDir)
-  const db = await openDatabase(config)
+  const db = await open(config)
   try {
     const { to: schemaVersion } = await migrate(db, migrations)
     return wire(config, db, keys, schemaVersion)
@@ -79,7 +79,7 @@ function wire(config: Config, db: Database, keys: readonly Uint8Array[], schemaV
   const onError = (error: unknown) => log.error("background", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const tokens = createTokenStore(db)
   const tokenUses = new TokenUses(tokens, onError)
-  const codeTools = new CodeTools()
+  const codeTools = new CodeTools({}, (gaveUp) => log.warn("parser_gave_up", gaveUp))
   let docs: Promise<BuiltPage> | undefined
   const deps: HttpDeps = {
     vals: createValStore(db),
@@ -92,10 +92,10 @@ function wire(config: Config, db: Database, keys: readonly Uint8Array[], schemaV
     tokens,
     secrets: createSecretStore(db),
     idempotency: createIdempotencyStore(db),
-    cipher: createCipher(keys, () => config.secretKeys ?? loadKeyFile(config.dataDir)),
+    cipher: createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir)),
     importHosts: { baseUrls: [config.baseUrl] },
-    scanImports: (code) => codeTools.scanImports(code),
-    toJavaScript: (code) => codeTools.toJavaScript(code),
+    scanImports: (code, ownerId) => codeTools.scanImports(code, ownerId),
+    toJavaScript: (code, ownerId) => codeTools.toJavaScript(code, ownerId),
     newId: () => Bun.randomUUIDv7(),
     now: Date.now,
     links: createLinks(config.baseUrl, config.valsDomain),

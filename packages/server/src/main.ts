@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
-import { type Hamlet, compose } from "./compose.ts"
+import { compose, type Hamlet } from "./compose.ts"
 import { type Config, ConfigError, loadConfig } from "./config.ts"
 import { AppError } from "./domain/app-error.ts"
-import { createCipher, keyBytes, type Sealed } from "./domain/cipher.ts"
+import { keyBytes, type Sealed } from "./domain/cipher.ts"
 import { resealSecrets } from "./domain/secrets.ts"
 import { ensureFirstUser } from "./domain/users.ts"
 import { loadKeyFile, writeKeyFile } from "./storage/key-file.ts"
@@ -16,7 +16,7 @@ async function main(args: readonly string[]): Promise<void> {
   const command = args[0]?.startsWith("-") === false ? args[0] : "serve"
   const flags = args[0] === command ? args.slice(1) : args
   try {
-    if (command === "serve") await serve(loadConfig(process.env, flags))
+    if (command === "serve") await serve(flags)
     else if (command === "rotate-secret-key") await rotateSecretKey(loadConfig(process.env, flags))
     else throw new ConfigError(`Cannot do "${command}": the commands are serve and rotate-secret-key`)
   } catch (error) {
@@ -27,22 +27,24 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-async function serve(config: Config): Promise<void> {
-  const hamlet = await compose(config)
+async function serve(flags: readonly string[]): Promise<void> {
+  const starting = Promise.withResolvers<Hamlet>()
+  // Listening comes first: a port that is taken is noticed before anything is written, and port 0 becomes one that links can name.
+  const server = listen(loadConfig(process.env, flags), starting.promise)
+  const config = loadConfig(process.env, [...flags, "--port", String(server.port)])
   try {
-    await assertKeys(hamlet)
-    const server = listen(config, hamlet)
-    const first = await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token })
+    const { hamlet, first } = await start(config)
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void shutDown(server, hamlet))
+    starting.resolve(hamlet)
     printWelcome(config, hamlet, first)
   } catch (error) {
-    await hamlet.stop()
+    await server.stop(true)
     throw error
   }
 }
 
-function listen(config: Config, hamlet: Hamlet): Bun.Server<undefined> {
-  const { app } = hamlet
+/** Requests that come before the program is put together wait for it. */
+function listen(config: Config, starting: Promise<Hamlet>): Bun.Server<undefined> {
   const { addressHeader } = config
   try {
     return Bun.serve({
@@ -50,13 +52,36 @@ function listen(config: Config, hamlet: Hamlet): Bun.Server<undefined> {
       port: config.port,
       idleTimeout: limits.idleSeconds,
       maxRequestBodySize: limits.requestBytesMax,
-      fetch: (request, server) =>
-        app.fetch(request, {
-          address: () => (addressHeader && request.headers.get(addressHeader)?.split(",").at(-1)?.trim()) || (server.requestIP(request)?.address ?? ""),
-        }),
+      fetch: async (request, server) => {
+        const { app } = await starting
+        const address = () =>
+          (addressHeader && request.headers.get(addressHeader)?.split(",").at(-1)?.trim()) || (server.requestIP(request)?.address ?? "")
+        return app.fetch(request, { address })
+      },
     })
   } catch (cause) {
-    throw new ConfigError(`Cannot listen on ${config.host} port ${config.port}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new ConfigError(`Cannot listen on ${config.host} port ${config.port}: ${explainListening(cause)}`, { cause })
+  }
+}
+
+function explainListening(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: "another program listens there",
+    EADDRNOTAVAIL: "this machine does not have that address",
+    EACCES: "it takes more rights than this program has",
+  }
+  return reasons["code" in error ? String(error.code) : ""] ?? error.message
+}
+
+async function start(config: Config) {
+  const hamlet = await compose(config)
+  try {
+    await assertKeys(hamlet)
+    return { hamlet, first: await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token }) }
+  } catch (error) {
+    await hamlet.stop()
+    throw error
   }
 }
 
@@ -80,18 +105,18 @@ async function assertKeys(hamlet: Hamlet): Promise<void> {
   }
 }
 
-/** Makes a new key and encrypts every secret with it. The server may go on meanwhile: the old keys stay until the next rotation. */
+/** Makes a new key and encrypts every secret with it. The server may go on meanwhile: it uses the new key from the moment it is there. */
 async function rotateSecretKey(config: Config): Promise<void> {
-  if (config.secretKeys === undefined) {
-    const [newest] = loadKeyFile(config.dataDir)
-    writeKeyFile(config.dataDir, [randomBytes(keyBytes), ...(newest ? [newest] : [])])
-  }
   const hamlet = await compose(config)
   try {
     await assertKeys(hamlet)
+    const { cipher } = hamlet.deps
+    const keys = config.secretKeys ? undefined : [randomBytes(keyBytes), ...loadKeyFile(config.dataDir)]
+    if (keys) writeKeyFile(config.dataDir, keys)
     const count = await resealSecrets(hamlet.deps)
-    const cipher = createCipher(config.secretKeys ?? loadKeyFile(config.dataDir))
     await hamlet.settings.set(keyCheck.name, toText(cipher.seal(keyCheck.text, keyCheck.purpose)))
+    // Secrets that were being written meanwhile may have the key before this one, and none has an older one.
+    if (keys) writeKeyFile(config.dataDir, keys.slice(0, 2))
     process.stdout.write(`Encrypted ${count} secrets with key ${cipher.keyId}\n`)
   } finally {
     await hamlet.stop()

@@ -89,7 +89,8 @@ export interface ValStore {
 export interface ValDeps {
   readonly vals: ValStore
   readonly importHosts: ImportHosts
-  scanImports(code: string): Promise<readonly string[]>
+  /** What the code imports. The owner is who waits when their own code takes the parser long. */
+  scanImports(code: string, ownerId: string): Promise<readonly string[]>
   newId(): string
   now(): number
 }
@@ -179,7 +180,7 @@ export async function saveVersion(
   const { code, ...rest } = input
   const val = await getVal(deps, caller, id)
   assertOwner(val, caller)
-  const source = { code, imports: await readImports(deps, code, { username: val.ownerName, name: val.name }) }
+  const source = { code, imports: await readImports(deps, caller, code, val.name) }
   return changeOwnVal(deps, caller, id, { ...rest, source }, ifMatch)
 }
 
@@ -216,15 +217,15 @@ async function toNewVal(deps: ValDeps, caller: Caller, name: string, input: ValI
     privacy: input.privacy ?? "private",
     type: input.type ?? "script",
     readme: input.readme ?? null,
-    source: { code: input.code, imports: await readImports(deps, input.code, { username: caller.username, name }) },
+    source: { code: input.code, imports: await readImports(deps, caller, input.code, name) },
   }
 }
 
 /** The vals that the code imports by their address, each once. */
-async function readImports(deps: ValDeps, code: string, importer: { username: string; name: string }): Promise<readonly ImportAddress[]> {
+async function readImports(deps: ValDeps, caller: Caller, code: string, name: string): Promise<readonly ImportAddress[]> {
   const found = new Map<string, ImportAddress>()
-  for (const specifier of await deps.scanImports(code)) {
-    const address = parseImportAddress(specifier, deps.importHosts, importer)
+  for (const specifier of await deps.scanImports(code, caller.userId)) {
+    const address = parseImportAddress(specifier, deps.importHosts, { username: caller.username, name })
     if (address) found.set(`${address.username}/${address.name}`, address)
   }
   return [...found.values()]

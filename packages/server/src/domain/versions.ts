@@ -67,6 +67,6 @@ export async function deleteVersion(
 }
 
 /** The error for a version that is not there. */
-export function versionNotFound(version: number): AppError {
+export function versionNotFound(version: number | string): AppError {
   return new AppError("version_not_found", `Cannot find version ${version}: the val has none with that number`)
 }

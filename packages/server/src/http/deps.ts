@@ -30,7 +30,7 @@ export interface HttpDeps extends DomainDeps {
   readonly rateLimits: RateLimits
   readonly tokenUses: TokenUses
   /** Turns TypeScript into what a browser runs. */
-  toJavaScript(code: string): Promise<string>
+  toJavaScript(code: string, ownerId: string): Promise<string>
   /** The page at `/docs`, built when it is first asked for. */
   docsPage(): Promise<BuiltPage>
   /** Throws when the database does not answer. */

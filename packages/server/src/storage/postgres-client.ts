@@ -14,9 +14,9 @@ export interface PostgresLimits {
   readonly silenceMsMax: number
   /** How long a statement or a lock of a patient write may take. */
   readonly patientMsMax: number
-  /** Attempts at a transaction that others get in the way of. */
+  /** Attempts at a transaction that others get in the way of, and at anything whose connection breaks. */
   readonly attemptsMax: number
-  /** About how long to wait before the second attempt; each later wait is twice as long. */
+  /** About how long to wait before the second attempt; each later wait is about twice as long. */
   readonly repeatMs: number
   readonly readsMax: number
   readonly writesMax: number

@@ -42,16 +42,21 @@ export class PostgresReader {
     await this.#pool.stop(this.#limits.stopMsMax)
   }
 
-  /** A read changes nothing, so it is asked again, once, when the connection broke under it. */
+  /**
+   * A read changes nothing, so it is asked again when the connection broke under it. Not only once: when a server ends all connections,
+   * the next one to be used may be another that broke and whose end has not arrived yet.
+   */
   async #ask(statement: Statement): Promise<readonly unknown[]> {
-    const deadline = performance.now() + this.#limits.statementMsMax + this.#limits.silenceMsMax
-    try {
-      return await this.#askOnce(statement, deadline)
-    } catch (error) {
-      if (!isConnectionLost(error) || performance.now() >= deadline) throw error
-      // Bun refuses at once while nothing listens. Without a pause, callers that try again would leave the event loop no turn.
-      await Bun.sleep(this.#limits.repeatMs)
-      return await this.#askOnce(statement, deadline)
+    const { statementMsMax, silenceMsMax, attemptsMax, repeatMs } = this.#limits
+    const deadline = performance.now() + statementMsMax + silenceMsMax
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#askOnce(statement, deadline)
+      } catch (error) {
+        if (!isConnectionLost(error) || attempt >= attemptsMax || performance.now() >= deadline) throw error
+        // Bun refuses at once while nothing listens: without a pause, callers that try again would leave the event loop no turn.
+        await Bun.sleep(Math.random() * repeatMs * 2 ** attempt)
+      }
     }
   }
 

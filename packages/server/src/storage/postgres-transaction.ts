@@ -5,12 +5,9 @@ import { fromPostgresError, isConflict, isConnectionLost } from "./postgres-erro
 import type { PostgresWatchdog } from "./postgres-watchdog.ts"
 import type { SqlValue, Statement } from "./sql.ts"
 
-/** Nothing of the transaction remains, and it may be tried again. */
+/** Nothing of the transaction remains, and it may be tried again: others got in its way, or the connection broke before the commit. */
 export class Repeatable extends Error {
-  constructor(
-    override readonly cause: unknown,
-    readonly isConnectionLost: boolean,
-  ) {
+  constructor(override readonly cause: unknown) {
     super("the transaction may be repeated", { cause })
   }
 }
@@ -52,8 +49,7 @@ async function ask(connection: ReservedSQL, statement: Statement, options: Trans
   try {
     return await send(connection, statement, options)
   } catch (error) {
-    if (isConnectionLost(error)) throw new Repeatable(error, true)
-    throw isConflict(error) ? new Repeatable(error, false) : fromPostgresError(error)
+    throw isConnectionLost(error) || isConflict(error) ? new Repeatable(error) : fromPostgresError(error)
   }
 }
 
@@ -63,7 +59,7 @@ async function commit(connection: ReservedSQL, options: TransactionOptions): Pro
     // What PostgreSQL says to a commit after a statement had failed. We never get here after one, and must never take it for success.
     if (command !== "COMMIT") throw new Error(`Cannot commit: the server answered ${command}`)
   } catch (error) {
-    if (isConflict(error)) throw new Repeatable(error, false)
+    if (isConflict(error)) throw new Repeatable(error)
     // The commit may have happened, so repeating it is not ours to decide.
     if (isConnectionLost(error)) throw unavailable("the connection broke during a commit, which may or may not have happened", error)
     throw fromPostgresError(error)

@@ -55,7 +55,7 @@ export class PostgresWriter {
         return await this.#attempt(script, isPatient)
       } catch (error) {
         if (!(error instanceof Repeatable)) throw error
-        if (attempt >= (error.isConnectionLost ? 2 : this.#limits.attemptsMax)) throw fromPostgresError(error.cause)
+        if (attempt >= this.#limits.attemptsMax) throw fromPostgresError(error.cause)
         // A random time, so that those who got in each other's way do not meet again.
         await Bun.sleep(Math.random() * this.#limits.repeatMs * 2 ** attempt)
       }
@@ -85,7 +85,7 @@ export class PostgresWriter {
     try {
       return await client.reserve({ signal: controller.signal })
     } catch (error) {
-      throw isConnectionLost(error) ? new Repeatable(error, true) : fromPostgresError(error)
+      throw isConnectionLost(error) ? new Repeatable(error) : fromPostgresError(error)
     } finally {
       clearTimeout(timer)
     }

@@ -119,7 +119,7 @@ else
       expect(attempts).toBe(3)
     })
 
-    test("repeats a script whose connection broke before the commit, once", async () => {
+    test("repeats a script whose connection broke before the commit", async () => {
       let attempts = 0
 
       await db.write(function* () {
@@ -127,11 +127,22 @@ else
         yield increment("a")
         if (attempts === 1) yield sql`select pg_terminate_backend(pg_backend_pid())`
       })
-      const hopeless = db.write(() => rows(sql`select pg_terminate_backend(pg_backend_pid())`))
 
-      await expect(hopeless).rejects.toMatchObject({ code: "database_unavailable" })
       expect(attempts).toBe(2)
       expect(await counts()).toContainEqual({ name: "a", count: 1 })
+    })
+
+    test("stops repeating a script that breaks its connection every time", async () => {
+      const other = await openWith({ attemptsMax: 3 })
+      let attempts = 0
+
+      const written = other.write(function* () {
+        attempts += 1
+        yield sql`select pg_terminate_backend(pg_backend_pid())`
+      })
+
+      await expect(written).rejects.toMatchObject({ code: "database_unavailable" })
+      expect(attempts).toBe(3)
     })
 
     test("never repeats a script whose connection broke during the commit", async () => {
@@ -197,7 +208,7 @@ else
       expect(await read).toHaveLength(2)
     })
 
-    test("asks a read again only once", async () => {
+    test("stops asking a read that breaks its connection every time", async () => {
       await expect(db.read(sql`select pg_terminate_backend(pg_backend_pid())`)).rejects.toMatchObject({ code: "database_unavailable" })
     })
 

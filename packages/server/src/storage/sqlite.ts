@@ -1,7 +1,7 @@
 import type { Database } from "./database.ts"
 import { unavailable } from "./database-errors.ts"
 import { sqliteDialect } from "./dialect.ts"
-import { sql } from "./sql.ts"
+import { type Statement, sql } from "./sql.ts"
 import { SqliteConnection } from "./sqlite-connection.ts"
 import { fromSqliteError } from "./sqlite-errors.ts"
 import { SqliteWriter, type SqliteWriterLimits } from "./sqlite-writer.ts"
@@ -23,6 +23,8 @@ const defaults: SqliteLimits = {
   openMsMax: 5_000,
 }
 
+const dataVersion = sql`pragma data_version`
+
 /**
  * One connection writes and another reads: a read never sees what is not yet committed, and never waits for a writer.
  * `Bun.SQL` is not used for SQLite, because there a query from elsewhere joins a transaction that happens to be open.
@@ -34,18 +36,22 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   const writer = new SqliteWriter(writing, limits)
   let stopped: Promise<void> | undefined
 
+  function ask(statement: Statement): readonly unknown[] {
+    if (stopped !== undefined) throw unavailable("it is closed")
+    try {
+      return reading.run(statement)
+    } catch (error) {
+      throw fromSqliteError(error)
+    }
+  }
+
   const database: Database = {
     dialect: sqliteDialect,
-    async read<Row>(statement: Parameters<Database["read"]>[0]) {
-      if (stopped !== undefined) throw unavailable("it is closed")
-      try {
-        return reading.run(statement) as readonly Row[]
-      } catch (error) {
-        throw fromSqliteError(error)
-      }
+    async read<Row>(statement: Statement) {
+      return ask(statement) as readonly Row[]
     },
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
-    stamp: oncePerTurn(() => (reading.command("pragma data_version") as [{ data_version: number }])[0].data_version),
+    stamp: oncePerTurn(() => (ask(dataVersion) as [{ data_version: number }])[0].data_version),
     async ping() {
       await database.read(sql`select 1`)
     },

@@ -24,7 +24,7 @@ export function moduleHandlers(deps: HttpDeps) {
       const [name = "", pinned] = params.val_name.split("@", 2)
       const val = await getPinned(deps, caller, params.username, name, pinned)
       const isBrowser = (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
-      const body = isBrowser ? await deps.toJavaScript(val.code) : val.code
+      const body = isBrowser ? await deps.toJavaScript(val.code, val.ownerId) : val.code
       const headers = { ...moduleHeaders, "cache-control": toCacheControl(val, pinned !== undefined) }
       return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), val.version)
     },
@@ -34,7 +34,7 @@ export function moduleHandlers(deps: HttpDeps) {
 async function getPinned(deps: HttpDeps, caller: Caller | undefined, username: string, name: string, pinned: string | undefined): Promise<Val> {
   const val = await getValByName(deps, caller, username, name)
   if (pinned === undefined) return val
-  if (!/^[1-9][0-9]{0,14}$/.test(pinned)) throw versionNotFound(Number.NaN)
+  if (!/^[1-9][0-9]{0,14}$/.test(pinned)) throw versionNotFound(pinned)
   return getVersion(deps, caller, val.id, Number(pinned))
 }
 

@@ -1,0 +1,23 @@
+/** What a parser process is asked to do with a piece of code. */
+export type ParseTask = "scan_imports" | "to_javascript"
+
+/** What the server sends to a parser process, one at a time. */
+export interface ParseRequest {
+  readonly task: ParseTask
+  readonly code: string
+}
+
+/** What a parser process sends back. */
+export type ParseAnswer =
+  | { readonly kind: "imports"; readonly specifiers: readonly string[] }
+  | { readonly kind: "javascript"; readonly code: string }
+  | { readonly kind: "refused"; readonly message: string }
+
+/** How the parser failed to answer. Whose fault it is cannot be known: the code's, most likely. */
+export type ParseFailure = { readonly kind: "timed_out" } | { readonly kind: "out_of_memory" } | { readonly kind: "crashed" }
+
+/** How a request ended. */
+export type ParseOutcome = ParseAnswer | ParseFailure
+
+/** The first message of a parser process: from now on its time is the code's time. */
+export const readyMessage = "ready"

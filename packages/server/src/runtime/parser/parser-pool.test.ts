@@ -1,0 +1,147 @@
+import { afterEach, describe, expect, test } from "bun:test"
+import { codeToolsLimits } from "../code-tools-limits.ts"
+import type { ParseRequest } from "./parser-messages.ts"
+import { ParserPool } from "./parser-pool.ts"
+import { listParsers, readEnvironment, until } from "./parser-testing.ts"
+
+const pools: ParserPool[] = []
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.stop()))
+  expect(listParsers(process.pid)).toEqual([])
+})
+
+function createPool(limits: Partial<typeof codeToolsLimits> = {}): ParserPool {
+  const pool = new ParserPool({ ...codeToolsLimits, ...limits })
+  pools.push(pool)
+  return pool
+}
+
+function killParsers(): void {
+  for (const pid of listParsers(process.pid)) process.kill(pid, "SIGKILL")
+}
+
+const scan = (specifier: string): ParseRequest => ({ task: "scan_imports", code: `import "${specifier}"` })
+const found = (specifier: string) => ({ kind: "imports" as const, specifiers: [specifier] })
+
+/** Takes the parser seconds and gigabytes, and is valid. */
+const slow: ParseRequest = { task: "scan_imports", code: `import "slow"; x=${"a?(b,c):d=>".repeat(2000)}e` }
+
+describe("ParserPool", () => {
+  test("starts no process before there is work", () => {
+    expect(createPool().size).toBe(0)
+  })
+
+  test("answers with one process what is asked one after the other", async () => {
+    const pool = createPool()
+    for (const specifier of ["a", "b", "c"]) expect(await pool.run(scan(specifier))).toEqual(found(specifier))
+    expect(pool.size).toBe(1)
+  })
+
+  test("answers many at once with no more processes than it may have", async () => {
+    const pool = createPool({ processesMax: 2 })
+    const specifiers = Array.from({ length: 50 }, (_, index) => `a${index}`)
+    const outcomes = await Promise.all(specifiers.map((specifier) => pool.run(scan(specifier))))
+    expect(outcomes).toEqual(specifiers.map(found))
+    expect(pool.size).toBe(2)
+    expect(listParsers(process.pid)).toHaveLength(2)
+  })
+
+  test("gives up on what takes too long, and ends its process", async () => {
+    const pool = createPool({ parseMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
+    expect(await pool.run(slow)).toEqual({ kind: "timed_out" })
+    await until(() => pool.size === 0)
+    expect(listParsers(process.pid)).toEqual([])
+  })
+
+  test("gives up on what takes too much memory", async () => {
+    const pool = createPool({ parseMsMax: 60_000, memoryBytesMax: 100_000_000, memoryCheckMs: 1 })
+    expect(await pool.run(slow)).toEqual({ kind: "out_of_memory" })
+    expect(await pool.run(scan("a"))).toEqual(found("a"))
+  })
+
+  test("reports a process that dies over its first work", async () => {
+    const pool = createPool({ parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const outcome = pool.run(slow)
+    await until(() => listParsers(process.pid).length === 1)
+    killParsers()
+    expect(await outcome).toEqual({ kind: "crashed" })
+    expect(await pool.run(scan("a"))).toEqual(found("a"))
+  })
+
+  test("tries once more what a process died over that had worked before", async () => {
+    const pool = createPool({ parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    await pool.run(scan("a"))
+    const [pid] = listParsers(process.pid)
+    const outcome = pool.run(slow)
+    killParsers()
+    await until(() => listParsers(process.pid).some((other) => other !== pid))
+    killParsers()
+    expect(await outcome).toEqual({ kind: "crashed" })
+  })
+
+  test("reports a process that does not start in time", async () => {
+    const pool = createPool({ startMsMax: 0 })
+    expect(await pool.run(scan("a"))).toEqual({ kind: "timed_out" })
+  })
+
+  test("does not mind that a process died without work", async () => {
+    const pool = createPool()
+    await Promise.all([pool.run(scan("a")), pool.run(scan("b"))])
+    killParsers()
+    expect(await Promise.all([pool.run(scan("c")), pool.run(scan("d"))])).toEqual([found("c"), found("d")])
+  })
+
+  test("replaces a process that has worked for half its life", async () => {
+    const pool = createPool({ lifeSecondsMax: 0.000_001 })
+    expect(await pool.run(scan("a"))).toEqual(found("a"))
+    await until(() => pool.size === 0)
+    expect(await pool.run(scan("b"))).toEqual(found("b"))
+  })
+
+  test("leaves it to the system to end a process that has used up its life", async () => {
+    const pool = createPool({ lifeSecondsMax: 1, parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    expect(await pool.run(slow)).toEqual({ kind: "crashed" })
+  }, 30_000)
+
+  test("ends processes that have nothing to do", async () => {
+    const pool = createPool({ idleMsMax: 0 })
+    await pool.run(scan("a"))
+    await until(() => pool.size === 0 && listParsers(process.pid).length === 0)
+    expect(await pool.run(scan("b"))).toEqual(found("b"))
+  })
+
+  test("lets nobody wait for somebody else's slow code", async () => {
+    const pool = createPool({ processesMax: 2, parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const slowOnes = Array.from({ length: 10 }, () => pool.run(slow, "mallory").catch(() => "stopped"))
+    for (const specifier of ["a", "b", "c"]) expect(await pool.run(scan(specifier), "ada")).toEqual(found(specifier))
+    await pool.stop()
+    expect(new Set(await Promise.all(slowOnes))).toEqual(new Set(["stopped"]))
+  })
+
+  test("refuses what it has no room for, from one owner or from all", async () => {
+    const pool = createPool({ processesMax: 1, waitingMax: 3, waitingPerOwnerMax: 1 })
+    const owners = ["ada", "ada", "ada", "bob", "eve", "joe"]
+    const outcomes = await Promise.all(owners.map((owner) => pool.run(scan(owner), owner)))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["imports", "imports", "overloaded", "imports", "imports", "overloaded"])
+  })
+
+  test("keeps its environment from the process", async () => {
+    await createPool().run(scan("a"))
+    const names = listParsers(process.pid).flatMap(readEnvironment)
+    expect(names).toContain("DO_NOT_TRACK")
+    expect(names).not.toContain("PATH")
+  })
+
+  test("stop ends everything at once, and nothing starts afterwards", async () => {
+    const pool = createPool({ processesMax: 2, parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    await Promise.all([pool.run(scan("a")), pool.run(scan("b"))])
+    const running = [pool.run(slow), pool.run(slow), pool.run(scan("c"))].map((outcome) => outcome.catch((error: Error) => error.message))
+    await pool.stop()
+    expect(listParsers(process.pid)).toEqual([])
+    const message = "Cannot parse code: the code tools are stopped"
+    expect(await Promise.all(running)).toEqual([message, message, message])
+    expect(pool.run(scan("d"))).rejects.toThrow(message)
+    await pool.stop()
+    await until(() => pool.size === 0)
+  })
+})

@@ -1,0 +1,126 @@
+import type { CodeToolsLimits } from "../code-tools-limits.ts"
+import type { ParseOutcome, ParseRequest } from "./parser-messages.ts"
+import { ParserProcess } from "./parser-process.ts"
+
+/** There was no room left to wait. */
+export interface Overloaded {
+  readonly kind: "overloaded"
+}
+
+interface Job {
+  readonly request: ParseRequest
+  readonly owner: string | undefined
+  readonly settled: PromiseWithResolvers<ParseOutcome>
+}
+
+/**
+ * Shares a few parser processes among everybody. They start when there is work, and end when there has been none for a while.
+ *
+ * ```
+ *            run()            a process is free            answered          idleMsMax
+ *   request ───────▶ waiting ───────────────────▶ busy ──────────────▶ idle ───────────▶ ended
+ *                                                  │     took too much or crashed          ▲
+ *                                                  └───────────────────────────────────────┘
+ * ```
+ * An owner has at most one process at a time, so whoever sends code that takes all its time delays nobody but oneself, as long as the
+ * others leave one process free.
+ */
+export class ParserPool {
+  readonly #limits: CodeToolsLimits
+  readonly #waiting: Job[] = []
+  /** A killed process stays here until it is gone, so that there are never more than `processesMax`. */
+  readonly #busy = new Map<ParserProcess, Job>()
+  readonly #idle = new Map<ParserProcess, Timer>()
+  #isStopped = false
+
+  constructor(limits: CodeToolsLimits) {
+    this.#limits = limits
+  }
+
+  /** How many processes there are. */
+  get size(): number {
+    return this.#busy.size + this.#idle.size
+  }
+
+  async run(request: ParseRequest, owner?: string): Promise<ParseOutcome | Overloaded> {
+    if (this.#isStopped) throw stoppedError()
+    if (this.#isFullFor(owner)) return { kind: "overloaded" }
+    const job: Job = { request, owner, settled: Promise.withResolvers() }
+    this.#waiting.push(job)
+    this.#startJobs()
+    return job.settled.promise
+  }
+
+  /** Ends every process. Whoever still waits for an answer gets an error, for "no imports" would be a wrong one. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const job of [...this.#waiting.splice(0), ...this.#busy.values()]) job.settled.reject(stoppedError())
+    for (const timer of this.#idle.values()) clearTimeout(timer)
+    const parsers = [...this.#idle.keys(), ...this.#busy.keys()]
+    this.#idle.clear()
+    await Promise.all(parsers.map((parser) => parser.stop()))
+  }
+
+  #isFullFor(owner: string | undefined): boolean {
+    if (this.#waiting.length >= this.#limits.waitingMax) return true
+    return owner !== undefined && this.#waiting.filter((job) => job.owner === owner).length >= this.#limits.waitingPerOwnerMax
+  }
+
+  #startJobs(): void {
+    while (this.#busy.size < this.#limits.processesMax && !this.#isStopped) {
+      const index = this.#waiting.findIndex((job) => this.#mayStart(job))
+      const job = this.#waiting.splice(index, index < 0 ? 0 : 1)[0]
+      if (!job) return
+      const parser = this.#takeIdle() ?? startParser(this.#limits)
+      if (parser) void this.#work(parser, job)
+      else job.settled.resolve({ kind: "crashed" })
+    }
+  }
+
+  #mayStart(job: Job): boolean {
+    return job.owner === undefined || !this.#busy.values().some((running) => running.owner === job.owner)
+  }
+
+  async #work(parser: ParserProcess, job: Job): Promise<void> {
+    this.#busy.set(parser, job)
+    const outcome = await parser.run(job.request)
+    // A process that was fine until now may have died of something else, so another gets to try; who dies over its first work died of it.
+    if (outcome.kind === "crashed" && parser.runs > 1 && !this.#isStopped) this.#waiting.unshift(job)
+    else job.settled.resolve(outcome)
+    if (!parser.isUsable) await parser.stop()
+    this.#busy.delete(parser)
+    if (parser.isUsable && !this.#isStopped) this.#idle.set(parser, this.#endLater(parser))
+    this.#startJobs()
+  }
+
+  /** The one that worked last, so that the others get to end. One that has died meanwhile, of whatever, is passed over. */
+  #takeIdle(): ParserProcess | undefined {
+    for (const [parser, timer] of [...this.#idle].reverse()) {
+      clearTimeout(timer)
+      this.#idle.delete(parser)
+      if (parser.isUsable) return parser
+    }
+    return undefined
+  }
+
+  #endLater(parser: ParserProcess): Timer {
+    const end = () => {
+      this.#idle.delete(parser)
+      void parser.stop()
+    }
+    return setTimeout(end, this.#limits.idleMsMax).unref()
+  }
+}
+
+/** Undefined when the system has no process left to give. */
+function startParser(limits: CodeToolsLimits): ParserProcess | undefined {
+  try {
+    return new ParserProcess(limits)
+  } catch {
+    return undefined
+  }
+}
+
+function stoppedError(): Error {
+  return new Error("Cannot parse code: the code tools are stopped")
+}
