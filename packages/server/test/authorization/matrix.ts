@@ -1,0 +1,94 @@
+import { errorCodes, errorsOf, type RouteDefinition } from "@hamlet/contract"
+import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
+import type { TestCaller } from "./callers.ts"
+import { type Expected, expectedOf, type Privacy } from "./rules.ts"
+import { createSubject, type Subject } from "./subject.ts"
+
+/** One row of the matrix: a route, on a val of the owner's with that privacy. */
+interface MatrixRow {
+  readonly api: TestApi
+  readonly owner: TestUser
+  readonly callers: readonly TestCaller[]
+  readonly name: string
+  readonly route: RouteDefinition
+  readonly privacy: Privacy
+}
+
+/** Lets every caller try the route. Gives a line for each answer that is not what the rules say. */
+export async function findFaults(row: MatrixRow): Promise<readonly string[]> {
+  const { callers, route } = row
+  if (route.method === "get") return findReadFaults(row)
+  const refused = callers.filter((caller) => expectedFor(row, caller) !== "allowed")
+  const faults = [...(await findRefusalFaults(row, refused))]
+  for (const caller of callers) if (!refused.includes(caller)) faults.push(...(await findWriteFaults(row, caller)))
+  return faults
+}
+
+function expectedFor({ name, route, privacy }: MatrixRow, caller: TestCaller): Expected {
+  return expectedOf(name, route, caller, privacy)
+}
+
+/** Whoever reads disturbs nobody, so all do it at once; what HEAD answers is what GET would. */
+async function findReadFaults(row: MatrixRow): Promise<readonly string[]> {
+  const subject = await newSubject(row)
+  const tries = row.callers.map(async (caller) => {
+    const [got, head] = await Promise.all([send(row.api, subject, caller), send(row.api, subject, caller, "HEAD")])
+    const fault = findFault(row, caller, got)
+    return head.status === got.status ? fault : [...fault, `${caller.name}: HEAD answers ${head.status}, GET ${got.status}`]
+  })
+  return (await Promise.all(tries)).flat()
+}
+
+/** Those who must be refused do it at once too: afterwards the owner must find everything as it was. */
+async function findRefusalFaults(row: MatrixRow, refused: readonly TestCaller[]): Promise<readonly string[]> {
+  const subject = await newSubject(row)
+  const before = await subject.read()
+  const tries = refused.map(async (caller) => findFault(row, caller, await send(row.api, subject, caller)))
+  const faults = (await Promise.all(tries)).flat()
+  const after = await subject.read()
+  return after === before ? faults : [...faults, `one of those who must be refused changed something:\n${before}\n${after}`]
+}
+
+/** Whoever may write gets a subject of their own, which nobody else has changed or deleted. */
+async function findWriteFaults(row: MatrixRow, caller: TestCaller): Promise<readonly string[]> {
+  const subject = await newSubject(row)
+  const before = await subject.read()
+  const faults = findFault(row, caller, await send(row.api, subject, caller))
+  // Were a write not to be seen in what is read back, nothing would be proved by reading back after a refusal.
+  const isSeen = caller.isOwner || row.route.scope === "admin"
+  return isSeen && (await subject.read()) === before ? [...faults, `${caller.name}: was allowed, yet nothing changed`] : faults
+}
+
+function newSubject({ api, owner, name, route, privacy }: MatrixRow): Promise<Subject> {
+  return createSubject(api, owner, name, route, privacy)
+}
+
+function send(api: TestApi, { request }: Subject, { authorization }: TestCaller, method = request.method): Promise<TestAnswer> {
+  return api.call(method, request.path, { body: request.body, headers: authorization === undefined ? {} : { authorization } })
+}
+
+function findFault(row: MatrixRow, caller: TestCaller, answer: TestAnswer): readonly string[] {
+  const expected = expectedFor(row, caller)
+  const fault = expected === "allowed" ? whatIsRefused(row.route, answer) : whatIsWrong(row.route, expected, answer)
+  return fault === undefined ? [] : [`${caller.name}: ${fault}`]
+}
+
+function whatIsRefused(route: RouteDefinition, answer: TestAnswer): string | undefined {
+  const isPromised = answer.status >= 200 && answer.status < 300 && answer.status in route.answers
+  return isPromised ? undefined : `should be allowed, got ${describeAnswer(answer)}`
+}
+
+function whatIsWrong(route: RouteDefinition, expected: Exclude<Expected, "allowed">, answer: TestAnswer): string | undefined {
+  const { status } = errorCodes[expected]
+  if (answer.status !== status || answer.json?.code !== expected) return `should get ${status} ${expected}, got ${describeAnswer(answer)}`
+  if (!errorsOf(route).includes(expected)) return `${expected} is not among the errors that the route names`
+  if (status === 401 && answer.headers.get("www-authenticate") !== "Bearer") return "got 401 without www-authenticate: Bearer"
+  if (expected !== "missing_scope") return undefined
+  const { message } = answer.json
+  const isHelpful = message.includes("required permissions") && message.includes(route.scope)
+  return isHelpful ? undefined : `should be told the required permissions and ${route.scope}, got ${message}`
+}
+
+function describeAnswer({ status, text }: TestAnswer): string {
+  return `${status} ${text.slice(0, 300)}`
+}

@@ -1,0 +1,68 @@
+import type { ErrorCode, RouteDefinition, Scope } from "@hamlet/contract"
+
+/** Who may see the val that a request is about. */
+export type Privacy = "public" | "unlisted" | "private"
+
+/** What the rules know of a caller. */
+interface RuleCaller {
+  readonly token: "none" | "bad" | "good"
+  readonly scopes: readonly Scope[]
+  readonly isOwner: boolean
+}
+
+/** What a request must get: an answer that the route promises, or this error. */
+export type Expected = "allowed" | ErrorCode
+
+type Rule = (route: RouteDefinition, caller: RuleCaller, privacy: Privacy) => Expected
+
+/**
+ * The law in words. Whoever needs no token is never asked for one. "Missing, malformed, unknown, expired or revoked token on a route that
+ * needs one: 401. A bad token on a route that needs none is 401 too. Missing scope: 403." Then it depends on what the path names.
+ */
+export function expectedOf(name: string, route: RouteDefinition, caller: RuleCaller, privacy: Privacy): Expected {
+  if (route.auth === "none") return "allowed"
+  if (caller.token === "bad") return "invalid_token"
+  if (caller.token === "none" && route.auth === "required") return "unauthenticated"
+  if (caller.token === "good" && route.scope !== undefined && !caller.scopes.includes(route.scope)) return "missing_scope"
+  const refusals = namedBy(route).map((param) => ruleOf(name, param)(route, caller, privacy))
+  return refusals.find((refusal) => refusal !== "allowed") ?? "allowed"
+}
+
+function namedBy(route: RouteDefinition): readonly string[] {
+  return Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param ?? "")
+}
+
+function ruleOf(name: string, param: string): Rule {
+  const rule = rules[param]
+  if (!rule) throw new Error(`Cannot say who may call route ${name}: no rule for {${param}} of its path`)
+  return rule
+}
+
+/** "Private vals exist only for their owner. Somebody else's val: write routes answer 403 when the caller can see it, 404 when not." */
+const valRule: Rule = (route, caller, privacy) => {
+  if (caller.isOwner) return "allowed"
+  if (privacy === "private") return "val_not_found"
+  return route.valAccess === "own" ? "not_owner" : "allowed"
+}
+
+const anybody: Rule = () => "allowed"
+
+/** By what a path parameter names. In the matrix everything that is named belongs to the owner. */
+const rules: Readonly<Record<string, Rule>> = {
+  val_id: valRule,
+  val_name: valRule,
+  // Whoever may see a val may see its versions.
+  version: anybody,
+  user_id: anybody,
+  username: anybody,
+  // "Its author or the val's owner", and none on a private val for anybody else.
+  comment_id: (_route, caller, privacy) => {
+    if (caller.isOwner) return "allowed"
+    return privacy === "private" ? "comment_not_found" : "not_owner"
+  },
+  // "The owner sees every run of the val, anybody else only the runs they started themselves."
+  run_id: (_route, caller) => (caller.isOwner ? "allowed" : "run_not_found"),
+  token_id: (_route, caller) => (caller.isOwner ? "allowed" : "token_not_found"),
+  // A secret is looked for among the caller's own; setting one makes it there.
+  name: (route, caller) => (caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found"),
+}

@@ -1,0 +1,92 @@
+import type { RouteDefinition } from "@hamlet/contract"
+import { z } from "zod"
+
+/** A request that its route accepts, for a caller who may send it. */
+export interface SampleRequest {
+  readonly method: string
+  readonly path: string
+  readonly body?: Record<string, unknown>
+}
+
+/** What the path parameters of a route stand for, by their name. */
+export type PathValues = Readonly<Record<string, string>>
+
+interface JsonSchema {
+  readonly type?: string
+  readonly format?: string
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+  readonly wire?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+}
+
+/** Builds a request from the route's own schemas, or throws an error that names the route: nobody adds one that the matrix leaves out. */
+export function toSampleRequest(name: string, route: RouteDefinition, values: PathValues, unique: string): SampleRequest {
+  const fields = fieldSamples(unique)
+  const query = route.query && assertAccepted(name, "query", route.query, toText(toFields(route.query, fields, "required")))
+  const search = query ? new URLSearchParams(query as Record<string, string>).toString() : ""
+  const path = toPath(name, route, values) + (search === "" ? "" : `?${search}`)
+  const method = route.method.toUpperCase()
+  return route.body
+    ? { method, path, body: assertAccepted(name, "body", route.body, toFields(route.body, fields, "all")) }
+    : { method, path }
+}
+
+/** What is written for fields whose rules a JSON schema does not tell. `unique` makes names that nobody has yet. */
+function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
+  return {
+    name: `sample_${unique}`,
+    username: `user_${unique}`,
+    email: "sample@example.com",
+    code: `export const sample = "${unique}"`,
+    hosts: ["api.example.com"],
+    // The one scope that every token has which may create tokens at all.
+    scopes: ["user:write"],
+  }
+}
+
+function toPath(name: string, route: RouteDefinition, values: PathValues): string {
+  const params: Record<string, string> = {}
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => {
+    const value = values[param]
+    if (value === undefined)
+      throw new Error(`Cannot build a sample request for route ${name}: nobody says what {${param}} of its path stands for`)
+    params[param] = value
+    return encodeURIComponent(value)
+  })
+  if (route.params) assertAccepted(name, "path", route.params, params)
+  return path
+}
+
+/** A query needs only what must be there; of a body everything, since one that changes nothing is refused. */
+function toFields(schema: z.ZodType, samples: Readonly<Record<string, unknown>>, which: "all" | "required"): Record<string, unknown> {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema
+  const wanted = Object.entries(properties).filter(([field]) => which === "all" || required.includes(field))
+  return Object.fromEntries(wanted.map(([field, property]) => [field, samples[field] ?? toSample(property)]))
+}
+
+function toText(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, String(value)]))
+}
+
+function toSample(schema: JsonSchema): unknown {
+  const { type, format, enum: choices, minimum, items, anyOf } = schema.wire ?? schema
+  if (anyOf?.[0]) return toSample(anyOf[0])
+  if (choices) return choices[0]
+  if (format === "date-time") return "2999-12-31T23:59:59.999Z"
+  if (type === "integer" || type === "number") return minimum ?? 1
+  if (type === "boolean") return true
+  if (type === "array") return [toSample(items ?? {})]
+  if (type === "object") return {}
+  return "sample"
+}
+
+/** The sample as it was, which the route's own schema accepts. */
+function assertAccepted(name: string, place: string, schema: z.ZodType, sample: Record<string, unknown>): Record<string, unknown> {
+  const { success, error } = schema.safeParse(sample)
+  if (success) return sample
+  throw new Error(`Cannot build a sample ${place} for route ${name}: ${z.prettifyError(error)}`)
+}

@@ -1,0 +1,84 @@
+import type { RouteDefinition } from "@hamlet/contract"
+import { issueToken } from "../../src/domain/tokens.ts"
+import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
+import type { Privacy } from "./rules.ts"
+import { toRunRecord } from "./run-record.ts"
+import { type PathValues, type SampleRequest, toSampleRequest } from "./samples.ts"
+
+/** What a request is about: a val of the owner's with what else the path names, and a request for it. */
+export interface Subject {
+  readonly request: SampleRequest
+  /** Everything of the owner's that a write could change, as the owner reads it. */
+  read(): Promise<string>
+}
+
+let subjectCount = 0
+
+/** Makes a subject that nobody has touched yet. */
+export async function createSubject(
+  api: TestApi,
+  owner: TestUser,
+  name: string,
+  route: RouteDefinition,
+  privacy: Privacy,
+): Promise<Subject> {
+  subjectCount += 1
+  const unique = String(subjectCount)
+  const body = { name: `val_${unique}`, code: `export const subject = "${unique}"`, privacy }
+  const val = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
+  // There must be something to take away, and something to add.
+  if (route.method === "delete") expectStatus(await api.call("PUT", `/v1/vals/${val.id}/like`, { as: owner }), 204)
+  const parts = { val_id: val.id, val_name: val.name, user_id: owner.id, username: owner.username }
+  const values = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }
+  return { request: toSampleRequest(name, route, values, unique), read: () => readBack(api, owner, val.id, unique) }
+}
+
+/** What else the path names: nothing is made that it does not. */
+async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition, valId: string, unique: string): Promise<PathValues> {
+  const parts: Readonly<Record<string, () => Promise<string>>> = {
+    // The first of two, since the only one cannot be deleted.
+    async version() {
+      expectStatus(await api.call("POST", `/v1/vals/${valId}/versions`, { as: owner, body: { code: `2 // ${unique}` } }), 201)
+      return "1"
+    },
+    async comment_id() {
+      return expectStatus(await api.call("POST", `/v1/vals/${valId}/comments`, { as: owner, body: { comment: "first" } }), 201).json.id
+    },
+    async run_id() {
+      const run = toRunRecord(api, { valId, ownerId: owner.id, accountId: owner.id })
+      await api.hamlet.deps.runs.record([run])
+      return run.id
+    },
+    async token_id() {
+      return (await issueToken(api.hamlet.deps, owner.id, { name: "named", scopes: ["val:read"], expiresAt: null })).token.id
+    },
+    async name() {
+      const secret = `SECRET_${unique}`
+      expectStatus(await api.call("PUT", `/v1/me/secrets/${secret}`, { as: owner, body: { value: "hush" } }), 204)
+      return secret
+    },
+  }
+  const made: Record<string, string> = {}
+  for (const [param, make] of Object.entries(parts)) if (route.path.includes(`{${param}}`)) made[param] = await make()
+  return made
+}
+
+/** The lists are newest first, so that a few items show whatever was just added or removed; secrets are in the order of their names. */
+async function readBack(api: TestApi, owner: TestUser, valId: string, unique: string): Promise<string> {
+  const paths = [
+    `/v1/vals/${valId}`,
+    `/v1/vals/${valId}/versions`,
+    `/v1/vals/${valId}/comments`,
+    `/v1/users/${owner.id}/vals?limit=3`,
+    "/v1/me/tokens?limit=3",
+    "/v1/me/secrets?limit=100",
+    `/v1/alias/user_${unique}`,
+  ]
+  const answers = await Promise.all(paths.map((path) => api.call("GET", path, { as: owner })))
+  return answers.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
+}
+
+/** When a token was used last is written down whether or not it may do what it was sent for. */
+function withoutNoise(text: string): string {
+  return text.replaceAll(/"lastUsedAt":(null|"[^"]*")/g, "").replaceAll(/"requestId":"[^"]*"/g, "")
+}

@@ -1,0 +1,130 @@
+import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
+import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
+import type { World, WorldVal } from "./privacy-world.ts"
+
+/** A record of what one did oneself, so it may mention an unlisted val: one had its address to do it. */
+const ownDeeds: readonly string[] = ["listMyRuns", "listMyComments"]
+
+const requestsAtOnce = 8
+
+interface SweptRequest {
+  readonly name: string
+  readonly path: string
+}
+
+/**
+ * Asks every route that reads for everything there is, as the viewer. Gives a line for each answer with a trace of a private val of
+ * somebody else's, and for each list with a trace of an unlisted one.
+ */
+export async function findTraces(api: TestApi, world: World, viewer: TestUser | undefined): Promise<readonly string[]> {
+  const vals = [...Object.values(world.adas), ...Object.values(world.bobs)].filter((val) => val.owner.id !== viewer?.id)
+  const traces: string[] = []
+  const requests = [...toRequests(world)]
+  const askAll = async () => {
+    for (let request = requests.pop(); request; request = requests.pop()) {
+      const answer = await api.call("GET", request.path, { as: viewer })
+      if (answer.status === 200) traces.push(...findHidden(vals, request, answer), ...(await findLongerList(api, viewer, request, answer)))
+    }
+  }
+  await Promise.all(Array.from({ length: requestsAtOnce }, askAll))
+  return traces
+}
+
+/** Every reading route with every combination of what its path and its query can name. */
+function toRequests(world: World): readonly SweptRequest[] {
+  return routeNames.flatMap((name) => {
+    const route: RouteDefinition = routes[name]
+    if (route.method !== "get") return []
+    return toPaths(name, route, world).flatMap((path) => toQueries(name, route, world).map((query) => ({ name, path: path + query })))
+  })
+}
+
+function toPaths(name: string, route: RouteDefinition, world: World): readonly string[] {
+  const vals = [...Object.values(world.adas), ...Object.values(world.bobs)]
+  const people = [world.ada, world.bob]
+  const values: Readonly<Record<string, readonly string[]>> = {
+    val_id: vals.map((val) => val.id),
+    val_name: vals.map((val) => val.name),
+    version: ["1"],
+    user_id: people.map((person) => person.id),
+    username: people.map((person) => person.username),
+    run_id: vals.flatMap((val) => val.runIds),
+  }
+  const params = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param ?? "")
+  return params.reduce<readonly string[]>(
+    (paths, param) => paths.flatMap((path) => known(name, param, values).map((value) => path.replace(`{${param}}`, value))),
+    [route.path],
+  )
+}
+
+/** Without a query where none must be there, and with each value of each parameter that could widen what is shown. */
+function toQueries(name: string, route: RouteDefinition, world: World): readonly string[] {
+  const vals = [...Object.values(world.adas), ...Object.values(world.bobs)]
+  const words = [
+    "code_of",
+    "readme_of",
+    "_of_ada",
+    "_of_bob",
+    "import",
+    "co",
+    "=",
+    ...vals.flatMap((val) => [val.name, ...val.marks.slice(0, 3)]),
+  ]
+  const values: Readonly<Record<string, readonly string[]>> = {
+    limit: ["100"],
+    offset: ["1"],
+    since: ["2000-01-01T00:00:00Z"],
+    until: ["2999-01-01T00:00:00Z"],
+    error: ["false"],
+    source: ["api"],
+    relationship: ["any", "given", "received"],
+    privacy: ["public", "unlisted", "private"],
+    userId: [world.ada.id, world.bob.id],
+    query: words,
+  }
+  const params = Object.keys(route.query?.shape ?? {})
+  if (params.includes("query")) return words.map((word) => `?query=${encodeURIComponent(word)}`)
+  return ["", ...params.flatMap((param) => known(name, param, values).map((value) => `?${param}=${value}`))]
+}
+
+function known(name: string, param: string, values: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  const found = values[param]
+  if (!found) throw new Error(`Cannot sweep route ${name}: nobody says what ${param} can be`)
+  return found
+}
+
+function findHidden(vals: readonly WorldVal[], request: SweptRequest, answer: TestAnswer): readonly string[] {
+  const found = vals.filter((val) => isForbidden(val, request, answer) && hasTrace(val, answer))
+  return found.map((val) => `${request.name} ${request.path} shows ${val.privacy} val ${val.name}: ${answer.text}`)
+}
+
+function isForbidden(val: WorldVal, { name, path }: SweptRequest, answer: TestAnswer): boolean {
+  if (val.privacy === "private") return true
+  const isList = Array.isArray(answer.json?.data)
+  const isAddressed = path.includes(val.id) || path.includes(val.name)
+  return val.privacy === "unlisted" && isList && !isAddressed && !ownDeeds.includes(name)
+}
+
+/** Names are looked for everywhere but in code, which is where others import the val by its name, and links, which repeat the request. */
+function hasTrace(val: WorldVal, { text, json }: TestAnswer): boolean {
+  const content = json === undefined ? text : JSON.stringify(json.data ?? json)
+  if (val.marks.some((mark) => content.includes(mark))) return true
+  return json !== undefined && JSON.stringify(json.data ?? json, (key, value) => (key === "code" ? "" : value)).includes(val.name)
+}
+
+/** A list that says there is more when there is nothing more for this viewer counts what it does not show. */
+async function findLongerList(
+  api: TestApi,
+  viewer: TestUser | undefined,
+  request: SweptRequest,
+  answer: TestAnswer,
+): Promise<readonly string[]> {
+  const shown = answer.json?.data?.length ?? 0
+  if (shown === 0 || answer.json.links === undefined || request.path.includes("limit=")) return []
+  const path = `${request.path}${request.path.includes("?") ? "&" : "?"}limit=${shown}`
+  const { json } = await api.call("GET", path, { as: viewer })
+  const isSame = JSON.stringify(json.data) === JSON.stringify(answer.json.data)
+  return isSame && json.links.next === undefined && answer.json.links.next === undefined
+    ? []
+    : [`${request.name} ${path} says that there is more`]
+}

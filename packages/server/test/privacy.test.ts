@@ -1,0 +1,327 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type RouteDefinition, routes } from "@hamlet/contract"
+import { createWorld, type World, type WorldVal } from "./authorization/privacy-world.ts"
+import { findTraces } from "./authorization/sweep.ts"
+import { askForTwins, routesToHiddenThings, type Twins } from "./authorization/twins.ts"
+import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "./support/api.ts"
+import { describeEachDatabase } from "./support/databases.ts"
+
+describeEachDatabase("privacy", (open) => {
+  let api: TestApi
+  let world: World
+
+  beforeAll(async () => {
+    api = await openApi(open)
+    world = await createWorld(api)
+  })
+
+  afterAll(() => api.close())
+
+  const get = async (path: string, as?: TestUser) => expectStatus(await api.call("GET", path, { as }), 200).json
+  const names = async (path: string, as?: TestUser, pick = (item: Item) => item.name) =>
+    ((await get(path, as)).data as Item[]).map(pick).sort()
+
+  describe("every route that reads", () => {
+    test("shows nobody without a token a trace of a hidden val", async () => {
+      expect(await findTraces(api, world, undefined)).toEqual([])
+    })
+
+    test("shows no trace of a hidden val to somebody who used it when it was public", async () => {
+      expect(await findTraces(api, world, world.bob)).toEqual([])
+    })
+
+    test("shows no trace of a hidden val to somebody whose val it imports", async () => {
+      expect(await findTraces(api, world, world.ada)).toEqual([])
+    })
+
+    test("shows an administrator no more than anybody else", async () => {
+      expect(await findTraces(api, world, api.admin)).toEqual([])
+    })
+  })
+
+  describe("lists of vals", () => {
+    const everything = ["closed_of_ada", "delisted_of_ada", "open_of_ada", "secret_of_ada", "unlisted_of_ada"]
+
+    test("GET /v1/vals shows the owner all of theirs and others the public ones", async () => {
+      const path = `/v1/vals?userId=${world.ada.id}`
+      expect(await names(path, world.ada)).toEqual(everything)
+      for (const viewer of [undefined, world.bob, api.admin]) expect(await names(path, viewer)).toEqual(["open_of_ada"])
+      expect(await names(`${path}&privacy=private`, world.ada)).toEqual(["closed_of_ada", "secret_of_ada"])
+      expect(await names(`${path}&privacy=unlisted`, world.ada)).toEqual(["delisted_of_ada", "unlisted_of_ada"])
+      for (const privacy of ["private", "unlisted"]) expect(await names(`${path}&privacy=${privacy}`, world.bob)).toEqual([])
+    })
+
+    test("GET /v1/users/{user_id}/vals shows the owner all of theirs and others the public ones", async () => {
+      const path = `/v1/users/${world.ada.id}/vals`
+      expect(await names(path, world.ada)).toEqual(everything)
+      for (const viewer of [undefined, world.bob, api.admin]) expect(await names(path, viewer)).toEqual(["open_of_ada"])
+    })
+
+    test("GET /v1/search/vals finds hidden vals for their owner alone, by name, code and readme", async () => {
+      for (const word of ["_of_ada", "code_of_", "readme_of_"]) {
+        expect((await names(`/v1/search/vals?query=${word}`, world.ada)).filter((name) => name.endsWith("_ada"))).toEqual(everything)
+        for (const viewer of [undefined, world.bob, api.admin]) {
+          expect((await names(`/v1/search/vals?query=${word}`, viewer)).filter((name) => name.endsWith("_ada"))).toEqual(["open_of_ada"])
+        }
+      }
+    })
+
+    test("GET /v1/me/likes leaves out what was hidden after it was liked, and keeps one's own", async () => {
+      expect((await names("/v1/me/likes", world.ada)).filter((name) => name.endsWith("_ada"))).toEqual(everything)
+      expect((await names("/v1/me/likes", world.bob)).filter((name) => name.endsWith("_ada"))).toEqual(["open_of_ada"])
+    })
+  })
+
+  describe("a val's own routes", () => {
+    const paths = (val: WorldVal) => {
+      const at = `/v1/vals/${val.id}`
+      const module = `/v/${val.owner.username}/${val.name}`
+      const parts = ["", "/versions", "/versions/1", "/comments", "/references", "/dependencies"].map((part) => at + part)
+      return [
+        ...parts,
+        `/v1/alias/${val.owner.username}/${val.name}`,
+        `/v1/alias/@${val.owner.username}/${val.name}`,
+        module,
+        `${module}@1`,
+      ]
+    }
+
+    test("are open to whoever has the address of an unlisted val", async () => {
+      for (const val of [world.adas.unlisted, world.adas.delisted]) {
+        for (const path of paths(val)) for (const viewer of [undefined, world.bob, world.ada]) await expectAnswer(path, viewer, 200)
+      }
+    })
+
+    test("are closed to everybody but the owner of a private val, also to those who have used it", async () => {
+      for (const val of [world.adas.secret, world.adas.closed]) {
+        for (const path of paths(val)) {
+          for (const viewer of [undefined, world.bob, api.admin]) await expectAnswer(path, viewer, 404)
+          await expectAnswer(path, world.ada, 200)
+        }
+      }
+    })
+
+    test("do not say that a copy from when the val was public is still good", async () => {
+      const tags = Object.entries(world.adas.closed.etags)
+      expect(tags).toHaveLength(5)
+      for (const [path, etag] of tags) {
+        const headers = { "if-none-match": etag }
+        expect((await api.call("GET", path, { as: world.bob, headers })).status).toBe(404)
+        expect((await api.call("HEAD", path, { headers })).status).toBe(404)
+      }
+    })
+
+    test("GET /v/{username}/{val_name} lets only the owner's own browser keep a private module", async () => {
+      const path = `/v/ada/${world.adas.closed.name}`
+      for (const pinned of ["", "@1"]) {
+        const answer = expectStatus(await api.call("GET", path + pinned, { as: world.ada }), 200)
+        expect(answer.headers.get("cache-control")).toStartWith("private,")
+        expect(answer.headers.get("vary")).toContain("authorization")
+      }
+    })
+
+    const expectAnswer = async (path: string, viewer: TestUser | undefined, status: number) => {
+      const answer = await api.call("GET", path, { as: viewer })
+      expect(`${path} ${answer.status}`).toBe(`${path} ${status}`)
+    }
+  })
+
+  describe("references", () => {
+    const from = (item: Item) => item.reference.name
+    const to = (item: Item) => item.dependsOn.name
+
+    test("GET /v1/me/references leaves out the hidden vals of others that import one's own", async () => {
+      expect(await names("/v1/me/references", world.bob, (item) => `${from(item)} ${to(item)}`)).toEqual(["open_of_ada lib_of_bob"])
+      const toOpen = (item: Item) => (to(item) === "open_of_ada" ? from(item) : "")
+      expect((await names("/v1/me/references", world.ada, toOpen)).filter((name) => name !== "")).toEqual(["app_of_bob"])
+    })
+
+    test("GET /v1/me/references tells the owner who imports their hidden vals", async () => {
+      const fromApp = (item: Item) => (from(item) === "app_of_bob" ? to(item) : "")
+      const found = (await names("/v1/me/references", world.ada, fromApp)).filter((name) => name !== "")
+      expect(found).toEqual(["closed_of_ada", "delisted_of_ada", "open_of_ada", "secret_of_ada", "unlisted_of_ada"])
+    })
+
+    test("GET /v1/vals/{val_id}/references shows the importers that the viewer may find", async () => {
+      const path = `/v1/vals/${world.bobs.lib.id}/references`
+      for (const viewer of [undefined, world.bob, api.admin]) expect(await names(path, viewer, from)).toEqual(["open_of_ada"])
+      expect(await names(path, world.ada, from)).toEqual([
+        "closed_of_ada",
+        "delisted_of_ada",
+        "open_of_ada",
+        "secret_of_ada",
+        "unlisted_of_ada",
+      ])
+    })
+
+    test("GET /v1/vals/{val_id}/dependencies shows the imported vals that the viewer may find", async () => {
+      const path = `/v1/vals/${world.bobs.app.id}/dependencies`
+      for (const viewer of [undefined, world.bob, api.admin]) expect(await names(path, viewer, to)).toEqual(["open_of_ada"])
+      expect(await names(path, world.ada, to)).toEqual([
+        "closed_of_ada",
+        "delisted_of_ada",
+        "open_of_ada",
+        "secret_of_ada",
+        "unlisted_of_ada",
+      ])
+    })
+  })
+
+  describe("counts", () => {
+    test("referenceCount counts no hidden val, whoever asks", async () => {
+      for (const viewer of [undefined, world.ada, world.bob, api.admin]) {
+        expect((await get(`/v1/vals/${world.bobs.lib.id}`, viewer)).referenceCount).toBe(1)
+        expect((await get(`/v1/vals/${world.adas.open.id}`, viewer)).referenceCount).toBe(1)
+      }
+    })
+
+    test("referenceCount follows the privacy of the importing val through every change", async () => {
+      const { ada, bob } = world
+      const target = expectStatus(
+        await api.call("POST", "/v1/vals", { as: ada, body: { name: "target", code: "1", privacy: "public" } }),
+        200,
+      ).json
+      const code = `import "${testBaseUrl}/v/ada/target"`
+      const importer = expectStatus(await api.call("POST", "/v1/vals", { as: bob, body: { name: "importer", code } }), 200).json
+      const at = `/v1/vals/${importer.id}`
+      const count = async () => (await get(`/v1/vals/${target.id}`)).referenceCount
+      const change = async (body: object) => {
+        expectStatus(await api.call("PUT", at, { as: bob, body }), 204)
+        return count()
+      }
+      expect(await count()).toBe(0)
+      expect(await change({ privacy: "public" })).toBe(1)
+      expect(await change({ privacy: "unlisted" })).toBe(0)
+      expect(await change({ privacy: "private" })).toBe(0)
+      expect(await change({ privacy: "public", name: "importer_two" })).toBe(1)
+      expectStatus(await api.call("POST", `${at}/versions`, { as: bob, body: { code: "2", privacy: "private" } }), 201)
+      expect(await count()).toBe(0)
+      // The version that becomes current again imports the target, but the val is private by now.
+      expectStatus(await api.call("DELETE", `${at}/versions/2`, { as: bob }), 204)
+      expect(await count()).toBe(0)
+      expect(await change({ privacy: "public" })).toBe(1)
+      expectStatus(await api.call("DELETE", at, { as: bob }), 204)
+      expect(await count()).toBe(0)
+      expectStatus(await api.call("DELETE", `/v1/vals/${target.id}`, { as: ada }), 204)
+    })
+  })
+
+  describe("counts of a val that comes after those who import it", () => {
+    test("leave out hidden importers when it is created and when it is renamed", async () => {
+      const { ada, bob } = world
+      const create = async (as: TestUser, body: object) => expectStatus(await api.call("POST", "/v1/vals", { as, body }), 200).json
+      for (const privacy of ["private", "unlisted", "public"]) {
+        const code = `import "${testBaseUrl}/v/ada/late"; import "${testBaseUrl}/v/ada/later"`
+        await create(bob, { name: `early_${privacy}`, code, privacy })
+      }
+      const late = await create(ada, { name: "late", code: "1", privacy: "public" })
+      expect(late.referenceCount).toBe(1)
+      expectStatus(await api.call("PUT", `/v1/vals/${late.id}`, { as: ada, body: { name: "later" } }), 204)
+      expect((await get(`/v1/vals/${late.id}`)).referenceCount).toBe(1)
+      expect(await names(`/v1/vals/${late.id}/references`, ada, (item) => item.reference.name)).toEqual(["early_public"])
+    })
+  })
+
+  describe("comments", () => {
+    const on = (item: Item) => `${item.author.username} on ${item.val.name}`
+
+    test("GET /v1/me/comments leaves out those that one gave on a val that is private now", async () => {
+      const given = await names("/v1/me/comments?relationship=given", world.bob, on)
+      const onAdas = given.filter((comment) => comment.endsWith("_ada"))
+      expect(onAdas).toEqual(["bob on delisted_of_ada", "bob on open_of_ada", "bob on unlisted_of_ada"])
+    })
+
+    test("GET /v1/me/comments shows the owner of a val that is private now what others said about it", async () => {
+      const received = await names("/v1/me/comments?relationship=received", world.ada, on)
+      expect(received).toEqual(["bob on closed_of_ada", "bob on delisted_of_ada", "bob on open_of_ada", "bob on unlisted_of_ada"])
+    })
+
+    test("GET /v1/vals/{val_id}/comments shows the owner of a val that is private now all of them", async () => {
+      const path = `/v1/vals/${world.adas.closed.id}/comments`
+      expect(await names(path, world.ada, on)).toEqual(["ada on closed_of_ada", "bob on closed_of_ada"])
+    })
+  })
+
+  describe("runs", () => {
+    const of = (item: Item) => item.val.name
+
+    test("GET /v1/me/runs leaves out those of a val that is private now", async () => {
+      const ofAdas = (await names("/v1/me/runs", world.bob, of)).filter((name) => name.endsWith("_ada"))
+      expect(ofAdas).toEqual(["delisted_of_ada", "open_of_ada", "unlisted_of_ada"])
+    })
+
+    test("GET /v1/vals/{val_id}/runs shows the owner every run and others those on their own account", async () => {
+      const { open: shown, closed } = world.adas
+      expect(await names(`/v1/vals/${shown.id}/runs`, world.ada, (item) => item.id)).toEqual([...shown.runIds].sort())
+      expect(await names(`/v1/vals/${shown.id}/runs`, world.bob, (item) => item.id)).toEqual(shown.runIds.slice(1))
+      expect(await names(`/v1/vals/${shown.id}/runs`, api.admin, (item) => item.id)).toEqual([])
+      expect(await names(`/v1/vals/${closed.id}/runs`, world.ada, (item) => item.id)).toEqual([...closed.runIds].sort())
+    })
+
+    test("GET /v1/runs/{run_id} and its logs are there for the val's owner and for whoever ran it while they may see the val", async () => {
+      const expectRun = async (runId: string | undefined, viewer: TestUser, status: number) => {
+        for (const part of ["", "/logs"]) expectStatus(await api.call("GET", `/v1/runs/${runId}${part}`, { as: viewer }), status)
+      }
+      for (const val of [world.adas.open, world.adas.unlisted, world.adas.delisted, world.adas.closed]) {
+        const [byAda, byBob] = val.runIds
+        await expectRun(byAda, world.ada, 200)
+        await expectRun(byBob, world.ada, 200)
+        await expectRun(byAda, world.bob, 404)
+        await expectRun(byBob, world.bob, val === world.adas.closed ? 404 : 200)
+        await expectRun(byBob, api.admin, 404)
+      }
+    })
+  })
+
+  describe("what is hidden and what does not exist", () => {
+    const twinsOf = (): Twins => {
+      const { closed } = world.adas
+      const hidden = { val_id: closed.id, val_name: closed.name, comment_id: closed.commentIds[1] ?? "", run_id: closed.runIds[1] ?? "" }
+      const absent = { val_name: "absent_of_ada", val_id: newId(), comment_id: newId(), run_id: newId() }
+      return { hidden, absent }
+    }
+    const newId = () => Bun.randomUUIDv7()
+
+    test("are told apart on no route by anybody but the owner", async () => {
+      const twins = twinsOf()
+      const checked = routesToHiddenThings(twins)
+      expect(checked.length).toBeGreaterThan(15)
+      for (const name of checked) {
+        const route: RouteDefinition = routes[name as keyof typeof routes]
+        const viewers = route.auth === "required" ? [world.bob, api.admin] : [world.bob, api.admin, undefined]
+        for (const viewer of viewers) {
+          for (const version of ["1", "99"]) {
+            for (const { hidden, absent } of await askForTwins(api, name, twins, { username: "ada", version }, viewer)) {
+              expect(`${name}\n${hidden}`).toBe(`${name}\n${absent}`)
+              expect(hidden).toStartWith("404\n")
+            }
+          }
+        }
+      }
+    })
+
+    test("are told apart on no route when a request is to be done once", async () => {
+      const { hidden, absent } = twinsOf()
+      const statuses = []
+      for (const { val_id: valId } of [hidden, absent]) {
+        const headers = { "idempotency-key": `comment on ${valId}` }
+        const send = () => api.call("POST", `/v1/vals/${valId}/comments`, { as: world.bob, body: { comment: "hello" }, headers })
+        statuses.push([(await send()).json.code, (await send()).json.code])
+      }
+      expect(statuses).toEqual([
+        ["val_not_found", "val_not_found"],
+        ["val_not_found", "val_not_found"],
+      ])
+    })
+  })
+})
+
+/** What the tests read of the items of lists. */
+interface Item {
+  readonly id: string
+  readonly name: string
+  readonly author: { readonly username: string }
+  readonly val: { readonly name: string }
+  readonly reference: { readonly name: string }
+  readonly dependsOn: { readonly name: string }
+}
