@@ -1,7 +1,10 @@
 /** What went wrong, as a closed list: programs branch on the code, docs/errors.md is made from this table. */
 export const errorCodes = {
   invalid_json: { status: 400, meaning: "The body is not valid JSON in UTF-8, or is nested too deeply." },
-  invalid_request: { status: 400, meaning: "A path segment, query parameter, header or field of the body is not acceptable; `issues` says which and why." },
+  invalid_request: {
+    status: 400,
+    meaning: "A path segment, query parameter, header or field of the body is not acceptable; `issues` says which and why.",
+  },
   unauthenticated: { status: 401, meaning: "The route needs a bearer token and none was sent." },
   invalid_token: { status: 401, meaning: "The token is malformed, unknown, expired or revoked." },
   missing_scope: { status: 403, meaning: "The token lacks the scope that the message names." },

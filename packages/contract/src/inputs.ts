@@ -72,7 +72,11 @@ export const runsQuery = z.object({ ...paging, ...period, error: booleanParam.op
 export const commentsQuery = z.object({ ...paging, ...period, relationship: z.enum(["any", "given", "received"]).default("any") })
 
 /** The query of the list of vals. */
-export const valsQuery = z.object({ ...paging, privacy: privacy.optional(), userId: id.transform((value) => value.toLowerCase()).optional() })
+export const valsQuery = z.object({
+  ...paging,
+  privacy: privacy.optional(),
+  userId: id.transform((value) => value.toLowerCase()).optional(),
+})
 
 /** The query of a search. */
 export const searchQuery = z.object({ ...paging, query: text(limits.queryCharsMax, 1) })
@@ -80,7 +84,7 @@ export const searchQuery = z.object({ ...paging, query: text(limits.queryCharsMa
 const name = text(200, 1)
 const versionNumber = z
   .string()
-  .regex(/^[0-9]{1,15}$/, "must be an integer of at least 0")
+  .regex(/^[0-9]+$/, "must be an integer of at least 0")
   .transform(Number)
   .meta({ wire: { type: "integer", minimum: 0 } })
 
@@ -97,7 +101,13 @@ export const params = {
   run: z.object({ run_id: idParam }),
   comment: z.object({ comment_id: idParam }),
   token: z.object({ token_id: idParam }),
-  secret: z.object({ name: z.string().min(1).max(limits.secretNameCharsMax).regex(/^[A-Z_][A-Z0-9_]*$/) }),
+  secret: z.object({
+    name: z
+      .string()
+      .min(1)
+      .max(limits.secretNameCharsMax)
+      .regex(/^[A-Z_][A-Z0-9_]*$/),
+  }),
 }
 
 const code = text(limits.codeCharsMax, 1)

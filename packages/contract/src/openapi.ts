@@ -36,7 +36,9 @@ export function toOpenApi(info: OpenApiInfo): Json {
     paths,
     components: {
       schemas,
-      securitySchemes: { token: { type: "http", scheme: "bearer", description: "A token from `POST /v1/me/tokens`, or the one printed at the first start." } },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer", description: "A token from `POST /v1/me/tokens`, or the one printed at the first start." },
+      },
     },
   }
 }
@@ -46,9 +48,15 @@ function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Js
     operationId: name,
     tags: [route.tag],
     summary: route.summary,
-    ...(route.scope ? { description: `Scope of the token: \`${route.scope}\`${route.auth === "optional" ? ", if one is sent" : ""}.` } : {}),
+    ...(route.scope
+      ? { description: `Scope of the token: \`${route.scope}\`${route.auth === "optional" ? ", if one is sent" : ""}.` }
+      : {}),
     ...(route.auth === "none" ? { security: [] } : { security: route.auth === "optional" ? [{}, { token: [] }] : [{ token: [] }] }),
-    parameters: [...toParameters("path", route.params, schemas), ...toParameters("query", route.query, schemas), ...toHeaderParameters(route)],
+    parameters: [
+      ...toParameters("path", route.params, schemas),
+      ...toParameters("query", route.query, schemas),
+      ...toHeaderParameters(route),
+    ],
     ...(route.body ? { requestBody: toRequestBody(route, schemas) } : {}),
     responses: { ...toAnswers(route, schemas), ...toErrorAnswers(route, schemas) },
   }
@@ -70,7 +78,9 @@ function toParameters(place: "path" | "query", object: z.ZodObject | undefined, 
 function toHeaderParameters(route: RouteDefinition): Json[] {
   const header = (name: string, description: string, schema: Json) => ({ name, in: "header", required: false, description, schema })
   return [
-    ...(route.hasIfMatch ? [header("If-Match", 'The version the caller has seen, as `"3"`; 412 when the val has moved on', { type: "string" })] : []),
+    ...(route.hasIfMatch
+      ? [header("If-Match", 'The version the caller has seen, as `"3"`; 412 when the val has moved on', { type: "string" })]
+      : []),
     ...(route.hasEtag ? [header("If-None-Match", "An ETag; 304 when the answer would be the same", { type: "string" })] : []),
     ...(route.method === "post"
       ? [
@@ -107,13 +117,16 @@ function toAnswers(route: RouteDefinition, schemas: Json): Json {
 
 function toContent(answer: RouteDefinition["answers"][number], schemas: Json): Json {
   if (answer === null) return {}
-  if (answer instanceof Array) return { content: Object.fromEntries(answer.map((type) => [type, { schema: { type: "string" } }])) }
-  return { content: { "application/json": { schema: toSchema(answer, "output", schemas) } } }
+  if (answer instanceof z.ZodType) return { content: { "application/json": { schema: toSchema(answer, "output", schemas) } } }
+  return { content: Object.fromEntries(answer.map((type) => [type, { schema: { type: "string" } }])) }
 }
 
 function toErrorAnswers(route: RouteDefinition, schemas: Json): Json {
   const byStatus = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status)
-  const entries = [...byStatus].map(([status, codes]) => [status, { description: describeErrors(status, codes), ...toContent(errorBody, schemas) }])
+  const entries = [...byStatus].map(([status, codes]) => [
+    status,
+    { description: describeErrors(status, codes), ...toContent(errorBody, schemas) },
+  ])
   return Object.fromEntries(entries)
 }
 
@@ -123,7 +136,12 @@ function describeErrors(status: number, codes: readonly ErrorCode[]): string {
 
 /** The JSON Schema of a zod schema; what has an id of its own moves to the components. */
 function toSchema(schema: z.ZodType, io: "input" | "output", components: Json): Json {
-  const { $schema, $defs, ...json } = z.toJSONSchema(schema, { io, target: "draft-2020-12", unrepresentable: "any", override: mend }) as Json
+  const { $schema, $defs, ...json } = z.toJSONSchema(schema, {
+    io,
+    target: "draft-2020-12",
+    unrepresentable: "any",
+    override: mend,
+  }) as Json
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
     const { $schema: _dialect, id: _id, ...rest } = definition
     components[name] = pointToComponents(rest)

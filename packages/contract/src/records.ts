@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { errorCodes, type ErrorCode } from "./errors.ts"
+import { type ErrorCode, errorCodes } from "./errors.ts"
 import { id, privacy, runSource, runStatus, scope, time, url, username, valName, valType } from "./fields.ts"
 
 /** Who made a thing. */
@@ -108,9 +108,7 @@ export const comment = z.object({ id, comment: z.string(), createdAt: time, auth
 export const referenceEnd = z.object({ id, name: valName, username, author_id: id, author }).meta({ id: "ReferenceEnd" })
 
 /** That the val `reference` imports the val `dependsOn`. */
-export const reference = z
-  .object({ referencedAt: time, reference: referenceEnd, dependsOn: referenceEnd })
-  .meta({ id: "Reference" })
+export const reference = z.object({ referencedAt: time, reference: referenceEnd, dependsOn: referenceEnd }).meta({ id: "Reference" })
 
 /** A token as its owner sees it in a list; the secret string is not kept. */
 export const token = z

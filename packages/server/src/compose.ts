@@ -58,10 +58,12 @@ export async function compose(config: Config, open: (config: Config) => Promise<
 
 function prepareDataDir(path: string): void {
   try {
-    mkdirSync(path, { recursive: true })
+    mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
   } catch (cause) {
-    throw new AppError("database_unavailable", `Cannot use the data folder "${path}": ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new AppError("database_unavailable", `Cannot use the data folder "${path}": ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    })
   }
 }
 
@@ -76,7 +78,8 @@ function sqlitePath(config: Config): string {
 
 function wire(config: Config, db: Database, keys: readonly Uint8Array[], schemaVersion: number): Hamlet {
   const log = createLog(config.logLevel, (text) => process.stderr.write(text))
-  const onError = (error: unknown) => log.error("background", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  const onError = (error: unknown) =>
+    log.error("background", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const tokens = createTokenStore(db)
   const tokenUses = new TokenUses(tokens, onError)
   const codeTools = new CodeTools({}, (gaveUp) => log.warn("parser_gave_up", gaveUp))

@@ -45,7 +45,7 @@ export function createCipher(keys: readonly Uint8Array[], reload: () => readonly
 }
 
 /** Names a key without telling anything of it. */
-export function toKeyId(key: Uint8Array): string {
+function toKeyId(key: Uint8Array): string {
   return createHash("sha256").update("hamlet key id").update(key).digest("hex").slice(0, 16)
 }
 

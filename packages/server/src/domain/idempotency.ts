@@ -18,7 +18,13 @@ export interface IdempotencyRecord {
 /** Where keys and answers are kept. */
 export interface IdempotencyStore {
   /** Takes the key, or gives what is known of it. One that has expired counts as new. */
-  claim(claim: { userId: string; key: string; fingerprint: Uint8Array; at: number; expiresAt: number }): Promise<IdempotencyRecord | undefined>
+  claim(claim: {
+    userId: string
+    key: string
+    fingerprint: Uint8Array
+    at: number
+    expiresAt: number
+  }): Promise<IdempotencyRecord | undefined>
   keep(userId: string, key: string, answer: Uint8Array, expiresAt: number): Promise<void>
   release(userId: string, key: string): Promise<void>
   /** Deletes some expired keys; false when there are none. */
@@ -72,7 +78,11 @@ function repeat(deps: IdempotencyDeps, request: OnceRequest, known: IdempotencyR
   if (!Buffer.from(known.fingerprint).equals(fingerprint)) {
     throw new AppError("idempotency_mismatch", `Cannot use idempotency key "${request.key}" again: it stands for another request`)
   }
-  if (!known.answer) throw new AppError("idempotency_in_flight", `Cannot use idempotency key "${request.key}" yet: its first request is still being worked on`)
+  if (!known.answer)
+    throw new AppError(
+      "idempotency_in_flight",
+      `Cannot use idempotency key "${request.key}" yet: its first request is still being worked on`,
+    )
   const keyId = Buffer.from(known.answer.subarray(0, deps.cipher.keyId.length)).toString()
   const bytes = known.answer.subarray(deps.cipher.keyId.length)
   return JSON.parse(deps.cipher.open({ keyId, bytes }, purposeOf(request))) as KeptAnswer

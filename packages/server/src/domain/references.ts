@@ -32,13 +32,25 @@ export interface ReferenceDeps {
 }
 
 /** The vals that import this one. */
-export async function listReferences(deps: ReferenceDeps, caller: Caller | undefined, valId: string, period: Period, page: Page): Promise<Slice<Reference>> {
+export async function listReferences(
+  deps: ReferenceDeps,
+  caller: Caller | undefined,
+  valId: string,
+  period: Period,
+  page: Page,
+): Promise<Slice<Reference>> {
   await getVal(deps, caller, valId)
   return deps.references.listToVal(caller?.userId, valId, period, page)
 }
 
 /** The vals that this one imports. */
-export async function listDependencies(deps: ReferenceDeps, caller: Caller | undefined, valId: string, period: Period, page: Page): Promise<Slice<Reference>> {
+export async function listDependencies(
+  deps: ReferenceDeps,
+  caller: Caller | undefined,
+  valId: string,
+  period: Period,
+  page: Page,
+): Promise<Slice<Reference>> {
   await getVal(deps, caller, valId)
   return deps.references.listFromVal(caller?.userId, valId, period, page)
 }

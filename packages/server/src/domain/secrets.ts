@@ -1,8 +1,8 @@
 import { limits } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
-import type { Page, Slice } from "./paging.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
+import type { Page, Slice } from "./paging.ts"
 
 /** A secret without its value. */
 export interface Secret {
@@ -46,13 +46,17 @@ export async function putSecret(
   const { name, hosts } = input
   const at = deps.now()
   const sealed = deps.cipher.seal(input.value, purposeOf({ userId: caller.userId, name }))
-  const isKept = await deps.secrets.put({ userId: caller.userId, name, hosts, sealed, createdAt: at, updatedAt: at }, limits.secretsPerUserMax)
+  const isKept = await deps.secrets.put(
+    { userId: caller.userId, name, hosts, sealed, createdAt: at, updatedAt: at },
+    limits.secretsPerUserMax,
+  )
   if (!isKept) throw new AppError("too_many_secrets", `Cannot add secret "${name}": you have ${limits.secretsPerUserMax} already`)
 }
 
 /** Deletes a secret of the caller's. */
 export async function deleteSecret(deps: SecretDeps, caller: Caller, name: string): Promise<void> {
-  if (!(await deps.secrets.remove(caller.userId, name))) throw new AppError("secret_not_found", `Cannot delete secret "${name}": you have none with that name`)
+  if (!(await deps.secrets.remove(caller.userId, name)))
+    throw new AppError("secret_not_found", `Cannot delete secret "${name}": you have none with that name`)
 }
 
 /** Encrypts every secret with the newest key, a batch at a time, so that the server can go on meanwhile. Gives how many there were. */

@@ -1,5 +1,5 @@
 /** Leaked tokens are found by scanners that know how they begin. */
-export const tokenPrefix = "hamlet_"
+const tokenPrefix = "hamlet_"
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const secretDigits = 43 // 62^43 > 2^256

@@ -78,7 +78,10 @@ export async function createToken(
 ): Promise<{ readonly token: Token; readonly text: string }> {
   const missing = input.scopes.find((wanted) => !caller.scopes.has(wanted))
   if (missing) {
-    throw new AppError("scope_escalation", `Cannot create a token with scope ${missing}: it is not among the required permissions of the token that asks for it`)
+    throw new AppError(
+      "scope_escalation",
+      `Cannot create a token with scope ${missing}: it is not among the required permissions of the token that asks for it`,
+    )
   }
   return issueToken(deps, caller.userId, input)
 }
@@ -97,7 +100,8 @@ export async function issueToken(
 
 /** Revokes a token of the caller's; it stops working at once. */
 export async function revokeToken(deps: TokenDeps, caller: Caller, id: string): Promise<void> {
-  if (!(await deps.tokens.remove(caller.userId, id))) throw new AppError("token_not_found", `Cannot revoke token "${id}": you have none with that id`)
+  if (!(await deps.tokens.remove(caller.userId, id)))
+    throw new AppError("token_not_found", `Cannot revoke token "${id}": you have none with that id`)
 }
 
 /** What is kept of a token's secret string: its SHA-256 in hexadecimal. */

@@ -53,7 +53,12 @@ export async function getUserByName(deps: Pick<UserDeps, "users">, username: str
 }
 
 /** The vals of a user that the viewer may find. */
-export async function listUserVals(deps: Pick<UserDeps, "users" | "vals">, caller: Caller | undefined, userId: string, page: Page): Promise<Slice<Val>> {
+export async function listUserVals(
+  deps: Pick<UserDeps, "users" | "vals">,
+  caller: Caller | undefined,
+  userId: string,
+  page: Page,
+): Promise<Slice<Val>> {
   await getUser(deps, userId)
   return deps.vals.list(caller?.userId, { ownerId: userId }, page)
 }
@@ -65,7 +70,11 @@ export async function createUser(
 ): Promise<{ readonly user: User; readonly token: string }> {
   const user = toUser(deps, input.username, input.email)
   if (!(await deps.users.add(user))) throw new AppError("username_taken", `Cannot create user "${input.username}": somebody has that name`)
-  const { text } = await issueToken(deps, user.id, { name: "first token", scopes: allScopes.filter((scope) => scope !== "admin"), expiresAt: null })
+  const { text } = await issueToken(deps, user.id, {
+    name: "first token",
+    scopes: allScopes.filter((scope) => scope !== "admin"),
+    expiresAt: null,
+  })
   return { user, token: text }
 }
 

@@ -26,8 +26,8 @@ export function content(contentType: string, body: string | Uint8Array, headers:
   return { status: 200, headers: { "content-type": contentType, ...headers }, body }
 }
 
-/** Seconds after which a client should ask again while the database is away. */
-const unavailableRetrySeconds = 1
+/** Seconds after which a client should ask again where nobody knows better: while the database is away, or the parsers are busy. */
+const retrySeconds = 1
 
 /** The one place where an error code becomes a status. */
 export function toErrorAnswer(error: AppError, requestId: string): Answer {
@@ -45,7 +45,7 @@ export function toErrorAnswer(error: AppError, requestId: string): Answer {
 
 function errorHeaders(error: AppError, code: ErrorCode, status: number): Record<string, string> {
   if (error instanceof RateLimited) return { "retry-after": String(error.retryAfterSeconds) }
-  if (code === "database_unavailable") return { "retry-after": String(unavailableRetrySeconds) }
+  if (code === "database_unavailable" || code === "rate_limited") return { "retry-after": String(retrySeconds) }
   // The official client tries 409 and 5xx again unless it is told that this is of no use.
   if (status === 409 || status >= 500) return { "x-should-retry": "false" }
   if (status === 401) return { "www-authenticate": "Bearer" }

@@ -36,7 +36,9 @@ export function createApp(deps: HttpDeps): App {
     const match = matchRoute(path)
     if (method === "OPTIONS") return preflight(match ? methodsOf(match) : [], requestId)
     const route = match?.routes.get(toMethod(method))
-    const result = await answer({ request, requestId, path, match, route, connection }).catch((error: unknown) => explain(deps, error, requestId))
+    const result = await answer({ request, requestId, path, match, route, connection }).catch((error: unknown) =>
+      explain(deps, error, requestId),
+    )
     const ms = performance.now() - started
     metrics.observe(route ?? "none", method, result.status, ms / 1000)
     deps.log.info("request", { requestId, method, path, route, status: result.status, ms: Math.round(ms * 100) / 100 })
@@ -87,9 +89,13 @@ function refuseMethod(method: string, path: string, methods: readonly string[], 
 /** An error we expect is told; anything else is a bug: the caller sees the request id, the log sees the rest. */
 function explain(deps: HttpDeps, error: unknown, requestId: string): Answer {
   if (error instanceof AppError) {
-    if (error.code === "database_unavailable") deps.log.warn("database_unavailable", { requestId, message: error.message, cause: String(error.cause ?? "") })
+    if (error.code === "database_unavailable")
+      deps.log.warn("database_unavailable", { requestId, message: error.message, cause: String(error.cause ?? "") })
     return toErrorAnswer(error, requestId)
   }
   deps.log.error("internal", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-  return toErrorAnswer(new AppError("internal", "Cannot answer: the server made a mistake, which was logged under this request id"), requestId)
+  return toErrorAnswer(
+    new AppError("internal", "Cannot answer: the server made a mistake, which was logged under this request id"),
+    requestId,
+  )
 }

@@ -33,6 +33,7 @@ function toLimiter(perMinute: number | undefined, now: () => number): RateLimite
 
 function parseBearer(header: string): string {
   const token = /^bearer +(\S+) *$/i.exec(header)?.[1]
-  if (token === undefined) throw new AppError("invalid_token", "Cannot accept the Authorization header: it must be the word Bearer and a token")
+  if (token === undefined)
+    throw new AppError("invalid_token", "Cannot accept the Authorization header: it must be the word Bearer and a token")
   return token
 }

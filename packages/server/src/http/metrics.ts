@@ -33,13 +33,28 @@ export function createMetrics(databaseStats: () => { connections: number; inUse:
     print() {
       const { connections, inUse, waiting } = databaseStats()
       return [
-        ...printMetric("hamlet_http_requests_total", "counter", "Requests answered", [...requests].map(([labels, count]) => [`{${labels}}`, count])),
-        ...printMetric("hamlet_http_request_duration_seconds", "histogram", "Time from the arrival of a request to its answer", [...latencies].flatMap(toLines)),
-        ...printMetric("hamlet_database_connections", "gauge", "Connections of the database pool by state; waiting are callers without one", [
-          ['{state="open"}', connections],
-          ['{state="in_use"}', inUse],
-          ['{state="waiting"}', waiting],
-        ]),
+        ...printMetric(
+          "hamlet_http_requests_total",
+          "counter",
+          "Requests answered",
+          [...requests].map(([labels, count]) => [`{${labels}}`, count]),
+        ),
+        ...printMetric(
+          "hamlet_http_request_duration_seconds",
+          "histogram",
+          "Time from the arrival of a request to its answer",
+          [...latencies].flatMap(toLines),
+        ),
+        ...printMetric(
+          "hamlet_database_connections",
+          "gauge",
+          "Connections of the database pool by state; waiting are callers without one",
+          [
+            ['{state="open"}', connections],
+            ['{state="in_use"}', inUse],
+            ['{state="waiting"}', waiting],
+          ],
+        ),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [["", process.memoryUsage.rss()]]),
         "",
       ].join("\n")
@@ -54,7 +69,12 @@ function toKnownMethod(method: string): string {
   return knownMethods.has(method) ? method : "other"
 }
 
-function printMetric(name: string, type: string, help: string, lines: readonly (readonly [labels: string, value: number])[]): readonly string[] {
+function printMetric(
+  name: string,
+  type: string,
+  help: string,
+  lines: readonly (readonly [labels: string, value: number])[],
+): readonly string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines.map(([labels, value]) => `${name}${labels} ${value}`)]
 }
 

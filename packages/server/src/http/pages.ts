@@ -4,7 +4,13 @@ import type { Links } from "./links.ts"
 import { parseTarget } from "./request-url.ts"
 
 /** A page of a list, with the addresses of itself and of its neighbours. */
-export function page<Item, View>(links: Links, request: Request, at: Page, slice: Slice<Item>, toView: (item: Item, links: Links) => View): Answer {
+export function page<Item, View>(
+  links: Links,
+  request: Request,
+  at: Page,
+  slice: Slice<Item>,
+  toView: (item: Item, links: Links) => View,
+): Answer {
   const url = parseTarget(request.url)
   const linkTo = (offset: number) => {
     const query = new URLSearchParams(url.search)

@@ -19,7 +19,12 @@ export interface Incoming {
 }
 
 /** What every request to a route goes through: may the caller, is the input sound, was it done before, does the client have the answer. */
-export async function answerRoute(deps: HttpDeps, route: RouteDefinition, handler: Handler<RouteDefinition>, incoming: Incoming): Promise<Answer> {
+export async function answerRoute(
+  deps: HttpDeps,
+  route: RouteDefinition,
+  handler: Handler<RouteDefinition>,
+  incoming: Incoming,
+): Promise<Answer> {
   const { request, caller } = incoming
   assertAccess(route, caller)
   const bytes = route.body ? await readBody(request, deps.bodyBytesMax) : undefined
@@ -28,7 +33,9 @@ export async function answerRoute(deps: HttpDeps, route: RouteDefinition, handle
   if (idempotencyKey !== undefined && caller) {
     // What the token may do is part of the request: the answer may hold a new token, which one that may do less must not be given.
     const content = [route.method, parseTarget(request.url).pathname, bytes ?? "", [...caller.scopes].sort().join(" ")]
-    return answerOnce(deps, { userId: caller.userId, key: idempotencyKey, content }, () => answerOrExplain(handler, call, incoming.requestId))
+    return answerOnce(deps, { userId: caller.userId, key: idempotencyKey, content }, () =>
+      answerOrExplain(handler, call, incoming.requestId),
+    )
   }
   const answer = await handler(call)
   return route.hasEtag ? answerIfChanged(answer, request.headers.get("if-none-match")) : answer
@@ -39,7 +46,9 @@ function toCall(route: RouteDefinition, incoming: Incoming, bytes: Uint8Array | 
   return {
     params: route.params && validate(route.params, params),
     query: route.query && validate(route.query, toQuery(request.url)),
-    body: route.body && validate(route.body, parseBody(bytes ?? new Uint8Array(), request.headers.get("content-type"), route.isCodeBody ?? false)),
+    body:
+      route.body &&
+      validate(route.body, parseBody(bytes ?? new Uint8Array(), request.headers.get("content-type"), route.isCodeBody ?? false)),
     ifMatch: route.hasIfMatch ? parseIfMatch(request.headers.get("if-match")) : undefined,
     caller,
     request,

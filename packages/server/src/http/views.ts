@@ -1,4 +1,18 @@
-import type { comment, newToken, newUser, profile, reference, run, runDetail, secret, token, user, val, valMention, version } from "@hamlet/contract"
+import type {
+  comment,
+  newToken,
+  newUser,
+  profile,
+  reference,
+  run,
+  runDetail,
+  secret,
+  token,
+  user,
+  val,
+  valMention,
+  version,
+} from "@hamlet/contract"
 import type { z } from "zod"
 import type { Comment, ValMention } from "../domain/comments.ts"
 import type { Reference, ReferenceEnd } from "../domain/references.ts"

@@ -37,7 +37,10 @@ export function assertFitsDocument(method: string, url: string, answer: Answer):
   const path = url.split("?")[0] ?? ""
   if (!answer.headers.get("x-request-id")) throw new Error(`${method} ${url}: no x-request-id`)
   const operation = findOperation(method, path)
-  if (!operation) return assertError(method, url, answer)
+  if (!operation) {
+    assertError(method, url, answer)
+    return
+  }
   const promised = operation.responses[answer.status]
   if (!promised) throw new Error(`${method} ${url}: status ${answer.status} is not in the document: ${answer.text.slice(0, 500)}`)
   if (method === "HEAD" || answer.status === 304) return

@@ -62,7 +62,8 @@ export async function openApi(open: OpenDatabase = databases[0]?.open as OpenDat
 }
 
 function toConfig(database: TestDatabase, env: Record<string, string>) {
-  const place: Record<string, string> = database.path === undefined ? { HAMLET_DATABASE_URL: database.url ?? "" } : { HAMLET_DATA_DIR: dirname(database.path) }
+  const place: Record<string, string> =
+    database.path === undefined ? { HAMLET_DATABASE_URL: database.url ?? "" } : { HAMLET_DATA_DIR: dirname(database.path) }
   const key = Buffer.alloc(32, 7).toString("base64")
   const standard = {
     HAMLET_BASE_URL: testBaseUrl,

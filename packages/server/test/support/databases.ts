@@ -26,7 +26,7 @@ interface DatabaseKind {
   open(options?: { readonly isEmpty?: boolean }): Promise<TestDatabase>
 }
 
-const serverUrl = process.env["HAMLET_TEST_POSTGRES_URL"]
+const serverUrl = process.env.HAMLET_TEST_POSTGRES_URL
 const template = serverUrl === undefined ? undefined : new PostgresTemplate(serverUrl)
 
 const sqlite: DatabaseKind = {
@@ -75,6 +75,13 @@ export function describeEachDatabase(title: string, define: (open: OpenDatabase)
       beforeEach(() => {
         isInTest = true
       })
+      define(async (options) => {
+        const database = closedOnce(await open(options))
+        const opened = isInTest ? ofTest : ofSuite
+        opened.push(database)
+        return database
+      })
+      // Hooks run in the order they were defined in: what a suite opened on a database is closed before the database is.
       afterEach(async () => {
         isInTest = false
         await closeAll(ofTest)
@@ -82,12 +89,6 @@ export function describeEachDatabase(title: string, define: (open: OpenDatabase)
       afterAll(async () => {
         await closeAll(ofSuite)
         await template?.letGo()
-      })
-      define(async (options) => {
-        const database = closedOnce(await open(options))
-        const opened = isInTest ? ofTest : ofSuite
-        opened.push(database)
-        return database
       })
     })
   }
@@ -112,6 +113,6 @@ function closedOnce(database: TestDatabase): TestDatabase {
 /** Says which tests were left out and why: a suite that quietly tests less is worse than one that fails. */
 export function notRun(name: string, reason: string): void {
   process.stderr.write(`not run: ${name}: ${reason}\n`)
-  const file = process.env["HAMLET_TEST_NOT_RUN"]
+  const file = process.env.HAMLET_TEST_NOT_RUN
   if (file !== undefined) appendFileSync(file, `${name}: ${reason}\n`)
 }

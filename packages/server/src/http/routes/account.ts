@@ -10,7 +10,8 @@ import { toNewTokenView, toSecretView, toTokenView } from "../views.ts"
 export function accountHandlers(deps: HttpDeps) {
   const { links } = deps
   return {
-    listTokens: async ({ caller, query, request }) => page(links, request, query, await deps.tokens.list(caller.userId, query), toTokenView),
+    listTokens: async ({ caller, query, request }) =>
+      page(links, request, query, await deps.tokens.list(caller.userId, query), toTokenView),
     createToken: async ({ caller, body }) => {
       const { token, text } = await createToken(deps, caller, { name: body.name, scopes: body.scopes, expiresAt: body.expiresAt ?? null })
       return json(200, toNewTokenView(token, text))
@@ -19,7 +20,8 @@ export function accountHandlers(deps: HttpDeps) {
       await revokeToken(deps, caller, params.token_id)
       return noContent()
     },
-    listSecrets: async ({ caller, query, request }) => page(links, request, query, await deps.secrets.list(caller.userId, query), toSecretView),
+    listSecrets: async ({ caller, query, request }) =>
+      page(links, request, query, await deps.secrets.list(caller.userId, query), toSecretView),
     putSecret: async ({ caller, params, body }) => {
       await putSecret(deps, caller, { name: params.name, value: body.value, hosts: body.hosts ?? null })
       return noContent()

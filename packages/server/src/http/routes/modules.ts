@@ -31,7 +31,13 @@ export function moduleHandlers(deps: HttpDeps) {
   } satisfies Partial<Handlers>
 }
 
-async function getPinned(deps: HttpDeps, caller: Caller | undefined, username: string, name: string, pinned: string | undefined): Promise<Val> {
+async function getPinned(
+  deps: HttpDeps,
+  caller: Caller | undefined,
+  username: string,
+  name: string,
+  pinned: string | undefined,
+): Promise<Val> {
   const val = await getValByName(deps, caller, username, name)
   if (pinned === undefined) return val
   if (!/^[1-9][0-9]{0,14}$/.test(pinned)) throw versionNotFound(pinned)

@@ -21,7 +21,8 @@ export function socialHandlers(deps: HttpDeps) {
     },
     listComments: async ({ caller, params, query, request }) =>
       page(links, request, query, await listComments(deps, caller, params.val_id, query), toCommentView),
-    createComment: async ({ caller, params, body }) => json(201, toCommentView(await addComment(deps, caller, params.val_id, body.comment))),
+    createComment: async ({ caller, params, body }) =>
+      json(201, toCommentView(await addComment(deps, caller, params.val_id, body.comment))),
     deleteComment: async ({ caller, params }) => {
       await deleteComment(deps, caller, params.comment_id)
       return noContent()

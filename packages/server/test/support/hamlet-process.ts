@@ -1,0 +1,86 @@
+import type { Subprocess } from "bun"
+
+const program = new URL("../../src/main.ts", import.meta.url).pathname
+
+/** How the program is called. */
+export interface ProcessOptions {
+  /** What the operator types after the name of the program. */
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd: string
+}
+
+/** The real program in a process of its own. */
+export class HamletProcess {
+  readonly #child: Subprocess<"ignore", "pipe", "pipe">
+  readonly #waiting = new Set<() => void>()
+  readonly #reading: Promise<unknown>
+  stdout = ""
+  stderr = ""
+
+  constructor({ args, env = {}, cwd }: ProcessOptions) {
+    this.#child = Bun.spawn([process.execPath, program, ...args], {
+      cwd,
+      env: { ...ownEnv(), ...env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    })
+    const { stdout, stderr } = this.#child
+    this.#reading = Promise.all([this.#read(stdout, (text) => (this.stdout += text)), this.#read(stderr, (text) => (this.stderr += text))])
+  }
+
+  /** Waits until the process is up, and gives the address that it prints. */
+  async listening(): Promise<string> {
+    const [, baseUrl = ""] = await this.waitFor("stdout", /listens at (\S+)[\s\S]*docs {2,}\S+\n/)
+    return baseUrl
+  }
+
+  /** Waits for something to be printed. Fails when the process ends without having done so. */
+  async waitFor(stream: "stdout" | "stderr", pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this[stream])
+      if (found) return found
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#waiting.add(resolve)
+      const hasEnded = await Promise.race([promise.then(() => false), this.#end().then(() => true)])
+      this.#waiting.delete(resolve)
+      if (hasEnded && !pattern.test(this[stream]))
+        throw new Error(`the process ended with ${this.#child.exitCode}:\n${this.stdout}${this.stderr}`)
+    }
+  }
+
+  signal(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): void {
+    this.#child.kill(signal)
+  }
+
+  /** Waits for the end of the process and of its output. The exit code is null when a signal ended it. */
+  async ended(): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }> {
+    await this.#end()
+    return { exitCode: this.#child.exitCode, stdout: this.stdout, stderr: this.stderr }
+  }
+
+  /** Makes sure that nothing of the process is left. */
+  async stop(): Promise<void> {
+    this.#child.kill("SIGKILL")
+    await this.#end()
+  }
+
+  async #end(): Promise<void> {
+    await this.#child.exited
+    await this.#reading
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>, append: (text: string) => void): Promise<void> {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      append(decoder.decode(chunk, { stream: true }))
+      for (const wake of this.#waiting) wake()
+    }
+  }
+}
+
+/** Nothing that whoever runs the tests has set for a server of their own; what finds processes that tests leave behind stays. */
+function ownEnv(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HAMLET_") || name === "HAMLET_TEST_RUN"))
+}

@@ -1,0 +1,68 @@
+import { assertFitsDocument } from "./answers.ts"
+import { openApi, type TestApi } from "./api.ts"
+import type { OpenDatabase } from "./databases.ts"
+
+/** A request as it arrived at the server. */
+export interface SeenRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: Headers
+}
+
+/** The whole server behind a port of the loopback address, for clients that bring an HTTP of their own. */
+export interface Loopback {
+  readonly api: TestApi
+  /** What the server was configured with, and where it really is: clients follow the links in its answers. */
+  readonly baseUrl: string
+  /** Every request so far. */
+  readonly seen: readonly SeenRequest[]
+  close(): Promise<void>
+}
+
+/** Opens the server on a database and listens; `env` are settings of the operator. */
+export async function openLoopback(open: OpenDatabase, env: Record<string, string> = {}): Promise<Loopback> {
+  const seen: SeenRequest[] = []
+  let api: TestApi | undefined
+  // The port has to be known before the first link is made, so the server listens before there is anything behind it.
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request, self): Promise<Response> {
+      const { pathname: path, searchParams: query } = new URL(request.url)
+      seen.push({ method: request.method, path, query, headers: request.headers })
+      if (!api) return new Response("not yet", { status: 503 })
+      const address = () => self.requestIP(request)?.address ?? ""
+      return checked(request.method, path, await api.hamlet.app.fetch(request, { address }))
+    },
+  })
+  const baseUrl = `http://127.0.0.1:${server.port}`
+  const opened = await openApi(open, { HAMLET_BASE_URL: baseUrl, ...env })
+  api = opened
+  return {
+    api: opened,
+    baseUrl,
+    seen,
+    async close() {
+      await server.stop(true)
+      await opened.close()
+    },
+  }
+}
+
+/** The answer itself, or, if the OpenAPI document does not promise it, one that makes the test fail and says why. */
+async function checked(method: string, path: string, response: Response): Promise<Response> {
+  const text = await response.clone().text()
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false
+  try {
+    assertFitsDocument(method, path, {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson && text !== "" ? JSON.parse(text) : undefined,
+    })
+    return response
+  } catch (error) {
+    return Response.json({ message: `the answer is not as documented: ${error}` }, { status: 500, headers: { "x-should-retry": "false" } })
+  }
+}

@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Database } from "../../src/storage/database.ts"
+import { type OpenDatabase, openAgain } from "./databases.ts"
+import { HamletProcess } from "./hamlet-process.ts"
+
+/** A token that an operator chose. */
+export const chosenToken = "chosen-by-the-operator-0123456789-abcdef"
+
+/** A place for the real program to run in: a data folder and an empty database of its own. */
+export interface Stage extends AsyncDisposable {
+  /** Absent where the database is a file. */
+  readonly url: string | undefined
+  readonly dataDir: string
+  /** The environment in which the program finds its database. */
+  readonly env: Readonly<Record<string, string>>
+  /** Starts the program; `env` comes on top. */
+  start(args?: readonly string[], env?: Readonly<Record<string, string>>): HamletProcess
+  /** Starts a server whose first user has the chosen token, and waits until it is up. */
+  serve(env?: Readonly<Record<string, string>>): Promise<{ readonly hamlet: HamletProcess; readonly baseUrl: string }>
+  /** Another connection to the database of the program. */
+  connect(): Promise<Database>
+}
+
+/** Sets a stage. Leaving it ends every process that was started on it. */
+export async function openStage(open?: OpenDatabase): Promise<Stage> {
+  const database = await open?.({ isEmpty: true })
+  const url = database?.url
+  const folder = await mkdtemp(join(tmpdir(), "hamlet-process-"))
+  const dataDir = join(folder, "data")
+  const processes: HamletProcess[] = []
+  // Fewer connections than usual: the tests share one PostgreSQL.
+  const place = { HAMLET_DATA_DIR: dataDir, HAMLET_PORT: "0", HAMLET_USER: "ada", HAMLET_DATABASE_CONNECTIONS_MAX: "4" }
+  const env: Record<string, string> = url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }
+  const start: Stage["start"] = (args = ["serve"], more = {}) => {
+    const started = new HamletProcess({ args, env: { ...env, ...more }, cwd: folder })
+    processes.push(started)
+    return started
+  }
+  return {
+    url,
+    dataDir,
+    env,
+    start,
+    async serve(more = {}) {
+      const hamlet = start(["serve"], { HAMLET_TOKEN: chosenToken, ...more })
+      return { hamlet, baseUrl: await hamlet.listening() }
+    },
+    connect: () => openAgain(url === undefined ? { url, path: join(dataDir, "hamlet.db") } : { url }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(processes.map((started) => started.stop()))
+      await database?.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
