@@ -59,8 +59,9 @@ interface Arrival {
 // The table's types tie each handler to its row; a lookup by name has to forget which is which.
 function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<RouteDefinition>>): (arrival: Arrival) => Promise<Answer> {
   const authenticate = createAuthenticator(deps)
-  return async ({ request, requestId, path, match, route: name, connection }) => {
-    if (!match || !name) return answerElsewhere(deps, request.method, path, match, requestId)
+  return async (arrival) => {
+    const { request, requestId, match, route: name, connection } = arrival
+    if (!match || !name) return answerElsewhere(deps, arrival)
     const route: RouteDefinition = routes[name]
     const caller = route.auth === "none" ? undefined : await authenticate(request, () => connection.address?.() ?? "")
     return answerRoute(deps, route, handlers[name], { request, requestId, params: match.params, caller })
@@ -73,10 +74,13 @@ function toMethod(method: string): Method {
 }
 
 /** What is not in the table: the way to the docs, the files they load, and nothing else. */
-async function answerElsewhere(deps: HttpDeps, method: string, path: string, match: Match | undefined, requestId: string): Promise<Answer> {
+async function answerElsewhere(deps: HttpDeps, { request, requestId, path, match }: Arrival): Promise<Answer> {
+  const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
+  const isFile = path === "/" || path.startsWith("/docs/assets/")
+  if (isFile && toMethod(method) !== "get") return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
   if (path === "/") return { status: 302, headers: { location: "/docs" }, body: null }
-  if (path.startsWith("/docs/assets/")) return docsAsset(deps, path)
+  if (isFile) return docsAsset(deps, path, request)
   throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
 }
 

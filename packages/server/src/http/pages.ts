@@ -12,13 +12,10 @@ export function page<Item, View>(
   toView: (item: Item, links: Links) => View,
 ): Answer {
   const url = parseTarget(request.url)
+  const query = toPairs(url.searchParams)
   const linkTo = (offset: number) => {
-    const query = new URLSearchParams(url.search)
-    // The official client keeps only the last of a parameter that a link repeats.
-    for (const name of new Set(query.keys())) query.set(name, query.getAll(name).join(","))
-    query.set("offset", String(offset))
-    query.set("limit", String(at.limit))
-    return `${links.baseUrl}${url.pathname.replace(/\/$/, "")}?${query}`
+    const pairs = new Map(query).set("offset", String(offset)).set("limit", String(at.limit))
+    return `${links.baseUrl}${url.pathname.replace(/\/$/, "")}?${new URLSearchParams([...pairs])}`
   }
   return json(200, {
     data: slice.items.map((item) => toView(item, links)),
@@ -28,4 +25,14 @@ export function page<Item, View>(
       ...(at.offset > 0 ? { prev: linkTo(Math.max(0, at.offset - at.limit)) } : {}),
     },
   })
+}
+
+/** What was asked for, each parameter once: the official client keeps only the last of one that a link repeats. */
+function toPairs(params: URLSearchParams): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>()
+  for (const [name, value] of params) {
+    const known = pairs.get(name)
+    pairs.set(name, known === undefined ? value : `${known},${value}`)
+  }
+  return pairs
 }

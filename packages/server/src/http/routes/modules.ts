@@ -21,7 +21,8 @@ const moduleHeaders = {
 export function moduleHandlers(deps: HttpDeps) {
   return {
     getModule: async ({ caller, params, request }) => {
-      const [name = "", pinned] = params.val_name.split("@", 2)
+      const [name = "", ...rest] = params.val_name.split("@")
+      const pinned = rest.length === 0 ? undefined : rest.join("@")
       const val = await getPinned(deps, caller, params.username, name, pinned)
       const isBrowser = (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
       const body = isBrowser ? await deps.toJavaScript(val.code, val.ownerId) : val.code

@@ -3,6 +3,7 @@ import { AppError } from "../../domain/app-error.ts"
 import { type Answer, content, json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
+import { gzip } from "../gzip.ts"
 import type { Metrics } from "../metrics.ts"
 
 const pageHeaders = {
@@ -13,11 +14,11 @@ const pageHeaders = {
 
 /** Everything outside `/v1`. */
 export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
-  let openApi: string | undefined
+  let openApi: Uint8Array | undefined
   return {
-    getOpenApi: async () => {
-      openApi ??= JSON.stringify(toOpenApi({ baseUrl: deps.links.baseUrl, version: deps.version }))
-      return content("application/json; charset=utf-8", openApi)
+    getOpenApi: async ({ request }) => {
+      openApi ??= new TextEncoder().encode(JSON.stringify(toOpenApi({ baseUrl: deps.links.baseUrl, version: deps.version })))
+      return gzip(content("application/json; charset=utf-8", openApi), request)
     },
     getDocs: async () => content("text/html; charset=utf-8", (await deps.docsPage()).html, pageHeaders),
     getHealth: async () => json(200, { status: "ok", version: deps.version }),
@@ -27,8 +28,8 @@ export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
 }
 
 /** A file that the page at `/docs` loads; its name holds a hash of its content. */
-export async function docsAsset(deps: HttpDeps, path: string): Promise<Answer> {
+export async function docsAsset(deps: HttpDeps, path: string, request: Request): Promise<Answer> {
   const asset = (await deps.docsPage()).assets.get(path)
   if (!asset) throw new AppError("route_not_found", `Cannot find ${path}`)
-  return content(asset.contentType, asset.body, { "cache-control": "public, max-age=31536000, immutable" })
+  return gzip(content(asset.contentType, asset.body, { "cache-control": "public, max-age=31536000, immutable" }), request)
 }
