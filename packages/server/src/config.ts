@@ -106,7 +106,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     secretKeys: readKeys(read("HAMLET_SECRET_KEY")),
     ratePerToken: readRate("HAMLET_RATE_PER_TOKEN", read("HAMLET_RATE_PER_TOKEN"), isLoopback ? undefined : 10_000),
     ratePerAddress: readRate("HAMLET_RATE_PER_ADDRESS", read("HAMLET_RATE_PER_ADDRESS"), isLoopback ? undefined : 1_000),
-    addressHeader: read("HAMLET_ADDRESS_HEADER").toLowerCase() || undefined,
+    addressHeader: readHeader(read("HAMLET_ADDRESS_HEADER")),
     bodyBytesMax: readInteger("HAMLET_BODY_BYTES_MAX", read("HAMLET_BODY_BYTES_MAX"), 1024, 1_073_741_824) ?? 2_097_152,
     logLevel: readLogLevel(read("HAMLET_LOG_LEVEL")),
   }
@@ -151,7 +151,10 @@ function readDatabaseUrl(text: string): string | undefined {
 
 function readBaseUrl(text: string): string | undefined {
   if (text === "") return undefined
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) fail("HAMLET_BASE_URL", text, "it must be an http or https address")
+  // Paths are put behind it, so that a query could not stay at the end; a password would be in every link.
+  if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) {
+    fail("HAMLET_BASE_URL", text, "it must be an http or https address without a query or a password")
+  }
   return text.replace(/\/+$/, "")
 }
 
@@ -183,6 +186,11 @@ function readKeys(text: string): readonly Uint8Array[] | undefined {
   if (text === "") return undefined
   const keys = text.split(",").map((part) => Buffer.from(part.trim(), "base64"))
   return keys.every((key) => key.length === 32) ? keys : fail("HAMLET_SECRET_KEY", "…", "each key must be 32 bytes in base64")
+}
+
+function readHeader(text: string): string | undefined {
+  if (text === "") return undefined
+  return /^[\w.-]+$/.test(text) ? text.toLowerCase() : fail("HAMLET_ADDRESS_HEADER", text, "it must be the name of a header")
 }
 
 function readLogLevel(text: string): Config["logLevel"] {

@@ -28,14 +28,17 @@ export function byRank(left: Hit, right: Hit): number {
   )
 }
 
-/** The hits among the best ranked `rowsMax` vals of a part, in their order. */
+/**
+ * The hits among the best ranked `rowsMax` vals of a part, in their order. The texts are asked for one by one: a planner may turn a join
+ * around, and then look into every text there is.
+ */
 export function hitsInOrder(pattern: Pattern, part: Statement, rowsMax: number): Statement {
   return sql`
-    select v.id, v.like_count, v.created_at, ${isName(pattern)} as is_name
-    from (select id, like_count, created_at from vals where ${part} order by like_count desc, created_at desc, id desc limit ${rowsMax}) v
-    join search_texts t on t.val_id = v.id
-    where ${isHit(pattern)}
-    order by v.like_count desc, v.created_at desc, v.id desc`
+    select id, like_count, created_at, is_name
+    from (select v.id, v.like_count, v.created_at, (select ${isName(pattern)} from search_texts t where t.val_id = v.id) as is_name
+      from (select id, like_count, created_at from vals where ${part} order by like_count desc, created_at desc, id desc limit ${rowsMax}) v) found
+    where is_name is not null
+    order by like_count desc, created_at desc, id desc`
 }
 
 /** The best ranked of the public vals that an index found. */
@@ -55,11 +58,9 @@ export function hitsByNamePrefix(prefix: string, countMax: number): Statement {
   return sql`select id as val_id from vals where privacy = 'public' and name_key >= ${prefix} and name_key < ${end} limit ${countMax}`
 }
 
-function isName(pattern: Pattern): Statement {
-  return pattern.name === undefined ? sql`0` : sql`case when t.name like ${pattern.name} then 1 else 0 end`
-}
-
-function isHit({ name, body }: Pattern): Statement {
-  if (name === undefined) return sql`t.body like ${body ?? ""}`
-  return body === undefined ? sql`t.name like ${name}` : sql`(t.name like ${name} or t.body like ${body})`
+/** Null for what is no hit at all. */
+function isName({ name, body }: Pattern): Statement {
+  const isInName = name === undefined ? nothing : sql`when t.name like ${name} then 1`
+  const isInBody = body === undefined ? nothing : sql`when t.body like ${body} then 0`
+  return sql`case ${isInName} ${isInBody} end`
 }

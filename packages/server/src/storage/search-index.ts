@@ -1,3 +1,5 @@
+import { foldText } from "./fold-text.ts"
+import { rareTrigrams } from "./rare-trigrams.ts"
 import { raw, type Statement, sql } from "./sql.ts"
 
 /** A trigram index over the texts of public vals. */
@@ -7,27 +9,45 @@ export interface SearchIndex {
   find(column: "name" | "body", folded: string, countMax: number): Statement
 }
 
+const limits = {
+  /** Trigrams of a query that FTS5 is asked for; the text itself is compared afterwards. */
+  trigramsMax: 4,
+}
+
 /**
- * On SQLite an FTS5 table over search_texts, which keeps no copy of the text. Triggers keep it in step, so that the statements
- * that write search_texts are the same on both databases.
+ * On SQLite two FTS5 tables over search_texts, which keep no copy of the text and no positions: with them the index would be three times
+ * as large, and a phrase of frequent trigrams would take seconds. Triggers keep them in step, so that the statements that write
+ * search_texts are the same on both databases.
  */
 export const sqliteSearchIndex: SearchIndex = {
   schema: [
-    `create virtual table search_index using fts5 (name, body, content = 'search_texts', content_rowid = 'key', tokenize = 'trigram case_sensitive 1')`,
+    ...["name", "body"].map(
+      (column) => `create virtual table search_${column} using fts5 (
+      ${column}, content = 'search_texts', content_rowid = 'key', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
+    ),
     `create trigger search_texts_inserted after insert on search_texts when new.is_public = 1 begin
-      insert into search_index (rowid, name, body) values (new.key, new.name, new.body);
+      insert into search_name (rowid, name) values (new.key, new.name);
+      insert into search_body (rowid, body) values (new.key, new.body);
     end`,
     `create trigger search_texts_deleted after delete on search_texts when old.is_public = 1 begin
-      insert into search_index (search_index, rowid, name, body) values ('delete', old.key, old.name, old.body);
+      insert into search_name (search_name, rowid, name) values ('delete', old.key, old.name);
+      insert into search_body (search_body, rowid, body) values ('delete', old.key, old.body);
     end`,
     `create trigger search_texts_updated after update on search_texts begin
-      insert into search_index (search_index, rowid, name, body) select 'delete', old.key, old.name, old.body where old.is_public = 1;
-      insert into search_index (rowid, name, body) select new.key, new.name, new.body where new.is_public = 1;
+      insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1;
+      insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1;
+      insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1;
+      insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1;
     end`,
   ],
-  find: (column, folded, countMax) => sql`
-    select t.val_id from (select rowid as key from search_index where search_index match ${`${column} : "${folded}"`} order by rowid desc limit ${countMax}) hit
-    join search_texts t on t.key = hit.key`,
+  find(column, folded, countMax) {
+    const index = raw(`search_${column}`)
+    const all = rareTrigrams(folded, limits.trigramsMax, foldText).map((trigram) => `"${trigram}"`)
+    return sql`
+      select t.val_id from (select rowid as key from ${index} where ${index} match ${all.join(" AND ")} order by rowid desc) hit
+      join search_texts t on t.key = hit.key
+      where t.${raw(column)} like ${`%${folded}%`} limit ${countMax}`
+  },
 }
 
 /** On PostgreSQL two GIN indexes. pg_trgm is a trusted extension: whoever owns the database may create it. */

@@ -52,7 +52,8 @@ export async function openLoopback(open: OpenDatabase, env: Record<string, strin
 
 /** The answer itself, or, if the OpenAPI document does not promise it, one that makes the test fail and says why. */
 async function checked(method: string, path: string, response: Response): Promise<Response> {
-  const text = await response.clone().text()
+  const bytes = await response.clone().bytes()
+  const text = new TextDecoder().decode(response.headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(bytes) : bytes)
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false
   try {
     assertFitsDocument(method, path, {

@@ -47,7 +47,7 @@ async function addImporter(api: TestApi, owner: TestUser, baseUrl: string, name:
 }
 
 /** A val, made through the API. */
-export async function addVal(api: TestApi, owner: TestUser, body: Record<string, unknown>): Promise<{ readonly id: string }> {
+async function addVal(api: TestApi, owner: TestUser, body: Record<string, unknown>): Promise<{ readonly id: string }> {
   return expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
 }
 

@@ -103,7 +103,9 @@ CREATE TABLE schema_migrations (
   applied_at integer not null
 );
 
-CREATE VIRTUAL TABLE search_index using fts5 (name, body, content = 'search_texts', content_rowid = 'key', tokenize = 'trigram case_sensitive 1');
+CREATE VIRTUAL TABLE search_body using fts5 ( body, content = 'search_texts', content_rowid = 'key', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1');
+
+CREATE VIRTUAL TABLE search_name using fts5 ( name, content = 'search_texts', content_rowid = 'key', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1');
 
 CREATE TABLE search_texts (
   key integer primary key autoincrement,
@@ -113,11 +115,11 @@ CREATE TABLE search_texts (
   body text not null
 ) strict;
 
-CREATE TRIGGER search_texts_deleted after delete on search_texts when old.is_public = 1 begin insert into search_index (search_index, rowid, name, body) values ('delete', old.key, old.name, old.body); end;
+CREATE TRIGGER search_texts_deleted after delete on search_texts when old.is_public = 1 begin insert into search_name (search_name, rowid, name) values ('delete', old.key, old.name); insert into search_body (search_body, rowid, body) values ('delete', old.key, old.body); end;
 
-CREATE TRIGGER search_texts_inserted after insert on search_texts when new.is_public = 1 begin insert into search_index (rowid, name, body) values (new.key, new.name, new.body); end;
+CREATE TRIGGER search_texts_inserted after insert on search_texts when new.is_public = 1 begin insert into search_name (rowid, name) values (new.key, new.name); insert into search_body (rowid, body) values (new.key, new.body); end;
 
-CREATE TRIGGER search_texts_updated after update on search_texts begin insert into search_index (search_index, rowid, name, body) select 'delete', old.key, old.name, old.body where old.is_public = 1; insert into search_index (rowid, name, body) select new.key, new.name, new.body where new.is_public = 1; end;
+CREATE TRIGGER search_texts_updated after update on search_texts begin insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1; insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1; insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1; insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1; end;
 
 CREATE TABLE secrets (
   user_id text not null references users on delete cascade,

@@ -1,0 +1,330 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
+import { ApiError, type Client, ConnectionError, createClient } from "@hamlet/contract/client"
+import { describeEachDatabase } from "./support/databases.ts"
+import { type Loopback, openLoopback } from "./support/loopback.ts"
+import { createWorld, firstRunAt, type World } from "./support/world.ts"
+
+interface Scene {
+  readonly loopback: Loopback
+  readonly world: World
+  /** Our own client, as Ada. */
+  readonly client: Client
+}
+
+/** Each route of the table, called through the method that the table gave the client. */
+const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
+  async getMe({ client, world }) {
+    expect(await client.getMe()).toMatchObject({ id: world.ada.id, username: "ada", email: null, tier: null })
+  },
+  async listMyRuns({ client, world }) {
+    const ids = async (input: Parameters<Client["listMyRuns"]>[0]) => (await client.listMyRuns(input)).data.map((run) => run.id)
+    const [first = "", second = "", third = ""] = world.runs.map((run) => run.id)
+    expect(await ids({})).toEqual([third, second, first])
+    expect(await ids({ error: true })).toEqual([second])
+    expect(await ids({ source: ["http", "ui"] })).toEqual([first])
+    expect(await ids({ since: new Date(firstRunAt), until: new Date(firstRunAt + 60_000) })).toEqual([second])
+  },
+  async listMyLikes({ client, world }) {
+    expect((await client.listMyLikes({ limit: 1 })).data.map((val) => val.id)).toEqual([world.importers[1]?.id ?? ""])
+  },
+  async listMyComments({ client, world }) {
+    const { data } = await client.listMyComments({ relationship: "received", until: new Date(), offset: 1 })
+    expect(data.map((comment) => comment.id)).toEqual([world.libraryComments[0] ?? ""])
+  },
+  async listMyReferences({ client, world }) {
+    const { data } = await client.listMyReferences({ since: new Date(firstRunAt) })
+    expect(data.map((it) => it.reference.id)).toEqual(world.importers.map((val) => val.id).reverse())
+  },
+  async listVals({ client, world }) {
+    const { data } = await client.listVals({ userId: world.bob.id, privacy: "public" })
+    expect(data.map((val) => val.id)).toEqual(world.importers.map((val) => val.id).reverse())
+  },
+  async createVal({ client }) {
+    const input = { name: "created", code: 'export default "é\u2028😀"\n', readme: null, privacy: "unlisted", type: "httpnext" } as const
+    expect(await client.createVal(input)).toMatchObject({ ...input, type: "http", version: 1 })
+  },
+  async saveVal({ client }) {
+    const made = await client.saveVal({ name: "saved", code: "1" })
+    expect(await client.saveVal({ name: "saved", code: "2" }, { ifMatch: 1 })).toMatchObject({ id: made.id, version: 2 })
+    expect(await failure(client.saveVal({ name: "saved", code: "3" }, { ifMatch: 1 }))).toMatchObject({
+      status: 412,
+      code: "version_conflict",
+    })
+  },
+  async searchVals({ client, world }) {
+    const { data } = await client.searchVals({ query: 'from "http' })
+    expect(data.map((val) => val.id).sort()).toEqual(world.importers.map((val) => val.id).sort())
+  },
+  async getVal({ client, world }) {
+    const first = await client.raw.getVal({ val_id: world.library.id })
+    expect(first).toMatchObject({ status: 200, body: { name: "library", version: 2, likeCount: 1, referenceCount: 2 } })
+    const again = await client.raw.getVal({ val_id: world.library.id }, { ifNoneMatch: first.headers.get("etag") ?? "" })
+    expect(again).toMatchObject({ status: 304, body: undefined })
+  },
+  async updateVal({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    expect(await client.updateVal({ val_id: id, name: "updated", privacy: "public" })).toBeUndefined()
+    expect(await client.getVal({ val_id: id })).toMatchObject({ name: "updated", privacy: "public", version: 1 })
+  },
+  async deleteVal({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    expect(await client.deleteVal({ val_id: id }, { ifMatch: 1 })).toBeUndefined()
+    expect(await failure(client.getVal({ val_id: id }))).toMatchObject({ status: 404, code: "val_not_found" })
+  },
+  async listValRuns({ client, world }) {
+    const { data } = await client.listValRuns({ val_id: world.library.id, error: false, source: "api" })
+    expect(data.map((run) => run.id)).toEqual([world.runs[2]?.id ?? ""])
+  },
+  async listVersions({ client, world }) {
+    expect((await client.listVersions({ val_id: world.library.id })).data.map((it) => it.version)).toEqual([2, 1])
+  },
+  async createVersion({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    expect(await client.raw.createVersion({ val_id: id, code: "2" })).toMatchObject({ status: 201, body: { version: 2 } })
+    expect(await client.raw.createVersion({ val_id: id, code: "2" })).toMatchObject({ status: 200, body: { version: 2 } })
+  },
+  async getVersion({ client, world }) {
+    expect(await client.getVersion({ val_id: world.library.id, version: 1 })).toMatchObject({ version: 1, code: "export const one = 1" })
+  },
+  async deleteVersion({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    await client.createVersion({ val_id: id, code: "2" })
+    expect(await client.deleteVersion({ val_id: id, version: 1 })).toBeUndefined()
+    expect(await failure(client.deleteVersion({ val_id: id, version: 2 }))).toMatchObject({ status: 409, code: "last_version" })
+  },
+  async likeVal({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    expect(await client.likeVal({ val_id: id })).toBeUndefined()
+    expect((await client.getVal({ val_id: id })).likeCount).toBe(1)
+    await client.deleteVal({ val_id: id })
+  },
+  async unlikeVal({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    await client.likeVal({ val_id: id })
+    expect(await client.unlikeVal({ val_id: id })).toBeUndefined()
+    expect((await client.getVal({ val_id: id })).likeCount).toBe(0)
+  },
+  async listComments({ client, world }) {
+    const { data } = await client.listComments({ val_id: world.library.id })
+    expect(data.map((comment) => comment.id)).toEqual([...world.libraryComments].reverse())
+  },
+  async createComment({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    expect(await client.createComment({ val_id: id, comment: "*nice*" })).toMatchObject({ comment: "*nice*", val: { id } })
+    await client.deleteVal({ val_id: id })
+  },
+  async deleteComment({ client, world }) {
+    const { id } = await client.createComment({ val_id: world.library.id, comment: "oops" })
+    expect(await client.deleteComment({ comment_id: id })).toBeUndefined()
+    expect(await failure(client.deleteComment({ comment_id: id }))).toMatchObject({ status: 404, code: "comment_not_found" })
+  },
+  async listValReferences({ client, world }) {
+    const { data } = await client.listValReferences({ val_id: world.library.id, limit: 1 })
+    expect(data.map((it) => it.reference.name)).toEqual(["secondImporter"])
+  },
+  async listValDependencies({ client, world }) {
+    const { data } = await client.listValDependencies({ val_id: world.importers[0]?.id ?? "" })
+    expect(data.map((it) => it.dependsOn.id)).toEqual([world.library.id])
+  },
+  async getRun({ client, world }) {
+    const run = await client.getRun({ run_id: world.runs[1]?.id ?? "" })
+    expect(run).toMatchObject({ status: "failed", error: { name: "TypeError" }, durationMs: 25, val: { id: world.library.id } })
+  },
+  async getRunLogs({ client, world }) {
+    const { data } = await client.getRunLogs({ run_id: world.runs[0]?.id ?? "" })
+    expect(data.map((line) => line.message)).toEqual(["hello"])
+  },
+  async createUser({ loopback }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    const made = await admin.createUser({ username: "grace", email: "grace@example.com" })
+    expect(await openClient(loopback, made.token).getMe()).toMatchObject({ id: made.id, email: "grace@example.com" })
+  },
+  async getUser({ client, world }) {
+    expect((await client.getUser({ user_id: world.bob.id })).username).toBe("bob")
+  },
+  async listUserVals({ client, world }) {
+    const { data } = await client.listUserVals({ user_id: world.bob.id })
+    expect(data.map((val) => val.name)).toEqual(["secondImporter", "firstImporter"])
+  },
+  async getUserByName({ client, world }) {
+    expect((await client.getUserByName({ username: "@Bob" })).id).toBe(world.bob.id)
+  },
+  async getValByName({ client, world }) {
+    expect((await client.getValByName({ username: "ada", val_name: "LIBRARY" })).id).toBe(world.library.id)
+  },
+  async listTokens({ client }) {
+    expect((await client.listTokens()).data.map((token) => token.name)).toContain("first token")
+  },
+  async createToken({ client, loopback }) {
+    const made = await client.createToken({ name: "reader", scopes: ["user:read"], expiresAt: new Date("2999-12-31") })
+    expect(made).toMatchObject({ scopes: ["user:read"], expiresAt: "2999-12-31T00:00:00.000Z" })
+    expect((await openClient(loopback, made.token).getMe()).username).toBe("ada")
+  },
+  async revokeToken({ client, loopback }) {
+    const made = await client.createToken({ name: "brief", scopes: ["user:read"] })
+    expect(await client.revokeToken({ token_id: made.id })).toBeUndefined()
+    expect(await failure(openClient(loopback, made.token).getMe())).toMatchObject({ status: 401, code: "invalid_token" })
+  },
+  async listSecrets({ client, world }) {
+    expect((await client.listSecrets()).data.map((secret) => secret.name)).toEqual([...world.secrets])
+  },
+  async putSecret({ client }) {
+    expect(await client.putSecret({ name: "Z_PUT", value: "x", hosts: ["api.example.com:443"] })).toBeUndefined()
+    expect((await client.listSecrets()).data.at(-1)).toMatchObject({ name: "Z_PUT", hosts: ["api.example.com:443"] })
+  },
+  async deleteSecret({ client }) {
+    await client.putSecret({ name: "Z_GONE", value: "x" })
+    expect(await client.deleteSecret({ name: "Z_GONE" })).toBeUndefined()
+    expect(await failure(client.deleteSecret({ name: "Z_GONE" }))).toMatchObject({ status: 404, code: "secret_not_found" })
+  },
+  async getModule({ client }) {
+    expect(await client.getModule({ username: "ada", val_name: "library@1" })).toBe("export const one = 1")
+  },
+  async getOpenApi({ client }) {
+    expect((await client.getOpenApi()).openapi).toStartWith("3.1")
+  },
+  async getDocs({ client }) {
+    expect(await client.getDocs()).toStartWith("<!doctype html>")
+  },
+  async getHealth({ client }) {
+    expect((await client.getHealth()).status).toBe("ok")
+  },
+  async getReadiness({ client, loopback }) {
+    expect((await client.getReadiness()).database).toBe((await loopback.api.hamlet.deps.checkDatabase()).database)
+  },
+  async getMetrics({ client }) {
+    expect(await client.getMetrics()).toContain("hamlet_http_requests_total")
+  },
+}
+
+describeEachDatabase("createClient, with a real server,", (open) => {
+  let scene: Scene
+
+  beforeAll(async () => {
+    const loopback = await openLoopback(open)
+    const world = await createWorld(loopback.api, loopback.baseUrl)
+    scene = { loopback, world, client: openClient(loopback, world.ada.token) }
+  })
+
+  afterAll(() => scene.loopback.close())
+
+  describe("calls", () => {
+    for (const name of routeNames) {
+      const { method, path }: RouteDefinition = routes[name]
+      test(`${name} as ${method.toUpperCase()} ${path}`, async () => {
+        const { seen } = scene.loopback
+        const before = seen.length
+        await calls[name](scene)
+        const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
+        expect(seen.slice(before).some((request) => request.method === method.toUpperCase() && pattern.test(request.path))).toBe(true)
+      })
+    }
+  })
+
+  test("iterates the pages of every list to its end", async () => {
+    const { client, world } = scene
+    const val_id = world.library.id
+    const lists = {
+      listMyRuns: await Array.fromAsync(client.pages("listMyRuns", { limit: 1 })),
+      listMyLikes: await Array.fromAsync(client.pages("listMyLikes", { limit: 1 })),
+      listMyComments: await Array.fromAsync(client.pages("listMyComments", { limit: 1 })),
+      listMyReferences: await Array.fromAsync(client.pages("listMyReferences", { limit: 1 })),
+      listVals: await Array.fromAsync(client.pages("listVals", { limit: 1, userId: world.bob.id })),
+      searchVals: await Array.fromAsync(client.pages("searchVals", { limit: 1, query: "importer" })),
+      listVersions: await Array.fromAsync(client.pages("listVersions", { limit: 1, val_id })),
+      listValRuns: await Array.fromAsync(client.pages("listValRuns", { limit: 1, val_id, source: ["api", "http"] })),
+      listComments: await Array.fromAsync(client.pages("listComments", { limit: 1, val_id })),
+      listValReferences: await Array.fromAsync(client.pages("listValReferences", { limit: 1, val_id })),
+      listUserVals: await Array.fromAsync(client.pages("listUserVals", { limit: 1, user_id: world.bob.id })),
+    }
+    const sizes = Object.entries(lists).map(([name, pages]) => [name, ...pages.map((page) => page.data.length)])
+    expect(sizes).toEqual([
+      ["listMyRuns", 1, 1, 1],
+      ["listMyLikes", 1, 1],
+      ["listMyComments", 1, 1],
+      ["listMyReferences", 1, 1],
+      ["listVals", 1, 1],
+      ["searchVals", 1, 1],
+      ["listVersions", 1, 1],
+      ["listValRuns", 1, 1, 1],
+      ["listComments", 1, 1],
+      ["listValReferences", 1, 1],
+      ["listUserVals", 1, 1],
+    ])
+  })
+
+  test("gives the items of all pages, from the offset that is asked for", async () => {
+    const { client, world } = scene
+    const items = await Array.fromAsync(client.items("listMyRuns", { limit: 1, offset: 1, error: false }))
+    expect(items.map((run) => run.id)).toEqual([world.runs[0]?.id ?? ""])
+  })
+
+  test("does a POST once however often it is sent with the same key", async () => {
+    const { client } = scene
+    const first = await client.createVal({ code: "once" }, { idempotencyKey: "the key" })
+    expect(await client.createVal({ code: "once" }, { idempotencyKey: "the key" })).toEqual(first)
+    const other = await failure(client.createVal({ code: "twice" }, { idempotencyKey: "the key" }))
+    expect(other).toMatchObject({ status: 422, code: "idempotency_mismatch" })
+  })
+
+  test("throws an ApiError with code, issues and the id under which the server logged it", async () => {
+    const error = await failure(scene.client.createVal({ code: "", name: "1st" }))
+    expect(error).toMatchObject({ name: "ApiError", status: 400, code: "invalid_request" })
+    expect(error.issues.map((issue) => issue.path).sort()).toEqual(["code", "name"])
+    expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test.each([
+    ["unauthenticated", 401, ({ loopback }: Scene) => openClient(loopback).getMe()],
+    ["val_not_found", 404, ({ client }: Scene) => client.getVal({ val_id: crypto.randomUUID() })],
+    ["not_owner", 403, ({ client, world }: Scene) => client.deleteVal({ val_id: world.importers[0]?.id ?? "" })],
+    ["missing_scope", 403, ({ client }: Scene) => client.createUser({ username: "mallory" })],
+    ["scope_escalation", 403, ({ client }: Scene) => client.createToken({ name: "root", scopes: ["admin"] })],
+    ["name_taken", 409, ({ client }: Scene) => client.createVal({ code: "1", name: "Library" })],
+    ["run_not_found", 404, ({ client }: Scene) => client.getRun({ run_id: crypto.randomUUID() })],
+    ["user_not_found", 404, ({ client }: Scene) => client.getUserByName({ username: "nobody" })],
+    ["body_too_large", 413, ({ client }: Scene) => client.createVal({ code: "x".repeat(3_000_000) })],
+  ] as const)("throws an ApiError %s (%i), and asks only once", async (code, status, call) => {
+    const before = scene.loopback.seen.length
+    expect(await failure(call(scene))).toMatchObject({ code, status })
+    expect(scene.loopback.seen.length - before).toBe(1)
+  })
+
+  test("waits as long as the server asks while it is away, and gives up with an ApiError", async () => {
+    const loopback = await openLoopback(open)
+    const { token } = await loopback.api.addUser("eve")
+    await loopback.api.hamlet.stop()
+    const slept: number[] = []
+    const clock = { now: Date.now, sleep: (ms: number) => Promise.resolve(void slept.push(ms)) }
+    const client = createClient({ baseUrl: loopback.baseUrl, token, clock })
+
+    const error = await failure(client.getMe())
+
+    expect(error).toMatchObject({ status: 503, code: "database_unavailable", retryAfterMs: 1000 })
+    expect(slept).toEqual([1000, 1000])
+    expect(loopback.seen).toHaveLength(3)
+    await loopback.close()
+  })
+
+  test("says ConnectionError when nobody listens", async () => {
+    const loopback = await openLoopback(open)
+    await loopback.close()
+    const client = createClient({ baseUrl: loopback.baseUrl, retriesMax: 0 })
+    expect(await client.getHealth().catch((error: unknown) => error)).toBeInstanceOf(ConnectionError)
+  })
+})
+
+function openClient(loopback: Loopback, token?: string): Client {
+  return createClient({ baseUrl: loopback.baseUrl, token })
+}
+
+/** What the call fails with. */
+async function failure(call: Promise<unknown>): Promise<ApiError> {
+  const error = await call.then(
+    () => new Error("the call did not fail"),
+    (reason: unknown) => reason,
+  )
+  if (error instanceof ApiError) return error
+  throw error
+}

@@ -1,0 +1,23 @@
+import type { Database, Script } from "../../src/storage/database.ts"
+import type { Statement } from "../../src/storage/sql.ts"
+
+/** The same database, which tells of every statement that it is given. */
+export function recording(db: Database, onStatement: (statement: Statement) => void): Database {
+  return {
+    ...db,
+    read(statement) {
+      onStatement(statement)
+      return db.read(statement)
+    },
+    write: (script, options) => db.write(() => tell(script(), onStatement), options),
+  }
+}
+
+function* tell<T>(steps: Script<T>, onStatement: (statement: Statement) => void): Script<T> {
+  let step = steps.next()
+  while (!step.done) {
+    onStatement(step.value)
+    step = steps.next(yield step.value)
+  }
+  return step.value
+}

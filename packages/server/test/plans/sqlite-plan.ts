@@ -1,0 +1,73 @@
+import type { Statement } from "../../src/storage/sql.ts"
+
+/** A row of `explain query plan`. */
+export interface SqlitePlanRow {
+  readonly id: number
+  readonly parent: number
+  readonly detail: string
+}
+
+/**
+ * Indexes that may be read from their beginning without a condition, because the order they give is the one that is asked for and a limit
+ * ends the walk: the newest public vals, and the most liked ones.
+ */
+const walkedIndexes = new Set(["vals_public", "vals_public_by_rank"])
+
+/** A queue of vals whose runs are to be deleted: one is taken from it at a time, and it is empty most of the time. */
+const smallTables = new Set(["run_purges"])
+
+/** What is wrong with a plan of SQLite's: whole tables read, and sorts of more than some part that a limit has cut. */
+export function findSqliteFaults(statement: Statement, rows: readonly SqlitePlanRow[]): readonly string[] {
+  return rows.flatMap((row) => {
+    const isFault = row.detail.startsWith("SCAN ") ? !isHarmlessScan(statement, rows, row) : !isHarmlessStep(statement, rows, row)
+    return isFault ? [row.detail] : []
+  })
+}
+
+function isHarmlessScan(statement: Statement, rows: readonly SqlitePlanRow[], row: SqlitePlanRow): boolean {
+  const [, name = "", rest = ""] = /^SCAN (\S+)(?: (.*))?$/.exec(row.detail) ?? []
+  if (name === "CONSTANT" || smallTables.has(name) || isSubquery(rows, name)) return true
+  // Full-text search with a MATCH: the M in the plan that FTS5 gives itself.
+  if (/^VIRTUAL TABLE INDEX \d+:.*M/.test(rest)) return true
+  const index = /^USING (?:COVERING )?INDEX (\w+)$/.exec(rest)?.[1] ?? ""
+  return walkedIndexes.has(index) && isCutWhere(statement, index) && !siblings(rows, row).some(isSort)
+}
+
+/** The limit that ends the walk: of the select that has the condition of the index. */
+function isCutWhere(statement: Statement, index: string): boolean {
+  const order = index === "vals_public" ? "created_at desc" : "like_count desc, created_at desc"
+  return new RegExp(`privacy = 'public'\\s+order by ${order}, id desc\\s+limit \\$\\d`).test(statement.text)
+}
+
+function isHarmlessStep(statement: Statement, rows: readonly SqlitePlanRow[], row: SqlitePlanRow): boolean {
+  if (row.detail.includes("AUTOMATIC")) return false
+  if (!isSort(row)) return true
+  // The outermost loop decides how much there is to sort; the ones inside look up single rows.
+  const [outer, ...inner] = siblings(rows, row).filter(({ detail }) => /^(SCAN|SEARCH) /.test(detail))
+  const name = /^SCAN (\S+)$/.exec(outer?.detail ?? "")?.[1] ?? ""
+  return isSubquery(rows, name) && isCut(statement, name) && inner.every(({ detail }) => detail.startsWith("SEARCH "))
+}
+
+function isSort({ detail }: SqlitePlanRow): boolean {
+  return detail.startsWith("USE TEMP B-TREE")
+}
+
+function siblings(rows: readonly SqlitePlanRow[], { parent, id }: SqlitePlanRow): readonly SqlitePlanRow[] {
+  return rows.filter((other) => other.parent === parent && other.id !== id)
+}
+
+function isSubquery(rows: readonly SqlitePlanRow[], name: string): boolean {
+  return rows.some(({ detail }) => detail === `CO-ROUTINE ${name}` || detail === `MATERIALIZE ${name}`)
+}
+
+/**
+ * Whether the subquery of that name ends with a limit. `parts` is a union of subqueries called `part`, and around the one that is called
+ * `hit` there is another of the same name, which looks up a row for each.
+ */
+function isCut({ text }: Statement, name: string): boolean {
+  const subquery = name === "parts" ? "part" : name
+  const ends = [...text.matchAll(new RegExp(`(\\S+\\s+\\S+)\\)\\s+${subquery}\\b`, "g"))].flatMap(([, end]) => end ?? [])
+  return ends.some((end) => limitPattern.test(end)) && ends.every((end) => limitPattern.test(end) || end === "= hit.key")
+}
+
+const limitPattern = /^(?:limit|offset)\s+\$\d+$/

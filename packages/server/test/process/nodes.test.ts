@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { ApiError, createClient } from "@hamlet/contract/client"
+import { sql } from "../../src/storage/sql.ts"
+import { databases, notRun } from "../support/databases.ts"
+import { openStage, type Stage } from "../support/stage.ts"
+
+// A node is a server with a data folder of its own; what nodes share is the database and the key.
+const sharedKey = { HAMLET_SECRET_KEY: Buffer.alloc(32, 5).toString("base64") }
+const server = databases.find(({ name }) => name === "PostgreSQL")
+
+if (server === undefined) notRun("several nodes", "HAMLET_TEST_POSTGRES_URL is not set")
+else
+  describe("several nodes", () => {
+    test("that start at once on an empty database all come up, with one first user and one token", async () => {
+      await using stage = await openStage(server.open)
+      const nodes = [startNode(stage, 1), startNode(stage, 2), startNode(stage, 3)]
+      const baseUrls = await Promise.all(nodes.map((node) => node.listening()))
+
+      const tokens = nodes.flatMap((node) => /\n {2}token {2,}(\S+)\n/.exec(node.stdout)?.[1] ?? [])
+      expect(tokens).toHaveLength(1)
+      const db = await stage.connect()
+      expect(await db.read(sql`select username from users`)).toHaveLength(1)
+      expect(await db.read(sql`select id from tokens`)).toHaveLength(1)
+      await db.stop()
+
+      // Whatever one of them does, the others know at once.
+      const { username } = await createClient({ baseUrl: baseUrls[0] ?? "", token: tokens[0] ?? "" }).getMe()
+      const [first, second, third] = baseUrls.map((baseUrl) => createClient({ baseUrl, token: tokens[0] ?? "" }))
+      if (!first || !second || !third) throw new Error("a node is missing")
+      const { id } = await first.createVal({ name: "shared", code: "1" })
+      expect((await second.createVersion({ val_id: id, code: "2" })).version).toBe(2)
+      expect((await third.getValByName({ username, val_name: "shared" })).code).toBe("2")
+      const brief = await first.createToken({ name: "brief", scopes: ["user:read"] })
+      const stranger = createClient({ baseUrl: baseUrls[1] ?? "", token: brief.token })
+      expect((await stranger.getMe()).username).toBe(username)
+      await third.revokeToken({ token_id: brief.id })
+      expect(await stranger.getMe().catch((error: unknown) => error)).toBeInstanceOf(ApiError)
+    })
+
+    test("do once what was sent to two of them with one idempotency key", async () => {
+      await using stage = await openStage(server.open)
+      const token = "a-token-that-both-nodes-are-given-0123456789"
+      const nodes = [startNode(stage, 1, token), startNode(stage, 2, token)]
+      const clients = await Promise.all(nodes.map(async (node) => createClient({ baseUrl: await node.listening(), token, retriesMax: 0 })))
+      const sent = await Promise.allSettled(clients.map((client) => client.createVal({ code: "once" }, { idempotencyKey: "one" })))
+      const made = sent.flatMap((result) => (result.status === "fulfilled" ? [result.value.id] : []))
+      const refused = sent.flatMap((result) => (result.status === "rejected" ? [(result.reason as ApiError).code] : []))
+      expect(new Set(made).size).toBe(1)
+      expect(refused.filter((code) => code !== "idempotency_in_flight")).toEqual([])
+      expect((await clients[0]?.listVals())?.data).toHaveLength(1)
+      expect(nodes.map((node) => node.stdout.includes("token"))).toEqual([false, false])
+    })
+
+    test("refuse to work with different keys", async () => {
+      await using stage = await openStage(server.open)
+      await startNode(stage, 1).listening()
+      const other = stage.start(["serve", "--data-dir", join(stage.dataDir, "other")])
+      expect(await other.ended()).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^Cannot start: the secrets [^\n]+\n$/) })
+    })
+  })
+
+function startNode(stage: Stage, number: number, token = "") {
+  // Each would call the first user differently, so that two of them would show.
+  const env = { ...sharedKey, HAMLET_TOKEN: token, HAMLET_USER: `node${number}` }
+  return stage.start(["serve", "--data-dir", join(stage.dataDir, String(number))], env)
+}

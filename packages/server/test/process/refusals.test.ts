@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { ConfigError, loadConfig, type options } from "../../src/config.ts"
+import { openPostgres } from "../../src/storage/postgres.ts"
+import { raw, sql } from "../../src/storage/sql.ts"
+import { describeEachDatabase, notRun } from "../support/databases.ts"
+import type { HamletProcess } from "../support/hamlet-process.ts"
+import { OldPostgres } from "../support/old-postgres.ts"
+import { PrivatePostgres } from "../support/private-postgres.ts"
+import { openStage } from "../support/stage.ts"
+
+const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
+const startMsMax = 60_000
+const otherKey = Buffer.alloc(32, 9).toString("base64")
+
+/** The one sentence with which the program refuses to start. It is all that it prints. */
+async function refusal(hamlet: HamletProcess): Promise<string> {
+  const { exitCode, stdout, stderr } = await hamlet.ended()
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
+  expect(stderr).toMatch(/^Cannot [^\n]+[^\n.]\n$/)
+  return stderr.trimEnd()
+}
+
+describe("hamlet serve refuses to start, with one sentence,", () => {
+  test("when its port is taken, before it has written anything", async () => {
+    await using stage = await openStage()
+    using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() })
+    const message = await refusal(stage.start(["serve", "--port", String(other.port)]))
+    expect(message).toBe(`Cannot listen on 127.0.0.1 port ${other.port}: another program listens there`)
+    expect(await Bun.file(join(stage.dataDir, "hamlet.db")).exists()).toBe(false)
+  })
+
+  test("when the machine does not have the address", async () => {
+    await using stage = await openStage()
+    const message = await refusal(stage.start(["serve", "--host", "192.0.2.1"]))
+    expect(message).toBe("Cannot listen on 192.0.2.1 port 0: this machine does not have that address")
+  })
+
+  test("when the data folder cannot be made or written to", async () => {
+    await using stage = await openStage()
+    // Root may write to every folder, but nobody can make one below a file.
+    await writeFile(stage.dataDir, "a file")
+    const message = await refusal(stage.start())
+    expect(message).toStartWith(`Cannot use the data folder "${stage.dataDir}": `)
+    expect(await refusal(stage.start(["serve", "--data-dir", join(stage.dataDir, "below")]))).toStartWith("Cannot use the data folder ")
+  })
+
+  test("when the database file is none", async () => {
+    await using stage = await openStage()
+    await mkdir(stage.dataDir)
+    await writeFile(join(stage.dataDir, "hamlet.db"), "not a database ".repeat(1000))
+    expect(await refusal(stage.start())).toBe("Cannot use the database: file is not a database")
+  })
+
+  test.each(["", "short\n", "not base64 at all, but long enough to be a key\n"])("when the key file holds %j", async (content) => {
+    await using stage = await openStage()
+    await mkdir(stage.dataDir)
+    const path = join(stage.dataDir, "secret.key")
+    await writeFile(path, content)
+    expect(await refusal(stage.start())).toBe(`Cannot read the key file "${path}": each line must be 32 bytes in base64`)
+  })
+
+  test("when nobody answers at the address of the database", async () => {
+    await using stage = await openStage()
+    const message = await refusal(stage.start(["serve", "--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet"]))
+    expect(message).toStartWith("Cannot use the database: ")
+    expect(message).not.toContain("hush")
+  })
+
+  test("when the database is too old", async () => {
+    await using stage = await openStage()
+    const server = new OldPostgres("13.14", "130014")
+    const message = await refusal(stage.start(["serve", "--database-url", server.url]))
+    expect(message).toBe("Cannot use the database: PostgreSQL 14 or newer is needed, and the server is 13.14")
+    server.stop()
+  })
+})
+
+if (binaries === undefined) notRun("hamlet serve, with a wrong password,", "HAMLET_TEST_POSTGRES_BIN is not set")
+else
+  describe("hamlet serve, with a wrong password,", () => {
+    let server: PrivatePostgres
+
+    beforeAll(async () => {
+      server = await PrivatePostgres.create(binaries)
+      const db = await openPostgres(server.url, { connectionsMax: 2 })
+      await db.write(function* () {
+        yield raw("create role locked login password 'the right one'")
+      })
+      await db.stop()
+      const rules = join(server.folder, "data", "pg_hba.conf")
+      await writeFile(rules, `local all locked scram-sha-256\n${await readFile(rules, "utf8")}`)
+      await server.stop("fast")
+      await server.start()
+    }, startMsMax)
+
+    afterAll(() => server.remove(), startMsMax)
+
+    test("refuses to start, and repeats no password", async () => {
+      await using stage = await openStage()
+      const url = server.url.replace("postgres@", "locked:hush@")
+      const message = await refusal(stage.start(["serve", "--database-url", url]))
+      expect(message).toBe('Cannot use the database: password authentication failed for user "locked"')
+    })
+
+    test("refuses to start with a database that does not exist", async () => {
+      await using stage = await openStage()
+      const message = await refusal(stage.start(["serve", "--database-url", server.url.replace("/postgres?", "/nowhere?")]))
+      expect(message).toBe('Cannot use the database: database "nowhere" does not exist')
+    })
+  })
+
+describeEachDatabase("hamlet serve", (open) => {
+  test("refuses to start on data that a newer version has written, and changes nothing", async () => {
+    await using stage = await openStage(open)
+    const { hamlet } = await stage.serve()
+    hamlet.signal("SIGTERM")
+    await hamlet.ended()
+    const db = await stage.connect()
+    await db.write(function* () {
+      yield sql`insert into schema_migrations (version, name, applied_at) values (${999}, ${"from the future"}, ${0})`
+    })
+
+    const message = await refusal(stage.start())
+
+    expect(message).toMatch(
+      /^Cannot use the database: a newer version of Hamlet has written it \(its schema is 999 "from the future", this version knows up to \d+\)$/,
+    )
+    expect(await db.read(sql`select count(*) as count from users`)).toHaveLength(1)
+    await db.stop()
+  })
+
+  test("refuses to start with a key that does not open the secrets", async () => {
+    await using stage = await openStage(open)
+    const { hamlet } = await stage.serve()
+    hamlet.signal("SIGTERM")
+    await hamlet.ended()
+
+    const message = await refusal(stage.start(["serve"], { HAMLET_SECRET_KEY: otherKey }))
+
+    expect(message).toMatch(/^Cannot start: the secrets in this database are encrypted with key [0-9a-f]{16}, which is neither in /)
+    expect(message).not.toContain(otherKey)
+    expect(await refusal(stage.start(["rotate-secret-key"], { HAMLET_SECRET_KEY: otherKey }))).toBe(message)
+    // With the right one it starts again.
+    await stage.serve()
+  })
+})
+
+describe("hamlet refuses, with one sentence, what it does not understand:", () => {
+  test.each<[readonly string[], Record<string, string>, string]>([
+    [["fly"], {}, 'Cannot do "fly": the commands are serve and rotate-secret-key'],
+    [["serve", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
+    [["rotate-secret-key", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
+    [["serve"], { HAMLET_PORT: "http" }, 'Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535'],
+  ])("arguments %j, environment %j", async (args, env, message) => {
+    await using stage = await openStage()
+    expect(await refusal(stage.start(args, env))).toBe(message)
+  })
+})
+
+describe("loadConfig", () => {
+  const samples: Record<(typeof options)[number]["env"], string> = {
+    HAMLET_HOST: "0.0.0.0",
+    HAMLET_PORT: "9000",
+    HAMLET_DATA_DIR: "/srv/hamlet",
+    HAMLET_DATABASE_URL: "postgres://ada@host/hamlet",
+    HAMLET_DATABASE_CONNECTIONS_MAX: "20",
+    HAMLET_BASE_URL: "https://hamlet.example",
+    HAMLET_VALS_DOMAIN: "vals.example",
+    HAMLET_USER: "grace",
+    HAMLET_TOKEN: "x".repeat(32),
+    HAMLET_SECRET_KEY: `${otherKey},${otherKey}`,
+    HAMLET_RATE_PER_TOKEN: "7",
+    HAMLET_RATE_PER_ADDRESS: "none",
+    HAMLET_ADDRESS_HEADER: "x-forwarded-for",
+    HAMLET_BODY_BYTES_MAX: "4096",
+    HAMLET_LOG_LEVEL: "warn",
+  }
+
+  const secret = "too-short-to-be-a-token"
+  const wrong: Record<string, string> = {
+    HAMLET_PORT: "65536",
+    HAMLET_DATABASE_URL: `mysql://ada:${secret}@host/db`,
+    HAMLET_DATABASE_CONNECTIONS_MAX: "1",
+    HAMLET_BASE_URL: "hamlet.example",
+    HAMLET_VALS_DOMAIN: "*.example",
+    HAMLET_USER: "ada lovelace",
+    HAMLET_TOKEN: secret,
+    HAMLET_SECRET_KEY: secret,
+    HAMLET_RATE_PER_TOKEN: "0",
+    HAMLET_RATE_PER_ADDRESS: "many",
+    HAMLET_BODY_BYTES_MAX: "1k",
+    HAMLET_LOG_LEVEL: "loud",
+  }
+  const unchecked = ["HAMLET_HOST", "HAMLET_DATA_DIR", "HAMLET_ADDRESS_HEADER"]
+
+  test.each(Object.keys(samples).filter((env) => !unchecked.includes(env)))("says what is wrong with %s, and repeats no secret", (env) => {
+    const value = wrong[env] ?? ""
+    const sentence = new RegExp(`^Cannot use ${env} "[^"]+": (it|each key) must [^.\\n]+$`)
+    for (const load of [() => loadConfig({ [env]: value }, []), () => loadConfig({}, [toFlag(env), value])]) {
+      const error = caught(load)
+      expect(error).toBeInstanceOf(ConfigError)
+      expect(String(error instanceof Error && error.message)).toMatch(sentence)
+      expect(String(error)).not.toContain(secret)
+    }
+  })
+
+  test.each([
+    [["--port"], "Option '--port <value>' argument missing"],
+    [["--port", "--host"], "Option '--port' argument is ambiguous"],
+    [["here"], "Unexpected argument 'here'"],
+  ])("says in one sentence what is wrong with the arguments %j", (args, message) => {
+    expect(caught(() => loadConfig({}, args))).toEqual(new ConfigError(`Cannot understand the command line: ${message}`))
+  })
+
+  test.each(Object.entries(samples))("takes %s from the environment and from its flag alike", (env, value) => {
+    const flag = toFlag(env)
+    const fromEnv = loadConfig({ [env]: value }, [])
+    expect(loadConfig({}, [flag, value])).toEqual(fromEnv)
+    expect(loadConfig({ [env]: "nonsense" }, [flag, value])).toEqual(fromEnv)
+    // Empty is as good as not set.
+    expect(loadConfig({ [env]: "" }, [])).toEqual(loadConfig({}, []))
+    if (env !== "HAMLET_RATE_PER_ADDRESS") expect(fromEnv).not.toEqual(loadConfig({}, []))
+  })
+})
+
+function toFlag(env: string): string {
+  return `--${env.replace("HAMLET_", "").toLowerCase().replaceAll("_", "-")}`
+}
+
+function caught(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  throw new Error("nothing was thrown")
+}

@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createClient } from "@hamlet/contract/client"
+import { sql } from "../../src/storage/sql.ts"
+import { describeEachDatabase } from "../support/databases.ts"
+import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+
+describeEachDatabase("hamlet serve", (open) => {
+  test("prints at its first start where it listens, the first user, the token and the docs", async () => {
+    await using stage = await openStage(open)
+    const hamlet = stage.start()
+    const baseUrl = await hamlet.listening()
+
+    expect(baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+$/)
+    const [, token = ""] = await hamlet.waitFor("stdout", /\n {2}token {2,}(\S+)\n/)
+    const database = stage.url === undefined ? `SQLite in ${join(stage.dataDir, "hamlet.db")}` : "PostgreSQL"
+    expect(hamlet.stdout).toBe(
+      [
+        `Hamlet 0.1.0 listens at ${baseUrl}`,
+        `  database    ${database}`,
+        "  first user  ada",
+        `  token       ${token}`,
+        "              (shown only now: keep it)",
+        `  docs        ${baseUrl}/docs`,
+        "",
+      ].join("\n"),
+    )
+    const client = createClient({ baseUrl, token })
+    expect(await client.getMe()).toMatchObject({ username: "ada", links: { self: expect.stringContaining(`${baseUrl}/v1/users/`) } })
+    expect((await client.createToken({ name: "everything", scopes: ["admin"] })).scopes).toEqual(["admin"])
+    expect(await client.getDocs()).toStartWith("<!doctype html>")
+  })
+
+  test("prints nothing secret at its second start, and the first user and token stay", async () => {
+    await using stage = await openStage(open)
+    const first = stage.start()
+    await first.listening()
+    const [, token = ""] = await first.waitFor("stdout", /\n {2}token {2,}(\S+)\n/)
+    first.signal("SIGTERM")
+    await first.ended()
+
+    const second = stage.start(["serve"], { HAMLET_USER: "somebody_else" })
+    const baseUrl = await second.listening()
+
+    expect(second.stdout).not.toContain("token")
+    expect(second.stdout).toContain("first user  ada")
+    expect((await createClient({ baseUrl, token }).getMe()).username).toBe("ada")
+    expect(await usernames(stage)).toEqual(["ada"])
+  })
+
+  test("gives the first user the token of HAMLET_TOKEN and never prints it, at any start", async () => {
+    await using stage = await openStage(open)
+    for (let start = 0; start < 2; start++) {
+      const { hamlet, baseUrl } = await stage.serve()
+      expect((await createClient({ baseUrl, token: chosenToken }).getMe()).username).toBe("ada")
+      hamlet.signal("SIGTERM")
+      const { stdout, stderr } = await hamlet.ended()
+      expect(stdout + stderr).not.toContain(chosenToken)
+      expect(stdout).not.toContain("token")
+    }
+    // A token that is there already is not added again.
+    expect(await count(stage, "tokens")).toBe(1)
+  })
+})
+
+test("hamlet serve reads flags that mirror the environment and win over it", async () => {
+  await using stage = await openStage()
+  const elsewhere = await mkdtemp(join(tmpdir(), "hamlet-flags-"))
+  try {
+    const flags = {
+      "--data-dir": elsewhere,
+      "--user": "grace",
+      "--token": chosenToken,
+      "--base-url": "https://hamlet.example/",
+      "--vals-domain": "vals.example:8443",
+      "--log-level": "none",
+      "--body-bytes-max": "1024",
+      "--rate-per-token": "1",
+    }
+    const wrong = {
+      HAMLET_USER: "not_me",
+      HAMLET_BASE_URL: "http://wrong.example",
+      HAMLET_BODY_BYTES_MAX: "4096",
+      HAMLET_RATE_PER_TOKEN: "none",
+    }
+    const hamlet = stage.start(["serve", ...Object.entries(flags).flat(), "--port=0", "--host", "127.0.0.1"], wrong)
+
+    expect(await hamlet.listening()).toBe("https://hamlet.example")
+    expect(hamlet.stdout).toContain("first user  grace")
+    expect(hamlet.stdout).toContain(join(elsewhere, "hamlet.db"))
+    expect(hamlet.stderr).toBe("")
+  } finally {
+    await rm(elsewhere, { recursive: true })
+  }
+})
+
+test.each([[[]], [["--log-level", "none"]]])("hamlet without a command serves (arguments %j)", async (args) => {
+  await using stage = await openStage()
+  expect(await stage.start(args).listening()).toStartWith("http://localhost:")
+})
+
+async function usernames(stage: Stage): Promise<readonly string[]> {
+  const db = await stage.connect()
+  const rows = await db.read<{ username: string }>(sql`select username from users order by id`)
+  await db.stop()
+  return rows.map((row) => row.username)
+}
+
+async function count(stage: Stage, table: "tokens"): Promise<number> {
+  const db = await stage.connect()
+  const [row] = await db.read<{ count: number | string }>({ text: `select count(*) as count from ${table}`, values: [] })
+  await db.stop()
+  return Number(row?.count)
+}

@@ -1,0 +1,132 @@
+import { expect, test } from "bun:test"
+import { once } from "node:events"
+import { existsSync, readdirSync } from "node:fs"
+import { connect, type Socket } from "node:net"
+import { join } from "node:path"
+import { createClient } from "@hamlet/contract/client"
+import { sql } from "../../src/storage/sql.ts"
+import { describeEachDatabase } from "../support/databases.ts"
+import { chosenToken, openStage } from "../support/stage.ts"
+
+describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
+  test("finishes the request in flight, closes everything and ends with 0", async () => {
+    await using stage = await openStage(open)
+    const { hamlet, baseUrl } = await stage.serve()
+    const idle = await openIdle(baseUrl)
+    const slow = await beginPost(baseUrl, { name: "slow", code: "1" })
+
+    hamlet.signal("SIGTERM")
+    // From now on nobody new is let in, and who has nothing to say is shown out, while the request is still waited for.
+    await Promise.all([refused(baseUrl), idle.closed])
+    const answer = await slow.finish()
+
+    expect(answer).toStartWith("HTTP/1.1 200 OK")
+    expect(await hamlet.ended()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('"route":"createVal","status":200') })
+    expect(existsSync(stage.dataDir) && readdirSync(stage.dataDir).sort()).toEqual(
+      stage.url === undefined ? ["hamlet.db", "secret.key"] : ["secret.key"],
+    )
+    using _next = Bun.serve({ hostname: "127.0.0.1", port: Number(new URL(baseUrl).port), fetch: () => new Response() })
+    const db = await stage.connect()
+    expect(await db.read(sql`select name from vals`)).toEqual([{ name: "slow" }])
+    await db.stop()
+  })
+
+  test("does not wait any longer after a second signal", async () => {
+    await using stage = await openStage(open)
+    const { hamlet, baseUrl } = await stage.serve()
+    const slow = await beginPost(baseUrl, { name: "never", code: "1" })
+    hamlet.signal("SIGTERM")
+    await refused(baseUrl)
+    hamlet.signal("SIGINT")
+    expect((await hamlet.ended()).exitCode).toBe(130)
+    slow.socket.destroy()
+  })
+})
+
+describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
+  test("has lost nothing that it acknowledged", async () => {
+    await using stage = await openStage(open)
+    const { hamlet, baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
+    const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
+    const { id } = await client.createVal({ name: "target", code: "0" })
+    const acknowledged: { name: string; code: string }[] = []
+    const enough = Promise.withResolvers<void>()
+    const writeUntilItDies = async (writer: number) => {
+      for (let count = 0; ; count++) {
+        const val = { name: `w${writer}_${count}`, code: `${writer} ${count}` }
+        await client.createVal(val)
+        acknowledged.push(val)
+        await client.createVersion({ val_id: id, code: `${writer} ${count}` })
+        if (acknowledged.length >= 100) enough.resolve()
+      }
+    }
+    const writers = Promise.allSettled([1, 2, 3, 4].map(writeUntilItDies))
+
+    await enough.promise
+    hamlet.signal("SIGKILL")
+    await Promise.all([writers, hamlet.ended()])
+
+    const next = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
+    const again = createClient({ baseUrl: next.baseUrl, token: chosenToken })
+    const found = await Array.fromAsync(again.items("listVals", { limit: 100 }))
+    const kept = new Map(found.map(({ name, code }) => [name, code]))
+    expect(acknowledged.filter(({ name, code }) => kept.get(name) !== code)).toEqual([])
+    // No number was given twice and none is missing, whatever was under way.
+    const versions = (await Array.fromAsync(again.items("listVersions", { val_id: id, limit: 100 }))).map(({ version }) => version)
+    expect(versions).toEqual(versions.map((_, index) => versions.length - index))
+    expect((await again.getVal({ val_id: id })).version).toBe(versions.length)
+  })
+})
+
+test("hamlet serve leaves the SQLite file alone so that it can be copied after the end", async () => {
+  await using stage = await openStage()
+  const { hamlet, baseUrl } = await stage.serve()
+  await createClient({ baseUrl, token: chosenToken }).createVal({ name: "kept", code: "1" })
+  hamlet.signal("SIGINT")
+  expect((await hamlet.ended()).exitCode).toBe(0)
+  expect(existsSync(join(stage.dataDir, "hamlet.db-wal"))).toBe(false)
+})
+
+/** A connection that has had its answer and is kept open. */
+async function openIdle(baseUrl: string): Promise<{ readonly closed: Promise<unknown> }> {
+  const socket = await open(baseUrl)
+  socket.write("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+  await once(socket, "data")
+  return { closed: once(socket, "close") }
+}
+
+/** A request whose body has arrived in part. */
+async function beginPost(baseUrl: string, value: object): Promise<{ readonly socket: Socket; finish(): Promise<string> }> {
+  const body = JSON.stringify(value)
+  const socket = await open(baseUrl)
+  socket.write(
+    `POST /v1/vals HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${chosenToken}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+  )
+  // The server reads its connections in turn: when it has answered two later requests, it has begun with this one.
+  for (let turn = 0; turn < 2; turn++) await fetch(`${baseUrl}/healthz`)
+  return {
+    socket,
+    async finish() {
+      socket.write(body.slice(5))
+      const [answer = "the connection was closed"] = await Promise.race([once(socket, "data"), once(socket, "close").then(() => [])])
+      return String(answer)
+    },
+  }
+}
+
+async function open(baseUrl: string): Promise<Socket> {
+  const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1")
+  await once(socket, "connect")
+  return socket
+}
+
+/** Waits until nobody listens any more. */
+async function refused(baseUrl: string): Promise<void> {
+  for (;;) {
+    try {
+      ;(await open(baseUrl)).destroy()
+    } catch {
+      return
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { tmpdir } from "node:os"
+import { dirname } from "node:path"
+import { type RouteName, type Routes, routeNames, routes } from "@hamlet/contract"
+import { compose, type Hamlet } from "../src/compose.ts"
+import { loadConfig } from "../src/config.ts"
+import { allScopes, issueToken } from "../src/domain/tokens.ts"
+import { type Statement, sql } from "../src/storage/sql.ts"
+import { createBigWorld, examples, idOf } from "./plans/big-world.ts"
+import { openPlanner, type Planner } from "./plans/planner.ts"
+import { recording } from "./plans/recording-database.ts"
+import { describeEachDatabase, openAgain, type TestDatabase } from "./support/databases.ts"
+
+type GetRoute = { [Name in RouteName]: Routes[Name]["method"] extends "get" ? Name : never }[RouteName]
+
+const fillMsMax = 120_000
+const pages = ["", "limit=100&offset=40"]
+const periods = [
+  "",
+  "since=2023-11-14T22:13:20Z",
+  "until=2023-11-15T00:00:00Z&limit=1",
+  "since=2023-11-14T22:13:20Z&until=2023-11-15T00:00:00Z",
+]
+const runFilters = [
+  ...periods,
+  "error=true",
+  "error=false",
+  "source=http",
+  "source=api",
+  "source=api,http,interval",
+  "error=true&source=api,http&since=2023-11-14T22:13:20Z",
+  "error=false&source=interval&limit=100&offset=40",
+]
+const vals = [examples.publicVal, examples.privateVal, examples.unlistedVal, examples.strangersVal]
+const ofVals = (rest: string) => vals.map((id) => `/v1/vals/${id}${rest}`)
+const combine = (paths: readonly string[], queries: readonly string[]) =>
+  paths.flatMap((path) => queries.map((query) => `${path}?${query}`))
+
+/** What is asked of each route: every filter it has, alone and together. Each is asked by the owner, by somebody else and by nobody. */
+const questions: Record<GetRoute, readonly string[]> = {
+  getMe: ["/v1/me"],
+  listMyRuns: combine(["/v1/me/runs"], runFilters),
+  listMyLikes: combine(["/v1/me/likes"], pages),
+  listMyComments: combine(
+    ["/v1/me/comments"],
+    ["any", "given", "received"].flatMap((it) => periods.map((period) => `relationship=${it}&${period}`)),
+  ),
+  listMyReferences: combine(["/v1/me/references"], periods),
+  listVals: combine(
+    ["/v1/vals"],
+    ["", `userId=${idOf("user", 1)}`, `userId=${idOf("user", 3)}`, `userId=${idOf("user", 9000)}`].flatMap((owner) =>
+      ["", "privacy=public", "privacy=private", "privacy=unlisted", "limit=100&offset=500"].map((privacy) => `${owner}&${privacy}`),
+    ),
+  ),
+  // In all of them, in some, in a name, in none; the beginning of a name; punctuation; deep into the list.
+  searchVals: combine(
+    ["/v1/search/vals"],
+    ["common", "needle", "val123", "nowhere", "v", "zz", "=", "common&offset=400&limit=100"].map((it) => `query=${it}`),
+  ),
+  getVal: ofVals(""),
+  listValRuns: combine(ofVals("/runs"), runFilters),
+  listVersions: combine(ofVals("/versions"), pages),
+  getVersion: ofVals("/versions/1"),
+  listComments: combine(ofVals("/comments"), pages),
+  listValReferences: combine(ofVals("/references"), periods),
+  listValDependencies: combine(ofVals("/dependencies"), periods),
+  getRun: [`/v1/runs/${idOf("run", 1)}`],
+  getRunLogs: [`/v1/runs/${idOf("run", 40)}/logs`],
+  getUser: [`/v1/users/${idOf("user", 1)}`],
+  listUserVals: combine(
+    [`/v1/users/${idOf("user", 1)}/vals`, `/v1/users/${idOf("user", 3)}/vals`, `/v1/users/${idOf("user", 9000)}/vals`],
+    pages,
+  ),
+  getUserByName: ["/v1/alias/user1", "/v1/alias/@USER9000", "/v1/alias/nobody"],
+  getValByName: ["/v1/alias/user1/val1", "/v1/alias/user1/val7", "/v1/alias/user1/nothing"],
+  listTokens: combine(["/v1/me/tokens"], pages),
+  listSecrets: combine(["/v1/me/secrets"], pages),
+  getModule: ["/v/user1/val1", "/v/user1/val1@1"],
+  getOpenApi: ["/openapi.json"],
+  getDocs: ["/docs"],
+  getHealth: ["/healthz"],
+  getReadiness: ["/readyz"],
+  getMetrics: ["/metrics"],
+}
+
+/** What people do, one after the other. The first user's val 7 is private, 11 public, 31 is imported by others. */
+const deeds: readonly (readonly [method: string, path: string, body?: object])[] = [
+  ["POST", "/v1/vals", { name: "brandNew", code: 'import "https://esm.town/v/user1/val31"', privacy: "public" }],
+  ["PUT", "/v1/vals", { name: "val11", code: 'import "https://esm.town/v/user1/val32"' }],
+  ["PUT", "/v1/vals", { name: "brandNew2", code: "1" }],
+  ["POST", `/v1/vals/${idOf("val", 11)}/versions`, { code: "2" }],
+  ["PUT", `/v1/vals/${idOf("val", 31)}`, { name: "renamed", privacy: "unlisted" }],
+  ["PUT", `/v1/vals/${idOf("val", 7)}`, { privacy: "public" }],
+  ["DELETE", `/v1/vals/${idOf("val", 11)}/versions/1`],
+  ["DELETE", `/v1/vals/${idOf("val", 12)}/versions/2`],
+  ["DELETE", `/v1/vals/${idOf("val", 13)}`],
+  ["PUT", `/v1/vals/${examples.strangersVal}/like`],
+  ["DELETE", `/v1/vals/${examples.strangersVal}/like`],
+  ["POST", `/v1/vals/${examples.strangersVal}/comments`, { comment: "hello" }],
+  ["DELETE", `/v1/comments/${idOf("comment", 200)}`],
+  ["POST", "/v1/me/tokens", { name: "another", scopes: ["val:read"] }],
+  ["DELETE", `/v1/me/tokens/${idOf("token", 1)}`],
+  ["PUT", "/v1/me/secrets/ANOTHER", { value: "hush" }],
+  ["DELETE", "/v1/me/secrets/ANOTHER"],
+  ["POST", "/v1/users", { username: "newcomer" }],
+]
+
+/** What writes may gather whole. */
+const gatherings = [
+  // A save locks all vals that it is linked to, in the order of their ids, however many there are.
+  /^(Sort|Unique|Aggregate|SetOp): .* for update of v$/,
+  // A user has at most so many secrets as the contract allows.
+  /^Aggregate: select count\(\*\) as count from secrets where user_id = \$1 /,
+]
+
+describeEachDatabase("no query reads a whole table:", (open) => {
+  let database: TestDatabase
+  let hamlet: Hamlet
+  let planner: Planner
+  const tokens: Record<string, string | undefined> = { nobody: undefined }
+  let recorded: Statement[] = []
+
+  beforeAll(async () => {
+    database = await open()
+    await createBigWorld(database.db)
+    planner = await openPlanner(database)
+    hamlet = await compose(toConfig(database), async () => recording(await openAgain(database), (statement) => recorded.push(statement)))
+    const callers = { "the owner": idOf("user", 1), "somebody else": idOf("user", 2) }
+    for (const [name, id] of Object.entries(callers)) {
+      tokens[name] = (await issueToken(hamlet.deps, id, { name, scopes: allScopes, expiresAt: null })).text
+    }
+  }, fillMsMax)
+
+  afterAll(async () => {
+    await hamlet.stop()
+    await planner.stop()
+  })
+
+  /** Sends a request and gives the statements that it led to. */
+  async function record(method: string, path: string, as: string, body?: object): Promise<readonly Statement[]> {
+    recorded = []
+    const token = tokens[as]
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const init = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await hamlet.app.request(`http://hamlet.test${path}`, {
+      method,
+      headers: { ...headers, "idempotency-key": crypto.randomUUID() },
+      ...init,
+    })
+    if (method !== "GET" || response.status >= 500)
+      expect(`${method} ${path}: ${response.status} ${await response.text()}`).toMatch(/: 20[014] /)
+    return recorded
+  }
+
+  for (const name of routeNames) {
+    const paths = name in questions ? questions[name as GetRoute] : []
+    if (paths.length === 0) continue
+    test(
+      `GET ${routes[name].path}`,
+      async () => {
+        const statements: Statement[] = []
+        for (const as of ["the owner", "somebody else", "nobody"]) {
+          for (const path of paths) statements.push(...(await record("GET", path, as)))
+        }
+        expect(await planner.findFaults(statements)).toEqual([])
+      },
+      fillMsMax,
+    )
+  }
+
+  test(
+    "what writes",
+    async () => {
+      for (const [method, path, body] of deeds) {
+        const statements = await record(method, path, "the owner", body)
+        const faults = (await planner.findFaults(statements)).filter((fault) => !gatherings.some((pattern) => pattern.test(fault)))
+        expect([method, path, faults]).toEqual([method, path, []])
+      }
+    },
+    fillMsMax,
+  )
+
+  test("what cleans up", async () => {
+    recorded = []
+    await hamlet.deps.runs.purge(10)
+    await hamlet.deps.idempotency.purge(Date.parse("2100-01-01"), 10)
+    expect(recorded.length).toBeGreaterThan(3)
+    expect(await planner.findFaults(recorded)).toEqual([])
+  })
+
+  test("the references of every table to another are found through an index", async () => {
+    expect(await planner.findBareReferences()).toEqual([])
+  })
+
+  describe("and this is noticed, for", () => {
+    const bad: Record<string, Statement> = {
+      "a column without an index": sql`select id from vals where readme = ${"x"}`,
+      "a limit that does not help": sql`select id from vals where readme = ${"x"} order by name limit ${20}`,
+      "a sort of all that a user has": sql`select id from vals where owner_id = ${idOf("user", 1)} order by updated_at desc limit ${20}`,
+      "a list in an order that no index has": sql`select id from vals where privacy = 'public' order by updated_at desc limit ${20}`,
+      "an index that is read to its end": sql`select count(*) from runs`,
+      "a condition that keeps the index from being used": sql`select id from users where lower(username) = ${"user1"}`,
+      "a text that is searched without its index": sql`select val_id from search_texts where body like ${"%needle%"}`,
+      "either of two conditions": sql`select id from vals where privacy = 'public' or owner_id = ${idOf("user", 1)} order by created_at desc, id desc limit ${20}`,
+    }
+
+    test.each(Object.entries(bad))("%s", async (_, statement) => {
+      expect(await planner.findFaults([statement])).not.toEqual([])
+    })
+  })
+})
+
+function toConfig({ url, path }: TestDatabase) {
+  const place: Record<string, string> =
+    path === undefined ? { HAMLET_DATABASE_URL: url ?? "", HAMLET_DATA_DIR: tmpdir() } : { HAMLET_DATA_DIR: dirname(path) }
+  const rest = {
+    HAMLET_BASE_URL: "http://hamlet.test",
+    HAMLET_LOG_LEVEL: "none",
+    HAMLET_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"),
+  }
+  return loadConfig({ ...place, ...rest }, [])
+}

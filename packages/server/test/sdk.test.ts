@@ -1,0 +1,397 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
+import type { Item, Output, PageName } from "@hamlet/contract/client"
+import ValTown from "@valtown/sdk"
+import { PageCursorURL } from "@valtown/sdk/pagination"
+import { describeEachDatabase } from "./support/databases.ts"
+import { type Loopback, openLoopback } from "./support/loopback.ts"
+import { createWorld, firstRunAt, type World } from "./support/world.ts"
+
+type Run = Item<"listMyRuns">
+
+interface Scene {
+  readonly loopback: Loopback
+  readonly world: World
+  /** The official client, as Ada. */
+  readonly client: ValTown
+}
+
+/** Each route of the table, called as a program that was written for the official client would call it. */
+const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
+  async getMe({ client, world, loopback }) {
+    const me = await client.me.profile.retrieve()
+    const self = `${loopback.baseUrl}/v1/users/${world.ada.id}`
+    expect(me).toMatchObject({ id: world.ada.id, username: "ada", type: "user", email: null, tier: null, links: { self } })
+  },
+  async listMyRuns({ client, world }) {
+    const [first, second, third] = world.runs.map((run) => run.id)
+    expect(await listIds(client, "listMyRuns", "/v1/me/runs")).toEqual([third, second, first])
+    expect(await listIds(client, "listMyRuns", "/v1/me/runs", { error: true })).toEqual([second])
+    expect(await listIds(client, "listMyRuns", "/v1/me/runs", { error: false })).toEqual([third, first])
+    // The client repeats a parameter for each element of an array.
+    expect(await listIds(client, "listMyRuns", "/v1/me/runs", { source: ["http", "api"] })).toEqual([third, second, first])
+    const since = new Date(firstRunAt).toISOString()
+    const until = new Date(firstRunAt + 60_000).toISOString()
+    expect(await listIds(client, "listMyRuns", "/v1/me/runs", { since, until })).toEqual([second])
+  },
+  async listMyLikes({ client, world }) {
+    const [first, second] = world.importers.map((val) => val.id)
+    expect(await listIds(client, "listMyLikes", "/v1/me/likes")).toEqual([second, first])
+  },
+  async listMyComments({ client, world }) {
+    const [first, second] = world.libraryComments
+    expect(await listIds(client, "listMyComments", "/v1/me/comments", { relationship: "any" })).toEqual([second, first])
+    expect(await listIds(client, "listMyComments", "/v1/me/comments", { relationship: "given" })).toEqual([])
+  },
+  async listMyReferences({ client, world }) {
+    const found = await list(client, "listMyReferences", "/v1/me/references")
+    expect(found.map((it) => it.reference.id)).toEqual(world.importers.map((val) => val.id).reverse())
+    expect(found.map((it) => it.dependsOn.id)).toEqual([world.library.id, world.library.id])
+  },
+  async listVals({ client, world }) {
+    const own = await list(client, "listVals", "/v1/vals", { userId: world.bob.id, privacy: "public" })
+    expect(own.map((val) => val.id)).toEqual(world.importers.map((val) => val.id).reverse())
+  },
+  async createVal({ client }) {
+    const body = { name: "fizz_buzz", code: "console.log(3)", readme: "# FizzBuzz", privacy: "public" }
+    expect(await client.post<object, Output<"createVal">>("/v1/vals", { body })).toMatchObject({ ...body, version: 1 })
+  },
+  async saveVal({ client }) {
+    const made = await client.put<object, Output<"saveVal">>("/v1/vals", { body: { name: "saved", code: "1" } })
+    const changed = await client.put<object, Output<"saveVal">>("/v1/vals", { body: { name: "saved", code: "2" } })
+    expect(changed).toMatchObject({ id: made.id, code: "2", version: 2 })
+  },
+  async searchVals({ client, world }) {
+    const found = await Array.fromAsync(client.search.vals.list({ query: "Importer", limit: 1 }))
+    expect(found.map((val) => val.id).sort()).toEqual(world.importers.map((val) => val.id).sort())
+    expect(found[0]?.author?.username).toBe("bob")
+  },
+  async getVal({ client, world }) {
+    const val = await client.get<object, Output<"getVal">>(`/v1/vals/${world.library.id}`)
+    expect(val).toMatchObject({ id: world.library.id, name: "library", version: 2, likeCount: 1, referenceCount: 2 })
+  },
+  async updateVal({ client }) {
+    const { id } = await addVal(client)
+    expect(await client.put<object, null>(`/v1/vals/${id}`, { body: { readme: "new", privacy: "unlisted" } })).toBeNull()
+    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({ readme: "new", privacy: "unlisted" })
+  },
+  async deleteVal({ client }) {
+    const { id } = await addVal(client)
+    // The client sends `content-type: application/json` with an empty body.
+    expect(await client.delete<object, null>(`/v1/vals/${id}`)).toBeNull()
+    expect(await failure(() => client.get(`/v1/vals/${id}`))).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async listValRuns({ client, world }) {
+    const path = `/v1/vals/${world.library.id}/runs`
+    expect(await listIds(client, "listValRuns", path)).toEqual(world.runs.map((run) => run.id).reverse())
+  },
+  async listVersions({ client, world }) {
+    const found = await list(client, "listVersions", `/v1/vals/${world.library.id}/versions`)
+    expect(found.map((it) => it.version)).toEqual([2, 1])
+  },
+  async createVersion({ client }) {
+    const { id, code } = await addVal(client)
+    const path = `/v1/vals/${id}/versions`
+    const { data, response } = await client.post<object, Output<"createVersion">>(path, { body: { code: `${code}\n` } }).withResponse()
+    expect(response.status).toBe(201)
+    expect(data).toMatchObject({ id, version: 2, code: `${code}\n` })
+  },
+  async getVersion({ client, world }) {
+    const old = await client.get<object, Output<"getVersion">>(`/v1/vals/${world.library.id}/versions/1`)
+    expect(old).toMatchObject({ id: world.library.id, version: 1, code: "export const one = 1" })
+  },
+  async deleteVersion({ client }) {
+    const { id } = await addVal(client)
+    await client.post(`/v1/vals/${id}/versions`, { body: { code: "2" } })
+    expect(await client.delete<object, null>(`/v1/vals/${id}/versions/1`)).toBeNull()
+    expect(await failure(() => client.get(`/v1/vals/${id}/versions/1`))).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async likeVal({ client }) {
+    const { id } = await addVal(client)
+    expect(await client.put<object, null>(`/v1/vals/${id}/like`)).toBeNull()
+    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({ likeCount: 1 })
+    await client.delete(`/v1/vals/${id}`)
+  },
+  async unlikeVal({ client }) {
+    const { id } = await addVal(client)
+    await client.put(`/v1/vals/${id}/like`)
+    expect(await client.delete<object, null>(`/v1/vals/${id}/like`)).toBeNull()
+    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({ likeCount: 0 })
+  },
+  async listComments({ client, world }) {
+    const path = `/v1/vals/${world.library.id}/comments`
+    expect(await listIds(client, "listComments", path)).toEqual([...world.libraryComments].reverse())
+  },
+  async createComment({ client }) {
+    const { id } = await addVal(client)
+    const said = await client.post<object, Output<"createComment">>(`/v1/vals/${id}/comments`, { body: { comment: "*nice*" } })
+    expect(said).toMatchObject({ comment: "*nice*", author: { username: "ada" }, val: { id } })
+    await client.delete(`/v1/vals/${id}`)
+  },
+  async deleteComment({ client }) {
+    const { id } = await addVal(client)
+    const said = await client.post<object, Output<"createComment">>(`/v1/vals/${id}/comments`, { body: { comment: "oops" } })
+    expect(await client.delete<object, null>(`/v1/comments/${said.id}`)).toBeNull()
+    expect(await listIds(client, "listComments", `/v1/vals/${id}/comments`)).toEqual([])
+  },
+  async listValReferences({ client, world }) {
+    const found = await list(client, "listValReferences", `/v1/vals/${world.library.id}/references`)
+    expect(found.map((it) => it.reference.name)).toEqual(["secondImporter", "firstImporter"])
+  },
+  async listValDependencies({ client, world }) {
+    const found = await list(client, "listValDependencies", `/v1/vals/${world.importers[0]?.id}/dependencies`)
+    expect(found.map((it) => it.dependsOn.id)).toEqual([world.library.id])
+  },
+  async getRun({ client, world }) {
+    const run = await client.get<object, Output<"getRun">>(`/v1/runs/${world.runs[2]?.id}`)
+    expect(run).toMatchObject({
+      status: "succeeded",
+      source: "api",
+      returnValue: 3,
+      durationMs: 25,
+      val: { id: world.library.id, version: 2 },
+    })
+  },
+  async getRunLogs({ client, world }) {
+    const logs = await client.get<object, Output<"getRunLogs">>(`/v1/runs/${world.runs[0]?.id}/logs`)
+    expect(logs).toEqual({ data: [{ at: new Date(firstRunAt).toISOString(), level: "info", message: "hello" }], logsTruncated: false })
+  },
+  async createUser({ loopback }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    const made = await admin.post<object, Output<"createUser">>("/v1/users", { body: { username: "grace", email: "grace@example.com" } })
+    const grace = await openClient(loopback, made.token).me.profile.retrieve()
+    expect(grace).toMatchObject({ id: made.id, username: "grace", email: "grace@example.com" })
+  },
+  async getUser({ client, world }) {
+    expect(await client.users.retrieve(world.bob.id)).toMatchObject({ id: world.bob.id, username: "bob", bio: null, profileImageUrl: null })
+  },
+  async listUserVals({ client, world }) {
+    const path = `/v1/users/${world.bob.id}/vals`
+    expect(await listIds(client, "listUserVals", path)).toEqual(world.importers.map((val) => val.id).reverse())
+  },
+  async getUserByName({ client, world }) {
+    expect((await client.alias.username.retrieve("bob")).id).toBe(world.bob.id)
+    expect((await client.alias.username.retrieve("@BOB")).id).toBe(world.bob.id)
+  },
+  async getValByName({ client, world }) {
+    expect((await client.get<object, Output<"getValByName">>("/v1/alias/ada/library")).id).toBe(world.library.id)
+  },
+  async listTokens({ client }) {
+    await client.post("/v1/me/tokens", { body: { name: "second", scopes: ["val:read"] } })
+    const found = await list(client, "listTokens", "/v1/me/tokens")
+    expect(found.map((token) => token.name)).toEqual(["second", "first token"])
+  },
+  async createToken({ client, loopback }) {
+    const body = { name: "reader", scopes: ["user:read"], expiresAt: "2999-12-31T00:00:00Z" }
+    const made = await client.post<object, Output<"createToken">>("/v1/me/tokens", { body })
+    expect(made).toMatchObject({ name: "reader", scopes: ["user:read"], expiresAt: "2999-12-31T00:00:00.000Z" })
+    expect((await openClient(loopback, made.token).me.profile.retrieve()).username).toBe("ada")
+  },
+  async revokeToken({ client, loopback }) {
+    const made = await client.post<object, Output<"createToken">>("/v1/me/tokens", { body: { name: "brief", scopes: ["user:read"] } })
+    expect(await client.delete<object, null>(`/v1/me/tokens/${made.id}`)).toBeNull()
+    expect(await failure(() => openClient(loopback, made.token).me.profile.retrieve())).toBeInstanceOf(ValTown.AuthenticationError)
+  },
+  async listSecrets({ client, world }) {
+    expect((await list(client, "listSecrets", "/v1/me/secrets")).map((secret) => secret.name)).toEqual([...world.secrets])
+  },
+  async putSecret({ client }) {
+    expect(await client.put<object, null>("/v1/me/secrets/Z_PUT", { body: { value: "x", hosts: ["api.example.com"] } })).toBeNull()
+    expect((await list(client, "listSecrets", "/v1/me/secrets")).at(-1)).toMatchObject({ name: "Z_PUT", hosts: ["api.example.com"] })
+  },
+  async deleteSecret({ client }) {
+    await client.put("/v1/me/secrets/Z_GONE", { body: { value: "x" } })
+    expect(await client.delete<object, null>("/v1/me/secrets/Z_GONE")).toBeNull()
+    expect(await failure(() => client.delete("/v1/me/secrets/Z_GONE"))).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async getModule({ client }) {
+    expect(await client.get<object, string>("/v/ada/library@1")).toBe("export const one = 1")
+  },
+  async getOpenApi({ client }) {
+    expect((await client.get<object, Output<"getOpenApi">>("/openapi.json")).openapi).toStartWith("3.1")
+  },
+  async getDocs({ client }) {
+    expect(await client.get<object, string>("/docs")).toStartWith("<!doctype html>")
+  },
+  async getHealth({ client }) {
+    expect(await client.get<object, Output<"getHealth">>("/healthz")).toMatchObject({ status: "ok" })
+  },
+  async getReadiness({ client }) {
+    expect(await client.get<object, Output<"getReadiness">>("/readyz")).toMatchObject({ status: "ok", schemaVersion: expect.any(Number) })
+  },
+  async getMetrics({ client }) {
+    expect(await client.get<object, string>("/metrics")).toContain("hamlet_http_requests_total")
+  },
+}
+
+describeEachDatabase("the official client", (open) => {
+  let scene: Scene
+
+  beforeAll(async () => {
+    const loopback = await openLoopback(open)
+    const world = await createWorld(loopback.api, loopback.baseUrl)
+    scene = { loopback, world, client: openClient(loopback, world.ada.token) }
+  })
+
+  afterAll(() => scene.loopback.close())
+
+  describe("calls", () => {
+    for (const name of routeNames) {
+      const { method, path }: RouteDefinition = routes[name]
+      test(`${method.toUpperCase()} ${path} and understands its answer`, async () => {
+        const { seen } = scene.loopback
+        const before = seen.length
+        await calls[name](scene)
+        const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
+        expect(seen.slice(before).some((request) => request.method === method.toUpperCase() && pattern.test(request.path))).toBe(true)
+      })
+    }
+  })
+
+  test("iterates a list page by page along the links, keeping its filters", async () => {
+    const { client, loopback, world } = scene
+    const before = loopback.seen.length
+    const query = { limit: 1, error: false, source: "api,http" }
+    const first = await client.getAPIList<Run, PageCursorURL<Run>>("/v1/me/runs", PageCursorURL, { query })
+    const pages = await Array.fromAsync(first.iterPages())
+
+    expect(pages.map((page) => page.data.map((run) => run.id))).toEqual([[world.runs[2]?.id ?? ""], [world.runs[0]?.id ?? ""]])
+    const asked = loopback.seen.slice(before).map((request) => Object.fromEntries(request.query))
+    expect(asked).toEqual([
+      { limit: "1", error: "false", source: "api,http" },
+      { limit: "1", error: "false", source: "api,http", offset: "1" },
+    ])
+  })
+
+  describe("is told of errors by their class", () => {
+    test("BadRequestError with the issues", async () => {
+      const error = await failure(() => scene.client.post("/v1/vals", { body: { name: "1st", code: "1" } }))
+      expect(error).toBeInstanceOf(ValTown.BadRequestError)
+      expect(error.error).toMatchObject({ code: "invalid_request", issues: [{ path: "name" }] })
+      expect(error.message).toStartWith('400 Cannot accept the request "name"')
+    })
+
+    test("AuthenticationError for a token that is not known", async () => {
+      const error = await failure(() => openClient(scene.loopback, "x".repeat(40)).me.profile.retrieve())
+      expect(error).toBeInstanceOf(ValTown.AuthenticationError)
+      expect(error.headers?.["www-authenticate"]).toBe("Bearer")
+    })
+
+    test("PermissionDeniedError with the words that clients look for", async () => {
+      const made = await scene.client.post<object, Output<"createToken">>("/v1/me/tokens", { body: { name: "r", scopes: ["val:read"] } })
+      const error = await failure(() => openClient(scene.loopback, made.token).post("/v1/vals", { body: { code: "1" } }))
+      expect(error).toBeInstanceOf(ValTown.PermissionDeniedError)
+      expect(error.message).toContain("required permissions")
+      expect(error.message).toContain("val:write")
+    })
+
+    test("NotFoundError, also for the second version of the API, which is not ours", async () => {
+      const missing = await failure(() => scene.client.get(`/v1/vals/${crypto.randomUUID()}`))
+      expect(missing).toBeInstanceOf(ValTown.NotFoundError)
+      expect(missing.error).toMatchObject({ code: "val_not_found", statusCode: 404, error: "Not Found" })
+      const unknown = await failure(() => scene.client.vals.retrieve(scene.world.library.id))
+      expect(unknown).toBeInstanceOf(ValTown.NotFoundError)
+      expect(unknown.error).toMatchObject({ code: "route_not_found" })
+    })
+
+    test("UnprocessableEntityError for an idempotency key that stands for something else", async () => {
+      const headers = { "Idempotency-Key": "once" }
+      const made = await scene.client.post<object, Output<"createVal">>("/v1/vals", { body: { code: "1" }, headers })
+      const again = await scene.client.post<object, Output<"createVal">>("/v1/vals", { body: { code: "1" }, headers })
+      expect(again).toEqual(made)
+      const error = await failure(() => scene.client.post("/v1/vals", { body: { code: "2" }, headers }))
+      expect(error).toBeInstanceOf(ValTown.UnprocessableEntityError)
+      expect(error.error).toMatchObject({ code: "idempotency_mismatch" })
+    })
+
+    test.each([
+      [412, "version_conflict", (client: ValTown, id: string) => client.delete(`/v1/vals/${id}`, { headers: { "If-Match": '"1"' } })],
+      [405, "method_not_allowed", (client: ValTown, id: string) => client.patch(`/v1/vals/${id}`, { body: {} })],
+      [413, "body_too_large", (client: ValTown) => client.post("/v1/vals", { body: { code: "x".repeat(3_000_000) } })],
+    ] as const)("APIError with status %i where it has no class for it", async (status, code, call) => {
+      const error = await failure(() => call(scene.client, scene.world.library.id))
+      expect(error.constructor).toBe(ValTown.APIError)
+      expect(error.status).toBe(status)
+      expect(error.error).toMatchObject({ code })
+    })
+  })
+
+  describe("does not ask again", () => {
+    const conflicts: Record<string, (scene: Scene) => Promise<unknown>> = {
+      name_taken: ({ client }) => client.post("/v1/vals", { body: { name: "LIBRARY", code: "1" } }),
+      username_taken: ({ loopback }) => openClient(loopback, loopback.api.admin.token).post("/v1/users", { body: { username: "Bob" } }),
+      last_version: ({ client, world }) => client.delete(`/v1/vals/${world.library.id}/versions/2`),
+    }
+
+    test.each(Object.keys(conflicts))("after 409 %s", async (code) => {
+      const { loopback, client, world } = scene
+      if (code === "last_version") await client.delete(`/v1/vals/${world.library.id}/versions/1`)
+      const before = loopback.seen.length
+      const error = await failure(() => conflicts[code]?.(scene) ?? Promise.resolve())
+      expect(error).toBeInstanceOf(ValTown.ConflictError)
+      expect(error.error).toMatchObject({ code })
+      expect(error.headers?.["x-should-retry"]).toBe("false")
+      expect(loopback.seen.length - before).toBe(1)
+    })
+  })
+
+  test("waits as long as a 429 says and asks again", async () => {
+    const loopback = await openLoopback(open, { HAMLET_RATE_PER_TOKEN: "60" })
+    const { token } = await loopback.api.addUser("eager")
+    const impatient = openClient(loopback, token, 0)
+    let error: Awaited<ReturnType<typeof failure>> | undefined
+    while (!error) error = await failure(() => impatient.me.profile.retrieve()).catch(() => undefined)
+    expect(error).toBeInstanceOf(ValTown.RateLimitError)
+    expect(error.error).toMatchObject({ code: "rate_limited" })
+    expect(Number(error.headers?.["retry-after"])).toBe(1)
+
+    // The bucket may have filled in between, so the first call is not always the one that is refused.
+    const patient = openClient(loopback, token)
+    while (!loopback.seen.some(isRetry)) expect((await patient.me.profile.retrieve()).username).toBe("eager")
+    await loopback.close()
+  })
+
+  test("asks again when the database is away, and is told InternalServerError if it stays away", async () => {
+    const loopback = await openLoopback(open)
+    const { token } = await loopback.api.addUser("eve")
+    await loopback.api.hamlet.stop()
+    const error = await failure(() => openClient(loopback, token, 1).me.profile.retrieve())
+    expect(error).toBeInstanceOf(ValTown.InternalServerError)
+    expect(error.error).toMatchObject({ code: "database_unavailable", statusCode: 503 })
+    expect(loopback.seen.filter((request) => request.path === "/v1/me").map(isRetry)).toEqual([false, true])
+    await loopback.close()
+  })
+})
+
+function openClient(loopback: Loopback, token: string, maxRetries = 2): ValTown {
+  return new ValTown({ baseURL: loopback.baseUrl, bearerToken: token, maxRetries })
+}
+
+/** Everything in a list, asked for one at a time through the client's own iterator. */
+function list<Name extends PageName>(client: ValTown, _name: Name, path: string, query: object = {}): Promise<Item<Name>[]> {
+  return Array.fromAsync(client.getAPIList<Item<Name>, PageCursorURL<Item<Name>>>(path, PageCursorURL, { query: { ...query, limit: 1 } }))
+}
+
+async function listIds(client: ValTown, name: PageName, path: string, query: object = {}): Promise<(string | undefined)[]> {
+  return (await list(client, name, path, query)).map((item) => ("id" in item ? item.id : undefined))
+}
+
+/** A val with a name that the server makes up. */
+function addVal(client: ValTown): Promise<Output<"createVal">> {
+  return client.post<object, Output<"createVal">>("/v1/vals", { body: { code: "1" } })
+}
+
+/** What the call fails with. */
+async function failure(call: () => PromiseLike<unknown>): Promise<InstanceType<typeof ValTown.APIError>> {
+  try {
+    await call()
+  } catch (error) {
+    if (error instanceof ValTown.APIError) return error
+    throw error
+  }
+  throw new Error("the call did not fail")
+}
+
+function isRetry(request: { readonly headers: Headers }): boolean {
+  return request.headers.get("x-stainless-retry-count") !== "0"
+}

@@ -1,0 +1,73 @@
+import type { Scope } from "@hamlet/contract"
+import type { Caller } from "../../src/domain/caller.ts"
+import { type Cipher, createCipher } from "../../src/domain/cipher.ts"
+import type { IdempotencyDeps } from "../../src/domain/idempotency.ts"
+import type { RunDeps } from "../../src/domain/runs.ts"
+import type { SecretDeps } from "../../src/domain/secrets.ts"
+import { allScopes } from "../../src/domain/tokens.ts"
+import { createUser, type UserDeps } from "../../src/domain/users.ts"
+import type { ValDeps } from "../../src/domain/vals.ts"
+import type { VersionDeps } from "../../src/domain/versions.ts"
+import type { Database } from "../../src/storage/database.ts"
+import { createIdempotencyStore } from "../../src/storage/idempotency.ts"
+import { createRunStore } from "../../src/storage/runs.ts"
+import { createSecretStore } from "../../src/storage/secrets.ts"
+import { createTokenStore } from "../../src/storage/tokens.ts"
+import { createUserStore } from "../../src/storage/users.ts"
+import { createValStore } from "../../src/storage/vals.ts"
+import { createVersionStore } from "../../src/storage/versions.ts"
+import { databases } from "./databases.ts"
+
+/** What the rules need, on a real database, and a clock that only a test turns. */
+export interface TestRules extends AsyncDisposable {
+  readonly db: Database
+  readonly clock: { at: number }
+  readonly deps: ValDeps & VersionDeps & UserDeps & SecretDeps & IdempotencyDeps & RunDeps
+  /** Somebody with a token, which has every scope where nothing else is said. */
+  addCaller(username: string, scopes?: readonly Scope[]): Promise<Caller>
+}
+
+/** Opens the rules on a fresh SQLite database. */
+export async function openRules(cipher: Cipher = createCipher([Buffer.alloc(32, 7)])): Promise<TestRules> {
+  const [sqlite] = databases
+  if (!sqlite) throw new Error("Cannot open the rules: there is no database")
+  const database = await sqlite.open()
+  const { db } = database
+  const clock = { at: Date.parse("2026-01-01T00:00:00.000Z") }
+  const deps: TestRules["deps"] = {
+    vals: createValStore(db),
+    versions: createVersionStore(db),
+    runs: createRunStore(db),
+    users: createUserStore(db),
+    tokens: createTokenStore(db),
+    secrets: createSecretStore(db),
+    idempotency: createIdempotencyStore(db),
+    cipher,
+    importHosts: { baseUrls: ["http://hamlet.test"] },
+    // What reads real code is a process of its own; to the rules it is whoever names the specifiers.
+    scanImports: async (code) => [...code.matchAll(/from "([^"]+)"/g)].map(([, specifier = ""]) => specifier),
+    newId: () => Bun.randomUUIDv7(),
+    now: () => clock.at,
+  }
+  return {
+    db,
+    clock,
+    deps,
+    async addCaller(username, scopes = allScopes) {
+      const { user } = await createUser(deps, { username, email: null })
+      return { userId: user.id, username, tokenId: deps.newId(), scopes: new Set(scopes) }
+    },
+    [Symbol.asyncDispose]: () => database.close(),
+  }
+}
+
+/** The code of the error that something ends with; fails when it does not fail. */
+export async function codeOf(work: Promise<unknown> | (() => unknown)): Promise<string> {
+  try {
+    await (typeof work === "function" ? work() : work)
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return String(error.code)
+    throw error
+  }
+  throw new Error("nothing was thrown")
+}
