@@ -15,18 +15,21 @@ export interface IdempotencyRecord {
   readonly answer: Uint8Array | undefined
 }
 
+/** A key that is being worked under; no two claims of a key expire at the same time. */
+export interface Claim {
+  readonly userId: string
+  readonly key: string
+  readonly expiresAt: number
+}
+
 /** Where keys and answers are kept. */
 export interface IdempotencyStore {
   /** Takes the key, or gives what is known of it. One that has expired counts as new. */
-  claim(claim: {
-    userId: string
-    key: string
-    fingerprint: Uint8Array
-    at: number
-    expiresAt: number
-  }): Promise<IdempotencyRecord | undefined>
-  keep(userId: string, key: string, answer: Uint8Array, expiresAt: number): Promise<void>
-  release(userId: string, key: string): Promise<void>
+  claim(claim: Claim & { readonly fingerprint: Uint8Array; readonly at: number }): Promise<IdempotencyRecord | undefined>
+  /** Keeps the answer until then, unless the claim has expired and somebody else has the key now. */
+  keep(claim: Claim, answer: Uint8Array, until: number): Promise<void>
+  /** Gives the key back, unless somebody else has it now. */
+  release(claim: Claim): Promise<void>
   /** Deletes some expired keys; false when there are none. */
   purge(at: number, countMax: number): Promise<boolean>
 }
@@ -55,21 +58,21 @@ export interface OnceRequest {
 
 /** Does the work, or gives the answer that the same request got before. Server errors are not kept: trying again may help. */
 export async function answerOnce(deps: IdempotencyDeps, request: OnceRequest, work: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
-  const { userId, key } = request
   const fingerprint = toFingerprint(request.content)
   const at = deps.now()
-  const known = await deps.idempotency.claim({ userId, key, fingerprint, at, expiresAt: at + limits.inFlightMs })
+  const claim = { userId: request.userId, key: request.key, expiresAt: at + limits.inFlightMs }
+  const known = await deps.idempotency.claim({ ...claim, fingerprint, at })
   if (known) return repeat(deps, request, known, fingerprint)
   let answer: KeptAnswer | undefined
   try {
     answer = await work()
   } finally {
-    if (!answer || answer.status >= 500 || answer.status === 429) await deps.idempotency.release(userId, key)
+    if (!answer || answer.status >= 500 || answer.status === 429) await deps.idempotency.release(claim)
   }
   // The answer may hold a new token, so it is no more readable in the database than a secret is.
   if (answer.status < 500 && answer.status !== 429) {
     const sealed = deps.cipher.seal(JSON.stringify(answer), purposeOf(request))
-    await deps.idempotency.keep(userId, key, Buffer.concat([Buffer.from(sealed.keyId), sealed.bytes]), deps.now() + limits.keptMs)
+    await deps.idempotency.keep(claim, Buffer.concat([Buffer.from(sealed.keyId), sealed.bytes]), deps.now() + limits.keptMs)
   }
   return answer
 }
@@ -83,9 +86,20 @@ function repeat(deps: IdempotencyDeps, request: OnceRequest, known: IdempotencyR
       "idempotency_in_flight",
       `Cannot use idempotency key "${request.key}" yet: its first request is still being worked on`,
     )
-  const keyId = Buffer.from(known.answer.subarray(0, deps.cipher.keyId.length)).toString()
-  const bytes = known.answer.subarray(deps.cipher.keyId.length)
-  return JSON.parse(deps.cipher.open({ keyId, bytes }, purposeOf(request))) as KeptAnswer
+  return reopen(deps, request, known.answer)
+}
+
+/** The key that encrypted it may be gone since: then the answer is lost, but what it tells of was done, and must not be done again. */
+function reopen(deps: IdempotencyDeps, request: OnceRequest, kept: Uint8Array): KeptAnswer {
+  const keyIdBytes = deps.cipher.keyId.length
+  const sealed = { keyId: Buffer.from(kept.subarray(0, keyIdBytes)).toString(), bytes: kept.subarray(keyIdBytes) }
+  try {
+    return JSON.parse(deps.cipher.open(sealed, purposeOf(request))) as KeptAnswer
+  } catch (cause) {
+    throw new AppError("idempotency_mismatch", `Cannot use idempotency key "${request.key}" again: its answer can no longer be read`, {
+      cause,
+    })
+  }
 }
 
 function toFingerprint(content: OnceRequest["content"]): Uint8Array {

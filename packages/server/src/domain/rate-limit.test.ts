@@ -164,8 +164,8 @@ function createBucket(perMinute: number, from: number): (at: number) => boolean 
   let level = capacity
   let last = from
   return (at) => {
-    const filled = level + BigInt(at - last) * BigInt(perMinute)
-    level = filled < capacity ? filled : capacity
+    level += BigInt(at - last) * BigInt(perMinute)
+    if (level > capacity) level = capacity
     last = at
     if (level < 60_000n) return false
     level -= 60_000n

@@ -1,6 +1,7 @@
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { Page, Slice } from "./paging.ts"
+import { hasTokenShape } from "./token-text.ts"
 import { allScopes, issueToken, type TokenDeps } from "./tokens.ts"
 import type { Val, ValStore } from "./vals.ts"
 
@@ -83,6 +84,7 @@ export async function ensureFirstUser(
   deps: UserDeps,
   input: { readonly username: string; readonly token: string | undefined },
 ): Promise<{ readonly user: User; readonly token: string | undefined }> {
+  if (input.token !== undefined) assertUsable(input.token)
   const first = toUser(deps, input.username, null)
   const isNew = await deps.users.addFirst(first)
   const user = isNew ? first : ((await deps.users.findFirst()) ?? first)
@@ -92,6 +94,15 @@ export async function ensureFirstUser(
     return { user, token: undefined }
   }
   return { user, token: isNew ? (await issue()).text : undefined }
+}
+
+/** A text with our prefix and a wrong checksum is refused wherever it is sent, so it would be no use to anybody. */
+function assertUsable(token: string): void {
+  if (hasTokenShape(token)) return
+  throw new AppError(
+    "invalid_token",
+    "Cannot use the token of the first user: it begins with hamlet_, but is none that Hamlet made, or is mistyped",
+  )
 }
 
 function toUser(deps: TokenDeps, username: string, email: string | null): User {

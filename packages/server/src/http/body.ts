@@ -47,7 +47,7 @@ function tooLarge(bytesMax: number): AppError {
 export function parseBody(bytes: Uint8Array, contentType: string | null, isCodeBody: boolean): unknown {
   if (bytes.length === 0) return {}
   const text = decode(bytes)
-  const isCodeType = isCodeBody && /^\s*(text\/|[^;]*\/(x-)?javascript)/i.test(contentType ?? "")
+  const isCodeType = isCodeBody && /^(text\/|[^;]*\/(x-)?javascript)/i.test(contentType ?? "")
   const value = parseJson(text)
   if (isCodeType && !hasCode(value)) return { code: text }
   if (value === undefined) throw new AppError("invalid_json", "Cannot read the body: it is not valid JSON")

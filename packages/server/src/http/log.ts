@@ -30,11 +30,21 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
     if (logLevels.indexOf(wanted) < logLevels.indexOf(level)) return () => {}
     return (event: string, fields: object = {}) => {
       // The fields go last, as they are: copying them into a new object would double the cost of the line that every request writes.
-      const rest = JSON.stringify(fields).slice(1)
+      const rest = toJsonObject(fields).slice(1)
       buffer += `{"at":"${new Date(now()).toISOString()}","level":"${wanted}","event":"${event}"${rest === "}" ? "" : ","}${rest}\n`
       if (buffer.length > limits.bufferCharsMax) flush()
       else timer ??= setTimeout(flush, limits.delayMs).unref()
     }
   }
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), flush }
+}
+
+/** Whatever is handed in, the line is one JSON object, and never the reason why a request fails. */
+function toJsonObject(fields: object): string {
+  try {
+    const text = JSON.stringify(fields)
+    return text?.startsWith("{") ? text : JSON.stringify({ fields: text })
+  } catch {
+    return '{"fields":"no JSON"}'
+  }
 }

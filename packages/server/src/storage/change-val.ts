@@ -2,25 +2,24 @@ import { AppError } from "../domain/app-error.ts"
 import type { SavedVal, Val, ValChange } from "../domain/vals.ts"
 import { firstRow, type Script } from "./database.ts"
 import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./dependencies.ts"
-import type { Dialect } from "./dialect.ts"
-import { foldText } from "./fold-text.ts"
-import { toNameKey } from "./link-locks.ts"
+import { foldBody, foldText } from "./fold-text.ts"
+import { type LinkLocks, toNameKey } from "./link-locks.ts"
 import { sql } from "./sql.ts"
 
-/** Applies a change to a val that the transaction has locked with all that it is linked to. What equals what is there already changes nothing, not even `updatedAt`. */
-export function* changeVal(dialect: Dialect, before: Val, change: ValChange, at: number): Script<SavedVal> {
+/** Applies a change to a val that is locked. What equals what is there already changes nothing, not even `updatedAt`. */
+export function* changeVal(locks: LinkLocks, before: Val, change: ValChange, at: number): Script<SavedVal> {
   const source = change.source && change.source.code !== before.code ? change.source : undefined
   const after = applyChange(before, change)
   if (!source && isSame(before, after)) return { val: before, isNewVersion: false }
   if (after.name.toLowerCase() !== before.name.toLowerCase()) yield* assertNameIsFree(before, after.name)
   // Whatever is counted of this val is taken out first and put back in at the end, as the val is then.
-  if (before.privacy === "public" && after.privacy !== "public") yield* countOutgoing(dialect, before.id, -1)
+  if (before.privacy === "public" && after.privacy !== "public") yield* countOutgoing(locks, before.id, -1)
   const version = yield* writeVal(after, source !== undefined, at)
   if (source) {
     yield sql`insert into versions (val_id, version, code, created_at) values (${before.id}, ${version}, ${source.code}, ${at})`
     yield* insertImports(before.id, version, source.imports)
   }
-  const referenceCount = yield* relink(dialect, before, { ...after, version }, source !== undefined, at)
+  const referenceCount = yield* relink(locks, before, { ...after, version }, source !== undefined, at)
   const code = source?.code ?? before.code
   yield* writeSearchText({ ...after, code })
   const versionCreatedAt = source ? at : before.versionCreatedAt
@@ -30,7 +29,7 @@ export function* changeVal(dialect: Dialect, before: Val, change: ValChange, at:
 /** Writes what search looks through. */
 export function* writeSearchText(val: Pick<Val, "id" | "privacy" | "name" | "code" | "readme">): Script<void> {
   yield sql`update search_texts set is_public = ${val.privacy === "public" ? 1 : 0}, name = ${foldText(val.name)},
-    body = ${foldText(`${val.code}\n${val.readme ?? ""}`)} where val_id = ${val.id}`
+    body = ${foldBody(val.code, val.readme)} where val_id = ${val.id}`
 }
 
 function applyChange(before: Val, change: ValChange): Val {
@@ -53,7 +52,7 @@ function* assertNameIsFree(val: Val, name: string): Script<void> {
 }
 
 /** The error for a name that another val of the same owner has. */
-export function nameTaken(name: string): AppError {
+function nameTaken(name: string): AppError {
   return new AppError("name_taken", `Cannot rename the val to "${name}": you already have one with that name`)
 }
 
@@ -69,11 +68,11 @@ function* writeVal(after: Val, isNewVersion: boolean, at: number): Script<number
 }
 
 /** Gives how many references the val then has. */
-function* relink(dialect: Dialect, before: Val, after: Val, isNewVersion: boolean, at: number): Script<number> {
+function* relink(locks: LinkLocks, before: Val, after: Val, isNewVersion: boolean, at: number): Script<number> {
   const isPublic = after.privacy === "public"
   const linked = { id: after.id, ownerId: after.ownerId, version: after.version, isPublic: isPublic && before.privacy === "public" }
-  if (isNewVersion) yield* relinkOutgoing(linked, at)
-  if (isPublic && before.privacy !== "public") yield* countOutgoing(dialect, after.id, 1)
+  if (isNewVersion) yield* relinkOutgoing(locks, linked, at)
+  if (isPublic && before.privacy !== "public") yield* countOutgoing(locks, after.id, 1)
   if (after.name.toLowerCase() === before.name.toLowerCase()) return before.referenceCount
-  return yield* relinkIncoming(linked, toNameKey(after.ownerName, after.name), at)
+  return yield* relinkIncoming(locks, linked, toNameKey(after.ownerName, after.name), at)
 }

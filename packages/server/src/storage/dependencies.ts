@@ -1,7 +1,6 @@
 import type { ImportAddress } from "../domain/import-address.ts"
-import { firstRow, rows, type Script } from "./database.ts"
-import type { Dialect } from "./dialect.ts"
-import type { NameKey } from "./link-locks.ts"
+import { rows, type Script } from "./database.ts"
+import { assertLocked, type LinkLocks, type NameKey } from "./link-locks.ts"
 import { join, sql } from "./sql.ts"
 
 /** The val whose references are brought up to date. */
@@ -20,62 +19,59 @@ export function* insertImports(valId: string, version: number, imports: readonly
 }
 
 /** After the current version changed: the val depends on what that version imports, and on nothing else. */
-export function* relinkOutgoing(val: Linked, at: number): Script<void> {
-  const before = yield* rows<{ to_val_id: string }>(sql`select to_val_id from dependencies where from_val_id = ${val.id}`)
+export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Script<void> {
+  const before = yield* listTargets(val.id)
   const after = yield* rows<{ id: string; owner_id: string }>(sql`
     select v.id, v.owner_id from imports i
     join users u on u.username_key = i.username_key
     join vals v on v.owner_id = u.id and v.name_key = i.name_key
     where i.val_id = ${val.id} and i.version = ${val.version} and v.id <> ${val.id}`)
-  const gone = before.filter((old) => !after.some((target) => target.id === old.to_val_id))
-  const added = after.filter((target) => !before.some((old) => old.to_val_id === target.id))
-  const removed: string[] = []
-  for (const { to_val_id } of gone) {
-    // One that was renamed at this moment has taken its links with it.
-    const row = yield* firstRow(
-      sql`delete from dependencies where from_val_id = ${val.id} and to_val_id = ${to_val_id} returning to_val_id`,
-    )
-    if (row) removed.push(to_val_id)
-  }
+  const gone = before.filter((id) => !after.some((target) => target.id === id))
+  const added = after.filter((target) => !before.includes(target.id))
+  const addedIds = added.map((target) => target.id)
+  assertLocked(locks, [...gone, ...addedIds])
+  for (const id of gone) yield sql`delete from dependencies where from_val_id = ${val.id} and to_val_id = ${id}`
   for (const target of added) {
     yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at) values (${val.id}, ${target.id}, ${target.owner_id}, ${at})`
   }
   if (!val.isPublic) return
-  yield* addToCounts(removed, -1)
-  yield* addToCounts(
-    added.map((target) => target.id),
-    1,
-  )
+  yield* addToCounts(gone, -1)
+  yield* addToCounts(addedIds, 1)
 }
 
 /** Before a val stops being public, or after it has become so: only public vals are counted as references. */
-export function* countOutgoing(dialect: Dialect, valId: string, by: 1 | -1): Script<void> {
-  const targets = yield* rows<{ to_val_id: string }>(sql`
-    select to_val_id from dependencies where from_val_id = ${valId} ${dialect.forUpdate}`)
-  yield* addToCounts(
-    targets.map((target) => target.to_val_id),
-    by,
-  )
+export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Script<void> {
+  const targets = yield* listTargets(valId)
+  assertLocked(locks, targets)
+  yield* addToCounts(targets, by)
 }
 
-/** After a val was created or renamed: those depend on it whose current version imports it by the name it has now. Gives how many of them count. */
-export function* relinkIncoming(val: Pick<Linked, "id" | "ownerId">, address: NameKey, at: number): Script<number> {
-  yield sql`delete from dependencies where to_val_id = ${val.id}`
-  const linked = yield* rows<{ privacy: string }>(sql`
-    select v.privacy from imports i join vals v on v.id = i.val_id and v.version = i.version
-    where i.username_key = ${address.username} and i.name_key = ${address.name} and v.id <> ${val.id}`)
-  if (linked.length > 0) {
-    yield sql`
-      insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at)
-      select v.id, ${val.id}, ${val.ownerId}, ${at} from imports i join vals v on v.id = i.val_id and v.version = i.version
-      where i.username_key = ${address.username} and i.name_key = ${address.name} and v.id <> ${val.id}`
+/** After a val was created or renamed: those depend on it whose current version imports it by the name it has now. Gives how many count. */
+export function* relinkIncoming(locks: LinkLocks, val: Linked, address: NameKey, at: number): Script<number> {
+  const importing = sql`
+    from imports i join vals v on v.id = i.val_id and v.version = i.version
+    where i.username_key = ${address.username} and i.name_key = ${address.name} and v.id <> ${val.id}`
+  const importers = yield* rows<{ id: string; privacy: string }>(sql`select v.id, v.privacy ${importing}`)
+  assertLocked(
+    locks,
+    importers.map((importer) => importer.id),
+  )
+  // Whoever imports both the old name and the new one has depended on it all the time.
+  yield sql`delete from dependencies where to_val_id = ${val.id} and from_val_id not in (select v.id ${importing})`
+  if (importers.length > 0) {
+    yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at)
+      select v.id, ${val.id}, ${val.ownerId}, ${at} ${importing} on conflict (from_val_id, to_val_id) do nothing`
   }
-  const count = linked.filter((importer) => importer.privacy === "public").length
+  const count = importers.filter((importer) => importer.privacy === "public").length
   yield sql`update vals set reference_count = ${count} where id = ${val.id} and reference_count <> ${count}`
   return count
 }
 
-// In the order of their ids, so that two saves that touch the same vals wait for each other instead of deadlocking.
+function* listTargets(valId: string): Script<readonly string[]> {
+  const targets = yield* rows<{ to_val_id: string }>(sql`select to_val_id from dependencies where from_val_id = ${valId}`)
+  return targets.map((target) => target.to_val_id)
+}
+
 function* addToCounts(valIds: readonly string[], by: 1 | -1): Script<void> {
-  for (const id of [...valIds].sort()) yield sql`update vals set reference_count = reference_count + ${by} where id = ${id}`
+  for (const id of valIds) yield sql`update vals set reference_count = reference_count + ${by} where id = ${id}`
 }

@@ -4,5 +4,12 @@
  * letters only (pg_trgm), and nothing in a query has a meaning to LIKE.
  */
 export function foldText(text: string): string {
-  return text.toLowerCase().replace(/[\0-/:-@[-`{-\x7f]/g, (character) => String.fromCharCode(0x1401 + character.charCodeAt(0)))
+  // A sigma has two lower cases, and which one depends on what comes after it: a part of a word must not find another than the whole.
+  const lower = text.toLowerCase().replaceAll("ς", "σ")
+  return lower.replace(/[\0-/:-@[-`{-\x7f]/g, (character) => String.fromCharCode(0x1401 + character.charCodeAt(0)))
+}
+
+/** What search looks through of a val beside its name. No folded text contains the newline between the two, so no query can span them. */
+export function foldBody(code: string, readme: string | null): string {
+  return `${foldText(code)}\n${foldText(readme ?? "")}`
 }

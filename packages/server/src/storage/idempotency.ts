@@ -1,6 +1,6 @@
-import type { IdempotencyStore } from "../domain/idempotency.ts"
+import type { Claim, IdempotencyStore } from "../domain/idempotency.ts"
 import { type Database, firstRow, rows } from "./database.ts"
-import { sql } from "./sql.ts"
+import { type Statement, sql } from "./sql.ts"
 
 interface KeyRow {
   readonly fingerprint: Uint8Array
@@ -23,13 +23,13 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
         )
         return known && { fingerprint: known.fingerprint, answer: known.answer ?? undefined }
       }),
-    keep: (userId, key, answer, expiresAt) =>
+    keep: (claim, answer, until) =>
       db.write(function* () {
-        yield sql`update idempotency_keys set answer = ${answer}, expires_at = ${expiresAt} where user_id = ${userId} and key = ${key}`
+        yield sql`update idempotency_keys set answer = ${answer}, expires_at = ${until} where ${isStill(claim)}`
       }),
-    release: (userId, key) =>
+    release: (claim) =>
       db.write(function* () {
-        yield sql`delete from idempotency_keys where user_id = ${userId} and key = ${key}`
+        yield sql`delete from idempotency_keys where ${isStill(claim)}`
       }),
     purge: (at, countMax) =>
       db.write(function* () {
@@ -41,4 +41,9 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
         return expired.length > 0
       }),
   }
+}
+
+/** Whoever took longer than a claim lasts may find that the key is somebody else's. */
+function isStill({ userId, key, expiresAt }: Claim): Statement {
+  return sql`user_id = ${userId} and key = ${key} and answer is null and expires_at = ${expiresAt}`
 }

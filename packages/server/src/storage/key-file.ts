@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { AppError } from "../domain/app-error.ts"
 import { keyBytes } from "../domain/cipher.ts"
 
@@ -34,6 +34,7 @@ export function readKeyFile(dataDir: string): readonly Uint8Array[] {
 export function writeKeyFile(dataDir: string, keys: readonly Uint8Array[]): void {
   const path = join(dataDir, fileName)
   renameSync(writeBeside(path, keys), path)
+  syncFolder(dataDir)
 }
 
 /** Another server that starts at the same time may have been faster: then its key is the one. */
@@ -46,6 +47,7 @@ function createKeyFile(path: string): void {
     if (!existsSync(path)) renameSync(beside, path)
   }
   rmSync(beside, { force: true })
+  syncFolder(dirname(path))
 }
 
 function writeBeside(path: string, keys: readonly Uint8Array[]): string {
@@ -59,4 +61,16 @@ function writeBeside(path: string, keys: readonly Uint8Array[]): string {
     closeSync(file)
   }
   return beside
+}
+
+/** After a power cut, what was encrypted with a key must not be there without the key: the name of the file has to reach the disk too. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r")
+  try {
+    fsyncSync(folder)
+  } catch {
+    // Some file systems cannot do this for folders; there is nothing better to be done there.
+  } finally {
+    closeSync(folder)
+  }
 }

@@ -1,5 +1,5 @@
 import type { ImportAddress } from "../domain/import-address.ts"
-import type { Script } from "./database.ts"
+import { type Database, rows, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { join, nothing, type Statement, sql } from "./sql.ts"
 
@@ -22,34 +22,55 @@ export interface LinkChange {
   readonly isRecounted?: boolean
 }
 
-/**
- * Whatever changes links takes its locks in this order: first the names that it resolves or takes, by themselves, then the vals whose links
- * or counts may change, by their ids. In any other order two vals that import each other deadlock when both are saved. Without the names, a
- * save that imports a name and another that takes it could each miss the other.
- */
-export function* lockLinks(dialect: Dialect, change: LinkChange): Script<void> {
-  yield* lockNames(dialect, [...(change.imports ?? []), ...(change.name ? [change.name] : [])])
-  yield* lockLinkedVals(dialect, change)
+/** The vals that stay as they are until the transaction ends. */
+export interface LinkLocks {
+  has(valId: string): boolean
 }
 
-/** The first half, for a val that is not there yet. */
+/** Others got in between while we waited for locks, so that we have the wrong ones. */
+export class LinksMoved extends Error {}
+
+/**
+ * Writes what changes links. All such scripts take their locks in one order: first the names that they resolve or take, then the vals
+ * whose links or counts they change, by id. In any other order two vals that import each other deadlock when both are saved; without the
+ * names, a save that imports a name and another that takes it could each miss the other. Which vals those are is only known for certain
+ * when they are locked: if it turns out that one is missing, the script begins again, for to lock it now would be out of order.
+ */
+export async function writeLinks<T>(db: Database, script: () => Script<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await db.write(script)
+    } catch (error) {
+      if (!(error instanceof LinksMoved)) throw error
+    }
+  }
+}
+
+/** Before anything else. */
 export function* lockNames(dialect: Dialect, names: readonly NameKey[]): Script<void> {
   const locks = new Set(names.map(({ username, name }) => `${username}/${name}`))
   for (const lock of [...locks].sort()) yield* dialect.lockName(lock)
 }
 
-/** The second half. */
-export function* lockLinkedVals(dialect: Dialect, change: LinkChange): Script<void> {
-  if (dialect.forUpdate === nothing) return
+/** After the names and before anything else. */
+export function* lockVals(dialect: Dialect, change: LinkChange): Script<LinkLocks> {
+  if (dialect.forUpdate === nothing) return { has: () => true }
   const parts = [sql`select id from vals where id = ${change.valId}`, ...otherVals(change)]
-  yield sql`select v.id from vals v join (${join(parts, " union ")}) linked on linked.id = v.id order by v.id ${dialect.forUpdate} of v`
+  const locked = yield* rows<{ id: string }>(sql`
+    select v.id from vals v join (${join(parts, " union ")}) linked on linked.id = v.id order by v.id ${dialect.forUpdate} of v`)
+  return new Set(locked.map(({ id }) => id))
+}
+
+/** Refuses to touch what is not locked. */
+export function assertLocked(locks: LinkLocks, valIds: readonly string[]): void {
+  if (!valIds.every((id) => locks.has(id))) throw new LinksMoved()
 }
 
 function* otherVals({ valId, imports, name, isRecounted = false }: LinkChange): Generator<Statement> {
   const before = sql`select to_val_id as id from dependencies where from_val_id = ${valId}`
   const after = imports && imports.length > 0 ? valsNamed(imports) : sql`select id from vals where 1 = 0`
   if (isRecounted) yield before
-  // A val that is imported before and after is left alone: whoever saves something that imports a popular val need not wait for everybody else who does.
+  // What is imported before and after is left alone, so that the many who import a popular val need not wait for each other.
   if (imports) yield isRecounted ? after : sql`((${before} except ${after}) union (${after} except ${before}))`
   if (name) yield importersOf(name)
 }

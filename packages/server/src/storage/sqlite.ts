@@ -45,13 +45,15 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     }
   }
 
+  const stamp = oncePerTurn(() => (ask(dataVersion) as [{ data_version: number }])[0].data_version)
   const database: Database = {
     dialect: sqliteDialect,
     async read<Row>(statement: Statement) {
       return ask(statement) as readonly Row[]
     },
-    write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
-    stamp: oncePerTurn(() => (ask(dataVersion) as [{ data_version: number }])[0].data_version),
+    // Whoever was told of a write must not be answered from the state before it, even in the same turn.
+    write: (script, { isPatient = false } = {}) => writer.write(script, isPatient).finally(stamp.forget),
+    stamp: stamp.ask,
     async ping() {
       await database.read(sql`select 1`)
     },
@@ -108,16 +110,19 @@ function close(reading: SqliteConnection, writing: SqliteConnection): void {
 }
 
 /** Requests that arrived together are answered from one state: SQLite is asked once for all that one turn of the event loop handles. */
-function oncePerTurn(ask: () => number): () => number {
+function oncePerTurn(ask: () => number): { ask(): number; forget(): void } {
   let answer: number | undefined
   const forget = () => {
     answer = undefined
   }
-  return () => {
-    if (answer === undefined) {
-      answer = ask()
-      setImmediate(forget)
-    }
-    return answer
+  return {
+    ask() {
+      if (answer === undefined) {
+        answer = ask()
+        setImmediate(forget)
+      }
+      return answer
+    },
+    forget,
   }
 }

@@ -4,8 +4,8 @@ import { type Database, firstRow, type Script } from "./database.ts"
 import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
 import { createFindById } from "./find-val.ts"
-import { foldText } from "./fold-text.ts"
-import { type LinkChange, lockLinkedVals, lockLinks, lockNames, type NameKey, toNameKey } from "./link-locks.ts"
+import { foldBody, foldText } from "./fold-text.ts"
+import { type LinkChange, type LinkLocks, LinksMoved, lockNames, lockVals, type NameKey, toNameKey, writeLinks } from "./link-locks.ts"
 import { searchVals } from "./search.ts"
 import { toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
@@ -27,24 +27,20 @@ export function createValStore(db: Database): ValStore {
       return toSlice(await db.read<ValRow>(listVals(viewerId, filter, page)), page, toVal)
     },
     search: (viewerId, query, page) => searchVals(db, viewerId, query, page),
-    create: (val, at) => db.write(() => createVal(db.dialect, val, at)),
-    change: (id, change, assert, at) => db.write(() => changeById(db.dialect, id, change, assert, at)),
-    async createOrChange(val, change, assert, at) {
-      // Each attempt is a transaction of its own: one that looked for the val again would take locks while it holds others.
-      for (;;) {
-        const saved = await db.write(() => createOrChange(db.dialect, val, change, assert, at))
-        if (saved) return saved
-      }
-    },
-    delete: (id, assert) => db.write(() => deleteVal(db.dialect, id, assert)),
+    create: (val, at) => writeLinks(db, () => createVal(db.dialect, val, at)),
+    change: (id, change, assert, at) => writeLinks(db, () => changeById(db.dialect, id, change, assert, at)),
+    createOrChange: (val, change, assert, at) => writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),
+    delete: (id, assert) => writeLinks(db, () => deleteVal(db.dialect, id, assert)),
   }
 }
 
-/** The val, which stays as it is until the transaction ends, and so do the vals that the change may touch. */
-export function* lockVal(dialect: Dialect, change: LinkChange): Script<Val | undefined> {
+/** The val, and the locks that keep it and whatever it is linked to as they are until the transaction ends. */
+export function* lockVal(dialect: Dialect, change: LinkChange): Script<{ readonly val: Val; readonly locks: LinkLocks } | undefined> {
+  yield* lockNames(dialect, [...(change.imports ?? []), ...(change.name ? [change.name] : [])])
   // Locked first and read after: a select that waits for a lock may join the locked row with older rows of other tables.
-  yield* lockLinks(dialect, change)
-  return yield* readVal(change.valId)
+  const locks = yield* lockVals(dialect, change)
+  const val = yield* readVal(change.valId)
+  return val && { val, locks }
 }
 
 function* readVal(id: string): Script<Val | undefined> {
@@ -63,21 +59,21 @@ function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | und
   if (!inserted) return undefined
   yield sql`insert into versions (val_id, version, code, created_at) values (${val.id}, 1, ${code}, ${at})`
   yield sql`insert into search_texts (val_id, is_public, name, body)
-    values (${val.id}, ${val.privacy === "public" ? 1 : 0}, ${foldText(val.name)}, ${foldText(`${code}\n${val.readme ?? ""}`)})`
+    values (${val.id}, ${val.privacy === "public" ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`
   yield* insertImports(val.id, 1, imports)
-  yield* lockLinkedVals(dialect, { valId: val.id, imports, name })
+  const locks = yield* lockVals(dialect, { valId: val.id, imports, name })
   const linked = { id: val.id, ownerId: val.ownerId, version: 1, isPublic: val.privacy === "public" }
-  yield* relinkIncoming(linked, name, at)
-  if (imports.length > 0) yield* relinkOutgoing(linked, at)
+  yield* relinkIncoming(locks, linked, name, at)
+  if (imports.length > 0) yield* relinkOutgoing(locks, linked, at)
   return yield* readVal(val.id)
 }
 
 function* changeById(dialect: Dialect, id: string, change: ValChange, assert: AssertVal, at: number): Script<SavedVal | undefined> {
   const name = change.name === undefined ? undefined : yield* findNewName(id, change.name)
-  const val = yield* lockVal(dialect, { valId: id, name, ...toLinkChange(change) })
-  if (!val) return undefined
-  assert(val)
-  return yield* changeVal(dialect, val, change, at)
+  const locked = yield* lockVal(dialect, { valId: id, name, ...toLinkChange(change) })
+  if (!locked) return undefined
+  assert(locked.val)
+  return yield* changeVal(locked.locks, locked.val, change, at)
 }
 
 function* findNewName(id: string, name: string): Script<NameKey | undefined> {
@@ -91,32 +87,32 @@ function toLinkChange(change: ValChange): Pick<LinkChange, "imports" | "isRecoun
   return { imports: change.source?.imports, isRecounted: change.privacy !== undefined }
 }
 
-/** Undefined when somebody created, renamed or deleted it between two statements. */
 function* createOrChange(
   dialect: Dialect,
   val: NewVal,
   change: ValChange,
   assert: AssertVal<Val | undefined>,
   at: number,
-): Script<SavedVal | undefined> {
+): Script<SavedVal> {
   const nameKey = val.name.toLowerCase()
   const found = yield* firstRow<{ id: string }>(sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`)
   if (!found) {
     assert(undefined)
     const created = yield* createVal(dialect, val, at)
-    return created && { val: created, isNewVersion: true }
+    if (!created) throw new LinksMoved()
+    return { val: created, isNewVersion: true }
   }
-  const current = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
-  if (current?.name.toLowerCase() !== nameKey) return undefined
-  assert(current)
-  return yield* changeVal(dialect, current, change, at)
+  const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
+  if (locked?.val.name.toLowerCase() !== nameKey) throw new LinksMoved()
+  assert(locked.val)
+  return yield* changeVal(locked.locks, locked.val, change, at)
 }
 
 function* deleteVal(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
-  const val = yield* lockVal(dialect, { valId: id, isRecounted: true })
-  if (!val) return false
-  assert(val)
-  if (val.privacy === "public") yield* countOutgoing(dialect, id, -1)
+  const locked = yield* lockVal(dialect, { valId: id, isRecounted: true })
+  if (!locked) return false
+  assert(locked.val)
+  if (locked.val.privacy === "public") yield* countOutgoing(locked.locks, id, -1)
   yield sql`insert into run_purges (val_id) values (${id}) on conflict do nothing`
   yield sql`delete from vals where id = ${id}`
   return true

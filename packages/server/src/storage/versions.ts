@@ -4,9 +4,9 @@ import { writeSearchText } from "./change-val.ts"
 import { type Database, firstRow, rows, type Script } from "./database.ts"
 import { relinkOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
-import type { NameKey } from "./link-locks.ts"
+import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "./link-locks.ts"
 import { limitTo, toSlice } from "./slices.ts"
-import { nothing, sql } from "./sql.ts"
+import { type Statement, sql } from "./sql.ts"
 import { toTime, toVal, type ValRow, valColumns } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
@@ -38,12 +38,7 @@ export function createVersionStore(db: Database): VersionStore {
         where val_id = ${valId} order by version desc ${limitTo(page)}`)
       return toSlice(found, page, toVersion)
     },
-    async delete(valId, version, assert, at) {
-      for (;;) {
-        const deletion = await db.write(() => deleteVersion(db.dialect, valId, version, assert, at))
-        if (deletion) return deletion
-      }
-    },
+    delete: (valId, version, assert, at) => writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at)),
   }
 }
 
@@ -58,17 +53,13 @@ function toVersion(row: VersionRow): Version {
   }
 }
 
-/** Undefined when the version that is to become current was saved after the locks were taken, so that they may not be the right ones. */
-function* deleteVersion(
-  dialect: Dialect,
-  valId: string,
-  version: number,
-  assert: AssertVal,
-  at: number,
-): Script<VersionDeletion | undefined> {
-  const imported = yield* listImports(valId)
-  const val = yield* lockVal(dialect, { valId, imports: imported, isRecounted: true })
-  if (!val) return "no_val"
+function* deleteVersion(dialect: Dialect, valId: string, version: number, assert: AssertVal, at: number): Script<VersionDeletion> {
+  // If it is the current one, the next one becomes current, and what that one imports is resolved.
+  const newest = sql`select version from versions where val_id = ${valId} order by version desc limit 2`
+  const imported = yield* listImports(valId, newest)
+  const locked = yield* lockVal(dialect, { valId, imports: imported, isRecounted: true })
+  if (!locked) return "no_val"
+  const { val, locks } = locked
   assert(val)
   const found = yield* firstRow(sql`select version from versions where val_id = ${valId} and version = ${version}`)
   if (!found) return "no_version"
@@ -76,24 +67,22 @@ function* deleteVersion(
     select version, code from versions where val_id = ${valId} and version <> ${version} order by version desc limit 1`)
   if (!highest) return "last_version"
   if (version === val.version) {
-    const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
-    if (!(yield* listImports(valId, highest.version)).every(isLocked)) return undefined
-    yield* makeCurrent({ ...val, version: highest.version, code: highest.code }, at)
+    const wasKnown = (next: ImportRow) => imported.some((one) => one.version === next.version)
+    if (!(yield* listImports(valId, sql`${highest.version}`)).every(wasKnown)) throw new LinksMoved()
+    yield* makeCurrent(locks, { ...val, version: highest.version, code: highest.code }, at)
   }
   yield sql`delete from versions where val_id = ${valId} and version = ${version}`
   return "deleted"
 }
 
-/** What the val imports in any of its versions, or in one. */
-function* listImports(valId: string, version?: number): Script<readonly ImportRow[]> {
-  const condition = version === undefined ? nothing : sql`and version = ${version}`
-  return yield* rows<ImportRow>(
-    sql`select version, username_key as username, name_key as name from imports where val_id = ${valId} ${condition}`,
-  )
+/** What the val imports in those of its versions. */
+function* listImports(valId: string, versions: Statement): Script<readonly ImportRow[]> {
+  return yield* rows<ImportRow>(sql`
+    select version, username_key as username, name_key as name from imports where val_id = ${valId} and version in (${versions})`)
 }
 
-function* makeCurrent(val: Val, at: number): Script<void> {
+function* makeCurrent(locks: LinkLocks, val: Val, at: number): Script<void> {
   yield sql`update vals set version = ${val.version}, updated_at = ${at} where id = ${val.id}`
-  yield* relinkOutgoing({ id: val.id, ownerId: val.ownerId, version: val.version, isPublic: val.privacy === "public" }, at)
+  yield* relinkOutgoing(locks, { id: val.id, ownerId: val.ownerId, version: val.version, isPublic: val.privacy === "public" }, at)
   yield* writeSearchText(val)
 }

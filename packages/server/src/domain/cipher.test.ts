@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { createCipher, keyBytes, type Sealed } from "./cipher.ts"
+
+const key = fc.uint8Array({ minLength: keyBytes, maxLength: keyBytes })
+const text = fc.string({ unit: "binary" })
+const toKeyId = (by: Uint8Array) => createCipher([by]).keyId
+
+describe("createCipher", () => {
+  test("opens what it sealed for the same purpose, whatever the text", () => {
+    fc.assert(
+      fc.property(key, text, text, (bytes, plain, purpose) => {
+        const cipher = createCipher([bytes])
+        expect(cipher.open(cipher.seal(plain, purpose), purpose)).toBe(plain)
+      }),
+    )
+  })
+
+  test("opens nothing for another purpose", () => {
+    fc.assert(
+      fc.property(key, text, text, text, (bytes, plain, purpose, other) => {
+        fc.pre(purpose !== other)
+        const cipher = createCipher([bytes])
+        const sealed = cipher.seal(plain, purpose)
+        expect(() => cipher.open(sealed, other)).toThrow()
+      }),
+    )
+  })
+
+  test("opens nothing with another key, also where that passes for the right one", () => {
+    fc.assert(
+      fc.property(key, key, text, (bytes, other, plain) => {
+        fc.pre(toKeyId(bytes) !== toKeyId(other))
+        const sealed = createCipher([bytes]).seal(plain, "test")
+        const stranger = createCipher([other])
+        expect(() => stranger.open(sealed, "test")).toThrow(`Cannot decrypt: the key ${toKeyId(bytes)} is not configured`)
+        expect(() => stranger.open({ ...sealed, keyId: toKeyId(other) }, "test")).toThrow()
+      }),
+    )
+  })
+
+  test("opens nothing of which any byte was changed", () => {
+    fc.assert(
+      fc.property(key, fc.string({ unit: "binary", maxLength: 20 }), fc.integer({ min: 1, max: 255 }), (bytes, plain, mask) => {
+        const cipher = createCipher([bytes])
+        const sealed = cipher.seal(plain, "test")
+        for (let index = 0; index < sealed.bytes.length; index++) {
+          const changed = new Uint8Array(sealed.bytes)
+          changed[index] = (changed[index] ?? 0) ^ mask
+          expect(() => cipher.open({ ...sealed, bytes: changed }, "test")).toThrow()
+        }
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test("opens nothing that was cut short or made longer", () => {
+    const cipher = createCipher([Buffer.alloc(keyBytes, 1)])
+    for (const plain of ["", "a text of some length"]) {
+      const sealed = cipher.seal(plain, "test")
+      const { bytes } = sealed
+      const cuts = Array.from(bytes, (_, index): Uint8Array[] => [bytes.subarray(0, index), bytes.subarray(index + 1)]).flat()
+      for (const changed of [...cuts, Buffer.concat([bytes, Buffer.alloc(1)]), Buffer.concat([Buffer.alloc(1), bytes])]) {
+        expect(() => cipher.open({ ...sealed, bytes: changed }, "test")).toThrow()
+      }
+    }
+  })
+
+  test("seals as AES-256-GCM: nonce, text, tag, and the purpose as additional data", async () => {
+    const bytes = Buffer.alloc(keyBytes, 3)
+    const sealed = createCipher([bytes]).seal("plain ✓", "some purpose")
+
+    const opened = await crypto.subtle.decrypt(
+      { name: "AES-GCM", iv: Buffer.from(sealed.bytes.subarray(0, 12)), additionalData: Buffer.from("some purpose") },
+      await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["decrypt"]),
+      Buffer.from(sealed.bytes.subarray(12)),
+    )
+
+    expect(new TextDecoder().decode(opened)).toBe("plain ✓")
+  })
+
+  test("never seals the same text to the same bytes", () => {
+    const cipher = createCipher([Buffer.alloc(keyBytes, 1)])
+    const sealed = Array.from({ length: 1000 }, () => Buffer.from(cipher.seal("same", "test").bytes))
+    expect(new Set(sealed.map((bytes) => bytes.toString("hex"))).size).toBe(1000)
+    expect(new Set(sealed.map((bytes) => bytes.subarray(0, 12).toString("hex"))).size).toBe(1000)
+  })
+
+  describe("with several keys", () => {
+    const [older, newer, newest] = [1, 2, 3].map((byte) => Buffer.alloc(keyBytes, byte)) as [Buffer, Buffer, Buffer]
+    const sealedWith = (by: Uint8Array): Sealed => createCipher([by]).seal("text", "test")
+
+    test("seals with the first and opens with all of them", () => {
+      const cipher = createCipher([newer, older])
+      expect(cipher.keyId).toBe(toKeyId(newer))
+      expect(cipher.seal("text", "test").keyId).toBe(toKeyId(newer))
+      for (const by of [newer, older]) expect(cipher.open(sealedWith(by), "test")).toBe("text")
+    })
+
+    test("seals with the first of those that reload gives, from the moment it gives them", () => {
+      let keys: readonly Uint8Array[] = [older]
+      const cipher = createCipher(keys, () => keys)
+      keys = [newer, older]
+      expect(cipher.keyId).toBe(toKeyId(newer))
+      expect(cipher.seal("text", "test").keyId).toBe(toKeyId(newer))
+      expect(cipher.open(sealedWith(newer), "test")).toBe("text")
+    })
+
+    test("opens with a key that reload no longer gives, if it began with it", () => {
+      const cipher = createCipher([older], () => [newest, newer])
+      expect(cipher.open(sealedWith(older), "test")).toBe("text")
+    })
+
+    test("does not ask for keys again to open what it has the key for", () => {
+      const cipher = createCipher([older], () => {
+        throw new Error("the file is gone")
+      })
+      expect(cipher.open(sealedWith(older), "test")).toBe("text")
+      expect(() => cipher.open(sealedWith(newer), "test")).toThrow("the file is gone")
+      expect(() => cipher.seal("text", "test")).toThrow("the file is gone")
+    })
+
+    test("refuses to seal with none", () => {
+      expect(() => createCipher([]).seal("text", "test")).toThrow("Cannot encrypt without a key")
+    })
+  })
+
+  test("names a key by the same id on every server, and another key by another", () => {
+    expect(toKeyId(Buffer.alloc(keyBytes))).toBe("273f84ee01741b63")
+    fc.assert(
+      fc.property(key, key, (left, right) => {
+        expect(toKeyId(left)).toMatch(/^[0-9a-f]{16}$/)
+        expect(toKeyId(left) === toKeyId(right)).toBe(Buffer.from(left).equals(right))
+      }),
+    )
+  })
+})

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { hasTokenShape, makeTokenText } from "./token-text.ts"
+
+const tokenPrefix = "hamlet_"
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const random = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const token = random.map(makeTokenText)
+/** A place after the prefix: a text with another prefix may be one that the operator chose. */
+const place = fc.integer({ min: tokenPrefix.length, max: 55 })
+const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
+
+describe("makeTokenText", () => {
+  test("keeps all 256 bits", () => {
+    fc.assert(
+      fc.property(fc.oneof(random, fc.constantFrom(new Uint8Array(32), new Uint8Array(32).fill(255))), (bytes) => {
+        expect(toBytes(makeTokenText(bytes).slice(tokenPrefix.length, -6))).toEqual(Buffer.from(bytes))
+      }),
+    )
+  })
+
+  test("makes texts of one length that scanners for leaked tokens know", () => {
+    fc.assert(fc.property(token, (text) => expect(text).toMatch(/^hamlet_[0-9A-Za-z]{49}$/)))
+  })
+
+  test("makes the same text of the same bits in every release, since its hash is all that is kept", () => {
+    expect(makeTokenText(new Uint8Array(32))).toBe(`hamlet_${"0".repeat(43)}${checksumOf("0".repeat(43))}`)
+  })
+})
+
+describe("hasTokenShape", () => {
+  test("knows every token that was made", () => {
+    fc.assert(fc.property(token, (text) => expect(hasTokenShape(text)).toBe(true)))
+  })
+
+  test("refuses a token of which any one character was changed", () => {
+    fc.assert(
+      fc.property(token, visible, (text, other) => {
+        for (let index = tokenPrefix.length; index < text.length; index++) {
+          if (text[index] !== other) expect(hasTokenShape(text.slice(0, index) + other + text.slice(index + 1))).toBe(false)
+        }
+      }),
+    )
+  })
+
+  test("refuses a token of which one character was left out, doubled or put in", () => {
+    fc.assert(
+      fc.property(token, place, visible, (text, index, other) => {
+        expect(hasTokenShape(text.slice(0, index) + text.slice(index + 1))).toBe(false)
+        expect(hasTokenShape(text.slice(0, index) + other + text.slice(index))).toBe(false)
+        expect(hasTokenShape(text + other)).toBe(false)
+      }),
+    )
+  })
+
+  test("refuses a token of which two neighbours changed places", () => {
+    fc.assert(
+      fc.property(token, fc.integer({ min: tokenPrefix.length, max: 54 }), (text, index) => {
+        const swapped = `${text.slice(0, index)}${text[index + 1]}${text[index]}${text.slice(index + 2)}`
+        expect(hasTokenShape(swapped)).toBe(swapped === text)
+      }),
+    )
+  })
+
+  test("takes what an operator chose as it is: 32 to 200 visible ASCII characters", () => {
+    const chosen = fc.string({ unit: visible, minLength: 32, maxLength: 200 }).filter((text) => !text.startsWith(tokenPrefix))
+    fc.assert(fc.property(chosen, (text) => expect(hasTokenShape(text)).toBe(true)))
+  })
+
+  const refused = [
+    "",
+    "x".repeat(31),
+    "x".repeat(201),
+    `${"x".repeat(32)} `,
+    ` ${"x".repeat(32)}`,
+    `${"x".repeat(16)} ${"x".repeat(16)}`,
+    `${"x".repeat(32)}\n`,
+    `${"x".repeat(32)}\0`,
+    `${"x".repeat(32)}\x7f`,
+    `${"x".repeat(32)}é`,
+    tokenPrefix,
+    tokenPrefix + "0".repeat(49),
+    tokenPrefix + "0".repeat(193),
+  ]
+  test.each(refused)("refuses %j", (text) => {
+    expect(hasTokenShape(text)).toBe(false)
+  })
+})
+
+function toBytes(text: string): Buffer {
+  const number = [...text].reduce((sum, digit) => sum * 62n + BigInt(digits.indexOf(digit)), 0n)
+  return Buffer.from(number.toString(16).padStart(64, "0"), "hex")
+}
+
+/** CRC-32, written out bit by bit so as not to trust what makes the tokens. */
+function checksumOf(secret: string): string {
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(secret)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  let rest = (crc ^ 0xffffffff) >>> 0
+  let text = ""
+  for (let index = 0; index < 6; index++) {
+    text = (digits[rest % 62] ?? "") + text
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test"
+import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
+import fc from "fast-check"
+import { matchRoute, methodsOf } from "./match-route.ts"
+
+const table: readonly (readonly [RouteName, RouteDefinition])[] = routeNames.map((name) => [name, routes[name]])
+const namesIn = (path: string) => Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name ?? "")
+const fill = (path: string, values: readonly string[]) => {
+  let index = 0
+  return path.replace(/\{\w+\}/g, () => values[index++] ?? "")
+}
+/** What a path segment can be: anything but a slash, and not nothing. */
+const segment = fc.oneof(
+  fc.string({ unit: "binary", minLength: 1 }).map(encodeURIComponent),
+  fc.constantFrom(
+    "a",
+    "vals",
+    "v1",
+    "me",
+    "runs",
+    "versions",
+    "like",
+    "__proto__",
+    "constructor",
+    "%",
+    "%zz",
+    "@ada",
+    "x@3",
+    "..",
+    "{val_id}",
+  ),
+)
+/** Whether a route of the table has that path, found the slow way. */
+const routesAt = (path: string) =>
+  table.filter(([, route]) => {
+    const [want, have] = [route.path.split("/"), path.split("/")]
+    return want.length === have.length && want.every((part, index) => (part.startsWith("{") ? have[index] !== "" : part === have[index]))
+  })
+
+describe("matchRoute", () => {
+  test.each(table)("finds %s by its own path, whatever its parameters say", (name, { method, path }) => {
+    const count = namesIn(path).length
+    fc.assert(
+      fc.property(fc.array(segment, { minLength: count, maxLength: count }), (values) => {
+        const match = matchRoute(fill(path, values))
+        expect(match?.routes.get(method)).toBe(name)
+        expect(match?.params).toEqual(Object.fromEntries(namesIn(path).map((key, index) => [key, decode(values[index] ?? "")])))
+      }),
+      { numRuns: count === 0 ? 1 : 20 },
+    )
+  })
+
+  test("finds for any path what the table has there, and nothing else", () => {
+    const words = fc.constantFrom(...new Set(table.flatMap(([, { path }]) => path.split("/"))), "", "x", "V1")
+    fc.assert(
+      fc.property(fc.array(words, { minLength: 1, maxLength: 7 }), (parts) => {
+        const path = `/${parts.join("/")}`
+        const expected = new Map(routesAt(path).map(([name, { method }]) => [method, name]))
+        expect(matchRoute(path)?.routes ?? new Map()).toEqual(expected)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  // The tree goes into a literal without looking back: a path that also fits a parameter beside it would be lost.
+  test("has no two routes of which a path could be meant for either", () => {
+    for (const [name, route] of table) {
+      for (const [other, { path }] of table) {
+        if (route.path === path || name === other) continue
+        const [left, right] = [route.path.split("/"), path.split("/")]
+        const isEither =
+          left.length === right.length && left.every((part, at) => part === right[at] || part.startsWith("{") || right[at]?.startsWith("{"))
+        expect([name, other, isEither]).toEqual([name, other, false])
+      }
+    }
+  })
+
+  test("has the same names of parameters for all methods of a path", () => {
+    const shapes = Map.groupBy(table, ([, { path }]) => path.replace(/\{\w+\}/g, "{}"))
+    for (const [, group] of shapes) expect(new Set(group.map(([, { path }]) => path)).size).toBe(1)
+  })
+
+  test.each([
+    "",
+    "/",
+    "//",
+    "/v1",
+    "/v1/",
+    "/V1/vals",
+    "/v1/vals/",
+    "/v1//vals",
+    "/v1/vals//versions",
+    "/v1/vals/x/versions/",
+    "/v1/vals/x/y/z",
+    "/v2/vals",
+    "/v1/me/",
+  ])("finds nothing at %j", (path) => {
+    expect(matchRoute(path)).toBeUndefined()
+  })
+
+  test.each([
+    ["/v1/alias/a%2Fb/c", { username: "a/b", val_name: "c" }],
+    ["/v1/alias/%40ada/hello", { username: "@ada", val_name: "hello" }],
+    ["/v1/alias/%zz/%E0%A4%A", { username: "%zz", val_name: "%E0%A4%A" }],
+    ["/v1/alias/a+b/c", { username: "a+b", val_name: "c" }],
+    ["/v/__proto__/constructor", { username: "__proto__", val_name: "constructor" }],
+  ])("reads the parameters of %s", (path, params) => {
+    expect(matchRoute(path)?.params).toEqual(params)
+  })
+})
+
+describe("methodsOf", () => {
+  test.each([
+    ["/v1/vals", ["GET", "HEAD", "OPTIONS", "POST", "PUT"]],
+    ["/v1/vals/x", ["DELETE", "GET", "HEAD", "OPTIONS", "PUT"]],
+    ["/v1/vals/x/like", ["DELETE", "OPTIONS", "PUT"]],
+    ["/v1/users", ["OPTIONS", "POST"]],
+    ["/healthz", ["GET", "HEAD", "OPTIONS"]],
+  ])("%s takes %j", (path, methods) => {
+    const match = matchRoute(path)
+    expect(match && methodsOf(match)).toEqual(methods)
+  })
+})
+
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, test } from "bun:test"
+import fc from "fast-check"
+import { createTokenCommand, deleteSecretCommand, putSecretCommand, revokeTokenCommand, useTokenCommand } from "./model/account-commands.ts"
+import type { Command } from "./model/command.ts"
+import { getByNameCommand, getValCommand, listCommand, searchCommand } from "./model/read-commands.ts"
+import { commentCommand, deleteCommentCommand, likeCommand } from "./model/social-commands.ts"
+import {
+  createValCommand,
+  deleteValCommand,
+  deleteVersionCommand,
+  saveValCommand,
+  saveVersionCommand,
+  updateValCommand,
+} from "./model/val-commands.ts"
+import { checkEmptyTown, checkWholeWorld, emptyTown } from "./model/whole-world.ts"
+import { createWorld, type ModelToken, type World } from "./model/world.ts"
+import { openApi, type TestApi } from "./support/api.ts"
+import { describeEachDatabase } from "./support/databases.ts"
+
+const sequences = Number(process.env.HAMLET_MODEL_RUNS ?? 60)
+// A failure names its seed, with which it comes again. The same for both databases: what one answers, the other must.
+const seed = Number(process.env.HAMLET_MODEL_SEED ?? Date.now() % 2 ** 31)
+const commandsMax = 90
+
+/** Time for the sequences, and for finding a short one when one of them fails. */
+const limits = { sequenceMsMax: 2_000, shrinkMsMax: 60_000 }
+
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 8, arbitrary: createValCommand },
+  { weight: 5, arbitrary: saveValCommand },
+  { weight: 6, arbitrary: updateValCommand },
+  { weight: 9, arbitrary: saveVersionCommand },
+  { weight: 4, arbitrary: deleteVersionCommand },
+  { weight: 2, arbitrary: deleteValCommand },
+  { weight: 8, arbitrary: likeCommand },
+  { weight: 5, arbitrary: commentCommand },
+  { weight: 3, arbitrary: deleteCommentCommand },
+  { weight: 3, arbitrary: getValCommand },
+  { weight: 3, arbitrary: getByNameCommand },
+  { weight: 8, arbitrary: listCommand },
+  { weight: 3, arbitrary: searchCommand },
+  { weight: 3, arbitrary: createTokenCommand },
+  { weight: 2, arbitrary: useTokenCommand },
+  { weight: 2, arbitrary: revokeTokenCommand },
+  { weight: 3, arbitrary: putSecretCommand },
+  { weight: 1, arbitrary: deleteSecretCommand },
+)
+
+describeEachDatabase("the API", (open) => {
+  let api: TestApi
+  let towns = 0
+
+  beforeAll(async () => {
+    api = await openApi(open)
+  })
+  afterAll(async () => {
+    await api.close()
+  })
+
+  /** A world with three new users, whose first tokens the server has made. */
+  async function openWorld(): Promise<World> {
+    towns += 1
+    const users = [await api.addUser(`Ada${towns}`), await api.addUser(`bob_${towns}`), await api.addUser(`CY${towns}`)]
+    const tokens: ModelToken[] = []
+    for (const owner of users) {
+      const [first] = (await api.call("GET", "/v1/me/tokens", { as: owner })).json.data
+      tokens.push({ ...first, owner, text: owner.token })
+    }
+    return createWorld(users, tokens)
+  }
+
+  async function live(commands: Iterable<Command>, world: World): Promise<void> {
+    try {
+      await fc.asyncModelRun(() => ({ model: world, real: api }), commands)
+      await checkWholeWorld(api, world)
+    } catch (error) {
+      // The next sequence, most likely a shorter one that fails for the same reason, needs an empty town too.
+      await emptyTown(api, world).catch(() => {})
+      throw error
+    }
+    await emptyTown(api, world)
+    await checkEmptyTown(api, world)
+  }
+
+  const runMsMax = sequences * limits.sequenceMsMax + limits.shrinkMsMax
+
+  test(
+    `answers ${sequences} sequences of requests as the model of the contract does`,
+    async () => {
+      const anySequence = fc.commands([anyCommand], { maxCommands: commandsMax, size: "max" })
+      const property = fc.asyncProperty(anySequence, async (commands) => live(commands, await openWorld()))
+      await fc.assert(property, { seed, numRuns: sequences, interruptAfterTimeLimit: runMsMax, markInterruptAsFailure: true })
+    },
+    runMsMax + limits.shrinkMsMax,
+  )
+})
