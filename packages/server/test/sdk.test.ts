@@ -193,11 +193,11 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await failure(() => openClient(loopback, made.token).me.profile.retrieve())).toBeInstanceOf(ValTown.AuthenticationError)
   },
   async listSecrets({ client, world }) {
-    expect((await list(client, "listSecrets", "/v1/me/secrets")).map((secret) => secret.name)).toEqual([...world.secrets])
+    expect((await list(client, "listSecrets", "/v1/me/secrets")).map((secret) => secret.name).sort()).toEqual([...world.secrets])
   },
   async putSecret({ client }) {
     expect(await client.put<object, null>("/v1/me/secrets/Z_PUT", { body: { value: "x", hosts: ["api.example.com"] } })).toBeNull()
-    expect((await list(client, "listSecrets", "/v1/me/secrets")).at(-1)).toMatchObject({ name: "Z_PUT", hosts: ["api.example.com"] })
+    expect((await list(client, "listSecrets", "/v1/me/secrets"))[0]).toMatchObject({ name: "Z_PUT", hosts: ["api.example.com"] })
   },
   async deleteSecret({ client }) {
     await client.put("/v1/me/secrets/Z_GONE", { body: { value: "x" } })

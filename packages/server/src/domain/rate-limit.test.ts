@@ -123,15 +123,14 @@ describe("createRateLimiter", () => {
     expect(isTaken(limiter, "key 0")).toBe(true)
   })
 
-  test("forgets those whose bucket is full before anybody who has used theirs up", () => {
+  test("forgets those whose bucket is full before anybody who has used theirs up, however long it knows them", () => {
     const clock = { at: start }
-    const limiter = createRateLimiter(1, () => clock.at)
+    const limiter = createRateLimiter(2, () => clock.at)
+    limiter.take("busy")
     for (let index = 0; index < 50_000; index++) limiter.take(`old ${index}`)
     clock.at += 50_000
-    limiter.take("busy")
-    for (let index = 0; index < 49_999; index++) limiter.take(`new ${index}`)
-    clock.at += 20_000
-    for (let index = 0; index < 50_000; index++) limiter.take(`newer ${index}`)
+    expect(countAtOnce(limiter, "busy", 3)).toBe(2)
+    for (let index = 0; index < 60_000; index++) limiter.take(`new ${index}`)
     expect(isTaken(limiter, "busy")).toBe(false)
   })
 })

@@ -81,6 +81,8 @@ describe("hasTokenShape", () => {
     tokenPrefix,
     tokenPrefix + "0".repeat(49),
     tokenPrefix + "0".repeat(193),
+    tokenPrefix + "0".repeat(42) + checksumOf("0".repeat(42)),
+    tokenPrefix + "0".repeat(44) + checksumOf("0".repeat(44)),
   ]
   test.each(refused)("refuses %j", (text) => {
     expect(hasTokenShape(text)).toBe(false)

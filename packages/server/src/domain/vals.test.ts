@@ -160,7 +160,7 @@ describe("the imports of code", () => {
     import "unknown"
     import a from "http://hamlet.test/v/ada/first"
     import again from "http://hamlet.test/v/@ADA/First@3"
-    import b from "https://esm.town/v/bob/second"
+    import b from "https://esm.town/v/bob/second@2"
     import c from "./third"
     import lodash from "npm:lodash"
     import elsewhere from "https://example.com/v/ada/fourth"`

@@ -14,8 +14,6 @@ const preflightSeconds = 86_400
 export function toResponse(answer: Answer, requestId: string, request: Request): Response {
   const headers: Record<string, string> = { ...commonHeaders, "x-request-id": requestId, ...answer.headers }
   if (request.headers.has("origin")) Object.assign(headers, crossOriginHeaders)
-  // The answer to HEAD loses its body on the way, and must not claim that GET has none either.
-  if (request.method === "HEAD" && answer.body !== null) headers["content-length"] = String(Buffer.byteLength(answer.body))
   return new Response(answer.status === 204 ? null : (answer.body as BodyInit | null), { status: answer.status, headers })
 }
 

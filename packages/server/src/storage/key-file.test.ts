@@ -32,8 +32,8 @@ describe("key file", () => {
     expect(loadKeyFile(folder)).not.toEqual(first)
   })
 
-  test("loadKeyFile is as careful where everybody may read new files", () => {
-    const before = process.umask(0)
+  test.each([0, 0o077, 0o777])("loadKeyFile lets the owner and nobody else read the file under umask %d", (umask) => {
+    const before = process.umask(umask)
     try {
       loadKeyFile(folder)
     } finally {

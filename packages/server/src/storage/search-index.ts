@@ -5,7 +5,7 @@ import { raw, type Statement, sql } from "./sql.ts"
 /** A trigram index over the texts of public vals. */
 export interface SearchIndex {
   readonly schema: readonly string[]
-  /** Selects the `val_id` of public vals whose text contains the folded query of at least three characters; of too many, the newest where that is cheap. */
+  /** Selects the `val_id` of public vals whose text contains the folded query of at least three characters. Of very many, not all are found. */
   find(column: "name" | "body", folded: string, countMax: number): Statement
 }
 
@@ -44,9 +44,9 @@ export const sqliteSearchIndex: SearchIndex = {
     const index = raw(`search_${column}`)
     const all = rareTrigrams(folded, limits.trigramsMax, foldText).map((trigram) => `"${trigram}"`)
     return sql`
-      select t.val_id from (select rowid as key from ${index} where ${index} match ${all.join(" AND ")} order by rowid desc) hit
+      select t.val_id from (select rowid as key from ${index} where ${index} match ${all.join(" AND ")} order by rowid desc limit ${countMax}) hit
       join search_texts t on t.key = hit.key
-      where t.${raw(column)} like ${`%${folded}%`} limit ${countMax}`
+      where t.${raw(column)} like ${`%${folded}%`}`
   },
 }
 

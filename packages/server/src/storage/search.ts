@@ -14,8 +14,8 @@ const limits = {
   walkRowsMax: 10_000,
   /** How many of their own hidden vals a viewer searches: those that are liked most, then the newest. */
   hiddenRowsMax: 20_000,
-  /** How many hits of the index are ranked. */
-  indexHitsMax: 10_000,
+  /** How many of the vals that an index names are looked at: the newest on SQLite, which compares their texts, some on PostgreSQL. */
+  indexHitsMax: 20_000,
   /** A trigram index answers nothing shorter. */
   indexedCharsMin: 3,
 }

@@ -22,7 +22,7 @@ export function createSecretStore(db: Database): SecretStore {
   return {
     async list(userId, page) {
       const rows = await db.read<SecretRow>(sql`
-        select name, hosts, created_at, updated_at from secrets where user_id = ${userId} order by name ${limitTo(page)}`)
+        select name, hosts, created_at, updated_at from secrets where user_id = ${userId} order by created_at desc, name desc ${limitTo(page)}`)
       return toSlice(rows, page, toSecret)
     },
     put: (secret, countMax) => db.write(() => putSecret(db.dialect, secret, countMax)),

@@ -6,7 +6,7 @@ import { relinkOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "./link-locks.ts"
 import { limitTo, toSlice } from "./slices.ts"
-import { type Statement, sql } from "./sql.ts"
+import { join, sql } from "./sql.ts"
 import { toTime, toVal, type ValRow, valColumns } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
@@ -55,8 +55,11 @@ function toVersion(row: VersionRow): Version {
 
 function* deleteVersion(dialect: Dialect, valId: string, version: number, assert: AssertVal, at: number): Script<VersionDeletion> {
   // If it is the current one, the next one becomes current, and what that one imports is resolved.
-  const newest = sql`select version from versions where val_id = ${valId} order by version desc limit 2`
-  const imported = yield* listImports(valId, newest)
+  const newest = yield* rows<{ version: number }>(sql`select version from versions where val_id = ${valId} order by version desc limit 2`)
+  const imported = yield* listImports(
+    valId,
+    newest.map((row) => row.version),
+  )
   const locked = yield* lockVal(dialect, { valId, imports: imported, isRecounted: true })
   if (!locked) return "no_val"
   const { val, locks } = locked
@@ -68,7 +71,7 @@ function* deleteVersion(dialect: Dialect, valId: string, version: number, assert
   if (!highest) return "last_version"
   if (version === val.version) {
     const wasKnown = (next: ImportRow) => imported.some((one) => one.version === next.version)
-    if (!(yield* listImports(valId, sql`${highest.version}`)).every(wasKnown)) throw new LinksMoved()
+    if (!(yield* listImports(valId, [highest.version])).every(wasKnown)) throw new LinksMoved()
     yield* makeCurrent(locks, { ...val, version: highest.version, code: highest.code }, at)
   }
   yield sql`delete from versions where val_id = ${valId} and version = ${version}`
@@ -76,9 +79,14 @@ function* deleteVersion(dialect: Dialect, valId: string, version: number, assert
 }
 
 /** What the val imports in those of its versions. */
-function* listImports(valId: string, versions: Statement): Script<readonly ImportRow[]> {
+function* listImports(valId: string, versions: readonly number[]): Script<readonly ImportRow[]> {
+  if (versions.length === 0) return []
+  const numbers = join(
+    versions.map((version) => sql`${version}`),
+    ", ",
+  )
   return yield* rows<ImportRow>(sql`
-    select version, username_key as username, name_key as name from imports where val_id = ${valId} and version in (${versions})`)
+    select version, username_key as username, name_key as name from imports where val_id = ${valId} and version in (${numbers})`)
 }
 
 function* makeCurrent(locks: LinkLocks, val: Val, at: number): Script<void> {

@@ -74,6 +74,7 @@ function pickToken(world: World, index: number): ModelToken {
 }
 
 const secretNames = ["B_1", "_A"]
+let lastSecretAt = 0
 
 export const putSecretCommand: fc.Arbitrary<Command> = fc
   .record({
@@ -85,6 +86,8 @@ export const putSecretCommand: fc.Arbitrary<Command> = fc
     command(`put secret ${JSON.stringify({ by, name, hosts })}`, async (world, api) => {
       const caller = viewerOf(world, by)
       const outcome = putSecret(world, caller, name, hosts ?? null)
+      // Secrets have no ids, so two in one millisecond would leave open which is the newest.
+      while (Date.now() <= lastSecretAt) await Bun.sleep(0)
       checkOutcome(
         await api.call("PUT", `/v1/me/secrets/${name}`, {
           as: caller,
@@ -92,6 +95,7 @@ export const putSecretCommand: fc.Arbitrary<Command> = fc
         }),
         outcome,
       )
+      lastSecretAt = Date.now()
     }),
   )
 

@@ -128,9 +128,9 @@ export function listTokens(world: World, viewer: Viewer): ExpectedList {
   return ofMe(viewer, "tokens", newestFirst(world.tokens.filter((token) => token.owner === viewer)).map(viewToken))
 }
 
-/** GET /v1/me/secrets: in the order of their names. */
+/** GET /v1/me/secrets */
 export function listSecrets(world: World, viewer: Viewer): ExpectedList {
-  const own = world.secrets.filter((secret) => secret.owner === viewer).sort((one, other) => (one.name < other.name ? -1 : 1))
+  const own = world.secrets.filter((secret) => secret.owner === viewer).reverse()
   return ofMe(viewer, "secrets", own.map(viewSecret))
 }
 

@@ -62,12 +62,12 @@ function isSubquery(rows: readonly SqlitePlanRow[], name: string): boolean {
 
 /**
  * Whether the subquery of that name ends with a limit. `parts` is a union of subqueries called `part`, and around the one that is called
- * `hit` there is another of the same name, which looks up a row for each.
+ * `hit` there is another of the same name, which looks up a row for each and compares its text.
  */
 function isCut({ text }: Statement, name: string): boolean {
   const subquery = name === "parts" ? "part" : name
   const ends = [...text.matchAll(new RegExp(`(\\S+\\s+\\S+)\\)\\s+${subquery}\\b`, "g"))].flatMap(([, end]) => end ?? [])
-  return ends.some((end) => limitPattern.test(end)) && ends.every((end) => limitPattern.test(end) || end === "= hit.key")
+  return ends.some((end) => limitPattern.test(end)) && ends.every((end) => limitPattern.test(end) || /^like \$\d+$/.test(end))
 }
 
 const limitPattern = /^(?:limit|offset)\s+\$\d+$/

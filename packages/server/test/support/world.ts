@@ -13,7 +13,7 @@ export interface World {
   readonly importers: readonly { readonly id: string }[]
   /** Ada's runs of the library, oldest first: succeeded over http, failed and succeeded through the API. */
   readonly runs: readonly RunRecord[]
-  /** Ada's secrets, in the order of the alphabet. */
+  /** Ada's secrets. */
   readonly secrets: readonly string[]
 }
 

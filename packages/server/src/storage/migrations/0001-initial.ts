@@ -148,6 +148,7 @@ function tables({ types, tableOptions }: Dialect): readonly string[] {
 
 const indexes: readonly string[] = [
   "create index tokens_by_user on tokens (user_id, created_at desc, id desc)",
+  "create index secrets_by_user on secrets (user_id, created_at desc, name desc)",
   "create index secrets_by_key on secrets (key_id)",
   "create index vals_by_owner on vals (owner_id, created_at desc, id desc)",
   "create index vals_public on vals (created_at desc, id desc) where privacy = 'public'",

@@ -214,6 +214,8 @@ CREATE INDEX search_names ON search_texts USING gin (name gin_trgm_ops) WHERE (i
 
 CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
 
+CREATE INDEX secrets_by_user ON secrets USING btree (user_id, created_at DESC, name DESC);
+
 CREATE INDEX tokens_by_user ON tokens USING btree (user_id, created_at DESC, id DESC);
 
 CREATE INDEX vals_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC);

@@ -134,6 +134,8 @@ CREATE TABLE secrets (
 
 CREATE INDEX secrets_by_key on secrets (key_id);
 
+CREATE INDEX secrets_by_user on secrets (user_id, created_at desc, name desc);
+
 CREATE TABLE settings (
   name text primary key,
   value text not null

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test"
+import { resolve } from "node:path"
+import { ConfigError, loadConfig, options } from "./config.ts"
+
+describe("loadConfig", () => {
+  test("without any setting is what the documentation says", () => {
+    const documented = Object.fromEntries(options.map((option) => [option.env, option.default]))
+    expect(loadConfig({ USER: "ada" }, [])).toEqual({
+      host: "127.0.0.1",
+      port: 8080,
+      dataDir: resolve("./data"),
+      databaseUrl: undefined,
+      databaseConnectionsMax: 10,
+      baseUrl: "http://localhost:8080",
+      valsDomain: "localhost:8080",
+      user: "ada",
+      token: undefined,
+      secretKeys: undefined,
+      ratePerToken: undefined,
+      ratePerAddress: undefined,
+      addressHeader: undefined,
+      bodyBytesMax: 2_097_152,
+      logLevel: "info",
+    })
+    expect(documented).toMatchObject({
+      HAMLET_HOST: "127.0.0.1",
+      HAMLET_PORT: "8080",
+      HAMLET_DATA_DIR: "./data",
+      HAMLET_DATABASE_CONNECTIONS_MAX: "10",
+      HAMLET_BODY_BYTES_MAX: "2097152",
+      HAMLET_LOG_LEVEL: "info",
+    })
+  })
+
+  test("makes the addresses with the port that is listened on", () => {
+    expect(loadConfig({ HAMLET_PORT: "9000" }, [])).toMatchObject({ baseUrl: "http://localhost:9000", valsDomain: "localhost:9000" })
+  })
+
+  test("takes the last of two equal flags, so that what is added counts", () => {
+    expect(loadConfig({}, ["--port", "1", "--port", "2"]).port).toBe(2)
+    expect(loadConfig({}, ["--port=3"]).port).toBe(3)
+  })
+
+  describe("limits requests", () => {
+    const rates = (host: string, more: Record<string, string> = {}) => {
+      const { ratePerToken, ratePerAddress } = loadConfig({ HAMLET_HOST: host, ...more }, [])
+      return [ratePerToken, ratePerAddress]
+    }
+
+    test.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("not on %s, which only this machine reaches", (host) => {
+      expect(rates(host)).toEqual([undefined, undefined])
+    })
+
+    test.each(["0.0.0.0", "::", "192.168.0.1", "localhost.example", "127.0.0.1.example", "1127.0.0.1"])("on %s", (host) => {
+      expect(rates(host)).toEqual([10_000, 1_000])
+    })
+
+    test("as the operator says, wherever it listens", () => {
+      expect(rates("0.0.0.0", { HAMLET_RATE_PER_TOKEN: "none", HAMLET_RATE_PER_ADDRESS: "5" })).toEqual([undefined, 5])
+      expect(rates("localhost", { HAMLET_RATE_PER_TOKEN: "7", HAMLET_RATE_PER_ADDRESS: "none" })).toEqual([7, undefined])
+    })
+  })
+
+  describe("names the first user", () => {
+    test.each<[Record<string, string>, string]>([
+      [{ USER: "ada" }, "ada"],
+      [{ LOGNAME: "ada" }, "ada"],
+      [{ USER: "ada", LOGNAME: "bob" }, "ada"],
+      [{ USER: "ada.lovelace-1" }, "ada_lovelace_1"],
+      [{ USER: "DOMAIN\\ada" }, "DOMAIN_ada"],
+      [{ USER: "x".repeat(40) }, "x".repeat(30)],
+      [{ USER: "1ada" }, "me"],
+      [{ USER: "élise" }, "me"],
+      [{ USER: "" }, "me"],
+      [{}, "me"],
+      [{ USER: "ada", HAMLET_USER: "Grace_1" }, "Grace_1"],
+    ])("in the environment %j", (env, user) => {
+      expect(loadConfig(env, []).user).toBe(user)
+    })
+  })
+
+  const accepted: readonly [string, string, Partial<ReturnType<typeof loadConfig>>][] = [
+    ["HAMLET_PORT", "0", { port: 0 }],
+    ["HAMLET_PORT", "65535", { port: 65_535 }],
+    [
+      "HAMLET_DATABASE_URL",
+      "postgresql://ada:pass@host:5432/db?sslmode=require",
+      { databaseUrl: "postgresql://ada:pass@host:5432/db?sslmode=require" },
+    ],
+    ["HAMLET_BASE_URL", "https://hamlet.example/", { baseUrl: "https://hamlet.example" }],
+    ["HAMLET_BASE_URL", "http://[::1]:8080", { baseUrl: "http://[::1]:8080" }],
+    ["HAMLET_BASE_URL", "https://example.com/hamlet//", { baseUrl: "https://example.com/hamlet" }],
+    ["HAMLET_VALS_DOMAIN", "Vals.Example:8443", { valsDomain: "vals.example:8443" }],
+    ["HAMLET_ADDRESS_HEADER", "X-Real-IP", { addressHeader: "x-real-ip" }],
+    ["HAMLET_TOKEN", "~".repeat(200), { token: "~".repeat(200) }],
+    ["HAMLET_BODY_BYTES_MAX", "1024", { bodyBytesMax: 1024 }],
+    ["HAMLET_LOG_LEVEL", "none", { logLevel: "none" }],
+    ["HAMLET_RATE_PER_TOKEN", "1", { ratePerToken: 1 }],
+  ]
+  test.each(accepted)("takes %s %j", (env, value, expected) => {
+    expect(loadConfig({ [env]: value }, [])).toMatchObject(expected)
+  })
+
+  const [one, two] = [1, 2].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer]
+  test.each([
+    [one.toString("base64"), [one]],
+    [`${one.toString("base64")},${two.toString("base64")}`, [one, two]],
+    [` ${one.toString("base64")} , ${two.toString("base64")} `, [one, two]],
+    [one.toString("base64url"), [one]],
+  ])("takes HAMLET_SECRET_KEY %j, in the order that it has", (text, keys) => {
+    expect(loadConfig({ HAMLET_SECRET_KEY: text }, []).secretKeys).toEqual(keys)
+  })
+
+  const refused: readonly [string, string][] = [
+    ["HAMLET_PORT", "-1"],
+    ["HAMLET_PORT", "80.5"],
+    ["HAMLET_PORT", "0x50"],
+    ["HAMLET_PORT", " 80"],
+    ["HAMLET_PORT", "1e3"],
+    ["HAMLET_DATABASE_CONNECTIONS_MAX", "1001"],
+    ["HAMLET_DATABASE_URL", "host/db"],
+    ["HAMLET_DATABASE_URL", "postgres://ho st/db"],
+    ["HAMLET_DATABASE_URL", "/var/lib/hamlet.db"],
+    ["HAMLET_BASE_URL", "ftp://hamlet.example"],
+    ["HAMLET_BASE_URL", "https://"],
+    ["HAMLET_BASE_URL", "https://hamlet.example/?a=b"],
+    ["HAMLET_BASE_URL", "https://hamlet.example/#top"],
+    ["HAMLET_BASE_URL", "https://hamlet.example/a b"],
+    ["HAMLET_BASE_URL", "https://ada:secret@hamlet.example"],
+    ["HAMLET_BASE_URL", " https://hamlet.example"],
+    ["HAMLET_VALS_DOMAIN", "https://vals.example"],
+    ["HAMLET_VALS_DOMAIN", "vals.example/x"],
+    ["HAMLET_USER", "1ada"],
+    ["HAMLET_USER", "_ada"],
+    ["HAMLET_USER", "a".repeat(31)],
+    ["HAMLET_TOKEN", "x".repeat(31)],
+    ["HAMLET_TOKEN", "x".repeat(201)],
+    ["HAMLET_TOKEN", `${"x".repeat(32)} `],
+    ["HAMLET_TOKEN", "é".repeat(32)],
+    ["HAMLET_SECRET_KEY", ","],
+    ["HAMLET_SECRET_KEY", `${one.toString("base64")},`],
+    ["HAMLET_SECRET_KEY", Buffer.alloc(31).toString("base64")],
+    ["HAMLET_SECRET_KEY", Buffer.alloc(33).toString("base64")],
+    ["HAMLET_SECRET_KEY", one.toString("hex")],
+    ["HAMLET_RATE_PER_TOKEN", "NONE"],
+    ["HAMLET_RATE_PER_ADDRESS", "1000000001"],
+    ["HAMLET_ADDRESS_HEADER", "x forwarded for"],
+    ["HAMLET_ADDRESS_HEADER", "x-forwarded-for:"],
+    ["HAMLET_ADDRESS_HEADER", "é"],
+    ["HAMLET_BODY_BYTES_MAX", "1023"],
+    ["HAMLET_LOG_LEVEL", "INFO"],
+  ]
+  test.each(refused)("refuses %s %j", (env, value) => {
+    expect(() => loadConfig({ [env]: value }, [])).toThrow(ConfigError)
+    expect(() => loadConfig({ [env]: value }, [])).toThrow(`Cannot use ${env} "`)
+  })
+})
+
+test("options are documented in sentences, each once", () => {
+  expect(new Set(options.map(({ env }) => env)).size).toBe(options.length)
+  for (const { env, meaning } of options) {
+    expect(env).toMatch(/^HAMLET_[A-Z]+(_[A-Z]+)*$/)
+    expect(meaning).toMatch(/^[A-Z`].*\.$/)
+  }
+})

@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
+import { openRules, type TestRules } from "../../test/support/rules.ts"
+import type { Caller } from "../domain/caller.ts"
+import { answerOnce } from "../domain/idempotency.ts"
+import type { RunRecord, RunStore } from "../domain/runs.ts"
+import { createVal, deleteVal, type Val } from "../domain/vals.ts"
+import { sql } from "../storage/sql.ts"
+import { Housekeeping } from "./housekeeping.ts"
+
+const dayMs = 24 * 60 * 60_000
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe("Housekeeping", () => {
+  let rules: TestRules
+  let ada: Caller
+  let errors: unknown[]
+  let housekeeping: Housekeeping
+
+  beforeEach(async () => {
+    rules = await openRules()
+    ada = await rules.addCaller("ada")
+    errors = []
+    housekeeping = createHousekeeping()
+  })
+
+  afterEach(async () => {
+    jest.useRealTimers()
+    await housekeeping.stop()
+    await rules[Symbol.asyncDispose]()
+  })
+
+  function createHousekeeping(runs: Partial<RunStore> = {}): Housekeeping {
+    const { deps } = rules
+    const onError = (error: unknown) => errors.push(error)
+    return new Housekeeping({ runs: { ...deps.runs, ...runs }, idempotency: deps.idempotency, now: deps.now, onError })
+  }
+
+  async function addVal(name: string, runCount: number): Promise<Val> {
+    const val = await createVal(rules.deps, ada, { name, code: "1" })
+    await rules.deps.runs.record(Array.from({ length: runCount }, () => toRun(val)))
+    return val
+  }
+
+  function toRun(val: Val): RunRecord {
+    const about = { id: rules.deps.newId(), valId: val.id, version: 1, accountId: val.ownerId, ownerId: val.ownerId, parentId: null }
+    const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
+    return { ...about, ...result, source: "api", status: "succeeded", startedAt: 1, endedAt: 2 }
+  }
+
+  async function countIn(table: "runs" | "run_purges" | "idempotency_keys"): Promise<number | undefined> {
+    const counts = {
+      runs: sql`select count(*) as count from runs`,
+      run_purges: sql`select count(*) as count from run_purges`,
+      idempotency_keys: sql`select count(*) as count from idempotency_keys`,
+    }
+    return (await rules.db.read<{ count: number }>(counts[table]))[0]?.count
+  }
+
+  const useKey = (key: string) =>
+    answerOnce(rules.deps, { userId: ada.userId, key, content: [] }, async () => ({ status: 200, headers: {}, body: "" }))
+
+  test("run deletes the runs of deleted vals, however many there are, and no others", async () => {
+    const [large, small, kept] = [await addVal("large", 1201), await addVal("small", 1), await addVal("kept", 3)]
+    for (const { id } of [large, small]) await deleteVal(rules.deps, ada, id, undefined)
+
+    await housekeeping.run()
+
+    expect(await rules.db.read(sql`select distinct val_id from runs`)).toEqual([{ val_id: kept.id }])
+    expect([await countIn("runs"), await countIn("run_purges")]).toEqual([3, 0])
+  })
+
+  test("run deletes the idempotency keys that have expired, however many there are, and no others", async () => {
+    await rules.db.write(function* () {
+      for (let n = 0; n < 1100; n++) {
+        yield sql`insert into idempotency_keys (user_id, key, fingerprint, answer, expires_at)
+          values (${ada.userId}, ${`old ${n}`}, ${new Uint8Array(1)}, null, ${rules.clock.at + (n % 7)})`
+      }
+    })
+    rules.clock.at += 7
+    await useKey("kept")
+
+    await housekeeping.run()
+
+    expect(await rules.db.read(sql`select key from idempotency_keys`)).toEqual([{ key: "kept" }])
+    rules.clock.at += dayMs - 1
+    await housekeeping.run()
+    expect(await countIn("idempotency_keys")).toBe(1)
+    rules.clock.at += 1
+    await housekeeping.run()
+    expect(await countIn("idempotency_keys")).toBe(0)
+  })
+
+  test("start cleans up every ten seconds, until it is stopped", async () => {
+    jest.useFakeTimers()
+    housekeeping.start()
+    for (const name of ["first", "second", "third"]) {
+      await deleteVal(rules.deps, ada, (await addVal(name, 1)).id, undefined)
+      if (name === "first") {
+        jest.advanceTimersByTime(9_999)
+        await nextTurn()
+        expect(await countIn("runs")).toBe(1)
+      }
+      await advanceUntil(async () => (await countIn("runs")) === 0)
+    }
+
+    await stop()
+    expect(jest.getTimerCount()).toBe(0)
+    expect(errors).toEqual([])
+  })
+
+  test("tells of what went wrong, and goes on in the next round", async () => {
+    let isAway = true
+    const purge: RunStore["purge"] = (runsMax) => (isAway ? Promise.reject(new Error("away")) : rules.deps.runs.purge(runsMax))
+    housekeeping = createHousekeeping({ purge })
+    await deleteVal(rules.deps, ada, (await addVal("gone", 1)).id, undefined)
+    jest.useFakeTimers()
+
+    housekeeping.start()
+    await advanceUntil(async () => errors.length === 1)
+    isAway = false
+    await advanceUntil(async () => (await countIn("runs")) === 0)
+    await stop()
+
+    expect(errors).toEqual([new Error("away")])
+  })
+
+  test("stop waits for the batch that is under way, and begins no other", async () => {
+    const batch = Promise.withResolvers<boolean>()
+    let batches = 0
+    const purge: RunStore["purge"] = () => {
+      batches += 1
+      return batch.promise
+    }
+    housekeeping = createHousekeeping({ purge })
+    jest.useFakeTimers()
+    housekeeping.start()
+    await advanceUntil(async () => batches === 1)
+
+    let isStopped = false
+    const stopped = stop().then(() => {
+      isStopped = true
+    })
+    await nextTurn()
+    await nextTurn()
+    expect(isStopped).toBe(false)
+    batch.resolve(true)
+    await stopped
+
+    expect(batches).toBe(1)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  /** Stops it while time passes, which a round needs to come to its end. */
+  async function stop(): Promise<void> {
+    let isStopped = false
+    const stopped = housekeeping.stop().then(() => {
+      isStopped = true
+    })
+    await advanceUntil(async () => isStopped)
+    await stopped
+  }
+
+  /** Lets as much time pass, on the clock of timers, as it takes. */
+  async function advanceUntil(isDone: () => Promise<boolean>): Promise<void> {
+    while (!(await isDone())) {
+      jest.advanceTimersByTime(500)
+      await nextTurn()
+    }
+  }
+})
