@@ -46,17 +46,20 @@ async function serve(flags: readonly string[]): Promise<void> {
 /** Requests that come before the program is put together wait for it. */
 function listen(config: Config, starting: Promise<Hamlet>): Bun.Server<undefined> {
   const { addressHeader } = config
+  let app: Hamlet["app"] | undefined
+  void starting.then((hamlet) => {
+    app = hamlet.app
+  })
   try {
     return Bun.serve({
       hostname: config.host,
       port: config.port,
       idleTimeout: limits.idleSeconds,
       maxRequestBodySize: limits.requestBytesMax,
-      fetch: async (request, server) => {
-        const { app } = await starting
+      fetch(request, server) {
         const address = () =>
           (addressHeader && request.headers.get(addressHeader)?.split(",").at(-1)?.trim()) || (server.requestIP(request)?.address ?? "")
-        return app.fetch(request, { address })
+        return app ? app.fetch(request, { address }) : starting.then((hamlet) => hamlet.app.fetch(request, { address }))
       },
     })
   } catch (cause) {

@@ -36,9 +36,13 @@ export function createApp(deps: HttpDeps): App {
     const match = matchRoute(path)
     if (method === "OPTIONS") return preflight(match ? methodsOf(match) : [], requestId)
     const route = match?.routes.get(toMethod(method))
-    const result = await answer({ request, requestId, path, match, route, connection }).catch((error: unknown) =>
-      explain(deps, error, requestId),
-    )
+    const arrival = { request, requestId, path, match, route, connection }
+    let result: Answer
+    try {
+      result = await answer(arrival)
+    } catch (error) {
+      result = explain(deps, error, requestId)
+    }
     const ms = performance.now() - started
     metrics.observe(route ?? "none", method, result.status, ms / 1000)
     deps.log.info("request", { requestId, method, path, route, status: result.status, ms: Math.round(ms * 100) / 100 })
