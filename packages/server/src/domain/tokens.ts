@@ -93,9 +93,20 @@ export async function issueToken(
   input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
   text: string = makeTokenText(randomBytes(32)),
 ): Promise<{ readonly token: Token; readonly text: string }> {
-  const token: Token = { id: deps.newId(), ...input, createdAt: deps.now(), lastUsedAt: null }
-  await deps.tokens.add({ ...token, userId, hash: hashToken(text) })
+  const { token, record } = makeToken(deps, userId, input, text)
+  await deps.tokens.add(record)
   return { token, text }
+}
+
+/** Makes a token without keeping it yet. */
+export function makeToken(
+  deps: Pick<TokenDeps, "newId" | "now">,
+  userId: string,
+  input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
+  text: string = makeTokenText(randomBytes(32)),
+): { readonly token: Token; readonly record: NewTokenRecord; readonly text: string } {
+  const token: Token = { id: deps.newId(), ...input, createdAt: deps.now(), lastUsedAt: null }
+  return { token, record: { ...token, userId, hash: hashToken(text) }, text }
 }
 
 /** Revokes a token of the caller's; it stops working at once. */

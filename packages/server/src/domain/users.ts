@@ -2,7 +2,7 @@ import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { Page, Slice } from "./paging.ts"
 import { hasTokenShape } from "./token-text.ts"
-import { allScopes, issueToken, type TokenDeps } from "./tokens.ts"
+import { allScopes, issueToken, makeToken, type NewTokenRecord, type TokenDeps } from "./tokens.ts"
 import type { Val, ValStore } from "./vals.ts"
 
 /** Somebody who has vals. */
@@ -22,10 +22,10 @@ export interface UserStore {
   findByName(username: string): Promise<User | undefined>
   /** The user who was there first. */
   findFirst(): Promise<User | undefined>
-  /** False when somebody has the name. */
-  add(user: User): Promise<boolean>
-  /** Adds the user only if there is none at all yet; two nodes may try at the same time. */
-  addFirst(user: User): Promise<boolean>
+  /** Adds the user with their first token, or neither: false when somebody has the name. */
+  add(user: User, token: NewTokenRecord): Promise<boolean>
+  /** The same, but only if there is no user at all yet; two nodes may try at the same time. */
+  addFirst(user: User, token: NewTokenRecord): Promise<boolean>
 }
 
 /** What the rules of users need. */
@@ -70,12 +70,10 @@ export async function createUser(
   input: { readonly username: string; readonly email: string | null },
 ): Promise<{ readonly user: User; readonly token: string }> {
   const user = toUser(deps, input.username, input.email)
-  if (!(await deps.users.add(user))) throw new AppError("username_taken", `Cannot create user "${input.username}": somebody has that name`)
-  const { text } = await issueToken(deps, user.id, {
-    name: "first token",
-    scopes: allScopes.filter((scope) => scope !== "admin"),
-    expiresAt: null,
-  })
+  const scopes = allScopes.filter((scope) => scope !== "admin")
+  const { record, text } = makeToken(deps, user.id, { name: "first token", scopes, expiresAt: null })
+  if (!(await deps.users.add(user, record)))
+    throw new AppError("username_taken", `Cannot create user "${input.username}": somebody has that name`)
   return { user, token: text }
 }
 
@@ -86,14 +84,13 @@ export async function ensureFirstUser(
 ): Promise<{ readonly user: User; readonly token: string | undefined }> {
   if (input.token !== undefined) assertUsable(input.token)
   const first = toUser(deps, input.username, null)
-  const isNew = await deps.users.addFirst(first)
-  const user = isNew ? first : ((await deps.users.findFirst()) ?? first)
-  const issue = (text?: string) => issueToken(deps, user.id, { name: "first token", scopes: allScopes, expiresAt: null }, text)
-  if (input.token !== undefined) {
-    await issue(input.token)
-    return { user, token: undefined }
-  }
-  return { user, token: isNew ? (await issue()).text : undefined }
+  const rights = { name: "first token", scopes: allScopes, expiresAt: null }
+  const { record, text } = makeToken(deps, first.id, rights, input.token)
+  if (await deps.users.addFirst(first, record)) return { user: first, token: input.token === undefined ? text : undefined }
+  const user = (await deps.users.findFirst()) ?? first
+  // What the operator chose holds from this start on, whoever was there before.
+  if (input.token !== undefined) await issueToken(deps, user.id, rights, input.token)
+  return { user, token: undefined }
 }
 
 /** A text with our prefix and a wrong checksum is refused wherever it is sent, so it would be no use to anybody. */

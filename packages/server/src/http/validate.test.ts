@@ -60,7 +60,7 @@ describe("toQuery", () => {
   test("reads every query, whatever its names, and touches nothing else", () => {
     const name = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("__proto__", "constructor", "toString", "hasOwnProperty"))
     fc.assert(
-      fc.property(fc.array(fc.tuple(name, fc.string({ unit: "binary" }))), (pairs) => {
+      fc.property(fc.array(fc.tuple(name, fc.string({ unit: "binary" })), { maxLength: 20 }), (pairs) => {
         const query = toQuery(`http://x/?${new URLSearchParams(pairs)}`)
         const expected = Map.groupBy(pairs, ([key]) => key)
         expect(Object.keys(query).length).toBe(expected.size)

@@ -12,7 +12,10 @@ export function rareTrigrams(folded: string, countMax: number, toFolded: (text: 
   const trigrams = new Map<string, number>()
   for (let index = 0; index + 3 <= characters.length; index++) {
     const three = characters.slice(index, index + 3)
-    trigrams.set(three.join(""), three.reduce((sum, character) => sum + rarityOf(character), 0))
+    trigrams.set(
+      three.join(""),
+      three.reduce((sum, character) => sum + rarityOf(character), 0),
+    )
   }
   return [...trigrams]
     .sort(([, left], [, right]) => right - left)

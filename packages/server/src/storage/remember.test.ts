@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { databases, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import type { Database } from "./database.ts"
@@ -21,22 +21,28 @@ describe("remember", () => {
   /** What the database was asked for. */
   let asked: string[]
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     const [sqlite] = databases
     if (!sqlite) throw new Error("there is no database")
     database = await sqlite.open({ isEmpty: true })
     other = await openAgain(database)
-    asked = []
     await database.db.write(function* () {
       yield raw("create table items (key text primary key, value integer not null)")
       for (const key of keys) yield sql`insert into items (key, value) values (${key}, 0)`
     })
-    await nextTurn()
   })
 
-  afterEach(async () => {
+  afterAll(async () => {
     await other.stop()
     await database.close()
+  })
+
+  beforeEach(async () => {
+    asked = []
+    await database.db.write(function* () {
+      yield sql`update items set value = 0`
+    })
+    await nextTurn()
   })
 
   async function look(key: string): Promise<Item | undefined> {
@@ -209,9 +215,10 @@ describe("remember", () => {
   })
 
   test("fails like any other reading when the database is closed", async () => {
-    const find = createFind()
+    const db = await openAgain(database)
+    const find = remember(db, look, { weightMax: 1000 }, () => 1)
     await find("a")
-    await database.db.stop()
+    await db.stop()
     await nextTurn()
     await expect(find("a")).rejects.toThrow("Cannot use the database: it is closed")
   })

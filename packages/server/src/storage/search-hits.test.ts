@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { describeEachDatabase, type TestDatabase } from "../../test/support/databases.ts"
+import { addUser } from "../../test/support/users.ts"
 import type { Privacy } from "../domain/vals.ts"
 import { foldText } from "./fold-text.ts"
 import { byRank, type Hit, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
 import { raw, sql } from "./sql.ts"
-import { createUserStore } from "./users.ts"
 import { createValStore } from "./vals.ts"
 
 describe("byRank", () => {
@@ -55,16 +55,7 @@ describeEachDatabase("search hits", (open) => {
 
   beforeAll(async () => {
     database = await open()
-    const ownerId = Bun.randomUUIDv7()
-    await createUserStore(database.db).add({
-      id: ownerId,
-      username: "ada",
-      email: null,
-      bio: null,
-      profileImageUrl: null,
-      tier: null,
-      createdAt: 1,
-    })
+    const ownerId = await addUser(database.db, "ada")
     vals = names.map((name, index) => ({
       id: Bun.randomUUIDv7(),
       name,

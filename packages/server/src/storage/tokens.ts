@@ -1,10 +1,10 @@
 import type { Scope } from "@hamlet/contract"
-import type { Token, TokenHolder, TokenStore } from "../domain/tokens.ts"
+import type { NewTokenRecord, Token, TokenHolder, TokenStore } from "../domain/tokens.ts"
 import { createCoalescer } from "./coalesce.ts"
 import { type Database, firstRow } from "./database.ts"
 import { remember } from "./remember.ts"
 import { limitTo, toSlice } from "./slices.ts"
-import { raw, sql } from "./sql.ts"
+import { raw, type Statement, sql } from "./sql.ts"
 import { toTime } from "./val-rows.ts"
 
 interface TokenRow {
@@ -37,9 +37,7 @@ export function createTokenStore(db: Database): TokenStore {
     },
     add: (token) =>
       db.write(function* () {
-        yield sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at)
-          values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt})
-          on conflict (hash) do nothing`
+        yield insertToken(token)
       }),
     remove: (userId, id) =>
       db.write(function* () {
@@ -51,6 +49,13 @@ export function createTokenStore(db: Database): TokenStore {
         for (const [id, at] of [...uses].sort()) yield sql`update tokens set last_used_at = ${at} where id = ${id}`
       }),
   }
+}
+
+/** Keeps a token; one that is kept already stays as it is. */
+export function insertToken(token: NewTokenRecord): Statement {
+  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at)
+    values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt})
+    on conflict (hash) do nothing`
 }
 
 /** Every request with a token asks the database, so that a revoked one stops working at once, on every node. */

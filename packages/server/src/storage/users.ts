@@ -1,7 +1,9 @@
+import type { NewTokenRecord } from "../domain/tokens.ts"
 import type { User, UserStore } from "../domain/users.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { type Statement, sql } from "./sql.ts"
+import { insertToken } from "./tokens.ts"
 
 interface UserRow {
   readonly id: string
@@ -24,23 +26,25 @@ export function createUserStore(db: Database): UserStore {
     findByName: (username) => find(sql`where username_key = ${username.toLowerCase()}`),
     // Ids are UUIDs of version 7, which begin with the time.
     findFirst: () => find(sql`order by id limit 1`),
-    add: (user) => db.write(() => addUser(user)),
-    addFirst: (user) => db.write(() => addFirstUser(db.dialect, user)),
+    add: (user, token) => db.write(() => addUser(user, token)),
+    addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
   }
 }
 
-function* addUser(user: User): Script<boolean> {
+function* addUser(user: User, token: NewTokenRecord): Script<boolean> {
   const added = yield* firstRow(sql`
     insert into users (id, username, username_key, email, bio, profile_image_url, tier, created_at)
     values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
     on conflict (username_key) do nothing returning id`)
-  return added !== undefined
+  if (!added) return false
+  yield insertToken(token)
+  return true
 }
 
-function* addFirstUser(dialect: Dialect, user: User): Script<boolean> {
+function* addFirstUser(dialect: Dialect, user: User, token: NewTokenRecord): Script<boolean> {
   yield* dialect.lockName("the first user")
   const somebody = yield* firstRow(sql`select id from users limit 1`)
-  return somebody === undefined && (yield* addUser(user))
+  return somebody === undefined && (yield* addUser(user, token))
 }
 
 function toUser(row: UserRow): User {

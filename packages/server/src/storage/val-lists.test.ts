@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { describeEachDatabase, type TestDatabase } from "../../test/support/databases.ts"
+import { addUser } from "../../test/support/users.ts"
 import type { Privacy } from "../domain/vals.ts"
-import { createUserStore } from "./users.ts"
 import { listVals } from "./val-lists.ts"
 import type { ValRow } from "./val-rows.ts"
 import { createValStore } from "./vals.ts"
@@ -24,7 +24,7 @@ describeEachDatabase("listVals", (open) => {
 
   beforeAll(async () => {
     database = await open()
-    people = await Promise.all(["ada", "bob", "eve"].map(addUser))
+    people = await Promise.all(["ada", "bob", "eve"].map((username) => addUser(database.db, username)))
     // Many at the same moment: then the id decides, and not the order in which they were written.
     const places = Array.from({ length: 36 }, (_, index) => ({
       id: Bun.randomUUIDv7(),
@@ -37,12 +37,6 @@ describeEachDatabase("listVals", (open) => {
   })
 
   afterAll(() => database.close())
-
-  async function addUser(username: string): Promise<string> {
-    const id = Bun.randomUUIDv7()
-    await createUserStore(database.db).add({ id, username, email: null, bio: null, profileImageUrl: null, tier: null, createdAt: 1 })
-    return id
-  }
 
   async function addVal({ id, ownerId, privacy, createdAt }: Placed): Promise<void> {
     const val = { id, ownerId, ownerName: "x", name: `v${id.replaceAll("-", "")}`, privacy, type: "script" as const, readme: null }

@@ -1,0 +1,12 @@
+import { makeToken } from "../../src/domain/tokens.ts"
+import type { Database } from "../../src/storage/database.ts"
+import { createUserStore } from "../../src/storage/users.ts"
+
+/** Adds a user for a test that needs an owner and nothing else. Gives the id. */
+export async function addUser(db: Database, username: string): Promise<string> {
+  const id = Bun.randomUUIDv7()
+  const deps = { newId: () => Bun.randomUUIDv7(), now: () => 1 }
+  const { record } = makeToken(deps, id, { name: "first token", scopes: ["val:read"], expiresAt: null })
+  await createUserStore(db).add({ id, username, email: null, bio: null, profileImageUrl: null, tier: null, createdAt: 1 }, record)
+  return id
+}
