@@ -1,0 +1,152 @@
+import { describe, expect, test } from "bun:test"
+import { expectStatus, type TestUser } from "../support/api.ts"
+import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+
+const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64)" }
+const runtime = { "user-agent": "Deno/2.9.5" }
+const typescript = "export const twice = (x: number): number => x * 2\n"
+
+describeApi("api/modules", (suite) => {
+  const { call, person, val } = suite
+
+  describe("GET /v/{username}/{val_name}", () => {
+    test("is the code as it is, as TypeScript, to a runtime and to whoever does not say what they are", async () => {
+      const ada = await person()
+      const { name } = await val(ada, { code: typescript })
+      for (const headers of [runtime, {}]) {
+        const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers }), 200)
+        expect(answer.text).toBe(typescript)
+        expect(answer.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
+      }
+    })
+
+    test("is JavaScript to a browser, with the types gone", async () => {
+      const ada = await person()
+      const { name } = await val(ada, { code: `${typescript}export const p = <p>{twice(1)}</p>` })
+      const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers: browser }), 200)
+      expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8")
+      expect(answer.text).toContain("twice")
+      expect(answer.text).not.toContain("number")
+      expect(answer.text).not.toContain("<p>")
+    })
+
+    test("is 422 to a browser when the code does not parse, and still there for a runtime", async () => {
+      const ada = await person()
+      const { name } = await val(ada, { code: "export default {{{" })
+      const answer = await call("GET", `/v/${ada.username}/${name}`, { headers: browser })
+      expect(refusalOf(answer)).toEqual([422, "module_not_parsable"])
+      expect(expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers: runtime }), 200).text).toBe("export default {{{")
+    })
+
+    test("finds the val in any case, with an @ before the user or without", async () => {
+      const ada = await person()
+      await val(ada, { name: "MyVal", code: typescript })
+      for (const path of [
+        `${ada.username}/myval`,
+        `@${ada.username}/MyVal`,
+        `${ada.username.toUpperCase()}/MYVAL/`,
+        `%40${ada.username}/MyVal`,
+      ]) {
+        expect(expectStatus(await call("GET", `/v/${path}`), 200).text).toBe(typescript)
+      }
+    })
+
+    test("is never taken for a page: it may do nothing, and its type is not guessed", async () => {
+      const ada = await person()
+      const { name } = await val(ada, { code: "<script>alert(1)</script>" })
+      const { headers } = await call("GET", `/v/${ada.username}/${name}`)
+      expect(headers.get("content-security-policy")).toBe("default-src 'none'; sandbox")
+      expect(headers.get("x-content-type-options")).toBe("nosniff")
+      expect(headers.get("access-control-allow-origin")).toBe("*")
+    })
+
+    test("says 404 of what is not there", async () => {
+      const ada = await person()
+      for (const path of [`${ada.username}/nothing`, "nobody/nothing", `${ada.username}/a-b`]) {
+        expect(refusalOf(await call("GET", `/v/${path}`))).toEqual([404, "val_not_found"])
+      }
+    })
+  })
+
+  describe("…@{version}", () => {
+    test("is that version's code for ever, also when the val has moved on", async () => {
+      const { ada, name } = await withTwo(suite)
+      expect((await call("GET", `/v/${ada.username}/${name}@1`)).text).toBe("1")
+      expect((await call("GET", `/v/${ada.username}/${name}@2`)).text).toBe("2")
+      expect((await call("GET", `/v/${ada.username}/${name}`)).text).toBe("2")
+    })
+
+    for (const version of ["0", "3", "latest", "", "-1", "1.0", "01", "99999999999999999999", "1@1", "NaN"]) {
+      test(`says 404 of version "${version}"`, async () => {
+        const { ada, name } = await withTwo(suite)
+        const answer = await call("GET", `/v/${ada.username}/${name}@${version}`)
+        expect(refusalOf(answer)).toEqual([404, "version_not_found"])
+        expect(answer.json.message).toContain(version)
+      })
+    }
+
+    test("says 404 of a version that was deleted", async () => {
+      const { ada, id, name } = await withTwo(suite)
+      expectStatus(await call("DELETE", `/v1/vals/${id}/versions/1`, { as: ada }), 204)
+      expect(refusalOf(await call("GET", `/v/${ada.username}/${name}@1`))).toEqual([404, "version_not_found"])
+    })
+  })
+
+  describe("who may read it", () => {
+    test("is everybody, if the val is unlisted", async () => {
+      const ada = await person()
+      const { name } = await val(ada, { privacy: "unlisted", code: typescript })
+      expect(expectStatus(await call("GET", `/v/${ada.username}/${name}`), 200).text).toBe(typescript)
+    })
+
+    test("is its owner, with a token, if it is private; to others nothing is there, whatever the version", async () => {
+      const { ada, name } = await withTwo(suite, { privacy: "private" })
+      expect(expectStatus(await call("GET", `/v/${ada.username}/${name}@1`, { as: ada }), 200).text).toBe("1")
+      for (const as of [undefined, await person()]) {
+        for (const version of ["", "@1", "@9", "@x"]) {
+          expect(refusalOf(await call("GET", `/v/${ada.username}/${name}${version}`, { as }))).toEqual([404, "val_not_found"])
+        }
+      }
+    })
+  })
+
+  describe("what may be kept of it", () => {
+    for (const [privacy, version, expected] of [
+      ["public", "", "public, no-cache"],
+      ["public", "@1", "public, max-age=31536000, immutable"],
+      ["unlisted", "", "public, no-cache"],
+      ["private", "", "private, no-cache"],
+      ["private", "@1", "private, max-age=31536000, immutable"],
+    ] as const) {
+      test(`of a ${privacy} val${version}: ${expected}`, async () => {
+        const { ada, name } = await withTwo(suite, { privacy })
+        const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}${version}`, { as: ada }), 200)
+        expect(answer.headers.get("cache-control")).toBe(expected)
+        expect(answer.headers.get("vary")?.split(", ").sort()).toEqual(["authorization", "user-agent"])
+      })
+    }
+
+    test("is told apart by an ETag, which is another one for a browser and for another version", async () => {
+      const { ada, name } = await withTwo(suite)
+      const tagOf = async (path: string, headers: Record<string, string>) =>
+        (await call("GET", path, { headers })).headers.get("etag") ?? ""
+      const path = `/v/${ada.username}/${name}`
+      const tag = await tagOf(path, runtime)
+      expect(new Set([tag, await tagOf(path, browser), await tagOf(`${path}@1`, runtime)]).size).toBe(3)
+      const answer = expectStatus(await call("GET", path, { headers: { ...runtime, "if-none-match": tag } }), 304)
+      expect(answer.text).toBe("")
+      expect(answer.headers.get("etag")).toBe(tag)
+      expectStatus(await call("GET", path, { headers: { ...browser, "if-none-match": tag } }), 200)
+    })
+  })
+})
+
+async function withTwo(
+  { call, person, val }: ApiSuite,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<{ ada: TestUser; id: string; name: string }> {
+  const ada = await person()
+  const { id, name } = await val(ada, { code: "1", ...fields })
+  expectStatus(await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "2" } }), 201)
+  return { ada, id, name }
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll } from "bun:test"
+import type { val } from "@hamlet/contract"
+import type { z } from "zod"
+import type { RunRecord } from "../../src/domain/runs.ts"
+import { expectStatus, openApi, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
+import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
+
+export type ValView = z.infer<typeof val>
+
+/** A server that the tests of a suite share; each test brings its own people, so that none disturbs another. */
+export interface ApiSuite {
+  readonly api: TestApi
+  readonly database: TestDatabase
+  readonly call: TestApi["call"]
+  /** Somebody whom no other test knows. */
+  person(): Promise<TestUser>
+  /** Somebody whom all tests know, for those that leave nothing behind. */
+  anybody(): Promise<TestUser>
+  /** A new val; public, and with a made-up name, where nothing else is said. */
+  val(owner: TestUser, fields?: Readonly<Record<string, unknown>>): Promise<ValView>
+  /** Writes down a run, as whatever runs vals does it. Where nothing else is said, its owner ran it through the API and it went well. */
+  run(val: ValView, fields?: Partial<RunRecord>): Promise<RunRecord>
+}
+
+/** Defines the suite once for each database; `env` are settings of the operator. */
+export function describeApi(title: string, define: (suite: ApiSuite) => void, env: Record<string, string> = {}): void {
+  describeEachDatabase(title, (open) => {
+    let api: TestApi | undefined
+    let database: TestDatabase | undefined
+    let people = 0
+    const person = () => {
+      people += 1
+      return opened(api).addUser(`person${people}`)
+    }
+    beforeAll(async () => {
+      api = await openApi(async (options) => {
+        database = await open(options)
+        return database
+      }, env)
+    })
+    afterAll(() => api?.close())
+    define({
+      get api() {
+        return opened(api)
+      },
+      get database() {
+        return opened(database)
+      },
+      call: (...request) => opened(api).call(...request),
+      person,
+      anybody: once(person),
+      val: (owner, fields) => addVal(opened(api), owner, fields),
+      run: (ran, fields) => addRun(opened(api), ran, fields),
+    })
+  })
+}
+
+/** Waits until the clock shows another millisecond, so that what comes next is newer than what came before. */
+export async function nextMoment(): Promise<void> {
+  const now = Date.now()
+  while (Date.now() === now) await Bun.sleep(0)
+}
+
+/** The same promise however often it is asked for. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+function opened<T>(thing: T | undefined): T {
+  if (thing === undefined) throw new Error("Cannot use the server: the suite has not begun yet")
+  return thing
+}
+
+async function addVal(api: TestApi, owner: TestUser, fields: Readonly<Record<string, unknown>> = {}): Promise<ValView> {
+  return expectStatus(await api.call("POST", "/v1/vals", { as: owner, body: { code: "1", privacy: "public", ...fields } }), 200).json
+}
+
+async function addRun(api: TestApi, val: ValView, fields: Partial<RunRecord> = {}): Promise<RunRecord> {
+  const startedAt = fields.startedAt ?? Date.now()
+  const run: RunRecord = {
+    id: api.hamlet.deps.newId(),
+    valId: val.id,
+    version: val.version,
+    accountId: val.author.id,
+    ownerId: val.author.id,
+    parentId: null,
+    source: "api",
+    status: "succeeded",
+    startedAt,
+    endedAt: startedAt + 5,
+    error: null,
+    request: null,
+    args: [],
+    returnValue: null,
+    logs: [],
+    logsTruncated: false,
+    ...fields,
+  }
+  await api.hamlet.deps.runs.record([run])
+  return run
+}
+
+/** The ids of the items of a list. */
+export function idsOf(answer: TestAnswer): readonly string[] {
+  return expectStatus(answer, 200).json.data.map((item: { id: string }) => item.id)
+}
+
+/** The names of the vals of a list. */
+export function namesOf(answer: TestAnswer): readonly string[] {
+  return expectStatus(answer, 200).json.data.map((item: { name: string }) => item.name)
+}
+
+/** What an answer refuses with: its status and its code. */
+export function refusalOf(answer: TestAnswer): readonly [number, string] {
+  return [answer.status, answer.json?.code]
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test"
+import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { expectStatus, openApi, testBaseUrl } from "../support/api.ts"
+import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
+import { describeApi, refusalOf } from "./suite.ts"
+
+describeApi("api/system", (suite) => {
+  const { call } = suite
+
+  test("GET / leads to the docs", async () => {
+    const answer = expectStatus(await call("GET", "/"), 302)
+    expect(answer.headers.get("location")).toBe("/docs")
+    expect(answer.headers.get("x-request-id")).toBeTruthy()
+  })
+
+  test("GET /healthz says that the process lives, and which version it is", async () => {
+    expect(expectStatus(await call("GET", "/healthz"), 200).json).toEqual({
+      status: "ok",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    })
+  })
+
+  test("GET /readyz says which database answers", async () => {
+    const { json } = expectStatus(await call("GET", "/readyz"), 200)
+    const database = suite.database.url === undefined ? "SQLite" : "PostgreSQL"
+    expect(json).toEqual({ status: "ok", version: expect.any(String), database, schemaVersion: expect.any(Number) })
+  })
+
+  test("GET /openapi.json is a valid document that has every route and names this server", async () => {
+    const { json } = expectStatus(await call("GET", "/openapi.json"), 200)
+    expect(await new Validator().validate(structuredClone(json))).toMatchObject({ valid: true })
+    expect(json.servers).toEqual([{ url: testBaseUrl }])
+    for (const name of routeNames) {
+      const route: RouteDefinition = routes[name]
+      expect(json.paths[route.path][route.method].operationId).toBe(name)
+    }
+  })
+
+  describe("GET /docs", () => {
+    test("is a page that loads nothing from elsewhere, and what it loads is there", async () => {
+      const page = expectStatus(await call("GET", "/docs"), 200)
+      expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8")
+      const loaded = [...page.text.matchAll(/<(?:script|link)[^>]*?(?:src|href)="([^"]+)"/g)]
+        .map(([, address = ""]) => address)
+        .filter((address) => !address.startsWith("data:"))
+      expect(loaded.length).toBeGreaterThan(0)
+      for (const address of loaded) {
+        expect(address).toStartWith("/docs/assets/")
+        const response = await suite.api.hamlet.app.request(`${testBaseUrl}${address}`)
+        expect(response.status).toBe(200)
+        expect(response.headers.get("x-request-id")).toBeTruthy()
+        expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+        expect((await response.bytes()).length).toBeGreaterThan(0)
+      }
+      expect(page.headers.get("content-security-policy")).toStartWith("default-src 'none'; script-src 'self';")
+    })
+
+    for (const name of ["nothing.js", "..%2f..%2fpackage.json", "__proto__", "constructor"]) {
+      test(`has no file ${name}`, async () => {
+        expect(refusalOf(await call("GET", `/docs/assets/${name}`))).toEqual([404, "route_not_found"])
+      })
+    }
+  })
+
+  describe("GET /metrics", () => {
+    test("is Prometheus text that counts requests by route and status", async () => {
+      const countOf = async () => {
+        const { text } = expectStatus(await call("GET", "/metrics"), 200)
+        return Number(/^hamlet_http_requests_total\{route="getVal",method="GET",status="404"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+      }
+      const before = await countOf()
+      for (let asked = 0; asked < 3; asked += 1) await call("GET", "/v1/vals/01890000-0000-7000-8000-000000000000")
+      expect(await countOf()).toBe(before + 3)
+    })
+
+    test("says nothing of paths, names, ids or tokens", async () => {
+      const ada = await suite.person()
+      const { id, name } = await suite.val(ada, { name: "conspicuousName" })
+      for (const path of [`/v1/vals/${id}`, `/v1/alias/${ada.username}/${name}`, "/nowhere/conspicuousPath"])
+        await call("GET", path, { as: ada })
+      const { text, headers } = expectStatus(await call("GET", "/metrics"), 200)
+      expect(headers.get("content-type")).toStartWith("text/plain; version=0.0.4")
+      for (const secret of [id, name, ada.username, ada.token, "conspicuousPath"]) expect(text).not.toContain(secret)
+    })
+
+    test("has no line for a method that somebody makes up", async () => {
+      await suite.api.hamlet.app.request(`${testBaseUrl}/v1/vals`, { method: "PROPFIND" })
+      expect((await call("GET", "/metrics")).text).not.toContain("PROPFIND")
+    })
+  })
+})
+
+describeEachDatabase("api/system without its database", (open) => {
+  test("GET /readyz is 503 and says when to try again, GET /healthz is 200, and no route is a fault of the server", async () => {
+    let database: TestDatabase | undefined
+    const api = await openApi(async (options) => {
+      database = await open(options)
+      return database
+    })
+    try {
+      // A file that was removed is still there for those who have it open; a database that was dropped is not.
+      if (database?.url === undefined) return
+      await database.close()
+      for (const [path, as] of [["/readyz"], ["/v1/vals"], ["/v1/me", api.admin]] as const) {
+        const answer = await api.call("GET", path, { as })
+        expect(refusalOf(answer)).toEqual([503, "database_unavailable"])
+        expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
+        expect(answer.headers.get("x-should-retry")).toBeNull()
+      }
+      expectStatus(await api.call("GET", "/healthz"), 200)
+    } finally {
+      await api.close()
+    }
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "bun:test"
+import { limits } from "@hamlet/contract"
+import { expectStatus, testBaseUrl } from "../support/api.ts"
+import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
+
+const missing = "01890000-0000-7000-8000-000000000000"
+
+describeApi("api/users", (suite) => {
+  describe("POST /v1/users", () => defineCreate(suite))
+  describe("GET /v1/users/{user_id}", () => defineById(suite))
+  describe("GET /v1/alias/{username}", () => defineByName(suite))
+  describe("GET /v1/alias/{username}/{val_name}", () => defineValByName(suite))
+})
+
+function defineCreate(suite: ApiSuite): void {
+  const { call, person } = suite
+  const create = (body: unknown, as = suite.api.admin.token) => call("POST", "/v1/users", { as, body })
+
+  test("is 200 with the user and a first token, which may do everything but administer", async () => {
+    const { json } = expectStatus(await create({ username: "newcomer" }), 200)
+    expect(json).toEqual({
+      id: expect.any(String),
+      username: "newcomer",
+      bio: null,
+      profileImageUrl: null,
+      url: `${testBaseUrl}/u/newcomer`,
+      links: { self: `${testBaseUrl}/v1/users/${json.id}` },
+      type: "user",
+      createdAt: expect.any(String),
+      token: expect.stringMatching(/^hamlet_[0-9A-Za-z]{49}$/),
+    })
+    const { token, ...user } = json
+    expect((await call("GET", `/v1/users/${json.id}`)).json).toEqual(user)
+    const [listed] = expectStatus(await call("GET", "/v1/me/tokens", { as: token }), 200).json.data
+    const scopes = ["val", "user", "run", "blob", "sqlite"].flatMap((noun) => [`${noun}:read`, `${noun}:write`])
+    expect([...listed.scopes].sort()).toEqual(scopes.sort())
+  })
+
+  test("is for tokens with the scope admin, and says which scope is missing", async () => {
+    const answer = await create({ username: "sneaky" }, (await person()).token)
+    expect(refusalOf(answer)).toEqual([403, "missing_scope"])
+    expect(answer.json.message).toMatch(/required permissions.*admin/)
+    expect(refusalOf(await call("POST", "/v1/users", { body: { username: "sneaky" } }))).toEqual([401, "unauthenticated"])
+    expectStatus(await call("GET", "/v1/alias/sneaky"), 404)
+  })
+
+  for (const body of [
+    { username: "a" },
+    { username: "Z".repeat(limits.usernameCharsMax) },
+    { username: "a_1", email: null },
+    { username: "withMail2", email: "a.b+c@hamlet.test" },
+  ]) {
+    test(`takes ${JSON.stringify(body)}`, async () => {
+      expect(expectStatus(await create(body), 200).json.username).toBe(body.username)
+    })
+  }
+
+  for (const body of [
+    {},
+    ...["", "1a", "_a", "a-b", "a b", "@ada", "é", "a".repeat(limits.usernameCharsMax + 1), 5, null].map((username) => ({ username })),
+    ...["", "nobody", "a@", 5, `${"a".repeat(limits.emailCharsMax)}@hamlet.test`].map((email) => ({ username: "mailer", email })),
+  ]) {
+    test(`refuses ${JSON.stringify(body).slice(0, 60)}`, async () => {
+      expect(refusalOf(await create(body))).toEqual([400, "invalid_request"])
+    })
+  }
+
+  test("refuses a name that somebody has, in whatever case, and says not to try again", async () => {
+    const { username } = await person()
+    const answer = await create({ username: username.toUpperCase() })
+    expect(refusalOf(answer)).toEqual([409, "username_taken"])
+    expect(answer.headers.get("x-should-retry")).toBe("false")
+  })
+}
+
+function defineById({ call, person, val }: ApiSuite): void {
+  test("is the user as everybody sees them", async () => {
+    const ada = await person()
+    const { email: _email, tier: _tier, ...user } = (await call("GET", "/v1/me", { as: ada })).json
+    expect(expectStatus(await call("GET", `/v1/users/${ada.id}`), 200).json).toEqual(user)
+    expect(expectStatus(await call("GET", `/v1/users/${ada.id.toUpperCase()}`, { as: ada }), 200).json).toEqual(user)
+  })
+
+  test("and its list of vals say 404 of a user who is not there, and 400 of an id that is none", async () => {
+    for (const path of ["", "/vals"]) {
+      expect(refusalOf(await call("GET", `/v1/users/${missing}${path}`))).toEqual([404, "user_not_found"])
+      expect(refusalOf(await call("GET", `/v1/users/me${path}`))).toEqual([400, "invalid_request"])
+    }
+  })
+
+  test("/vals has what the caller may find, newest first", async () => {
+    const ada = await person()
+    const [shown, unlisted, hidden] = [await val(ada), await val(ada, { privacy: "unlisted" }), await val(ada, { privacy: "private" })]
+    await val(await person())
+    const path = `/v1/users/${ada.id}/vals`
+    expect(idsOf(await call("GET", path, { as: ada }))).toEqual([hidden.id, unlisted.id, shown.id])
+    expect(expectStatus(await call("GET", path), 200).json.data).toEqual([shown])
+    expect(idsOf(await call("GET", path, { as: await person() }))).toEqual([shown.id])
+    expect(idsOf(await call("GET", `${path}?limit=1&offset=1`, { as: ada }))).toEqual([unlisted.id])
+  })
+}
+
+function defineByName({ call, person }: ApiSuite): void {
+  test("finds the user in any case, with an @ or without", async () => {
+    const ada = await person()
+    const user = (await call("GET", `/v1/users/${ada.id}`)).json
+    for (const name of [ada.username, `@${ada.username}`, ada.username.toUpperCase(), `%40${ada.username}`, `${ada.username}/`]) {
+      expect(expectStatus(await call("GET", `/v1/alias/${name}`), 200).json).toEqual(user)
+    }
+  })
+
+  test("says 404 of a name that nobody has, or that nobody can have", async () => {
+    for (const name of ["nobody", "a-b", "@", "%C3%A9", "a%2Fb", "%25", "person", "' or 1=1"]) {
+      expect(refusalOf(await call("GET", `/v1/alias/${encodeURI(name).replaceAll("%25", "%")}`))).toEqual([404, "user_not_found"])
+    }
+  })
+
+  test("takes one @ off, not two", async () => {
+    const ada = await person()
+    expect(refusalOf(await call("GET", `/v1/alias/@@${ada.username}`))).toEqual([404, "user_not_found"])
+  })
+}
+
+function defineValByName({ call, person, val }: ApiSuite): void {
+  test("finds the val whatever the case of both names, with an @ or without", async () => {
+    const ada = await person()
+    const made = await val(ada, { name: "MyVal" })
+    for (const path of [`${ada.username}/MyVal`, `@${ada.username}/myval`, `${ada.username.toUpperCase()}/MYVAL/`]) {
+      expect(expectStatus(await call("GET", `/v1/alias/${path}`), 200).json).toEqual(made)
+    }
+  })
+
+  test("shows an unlisted val to everybody and a private one to its owner", async () => {
+    const ada = await person()
+    const [unlisted, hidden] = [await val(ada, { privacy: "unlisted" }), await val(ada, { privacy: "private" })]
+    expect((await call("GET", `/v1/alias/${ada.username}/${unlisted.name}`)).json).toEqual(unlisted)
+    expect((await call("GET", `/v1/alias/${ada.username}/${hidden.name}`, { as: ada })).json).toEqual(hidden)
+    expect(refusalOf(await call("GET", `/v1/alias/${ada.username}/${hidden.name}`))).toEqual([404, "val_not_found"])
+  })
+
+  test("says 404 of a val that is not there, of whomever", async () => {
+    const ada = await person()
+    for (const path of [`${ada.username}/nothing`, "nobody/nothing", `${ada.username}/a-b`, `${ada.username}/x@1`]) {
+      expect(refusalOf(await call("GET", `/v1/alias/${path}`))).toEqual([404, "val_not_found"])
+    }
+  })
+}

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { anyPlan } from "./fuzz/damage.ts"
+import { extremes } from "./fuzz/extremes.ts"
+import { operations } from "./fuzz/operations.ts"
+import type { Plan } from "./fuzz/plan.ts"
+import { anyRawPlan, toRawBytes } from "./fuzz/raw-bytes.ts"
+import { rawCases, tokenMark } from "./fuzz/raw-cases.ts"
+import { exchange, parseAnswers } from "./fuzz/raw-client.ts"
+import { send } from "./fuzz/send.ts"
+import { listen } from "./fuzz/socket.ts"
+import { printRequest } from "./fuzz/to-request.ts"
+import { createWorld, type World } from "./fuzz/world.ts"
+import { expectStatus, openApi } from "./support/api.ts"
+import { databases, describeEachDatabase } from "./support/databases.ts"
+
+const requestsDefault = 20_000
+const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS
+const requests = Math.ceil(Number(requestsWanted ?? requestsDefault) / databases.length)
+const connections = Math.min(Math.ceil(requests / 40), 2_000)
+const seed = Number(process.env.HAMLET_FUZZ_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
+// To bun, 0 means no limit.
+const timeoutMs = requestsWanted === undefined ? 120_000 : 0
+
+/** A fault of the server says in the log where it is; nothing else does. */
+const loud = { HAMLET_LOG_LEVEL: "error" }
+
+/** A server is asked so often before it is replaced by a fresh one: otherwise a long run would measure how lists grow. */
+const requestsPerServer = 25_000
+/** So many are sent at the same time at most, some of them several times. */
+const batchMax = 20
+/** With fewer requests, chance decides which operations are reached. */
+const requestsToReachAll = 5_000
+
+describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
+  test(
+    "no request makes the server fail, answer what the document does not say, or change what is not the caller's",
+    async () => {
+      const done = new Map<string, Set<number>>()
+      let sent = 0
+      for (let round = 0; sent < requests; round += 1) {
+        const api = await openApi(open, loud)
+        try {
+          sent += await fuzz(await createWorld(api), seed + round, Math.min(requests - sent, requestsPerServer), done)
+        } finally {
+          await api.close()
+        }
+      }
+      if (sent < requestsToReachAll) return
+      const neverDone = operations.filter(({ id }) => ![200, 201, 204].some((status) => done.get(id)?.has(status)))
+      expect(neverDone.map(({ id }) => id)).toEqual([])
+    },
+    timeoutMs,
+  )
+
+  test(
+    "the longest, the deepest and the most of everything is answered like anything else",
+    async () => {
+      const api = await openApi(open, loud)
+      try {
+        const world = await createWorld(api)
+        const before = await world.look()
+        for (const { method, path, options } of extremes(api.admin)) {
+          const { status } = await api.call(method, world.pools.resolve(path, 0), options)
+          if (status >= 500)
+            expect(`${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${status}`).toBe("no fault of the server")
+        }
+        expect(await world.look()).toEqual(before)
+      } finally {
+        await api.close()
+      }
+    },
+    timeoutMs,
+  )
+
+  describe("over a socket", () => {
+    let world: World
+    let server: Bun.Server<undefined>
+    let before: unknown
+    let token = ""
+    beforeAll(async () => {
+      const api = await openApi(open, loud)
+      world = await createWorld(api)
+      token = (await api.addUser("newcomer")).token
+      before = await world.look()
+      server = listen(api)
+    })
+    afterAll(async () => {
+      // Not forced: if a request were still being worked on, this would never end.
+      await server.stop()
+      await world.api.close()
+    })
+
+    for (const { title, bytes, statuses, row, leaving } of rawCases) {
+      test(`${title} is answered or refused, and the next client is served`, async () => {
+        const answers = parseAnswers(await exchange(server.port ?? 0, bytes.replaceAll(tokenMark, token), leaving))
+        const given = answers.map(({ status }) => status)
+        if (row) expect(given).toEqual(row.slice(0, given.length))
+        else if (statuses) expect(statuses).toContain(given[0] ?? 0)
+        for (const { status, text } of answers)
+          if (status >= 400 && text !== "") expect(JSON.parse(text)).toMatchObject({ statusCode: status })
+        await expectAlive(server)
+      })
+    }
+
+    test(
+      `bytes that were a request once make the server neither fail nor change what is not the sender's, ${connections} connections`,
+      async () => {
+        const property = fc.asyncProperty(anyRawPlan(), async (plan) => {
+          const bytes = await exchange(server.port ?? 0, toRawBytes(plan, world.pools), plan.leaving)
+          const statuses = [...bytes.toString("latin1").matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
+          // 505 is what Bun says of a request line that it cannot read.
+          expect(statuses.filter((status) => status >= 500 && status !== 505)).toEqual([])
+        })
+        const result = await fc.check(property, { seed, numRuns: connections })
+        if (result.failed) {
+          const bytes = result.counterexample && toRawBytes(result.counterexample[0], world.pools)
+          throw new Error(`HAMLET_FUZZ_SEED=${seed} fails with ${JSON.stringify(bytes?.slice(0, 2000))}: ${result.errorInstance}`)
+        }
+        await expectAlive(server)
+      },
+      timeoutMs,
+    )
+
+    test("whatever was sent, nothing of it is counted as a fault of the server, and nothing of others has changed", async () => {
+      const { text } = expectStatus(await world.api.call("GET", "/metrics"), 200)
+      expect(text.split("\n").filter((line) => /status="5/.test(line))).toEqual([])
+      expect(await world.look()).toEqual(before)
+      expect(server.pendingRequests).toBe(0)
+    })
+  })
+})
+
+/** Sends as many requests as are wanted and gives how many they were. */
+async function fuzz(world: World, seed: number, wanted: number, done: Map<string, Set<number>>): Promise<number> {
+  const before = await world.look()
+  let sent = 0
+  const batches = fc.array(fc.tuple(anyPlan(), fc.constantFrom(1, 1, 1, 1, 1, 2, 3)), { minLength: 1, maxLength: batchMax, size: "max" })
+  const property = fc.asyncProperty(batches, async (batch) => {
+    const plans = batch.flatMap(([plan, copies]) => Array.from({ length: copies }, () => plan))
+    sent += plans.length
+    await Promise.all(plans.map(async (plan) => note(done, plan, await send(world, plan))))
+  })
+  for (let part = 0; sent < wanted; part += 1) {
+    // Parts of a hundred batches, so that everybody has vals of their own again after everything was deleted.
+    const result = await fc.check(property, { seed: seed + part * 1000, numRuns: Math.min(100, Math.ceil((wanted - sent) / batchMax)) })
+    if (result.failed) throw new Error(explain(world, result, result.counterexample?.[0] ?? []))
+    await world.refill()
+    expect(await world.look()).toEqual(before)
+  }
+  return sent
+}
+
+/** Of sound requests only: others may have become requests to something else. */
+function note(done: Map<string, Set<number>>, plan: Plan, status: number): void {
+  if (plan.isSound) done.set(plan.operation.id, (done.get(plan.operation.id) ?? new Set()).add(status))
+}
+
+/** The smallest batch that fails; whoever has the seed can send it again. */
+function explain(
+  world: World,
+  result: Pick<fc.RunDetails<unknown>, "numRuns" | "numShrinks" | "errorInstance">,
+  batch: readonly [Plan, number][],
+): string {
+  const lines = batch.map(([plan, copies]) => `${copies} × ${printRequest(plan, world.pools)}`)
+  const title = `HAMLET_FUZZ_SEED=${seed} fails after ${result.numRuns} batches and ${result.numShrinks} simplifications:`
+  return [title, ...lines, String(result.errorInstance)].join("\n")
+}
+
+async function expectAlive(server: Bun.Server<undefined>): Promise<void> {
+  const bytes = await exchange(server.port ?? 0, "GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+  expect(parseAnswers(bytes)).toMatchObject([{ status: 200 }])
+}

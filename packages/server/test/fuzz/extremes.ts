@@ -1,0 +1,51 @@
+import type { CallOptions, TestUser } from "../support/api.ts"
+import { operations } from "./operations.ts"
+
+interface Extreme {
+  readonly method: string
+  readonly path: string
+  readonly options: CallOptions
+}
+
+const levels = 100_000
+const deepTexts = [`${"[".repeat(levels)}${"]".repeat(levels)}`, `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`, "[".repeat(levels)]
+
+/** Requests that are too large to be made by chance often: to every operation, as somebody who may do everything. */
+export function* extremes(as: TestUser): Generator<Extreme> {
+  for (const { method, path: template, body } of operations) {
+    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "x")
+    const headers = Object.fromEntries(longHeaders.map((name) => [name, `"${"a".repeat(1_000_000)}"`]))
+    yield { method, path, options: { as, headers } }
+    yield { method, path, options: { as: "x".repeat(1_000_000) } }
+    yield { method, path: `${path}/${"a".repeat(1_000_000)}`, options: { as } }
+    yield { method, path: `${path}${"/a".repeat(100_000)}`, options: { as } }
+    if (body === undefined) continue
+    for (const deep of deepTexts) {
+      yield { method, path, options: { as, body: deep } }
+      yield { method, path, options: { as, body: deep, headers: { "content-type": "text/plain" } } }
+      for (const name of [...Object.keys(body.properties ?? {}), "unknown"])
+        yield { method, path, options: { as, body: `{"${name}":${deep}}` } }
+    }
+    yield { method, path, options: { as, body: `{${'"a":1,'.repeat(200_000)}"a":1}` } }
+    yield { method, path, options: { as, body: `[${"{},".repeat(600_000)}{}]` } }
+    yield { method, path, options: { as, body: "9".repeat(2_000_000) } }
+    yield { method, path, options: { as, body: new Uint8Array(2_097_152) } }
+    yield { method, path, options: { as, body: new Uint8Array(2_097_153) } }
+  }
+  const flood = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`x-${index}`, "1"]))
+  yield { method: "GET", path: "/v1/me", options: { as, headers: flood } }
+}
+
+const longHeaders = ["if-match", "if-none-match", "idempotency-key", "content-type", "accept", "user-agent", "x-forwarded-for"]
+
+const values: Readonly<Record<string, string>> = {
+  val_id: "~val.0.id~",
+  version: "1",
+  user_id: "~user.0.id~",
+  username: "ada",
+  val_name: "ada_0",
+  run_id: "~run.0.id~",
+  comment_id: "~comment.0.id~",
+  token_id: "~token.0.id~",
+  name: "KEY",
+}

@@ -1,0 +1,116 @@
+import fc from "fast-check"
+import type { Operation } from "./operations.ts"
+import { poolSize } from "./pools.ts"
+import { mark, soundValue } from "./sound-values.ts"
+
+/** A request before the marks in it are resolved. */
+export interface Plan {
+  readonly operation: Operation
+  /** The number of what the request is about. */
+  readonly focus: number
+  readonly method: string
+  /** As they stand in the address, encoded or broken. */
+  readonly segments: readonly string[]
+  readonly query: readonly string[]
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: PlannedBody | undefined
+  /** Whether the document says that it is well formed and the token may do it. */
+  readonly isSound: boolean
+}
+
+/** A body as a value, whose fields can still be spoilt, as a text or as bytes. */
+export type PlannedBody =
+  | { readonly kind: "fields"; readonly fields: Readonly<Record<string, string>> }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+
+/** Spoils one thing about a request. */
+export type Damage = (plan: Plan) => Plan
+
+/** Requests to an operation that are as the document wants them. */
+export function soundPlan(operation: Operation): fc.Arbitrary<Plan> {
+  const of = (place: string) => operation.parameters.filter((parameter) => parameter.in === place)
+  const params = fc.record(Object.fromEntries(of("path").map(({ name, schema }) => [name, soundValue(name, schema)])))
+  const required = of("query").filter((parameter) => parameter.required)
+  const query = fc.record(Object.fromEntries(of("query").map(({ name, schema }) => [name, soundValue(name, schema)])), {
+    requiredKeys: required.map(({ name }) => name),
+  })
+  const body = operation.body === undefined ? fc.constant(undefined) : soundValue("body", operation.body).map(toFields)
+  const parts = fc.record({ focus: fc.nat(poolSize - 1), params, query, body, headers: soundHeaders(operation) })
+  return parts.map(({ focus, params, query, headers, body }) => ({
+    operation,
+    focus,
+    method: operation.method,
+    segments: toSegments(operation.path, params as Record<string, unknown>),
+    query: Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`),
+    headers,
+    body,
+    isSound: true,
+  }))
+}
+
+/** The body's fields as JSON texts, so that a single one can be replaced by what no value says. */
+function toFields(value: unknown): PlannedBody {
+  const fields = Object.entries(value as Record<string, unknown>).map(([name, inner]) => [name, JSON.stringify(inner)])
+  return { kind: "fields", fields: Object.fromEntries(fields) as Record<string, string> }
+}
+
+function toSegments(path: string, params: Readonly<Record<string, unknown>>): readonly string[] {
+  const encoded = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeSegment(String(params[name])))
+  return encoded.slice(1).split("/")
+}
+
+/** A segment of nothing but points would be taken for a direction. */
+export function encodeSegment(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(/^\.{1,2}$/, "dots")
+}
+
+function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [string, string])[]> {
+  const token = fc.oneof({ weight: 3, arbitrary: fc.constant(ownToken(operation)) }, { weight: 1, arbitrary: mark("bearer", "token") })
+  const has = (name: string) => operation.parameters.some((parameter) => parameter.in === "header" && parameter.name === name)
+  const optional = [
+    ...(has("Idempotency-Key")
+      ? [
+          header(
+            "idempotency-key",
+            fc.oneof({ weight: 5, arbitrary: fc.nat(1_000_000) }, { weight: 1, arbitrary: fc.nat(5) }).map((number) => `key-${number}`),
+          ),
+        ]
+      : []),
+    ...(has("If-Match") ? [header("if-match", fc.constantFrom('"1"', "2", '"3"', "*", 'W/"1-abc"'))] : []),
+    ...(has("If-None-Match") ? [header("if-none-match", fc.constantFrom("*", '"1-abc"', '"a", W/"b"'))] : []),
+    ...(operation.id === "getModule" ? [header("user-agent", fc.constantFrom("Mozilla/5.0", "Deno/2"))] : []),
+    ...(operation.body
+      ? [
+          header(
+            "content-type",
+            fc.constantFrom("application/json", "application/json; charset=utf-8", "application/x-www-form-urlencoded"),
+          ),
+        ]
+      : []),
+  ]
+  return fc
+    .tuple(
+      header(
+        "authorization",
+        token.map((text) => `Bearer ${text}`),
+      ),
+      ...optional.map(sometimes),
+    )
+    .map((all) => all.filter((one) => one !== undefined))
+}
+
+/** The token of whoever may do most with what the request is about. */
+function ownToken(operation: Operation): string {
+  if (operation.id === "createUser") return "~admin.0.token~"
+  const about = ["run", "comment", "token"].find((kind) => operation.path.includes(`{${kind}_id}`))
+  return `~${about ?? "val"}.*.token~`
+}
+
+function header(name: string, value: fc.Arbitrary<string>): fc.Arbitrary<readonly [string, string]> {
+  return value.map((text) => [name, text] as const)
+}
+
+function sometimes<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(arbitrary, { nil: undefined })
+}

@@ -1,0 +1,25 @@
+import { parseTarget } from "../../src/http/request-url.ts"
+import { assertFitsDocument } from "../support/answers.ts"
+import type { Plan } from "./plan.ts"
+import { toRequest } from "./to-request.ts"
+import type { World } from "./world.ts"
+
+/** What a request that is as the document wants it is never told. */
+const refusals: readonly number[] = [400, 401, 405, 413, 415]
+
+/** Sends the request and throws unless the answer is one that the document promises, and no fault of the server. Gives its status. */
+export async function send(world: World, plan: Plan): Promise<number> {
+  const request = toRequest(plan, world.pools)
+  const { method } = request
+  const path = parseTarget(request.url).pathname
+  const response = await world.api.hamlet.app.fetch(request)
+  const { status, headers } = response
+  const text = await response.text()
+  const isJson = headers.get("content-type")?.startsWith("application/json") ?? false
+  const answer = { status, headers, text, json: isJson && text !== "" ? JSON.parse(text) : undefined }
+  assertFitsDocument(method, path, answer)
+  if (status >= 500) throw new Error(`a fault of the server: ${status} ${text}`)
+  if (plan.isSound && refusals.includes(status)) throw new Error(`a sound request was refused: ${status} ${text}`)
+  world.learn(request, answer)
+  return status
+}

@@ -1,0 +1,130 @@
+import fc from "fast-check"
+import type { Schema } from "./operations.ts"
+import { poolSize } from "./pools.ts"
+
+/** Values that fit a schema of the document. What the name of a field tells is used, so that requests meet what exists. */
+export function soundValue(name: string, schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((inner) => soundValue(name, inner)))
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if (schema.type === "object") return soundObject(schema)
+  if (schema.type === "array") return soundArray(name, schema)
+  if (schema.type === "integer") return soundInteger(name, schema)
+  if (schema.type === "boolean") return fc.boolean()
+  if (schema.type === "null") return fc.constant(null)
+  return soundText(name, schema)
+}
+
+/** A mark that stands for something that exists when the request is sent. */
+export function mark(kind: string, field = "id"): fc.Arbitrary<string> {
+  return fc.nat(poolSize - 1).map((index) => `~${kind}.${index}.${field}~`)
+}
+
+/** The same, but mostly of the one thing that the request is about, whose number a plan puts in place of the star. */
+function focusMark(kind: string, field = "id"): fc.Arbitrary<string> {
+  return fc.oneof({ weight: 3, arbitrary: fc.constant(`~${kind}.*.${field}~`) }, { weight: 1, arbitrary: mark(kind, field) })
+}
+
+function soundObject(schema: Schema): fc.Arbitrary<unknown> {
+  const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => [name, soundValue(name, inner)] as const)
+  // A change of a val must change something, which JSON Schema is not told.
+  const required = schema.required ?? ["privacy"]
+  return fc.record(Object.fromEntries(fields), { requiredKeys: [...required], noNullPrototype: true })
+}
+
+function soundArray(name: string, schema: Schema): fc.Arbitrary<unknown> {
+  return fc.uniqueArray(soundValue(name, schema.items ?? {}), {
+    minLength: schema.minItems ?? 1,
+    maxLength: Math.min(schema.maxItems ?? 3, 5),
+  })
+}
+
+function soundInteger(name: string, schema: Schema): fc.Arbitrary<number> {
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema
+  if (name === "version")
+    return fc.oneof({ weight: 5, arbitrary: fc.integer({ min: 1, max: 5 }) }, { weight: 1, arbitrary: fc.nat(999_999_999_999_999) })
+  const near = fc.integer({ min: minimum, max: Math.min(maximum, minimum + 30) })
+  return fc.oneof({ weight: 4, arbitrary: near }, { weight: 1, arbitrary: fc.integer({ min: minimum, max: maximum }) })
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  val_id: "val",
+  user_id: "user",
+  userId: "user",
+  run_id: "run",
+  comment_id: "comment",
+  token_id: "token",
+}
+
+function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
+  const kind = kinds[name]
+  if (kind !== undefined) return fc.oneof({ weight: 8, arbitrary: focusMark(kind) }, { weight: 1, arbitrary: fc.uuid() })
+  if (schema.format === "date-time") return soundTime
+  if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
+  if (name === "code") return soundCode
+  if (name === "query") return soundSearch
+  if (name === "val_name")
+    return fc.oneof(
+      focusMark("val", "name"),
+      focusMark("val", "name").map((text) => `${text}@1`),
+      text(1, 50),
+    )
+  if (name === "username" && schema.pattern === undefined)
+    return fc.oneof(
+      focusMark("val", "username"),
+      focusMark("val", "username").map((text) => `@${text}`),
+      text(1, 50),
+    )
+  if (name === "hosts") return fc.constantFrom("api.hamlet.test", "localhost:8080", "a-b.c")
+  if (schema.pattern !== undefined)
+    return fc.oneof(fc.stringMatching(new RegExp(schema.pattern), { maxLength: schema.maxLength ?? 30 }), takenName(name))
+  return text(schema.minLength ?? 0, schema.maxLength ?? 100)
+}
+
+/** Few enough that they meet again, in a request to create and in one to change. */
+function takenName(name: string): fc.Arbitrary<string> {
+  const prefix = name === "name" ? "val" : "user"
+  return fc.nat(20).map((number) => (name === "name" ? `${prefix.toUpperCase()}_${number}` : `${prefix}${number}`))
+}
+
+// NUL and halves of surrogate pairs are not sound; the other generator has them.
+const unit = fc.constantFrom(...("abcXYZ019 _-%'\"\\`{}()[]<>=>;\n\téßİıΣς中😀👩‍👩‍👧\u200b\ufeff\uffff".match(/./gsu) ?? []))
+
+function text(min: number, max: number): fc.Arbitrary<string> {
+  const short = fc.string({ unit, minLength: min, maxLength: Math.min(max, 40) })
+  // As long as allowed: the letters are ASCII, so that characters are counted the same by everybody.
+  const long = fc.constantFrom("x", "\n", "%").map((letter) => letter.repeat(max))
+  return fc.oneof({ weight: 60, arbitrary: short }, { weight: max > 1000 ? 1 : 10, arbitrary: long })
+}
+
+const soundTime = fc.oneof(
+  fc
+    .date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-30T00:00:00Z"), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+  fc.constantFrom(
+    "2024-02-29T00:00:00Z",
+    "2024-01-01T00:00+02:00",
+    "2024-01-01T00:00:00.123456789-0330",
+    "2999-01-01T00:00:00Z",
+    "2024-01-01T00:00:00,5Z",
+  ),
+)
+
+const imports = fc
+  .tuple(mark("val", "username"), mark("val", "name"))
+  .map(([user, val]) => `import x from "http://hamlet.test/v/${user}/${val}"\nexport default x`)
+const samples = fc.constantFrom(
+  "\n",
+  "export default () => 42",
+  "export const f = <T,>(x: T) => foo.bar(x)",
+  'import("https://esm.town/v/ada/VAL_1")',
+  "import {",
+  "({".repeat(500),
+  "`${".repeat(300),
+)
+const soundCode = fc.oneof({ weight: 12, arbitrary: text(1, 2000) }, { weight: 4, arbitrary: samples }, { weight: 2, arbitrary: imports })
+
+const soundSearch = fc.oneof(
+  fc.constantFrom("val", "x", "=>", "foo.bar(", "%", "_", "'", '"', "\\", "%%%", "export default", "😀", "İ", "a b"),
+  mark("val", "name"),
+  text(1, 512),
+)

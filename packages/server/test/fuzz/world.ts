@@ -1,0 +1,148 @@
+import { expectStatus, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
+import { createPools, type Pools } from "./pools.ts"
+
+/** A server with people, vals and everything around them, and what is known of it. */
+export interface World {
+  readonly api: TestApi
+  readonly pools: Pools
+  /** Remembers what an answer says has come to be. */
+  learn(request: Request, answer: Pick<TestAnswer, "status" | "json">): void
+  /** Gives those who send requests something of their own again. */
+  refill(): Promise<void>
+  /** What must be the same whatever was sent, since nobody with a right to change it did. */
+  look(): Promise<unknown>
+}
+
+const scopes = ["val:read", "val:write", "user:read", "user:write", "run:read", "run:write"]
+const valsMin = 10
+
+/** Fills the server. Eve is never asked to change anything: what is hers must stay as it is. */
+export async function createWorld(api: TestApi): Promise<World> {
+  const pools = createPools()
+  const [ada, bob, eve] = [await api.addUser("ada"), await api.addUser("bob"), await api.addUser("eve")]
+  for (const { id, username } of [ada, bob, eve, api.admin]) pools.keep("user", { id, username })
+  for (const { token } of [ada, bob]) pools.keep("bearer", { token })
+  pools.keep("admin", { token: api.admin.token })
+  pools.keep("otherBearer", { token: api.admin.token })
+  for (const user of [ada, bob]) for (const scope of scopes) pools.keep("otherBearer", await addToken(api, user, [scope]))
+  const expired = await addToken(api, ada, scopes, "2020-01-01T00:00:00Z")
+  pools.keep("otherBearer", expired)
+  pools.keep("token", { id: expired.id, token: ada.token })
+  // She may look, with a token of which everybody has a copy.
+  const reader = await addToken(api, eve, ["val:read", "user:read", "run:read"])
+  pools.keep("otherBearer", reader)
+  await addEve(api, pools, eve, reader.token, ada)
+  const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
+  const refill = async () => {
+    for (const user of [ada, bob]) await refillUser(api, pools, user)
+  }
+  await refill()
+  return { api, pools, learn: (request, answer) => learn(pools, tokens, request, answer), refill, look: () => look(api, eve, ada) }
+}
+
+async function addToken(
+  api: TestApi,
+  user: TestUser,
+  scopes: readonly string[],
+  expiresAt: string | null = null,
+): Promise<{ id: string; token: string }> {
+  const { json } = expectStatus(
+    await api.call("POST", "/v1/me/tokens", { as: user, body: { name: scopes.join(), scopes, expiresAt } }),
+    200,
+  )
+  return { id: json.id, token: json.token }
+}
+
+async function addEve(api: TestApi, pools: Pools, eve: TestUser, token: string, ada: TestUser): Promise<void> {
+  for (const privacy of ["public", "unlisted", "private"]) {
+    const id = await addVal(api, eve, `eve_${privacy}`, privacy, `export default "albatross ${privacy}"`)
+    pools.keep("val", { id, name: `eve_${privacy}`, username: "eve", token })
+    const code = `export default "albatross two ${privacy}"`
+    expectStatus(await api.call("POST", `/v1/vals/${id}/versions`, { as: eve, body: { code } }), 201)
+    const comment = expectStatus(await api.call("POST", `/v1/vals/${id}/comments`, { as: eve, body: { comment: "mine" } }), 201)
+    pools.keep("comment", { id: comment.json.id, token })
+    if (privacy !== "private") pools.keep("run", { id: await addRun(api, { id, version: 1 }, eve, ada), token: ada.token })
+    pools.keep("run", { id: await addRun(api, { id, version: 2 }, eve, eve), token })
+  }
+  expectStatus(await api.call("PUT", "/v1/me/secrets/KEY", { as: eve, body: { value: "v" } }), 204)
+}
+
+async function addVal(api: TestApi, user: TestUser, name: string, privacy: string, code: string): Promise<string> {
+  const body = { name, privacy, code, readme: "read me", type: "http" }
+  return expectStatus(await api.call("PUT", "/v1/vals", { as: user, body }), 200).json.id
+}
+
+async function addRun(api: TestApi, val: { id: string; version: number }, owner: TestUser, account: TestUser): Promise<string> {
+  const id = Bun.randomUUIDv7()
+  const at = 1_700_000_000_000
+  await api.hamlet.deps.runs.record([
+    {
+      ...{
+        id,
+        valId: val.id,
+        version: val.version,
+        accountId: account.id,
+        ownerId: owner.id,
+        parentId: null,
+        source: "api",
+        status: "failed",
+      },
+      ...{ startedAt: at, endedAt: at + 5, error: { name: "Error", message: "no" }, request: null, args: [1], returnValue: null },
+      ...{ logs: [{ at: new Date(at).toISOString(), level: "log", message: "hello" }], logsTruncated: false },
+    },
+  ])
+  return id
+}
+
+async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<void> {
+  const { json } = expectStatus(await api.call("GET", `/v1/users/${user.id}/vals`, { as: user }), 200)
+  const { token, username } = user
+  for (let count = json.data.length; count < valsMin; count += 1) {
+    const name = `${username}_${count}`
+    const id = await addVal(api, user, name, ["public", "unlisted", "private"][count % 3] ?? "", `export default ${count}`)
+    for (const code of ["a", "b", "c"]) await api.call("POST", `/v1/vals/${id}/versions`, { as: user, body: { code } })
+    pools.add("val", { id, name, username, token })
+    pools.add("run", { id: await addRun(api, { id, version: 1 }, user, user), token })
+    const comment = expectStatus(await api.call("POST", `/v1/vals/${id}/comments`, { as: user, body: { comment: "c" } }), 201)
+    pools.add("comment", { id: comment.json.id, token })
+  }
+}
+
+function learn(pools: Pools, tokens: ReadonlyMap<string, string>, request: Request, answer: Pick<TestAnswer, "status" | "json">): void {
+  const { status, json } = answer
+  // Tokens that were created on the way may be revoked at any time, so none of them is taken for one that works.
+  const [anybody = ""] = tokens.values()
+  const sent = request.headers.get("authorization")?.split(" ").at(-1) ?? ""
+  const { method, url } = request
+  if (method === "DELETE" && status === 204) pools.forget("val", url.split("/").at(-1) ?? "")
+  if ((status !== 200 && status !== 201) || method === "GET" || typeof json?.id !== "string") return
+  const token = tokens.get(json.author?.id) ?? anybody
+  if ("privacy" in json) pools.add("val", { id: json.id, name: json.name, username: json.author.username, token })
+  if ("comment" in json) pools.add("comment", { id: json.id, token })
+  if ("username" in json) pools.add("user", { id: json.id, username: json.username })
+  if ("token" in json) pools.add("otherBearer", { token: json.token })
+  if ("scopes" in json) pools.add("token", { id: json.id, token: [...tokens.values()].includes(sent) ? sent : anybody })
+}
+
+/** Everything of Eve's, as she sees it and as others do; likes, comments and references of others are theirs to change. */
+async function look(api: TestApi, eve: TestUser, ada: TestUser): Promise<unknown> {
+  const views: unknown[] = []
+  for (const privacy of ["public", "unlisted", "private"]) {
+    const name = `eve_${privacy}`
+    const { json: val } = expectStatus(await api.call("GET", `/v1/alias/eve/${name}`, { as: eve }), 200)
+    const { likeCount: _likes, referenceCount: _references, ...kept } = val
+    const versions = expectStatus(await api.call("GET", `/v1/vals/${val.id}/versions`, { as: eve }), 200)
+    const module = expectStatus(await api.call("GET", `/v/eve/${name}`, { as: eve }), 200)
+    const runs = expectStatus(await api.call("GET", `/v1/vals/${val.id}/runs`, { as: eve }), 200)
+    const query = encodeURIComponent(`albatross two ${privacy}`)
+    const found = expectStatus(await api.call("GET", `/v1/search/vals?query=${query}`, { as: eve }), 200)
+    const toStranger = expectStatus(await api.call("GET", `/v1/vals/${val.id}`, { as: ada }), privacy === "private" ? 404 : 200)
+    const isFound = found.json.data.some((hit: { id: string }) => hit.id === val.id)
+    views.push(kept, versions.json, module.text, runs.json, isFound, toStranger.status)
+  }
+  const tokens = expectStatus(await api.call("GET", "/v1/me/tokens", { as: eve }), 200).json.data as { id: string; scopes: unknown }[]
+  const secrets = expectStatus(await api.call("GET", "/v1/me/secrets", { as: eve }), 200).json.data
+  const health = expectStatus(await api.call("GET", "/healthz"), 200)
+  const readiness = expectStatus(await api.call("GET", "/readyz"), 200)
+  return [views, tokens.map(({ id, scopes }) => ({ id, scopes })), secrets, health.json, readiness.json]
+}
