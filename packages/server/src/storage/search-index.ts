@@ -11,7 +11,7 @@ export interface SearchIndex {
 
 const limits = {
   /** Trigrams of a query that FTS5 is asked for; the text itself is compared afterwards. */
-  trigramsMax: 4,
+  trigramsMax: 3,
 }
 
 /**

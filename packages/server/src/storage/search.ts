@@ -73,9 +73,11 @@ async function findPublicHits(db: Database, pattern: Pattern, wanted: number): P
   if (bodiesWanted <= 0 || pattern.body === undefined) return names
   const bodies = (hits: readonly Hit[]) => hits.filter((hit) => hit.is_name === 0)
   if (bodies(sample).length >= bodiesWanted) return [...names, ...bodies(sample)]
-  const walkRows = Math.ceil((2 * limits.sampleRows * bodiesWanted) / Math.max(bodies(sample).length, 1))
-  if (pattern.indexed === undefined || walkRows <= limits.walkRowsMax) {
-    const walked = bodies(await db.read<Hit>(hitsInOrder(pattern, isPublic, limits.walkRowsMax)))
+  // Twice as far as the sample promises. Without a hit it promises nothing; without an index there is nothing better than to walk.
+  const promisedRows = Math.ceil((2 * limits.sampleRows * bodiesWanted) / bodies(sample).length)
+  const walkRows = pattern.indexed === undefined ? limits.walkRowsMax : promisedRows
+  if (walkRows <= limits.walkRowsMax) {
+    const walked = bodies(await db.read<Hit>(hitsInOrder(pattern, isPublic, walkRows)))
     if (pattern.indexed === undefined || walked.length >= bodiesWanted) return [...names, ...walked]
   }
   const indexed = await db.read<Hit>(

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { foldText } from "./fold-text.ts"
+import { rareTrigrams } from "./rare-trigrams.ts"
+
+describe("rareTrigrams", () => {
+  test("takes rare characters before frequent ones", () => {
+    expect(rareTrigrams("the zqx tree", 1, (text) => text)).toEqual(["zqx"])
+    expect(rareTrigrams(foldText("return ~^|"), 1, foldText)).toEqual([foldText("~^|")])
+  })
+
+  test("spreads over the text, so that every word of it counts", () => {
+    const trigrams = rareTrigrams("weather report", 8, (text) => text)
+    expect(trigrams.some((trigram) => "weather".includes(trigram))).toBe(true)
+    expect(trigrams.some((trigram) => "report".includes(trigram))).toBe(true)
+  })
+
+  test("gives at least one, at most as many as asked for, each once and each in the text", () => {
+    const query = fc.string({ unit: "grapheme", minLength: 3 }).map(foldText)
+    fc.assert(
+      fc.property(query, fc.integer({ min: 1, max: 10 }), (text, countMax) => {
+        fc.pre([...text].length >= 3)
+        const trigrams = rareTrigrams(text, countMax, foldText)
+        expect(trigrams.length).toBeGreaterThan(0)
+        expect(trigrams.length).toBeLessThanOrEqual(countMax)
+        expect(new Set(trigrams).size).toBe(trigrams.length)
+        for (const trigram of trigrams) expect([text.includes(trigram), [...trigram].length]).toEqual([true, 3])
+      }),
+    )
+  })
+})
