@@ -14,10 +14,11 @@ import { createWorld, type World } from "./fuzz/world.ts"
 import { expectStatus, openApi } from "./support/api.ts"
 import { databases, describeEachDatabase } from "./support/databases.ts"
 
-const requestsDefault = 20_000
+const requestsPerDatabase = 20_000
+/** How many together, for a long run. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS
-const requests = Math.ceil(Number(requestsWanted ?? requestsDefault) / databases.length)
-const connections = Math.min(Math.ceil(requests / 40), 2_000)
+const requests = requestsWanted === undefined ? requestsPerDatabase : Math.ceil(Number(requestsWanted) / databases.length)
+const connections = Math.min(Math.ceil(requests / 80), 2_000)
 const seed = Number(process.env.HAMLET_FUZZ_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
 // To bun, 0 means no limit.
 const timeoutMs = requestsWanted === undefined ? 120_000 : 0

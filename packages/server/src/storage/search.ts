@@ -73,12 +73,13 @@ async function findPublicHits(db: Database, pattern: Pattern, wanted: number): P
   if (bodiesWanted <= 0 || pattern.body === undefined) return names
   const bodies = (hits: readonly Hit[]) => hits.filter((hit) => hit.is_name === 0)
   if (bodies(sample).length >= bodiesWanted) return [...names, ...bodies(sample)]
-  // Twice as far as the sample promises. Without a hit it promises nothing; without an index there is nothing better than to walk.
-  const promisedRows = Math.ceil((2 * limits.sampleRows * bodiesWanted) / bodies(sample).length)
-  const walkRows = pattern.indexed === undefined ? limits.walkRowsMax : promisedRows
+  const walk = async (rowsMax: number) => bodies(await db.read<Hit>(hitsInOrder(pattern, isPublic, rowsMax)))
+  if (pattern.indexed === undefined) return [...names, ...(await walk(limits.walkRowsMax))]
+  // Twice as far as the sample promises; a sample without a hit promises nothing.
+  const walkRows = Math.ceil((2 * limits.sampleRows * bodiesWanted) / bodies(sample).length)
   if (walkRows <= limits.walkRowsMax) {
-    const walked = bodies(await db.read<Hit>(hitsInOrder(pattern, isPublic, walkRows)))
-    if (pattern.indexed === undefined || walked.length >= bodiesWanted) return [...names, ...walked]
+    const walked = await walk(walkRows)
+    if (walked.length >= bodiesWanted) return [...names, ...walked]
   }
   const indexed = await db.read<Hit>(
     hitsByIds(db.dialect.search.find("body", pattern.indexed, limits.indexHitsMax), pattern, bodiesWanted, 0),
