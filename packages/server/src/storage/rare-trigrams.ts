@@ -1,6 +1,12 @@
 /** Characters of code from the most frequent to the least; what is not among them is rarer still. */
 const byFrequency = " etrnoaislcdupmfh()\n.,;=\"'{}gybvwx:/>[]_-+&k|?!<*$01#`2@%345678j9q\\~^z"
 
+/** Three characters, and how rare they are together: 0 for three of the most frequent. */
+export interface Trigram {
+  readonly text: string
+  readonly rarity: number
+}
+
 /** Trigrams that share a character say nearly the same. */
 const distance = 3
 
@@ -8,7 +14,7 @@ const distance = 3
  * Some of a text's trigrams, spread over it, the ones first that are likely to be rare: an index walks the rarest and only looks the others
  * up, so a few good ones find the text faster than all of them. `toFolded` is how the index writes a character.
  */
-export function rareTrigrams(folded: string, countMax: number, toFolded: (text: string) => string): readonly string[] {
+export function rareTrigrams(folded: string, countMax: number, toFolded: (text: string) => string): readonly Trigram[] {
   const rarity = new Map([...byFrequency].map((character, index) => [toFolded(character), index]))
   const characters = [...folded]
   const trigrams = characters.slice(2).map((_, at) => {
@@ -20,5 +26,5 @@ export function rareTrigrams(folded: string, countMax: number, toFolded: (text: 
     const isApart = chosen.every(({ at, text }) => Math.abs(at - trigram.at) >= distance && text !== trigram.text)
     if (isApart && chosen.length < countMax) chosen.push(trigram)
   }
-  return chosen.map(({ text }) => text)
+  return chosen
 }

@@ -1,6 +1,6 @@
 import { foldText } from "./fold-text.ts"
 import { rareTrigrams } from "./rare-trigrams.ts"
-import { raw, type Statement, sql } from "./sql.ts"
+import { join, raw, type Statement, sql } from "./sql.ts"
 
 /** A trigram index over the texts of public vals. */
 export interface SearchIndex {
@@ -10,8 +10,10 @@ export interface SearchIndex {
 }
 
 const limits = {
-  /** Trigrams of a query that FTS5 is asked for; the text itself is compared afterwards. */
+  /** Trigrams of a query that an index is asked for; the text itself is compared afterwards. */
   trigramsMax: 3,
+  /** From here on a trigram is likely to be in few texts. */
+  rarityMin: 45,
 }
 
 /**
@@ -42,7 +44,7 @@ export const sqliteSearchIndex: SearchIndex = {
   ],
   find(column, folded, countMax) {
     const index = raw(`search_${column}`)
-    const all = rareTrigrams(folded, limits.trigramsMax, foldText).map((trigram) => `"${trigram}"`)
+    const all = rareTrigrams(folded, limits.trigramsMax, foldText).map(({ text }) => `"${text}"`)
     return sql`
       select t.val_id from (select rowid as key from ${index} where ${index} match ${all.join(" AND ")} order by rowid desc limit ${countMax}) hit
       join search_texts t on t.key = hit.key
@@ -57,6 +59,15 @@ export const postgresSearchIndex: SearchIndex = {
     "create index search_names on search_texts using gin (name gin_trgm_ops) where is_public = 1",
     "create index search_bodies on search_texts using gin (body gin_trgm_ops) where is_public = 1",
   ],
-  find: (column, folded, countMax) => sql`
-    select t.val_id from search_texts t where t.is_public = 1 and t.${raw(column)} like ${`%${folded}%`} limit ${countMax}`,
+  find(column, folded, countMax) {
+    const text = raw(`t.${column}`)
+    const trigrams = rareTrigrams(folded, limits.trigramsMax, foldText)
+    const contains = (part: string) => sql`${text} like ${`%${part}%`}`
+    const allOf = (conditions: readonly Statement[]) => sql`${join(conditions, " and ")} and strpos(${text}, ${folded}) > 0`
+    // A function that no index knows keeps PostgreSQL from asking the index for the frequent trigrams too, which takes most of the time;
+    // where even the rarest are frequent, it had better ask for all of them.
+    const condition =
+      (trigrams[0]?.rarity ?? 0) < limits.rarityMin ? contains(folded) : allOf(trigrams.map((trigram) => contains(trigram.text)))
+    return sql`select t.val_id from search_texts t where t.is_public = 1 and ${condition} limit ${countMax}`
+  },
 }
