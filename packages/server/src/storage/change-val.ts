@@ -4,7 +4,7 @@ import { firstRow, type Script } from "./database.ts"
 import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./dependencies.ts"
 import { foldBody, foldText } from "./fold-text.ts"
 import { type LinkLocks, toNameKey } from "./link-locks.ts"
-import { sql } from "./sql.ts"
+import { nothing, sql } from "./sql.ts"
 
 /** Applies a change to a val that is locked. What equals what is there already changes nothing, not even `updatedAt`. */
 export function* changeVal(locks: LinkLocks, before: Val, change: ValChange, at: number): Script<SavedVal> {
@@ -14,7 +14,7 @@ export function* changeVal(locks: LinkLocks, before: Val, change: ValChange, at:
   if (after.name.toLowerCase() !== before.name.toLowerCase()) yield* assertNameIsFree(before, after.name)
   // Whatever is counted of this val is taken out first and put back in at the end, as the val is then.
   if (before.privacy === "public" && after.privacy !== "public") yield* countOutgoing(locks, before.id, -1)
-  const version = yield* writeVal(after, source !== undefined, at)
+  const version = yield* writeVal(before, after, source !== undefined, at)
   if (source) {
     yield sql`insert into versions (val_id, version, code, created_at) values (${before.id}, ${version}, ${source.code}, ${at})`
     yield* insertImports(before.id, version, source.imports)
@@ -57,11 +57,14 @@ function nameTaken(name: string): AppError {
 }
 
 /** Gives the number of the version that is then current. */
-function* writeVal(after: Val, isNewVersion: boolean, at: number): Script<number> {
+function* writeVal(before: Val, after: Val, isNewVersion: boolean, at: number): Script<number> {
   const step = isNewVersion ? 1 : 0
+  // SQLite writes every index anew that has a column which is set, whether or not its value changes; new code alone is in none of them.
+  const described = isSame(before, after)
+    ? nothing
+    : sql`name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy}, type = ${after.type}, readme = ${after.readme},`
   const row = yield* firstRow<{ version: number }>(sql`
-    update vals set name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy}, type = ${after.type},
-      readme = ${after.readme}, updated_at = ${at}, version_last = version_last + ${step},
+    update vals set ${described} updated_at = ${at}, version_last = version_last + ${step},
       version = case when ${step} = 1 then version_last + 1 else version end
     where id = ${after.id} returning version`)
   return row?.version ?? after.version

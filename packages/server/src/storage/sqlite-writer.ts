@@ -25,7 +25,8 @@ interface Job {
 
 /**
  * Group commit: the scripts that came in during one turn of the event loop share one transaction, and so one wait for the disk, which is
- * most of the cost of a write. Each runs in a savepoint of its own and hears of its outcome only when the commit is durable.
+ * most of the cost of a write. Each hears of its outcome only when the commit is durable. When one of them fails, all are run again, each in
+ * a savepoint of its own, so that it fails alone.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
@@ -106,13 +107,32 @@ export class SqliteWriter {
 
   #write(group: readonly Job[]): void {
     try {
-      const settlements = group.map((job) => this.#run(job))
+      const settlements = this.#runTogether(group) ?? group.map((job) => this.#run(job))
       this.#connection.command("commit")
       for (const settle of settlements) settle()
     } catch (error) {
       this.#rollBackQuietly()
-      if (group.length > 1 && (error instanceof TransactionLost || isConstraint(error))) this.#repeatAlone(group)
+      if (isBusy(error)) this.#tryLater(group, error)
+      else if (group.length > 1 && (error instanceof TransactionLost || isConstraint(error))) this.#repeatAlone(group)
       else for (const job of group) job.reject(fromSqliteError(error instanceof TransactionLost ? error.cause : error))
+    }
+  }
+
+  /**
+   * Runs the scripts as one, since FTS5 writes its index out at every savepoint, which costs more than the rest of a save. Undefined when
+   * one of them failed: nothing of any remains then, and a new transaction has begun.
+   */
+  #runTogether(group: readonly Job[]): readonly (() => void)[] | undefined {
+    try {
+      return group.map((job) => {
+        const value = runScript(job.script, (statement) => this.#connection.run(statement))
+        if (!this.#connection.isInTransaction) throw new TransactionLost(undefined)
+        return () => job.resolve(value)
+      })
+    } catch {
+      this.#rollBack()
+      this.#connection.command("begin immediate")
+      return undefined
     }
   }
 
