@@ -1,0 +1,76 @@
+import { median } from "../harness/stats.ts"
+import { measuredUsers } from "../seed/pattern.ts"
+import { tokenText, type World } from "../seed/world.ts"
+import { Asker, type Case } from "./cases.ts"
+
+const limits = { rounds: 12, requestsPerRound: 25, warmUpRequests: 16 }
+
+/** A server with its world. */
+export interface Place {
+  readonly url: string
+  readonly world: World
+}
+
+export interface Measured {
+  readonly smallMs: number
+  readonly largeMs: number
+  /** How many items the answers have; where they differ, in both worlds. */
+  readonly items: string
+}
+
+/**
+ * One client asks both servers in turn, request by request, for the lists of the same few users. Of each server the best round counts, by
+ * its median: what else happens on the machine makes a round slower, never faster.
+ */
+export async function measureCase(it: Case, small: Place, large: Place): Promise<Measured> {
+  const items = await countItems(it, small)
+  const itemsOfLarge = await countItems(it, large)
+  if (it.msMax === undefined && !it.isInformation && items !== itemsOfLarge) {
+    throw new Error(`Cannot compare ${it.route} (${it.label}): ${items} items in the small world, ${itemsOfLarge} in the large one`)
+  }
+  await measureRound(it, small, large, limits.warmUpRequests)
+  const rounds: RoundMs[] = []
+  for (let round = 0; round < limits.rounds; round++) rounds.push(await measureRound(it, small, large, limits.requestsPerRound))
+  const itemsOfBoth = items === itemsOfLarge ? String(items) : `${items} → ${itemsOfLarge}`
+  return {
+    smallMs: Math.min(...rounds.map((round) => round.small)),
+    largeMs: Math.min(...rounds.map((round) => round.large)),
+    items: itemsOfBoth,
+  }
+}
+
+async function countItems(it: Case, place: Place): Promise<number> {
+  const response = await ask(it, place, 0)
+  const body = (await response.json()) as { readonly data?: readonly unknown[]; readonly message?: string }
+  if (!response.ok || !body.data)
+    throw new Error(`Cannot measure ${it.route} (${it.label}): the server answered ${response.status} ${body.message}`)
+  return body.data.length
+}
+
+interface RoundMs {
+  readonly small: number
+  readonly large: number
+}
+
+async function measureRound(it: Case, small: Place, large: Place, requests: number): Promise<RoundMs> {
+  const times: { small: number[]; large: number[] } = { small: [], large: [] }
+  for (let request = 0; request < requests; request++) {
+    times.small.push(await timeRequest(it, small, request % measuredUsers))
+    times.large.push(await timeRequest(it, large, request % measuredUsers))
+  }
+  return { small: median(times.small), large: median(times.large) }
+}
+
+async function timeRequest(it: Case, place: Place, user: number): Promise<number> {
+  const began = performance.now()
+  const response = await ask(it, place, user)
+  await response.arrayBuffer()
+  const ms = performance.now() - began
+  if (!response.ok) throw new Error(`Cannot measure ${it.route} (${it.label}): the server answered ${response.status}`)
+  return ms
+}
+
+function ask(it: Case, place: Place, user: number): Promise<Response> {
+  const headers: Record<string, string> = it.isAnonymous ? {} : { authorization: `Bearer ${tokenText(user)}` }
+  return fetch(place.url + it.path(new Asker(place.world, user)), { headers })
+}

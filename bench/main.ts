@@ -1,0 +1,61 @@
+import { parseArgs } from "node:util"
+import { growth } from "./growth/growth.ts"
+import type { Benchmark, Context } from "./harness/benchmark.ts"
+import { writeResults } from "./harness/document.ts"
+import { describeMachine } from "./harness/machine.ts"
+import { countMissed, toMarkdown } from "./harness/report.ts"
+import { memory } from "./speed/memory.ts"
+import { read } from "./speed/read.ts"
+import { save } from "./speed/save.ts"
+import { start } from "./speed/start.ts"
+
+const benchmarks: readonly Benchmark[] = [read, save, memory, start, growth]
+
+const usage = `npm run bench -- [names] [options]
+  names         ${benchmarks.map(({ name }) => name).join(", ")}, or all; without any: those that take little time
+  --vals N      size of the large world of growth (1,000,000)
+  --keep DIR    keep what growth seeds, or use what is there
+  --postgres    measure growth on PostgreSQL only
+  --write       write the results into docs/benchmarks.md`
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  allowPositionals: true,
+  options: {
+    vals: { type: "string", default: "1000000" },
+    keep: { type: "string" },
+    postgres: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    help: { type: "boolean" },
+  },
+})
+if (values.help) console.log(usage)
+else await main()
+
+async function main(): Promise<void> {
+  const context: Context = {
+    postgresUrl: process.env.HAMLET_TEST_POSTGRES_URL,
+    vals: Number(values.vals),
+    keepDir: values.keep,
+    isPostgresOnly: values.postgres,
+    say: (text) => void process.stderr.write(`${text}\n`),
+  }
+  const machine = describeMachine()
+  console.log(`${machine}\n`)
+  let missed = 0
+  for (const benchmark of choose(positionals)) {
+    const tables = await benchmark.run(context)
+    console.log(`${toMarkdown(tables)}\n`)
+    if (values.write) await writeResults(benchmark.name, machine, tables)
+    missed += countMissed(tables)
+  }
+  // The exit code of a measurement is for scripts: a bar can be missed because the machine is busy.
+  process.exitCode = missed > 0 ? 1 : 0
+}
+
+function choose(names: readonly string[]): readonly Benchmark[] {
+  const unknown = names.find((name) => name !== "all" && !benchmarks.some((benchmark) => benchmark.name === name))
+  if (unknown !== undefined) throw new Error(`Cannot measure "${unknown}"\n${usage}`)
+  if (names.includes("all")) return benchmarks
+  return benchmarks.filter(({ name, isQuick }) => (names.length === 0 ? isQuick : names.includes(name)))
+}

@@ -1,0 +1,36 @@
+const limits = { barCells: 30, redrawMs: 200 }
+
+/** Shows on standard error how far a long piece of work has come: a bar on a terminal, elsewhere a line for each finished step. */
+export class Progress {
+  readonly #title: string
+  readonly #isTerminal = process.stderr.isTTY === true
+  #step = ""
+  #stepBegan = performance.now()
+  #drawn = 0
+
+  constructor(title: string) {
+    this.#title = title
+  }
+
+  /** Runs a step; what it reports is a part between 0 and 1. */
+  async step<T>(name: string, work: (report: (part: number) => void) => Promise<T> | T): Promise<T> {
+    this.#step = name
+    this.#stepBegan = performance.now()
+    this.#drawn = 0
+    this.#draw(0)
+    const result = await work((part) => this.#draw(part))
+    const seconds = ((performance.now() - this.#stepBegan) / 1_000).toFixed(1)
+    process.stderr.write(`${this.#isTerminal ? "\r\x1b[2K" : ""}${this.#title}: ${name} (${seconds} s)\n`)
+    return result
+  }
+
+  #draw(part: number): void {
+    const now = performance.now()
+    if (!this.#isTerminal || now - this.#drawn < limits.redrawMs) return
+    this.#drawn = now
+    const cells = Math.round(part * limits.barCells)
+    process.stderr.write(
+      `\r\x1b[2K${this.#title} [${"#".repeat(cells)}${".".repeat(limits.barCells - cells)}] ${Math.round(part * 100)} % ${this.#step}`,
+    )
+  }
+}

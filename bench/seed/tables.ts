@@ -1,0 +1,262 @@
+import { allScopes } from "../../packages/server/src/domain/tokens.ts"
+import { foldBody, foldText } from "../../packages/server/src/storage/fold-text.ts"
+import { makeCode, makeReadme, makeSentence, reviseCode } from "./code.ts"
+import {
+  comments,
+  dependencies,
+  famousImport,
+  famousSlots,
+  famousUser,
+  lastRuns,
+  likes,
+  likesOf,
+  privacyOf,
+  referencesOf,
+  runs,
+  valsPerUser,
+  versionsOf,
+} from "./pattern.ts"
+import { makeId, scramble } from "./random.ts"
+import { toRunRow } from "./run-row.ts"
+import { eventAt, tokenText, userCreatedAt, username, valCreatedAt, valName, valNumber, type World } from "./world.ts"
+
+export type Value = string | number | null | Uint8Array
+
+/** The rows of one table. */
+export interface SeededTable {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly count: number
+  row(index: number): readonly Value[]
+}
+
+const tokensPerUser = 3
+const secretsPerUser = 3
+
+/** Every table that is filled, in an order in which a row comes after those it refers to. */
+export function tablesOf(world: World): readonly SeededTable[] {
+  return [
+    users(world),
+    tokens(world),
+    secrets(world),
+    vals(world),
+    versions(world),
+    ...links(world),
+    likesTable(world),
+    commentsTable(world),
+    runsTable(world),
+    searchTexts(world),
+  ]
+}
+
+function users({ users: count, userIds }: World): SeededTable {
+  return {
+    name: "users",
+    columns: ["id", "username", "username_key", "email", "created_at"],
+    count,
+    row: (user) => [userIds[user] ?? "", username(user), username(user), `${username(user)}@example.com`, userCreatedAt(user)],
+  }
+}
+
+function tokens({ users: count, userIds }: World): SeededTable {
+  return {
+    name: "tokens",
+    columns: ["id", "user_id", "hash", "name", "scopes", "created_at"],
+    count: count * tokensPerUser,
+    row(index) {
+      const [user, place] = [index % count, Math.floor(index / count)]
+      const text = place === 0 ? tokenText(user) : `${tokenText(user)}-${place}`
+      const at = userCreatedAt(user) + place
+      return [makeId(31, index, at), userIds[user] ?? "", sha256(text), `token ${place}`, allScopes.join(" "), at]
+    },
+  }
+}
+
+function secrets({ users: count, userIds }: World): SeededTable {
+  return {
+    name: "secrets",
+    columns: ["user_id", "name", "key_id", "sealed", "created_at", "updated_at"],
+    count: count * secretsPerUser,
+    row(index) {
+      const [user, place] = [index % count, Math.floor(index / count)]
+      const at = userCreatedAt(user)
+      return [userIds[user] ?? "", `SECRET_${place}`, "seeded", sha256(`sealed ${index}`), at, at]
+    },
+  }
+}
+
+function sha256(text: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(text).digest()
+}
+
+function vals(world: World): SeededTable {
+  return {
+    name: "vals",
+    columns: (
+      "id owner_id name name_key privacy type readme version version_last like_count reference_count " +
+      "created_at updated_at run_started_at run_ended_at"
+    ).split(" "),
+    count: world.vals,
+    row(val) {
+      const [user, slot] = [val % world.users, Math.floor(val / world.users)]
+      const at = valCreatedAt(world, val)
+      const name = valName(world, val)
+      const version = versionsOf(slot)
+      const isFamous = user === famousUser
+      const likeCount = likesOf(slot) + (isFamous && famousSlots.includes(slot) ? world.users : 0)
+      const referenceCount = referencesOf(slot) + (isFamous && slot === famousImport.to ? world.users : 0)
+      const run = lastRuns.get(slot)
+      const startedAt = run === undefined ? null : eventAt(world, user, run, runs.length)
+      return [
+        ...[
+          world.valIds[val] ?? "",
+          world.userIds[user] ?? "",
+          name,
+          name.toLowerCase(),
+          privacyOf(slot),
+          slot % 2 === 0 ? "http" : "script",
+          makeReadme(val),
+        ],
+        ...[version, version, likeCount, referenceCount, at, at + version - 1, startedAt, startedAt && startedAt + 25],
+      ]
+    },
+  }
+}
+
+/** Versions before those of slot n, for one user. */
+const versionsBefore = Array.from({ length: valsPerUser + 1 }, (_, end) =>
+  Array.from({ length: end }, (_, slot) => versionsOf(slot)).reduce((sum, count) => sum + count, 0),
+)
+
+function versions(world: World): SeededTable {
+  let slot = 0
+  return {
+    name: "versions",
+    columns: ["val_id", "version", "created_at", "code"],
+    count: (versionsBefore[valsPerUser] ?? 0) * world.users,
+    row(index) {
+      // Rows are asked for in order, slot after slot, so the slot is found by going on from the last one.
+      if (index === 0) slot = 0
+      while (index >= (versionsBefore[slot + 1] ?? 0) * world.users) slot += 1
+      const rest = index - (versionsBefore[slot] ?? 0) * world.users
+      const val = slot * world.users + Math.floor(rest / versionsOf(slot))
+      const version = 1 + (rest % versionsOf(slot))
+      return [world.valIds[val] ?? "", version, valCreatedAt(world, val) + version - 1, codeOf(world, val, version)]
+    },
+  }
+}
+
+/** The code of a val in one of its versions. */
+function codeOf(world: World, val: number, version: number): string {
+  const [user, slot] = [val % world.users, Math.floor(val / world.users)]
+  const lines = importsOf(world, user, slot).map(
+    (target) => `import { thing as thing${target} } from "/v/${username(target % world.users)}/${valName(world, target)}"`,
+  )
+  const code = makeCode(val, valName(world, val), lines, world.markers.get(val)?.line ?? "")
+  return version === 1 ? code : reviseCode(code, val, version)
+}
+
+const importingSlots = new Set([famousImport.from, ...dependencies.map(({ from }) => from)])
+
+function importsOf(world: World, user: number, slot: number): readonly number[] {
+  if (!importingSlots.has(slot)) return []
+  const targets = dependencies.filter(({ from }) => from === slot).map(({ to }) => valNumber(world, user, to))
+  return slot === famousImport.from ? [...targets, famousImport.to * world.users + famousUser] : targets
+}
+
+function links(world: World): readonly SeededTable[] {
+  const perUser = dependencies.length + 1
+  const ends = (index: number) => {
+    const user = index % world.users
+    const dependency = dependencies[Math.floor(index / world.users)]
+    const from = (dependency?.from ?? famousImport.from) * world.users + user
+    return { from, to: dependency ? valNumber(world, user, dependency.to) : famousImport.to * world.users + famousUser }
+  }
+  const count = perUser * world.users
+  return [
+    {
+      name: "imports",
+      columns: ["val_id", "version", "username_key", "name_key"],
+      count,
+      row(index) {
+        const { from, to } = ends(index)
+        const version = versionsOf(Math.floor(from / world.users))
+        return [world.valIds[from] ?? "", version, username(to % world.users), valName(world, to).toLowerCase()]
+      },
+    },
+    {
+      name: "dependencies",
+      columns: ["from_val_id", "to_val_id", "to_owner_id", "created_at"],
+      count,
+      row(index) {
+        const { from, to } = ends(index)
+        const at = eventAt(world, index % world.users, Math.floor(index / world.users), perUser)
+        return [world.valIds[from] ?? "", world.valIds[to] ?? "", world.userIds[to % world.users] ?? "", at]
+      },
+    },
+  ]
+}
+
+function likesTable(world: World): SeededTable {
+  const perUser = likes.length + famousSlots.length
+  return {
+    name: "likes",
+    columns: ["user_id", "val_id", "created_at"],
+    count: perUser * world.users,
+    row(index) {
+      const [user, place] = [index % world.users, Math.floor(index / world.users)]
+      const tie = likes[place]
+      const val = tie ? valNumber(world, user, tie) : (famousSlots[place - likes.length] ?? 0) * world.users + famousUser
+      return [world.userIds[user] ?? "", world.valIds[val] ?? "", eventAt(world, user, place, perUser)]
+    },
+  }
+}
+
+function commentsTable(world: World): SeededTable {
+  return {
+    name: "comments",
+    columns: ["id", "val_id", "val_owner_id", "author_id", "comment", "created_at"],
+    count: comments.length * world.users,
+    row(index) {
+      const [user, place] = [index % world.users, Math.floor(index / world.users)]
+      const val = valNumber(world, user, comments[place] ?? { slot: 0, step: 0 })
+      const at = eventAt(world, user, place, comments.length)
+      const text = makeSentence(index, 5 + (scramble(33, index) % 20))
+      return [makeId(32, index, at), world.valIds[val] ?? "", world.userIds[val % world.users] ?? "", world.userIds[user] ?? "", text, at]
+    },
+  }
+}
+
+function runsTable(world: World): SeededTable {
+  return {
+    name: "runs",
+    columns: "id val_id version account_id owner_id source status started_at ended_at error request args return_value logs".split(" "),
+    count: runs.length * world.users,
+    row(index) {
+      const [user, place] = [index % world.users, Math.floor(index / world.users)]
+      const { slot, step } = runs[place] ?? { slot: 0, step: 0 }
+      return toRunRow(index, {
+        valId: world.valIds[slot * world.users + user] ?? "",
+        version: versionsOf(slot),
+        accountId: world.userIds[(user + step) % world.users] ?? "",
+        ownerId: world.userIds[user] ?? "",
+        place,
+        isByOther: step > 0,
+        at: eventAt(world, user, place, runs.length),
+      })
+    },
+  }
+}
+
+function searchTexts(world: World): SeededTable {
+  return {
+    name: "search_texts",
+    columns: ["val_id", "is_public", "name", "body"],
+    count: world.vals,
+    row(val) {
+      const slot = Math.floor(val / world.users)
+      const body = foldBody(codeOf(world, val, versionsOf(slot)), makeReadme(val))
+      return [world.valIds[val] ?? "", privacyOf(slot) === "public" ? 1 : 0, foldText(valName(world, val)), body]
+    },
+  }
+}

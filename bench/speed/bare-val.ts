@@ -1,0 +1,65 @@
+/** The row that a bare program answers with. */
+export interface BareRow {
+  readonly id: string
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly name: string
+  readonly privacy: string
+  readonly type: string
+  readonly readme: string | null
+  readonly version: number
+  readonly code: string
+  readonly version_created_at: number | string
+  readonly like_count: number
+  readonly reference_count: number
+  readonly created_at: number | string
+  readonly updated_at: number | string
+  readonly run_started_at: number | string | null
+  readonly run_ended_at: number | string | null
+}
+
+/** The same joined row as the server's; the place of the id is left to the driver. */
+export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.privacy, v.type, v.readme, c.version, c.code,
+  c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at, v.run_started_at, v.run_ended_at
+  from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`
+
+const base = "http://localhost:8080"
+
+/** The same fields as the server's answer has. */
+export function toBareAnswer(row: BareRow): object {
+  const self = `${base}/v1/vals/${row.id}`
+  return {
+    id: row.id,
+    name: row.name,
+    version: row.version,
+    code: row.code,
+    readme: row.readme,
+    privacy: row.privacy,
+    public: row.privacy === "public",
+    type: row.type,
+    url: `${base}/u/${row.owner_name}/${row.name}`,
+    links: {
+      self,
+      versions: `${self}/versions`,
+      module: `${base}/v/${row.owner_name}/${row.name}`,
+      ...(row.type === "http" ? { endpoint: `http://${row.owner_name}-${row.name}.localhost:8080`.toLowerCase() } : {}),
+    },
+    author: { id: row.owner_id, username: row.owner_name },
+    likeCount: row.like_count,
+    referenceCount: row.reference_count,
+    createdAt: toTime(row.created_at),
+    updatedAt: toTime(row.updated_at),
+    versionCreatedAt: toTime(row.version_created_at),
+    runStartAt: row.run_started_at === null ? null : toTime(row.run_started_at),
+    runEndAt: row.run_ended_at === null ? null : toTime(row.run_ended_at),
+  }
+}
+
+/** The id at the end of the address. */
+export function toId(request: Request): string {
+  return request.url.slice(request.url.lastIndexOf("/") + 1)
+}
+
+function toTime(ms: number | string): string {
+  return new Date(Number(ms)).toISOString()
+}

@@ -1,0 +1,73 @@
+import { join } from "node:path"
+import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { type Seeded, seedPostgres, seedSqlite } from "../harness/databases.ts"
+import { runLoad } from "../harness/load.ts"
+import { startBare, startServer } from "../harness/program.ts"
+import { atLeast, type Cell } from "../harness/report.ts"
+import { alternate, median, ratioOf } from "../harness/stats.ts"
+import { privacyOf, publicSlot } from "../seed/pattern.ts"
+import { tokenText } from "../seed/world.ts"
+
+const limits = { vals: 10_000, connections: 32, seconds: 4, rounds: 7, ratioMin: 0.6 }
+
+/** What our routing, tokens, checks, counters and logs cost on top of fetching a row. */
+export const read: Benchmark = {
+  name: "read",
+  isQuick: true,
+  async run(context) {
+    const rows = await measure(context, "SQLite", "bare-sqlite-read.ts", await seedSqlite({ keepDir: undefined }, limits.vals))
+    if (context.postgresUrl !== undefined) {
+      const seeded = await seedPostgres({ keepDir: undefined }, context.postgresUrl, limits.vals)
+      rows.push(...(await measure(context, "PostgreSQL", "bare-postgres-read.ts", seeded)))
+    }
+    const title = `read: \`GET /v1/vals/{val_id}\` with a token against a bare program, ${limits.connections} connections`
+    return [{ title, columns: ["database", "asked for", "server, 1/s", "bare, 1/s", "ratio", "smallest – largest", "bar"], rows }]
+  },
+}
+
+async function measure(context: Context, database: string, bareFile: string, seeded: Seeded): Promise<Cell[][]> {
+  const server = await startServer(seeded)
+  const bare = await startBare(bareFile, { BARE_DATABASE: seeded.databaseUrl ?? join(seeded.dataDir, "hamlet.db") })
+  const { valIds, users } = seeded.world
+  const own = `/v1/vals/${valIds[publicSlot(0) * users]}`
+  // More than the server remembers, so that each has to be fetched.
+  const all = valIds.filter((_, val) => privacyOf(Math.floor(val / users)) === "public").map((id) => `/v1/vals/${id}`)
+  const toBar = (ratio: number) => atLeast(ratio, limits.ratioMin)
+  try {
+    await assertSameAnswer(server.url + own, bare.url + own)
+    return [
+      await compare(context, [database, "one val"], server.url, bare.url, [own], toBar),
+      await compare(context, [database, `${all.length.toLocaleString("en")} vals in turn`], server.url, bare.url, all, () => ""),
+    ]
+  } finally {
+    for (const program of [server, bare]) await program.stop()
+    await seeded.drop()
+  }
+}
+
+async function compare(
+  context: Context,
+  labels: readonly string[],
+  server: string,
+  bare: string,
+  paths: readonly string[],
+  toBar: (ratio: number) => Cell,
+): Promise<Cell[]> {
+  const ask = (url: string) => () => runLoad({ url, paths, token: tokenText(0), connections: limits.connections, seconds: limits.seconds })
+  await alternate(1, ask(server), ask(bare))
+  const rates = await alternate(limits.rounds, ask(server), ask(bare))
+  const { ratio, spread } = ratioOf(rates)
+  context.say(`read, ${labels.join(", ")}: ${ratio.toFixed(2)} (${spread})`)
+  return [...labels, median(rates.a).toFixed(0), median(rates.b).toFixed(0), ratio.toFixed(2), spread, toBar(ratio)]
+}
+
+/** The comparison is fair only if both do the same work. The addresses in the answer differ in nothing but the port. */
+async function assertSameAnswer(server: string, bare: string): Promise<void> {
+  const [ours, theirs] = await Promise.all(
+    [server, bare].map(async (url) => {
+      const response = await fetch(url, { headers: { authorization: `Bearer ${tokenText(0)}` } })
+      return (await response.text()).replaceAll(/localhost:\d+/g, "localhost")
+    }),
+  )
+  if (ours !== theirs) throw new Error(`Cannot compare: the server answers\n${ours}\nand the bare program\n${theirs}`)
+}
