@@ -1,6 +1,6 @@
-const limits = { barCells: 30, redrawMs: 200 }
+const limits = { barCells: 30, redrawMs: 200, toldMsMin: 2_000 }
 
-/** Shows on standard error how far a long piece of work has come: a bar on a terminal, elsewhere a line for each finished step. */
+/** Shows on standard error how far a long piece of work has come: a bar on a terminal, and a line for each step that took its time. */
 export class Progress {
   readonly #title: string
   readonly #isTerminal = process.stderr.isTTY === true
@@ -19,8 +19,9 @@ export class Progress {
     this.#drawn = 0
     this.#draw(0)
     const result = await work((part) => this.#draw(part))
-    const seconds = ((performance.now() - this.#stepBegan) / 1_000).toFixed(1)
-    process.stderr.write(`${this.#isTerminal ? "\r\x1b[2K" : ""}${this.#title}: ${name} (${seconds} s)\n`)
+    const ms = performance.now() - this.#stepBegan
+    if (this.#isTerminal) process.stderr.write("\r\x1b[2K")
+    if (ms >= limits.toldMsMin) process.stderr.write(`${this.#title}: ${name} (${(ms / 1_000).toFixed(0)} s)\n`)
     return result
   }
 

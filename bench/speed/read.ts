@@ -8,7 +8,7 @@ import { alternate, median, ratioOf } from "../harness/stats.ts"
 import { privacyOf, publicSlot } from "../seed/pattern.ts"
 import { tokenText } from "../seed/world.ts"
 
-const limits = { vals: 10_000, connections: 32, seconds: 4, rounds: 7, ratioMin: 0.6 }
+const limits = { vals: 20_000, connections: 32, seconds: 4, rounds: 7, ratioMin: 0.6 }
 
 /** What our routing, tokens, checks, counters and logs cost on top of fetching a row. */
 export const read: Benchmark = {
