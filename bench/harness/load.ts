@@ -26,6 +26,8 @@ interface Outcome {
   readonly failed: number
 }
 
+let folder: string | undefined
+
 async function runWrk(load: Load): Promise<Outcome> {
   const options = [
     "-t1",
@@ -33,7 +35,8 @@ async function runWrk(load: Load): Promise<Outcome> {
     `-d${load.seconds}s`,
     ...(load.token === undefined ? [] : ["-H", `authorization: Bearer ${load.token}`]),
   ]
-  const script = join(createScratchFolder(), "load.lua")
+  folder ??= createScratchFolder()
+  const script = join(folder, "load.lua")
   await Bun.write(script, load.isSave ? toSaveScript(load.paths) : toReadScript(load.paths))
   const output = await capture(["wrk", ...options, "-s", script, load.url])
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
