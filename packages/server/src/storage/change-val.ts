@@ -1,35 +1,48 @@
 import { AppError } from "../domain/app-error.ts"
 import type { SavedVal, Val, ValChange } from "../domain/vals.ts"
-import { firstRow, type Script } from "./database.ts"
+import { firstRow, type LastStep, type Script } from "./database.ts"
 import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./dependencies.ts"
+import type { Dialect } from "./dialect.ts"
 import { foldBody, foldText } from "./fold-text.ts"
 import { type LinkLocks, toNameKey } from "./link-locks.ts"
-import { nothing, sql } from "./sql.ts"
+import { nothing, type Statement, sql } from "./sql.ts"
 
-/** Applies a change to a val that is locked. What equals what is there already changes nothing, not even `updatedAt`. */
-export function* changeVal(locks: LinkLocks, before: Val, change: ValChange, at: number): Script<SavedVal> {
+/** A val that nobody else changes until the transaction ends, nor what it is linked to. */
+export interface LockedVal {
+  readonly val: Val
+  /** The highest number that a version of it has ever had. */
+  readonly versionLast: number
+  readonly hasDependencies: boolean
+  readonly locks: LinkLocks
+}
+
+/** Applies a change to a val. What equals what is there already changes nothing, not even `updatedAt`. */
+export function* changeVal(dialect: Dialect, locked: LockedVal, change: ValChange, at: number): Script<SavedVal> {
+  const { val: before, locks } = locked
   const source = change.source && change.source.code !== before.code ? change.source : undefined
   const after = applyChange(before, change)
   if (!source && isSame(before, after)) return { val: before, isNewVersion: false }
   if (after.name.toLowerCase() !== before.name.toLowerCase()) yield* assertNameIsFree(before, after.name)
   // Whatever is counted of this val is taken out first and put back in at the end, as the val is then.
   if (before.privacy === "public" && after.privacy !== "public") yield* countOutgoing(locks, before.id, -1)
-  const version = yield* writeVal(before, after, source !== undefined, at)
+  const version = source ? locked.versionLast + 1 : before.version
+  yield writeVal(before, after, { version, versionLast: Math.max(version, locked.versionLast), at })
   if (source) {
     yield sql`insert into versions (val_id, version, code, created_at) values (${before.id}, ${version}, ${source.code}, ${at})`
     yield* insertImports(before.id, version, source.imports)
   }
-  const referenceCount = yield* relink(locks, before, { ...after, version }, source !== undefined, at)
+  const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
+  const referenceCount = yield* relink(locks, before, { ...after, version }, isRelinked, at)
   const code = source?.code ?? before.code
-  yield* writeSearchText({ ...after, code })
+  yield writeSearchText(dialect, { ...after, code })
   const versionCreatedAt = source ? at : before.versionCreatedAt
   return { val: { ...after, code, version, versionCreatedAt, referenceCount, updatedAt: at }, isNewVersion: source !== undefined }
 }
 
 /** Writes what search looks through. */
-export function* writeSearchText(val: Pick<Val, "id" | "privacy" | "name" | "code" | "readme">): Script<void> {
-  yield sql`update search_texts set is_public = ${val.privacy === "public" ? 1 : 0}, name = ${foldText(val.name)},
-    body = ${foldBody(val.code, val.readme)} where val_id = ${val.id}`
+export function writeSearchText(dialect: Dialect, { id, privacy, name, code, readme }: Val): LastStep {
+  const toText = () => ({ valId: id, isPublic: privacy === "public", name: foldText(name), body: foldBody(code, readme) })
+  return { key: id, run: () => dialect.search.replace(toText()) }
 }
 
 function applyChange(before: Val, change: ValChange): Val {
@@ -56,25 +69,26 @@ function nameTaken(name: string): AppError {
   return new AppError("name_taken", `Cannot rename the val to "${name}": you already have one with that name`)
 }
 
-/** Gives the number of the version that is then current. */
-function* writeVal(before: Val, after: Val, isNewVersion: boolean, at: number): Script<number> {
-  const step = isNewVersion ? 1 : 0
+interface Written {
+  readonly version: number
+  readonly versionLast: number
+  readonly at: number
+}
+
+// Without `returning`, for which SQLite would begin a transaction within the transaction.
+function writeVal(before: Val, after: Val, { version, versionLast, at }: Written): Statement {
   // SQLite writes every index anew that has a column which is set, whether or not its value changes; new code alone is in none of them.
   const described = isSame(before, after)
     ? nothing
     : sql`name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy}, type = ${after.type}, readme = ${after.readme},`
-  const row = yield* firstRow<{ version: number }>(sql`
-    update vals set ${described} updated_at = ${at}, version_last = version_last + ${step},
-      version = case when ${step} = 1 then version_last + 1 else version end
-    where id = ${after.id} returning version`)
-  return row?.version ?? after.version
+  return sql`update vals set ${described} updated_at = ${at}, version = ${version}, version_last = ${versionLast} where id = ${after.id}`
 }
 
 /** Gives how many references the val then has. */
-function* relink(locks: LinkLocks, before: Val, after: Val, isNewVersion: boolean, at: number): Script<number> {
+function* relink(locks: LinkLocks, before: Val, after: Val, isRelinked: boolean, at: number): Script<number> {
   const isPublic = after.privacy === "public"
   const linked = { id: after.id, ownerId: after.ownerId, version: after.version, isPublic: isPublic && before.privacy === "public" }
-  if (isNewVersion) yield* relinkOutgoing(locks, linked, at)
+  if (isRelinked) yield* relinkOutgoing(locks, linked, at)
   if (isPublic && before.privacy !== "public") yield* countOutgoing(locks, after.id, 1)
   if (after.name.toLowerCase() === before.name.toLowerCase()) return before.referenceCount
   return yield* relinkIncoming(locks, linked, toNameKey(after.ownerName, after.name), at)

@@ -5,23 +5,49 @@ import type { Statement } from "./sql.ts"
  * A transaction, written once for both databases: it yields statements and is sent their rows. SQLite runs it synchronously, so that
  * nothing can come between; PostgreSQL asynchronously.
  */
-export type Script<T> = Generator<Statement, T, readonly unknown[]>
+export type Script<T> = Generator<Statement | LastStep, T, readonly unknown[]>
+
+/** A part of a script: statements only. */
+export type Statements<T> = Generator<Statement, T, readonly unknown[]>
+
+/**
+ * What a script leaves to the end of the transaction, because there it costs less: nothing else in a transaction may depend on it. Of
+ * those with one key only the last is run, even when different scripts share the transaction; they are run in the order of their keys.
+ */
+export interface LastStep {
+  readonly key: string
+  run(): Statements<void>
+}
+
+/** The last steps of a transaction, by their keys. */
+export type LastSteps = Map<string, LastStep>
 
 /** One step of a script: `const [val] = yield* rows<ValRow>(sql`…`)`. */
-export function* rows<Row>(statement: Statement): Script<readonly Row[]> {
+export function* rows<Row>(statement: Statement): Statements<readonly Row[]> {
   return (yield statement) as readonly Row[]
 }
 
-export function* firstRow<Row>(statement: Statement): Script<Row | undefined> {
+export function* firstRow<Row>(statement: Statement): Statements<Row | undefined> {
   return ((yield statement) as readonly Row[])[0]
 }
 
-/** Drives a script where statements are answered at once. */
-export function runScript<T>(script: () => Script<T>, run: (statement: Statement) => readonly unknown[]): T {
+/** Drives a script where statements are answered at once; its last steps are only noted. */
+export function runScript<T>(script: () => Script<T>, run: (statement: Statement) => readonly unknown[], lastSteps: LastSteps): T {
   const steps = script()
   let step = steps.next()
-  while (!step.done) step = steps.next(run(step.value))
+  while (!step.done) step = steps.next("key" in step.value ? noteLast(lastSteps, step.value) : run(step.value))
   return step.value
+}
+
+/** Keeps a last step for later. It is answered with no rows. */
+export function noteLast(lastSteps: LastSteps, step: LastStep): readonly unknown[] {
+  lastSteps.set(step.key, step)
+  return []
+}
+
+/** The statements of the last steps. */
+export function* allLast(lastSteps: LastSteps): Statements<void> {
+  for (const key of [...lastSteps.keys()].sort()) yield* lastSteps.get(key)?.run() ?? []
 }
 
 /** For the metrics. */

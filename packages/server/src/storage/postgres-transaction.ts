@@ -1,5 +1,5 @@
 import type { ReservedSQL } from "bun"
-import type { Script } from "./database.ts"
+import { allLast, type LastSteps, noteLast, type Script } from "./database.ts"
 import { assertStorable, unavailable } from "./database-errors.ts"
 import { fromPostgresError, isConflict, isConnectionLost } from "./postgres-errors.ts"
 import type { PostgresWatchdog } from "./postgres-watchdog.ts"
@@ -38,9 +38,19 @@ export async function transact<T>(connection: ReservedSQL, script: () => Script<
 }
 
 async function run<T>(connection: ReservedSQL, script: () => Script<T>, options: TransactionOptions): Promise<T> {
-  const steps = script()
+  const lastSteps: LastSteps = new Map()
+  const value = await drive(script(), lastSteps, (statement) => ask(connection, statement, options))
+  await drive(allLast(lastSteps), lastSteps, (statement) => ask(connection, statement, options))
+  return value
+}
+
+async function drive<T>(
+  steps: Script<T>,
+  lastSteps: LastSteps,
+  answer: (statement: Statement) => Promise<readonly unknown[]>,
+): Promise<T> {
   let step = steps.next()
-  while (!step.done) step = steps.next(await ask(connection, step.value, options))
+  while (!step.done) step = steps.next("key" in step.value ? noteLast(lastSteps, step.value) : await answer(step.value))
   return step.value
 }
 

@@ -1,4 +1,4 @@
-import { runScript, type Script } from "./database.ts"
+import { allLast, type LastSteps, runScript, type Script } from "./database.ts"
 import { unavailable } from "./database-errors.ts"
 import type { SqliteConnection } from "./sqlite-connection.ts"
 import { fromSqliteError, isBusy, isConstraint } from "./sqlite-errors.ts"
@@ -25,8 +25,8 @@ interface Job {
 
 /**
  * Group commit: the scripts that came in during one turn of the event loop share one transaction, and so one wait for the disk, which is
- * most of the cost of a write. Each hears of its outcome only when the commit is durable. When one of them fails, all are run again, each in
- * a savepoint of its own, so that it fails alone.
+ * most of the cost of a write. Their last steps share the end of it. Each hears of its outcome only when the commit is durable. When one of
+ * them fails, all are run again, each in a savepoint of its own with its last steps, so that it fails alone.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
@@ -123,12 +123,15 @@ export class SqliteWriter {
    * one of them failed: nothing of any remains then, and a new transaction has begun.
    */
   #runTogether(group: readonly Job[]): readonly (() => void)[] | undefined {
+    const lastSteps: LastSteps = new Map()
     try {
-      return group.map((job) => {
-        const value = runScript(job.script, (statement) => this.#connection.run(statement))
+      const settlements = group.map((job) => {
+        const value = this.#runScript(job.script, lastSteps)
         if (!this.#connection.isInTransaction) throw new TransactionLost(undefined)
         return () => job.resolve(value)
       })
+      this.#runLast(lastSteps)
+      return settlements
     } catch {
       this.#rollBack()
       this.#connection.command("begin immediate")
@@ -138,9 +141,11 @@ export class SqliteWriter {
 
   /** Runs the script in a savepoint and returns what to do with its promise after the commit. */
   #run(job: Job): () => void {
+    const lastSteps: LastSteps = new Map()
     this.#connection.command("savepoint script")
     try {
-      const value = runScript(job.script, (statement) => this.#connection.run(statement))
+      const value = this.#runScript(job.script, lastSteps)
+      this.#runLast(lastSteps)
       this.#connection.command("release script")
       return () => job.resolve(value)
     } catch (error) {
@@ -150,6 +155,14 @@ export class SqliteWriter {
       this.#connection.command("release script")
       return () => job.reject(fromSqliteError(error))
     }
+  }
+
+  #runScript<T>(script: () => Script<T>, lastSteps: LastSteps): T {
+    return runScript(script, (statement) => this.#connection.run(statement), lastSteps)
+  }
+
+  #runLast(lastSteps: LastSteps): void {
+    if (lastSteps.size > 0) this.#runScript(() => allLast(lastSteps), lastSteps)
   }
 
   // Whose fault it was shows when each has a transaction of its own. A constraint that is only checked by the commit is such a case.

@@ -1,11 +1,11 @@
 import type { AssertVal, NewVal, SavedVal, Val, ValChange, ValStore } from "../domain/vals.ts"
-import { changeVal } from "./change-val.ts"
+import { changeVal, type LockedVal } from "./change-val.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
 import { createFindById } from "./find-val.ts"
 import { foldBody, foldText } from "./fold-text.ts"
-import { type LinkChange, type LinkLocks, LinksMoved, lockNames, lockVals, type NameKey, toNameKey, writeLinks } from "./link-locks.ts"
+import { type LinkChange, LinksMoved, lockNames, lockVals, type NameKey, toNameKey, writeLinks } from "./link-locks.ts"
 import { searchVals } from "./search.ts"
 import { toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
@@ -35,12 +35,20 @@ export function createValStore(db: Database): ValStore {
 }
 
 /** The val, and the locks that keep it and whatever it is linked to as they are until the transaction ends. */
-export function* lockVal(dialect: Dialect, change: LinkChange): Script<{ readonly val: Val; readonly locks: LinkLocks } | undefined> {
+export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal | undefined> {
   yield* lockNames(dialect, [...(change.imports ?? []), ...(change.name ? [change.name] : [])])
   // Locked first and read after: a select that waits for a lock may join the locked row with older rows of other tables.
   const locks = yield* lockVals(dialect, change)
-  const val = yield* readVal(change.valId)
-  return val && { val, locks }
+  const row = yield* firstRow<LockedRow>(sql`
+    select ${valColumns}, v.version_last, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies
+    from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
+  // SQLite says 1, PostgreSQL true.
+  return row && { val: toVal(row), versionLast: row.version_last, hasDependencies: Boolean(row.has_dependencies), locks }
+}
+
+interface LockedRow extends ValRow {
+  readonly version_last: number
+  readonly has_dependencies: number | boolean
 }
 
 function* readVal(id: string): Script<Val | undefined> {
@@ -73,7 +81,7 @@ function* changeById(dialect: Dialect, id: string, change: ValChange, assert: As
   const locked = yield* lockVal(dialect, { valId: id, name, ...toLinkChange(change) })
   if (!locked) return undefined
   assert(locked.val)
-  return yield* changeVal(locked.locks, locked.val, change, at)
+  return yield* changeVal(dialect, locked, change, at)
 }
 
 function* findNewName(id: string, name: string): Script<NameKey | undefined> {
@@ -105,7 +113,7 @@ function* createOrChange(
   const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
   if (locked?.val.name.toLowerCase() !== nameKey) throw new LinksMoved()
   assert(locked.val)
-  return yield* changeVal(locked.locks, locked.val, change, at)
+  return yield* changeVal(dialect, locked, change, at)
 }
 
 function* deleteVal(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {

@@ -72,7 +72,7 @@ function* deleteVersion(dialect: Dialect, valId: string, version: number, assert
   if (version === val.version) {
     const wasKnown = (next: ImportRow) => imported.some((one) => one.version === next.version)
     if (!(yield* listImports(valId, [highest.version])).every(wasKnown)) throw new LinksMoved()
-    yield* makeCurrent(locks, { ...val, version: highest.version, code: highest.code }, at)
+    yield* makeCurrent(dialect, locks, { ...val, version: highest.version, code: highest.code }, at)
   }
   yield sql`delete from versions where val_id = ${valId} and version = ${version}`
   return "deleted"
@@ -89,8 +89,8 @@ function* listImports(valId: string, versions: readonly number[]): Script<readon
     select version, username_key as username, name_key as name from imports where val_id = ${valId} and version in (${numbers})`)
 }
 
-function* makeCurrent(locks: LinkLocks, val: Val, at: number): Script<void> {
+function* makeCurrent(dialect: Dialect, locks: LinkLocks, val: Val, at: number): Script<void> {
   yield sql`update vals set version = ${val.version}, updated_at = ${at} where id = ${val.id}`
   yield* relinkOutgoing(locks, { id: val.id, ownerId: val.ownerId, version: val.version, isPublic: val.privacy === "public" }, at)
-  yield* writeSearchText(val)
+  yield writeSearchText(dialect, val)
 }

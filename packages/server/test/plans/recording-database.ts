@@ -1,4 +1,4 @@
-import type { Database, Script } from "../../src/storage/database.ts"
+import type { Database, Script, Statements } from "../../src/storage/database.ts"
 import type { Statement } from "../../src/storage/sql.ts"
 
 /** The same database, which tells of every statement that it is given. */
@@ -16,8 +16,14 @@ export function recording(db: Database, onStatement: (statement: Statement) => v
 function* tell<T>(steps: Script<T>, onStatement: (statement: Statement) => void): Script<T> {
   let step = steps.next()
   while (!step.done) {
-    onStatement(step.value)
-    step = steps.next(yield step.value)
+    const { value } = step
+    if ("key" in value) {
+      yield { key: value.key, run: () => tell(value.run(), onStatement) as Statements<void> }
+      step = steps.next([])
+    } else {
+      onStatement(value)
+      step = steps.next(yield value)
+    }
   }
   return step.value
 }

@@ -1,0 +1,110 @@
+import type { LogLine, RunError } from "./runs.ts"
+import type { ValType } from "./vals.ts"
+
+/** One version of a val on one account, with everything that it is made of. A process serves one program and never another. */
+export interface Program {
+  /** Programs with the same key are the same in every respect: code, imports, environment, account. */
+  readonly key: string
+  readonly valId: string
+  readonly version: number
+  readonly type: ValType
+  readonly ownerId: string
+  /** The user on whose account it runs. */
+  readonly accountId: string
+  /** `{user}/{val}`, as in stacks and messages. */
+  readonly label: string
+  /** The address of its module, version included. */
+  readonly entryUrl: string
+  /** Its web address. */
+  readonly endpoint: string
+  /** Reads the rest; asked once for each process. */
+  load(): Promise<ProgramContent>
+}
+
+/** What a process is given. */
+export interface ProgramContent {
+  /** The val's module and every module that it may import, by their addresses. */
+  readonly modules: readonly { readonly url: string; readonly code: string }[]
+  readonly env: Readonly<Record<string, string>>
+  /** Hides the values of secrets; also right on JSON text, where they are escaped. */
+  mask(text: string): string
+  /** The process is gone: what was made for it ends with it. */
+  end(): void
+}
+
+/** Who hears what happens in a run: while it lasts, and after its answer until the time limit. */
+export interface RunListener {
+  readonly id: string
+  log(line: LogLine): void
+  /** The val logged more than is kept. */
+  cutLogs(): void
+  /** An error that nobody caught. */
+  fail(error: RunError): void
+}
+
+/** Runs programs in sandboxes. */
+export interface Runner {
+  /**
+   * A seat for the run in a process of the program; a process is bound, or waited for, if there is none. Throws `too_many_runs` when the
+   * val, the account or the queue is full and `overloaded` when the server is.
+   */
+  enter(program: Program, run: RunListener, signal?: AbortSignal): Seat | Promise<Seat>
+  /** The isolation in force, and how busy it is. */
+  status(): RunnerStatus
+}
+
+/** How things stand with the sandboxes. */
+export interface RunnerStatus {
+  readonly isolation: string
+  readonly processes: number
+  readonly ready: number
+  readonly runs: number
+  readonly waiting: number
+}
+
+/** A run's place in a process. Every way to use it gives a value: what a val does is an outcome, not an error of ours. */
+export interface Seat {
+  /** Sends a request on to the val. The answer's body is still to come; `leave` when it has ended. */
+  fetch(request: SeatRequest): Promise<HttpOutcome>
+  /** Opens a WebSocket to the val. */
+  connect(request: SeatRequest): Promise<SocketOutcome>
+  /** Calls the val with arguments. */
+  call(args: readonly unknown[]): Promise<CallOutcome>
+  /** Ends what the run does, at once if nobody else is in the process; what it was waiting for becomes a Stopped with that status. */
+  stop(status: "cancelled" | "timed_out"): void
+  /** The run is over for whoever asked for it. What it left running may go on and log until the time limit. */
+  leave(): void
+}
+
+/** A request to a val's web address. */
+export interface SeatRequest {
+  readonly method: string
+  /** Public host name and port, as the val is to see it. */
+  readonly host: string
+  /** Path and query. */
+  readonly target: string
+  /** Without hop-by-hop headers. */
+  readonly headers: Headers
+  readonly body: ReadableStream<Uint8Array> | Uint8Array | null
+  /** Aborted when the client has gone. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The val threw, could not be loaded, or was stopped. The error is masked, and its stack names the user's files. */
+export interface Stopped {
+  readonly kind: "stopped"
+  readonly status: "failed" | "timed_out" | "cancelled" | "crashed"
+  readonly error: RunError
+}
+
+/** What came of a request. */
+export type HttpOutcome = { readonly kind: "responded"; readonly response: Response } | Stopped
+
+/** What came of a call. `value` is what JSON can hold of the return value, masked. */
+export type CallOutcome = { readonly kind: "returned"; readonly value: unknown; readonly isCut: boolean } | Stopped
+
+/** What came of opening a WebSocket; the val may answer with an ordinary response instead. */
+export type SocketOutcome =
+  | { readonly kind: "opened"; readonly socket: WebSocket; readonly protocol: string }
+  | { readonly kind: "refused"; readonly response: Response }
+  | Stopped
