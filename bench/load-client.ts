@@ -18,7 +18,10 @@ async function sendUntilEnd(): Promise<void> {
 }
 
 function send(count: number): Promise<Response> {
-  const headers: Record<string, string> = load.token === undefined ? {} : { authorization: `Bearer ${load.token}` }
+  const headers: Record<string, string> = {
+    ...(load.token === undefined ? {} : { authorization: `Bearer ${load.token}` }),
+    ...(load.host === undefined ? {} : { host: load.host }),
+  }
   const url = new URL(load.paths[count % load.paths.length] ?? "", load.url)
   if (!load.isSave) return fetch(url, { headers })
   return fetch(url, { method: "POST", headers, body: JSON.stringify({ code: `${codeOfSave}// ${prefix} ${count}` }) })

@@ -4,12 +4,18 @@ import type { Benchmark, Context } from "./harness/benchmark.ts"
 import { writeResults } from "./harness/document.ts"
 import { describeMachine } from "./harness/machine.ts"
 import { countMissed, toMarkdown } from "./harness/report.ts"
+import { burst } from "./runs/burst.ts"
+import { cold } from "./runs/cold.ts"
+import { firstSave } from "./runs/first-save.ts"
+import { neighbours } from "./runs/neighbours.ts"
+import { valMemory } from "./runs/val-memory.ts"
+import { warm } from "./runs/warm.ts"
 import { memory } from "./speed/memory.ts"
 import { read } from "./speed/read.ts"
 import { save } from "./speed/save.ts"
 import { start } from "./speed/start.ts"
 
-const benchmarks: readonly Benchmark[] = [read, save, memory, start, growth]
+const benchmarks: readonly Benchmark[] = [read, save, memory, start, cold, burst, warm, firstSave, valMemory, neighbours, growth]
 
 const usage = `npm run bench -- [names] [options]
   names         ${benchmarks.map(({ name }) => name).join(", ")}, or all; without any: those that take little time

@@ -2,11 +2,19 @@
 import { runInForeground } from "./child.mjs"
 import { startPostgres } from "./postgres.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
+import { findOnPath } from "./setup/programs.mjs"
 import { bun, root } from "./setup/root.mjs"
 import { ensureSystemPackages, requirements } from "./setup/system-packages.mjs"
 
+const wrk = {
+  name: "wrk",
+  debianPackage: "wrk",
+  suites: "loads that leave most of the machine to the server (a client of ours takes the place of wrk)",
+  find: () => findOnPath("wrk"),
+}
+
 ensurePackages({ dev: true })
-ensureSystemPackages([requirements.postgres, requirements.bubblewrap])
+ensureSystemPackages([requirements.postgres, requirements.bubblewrap, wrk])
 const bin = requirements.postgres.find()
 const postgres = bin ? await startPostgres({ bin, fsync: true }) : undefined
 const found = postgres && bin ? { HAMLET_TEST_POSTGRES_URL: postgres.url, HAMLET_TEST_POSTGRES_BIN: bin } : {}

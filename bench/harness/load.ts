@@ -8,6 +8,8 @@ export interface Load {
   /** What is asked for, one path after the other. */
   readonly paths: readonly string[]
   readonly token?: string | undefined
+  /** The name to ask for, where it is not the one of the address. */
+  readonly host?: string | undefined
   readonly connections: number
   readonly seconds: number
   /** Sends new code to the paths instead of getting them. */
@@ -34,6 +36,7 @@ async function runWrk(load: Load): Promise<Outcome> {
     `-c${load.connections}`,
     `-d${load.seconds}s`,
     ...(load.token === undefined ? [] : ["-H", `authorization: Bearer ${load.token}`]),
+    ...(load.host === undefined ? [] : ["-H", `Host: ${load.host}`]),
   ]
   folder ??= createScratchFolder()
   const script = join(folder, "load.lua")

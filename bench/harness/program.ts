@@ -3,6 +3,9 @@ import { onEnd } from "./scratch.ts"
 
 const root = join(import.meta.dir, "..", "..")
 
+/** For a program to end by itself. */
+const endMs = 500
+
 /** A program that runs beside us and has said where it listens. */
 export interface Program {
   readonly url: string
@@ -12,29 +15,51 @@ export interface Program {
   stop(): Promise<void>
 }
 
-/** The real server, as `npm start` runs it: everything but the port and the place of the data is at its default. */
-export function startServer(data: { readonly dataDir: string; readonly databaseUrl?: string | undefined }): Promise<Program> {
-  const place = { HAMLET_DATA_DIR: data.dataDir, ...(data.databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: data.databaseUrl }) }
-  return startProgram(["packages/server/src/main.ts", "serve", "--port", "0"], place, join(data.dataDir, "server.log"))
+/** Where a server keeps its data, and what is not to be at its default. */
+export interface ServerData {
+  readonly dataDir: string
+  readonly databaseUrl?: string | undefined
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** The real server, as `npm start` runs it: everything but the port, the place of the data and the given settings is at its default. */
+export function startServer({ dataDir, databaseUrl, settings }: ServerData): Promise<Program> {
+  const place = { HAMLET_DATA_DIR: dataDir, ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }) }
+  const command = [process.execPath, "packages/server/src/main.ts", "serve", "--port", "0"]
+  return startProgram(command, { env: { ...place, ...settings }, log: join(dataDir, "server.log") })
 }
 
 /** One of the bare programs that the server is compared with. */
 export function startBare(file: string, env: Readonly<Record<string, string>>): Promise<Program> {
-  return startProgram([join("bench", file)], env, "/dev/null")
+  return startProgram([process.execPath, join("bench", file)], { env, log: "/dev/null" })
 }
 
-/** Starts a program of this repository and waits for a line with its address. Its standard error goes into a file. */
-async function startProgram(args: readonly string[], env: Readonly<Record<string, string>>, log: string): Promise<Program> {
+interface Start {
+  readonly env: Readonly<Record<string, string>>
+  /** The file for what it writes to standard error. */
+  readonly log: string
+  /** Makes the address from what it has written to standard output so far, or nothing. */
+  toUrl?(output: string): string | undefined
+}
+
+/** Starts a program and waits until it has said where it listens. */
+export async function startProgram(command: readonly string[], { env, log, toUrl = toSaidUrl }: Start): Promise<Program> {
   const began = performance.now()
-  const child = Bun.spawn([process.execPath, ...args], {
+  const child = Bun.spawn([...command], {
     cwd: root,
     env: { ...plainEnvironment(), ...env },
     stdout: "pipe",
     stderr: Bun.file(log),
   })
-  const kill = onEnd(() => child.kill("SIGKILL"))
-  const url = await findUrl(child.stdout)
-  if (url === undefined) throw new Error(`Cannot start ${args.join(" ")}: it ended with ${await child.exited}, see ${log}`)
+  // Not SIGKILL: a program that has processes of its own is to end them. The second one is for a program that does not listen.
+  const kill = onEnd(() => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill("SIGTERM")
+    Bun.sleepSync(endMs)
+    child.kill("SIGKILL")
+  })
+  const url = await findUrl(child.stdout, toUrl)
+  if (url === undefined) throw new Error(`Cannot start ${command.join(" ")}: it ended with ${await child.exited}, see ${log}`)
   const startMs = performance.now() - began
   return {
     url,
@@ -53,14 +78,19 @@ function plainEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HAMLET_")))
 }
 
-async function findUrl(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
+async function findUrl(output: ReadableStream<Uint8Array>, toUrl: (output: string) => string | undefined): Promise<string | undefined> {
   const decoder = new TextDecoder()
   let text = ""
   const reader = output.getReader()
   for (;;) {
     const { value, done } = await reader.read()
     text += decoder.decode(value, { stream: true })
-    const url = /listens at (http:\S+)\n/.exec(text)?.[1]
+    const url = toUrl(text)
     if (url !== undefined || done) return url
   }
+}
+
+/** What every program of this repository says. */
+function toSaidUrl(output: string): string | undefined {
+  return /listens at (http:\S+)\n/.exec(output)?.[1]
 }

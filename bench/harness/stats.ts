@@ -6,16 +6,30 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
 }
 
+/** The smallest value that so many per cent of all values do not exceed. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((left, right) => left - right)
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN
+}
+
 /** Measures A and B in turn, so that what slows the machine down for a while slows both down. */
-export async function alternate(
+export function alternate(
   rounds: number,
   a: () => Promise<number>,
   b: () => Promise<number>,
 ): Promise<{ readonly a: number[]; readonly b: number[] }> {
-  const values: { a: number[]; b: number[] } = { a: [], b: [] }
+  return takeTurns(rounds, { a, b })
+}
+
+/** The same for any number of things to measure. */
+export async function takeTurns<Name extends string>(
+  rounds: number,
+  measures: Readonly<Record<Name, () => Promise<number>>>,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(measures) as Name[]
+  const values = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
   for (let round = 0; round < rounds; round++) {
-    values.a.push(await a())
-    values.b.push(await b())
+    for (const name of names) values[name].push(await measures[name]())
   }
   return values
 }

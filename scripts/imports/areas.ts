@@ -21,11 +21,16 @@ const areas: readonly Area[] = [
   { name: "web", path: "packages/web/", mayImport: ["contract"] },
   { name: "cli", path: "packages/cli/", mayImport: ["contract"] },
   { name: "domain", path: "packages/server/src/domain/", mayImport: ["contract"] },
+  // What host and guest say to each other is written down with the guest; only the runtime talks to it.
+  { name: "runtime", path: "packages/server/src/runtime/", mayImport: ["contract", "domain", "guest"] },
   ...serverLayers.map((name) => ({ name, path: `packages/server/src/${name}/`, mayImport: ["contract", "domain"] })),
   { name: "config", path: "packages/server/src/config.ts", mayImport: ["contract"] },
-  // The composition root is two files: one builds the program, one starts it.
-  { name: "compose", path: "packages/server/src/compose.ts", mayImport: everyone },
-  { name: "main", path: "packages/server/src/main.ts", mayImport: ["compose", ...everyone] },
+  { name: "config", path: "packages/server/src/config/", mayImport: ["contract"] },
+  // The composition root: the program is put together, is given a port, and is started.
+  { name: "compose", path: "packages/server/src/compose.ts", mayImport: ["compose-runtime", ...everyone] },
+  { name: "compose-runtime", path: "packages/server/src/compose-runtime.ts", mayImport: everyone },
+  { name: "listen", path: "packages/server/src/listen.ts", mayImport: ["compose", ...everyone] },
+  { name: "main", path: "packages/server/src/main.ts", mayImport: ["compose", "listen", ...everyone] },
   { name: "bench", path: "bench/", mayImport: ["contract", "compose", ...server] },
   { name: "scripts", path: "scripts/", mayImport: ["contract", "config"] },
 ]

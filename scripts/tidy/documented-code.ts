@@ -17,7 +17,7 @@ export const documentedCode: readonly GeneratedTable[] = [
   {
     name: "options",
     document: "docs/configuration.md",
-    source: "packages/server/src/config.ts",
+    source: "packages/server/src/config/options.ts",
     toLines: ({ options }) => {
       const descriptors = Object.values(asRecord("options", options))
       return toTable(

@@ -15,7 +15,7 @@ const clean = {
     "| variable | flag | default | meaning |\n|---|---|---|---|\n| `HAMLET_DATA_DIR` | `--data-dir` | `./data` | Where data is kept. |",
   ),
   "packages/contract/src/errors.ts": `export const errorCodes = { gone: { status: 404, meaning: "It is gone." } }`,
-  "packages/server/src/config.ts": `export const options = [{ env: "HAMLET_DATA_DIR", default: "./data", meaning: "Where data is kept." }]`,
+  "packages/server/src/config/options.ts": `export const options = [{ env: "HAMLET_DATA_DIR", default: "./data", meaning: "Where data is kept." }]`,
   [`${migrations}/index.ts`]: "",
   [`${migrations}/0001-initial.ts`]: "",
   [`${migrations}/0002-likes.ts`]: "",
@@ -43,14 +43,14 @@ describe("tidy", () => {
 
   test("refuses an option without a row", async () => {
     const more = `export const options = { port: { env: "HAMLET_PORT", default: 8080, meaning: "The port." } }`
-    expect(await check({ "packages/server/src/config.ts": more })).toEqual([
-      "docs/configuration.md: is not what packages/server/src/config.ts says; npm run check -- --fix writes it",
+    expect(await check({ "packages/server/src/config/options.ts": more })).toEqual([
+      "docs/configuration.md: is not what packages/server/src/config/options.ts says; npm run check -- --fix writes it",
     ])
   })
 
   test("says what is missing when a module is not as expected", async () => {
-    expect(await check({ "packages/server/src/config.ts": "export {}" })).toEqual([
-      "packages/server/src/config.ts: cannot be made into docs/configuration.md: it does not export options",
+    expect(await check({ "packages/server/src/config/options.ts": "export {}" })).toEqual([
+      "packages/server/src/config/options.ts: cannot be made into docs/configuration.md: it does not export options",
     ])
   })
 

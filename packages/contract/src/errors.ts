@@ -23,6 +23,10 @@ export const errorCodes = {
   username_taken: { status: 409, meaning: "Somebody already has this username, ignoring case." },
   last_version: { status: 409, meaning: "The only version of a val cannot be deleted: delete the val instead." },
   too_many_secrets: { status: 409, meaning: "The caller has as many secrets as an account may have." },
+  not_replayable: {
+    status: 409,
+    meaning: "What the run was started with was not kept, or its val or version can no longer be run that way.",
+  },
   idempotency_in_flight: { status: 409, meaning: "A request with the same `Idempotency-Key` is still being worked on." },
   version_conflict: { status: 412, meaning: "The val has moved on from the version that `If-Match` names." },
   body_too_large: { status: 413, meaning: "The body is larger than the server accepts." },
@@ -30,8 +34,16 @@ export const errorCodes = {
   idempotency_mismatch: { status: 422, meaning: "The `Idempotency-Key` was used before with another request." },
   module_not_parsable: { status: 422, meaning: "A browser asked for the val as JavaScript, but its code does not parse." },
   rate_limited: { status: 429, meaning: "Too many requests; `retry-after` says in how many seconds to try again." },
+  too_many_runs: {
+    status: 429,
+    meaning: "The val or the account has as many runs going on and waiting as it may; `retry-after` says when to try again.",
+  },
   internal: { status: 500, meaning: "A fault of the server. The request id finds it in the log." },
+  run_failed: { status: 502, meaning: "The val threw, could not be loaded, was cancelled or died; `runId` names the run that tells more." },
+  overloaded: { status: 503, meaning: "The server has no room for another run at the moment; `retry-after` says when to try again." },
+  sandbox_unavailable: { status: 503, meaning: "The server cannot start sandboxes, so that it cannot run vals." },
   database_unavailable: { status: 503, meaning: "The database does not answer at the moment; `retry-after` says when to try again." },
+  run_timed_out: { status: 504, meaning: "The val took longer than a run may; `runId` names the run that tells more." },
 } as const satisfies Record<string, { status: number; meaning: string }>
 
 /** One of the closed list of error codes. */
@@ -51,5 +63,7 @@ export const statusTexts: Readonly<Record<number, string>> = {
   422: "Unprocessable Entity",
   429: "Too Many Requests",
   500: "Internal Server Error",
+  502: "Bad Gateway",
   503: "Service Unavailable",
+  504: "Gateway Timeout",
 }

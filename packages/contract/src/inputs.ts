@@ -99,6 +99,7 @@ export const params = {
   username: z.object({ username: name }),
   valByName: z.object({ username: name, val_name: name }),
   run: z.object({ run_id: idParam }),
+  evaluation: z.object({ val_id: idParam, run_id: idParam }),
   comment: z.object({ comment_id: idParam }),
   token: z.object({ token_id: idParam }),
   secret: z.object({
@@ -109,6 +110,45 @@ export const params = {
       .regex(/^[A-Z_][A-Z0-9_]*$/),
   }),
 }
+
+/** Arguments of a val: any JSON. What is nested deeper could be read, but not written again. */
+const args = z
+  .array(z.unknown())
+  .max(limits.argsMax)
+  .refine((value) => !isDeeper(value, limits.argLevelsMax), `must not be nested more than ${limits.argLevelsMax} levels deep`)
+
+/** Level by level instead of by recursion, which is what the depth might be too much for. */
+function isDeeper(value: unknown, levelsMax: number): boolean {
+  let level: readonly unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    const containers = level.filter((inner): inner is object => typeof inner === "object" && inner !== null)
+    if (containers.length > 0 && depth === levelsMax) return true
+    level = containers.flatMap((inner) => Object.values(inner))
+  }
+  return false
+}
+
+const argsParam = z
+  .string()
+  .refine((value) => args.safeParse(parseJson(value)).success, "must be an array in JSON")
+  .meta({ wire: { type: "string", description: "An array in JSON", examples: ["[1, 2]"] } })
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a client sends to run a val; without a version the current one runs. */
+export const createRunBody = z.object({ args: args.optional(), version: z.int().min(1).max(limits.versionMax).optional() })
+
+/** What a client sends to call a val. */
+export const callValBody = z.object({ args: args.optional() })
+
+/** The same in a query string. */
+export const callValQuery = z.object({ args: argsParam.optional() })
 
 const code = text(limits.codeCharsMax, 1)
 const readme = text(limits.readmeCharsMax).nullable()

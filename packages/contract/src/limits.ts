@@ -18,4 +18,9 @@ export const limits = {
   pageItemsMax: 100,
   pageOffsetMax: 999_999_999_999_999,
   versionMax: 2_147_483_647,
+  argsMax: 100,
+  argLevelsMax: 100,
+  runValueBytesMax: 100_000,
+  runLogBytesMax: 100_000,
+  runInputBytesMax: 65_536,
 } as const

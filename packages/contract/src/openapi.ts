@@ -82,6 +82,13 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
       ? [header("If-Match", 'The version the caller has seen, as `"3"`; 412 when the val has moved on', { type: "string" })]
       : []),
     ...(route.hasEtag ? [header("If-None-Match", "An ETag; 304 when the answer would be the same", { type: "string" })] : []),
+    ...(route.hasAsync ? [header("Prefer", "`respond-async`: 202 at once instead of waiting for the end", { type: "string" })] : []),
+    ...(route.hasEvents
+      ? [
+          header("Accept", "`text/event-stream`: the answer is followed as it grows", { type: "string" }),
+          header("Last-Event-ID", "The id of the last event that was seen: those after it follow", { type: "string" }),
+        ]
+      : []),
     ...(route.method === "post"
       ? [
           header("Idempotency-Key", "The same key with the same body gives the same answer for 24 hours", {
@@ -108,16 +115,21 @@ function toRequestBody(route: RouteDefinition, schemas: Json): Json {
 function toAnswers(route: RouteDefinition, schemas: Json): Json {
   const answers: Json = {}
   for (const [status, answer] of Object.entries(route.answers)) {
-    const headers = { "x-request-id": { schema: { type: "string" } }, ...(route.hasEtag ? { etag: { schema: { type: "string" } } } : {}) }
-    answers[status] = { description: status === "204" ? "Done" : route.summary, headers, ...toContent(answer, schemas) }
+    const headers = {
+      "x-request-id": { schema: { type: "string" } },
+      ...(route.hasEtag ? { etag: { schema: { type: "string" } } } : {}),
+      ...(status === "202" ? { location: { schema: { type: "string", format: "uri" } } } : {}),
+    }
+    answers[status] = { description: status === "204" ? "Done" : route.summary, headers, ...toContent(answer, schemas, route.hasEvents) }
   }
   if (route.hasEtag) answers["304"] = { description: "Not modified" }
   return answers
 }
 
-function toContent(answer: RouteDefinition["answers"][number], schemas: Json): Json {
+function toContent(answer: RouteDefinition["answers"][number], schemas: Json, hasEvents = false): Json {
   if (answer === null) return {}
-  if (answer instanceof z.ZodType) return { content: { "application/json": { schema: toSchema(answer, "output", schemas) } } }
+  const events = hasEvents ? { "text/event-stream": { schema: { type: "string" } } } : {}
+  if (answer instanceof z.ZodType) return { content: { "application/json": { schema: toSchema(answer, "output", schemas) }, ...events } }
   return { content: Object.fromEntries(answer.map((type) => [type, { schema: { type: "string" } }])) }
 }
 

@@ -101,6 +101,17 @@ export const runDetail = run
   })
   .meta({ id: "RunDetail" })
 
+type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+/** What a val returns: any JSON. */
+export const returnValue = z.custom<Json>().meta({ description: "Any JSON" })
+
+/** What a run has logged. */
+export const runLogs = z.object({ data: z.array(logLine), logsTruncated: z.boolean() }).meta({ id: "RunLogs" })
+
+/** Whether there was something left to cancel: false when the run had ended before. */
+export const runCancellation = z.object({ found: z.boolean() }).meta({ id: "RunCancellation" })
+
 /** What somebody said about a val. */
 export const comment = z.object({ id, comment: z.string(), createdAt: time, author, val: valMention }).meta({ id: "Comment" })
 
@@ -150,6 +161,9 @@ export const errorBody = z
     message: z.string(),
     requestId: z.string(),
     issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    // Of a val that failed: which run it was, and to the val's owner its error as it was thrown.
+    runId: id.optional(),
+    runError: runError.optional(),
   })
   .meta({ id: "Error" })
 

@@ -30,6 +30,10 @@ export interface RouteDefinition {
   readonly hasIfMatch?: boolean
   /** `ETag` and `If-None-Match` are honoured. */
   readonly hasEtag?: boolean
+  /** `Prefer: respond-async` is honoured: 202 at once, and `Location` says where the answer will be. */
+  readonly hasAsync?: boolean
+  /** With `Accept: text/event-stream` the answer is a stream of events, which `Last-Event-ID` resumes. */
+  readonly hasEvents?: boolean
   /** By status: the schema of a JSON answer, `null` for none, or the content types of an answer that is no JSON. */
   readonly answers: Readonly<Record<number, z.ZodType | readonly string[] | null>>
   /** The codes it may answer with beyond those that follow from the other fields. */

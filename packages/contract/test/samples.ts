@@ -8,6 +8,7 @@ type JsonSchema = {
   minimum?: number
   items?: JsonSchema
   anyOf?: JsonSchema[]
+  examples?: unknown[]
   wire?: JsonSchema
 }
 
@@ -34,7 +35,8 @@ function toSampleFields(schema: z.ZodType): Record<string, unknown> {
 }
 
 function toSample(schema: JsonSchema): unknown {
-  const { type, format, enum: choices, minimum, items, anyOf } = schema.wire ?? schema
+  const { type, format, enum: choices, minimum, items, anyOf, examples } = schema.wire ?? schema
+  if (examples) return examples[0]
   if (anyOf) return toSample(anyOf[0] as JsonSchema)
   if (choices) return choices.at(-1)
   if (format === "date-time") return new Date(Date.UTC(2024, 1, 29, 12, 30, 0, 7))

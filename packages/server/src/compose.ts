@@ -1,24 +1,37 @@
 import { accessSync, constants, mkdirSync } from "node:fs"
+import { hostname } from "node:os"
 import { join } from "node:path"
 import { buildDocsPage } from "@hamlet/web"
 import packageJson from "../package.json" with { type: "json" }
+import { composeRuntime } from "./compose-runtime.ts"
 import type { Config } from "./config.ts"
 import { AppError } from "./domain/app-error.ts"
 import { createCipher } from "./domain/cipher.ts"
+import type { Runner } from "./domain/execution.ts"
+import { RunFollowers } from "./domain/follow-run.ts"
+import { LiveRuns } from "./domain/live-runs.ts"
+import { createPrograms } from "./domain/programs.ts"
+import { RunTokens } from "./domain/run-tokens.ts"
 import { TokenUses } from "./domain/token-uses.ts"
+import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { createApp } from "./http/app.ts"
 import type { BuiltPage, HttpDeps } from "./http/deps.ts"
 import { createLinks } from "./http/links.ts"
 import { createLog, type Log } from "./http/log.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
+import { NodeWatch } from "./jobs/node-watch.ts"
 import { CodeTools } from "./runtime/code-tools.ts"
+import { identityOf, isAlive } from "./runtime/sandbox/process-identity.ts"
+import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
 import { createCommentStore } from "./storage/comments.ts"
 import type { Database } from "./storage/database.ts"
 import { createIdempotencyStore } from "./storage/idempotency.ts"
+import { createImportStore } from "./storage/imports.ts"
 import { loadKeyFile, readKeyFile } from "./storage/key-file.ts"
 import { createLikeStore } from "./storage/likes.ts"
 import { migrate } from "./storage/migrate.ts"
 import { migrations } from "./storage/migrations/index.ts"
+import { createNodeStore } from "./storage/nodes.ts"
 import { openPostgres } from "./storage/postgres.ts"
 import { createReferenceStore } from "./storage/references.ts"
 import { createRunStore } from "./storage/runs.ts"
@@ -33,23 +46,34 @@ import { createVersionStore } from "./storage/versions.ts"
 /** The program, put together and ready to be asked. */
 export interface Hamlet {
   readonly app: ReturnType<typeof createApp>
+  readonly gateway: Gateway
   readonly deps: HttpDeps
   readonly settings: SettingStore
   readonly log: Log
   /** Where the data is, in words for the operator. */
   readonly database: string
+  /** Gets ready to run vals, before the first is asked for. */
+  start(): Promise<IsolationReport>
   /** Ends background work and closes the database; the last thing before the process ends. */
   stop(): Promise<void>
 }
 
+/** What a test puts in the place of the real thing. */
+export interface Replacements {
+  open?(config: Config): Promise<Database>
+  readonly runner?: Runner
+}
+
 /** Puts the program together: opens the database, brings its schema up to date and wires everybody to everybody. */
-export async function compose(config: Config, open: (config: Config) => Promise<Database> = openDatabase): Promise<Hamlet> {
+export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   prepareDataDir(config.dataDir)
   const keys = config.secretKeys ?? loadKeyFile(config.dataDir)
-  const db = await open(config)
+  const db = await (replacements.open ?? openDatabase)(config)
   try {
     const { to: schemaVersion } = await migrate(db, migrations)
-    return wire(config, db, keys, schemaVersion)
+    const { hamlet, nodeWatch } = wire({ config, db, keys, schemaVersion, runner: replacements.runner })
+    await nodeWatch.start()
+    return hamlet
   } catch (error) {
     await db.stop()
     throw error
@@ -76,37 +100,49 @@ function sqlitePath(config: Config): string {
   return join(config.dataDir, "hamlet.db")
 }
 
-function wire(config: Config, db: Database, keys: readonly Uint8Array[], schemaVersion: number): Hamlet {
+interface Foundation {
+  readonly config: Config
+  readonly db: Database
+  readonly keys: readonly Uint8Array[]
+  readonly schemaVersion: number
+  readonly runner: Runner | undefined
+}
+
+function wire({ config, db, keys, schemaVersion, runner }: Foundation): { readonly hamlet: Hamlet; readonly nodeWatch: NodeWatch } {
   const log = createLog(config.logLevel, (text) => process.stderr.write(text))
   const onError = (error: unknown) =>
     log.error("background", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-  const tokens = createTokenStore(db)
-  const tokenUses = new TokenUses(tokens, onError)
   const codeTools = new CodeTools({}, (gaveUp) => log.warn("parser_gave_up", gaveUp))
-  let docs: Promise<BuiltPage> | undefined
-  const deps: HttpDeps = {
-    vals: createValStore(db),
-    versions: createVersionStore(db),
-    likes: createLikeStore(db),
-    comments: createCommentStore(db),
-    references: createReferenceStore(db),
-    runs: createRunStore(db),
-    users: createUserStore(db),
-    tokens,
-    secrets: createSecretStore(db),
-    idempotency: createIdempotencyStore(db),
+  const runtime = composeRuntime(config, onError)
+  const stores = createStores(db)
+  const common = { now: Date.now, newId: () => Bun.randomUUIDv7(), onError, nodeId: Bun.randomUUIDv7() }
+  const tokenUses = new TokenUses(stores.tokens, onError)
+  const runTokens = new RunTokens({ ...common, tokens: stores.tokens, lifeMsMax: config.runs.processMsMax + config.runs.streamMsMax })
+  const liveRuns = new LiveRuns({ ...common, runs: stores.runs })
+  const rules = {
+    ...stores,
+    ...common,
     cipher: createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir)),
     importHosts: { baseUrls: [config.baseUrl] },
-    scanImports: (code, ownerId) => codeTools.scanImports(code, ownerId),
-    toJavaScript: (code, ownerId) => codeTools.toJavaScript(code, ownerId),
-    newId: () => Bun.randomUUIDv7(),
-    now: Date.now,
+    scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
     links: createLinks(config.baseUrl, config.valsDomain),
+    tokenUses,
+    runTokens,
+    liveRuns,
+    runner: runner ?? runtime.supervisor,
+  }
+  const programs = createPrograms(rules)
+  const followers = new RunFollowers(rules)
+  let docs: Promise<BuiltPage> | undefined
+  const deps: HttpDeps = {
+    ...rules,
+    programs,
+    followers,
+    toJavaScript: (code, ownerId) => codeTools.toJavaScript(code, ownerId),
     log,
     version: packageJson.version,
     bodyBytesMax: config.bodyBytesMax,
     rateLimits: { perTokenPerMinute: config.ratePerToken, perAddressPerMinute: config.ratePerAddress },
-    tokenUses,
     docsPage() {
       docs ??= buildDocsPage()
       return docs
@@ -117,20 +153,62 @@ function wire(config: Config, db: Database, keys: readonly Uint8Array[], schemaV
     },
     databaseStats: () => db.stats(),
   }
-  const housekeeping = new Housekeeping({ runs: deps.runs, idempotency: deps.idempotency, now: deps.now, onError })
+  const gateway = createGateway({
+    ...rules,
+    baseUrl: config.baseUrl,
+    valsDomain: config.valsDomain,
+    programs,
+    runs: liveRuns,
+    limits: { requestBytesMax: config.runs.valBodyBytesMax, streamMsMax: config.runs.streamMsMax },
+  })
+  const housekeeping = new Housekeeping({ ...common, runs: deps.runs, idempotency: deps.idempotency })
   housekeeping.start()
-  return {
+  const node = { id: common.nodeId, host: hostname(), pid: process.pid, pidStarted: identityOf(process.pid) ?? "" }
+  const nodeWatch = new NodeWatch({
+    ...common,
+    node,
+    nodes: createNodeStore(db),
+    runs: deps.runs,
+    tokens: deps.tokens,
+    hasEnded: ({ pidStarted }) => !isAlive(pidStarted),
+  })
+  const hamlet = {
     app: createApp(deps),
+    gateway,
     deps,
     settings: createSettingStore(db),
     log,
     database: config.databaseUrl ? db.dialect.name : `${db.dialect.name} in ${sqlitePath(config)}`,
+    start: runtime.start,
     async stop() {
       await housekeeping.stop()
+      followers.stop()
+      gateway.stop()
+      await runtime.stop()
+      await liveRuns.stop()
+      await runTokens.stop()
+      await nodeWatch.stop()
       await tokenUses.stop()
       await codeTools.stop()
       await db.stop()
       log.flush()
     },
+  }
+  return { hamlet, nodeWatch }
+}
+
+function createStores(db: Database) {
+  return {
+    vals: createValStore(db),
+    versions: createVersionStore(db),
+    likes: createLikeStore(db),
+    comments: createCommentStore(db),
+    references: createReferenceStore(db),
+    imports: createImportStore(db),
+    runs: createRunStore(db),
+    users: createUserStore(db),
+    tokens: createTokenStore(db),
+    secrets: createSecretStore(db),
+    idempotency: createIdempotencyStore(db),
   }
 }

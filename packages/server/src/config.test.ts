@@ -21,6 +21,22 @@ describe("loadConfig", () => {
       addressHeader: undefined,
       bodyBytesMax: 2_097_152,
       logLevel: "info",
+      isolation: "auto",
+      runs: expect.objectContaining({
+        runMsMax: 60_000,
+        streamMsMax: 3_600_000,
+        valMemoryBytesMax: 256 * 1024 ** 2,
+        valScratchBytesMax: 32 * 1024 ** 2,
+        valCpuMsMax: 30_000,
+        valBodyBytesMax: 1024 ** 3,
+        perValMax: 256,
+        perAccountMax: 1024,
+        processesReady: 4,
+        idleMsMax: 300_000,
+        processMsMax: 3_600_000,
+        keptDays: 30,
+        keptPerVal: 10_000,
+      }),
     })
     expect(documented).toMatchObject({
       HAMLET_HOST: "127.0.0.1",

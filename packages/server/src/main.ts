@@ -5,10 +5,16 @@ import { AppError } from "./domain/app-error.ts"
 import { keyBytes, type Sealed } from "./domain/cipher.ts"
 import { resealSecrets } from "./domain/secrets.ts"
 import { ensureFirstUser } from "./domain/users.ts"
+import { listen } from "./listen.ts"
+import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
 import { loadKeyFile, writeKeyFile } from "./storage/key-file.ts"
 
 const keyCheck = { name: "secret_key_check", text: "hamlet", purpose: "key check" }
-const limits = { stopMsMax: 10_000, idleSeconds: 60, requestBytesMax: 1_073_741_824 }
+const limits = {
+  stopMsMax: 10_000,
+  /** One signal can arrive twice, from the terminal and from the program that started us; only a later one means that somebody is impatient. */
+  signalMs: 500,
+}
 
 await main(process.argv.slice(2))
 
@@ -33,64 +39,51 @@ async function serve(flags: readonly string[]): Promise<void> {
   const server = listen(loadConfig(process.env, flags), starting.promise)
   const config = loadConfig(process.env, [...flags, "--port", String(server.port)])
   try {
-    const { hamlet, first } = await start(config)
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void shutDown(server, hamlet))
+    const { hamlet, first, isolation } = await start(config)
+    endOnSignal(server, hamlet)
     starting.resolve(hamlet)
-    printWelcome(config, hamlet, first)
+    printWelcome(config, hamlet, first, isolation)
   } catch (error) {
     await server.stop(true)
     throw error
   }
 }
 
-/** Requests that come before the program is put together wait for it. */
-function listen(config: Config, starting: Promise<Hamlet>): Bun.Server<undefined> {
-  const { addressHeader } = config
-  let app: Hamlet["app"] | undefined
-  void starting.then((hamlet) => {
-    app = hamlet.app
-  })
-  try {
-    return Bun.serve({
-      hostname: config.host,
-      port: config.port,
-      idleTimeout: limits.idleSeconds,
-      maxRequestBodySize: limits.requestBytesMax,
-      fetch(request, server) {
-        const address = () =>
-          (addressHeader && request.headers.get(addressHeader)?.split(",").at(-1)?.trim()) || (server.requestIP(request)?.address ?? "")
-        return app ? app.fetch(request, { address }) : starting.then((hamlet) => hamlet.app.fetch(request, { address }))
-      },
-    })
-  } catch (cause) {
-    throw new ConfigError(`Cannot listen on ${config.host} port ${config.port}: ${explainListening(cause)}`, { cause })
-  }
-}
-
-function explainListening(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: "another program listens there",
-    EADDRNOTAVAIL: "this machine does not have that address",
-    EACCES: "it takes more rights than this program has",
-  }
-  return reasons["code" in error ? String(error.code) : ""] ?? error.message
-}
-
 async function start(config: Config) {
   const hamlet = await compose(config)
   try {
     await assertKeys(hamlet)
-    return { hamlet, first: await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token }) }
+    const isolation = await hamlet.start()
+    assertIsolated(config, isolation)
+    return { hamlet, isolation, first: await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token }) }
   } catch (error) {
     await hamlet.stop()
     throw error
   }
 }
 
-/** Lets requests in flight finish, then closes the database. A second signal, or a client that never ends, does not keep us. */
-async function shutDown(server: Bun.Server<undefined>, hamlet: Hamlet): Promise<void> {
-  process.once("SIGINT", () => process.exit(130))
+/** Deno's permissions alone are for code that one trusts: others may only reach such a server when somebody has decided so. */
+function assertIsolated(config: Config, { level, details }: IsolationReport): void {
+  const isLoopback = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(config.host)
+  if (level === "bubblewrap" || isLoopback || config.isolation === "deno") return
+  throw new ConfigError(
+    `Cannot listen on ${config.host}: vals would be isolated by Deno's permissions only (${details.join("; ")}); install bubblewrap, or set HAMLET_ISOLATION=deno to do so all the same`,
+  )
+}
+
+function endOnSignal(server: Bun.Server<unknown>, hamlet: Hamlet): void {
+  let signalledMs: number | undefined
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.on(signal, () => {
+      const nowMs = performance.now()
+      if (signalledMs === undefined) void shutDown(server, hamlet)
+      else if (nowMs - signalledMs > limits.signalMs) process.exit(130)
+      signalledMs ??= nowMs
+    })
+}
+
+/** Lets requests in flight finish, then ends the vals and closes the database. A client that never ends does not keep us. */
+async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<void> {
   await Promise.race([server.stop(), Bun.sleep(limits.stopMsMax)])
   await hamlet.stop()
   process.exit(0)
@@ -135,10 +128,17 @@ function fromText(text: string): Sealed {
   return { keyId, bytes: Buffer.from(bytes, "base64") }
 }
 
-function printWelcome(config: Config, hamlet: Hamlet, first: Awaited<ReturnType<typeof ensureFirstUser>>): void {
+function printWelcome(
+  config: Config,
+  hamlet: Hamlet,
+  first: Awaited<ReturnType<typeof ensureFirstUser>>,
+  isolation: IsolationReport,
+): void {
   const lines = [
     `Hamlet ${hamlet.deps.version} listens at ${config.baseUrl}`,
     `  database    ${hamlet.database}`,
+    `  isolation   ${isolation.level}${isolation.level === "deno" ? ", which is WEAK: run only code that you trust" : ""}`,
+    ...isolation.details.map((detail) => `              ${detail}`),
     `  first user  ${first.user.username}`,
     ...(first.token === undefined ? [] : [`  token       ${first.token}`, "              (shown only now: keep it)"]),
     `  docs        ${config.baseUrl}/docs`,

@@ -18,9 +18,10 @@ describe("routes", () => {
     for (const [name, route] of table) expect([name, route.valAccess !== undefined]).toEqual([name, /\{val_(id|name)\}/.test(route.path)])
   })
 
-  test("need a token and a scope for every write, and a reading scope for every read", () => {
-    for (const [name, { method, auth, scope = "" }] of table) {
-      if (method !== "get") expect([name, auth, /:write$|^admin$/.test(scope)]).toEqual([name, "required", true])
+  test("need a token and a scope for every write and for every run, and a reading scope for every read", () => {
+    for (const [name, { method, path, auth, scope = "" }] of table) {
+      if (method !== "get" || path.startsWith("/v1/run/"))
+        expect([name, auth, /:write$|^admin$/.test(scope)]).toEqual([name, "required", true])
       else if (auth !== "none") expect([name, /:read$/.test(scope)]).toEqual([name, true])
     }
   })
@@ -35,9 +36,9 @@ describe("routes", () => {
     }
   })
 
-  test("let nobody write to somebody else's val but with likes and comments", () => {
+  test("let nobody write to somebody else's val but with likes and comments, and by running it on their own account", () => {
     const open = table.filter(([, { method, valAccess }]) => method !== "get" && valAccess === "see").map(([name]) => name)
-    expect(open.sort()).toEqual(["createComment", "likeVal", "unlikeVal"])
+    expect(open.sort()).toEqual(["callVal", "cancelEvaluation", "createComment", "createRun", "likeVal", "unlikeVal"])
   })
 })
 

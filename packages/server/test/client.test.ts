@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
 import { ApiError, type Client, ConnectionError, createClient } from "@hamlet/contract/client"
+import type { TestUser } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
 import { createWorld, firstRunAt, type World } from "./support/world.ts"
@@ -126,6 +127,38 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async listValDependencies({ client, world }) {
     const { data } = await client.listValDependencies({ val_id: world.importers[0]?.id ?? "" })
     expect(data.map((it) => it.dependsOn.id)).toEqual([world.library.id])
+  },
+  async createRun(scene) {
+    const { client, user } = await newcomer(scene)
+    const { id } = await client.createVal({ name: "adder", code: "export default (a, b) => a + b" })
+    const run = await client.createRun({ val_id: id, args: [1, 2], version: 1 })
+    expect(run).toMatchObject({ status: "succeeded", returnValue: 3, args: [1, 2], val: { id, author_id: user.id } })
+    const begun = await client.raw.createRun({ val_id: id, args: [3, 4] }, { respondAsync: true })
+    expect([begun.status, begun.headers.get("location")]).toEqual([202, expect.stringMatching(new RegExp(`/v1/runs/${begun.body.id}$`))])
+  },
+  async callVal(scene) {
+    const { client, user } = await newcomer(scene)
+    await client.saveVal({ name: "multiplier", code: "export default (a, b) => a * b" })
+    expect(await client.callVal({ username: user.username, val_name: "multiplier", args: [3, 4] })).toBe(12)
+  },
+  async callValByQuery(scene) {
+    const { client, user } = await newcomer(scene)
+    await client.saveVal({ name: "multiplier", code: "export default (a, b) => a * b" })
+    expect(await client.callValByQuery({ username: user.username, val_name: "multiplier", args: "[5, 6]" })).toBe(30)
+  },
+  async cancelRun({ client, world }) {
+    expect(await client.cancelRun({ run_id: world.runs[2]?.id ?? "" })).toEqual({ found: false })
+  },
+  async cancelEvaluation({ client, world }) {
+    const found = await client.cancelEvaluation({ val_id: world.library.id, run_id: world.runs[2]?.id ?? "" })
+    expect(found).toEqual({ found: false })
+  },
+  async replayRun(scene) {
+    const { client } = await newcomer(scene)
+    const { id } = await client.saveVal({ name: "greeter", code: "export default (name) => `Hello, ${name}`" })
+    const first = await client.createRun({ val_id: id, args: ["Ada"] })
+    const again = await client.replayRun({ run_id: first.id })
+    expect(again).toMatchObject({ parentId: first.id, returnValue: "Hello, Ada", args: ["Ada"] })
   },
   async getRun({ client, world }) {
     const run = await client.getRun({ run_id: world.runs[1]?.id ?? "" })
@@ -317,6 +350,12 @@ describeEachDatabase("createClient, with a real server,", (open) => {
 
 function openClient(loopback: Loopback, token?: string): Client {
   return createClient({ baseUrl: loopback.baseUrl, token })
+}
+
+/** Somebody who runs vals, so that the lists of the others stay as they are. */
+async function newcomer({ loopback }: Scene): Promise<{ readonly client: Client; readonly user: TestUser }> {
+  const user = await loopback.api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
+  return { client: openClient(loopback, user.token), user }
 }
 
 /** What the call fails with. */

@@ -4,7 +4,8 @@ import { dirname } from "node:path"
 import { type RouteName, type Routes, routeNames, routes } from "@hamlet/contract"
 import { compose, type Hamlet } from "../src/compose.ts"
 import { loadConfig } from "../src/config.ts"
-import { allScopes, issueToken } from "../src/domain/tokens.ts"
+import { allScopes, issueToken, makeToken } from "../src/domain/tokens.ts"
+import { createImportStore } from "../src/storage/imports.ts"
 import { type Statement, sql } from "../src/storage/sql.ts"
 import { createBigWorld, examples, idOf } from "./plans/big-world.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
@@ -66,6 +67,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   listValDependencies: combine(ofVals("/dependencies"), periods),
   getRun: [`/v1/runs/${idOf("run", 1)}`],
   getRunLogs: [`/v1/runs/${idOf("run", 40)}/logs`],
+  callValByQuery: ["/v1/run/user1.val1", "/v1/run/user1.val7?args=[1]", "/v1/run/user1.nothing"],
   getUser: [`/v1/users/${idOf("user", 1)}`],
   listUserVals: combine(
     [`/v1/users/${idOf("user", 1)}/vals`, `/v1/users/${idOf("user", 3)}/vals`, `/v1/users/${idOf("user", 9000)}/vals`],
@@ -103,6 +105,11 @@ const deeds: readonly (readonly [method: string, path: string, body?: object])[]
   ["PUT", "/v1/me/secrets/ANOTHER", { value: "hush" }],
   ["DELETE", "/v1/me/secrets/ANOTHER"],
   ["POST", "/v1/users", { username: "newcomer" }],
+  ["POST", `/v1/vals/${idOf("val", 11)}/runs`, { args: [1] }],
+  ["POST", `/v1/vals/${examples.strangersVal}/runs`, { version: 1 }],
+  ["POST", "/v1/run/user1.val31", { args: [1] }],
+  ["POST", `/v1/runs/${idOf("run", 2001)}/cancel`],
+  ["POST", `/v1/vals/${examples.publicVal}/evaluations/${idOf("run", 1)}/cancel`],
 ]
 
 /** What writes may gather whole. */
@@ -124,7 +131,9 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     database = await open()
     await createBigWorld(database.db)
     planner = await openPlanner(database)
-    hamlet = await compose(toConfig(database), async () => recording(await openAgain(database), (statement) => recorded.push(statement)))
+    hamlet = await compose(toConfig(database), {
+      open: async () => recording(await openAgain(database), (statement) => recorded.push(statement)),
+    })
     const callers = { "the owner": idOf("user", 1), "somebody else": idOf("user", 2) }
     for (const [name, id] of Object.entries(callers)) {
       tokens[name] = (await issueToken(hamlet.deps, id, { name, scopes: allScopes, expiresAt: null })).text
@@ -184,7 +193,48 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     recorded = []
     await hamlet.deps.runs.purge(10)
     await hamlet.deps.idempotency.purge(Date.parse("2100-01-01"), 10)
-    expect(recorded.length).toBeGreaterThan(3)
+    await hamlet.deps.runs.purgeOlder(Date.parse("2100-01-01"), 10)
+    // Later than any time that ids of this world may stand for, so that there is something to delete.
+    await hamlet.deps.runs.purgeOlder(2 ** 47, 100)
+    await hamlet.deps.runs.purgeBeyond(examples.publicVal, 100, 100)
+    expect(recorded.length).toBeGreaterThan(10)
+    expect(await planner.findFaults(recorded)).toEqual([])
+  })
+
+  test("what makes a program of a val", async () => {
+    const { secrets, tokens: store, newId, now } = hamlet.deps
+    const db = recording(await openAgain(database), (statement) => recorded.push(statement))
+    try {
+      recorded = []
+      const imports = createImportStore(db)
+      const [{ val_id: valId, version } = { val_id: "", version: 0 }] = await database.db.read<{ val_id: string; version: number }>(
+        sql`select val_id, version from imports limit 1`,
+      )
+      const found = [await imports.find(valId, version, null), await imports.find(valId, version, now())]
+      expect(found.map(([first]) => first?.val !== undefined)).toEqual([true, true])
+      await secrets.listSealed(idOf("user", 1))
+      const { record } = makeToken({ newId, now }, idOf("user", 1), { name: "run", scopes: ["val:read"], expiresAt: null })
+      await store.changeRunTokens(idOf("token", 1), [record], [record.id])
+      await store.removeRunTokensOf(idOf("token", 1))
+      await store.removeLostRunTokens()
+      expect(recorded.length).toBeGreaterThan(5)
+      expect(await planner.findFaults(recorded)).toEqual([])
+    } finally {
+      await db.stop()
+    }
+  })
+
+  test("what keeps runs in order", async () => {
+    const { runs, newId } = hamlet.deps
+    const nodeId = newId()
+    const about = { valId: examples.publicVal, version: 1, accountId: idOf("user", 1), ownerId: idOf("user", 1), parentId: null, nodeId }
+    const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
+    const open = { ...about, ...result, source: "api", status: "running", startedAt: Date.now(), endedAt: null } as const
+    recorded = []
+    await runs.record(Array.from({ length: 75 }, () => ({ ...open, id: newId() })))
+    expect(await runs.listCancelRequests(nodeId)).toEqual([])
+    while (await runs.crashLost({ name: "Error", message: "gone" }, Date.now(), 50));
+    expect(recorded.length).toBeGreaterThan(10)
     expect(await planner.findFaults(recorded)).toEqual([])
   })
 

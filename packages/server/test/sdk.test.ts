@@ -142,6 +142,37 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const found = await list(client, "listValDependencies", `/v1/vals/${world.importers[0]?.id}/dependencies`)
     expect(found.map((it) => it.dependsOn.id)).toEqual([world.library.id])
   },
+  async createRun(scene) {
+    const { client } = await newcomer(scene)
+    const { id } = await client.post<object, Output<"createVal">>("/v1/vals", { body: { code: "export default (a, b) => a + b" } })
+    const run = await client.post<object, Output<"createRun">>(`/v1/vals/${id}/runs`, { body: { args: [1, 2] } })
+    expect(run).toMatchObject({ status: "succeeded", returnValue: 3 })
+  },
+  async callVal(scene) {
+    const { client, user } = await newcomer(scene)
+    await client.put("/v1/vals", { body: { name: "multiplier", code: "export default (a, b) => a * b" } })
+    expect(await client.post<object, number>(`/v1/run/${user.username}.multiplier`, { body: { args: [3, 4] } })).toBe(12)
+  },
+  async callValByQuery(scene) {
+    const { client, user } = await newcomer(scene)
+    await client.put("/v1/vals", { body: { name: "multiplier", code: "export default (a, b) => a * b" } })
+    expect(await client.get<object, number>(`/v1/run/@${user.username}.multiplier`, { query: { args: "[5,6]" } })).toBe(30)
+  },
+  async cancelRun({ client, world }) {
+    expect(await client.post<object, object>(`/v1/runs/${world.runs[2]?.id}/cancel`)).toEqual({ found: false })
+  },
+  async cancelEvaluation({ client, world }) {
+    const path = `/v1/vals/${world.library.id}/evaluations/${world.runs[2]?.id}/cancel`
+    expect(await client.post<object, object>(path)).toEqual({ found: false })
+  },
+  async replayRun(scene) {
+    const { client } = await newcomer(scene)
+    const val = { name: "greeter", code: "export default (name) => `Hello, ${name}`" }
+    const { id } = await client.put<object, Output<"saveVal">>("/v1/vals", { body: val })
+    const first = await client.post<object, Output<"createRun">>(`/v1/vals/${id}/runs`, { body: { args: ["Ada"] } })
+    const again = await client.post<object, Output<"replayRun">>(`/v1/runs/${first.id}/replay`)
+    expect(again).toMatchObject({ parentId: first.id, returnValue: "Hello, Ada" })
+  },
   async getRun({ client, world }) {
     const run = await client.get<object, Output<"getRun">>(`/v1/runs/${world.runs[2]?.id}`)
     expect(run).toMatchObject({
@@ -222,6 +253,12 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getMetrics({ client }) {
     expect(await client.get<object, string>("/metrics")).toContain("hamlet_http_requests_total")
   },
+}
+
+/** Somebody who runs vals, so that the lists of the others stay as they are. */
+async function newcomer({ loopback }: Scene) {
+  const user = await loopback.api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
+  return { client: openClient(loopback, user.token), user }
 }
 
 describeEachDatabase("the official client", (open) => {

@@ -64,6 +64,7 @@ function toHeaders(server: Server, route: RouteFacts, options: AnyCallOptions): 
   if (route.hasBody) headers.set("content-type", "application/json")
   if (server.token !== undefined) headers.set("authorization", `Bearer ${server.token}`)
   if (route.method === "post") headers.set("idempotency-key", options.idempotencyKey ?? createKey())
+  if (options.respondAsync) headers.set("prefer", "respond-async")
   if (options.ifMatch !== undefined) headers.set("if-match", `"${options.ifMatch}"`)
   if (options.ifNoneMatch !== undefined) headers.set("if-none-match", options.ifNoneMatch)
   return headers

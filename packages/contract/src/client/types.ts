@@ -24,6 +24,7 @@ export interface ClientOptions {
 /** What can be said about one call besides its input; which of it there is depends on the route. */
 export type CallOptions<Name extends RouteName> = CommonOptions &
   (Routes[Name] extends { readonly hasIfMatch: true } ? IfMatch : unknown) &
+  (Routes[Name] extends { readonly hasAsync: true } ? RespondAsync : unknown) &
   (Routes[Name] extends { readonly method: "post" } ? IdempotencyKey : unknown)
 
 interface CommonOptions {
@@ -42,13 +43,18 @@ interface IdempotencyKey {
   readonly idempotencyKey?: string | undefined
 }
 
+interface RespondAsync {
+  /** Be answered before the work is done: the status is 202, and the run is to be asked for. */
+  readonly respondAsync?: boolean | undefined
+}
+
 interface IfNoneMatch {
   /** An `etag` of an earlier answer: the status is 304, without a body, when nothing has changed. */
   readonly ifNoneMatch: string
 }
 
 /** All options there are, as the inside of the client sees them. */
-export type AnyCallOptions = CommonOptions & IfMatch & IdempotencyKey & Partial<IfNoneMatch>
+export type AnyCallOptions = CommonOptions & IfMatch & RespondAsync & IdempotencyKey & Partial<IfNoneMatch>
 
 /** An answer as the inside of the client sees it. */
 export interface AnyAnswer {

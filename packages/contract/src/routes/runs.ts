@@ -1,10 +1,50 @@
-import { z } from "zod"
-import { params } from "../inputs.ts"
-import { logLine, runDetail } from "../records.ts"
-import { route } from "../route.ts"
+import { callValBody, callValQuery, createRunBody, params } from "../inputs.ts"
+import { returnValue, runCancellation, runDetail, runLogs } from "../records.ts"
+import { type RouteDefinition, route } from "../route.ts"
 
-/** Single runs. */
+/** What running a val may come to, beside the run itself. */
+const refusals = ["too_many_runs", "overloaded", "sandbox_unavailable"] as const
+
+/** Calling is running somebody's code on one's own account, whatever the method: there is no calling without a token. */
+const call = {
+  path: "/v1/run/{username}.{val_name}",
+  tag: "Runs",
+  auth: "required",
+  scope: "run:write",
+  valAccess: "see",
+  params: params.valByName,
+  answers: { 200: returnValue },
+  errors: [...refusals, "run_failed", "run_timed_out"],
+} as const satisfies Partial<RouteDefinition>
+
+/** Running vals, and single runs. */
 export const runRoutes = {
+  createRun: route({
+    method: "post",
+    path: "/v1/vals/{val_id}/runs",
+    tag: "Runs",
+    summary: "Run a val with arguments, on the account of whoever asks; the run says how it ended",
+    auth: "required",
+    scope: "run:write",
+    valAccess: "see",
+    params: params.val,
+    body: createRunBody,
+    hasAsync: true,
+    answers: { 200: runDetail, 202: runDetail },
+    errors: ["version_not_found", ...refusals],
+  }),
+  callVal: route({
+    ...call,
+    method: "post",
+    summary: "Call a val: the answer is what it returns",
+    body: callValBody,
+  }),
+  callValByQuery: route({
+    ...call,
+    method: "get",
+    summary: "Call a val with arguments from the query: the answer is what it returns",
+    query: callValQuery,
+  }),
   getRun: route({
     method: "get",
     path: "/v1/runs/{run_id}",
@@ -20,11 +60,47 @@ export const runRoutes = {
     method: "get",
     path: "/v1/runs/{run_id}/logs",
     tag: "Runs",
-    summary: "What a run has logged so far",
+    summary: "What a run has logged so far; as a stream of events, what it logs until it ends",
     auth: "required",
     scope: "run:read",
     params: params.run,
-    answers: { 200: z.object({ data: z.array(logLine), logsTruncated: z.boolean() }) },
+    hasEvents: true,
+    answers: { 200: runLogs },
     errors: ["run_not_found"],
+  }),
+  cancelRun: route({
+    method: "post",
+    path: "/v1/runs/{run_id}/cancel",
+    tag: "Runs",
+    summary: "End a run, for whoever started it and for the val's owner",
+    auth: "required",
+    scope: "run:write",
+    params: params.run,
+    answers: { 200: runCancellation },
+    errors: ["run_not_found"],
+  }),
+  cancelEvaluation: route({
+    method: "post",
+    path: "/v1/vals/{val_id}/evaluations/{run_id}/cancel",
+    tag: "Runs",
+    summary: "End a run of a val: the same by another address",
+    auth: "required",
+    scope: "run:write",
+    valAccess: "see",
+    params: params.evaluation,
+    answers: { 200: runCancellation },
+    errors: ["run_not_found"],
+  }),
+  replayRun: route({
+    method: "post",
+    path: "/v1/runs/{run_id}/replay",
+    tag: "Runs",
+    summary: "Run the same version with the same input again, on the account of whoever asks",
+    auth: "required",
+    scope: "run:write",
+    params: params.run,
+    hasAsync: true,
+    answers: { 200: runDetail, 202: runDetail },
+    errors: ["run_not_found", "not_replayable", ...refusals],
   }),
 }

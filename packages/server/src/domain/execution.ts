@@ -49,9 +49,14 @@ export interface Runner {
    * val, the account or the queue is full and `overloaded` when the server is.
    */
   enter(program: Program, run: RunListener, signal?: AbortSignal): Seat | Promise<Seat>
+  /** Something that programs are made of is no more: what was started with it takes no more runs. */
+  retire(outdated: Outdated): void
   /** The isolation in force, and how busy it is. */
   status(): RunnerStatus
 }
+
+/** Whose processes no longer have a reason to be: those of an owner whose secrets have changed, of a val or a version that was deleted. */
+export type Outdated = { readonly ownerId: string } | { readonly valId: string; readonly version?: number }
 
 /** How things stand with the sandboxes. */
 export interface RunnerStatus {

@@ -75,3 +75,8 @@ function toVersion(text: string | null): number | null | undefined {
 function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path
 }
+
+/** Whether code may have any imports at all. Exact where it says no, for a keyword cannot be written with escapes. */
+export function mayImport(code: string): boolean {
+  return /import|from/.test(code)
+}

@@ -42,6 +42,13 @@ export interface RunDetail extends Run {
   readonly request: RunRequest | null
 }
 
+/** What a replay needs of a request beyond its method and address. */
+export interface RunInput {
+  readonly contentType: string | null
+  /** The body in base64. */
+  readonly body: string
+}
+
 /** A run as it is written down; `accountId` is the user on whose account it is. */
 export interface RunRecord {
   readonly id: string
@@ -50,12 +57,15 @@ export interface RunRecord {
   readonly accountId: string
   readonly ownerId: string
   readonly parentId: string | null
+  /** The node it is on, while it lasts. */
+  readonly nodeId?: string | null
   readonly source: RunSource
   readonly status: RunStatus
   readonly startedAt: number
   readonly endedAt: number | null
   readonly error: RunError | null
   readonly request: RunRequest | null
+  readonly input?: RunInput | null
   readonly args: unknown
   readonly returnValue: unknown
   readonly logs: readonly LogLine[]
@@ -77,10 +87,22 @@ export interface RunStore {
   listOfAccount(accountId: string, filter: RunFilter, page: Page): Promise<Slice<Run>>
   /** All runs of the val, or only those on one account. */
   listOfVal(valId: string, accountId: string | undefined, filter: RunFilter, page: Page): Promise<Slice<Run>>
-  /** Writes down runs, new ones and new states of known ones, all or none. */
+  /** What was kept of the request that started the run. */
+  findInput(id: string): Promise<RunInput | undefined>
+  /** Writes down runs, new ones and new states of known ones, all or none. One that has ended is never open again. */
   record(runs: readonly RunRecord[]): Promise<void>
+  /** Asks the node that a run is on to end it, or ends it where there is no such node. False when it had ended before. */
+  requestCancel(id: string, at: number): Promise<boolean>
+  /** Runs on the node that somebody wants to end. */
+  listCancelRequests(nodeId: string): Promise<readonly string[]>
+  /** Ends some of the runs that are on nodes which are no more; false when there are none. */
+  crashLost(error: RunError, at: number, runsMax: number): Promise<boolean>
   /** Deletes some of the runs that deleted vals have left behind; false when there are none. */
   purge(runsMax: number): Promise<boolean>
+  /** Deletes some of the runs that were made before then; false when there are no more. */
+  purgeOlder(before: number, runsMax: number): Promise<boolean>
+  /** Deletes some of the val's runs beyond its latest ones; false when there are no more. */
+  purgeBeyond(valId: string, keptMax: number, runsMax: number): Promise<boolean>
 }
 
 /** What the rules of runs need. */
@@ -98,6 +120,11 @@ export async function listValRuns(deps: RunDeps, caller: Caller, valId: string, 
 /** A run, for the owner of its val and for whoever started it on their own account. */
 export async function getRun(deps: RunDeps, caller: Caller, id: string): Promise<RunDetail> {
   const run = await deps.runs.find(caller.userId, id)
-  if (!run) throw new AppError("run_not_found", `Cannot find run "${id}"`)
+  if (!run) throw runNotFound(id)
   return run
+}
+
+/** The error for a run that is not there, or not for this caller. */
+export function runNotFound(id: string): AppError {
+  return new AppError("run_not_found", `Cannot find run "${id}"`)
 }

@@ -21,7 +21,9 @@ export interface SealedSecret extends Secret {
 /** Where secrets are kept, encrypted. */
 export interface SecretStore {
   list(userId: string, page: Page): Promise<Slice<Secret>>
-  /** False when the user has `countMax` others already. */
+  /** All of a user's, with their encrypted values. */
+  listSealed(userId: string): Promise<readonly SealedSecret[]>
+  /** False when the user has `countMax` others already. Like `remove`, it gives the user another `ownerSecretsVersion`. */
   put(secret: SealedSecret, countMax: number): Promise<boolean>
   remove(userId: string, name: string): Promise<boolean>
   /** Some of the secrets that are not encrypted with this key. */
@@ -57,6 +59,23 @@ export async function putSecret(
 export async function deleteSecret(deps: SecretDeps, caller: Caller, name: string): Promise<void> {
   if (!(await deps.secrets.remove(caller.userId, name)))
     throw new AppError("secret_not_found", `Cannot delete secret "${name}": you have none with that name`)
+}
+
+/** A user's secrets as their own vals see them. Those that only some hosts may get stay closed: the val sees a placeholder. */
+export async function openSecrets(deps: Pick<SecretDeps, "secrets" | "cipher">, userId: string): Promise<OpenSecrets> {
+  const values = new Map<string, string>()
+  const placeholders = new Map<string, string>()
+  for (const secret of await deps.secrets.listSealed(userId)) {
+    if (secret.hosts === null) values.set(secret.name, deps.cipher.open(secret.sealed, purposeOf(secret)))
+    else placeholders.set(secret.name, `hamlet-secret:${secret.name}`)
+  }
+  return { values, placeholders }
+}
+
+/** What becomes of secrets in an environment, by name. */
+export interface OpenSecrets {
+  readonly values: ReadonlyMap<string, string>
+  readonly placeholders: ReadonlyMap<string, string>
 }
 
 /** Encrypts every secret with the newest key, a batch at a time, so that the server can go on meanwhile. Gives how many there were. */

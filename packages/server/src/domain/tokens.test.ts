@@ -33,6 +33,7 @@ describe("authenticate", () => {
       tokenId: token.id,
       scopes: new Set<Scope>(["val:read", "run:read"]),
       lastUsedAt: null,
+      isOfRun: false,
     })
   })
 
@@ -69,7 +70,7 @@ describe("authenticate", () => {
   test("takes a token until the very moment it expires", async () => {
     const { text } = await issueToken(rules.deps, ada.userId, { ...reading, expiresAt: rules.clock.at + 1000 })
     const now = rules.clock.at
-    const at = (time: number) => authenticate({ tokens: rules.deps.tokens, now: () => time }, text)
+    const at = (time: number) => authenticate({ ...rules.deps, now: () => time }, text)
 
     expect(await at(now)).toMatchObject({ username: "ada" })
     expect(await at(now + 999)).toMatchObject({ username: "ada" })
@@ -91,7 +92,7 @@ describe("authenticate", () => {
       asked.push(hash)
       return undefined
     }
-    const deps = { tokens: { ...rules.deps.tokens, findHolder }, now: () => 0 }
+    const deps = { ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }
 
     for (const text of ["", "short", `hamlet_${"0".repeat(49)}`]) await expect(authenticate(deps, text)).rejects.toThrow(refusal)
     expect(asked).toEqual([])
@@ -108,7 +109,7 @@ describe("authenticate", () => {
         const holder = await rules.deps.tokens.findHolder(hash)
         return holder && { ...holder, hash: change(holder.hash) }
       }
-      await expect(authenticate({ tokens: { ...rules.deps.tokens, findHolder }, now: () => 0 }, text)).rejects.toThrow(refusal)
+      await expect(authenticate({ ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }, text)).rejects.toThrow(refusal)
     }
   })
 })

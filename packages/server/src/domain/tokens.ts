@@ -30,9 +30,11 @@ export interface TokenHolder {
   readonly lastUsedAt: number | null
   readonly userId: string
   readonly username: string
+  /** It belongs to a process that runs a val, and ends with it. */
+  readonly isOfRun: boolean
 }
 
-/** Where tokens are kept. */
+/** Where tokens are kept. Lists and `remove` know nothing of those of runs. */
 export interface TokenStore {
   findHolder(hash: string): Promise<TokenHolder | undefined>
   list(userId: string, page: Page): Promise<Slice<Token>>
@@ -41,6 +43,18 @@ export interface TokenStore {
   remove(userId: string, id: string): Promise<boolean>
   /** Notes when tokens were last used. */
   touch(uses: ReadonlyMap<string, number>): Promise<void>
+  /** Keeps tokens of runs on a node, and forgets others, in one go. */
+  changeRunTokens(nodeId: string, added: readonly NewTokenRecord[], removedIds: readonly string[]): Promise<void>
+  /** Forgets the tokens of all runs on a node. */
+  removeRunTokensOf(nodeId: string): Promise<void>
+  /** Forgets the tokens of runs on nodes that are no more. */
+  removeLostRunTokens(): Promise<void>
+}
+
+/** The tokens of the runs on this node, which are good from the moment they are issued until the moment they end. */
+export interface LiveTokens {
+  /** Undefined when it is not one of this node's. */
+  find(hash: string): TokenHolder | "ended" | undefined
 }
 
 /** What the rules of tokens need. */
@@ -54,9 +68,9 @@ export interface TokenDeps {
 export const allScopes: readonly Scope[] = scope.options
 
 /** Finds out who is behind a token, or refuses it without saying which of the possible reasons it was. */
-export async function authenticate(deps: Pick<TokenDeps, "tokens" | "now">, text: string): Promise<Caller & { lastUsedAt: number | null }> {
+export async function authenticate(deps: AuthenticationDeps, text: string): Promise<Authenticated> {
   const hash = hashToken(text)
-  const holder = hasTokenShape(text) ? await deps.tokens.findHolder(hash) : undefined
+  const holder = hasTokenShape(text) ? await findHolder(deps, hash) : undefined
   // The lookup goes through an index, whose timing tells nothing useful of a 256-bit hash; the comparison that decides is constant in time.
   if (!holder || !isSame(holder.hash, hash) || (holder.expiresAt !== null && holder.expiresAt <= deps.now())) {
     throw new AppError("invalid_token", "Cannot accept the token: it is malformed, unknown, expired or revoked")
@@ -67,7 +81,22 @@ export async function authenticate(deps: Pick<TokenDeps, "tokens" | "now">, text
     tokenId: holder.tokenId,
     scopes: holder.scopes,
     lastUsedAt: holder.lastUsedAt,
+    isOfRun: holder.isOfRun,
   }
+}
+
+/** What it takes to know a token. */
+export interface AuthenticationDeps extends Pick<TokenDeps, "tokens" | "now"> {
+  readonly runTokens: LiveTokens
+}
+
+/** A caller, and what is known of their token. */
+export type Authenticated = Caller & Pick<TokenHolder, "lastUsedAt" | "isOfRun">
+
+async function findHolder(deps: AuthenticationDeps, hash: string): Promise<TokenHolder | undefined> {
+  const live = deps.runTokens.find(hash)
+  if (live === "ended") return undefined
+  return live ?? deps.tokens.findHolder(hash)
 }
 
 /** A token for the caller, with at most the scopes of the token that asks for it. */

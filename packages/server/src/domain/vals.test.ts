@@ -87,10 +87,10 @@ describe("who may do what with a val of Ada's", () => {
       [bob, vals.private.id],
       [ada, rules.deps.newId()],
     ] as const) {
-      await outcomeOf(() => saveVersion({ ...rules.deps, scanImports }, caller, id, { code: "2" }, undefined))
+      await outcomeOf(() => saveVersion({ ...rules.deps, scanImports }, caller, id, { code: 'import "2"' }, undefined))
     }
-    await outcomeOf(() => saveVersion({ ...rules.deps, scanImports }, ada, vals.public.id, { code: "1" }, undefined))
-    expect(read).toEqual([`1 of ${ada.userId}`])
+    await outcomeOf(() => saveVersion({ ...rules.deps, scanImports }, ada, vals.public.id, { code: 'import "1"' }, 99))
+    expect(read).toEqual([`import "1" of ${ada.userId}`])
   })
 })
 
@@ -213,7 +213,7 @@ describe("a val that is deleted while it is changed", () => {
       await rules.deps.vals.delete(id, () => {})
       return []
     }
-    expect(await codeOf(saveVersion({ ...rules.deps, scanImports }, ada, id, { code: "2" }, undefined))).toBe("val_not_found")
+    expect(await codeOf(saveVersion({ ...rules.deps, scanImports }, ada, id, { code: 'import "2"' }, undefined))).toBe("val_not_found")
     expect(await codeOf(updateVal(rules.deps, ada, id, { readme: "x" }, undefined))).toBe("val_not_found")
     expect(await codeOf(deleteVal(rules.deps, ada, id, undefined))).toBe("val_not_found")
   })

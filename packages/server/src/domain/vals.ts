@@ -2,7 +2,7 @@ import type { privacy, valType } from "@hamlet/contract"
 import type { z } from "zod"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
-import { type ImportAddress, type ImportHosts, parseImportAddress } from "./import-address.ts"
+import { type ImportAddress, type ImportHosts, mayImport, parseImportAddress } from "./import-address.ts"
 import { makeUpName } from "./made-up-name.ts"
 import type { Page, Slice } from "./paging.ts"
 
@@ -17,6 +17,8 @@ export interface Val {
   readonly id: string
   readonly ownerId: string
   readonly ownerName: string
+  /** Another number whenever a secret of the owner's has changed. */
+  readonly ownerSecretsVersion: number
   readonly name: string
   readonly privacy: Privacy
   readonly type: ValType
@@ -32,6 +34,11 @@ export interface Val {
   readonly runEndedAt: number | null
 }
 
+/** A val that code imports, and every specifier it does so with. The version is null if any of them names none. */
+export interface ValImport extends ImportAddress {
+  readonly specifiers: readonly string[]
+}
+
 /** What may be changed of a val in one save; what is undefined stays as it is. */
 export interface ValChange {
   readonly name?: string | undefined
@@ -39,7 +46,7 @@ export interface ValChange {
   readonly type?: ValType | undefined
   readonly readme?: string | null | undefined
   /** New code, and what it imports. Code that equals the current version's makes no new version. */
-  readonly source?: { readonly code: string; readonly imports: readonly ImportAddress[] } | undefined
+  readonly source?: { readonly code: string; readonly imports: readonly ValImport[] } | undefined
 }
 
 /** A val that does not exist yet. */
@@ -51,7 +58,7 @@ export interface NewVal extends ValChange {
   readonly privacy: Privacy
   readonly type: ValType
   readonly readme: string | null
-  readonly source: { readonly code: string; readonly imports: readonly ImportAddress[] }
+  readonly source: { readonly code: string; readonly imports: readonly ValImport[] }
 }
 
 /** What a save did. */
@@ -178,6 +185,8 @@ export async function saveVersion(
   ifMatch: number | undefined,
 ): Promise<SavedVal> {
   const { code, ...rest } = input
+  if (!mayImport(code)) return changeOwnVal(deps, caller, id, { ...rest, source: { code, imports: [] } }, ifMatch)
+  // What an import means depends on the name of the val, and nobody but its owner keeps the parser busy.
   const val = await getVal(deps, caller, id)
   assertOwner(val, caller)
   const source = { code, imports: await readImports(deps, caller, code, val.name) }
@@ -222,11 +231,15 @@ async function toNewVal(deps: ValDeps, caller: Caller, name: string, input: ValI
 }
 
 /** The vals that the code imports by their address, each once. */
-async function readImports(deps: ValDeps, caller: Caller, code: string, name: string): Promise<readonly ImportAddress[]> {
-  const found = new Map<string, ImportAddress>()
+async function readImports(deps: ValDeps, caller: Caller, code: string, name: string): Promise<readonly ValImport[]> {
+  const found = new Map<string, ValImport>()
   for (const specifier of await deps.scanImports(code, caller.userId)) {
     const address = parseImportAddress(specifier, deps.importHosts, { username: caller.username, name })
-    if (address) found.set(`${address.username}/${address.name}`, address)
+    if (!address) continue
+    const key = `${address.username}/${address.name}`
+    const before = found.get(key)
+    const version = before?.version === null ? null : address.version
+    found.set(key, { ...address, version, specifiers: [...(before?.specifiers ?? []), specifier] })
   }
   return [...found.values()]
 }

@@ -1,12 +1,15 @@
 import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
 import type { AppError } from "../domain/app-error.ts"
 import { RateLimited } from "../domain/rate-limit.ts"
+import { RunFailure } from "../domain/run-failure.ts"
 
 /** What a handler answers with, before it becomes a response: kept apart so that an answer can be stored and given again. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | null
+  /** Instead of a body, where there is more to come. Such an answer is given once. */
+  readonly stream?: ReadableStream<Uint8Array>
 }
 
 const jsonType = "application/json; charset=utf-8"
@@ -29,6 +32,9 @@ export function content(contentType: string, body: string | Uint8Array, headers:
 /** Seconds after which a client should ask again where nobody knows better: while the database is away, or the parsers are busy. */
 const retrySeconds = 1
 
+/** What is over sooner or later without anybody doing anything about it. */
+const passingCodes: ReadonlySet<ErrorCode> = new Set(["database_unavailable", "rate_limited", "too_many_runs", "overloaded"])
+
 /** The one place where an error code becomes a status. */
 export function toErrorAnswer(error: AppError, requestId: string): Answer {
   const { status } = errorCodes[error.code]
@@ -39,13 +45,14 @@ export function toErrorAnswer(error: AppError, requestId: string): Answer {
     message: error.message,
     requestId,
     ...(error.issues ? { issues: error.issues } : {}),
+    ...(error instanceof RunFailure ? { runId: error.runId, runError: error.runError } : {}),
   }
   return json(status, body, errorHeaders(error, error.code, status))
 }
 
 function errorHeaders(error: AppError, code: ErrorCode, status: number): Record<string, string> {
   if (error instanceof RateLimited) return { "retry-after": String(error.retryAfterSeconds) }
-  if (code === "database_unavailable" || code === "rate_limited") return { "retry-after": String(retrySeconds) }
+  if (passingCodes.has(code)) return { "retry-after": String(retrySeconds) }
   // The official client tries 409 and 5xx again unless it is told that this is of no use.
   if (status === 409 || status >= 500) return { "x-should-retry": "false" }
   if (status === 401) return { "www-authenticate": "Bearer" }

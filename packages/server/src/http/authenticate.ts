@@ -17,7 +17,7 @@ export function createAuthenticator(deps: HttpDeps): (request: Request, address:
     try {
       const caller = await authenticate(deps, parseBearer(header))
       perToken?.take(caller.tokenId)
-      deps.tokenUses.note(caller.tokenId, caller.lastUsedAt, deps.now())
+      if (!caller.isOfRun) deps.tokenUses.note(caller.tokenId, caller.lastUsedAt, deps.now())
       return caller
     } catch (error) {
       // Guessing tokens is calling without one.

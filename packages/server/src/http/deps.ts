@@ -1,9 +1,11 @@
 import type { CommentDeps } from "../domain/comments.ts"
+import type { ExecuteDeps } from "../domain/execute-run.ts"
+import type { RunFollowers } from "../domain/follow-run.ts"
 import type { IdempotencyDeps } from "../domain/idempotency.ts"
 import type { LikeDeps } from "../domain/likes.ts"
 import type { RateLimits } from "../domain/rate-limit.ts"
 import type { ReferenceDeps } from "../domain/references.ts"
-import type { RunDeps } from "../domain/runs.ts"
+import type { RunTokens } from "../domain/run-tokens.ts"
 import type { SecretDeps } from "../domain/secrets.ts"
 import type { TokenUses } from "../domain/token-uses.ts"
 import type { UserDeps } from "../domain/users.ts"
@@ -13,7 +15,15 @@ import type { Links } from "./links.ts"
 import type { Log } from "./log.ts"
 
 /** What the rules need. */
-export type DomainDeps = ValDeps & VersionDeps & LikeDeps & CommentDeps & ReferenceDeps & RunDeps & UserDeps & SecretDeps & IdempotencyDeps
+export type DomainDeps = ValDeps &
+  VersionDeps &
+  LikeDeps &
+  CommentDeps &
+  ReferenceDeps &
+  ExecuteDeps &
+  UserDeps &
+  SecretDeps &
+  IdempotencyDeps
 
 /** A page with the files it loads. */
 export interface BuiltPage {
@@ -29,6 +39,8 @@ export interface HttpDeps extends DomainDeps {
   readonly bodyBytesMax: number
   readonly rateLimits: RateLimits
   readonly tokenUses: TokenUses
+  readonly followers: RunFollowers
+  readonly runTokens: RunTokens
   /** Turns TypeScript into what a browser runs. */
   toJavaScript(code: string, ownerId: string): Promise<string>
   /** The page at `/docs`, built when it is first asked for. */

@@ -4,6 +4,7 @@ export interface Links {
   user(id: string): string
   userPage(username: string): string
   val(id: string): string
+  run(id: string): string
   valPage(username: string, name: string): string
   module(username: string, name: string): string
   endpoint(val: { readonly id: string; readonly ownerName: string; readonly name: string }): string
@@ -18,6 +19,7 @@ export function createLinks(baseUrl: string, valsDomain: string): Links {
     baseUrl,
     user: (id) => `${baseUrl}/v1/users/${id}`,
     userPage: (username) => `${baseUrl}/u/${username}`,
+    run: (id) => `${baseUrl}/v1/runs/${id}`,
     val: (id) => `${baseUrl}/v1/vals/${id}`,
     valPage: (username, name) => `${baseUrl}/u/${username}/${name}`,
     module: (username, name) => `${baseUrl}/v/${username}/${name}`,

@@ -10,8 +10,8 @@ interface Node {
   readonly literals: Map<string, Node>
   parameter: Node | undefined
   readonly routes: Map<Method, RouteName>
-  /** The names of the parameters on the way here; all routes at one path agree on them. */
-  names: readonly string[]
+  /** The names of the parameters on the way here, for each segment that has some; all routes at one path agree on them. */
+  names: readonly (readonly string[])[]
 }
 
 const root = createTree()
@@ -42,7 +42,10 @@ function createTree(): Node {
     const { method, path }: RouteDefinition = routes[name]
     const node = path.split("/").slice(1).reduce(descend, top)
     node.routes.set(method, name)
-    node.names = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter ?? "")
+    node.names = path
+      .split("/")
+      .filter((segment) => segment.startsWith("{"))
+      .map((segment) => [...segment.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter ?? ""))
   }
   return top
 }
@@ -61,9 +64,16 @@ function descend(node: Node, segment: string): Node {
   return next
 }
 
-function toParams(names: readonly string[], values: readonly string[]): Record<string, string> {
+/** A segment with two parameters, `{username}.{val_name}`, is parted at its first dot; without one the second is empty. */
+function toParams(names: Node["names"], values: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {}
-  for (let index = 0; index < names.length; index++) params[names[index] ?? ""] = decode(values[index] ?? "")
+  for (let index = 0; index < names.length; index++) {
+    const [first = "", second] = names[index] ?? []
+    const value = decode(values[index] ?? "")
+    const dot = second === undefined ? -1 : value.indexOf(".")
+    params[first] = dot < 0 ? value : value.slice(0, dot)
+    if (second !== undefined) params[second] = dot < 0 ? "" : value.slice(dot + 1)
+  }
   return params
 }
 

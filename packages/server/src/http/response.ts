@@ -14,7 +14,8 @@ const preflightSeconds = 86_400
 export function toResponse(answer: Answer, requestId: string, request: Request): Response {
   const headers: Record<string, string> = { ...commonHeaders, "x-request-id": requestId, ...answer.headers }
   if (request.headers.has("origin")) Object.assign(headers, crossOriginHeaders)
-  return new Response(answer.status === 204 ? null : (answer.body as BodyInit | null), { status: answer.status, headers })
+  const body = answer.stream ?? (answer.status === 204 ? null : (answer.body as BodyInit | null))
+  return new Response(body, { status: answer.status, headers })
 }
 
 /** The answer to a browser that asks whether a page may send a request. */

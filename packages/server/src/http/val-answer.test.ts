@@ -8,6 +8,7 @@ const links = createLinks("http://hamlet.test", "vals.test")
 const val: Val = {
   id: "01890000-0000-7000-8000-000000000001",
   ownerId: "01890000-0000-7000-8000-000000000002",
+  ownerSecretsVersion: 0,
   ownerName: "ada",
   name: "hello",
   privacy: "public",

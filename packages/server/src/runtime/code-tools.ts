@@ -1,4 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
+import { mayImport } from "../domain/import-address.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseFailure, ParseOutcome, ParseTask } from "./parser/parser-messages.ts"
@@ -38,8 +39,7 @@ export class CodeTools {
    * parser too long. One `owner` gets one parser at a time.
    */
   async scanImports(code: string, owner?: string): Promise<readonly string[]> {
-    // Exact, for a keyword cannot be written with escapes; and it spares most small vals the parser.
-    if (!/import|from/.test(code)) return []
+    if (!mayImport(code)) return []
     const outcome = await this.#parse("scan_imports", code, owner)
     if (outcome.kind === "overloaded")
       throw new AppError("rate_limited", "Cannot read the imports of the code: too much code is waiting to be read")

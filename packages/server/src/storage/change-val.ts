@@ -20,23 +20,21 @@ export interface LockedVal {
 export function* changeVal(dialect: Dialect, locked: LockedVal, change: ValChange, at: number): Script<SavedVal> {
   const { val: before, locks } = locked
   const source = change.source && change.source.code !== before.code ? change.source : undefined
-  const after = applyChange(before, change)
+  const after = applyChange(before, change, source && { code: source.code, version: locked.versionLast + 1, versionCreatedAt: at }, at)
   if (!source && isSame(before, after)) return { val: before, isNewVersion: false }
   if (after.name.toLowerCase() !== before.name.toLowerCase()) yield* assertNameIsFree(before, after.name)
   // Whatever is counted of this val is taken out first and put back in at the end, as the val is then.
   if (before.privacy === "public" && after.privacy !== "public") yield* countOutgoing(locks, before.id, -1)
-  const version = source ? locked.versionLast + 1 : before.version
-  yield writeVal(before, after, { version, versionLast: Math.max(version, locked.versionLast), at })
+  yield writeVal(before, after, Math.max(after.version, locked.versionLast))
   if (source) {
-    yield sql`insert into versions (val_id, version, code, created_at) values (${before.id}, ${version}, ${source.code}, ${at})`
-    yield* insertImports(before.id, version, source.imports)
+    yield sql`insert into versions (val_id, version, code, created_at) values (${after.id}, ${after.version}, ${after.code}, ${at})`
+    yield* insertImports(before, after.version, source.imports)
   }
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
-  const referenceCount = yield* relink(locks, before, { ...after, version }, isRelinked, at)
-  const code = source?.code ?? before.code
-  yield writeSearchText(dialect, { ...after, code })
-  const versionCreatedAt = source ? at : before.versionCreatedAt
-  return { val: { ...after, code, version, versionCreatedAt, referenceCount, updatedAt: at }, isNewVersion: source !== undefined }
+  const referenceCount = yield* relink(locks, before, after, isRelinked, at)
+  yield writeSearchText(dialect, after)
+  const val = referenceCount === after.referenceCount ? after : { ...after, referenceCount }
+  return { val, isNewVersion: source !== undefined }
 }
 
 /** Writes what search looks through. */
@@ -45,9 +43,13 @@ export function writeSearchText(dialect: Dialect, { id, privacy, name, code, rea
   return { key: id, run: () => dialect.search.replace(toText()) }
 }
 
-function applyChange(before: Val, change: ValChange): Val {
+type NewVersion = Pick<Val, "code" | "version" | "versionCreatedAt">
+
+function applyChange(before: Val, change: ValChange, version: NewVersion | undefined, at: number): Val {
   return {
     ...before,
+    ...version,
+    updatedAt: at,
     name: change.name ?? before.name,
     privacy: change.privacy ?? before.privacy,
     type: change.type ?? before.type,
@@ -69,19 +71,14 @@ function nameTaken(name: string): AppError {
   return new AppError("name_taken", `Cannot rename the val to "${name}": you already have one with that name`)
 }
 
-interface Written {
-  readonly version: number
-  readonly versionLast: number
-  readonly at: number
-}
-
 // Without `returning`, for which SQLite would begin a transaction within the transaction.
-function writeVal(before: Val, after: Val, { version, versionLast, at }: Written): Statement {
+function writeVal(before: Val, after: Val, versionLast: number): Statement {
   // SQLite writes every index anew that has a column which is set, whether or not its value changes; new code alone is in none of them.
   const described = isSame(before, after)
     ? nothing
     : sql`name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy}, type = ${after.type}, readme = ${after.readme},`
-  return sql`update vals set ${described} updated_at = ${at}, version = ${version}, version_last = ${versionLast} where id = ${after.id}`
+  return sql`update vals set ${described} updated_at = ${after.updatedAt}, version = ${after.version}, version_last = ${versionLast}
+    where id = ${after.id}`
 }
 
 /** Gives how many references the val then has. */

@@ -45,6 +45,53 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual(["a"])
   })
 
+  test("write runs last steps after everything else, by their keys, and of those with one key the last", async () => {
+    const { db } = await openWithTables(open)
+    const order: string[] = []
+    const last = (key: string, name: string) => ({
+      key,
+      *run() {
+        order.push(name)
+        yield insert(name)
+      },
+    })
+
+    const returned = await db.write(function* () {
+      yield last("b", "third")
+      yield last("a", "never")
+      const answer = yield last("a", "second")
+      order.push("first")
+      yield insert("first")
+      return answer
+    })
+
+    expect(returned).toEqual([])
+    expect(order).toEqual(["first", "second", "third"])
+    expect(await namesIn(db)).toEqual(["first", "second", "third"])
+  })
+
+  test("write keeps nothing of a script whose last step fails, and everything of others that come with it", async () => {
+    const { db } = await openWithTables(open)
+    const script = (name: string, lastName: string) =>
+      function* () {
+        yield insert(name)
+        yield { key: name, run: insertOnly(lastName) }
+      }
+
+    const outcomes = await Promise.allSettled([
+      db.write(script("a", "a last")),
+      db.write(script("b", "b")),
+      db.write(script("c", "c last")),
+      db.write(function* () {
+        yield* script("d", "d last")()
+        throw new Error("changed my mind")
+      }),
+    ])
+
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"])
+    expect(await namesIn(db)).toEqual(["a", "a last", "c", "c last"])
+  })
+
   test("write keeps nothing of a script that throws, and passes its error on", async () => {
     const { db } = await openWithTables(open)
     const error = new Error("changed my mind")

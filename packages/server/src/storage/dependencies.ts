@@ -1,4 +1,4 @@
-import type { ImportAddress } from "../domain/import-address.ts"
+import type { Val, ValImport } from "../domain/vals.ts"
 import { rows, type Script } from "./database.ts"
 import { assertLocked, type LinkLocks, type NameKey } from "./link-locks.ts"
 import { join, sql } from "./sql.ts"
@@ -11,12 +11,24 @@ interface Linked {
   readonly isPublic: boolean
 }
 
-/** Writes down what a version imports, as it is written in its code. */
-export function* insertImports(valId: string, version: number, imports: readonly ImportAddress[]): Script<void> {
+/** Writes down what a version imports, as it is written in its code; what is other people's is pinned to what it is now. */
+export function* insertImports(val: Importer, version: number, imports: readonly ValImport[]): Script<void> {
   if (imports.length === 0) return
-  const values = imports.map((address) => sql`(${valId}, ${version}, ${address.username}, ${address.name})`)
-  yield sql`insert into imports (val_id, version, username_key, name_key) values ${join(values, ", ")} on conflict do nothing`
+  const values = imports.map(
+    (one) => sql`(${val.id}, ${version}, ${one.username}, ${one.name}, ${one.version}, ${JSON.stringify(one.specifiers)})`,
+  )
+  yield sql`insert into imports (val_id, version, username_key, name_key, pinned_version, specifiers)
+    values ${join(values, ", ")} on conflict do nothing`
+  if (imports.every((one) => one.username === val.ownerName.toLowerCase())) return
+  yield sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, v.version)
+    from users u join vals v on v.owner_id = u.id
+    where imports.val_id = ${val.id} and imports.version = ${version}
+      and u.username_key = imports.username_key and v.name_key = imports.name_key
+      and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
 }
+
+/** The val whose imports are written down. */
+type Importer = Pick<Val, "id" | "ownerId" | "ownerName">
 
 /** After the current version changed: the val depends on what that version imports, and on nothing else. */
 export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Script<void> {

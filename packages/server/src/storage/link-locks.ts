@@ -1,5 +1,6 @@
 import type { ImportAddress } from "../domain/import-address.ts"
 import { type Database, rows, type Script } from "./database.ts"
+import { unavailable } from "./database-errors.ts"
 import type { Dialect } from "./dialect.ts"
 import { join, nothing, type Statement, sql } from "./sql.ts"
 
@@ -27,6 +28,11 @@ export interface LinkLocks {
   has(valId: string): boolean
 }
 
+const limits = {
+  /** Each attempt that fails is one in which somebody else's write went through, so this many in a row are no accident. */
+  attemptsMax: 50,
+}
+
 /** Others got in between while we waited for locks, so that we have the wrong ones. */
 export class LinksMoved extends Error {}
 
@@ -37,17 +43,19 @@ export class LinksMoved extends Error {}
  * when they are locked: if it turns out that one is missing, the script begins again, for to lock it now would be out of order.
  */
 export async function writeLinks<T>(db: Database, script: () => Script<T>): Promise<T> {
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await db.write(script)
     } catch (error) {
       if (!(error instanceof LinksMoved)) throw error
+      if (attempt >= limits.attemptsMax) throw unavailable("others keep changing what the val is linked to", error)
     }
   }
 }
 
 /** Before anything else. */
 export function* lockNames(dialect: Dialect, names: readonly NameKey[]): Script<void> {
+  if (names.length === 0) return
   const locks = new Set(names.map(({ username, name }) => `${username}/${name}`))
   for (const lock of [...locks].sort()) yield* dialect.lockName(lock)
 }

@@ -44,11 +44,7 @@ async function run<T>(connection: ReservedSQL, script: () => Script<T>, options:
   return value
 }
 
-async function drive<T>(
-  steps: Script<T>,
-  lastSteps: LastSteps,
-  answer: (statement: Statement) => Promise<readonly unknown[]>,
-): Promise<T> {
+async function drive<T>(steps: Script<T>, lastSteps: LastSteps, answer: (statement: Statement) => Promise<readonly unknown[]>): Promise<T> {
   let step = steps.next()
   while (!step.done) step = steps.next("key" in step.value ? noteLast(lastSteps, step.value) : await answer(step.value))
   return step.value

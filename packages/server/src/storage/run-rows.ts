@@ -67,6 +67,7 @@ export function toJson(value: unknown): string | null {
   return value === null || value === undefined ? null : (JSON.stringify(value) ?? null)
 }
 
-function fromJson<T>(text: string | null): T | null {
+/** What JSON the column has; null for nothing. */
+export function fromJson<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T)
 }

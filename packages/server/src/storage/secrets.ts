@@ -2,7 +2,7 @@ import type { SealedSecret, Secret, SecretStore } from "../domain/secrets.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { limitTo, toSlice } from "./slices.ts"
-import { sql } from "./sql.ts"
+import { raw, type Statement, sql } from "./sql.ts"
 
 interface SecretRow {
   readonly name: string
@@ -17,6 +17,8 @@ interface SealedSecretRow extends SecretRow {
   readonly sealed: Uint8Array
 }
 
+const sealedColumns = raw("user_id, name, key_id, sealed, hosts, created_at, updated_at")
+
 /** Secrets in the database; their values are encrypted before they come here. */
 export function createSecretStore(db: Database): SecretStore {
   return {
@@ -25,16 +27,22 @@ export function createSecretStore(db: Database): SecretStore {
         select name, hosts, created_at, updated_at from secrets where user_id = ${userId} order by created_at desc, name desc ${limitTo(page)}`)
       return toSlice(rows, page, toSecret)
     },
+    async listSealed(userId) {
+      const rows = await db.read<SealedSecretRow>(sql`select ${sealedColumns} from secrets where user_id = ${userId}`)
+      return rows.map(toSealedSecret)
+    },
     put: (secret, countMax) => db.write(() => putSecret(db.dialect, secret, countMax)),
     remove: (userId, name) =>
       db.write(function* () {
         const removed = yield* firstRow(sql`delete from secrets where user_id = ${userId} and name = ${name} returning name`)
-        return removed !== undefined
+        if (removed === undefined) return false
+        yield renewEnvironment(userId)
+        return true
       }),
     async listOtherKeys(keyId, countMax) {
       const rows = await db.read<SealedSecretRow>(sql`
-        select user_id, name, key_id, sealed, hosts, created_at, updated_at from secrets where key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`)
-      return rows.map((row) => ({ ...toSecret(row), userId: row.user_id, sealed: { keyId: row.key_id, bytes: row.sealed } }))
+        select ${sealedColumns} from secrets where key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`)
+      return rows.map(toSealedSecret)
     },
     reseal: (secret, sealed) =>
       db.write(function* () {
@@ -55,7 +63,17 @@ function* putSecret(dialect: Dialect, secret: SealedSecret, countMax: number): S
     values (${secret.userId}, ${secret.name}, ${secret.sealed.keyId}, ${secret.sealed.bytes}, ${hosts}, ${secret.createdAt}, ${secret.updatedAt})
     on conflict (user_id, name) do update
     set key_id = excluded.key_id, sealed = excluded.sealed, hosts = excluded.hosts, updated_at = excluded.updated_at`
+  yield renewEnvironment(secret.userId)
   return true
+}
+
+/** Processes that have been given the secrets as they were before are not used any longer. */
+function renewEnvironment(userId: string): Statement {
+  return sql`update users set secrets_version = secrets_version + 1 where id = ${userId}`
+}
+
+function toSealedSecret(row: SealedSecretRow): SealedSecret {
+  return { ...toSecret(row), userId: row.user_id, sealed: { keyId: row.key_id, bytes: row.sealed } }
 }
 
 function toSecret(row: SecretRow): Secret {

@@ -31,15 +31,18 @@ interface Job {
 export class SqliteWriter {
   readonly #connection: SqliteConnection
   readonly #limits: SqliteWriterLimits
+  readonly #onCommit: () => void
   readonly #queue: Job[] = []
   /** So many of the queue must not share a transaction, because one of them spoilt the last one for the others. */
   #alone = 0
   #isScheduled = false
   #onIdle: (() => void) | undefined
 
-  constructor(connection: SqliteConnection, limits: SqliteWriterLimits) {
+  /** `onCommit` is called before anybody hears of a commit. */
+  constructor(connection: SqliteConnection, limits: SqliteWriterLimits, onCommit: () => void) {
     this.#connection = connection
     this.#limits = limits
+    this.#onCommit = onCommit
   }
 
   get waiting(): number {
@@ -109,6 +112,7 @@ export class SqliteWriter {
     try {
       const settlements = this.#runTogether(group) ?? group.map((job) => this.#run(job))
       this.#connection.command("commit")
+      this.#onCommit()
       for (const settle of settlements) settle()
     } catch (error) {
       this.#rollBackQuietly()

@@ -33,7 +33,6 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   const limits = { ...defaults, ...options }
   const writing = connect(path, limits, false)
   const reading = connect(path, limits, true)
-  const writer = new SqliteWriter(writing, limits)
   let stopped: Promise<void> | undefined
 
   function ask(statement: Statement): readonly unknown[] {
@@ -46,13 +45,14 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   }
 
   const stamp = oncePerTurn(() => (ask(dataVersion) as [{ data_version: number }])[0].data_version)
+  // Whoever was told of a write must not be answered from the state before it, even in the same turn.
+  const writer = new SqliteWriter(writing, limits, stamp.forget)
   const database: Database = {
     dialect: sqliteDialect,
     async read<Row>(statement: Statement) {
       return ask(statement) as readonly Row[]
     },
-    // Whoever was told of a write must not be answered from the state before it, even in the same turn.
-    write: (script, { isPatient = false } = {}) => writer.write(script, isPatient).finally(stamp.forget),
+    write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
     stamp: stamp.ask,
     async ping() {
       await database.read(sql`select 1`)
@@ -88,6 +88,8 @@ function writingPragmas(limits: SqliteLimits): readonly string[] {
     "fullfsync = on",
     "foreign_keys = on",
     "cache_size = -16384",
+    // Four times as rarely as by default: most pages of a busy moment are written again before they are copied.
+    "wal_autocheckpoint = 4000",
     "journal_size_limit = 67108864",
     "temp_store = memory",
     // The writer waits for other processes itself, without stopping the event loop.

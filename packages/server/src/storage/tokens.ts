@@ -20,9 +20,10 @@ interface HolderRow extends TokenRow {
   readonly hash: Uint8Array
   readonly user_id: string
   readonly username: string
+  readonly node_id: string | null
 }
 
-const holderColumns = raw("t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username")
+const holderColumns = raw("t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, t.node_id")
 const limits = { keysMax: 100, rememberedMax: 10_000 }
 
 /** Tokens in the database. */
@@ -32,7 +33,7 @@ export function createTokenStore(db: Database): TokenStore {
     async list(userId, page) {
       const rows = await db.read<TokenRow>(sql`
         select id, name, scopes, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} order by created_at desc, id desc ${limitTo(page)}`)
+        where user_id = ${userId} and node_id is null order by created_at desc, id desc ${limitTo(page)}`)
       return toSlice(rows, page, toToken)
     },
     add: (token) =>
@@ -41,20 +42,35 @@ export function createTokenStore(db: Database): TokenStore {
       }),
     remove: (userId, id) =>
       db.write(function* () {
-        const removed = yield* firstRow(sql`delete from tokens where user_id = ${userId} and id = ${id} returning id`)
+        const removed = yield* firstRow(sql`
+          delete from tokens where user_id = ${userId} and id = ${id} and node_id is null returning id`)
         return removed !== undefined
       }),
     touch: (uses) =>
       db.write(function* () {
         for (const [id, at] of [...uses].sort()) yield sql`update tokens set last_used_at = ${at} where id = ${id}`
       }),
+    changeRunTokens: (nodeId, added, removedIds) =>
+      db.write(function* () {
+        for (const token of added) yield insertToken(token, nodeId)
+        for (const id of [...removedIds].sort()) yield sql`delete from tokens where id = ${id} and node_id = ${nodeId}`
+      }),
+    removeRunTokensOf: (nodeId) =>
+      db.write(function* () {
+        yield sql`delete from tokens where node_id = ${nodeId}`
+      }),
+    removeLostRunTokens: () =>
+      db.write(function* () {
+        yield sql`delete from tokens where node_id is not null and not exists (select 1 from nodes n where n.id = tokens.node_id)`
+      }),
   }
 }
 
-/** Keeps a token; one that is kept already stays as it is. */
-export function insertToken(token: NewTokenRecord): Statement {
-  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at)
-    values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt})
+/** Keeps a token; one that is kept already stays as it is. `nodeId` is the node of the run that it belongs to. */
+export function insertToken(token: NewTokenRecord, nodeId: string | null = null): Statement {
+  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id)
+    values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt},
+      ${nodeId})
     on conflict (hash) do nothing`
 }
 
@@ -94,6 +110,7 @@ function toHolder(row: HolderRow): TokenHolder {
     lastUsedAt: toTime(row.last_used_at),
     userId: row.user_id,
     username: row.username,
+    isOfRun: row.node_id !== null,
   }
 }
 

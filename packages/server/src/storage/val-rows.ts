@@ -6,6 +6,7 @@ export interface ValRow {
   readonly id: string
   readonly owner_id: string
   readonly owner_name: string
+  readonly owner_secrets_version: number
   readonly name: string
   readonly privacy: Privacy
   readonly type: ValType
@@ -22,8 +23,9 @@ export interface ValRow {
 }
 
 /** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version whose code is meant. */
-export const valColumns = raw(`v.id, v.owner_id, u.username as owner_name, v.name, v.privacy, v.type, v.readme, c.version, c.code,
-  c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at, v.run_started_at, v.run_ended_at`)
+export const valColumns =
+  raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version, v.name, v.privacy, v.type, v.readme,
+  c.version, c.code, c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at, v.run_started_at, v.run_ended_at`)
 
 /** Joins the owner and the current version to the val `v`. */
 export const withCurrentVersion = raw(`join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`)
@@ -34,6 +36,7 @@ export function toVal(row: ValRow): Val {
     id: row.id,
     ownerId: row.owner_id,
     ownerName: row.owner_name,
+    ownerSecretsVersion: row.owner_secrets_version,
     name: row.name,
     privacy: row.privacy,
     type: row.type,

@@ -68,7 +68,7 @@ function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | und
   yield sql`insert into versions (val_id, version, code, created_at) values (${val.id}, 1, ${code}, ${at})`
   yield sql`insert into search_texts (val_id, is_public, name, body)
     values (${val.id}, ${val.privacy === "public" ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`
-  yield* insertImports(val.id, 1, imports)
+  yield* insertImports(val, 1, imports)
   const locks = yield* lockVals(dialect, { valId: val.id, imports, name })
   const linked = { id: val.id, ownerId: val.ownerId, version: 1, isPublic: val.privacy === "public" }
   yield* relinkIncoming(locks, linked, name, at)

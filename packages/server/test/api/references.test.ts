@@ -180,7 +180,7 @@ async function withImporters(suite: ApiSuite): Promise<[TestUser, ValView, reado
   const { vals, newId } = suite.api.hamlet.deps
   const ids = [newId(), newId(), newId()]
   for (const [hour, id] of ids.entries()) {
-    const imports = [{ username: ada.username, name: "library", version: null }]
+    const imports = [{ username: ada.username, name: "library", version: null, specifiers: [library.links.module] }]
     const source = { code: importOf(library), imports }
     const fields = { privacy: "public", type: "script", readme: null } as const
     await vals.create({ id, ownerId: ada.id, ownerName: ada.username, name: `user${hour}`, ...fields, source }, noon + hour * 3_600_000)

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { type Scope, scope } from "@hamlet/contract"
+import { runScopes } from "../../src/domain/run-tokens.ts"
 import { makeTokenText } from "../../src/domain/token-text.ts"
 import { issueToken } from "../../src/domain/tokens.ts"
 import type { TestApi, TestUser } from "../support/api.ts"
@@ -36,6 +37,7 @@ export async function createCallers(api: TestApi, owner: TestUser, other: TestUs
     good("another user", other.token, without("admin"), false),
     good("the administrator", api.admin.token, allScopes, false),
     good("the owner", owner.token, without("admin"), true),
+    good("a val that the owner runs", api.hamlet.deps.runTokens.issue(owner), runScopes, true),
   ]
 }
 

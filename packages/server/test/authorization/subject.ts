@@ -45,7 +45,9 @@ async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition
       return expectStatus(await api.call("POST", `/v1/vals/${valId}/comments`, { as: owner, body: { comment: "first" } }), 201).json.id
     },
     async run_id() {
-      const run = toRunRecord(api, { valId, ownerId: owner.id, accountId: owner.id })
+      // One that can be cancelled must not have ended; it is on no node, so that it ends at once.
+      const open = { status: "running", endedAt: null } as const
+      const run = toRunRecord(api, { valId, ownerId: owner.id, accountId: owner.id, ...(route.path.endsWith("/cancel") ? open : {}) })
       await api.hamlet.deps.runs.record([run])
       return run.id
     },
@@ -69,6 +71,7 @@ async function readBack(api: TestApi, owner: TestUser, valId: string, unique: st
     `/v1/vals/${valId}`,
     `/v1/vals/${valId}/versions`,
     `/v1/vals/${valId}/comments`,
+    `/v1/vals/${valId}/runs`,
     `/v1/users/${owner.id}/vals?limit=3`,
     "/v1/me/tokens?limit=3",
     "/v1/me/secrets?limit=100",

@@ -81,6 +81,7 @@ function toQueries(name: string, route: RouteDefinition, world: World): readonly
     privacy: ["public", "unlisted", "private"],
     userId: [world.ada.id, world.bob.id],
     query: words,
+    args: ["[]"],
   }
   const params = Object.keys(route.query?.shape ?? {})
   if (params.includes("query")) return words.map((word) => `?query=${encodeURIComponent(word)}`)

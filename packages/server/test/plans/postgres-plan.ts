@@ -12,8 +12,8 @@ export interface PostgresPlan {
 /** The columns of each unique index, by its name. */
 export type UniqueIndexes = ReadonlyMap<string, readonly string[]>
 
-/** Tables that stay small whatever people do: `run_purges` is a queue that is empty most of the time. */
-const smallTables = new Set(["settings", "schema_migrations", "run_purges"])
+/** Tables that stay small whatever people do: `run_purges` is a queue that is empty most of the time, and nodes are few. */
+const smallTables = new Set(["settings", "schema_migrations", "run_purges", "nodes"])
 
 /** Nodes that hand on each row as it comes, so that a limit above them stops what is below. */
 const streamingNodes = new Set(["Nested Loop", "Subquery Scan", "Append", "Merge Append", "LockRows", "Result", "Memoize"])

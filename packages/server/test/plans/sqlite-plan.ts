@@ -9,12 +9,16 @@ export interface SqlitePlanRow {
 
 /**
  * Indexes that may be read from their beginning without a condition, because the order they give is the one that is asked for and a limit
- * ends the walk: the newest public vals, and the most liked ones.
+ * ends the walk: the newest public vals, and the most liked ones; the runs that have not ended, to find those whose node is gone.
  */
-const walkedIndexes = new Set(["vals_public", "vals_public_by_rank"])
+const walkedIndexes: Readonly<Record<string, RegExp>> = {
+  vals_public: /privacy = 'public'\s+order by created_at desc, id desc\s+limit \$\d/,
+  vals_public_by_rank: /privacy = 'public'\s+order by like_count desc, created_at desc, id desc\s+limit \$\d/,
+  runs_open: /r\.status in \('queued', 'running'\) [\s\S]*order by r\.node_id, r\.id limit \$\d/,
+}
 
-/** A queue of vals whose runs are to be deleted: one is taken from it at a time, and it is empty most of the time. */
-const smallTables = new Set(["run_purges"])
+/** A queue of vals whose runs are to be deleted: one is taken from it at a time, and it is empty most of the time. Nodes are few. */
+const smallTables = new Set(["run_purges", "nodes"])
 
 /** What is wrong with a plan of SQLite's: whole tables read, and sorts of more than some part that a limit has cut. */
 export function findSqliteFaults(statement: Statement, rows: readonly SqlitePlanRow[]): readonly string[] {
@@ -30,13 +34,9 @@ function isHarmlessScan(statement: Statement, rows: readonly SqlitePlanRow[], ro
   // Full-text search with a MATCH: the M in the plan that FTS5 gives itself.
   if (/^VIRTUAL TABLE INDEX \d+:.*M/.test(rest)) return true
   const index = /^USING (?:COVERING )?INDEX (\w+)$/.exec(rest)?.[1] ?? ""
-  return walkedIndexes.has(index) && isCutWhere(statement, index) && !siblings(rows, row).some(isSort)
-}
-
-/** The limit that ends the walk: of the select that has the condition of the index. */
-function isCutWhere(statement: Statement, index: string): boolean {
-  const order = index === "vals_public" ? "created_at desc" : "like_count desc, created_at desc"
-  return new RegExp(`privacy = 'public'\\s+order by ${order}, id desc\\s+limit \\$\\d`).test(statement.text)
+  // The limit that ends the walk is that of the select that has the condition of the index.
+  const isCutWalk = walkedIndexes[index]?.test(statement.text) ?? false
+  return isCutWalk && !siblings(rows, row).some(isSort)
 }
 
 function isHarmlessStep(statement: Statement, rows: readonly SqlitePlanRow[], row: SqlitePlanRow): boolean {

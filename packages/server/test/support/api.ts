@@ -71,6 +71,8 @@ function toConfig(database: TestDatabase, env: Record<string, string>) {
     HAMLET_LOG_LEVEL: "none",
     HAMLET_SECRET_KEY: key,
     HAMLET_DATABASE_CONNECTIONS_MAX: "5",
+    // Processes are started when a test runs a val, and for no other.
+    HAMLET_PROCESSES_READY: "0",
   }
   return loadConfig({ HAMLET_DATA_DIR: "/tmp", ...standard, ...place, ...env }, [])
 }

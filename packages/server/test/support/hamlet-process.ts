@@ -50,6 +50,10 @@ export class HamletProcess {
     }
   }
 
+  get pid(): number {
+    return this.#child.pid
+  }
+
   signal(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): void {
     this.#child.kill(signal)
   }

@@ -4,7 +4,7 @@ import { type Cipher, createCipher } from "../../src/domain/cipher.ts"
 import type { IdempotencyDeps } from "../../src/domain/idempotency.ts"
 import type { RunDeps } from "../../src/domain/runs.ts"
 import type { SecretDeps } from "../../src/domain/secrets.ts"
-import { allScopes } from "../../src/domain/tokens.ts"
+import { type AuthenticationDeps, allScopes } from "../../src/domain/tokens.ts"
 import { createUser, type UserDeps } from "../../src/domain/users.ts"
 import type { ValDeps } from "../../src/domain/vals.ts"
 import type { VersionDeps } from "../../src/domain/versions.ts"
@@ -22,7 +22,7 @@ import { databases } from "./databases.ts"
 export interface TestRules extends AsyncDisposable {
   readonly db: Database
   readonly clock: { at: number }
-  readonly deps: ValDeps & VersionDeps & UserDeps & SecretDeps & IdempotencyDeps & RunDeps
+  readonly deps: ValDeps & VersionDeps & UserDeps & SecretDeps & IdempotencyDeps & RunDeps & AuthenticationDeps
   /** Somebody with a token, which has every scope where nothing else is said. */
   addCaller(username: string, scopes?: readonly Scope[]): Promise<Caller>
 }
@@ -40,6 +40,7 @@ export async function openRules(cipher: Cipher = createCipher([Buffer.alloc(32, 
     runs: createRunStore(db),
     users: createUserStore(db),
     tokens: createTokenStore(db),
+    runTokens: { find: () => undefined },
     secrets: createSecretStore(db),
     idempotency: createIdempotencyStore(db),
     cipher,

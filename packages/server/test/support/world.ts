@@ -51,7 +51,7 @@ async function addVal(api: TestApi, owner: TestUser, body: Record<string, unknow
   return expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
 }
 
-// Nothing runs vals yet: the runs are written down as whatever runs them will do it.
+// At times that a test can name. Their ids are of today: runs that are too old are deleted.
 function toRuns(account: TestUser, valId: string): readonly RunRecord[] {
   const base = {
     valId,
@@ -65,7 +65,7 @@ function toRuns(account: TestUser, valId: string): readonly RunRecord[] {
   }
   const run = (minute: number, more: Pick<RunRecord, "source" | "status" | "error" | "returnValue" | "logs">): RunRecord => {
     const startedAt = firstRunAt + minute * 60_000
-    return { ...base, ...more, id: Bun.randomUUIDv7("hex", startedAt), startedAt, endedAt: startedAt + 25 }
+    return { ...base, ...more, id: Bun.randomUUIDv7(), startedAt, endedAt: startedAt + 25 }
   }
   const logs = [{ at: new Date(firstRunAt).toISOString(), level: "info" as const, message: "hello" }]
   return [

@@ -1,20 +1,63 @@
 import type { runsQuery } from "@hamlet/contract"
 import type { z } from "zod"
+import { AppError } from "../../domain/app-error.ts"
+import type { Caller } from "../../domain/caller.ts"
+import { cancelRun } from "../../domain/cancel-run.ts"
+import { callVal, createRun, getStartedRun, type StartedRun } from "../../domain/execute-run.ts"
+import { replayRun } from "../../domain/replay-run.ts"
 import { getRun, type RunFilter } from "../../domain/runs.ts"
-import { json } from "../answer.ts"
+import { type Answer, json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
+import { eventStream } from "../events.ts"
+import { parseLastEventId, prefersAsync, wantsEvents } from "../preferences.ts"
 import { toRunDetailView } from "../views.ts"
 
-/** Single runs. */
+/** Running vals, and single runs. */
 export function runHandlers(deps: HttpDeps) {
   return {
+    createRun: async ({ caller, params, body, request }) => {
+      const started = await createRun(deps, caller, params.val_id, { args: body.args ?? [], version: body.version })
+      return answerRun(deps, caller, started, request)
+    },
+    callVal: async ({ caller, params, body }) =>
+      json(200, (await callVal(deps, caller, params.username, params.val_name, body.args ?? [])) ?? null),
+    callValByQuery: async ({ caller, params, query }) =>
+      json(200, (await callVal(deps, caller, params.username, params.val_name, JSON.parse(query.args ?? "[]") as unknown[])) ?? null),
     getRun: async ({ caller, params }) => json(200, toRunDetailView(await getRun(deps, caller, params.run_id))),
-    getRunLogs: async ({ caller, params }) => {
+    getRunLogs: async ({ caller, params, request }) => {
+      if (wantsEvents(request)) return followLogs(deps, caller, params.run_id, request)
       const { logs, logsTruncated } = await getRun(deps, caller, params.run_id)
       return json(200, { data: logs, logsTruncated })
     },
+    cancelRun: async ({ caller, params }) => json(200, { found: await cancelRun(deps, caller, params.run_id) }),
+    cancelEvaluation: async ({ caller, params }) => json(200, { found: await cancelRun(deps, caller, params.run_id, params.val_id) }),
+    replayRun: async ({ caller, params, request }) => answerRun(deps, caller, await replayRun(deps, caller, params.run_id), request),
   } satisfies Partial<Handlers>
+}
+
+/** The whole run when it has ended, or the run as it begins when that is what the client prefers. */
+async function answerRun(deps: HttpDeps, caller: Caller, started: StartedRun<unknown>, request: Request): Promise<Answer> {
+  if (!prefersAsync(request)) {
+    await started.ended
+    return json(200, toRunDetailView(await getStartedRun(deps, caller, started)))
+  }
+  started.ended.catch((error: unknown) => {
+    // A refusal is in the run for whoever looks; only what nobody expected is for the operator.
+    if (!(error instanceof AppError)) deps.log.error("run", { runId: started.id, error: String(error) })
+  })
+  const headers = { location: deps.links.run(started.id), "preference-applied": "respond-async" }
+  return json(202, toRunDetailView(await getStartedRun(deps, caller, started)), headers)
+}
+
+async function followLogs(deps: HttpDeps, caller: Caller, id: string, request: Request): Promise<Answer> {
+  const leaving = new AbortController()
+  const leave = () => leaving.abort()
+  const steps = await deps.followers.follow(caller, id, parseLastEventId(request), leaving.signal)
+  const answer = eventStream(steps, leave)
+  if (request.method !== "HEAD") return answer
+  await answer.stream?.cancel()
+  return { status: answer.status, headers: answer.headers, body: null }
 }
 
 /** The filter that a query asks for. */

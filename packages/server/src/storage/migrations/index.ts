@@ -1,5 +1,6 @@
 import type { Migration } from "../migrate.ts"
 import { initial } from "./0001-initial.ts"
+import { runs } from "./0002-runs.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
-export const migrations: readonly Migration[] = [initial]
+export const migrations: readonly Migration[] = [initial, runs]

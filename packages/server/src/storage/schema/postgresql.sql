@@ -37,6 +37,9 @@ create table imports (
   version integer not null,
   username_key text collate "C" not null,
   name_key text collate "C" not null,
+  pinned_val_id uuid,
+  pinned_version integer,
+  specifiers text collate "C",
   constraint imports_pkey PRIMARY KEY (val_id, version, username_key, name_key),
   constraint imports_val_id_version_fkey FOREIGN KEY (val_id, version) REFERENCES versions(val_id, version) ON DELETE CASCADE
 );
@@ -48,6 +51,15 @@ create table likes (
   constraint likes_pkey PRIMARY KEY (user_id, val_id),
   constraint likes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint likes_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
+create table nodes (
+  id uuid not null,
+  host text collate "C" not null,
+  pid integer not null,
+  pid_started text collate "C" not null,
+  seen_at bigint not null,
+  constraint nodes_pkey PRIMARY KEY (id)
 );
 
 create table run_purges (
@@ -62,19 +74,22 @@ create table runs (
   account_id uuid not null,
   owner_id uuid not null,
   parent_id uuid,
+  node_id uuid,
   source text collate "C" not null,
   status text collate "C" not null,
   started_at bigint not null,
   ended_at bigint,
+  cancel_requested integer not null default 0,
   logs_truncated integer not null default 0,
   error text collate "C",
   request text collate "C",
+  input text collate "C",
   args text collate "C",
   return_value text collate "C",
   logs text collate "C",
   constraint runs_pkey PRIMARY KEY (id),
-  constraint runs_source_check CHECK ((source = ANY (ARRAY['ui'::text, 'api'::text, 'http'::text, 'interval'::text, 'email'::text]))),
-  constraint runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text])))
+  constraint runs_source_check CHECK (((source = 'http'::text) OR (source = ANY (ARRAY['ui'::text, 'api'::text, 'interval'::text, 'email'::text])))),
+  constraint runs_status_check CHECK (((status = 'succeeded'::text) OR (status = ANY (ARRAY['queued'::text, 'running'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text]))))
 );
 
 create table schema_migrations (
@@ -122,6 +137,7 @@ create table tokens (
   created_at bigint not null,
   expires_at bigint,
   last_used_at bigint,
+  node_id uuid,
   constraint tokens_hash_key UNIQUE (hash),
   constraint tokens_pkey PRIMARY KEY (id),
   constraint tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
@@ -136,6 +152,7 @@ create table users (
   profile_image_url text collate "C",
   tier text collate "C",
   created_at bigint not null,
+  secrets_version integer not null default 0,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key_key UNIQUE (username_key)
 );
@@ -202,11 +219,13 @@ CREATE INDEX runs_by_val ON runs USING btree (val_id, started_at DESC, id DESC);
 
 CREATE INDEX runs_by_val_and_source ON runs USING btree (val_id, source, started_at DESC, id DESC) WHERE (source <> 'http'::text);
 
-CREATE INDEX runs_failed_by_account ON runs USING btree (account_id, started_at DESC, id DESC) WHERE (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'crashed'::text]));
+CREATE INDEX runs_failed_by_account ON runs USING btree (account_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'crashed'::text])));
 
-CREATE INDEX runs_failed_by_val ON runs USING btree (val_id, started_at DESC, id DESC) WHERE (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'crashed'::text]));
+CREATE INDEX runs_failed_by_val ON runs USING btree (val_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'crashed'::text])));
 
 CREATE INDEX runs_of_others ON runs USING btree (val_id, account_id, started_at DESC, id DESC) WHERE (account_id <> owner_id);
+
+CREATE INDEX runs_open ON runs USING btree (node_id, id) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
 
 CREATE INDEX search_bodies ON search_texts USING gin (body gin_trgm_ops) WHERE (is_public = 1);
 
@@ -215,6 +234,8 @@ CREATE INDEX search_names ON search_texts USING gin (name gin_trgm_ops) WHERE (i
 CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
 
 CREATE INDEX secrets_by_user ON secrets USING btree (user_id, created_at DESC, name DESC);
+
+CREATE INDEX tokens_by_node ON tokens USING btree (node_id) WHERE (node_id IS NOT NULL);
 
 CREATE INDEX tokens_by_user ON tokens USING btree (user_id, created_at DESC, id DESC);
 

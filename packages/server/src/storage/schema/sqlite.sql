@@ -43,6 +43,9 @@ CREATE TABLE imports (
   version integer not null,
   username_key text not null,
   name_key text not null,
+  pinned_val_id text,
+  pinned_version integer,
+  specifiers text,
   primary key (val_id, version, username_key, name_key),
   foreign key (val_id, version) references versions on delete cascade
 ) strict;
@@ -60,6 +63,14 @@ CREATE INDEX likes_by_user on likes (user_id, created_at desc, val_id desc);
 
 CREATE INDEX likes_by_val on likes (val_id);
 
+CREATE TABLE nodes (
+  id text primary key,
+  host text not null,
+  pid integer not null,
+  pid_started text not null,
+  seen_at integer not null
+) strict;
+
 CREATE TABLE run_purges (
   val_id text primary key
 ) strict;
@@ -71,13 +82,16 @@ CREATE TABLE runs (
   account_id text not null,
   owner_id text not null,
   parent_id text,
-  source text not null check (source in ('ui', 'api', 'http', 'interval', 'email')),
-  status text not null check (status in ('queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled', 'crashed')),
+  node_id text,
+  source text not null check (source = 'http' or source in ('ui', 'api', 'interval', 'email')),
+  status text not null check (status = 'succeeded' or status in ('queued', 'running', 'failed', 'timed_out', 'cancelled', 'crashed')),
   started_at integer not null,
   ended_at integer,
+  cancel_requested integer not null default 0,
   logs_truncated integer not null default 0,
   error text,
   request text,
+  input text,
   args text,
   return_value text,
   logs text
@@ -91,11 +105,13 @@ CREATE INDEX runs_by_val on runs (val_id, started_at desc, id desc);
 
 CREATE INDEX runs_by_val_and_source on runs (val_id, source, started_at desc, id desc) where source <> 'http';
 
-CREATE INDEX runs_failed_by_account on runs (account_id, started_at desc, id desc) where status in ('failed', 'timed_out', 'crashed');
+CREATE INDEX runs_failed_by_account on runs (account_id, started_at desc, id desc) where status <> 'succeeded' and status in ('failed', 'timed_out', 'crashed');
 
-CREATE INDEX runs_failed_by_val on runs (val_id, started_at desc, id desc) where status in ('failed', 'timed_out', 'crashed');
+CREATE INDEX runs_failed_by_val on runs (val_id, started_at desc, id desc) where status <> 'succeeded' and status in ('failed', 'timed_out', 'crashed');
 
 CREATE INDEX runs_of_others on runs (val_id, account_id, started_at desc, id desc) where account_id <> owner_id;
+
+CREATE INDEX runs_open on runs (node_id, id) where status <> 'succeeded' and status in ('queued', 'running');
 
 CREATE TABLE schema_migrations (
   version integer primary key,
@@ -119,7 +135,7 @@ CREATE TRIGGER search_texts_deleted after delete on search_texts when old.is_pub
 
 CREATE TRIGGER search_texts_inserted after insert on search_texts when new.is_public = 1 begin insert into search_name (rowid, name) values (new.key, new.name); insert into search_body (rowid, body) values (new.key, new.body); end;
 
-CREATE TRIGGER search_texts_updated after update on search_texts begin insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1; insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1; insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1; insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1; end;
+CREATE TRIGGER search_texts_updated after update of is_public, name on search_texts begin insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1; insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1; insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1; insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1; end;
 
 CREATE TABLE secrets (
   user_id text not null references users on delete cascade,
@@ -149,8 +165,11 @@ CREATE TABLE tokens (
   scopes text not null,
   created_at integer not null,
   expires_at integer,
-  last_used_at integer
+  last_used_at integer,
+  node_id text
 ) strict;
+
+CREATE INDEX tokens_by_node on tokens (node_id) where node_id is not null;
 
 CREATE INDEX tokens_by_user on tokens (user_id, created_at desc, id desc);
 
@@ -162,7 +181,8 @@ CREATE TABLE users (
   bio text,
   profile_image_url text,
   tier text,
-  created_at integer not null
+  created_at integer not null,
+  secrets_version integer not null default 0
 ) strict;
 
 CREATE TABLE vals (

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from "node:fs"
+
+/** What a process and all that it has started take, in millions of bytes. */
+export interface TreeMemory {
+  /** Pages in memory; one that several processes share counts once for each. */
+  readonly residentMb: number
+  /** The same with shared pages divided among those who share them. Not known of processes of other users, unless we are root. */
+  readonly proportionalMb: number | undefined
+}
+
+/** The memory of everything that a process has started, and that they have started, without the process itself. Linux only. */
+export function measureDescendants(pid: number): TreeMemory {
+  const pids = listDescendants(pid)
+  const proportional = pids.map((descendant) => readKilobytes(`/proc/${descendant}/smaps_rollup`, "Pss"))
+  const isKnown = proportional.every((kilobytes) => kilobytes !== undefined)
+  return {
+    residentMb: toMb(sum(pids.map((descendant) => readKilobytes(`/proc/${descendant}/status`, "VmRSS") ?? 0))),
+    proportionalMb: isKnown ? toMb(sum(proportional.map((kilobytes) => kilobytes ?? 0))) : undefined,
+  }
+}
+
+/** The resident memory of one process, in millions of bytes. */
+export function residentMbOf(pid: number): number {
+  return toMb(readKilobytes(`/proc/${pid}/status`, "VmRSS") ?? Number.NaN)
+}
+
+/** What the machine could still give to new processes, in millions of bytes. */
+export function availableMb(): number {
+  return toMb(readKilobytes("/proc/meminfo", "MemAvailable") ?? Number.NaN)
+}
+
+function listDescendants(root: number): readonly number[] {
+  const children = new Map<number, number[]>()
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name)
+    const parent = Number.isInteger(pid) ? readParent(pid) : undefined
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), pid])
+  }
+  const found: number[] = []
+  const visit = (pid: number) => {
+    for (const child of children.get(pid) ?? []) {
+      found.push(child)
+      visit(child)
+    }
+  }
+  visit(root)
+  return found
+}
+
+/** The name of a process may hold spaces and brackets, so what follows the last bracket is read. */
+function readParent(pid: number): number | undefined {
+  const stat = read(`/proc/${pid}/stat`)
+  return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
+}
+
+function readKilobytes(path: string, field: string): number | undefined {
+  const found = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(read(path) ?? "")?.[1]
+  return found === undefined ? undefined : Number(found)
+}
+
+/** Undefined for a process that has ended meanwhile, or that is not ours to look at. */
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return undefined
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+function toMb(kilobytes: number): number {
+  return (kilobytes * 1_024) / 1e6
+}

@@ -1,0 +1,73 @@
+// @valtown/deno-http-worker as a val host, on Node: the path is the val, a path that is new starts a process, DELETE ends it.
+import { createServer } from "node:http"
+
+/**
+ * @typedef {import("node:http").IncomingMessage} IncomingMessage
+ * @typedef {import("node:http").ServerResponse} ServerResponse
+ * @typedef {{ request(url: string, options: object, onAnswer: (answer: IncomingMessage) => void): import("node:http").ClientRequest, terminate(): void }} Worker
+ */
+
+// A name that the type check does not look up: the package is there only when somebody measures.
+const packageName = "@valtown/deno-http-worker"
+const { newDenoHTTPWorker } = await import(packageName)
+
+const options = {
+  denoExecutable: process.env.BENCH_DENO,
+  // The options that its authors call "next" make it start faster. They are off unless asked for.
+  ...(process.env.BENCH_NEXT === "1" ? { next: { cacheBootstrap: true, fastReady: true, skipWarm: true } } : {}),
+}
+
+/** @type {Map<string, Promise<Worker>>} */
+const workers = new Map()
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error) => {
+    if (!response.headersSent) response.writeHead(502)
+    response.end(String(error))
+  })
+})
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address()
+  if (typeof address === "object") console.log(`listens at http://127.0.0.1:${address?.port}`)
+})
+process.on("SIGTERM", async () => {
+  for (const worker of workers.values()) (await worker).terminate()
+  process.exit()
+})
+
+/**
+ * @param {IncomingMessage} request
+ * @param {ServerResponse} response
+ */
+async function answer(request, response) {
+  const id = request.url ?? "/"
+  if (request.method === "DELETE") {
+    ;(await workers.get(id))?.terminate()
+    workers.delete(id)
+    response.writeHead(204).end()
+    return
+  }
+  const worker = await getWorker(id)
+  const passed = worker.request(`http://val${id}`, { method: request.method, headers: request.headers }, (answered) => {
+    response.writeHead(answered.statusCode ?? 502, answered.headers)
+    answered.pipe(response)
+  })
+  passed.on("error", (error) => response.destroy(error))
+  request.pipe(passed)
+}
+
+/**
+ * @param {string} id
+ * @returns {Promise<Worker>}
+ */
+function getWorker(id) {
+  const known = workers.get(id)
+  if (known) return known
+  // The comment makes the code of each one its own, as the code of different vals is.
+  const code = `// ${id}\nexport default { fetch(request: Request): Response { return new Response("hello world") } }`
+  const started = newDenoHTTPWorker(code, options)
+  workers.set(id, started)
+  // On a busy machine it may find the socket before anybody listens there. Who asks again gets a new process.
+  started.catch(() => workers.delete(id))
+  return started
+}

@@ -1,0 +1,53 @@
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { type Program, startBare, startProgram } from "../harness/program.ts"
+import { createScratchFolder } from "../harness/scratch.ts"
+import { helloCode } from "../runs/vals.ts"
+import { findDeno, findWorkerd } from "./install.ts"
+
+/** `@valtown/deno-http-worker` behind an HTTP server of Node. With `isNext`, its options that make it start faster. */
+export function startDenoHttpWorker({ isNext }: { readonly isNext: boolean }): Promise<Program> {
+  const folder = createScratchFolder()
+  const env = { ...denoEnvironment(folder), BENCH_DENO: findDeno(), BENCH_NEXT: isNext ? "1" : "0", TMPDIR: folder }
+  return startProgram(["node", join(import.meta.dir, "deno-http-worker.mjs")], { env, log: join(folder, "log") })
+}
+
+/** The Worker Loader of workerd, which is a server by itself. */
+export function startWorkerLoader(): Promise<Program> {
+  // Descriptor 1 is standard output: there workerd says which port it has taken.
+  const command = [findWorkerd(), "serve", "--experimental", "--control-fd=1", join(import.meta.dir, "worker-loader.capnp")]
+  const toUrl = (output: string) => {
+    const port = /"port":(\d+)/.exec(output)?.[1]
+    return port && `http://127.0.0.1:${port}`
+  }
+  return startProgram(command, { env: {}, log: join(createScratchFolder(), "log"), toUrl })
+}
+
+/** The least there can be between a client and a Deno process: `Bun.serve` that passes requests on to a `Deno.serve`, neither with anything else. */
+export async function startBareProxy(): Promise<Program> {
+  const folder = createScratchFolder()
+  await Bun.write(join(folder, "val.ts"), helloCode)
+  await Bun.write(
+    join(folder, "serve.ts"),
+    `import val from "./val.ts"
+Deno.serve({ path: Deno.args[0], onListen: () => console.log("listens at http://localhost") }, val)
+`,
+  )
+  const socket = join(folder, "deno.sock")
+  const command = [findDeno(), "run", "--no-config", "--no-lock", "--allow-all", join(folder, "serve.ts"), socket]
+  const deno = await startProgram(command, { env: denoEnvironment(folder), log: join(folder, "log") })
+  const proxy = await startBare("bare-proxy.ts", { BARE_SOCKET: socket })
+  return {
+    ...proxy,
+    async stop() {
+      for (const program of [proxy, deno]) await program.stop()
+    },
+  }
+}
+
+/** Nothing of theirs goes into the home folder, and nothing is asked of the network. */
+function denoEnvironment(folder: string): Record<string, string> {
+  const cache = join(folder, "deno")
+  mkdirSync(cache, { recursive: true })
+  return { DENO_DIR: cache, DENO_NO_UPDATE_CHECK: "1" }
+}

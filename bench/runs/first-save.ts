@@ -1,0 +1,46 @@
+import type { Benchmark } from "../harness/benchmark.ts"
+import { atMost, type Cell } from "../harness/report.ts"
+import { median, percentile, takeTurns } from "../harness/stats.ts"
+import { askOnce, timeOf } from "./ask.ts"
+import { type Hamlet, startHamlet } from "./hamlet.ts"
+import { toVersionCode } from "./vals.ts"
+
+const limits = { saves: 60, warmUp: 5, ready: 4, restMs: 50, p50MsMax: 25 }
+
+/** How long it takes from sending code to the first answer that it gives. */
+export const firstSave: Benchmark = {
+  name: "first-save",
+  isQuick: true,
+  async run() {
+    const hamlet = await startHamlet({ HAMLET_PROCESSES_READY: String(limits.ready) })
+    try {
+      const saves = { next: () => saveAndAsk(hamlet, () => "page"), first: () => saveAndAsk(hamlet, (version) => `val_${version}`) }
+      await takeTurns(limits.warmUp, saves)
+      const times = await takeTurns(limits.saves, saves)
+      const rows = [
+        toRow("the next version of a val that is running", times.next, atMost(median(times.next), limits.p50MsMax, " ms")),
+        toRow("the first version of a new val", times.first, ""),
+      ]
+      const title = `first-save: from sending \`PUT /v1/vals\` to the first answer of that version on its address, ${limits.saves} saves one after the other`
+      return [{ title, columns: ["", "p50, ms", "smallest – p90, ms", "bar"], rows }]
+    } finally {
+      await hamlet.stop()
+    }
+  },
+}
+
+let saved = 0
+
+async function saveAndAsk(hamlet: Hamlet, toName: (version: string) => string): Promise<number> {
+  const version = `version${saved++}`
+  await hamlet.waitForPool(limits.ready)
+  await Bun.sleep(limits.restMs)
+  return timeOf(async () => {
+    const { host } = await hamlet.putVal(toName(version), toVersionCode(version))
+    await askOnce(hamlet.program.url, { host, expected: version })
+  })
+}
+
+function toRow(name: string, times: readonly number[], bar: Cell): Cell[] {
+  return [name, median(times).toFixed(1), `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`, bar]
+}

@@ -1,0 +1,143 @@
+import type { Benchmark } from "../harness/benchmark.ts"
+import { residentMbOf } from "../harness/process-tree.ts"
+import { atMost, type Table } from "../harness/report.ts"
+import { median, percentile, ratioOf } from "../harness/stats.ts"
+import { askOnce, timeOf, waitUntil } from "./ask.ts"
+import { type BenchVal, type Hamlet, startHamlet } from "./hamlet.ts"
+import { abusers, helloCode } from "./vals.ts"
+
+const limits = {
+  rounds: 3,
+  quietMs: 10_000,
+  noisyMs: 20_000,
+  pauseMs: 5,
+  /** An abuser that has died is asked again after this time: by then its fans have pressed the button again. */
+  restartMs: 250,
+  runSecondsMax: 10,
+  ratioMax: 2,
+  growthMbMax: 100,
+}
+
+/** Whether a val notices what others do: its slowest answers alone, and beside vals that take all they can get. */
+export const neighbours: Benchmark = {
+  name: "neighbours",
+  isQuick: false,
+  async run(context) {
+    const hamlet = await startHamlet({ HAMLET_RUN_SECONDS_MAX: String(limits.runSecondsMax) })
+    try {
+      const normal = await hamlet.putVal("normal", helloCode)
+      const abusing = await createAbusers(hamlet)
+      await askFor(hamlet, normal, limits.quietMs)
+      const memory = watchMemory(hamlet.program.pid)
+      const rounds: Round[] = []
+      for (let round = 0; round < limits.rounds; round++) {
+        const quiet = await askFor(hamlet, normal, limits.quietMs)
+        const abuse = startAbuse(hamlet, abusing)
+        const noisy = await askFor(hamlet, normal, limits.noisyMs)
+        const deaths = await abuse.stop()
+        rounds.push({ quiet, noisy, deaths })
+        context.say(
+          `neighbours: p99 ${percentile(quiet, 99).toFixed(1)} ms alone, ${percentile(noisy, 99).toFixed(1)} ms beside ${deaths} deaths`,
+        )
+        await waitUntil("the abusing vals to end", async () => (await hamlet.status()).runs === 0)
+      }
+      return toTables(rounds, memory.stop(), (await hamlet.status()).isolation)
+    } finally {
+      await hamlet.stop()
+    }
+  },
+}
+
+interface Round {
+  readonly quiet: readonly number[]
+  readonly noisy: readonly number[]
+  readonly deaths: number
+}
+
+async function createAbusers(hamlet: Hamlet): Promise<readonly BenchVal[]> {
+  const codes = abusers.flatMap(({ name, count, code }) => Array.from({ length: count }, (_, index) => [`${name}${index}`, code] as const))
+  return Promise.all(codes.map(([name, code]) => hamlet.putVal(name, code)))
+}
+
+/** One client with one connection that asks, waits a little, and asks again. Every request is to be answered, and rightly. */
+async function askFor(hamlet: Hamlet, { host }: BenchVal, ms: number): Promise<readonly number[]> {
+  const times: number[] = []
+  const end = performance.now() + ms
+  while (performance.now() < end) {
+    times.push(await timeOf(() => askOnce(hamlet.program.url, { host })))
+    await Bun.sleep(limits.pauseMs)
+  }
+  return times
+}
+
+/** Keeps every abusing val running until it is stopped; the end of one is the start of the next. Stopping tells how many ended. */
+function startAbuse(hamlet: Hamlet, vals: readonly BenchVal[]): { stop(): Promise<number> } {
+  const abort = new AbortController()
+  let deaths = 0
+  const keepRunning = async ({ host }: BenchVal) => {
+    while (!abort.signal.aborted) {
+      try {
+        await (await fetch(hamlet.program.url, { headers: { host }, signal: abort.signal })).body?.cancel()
+      } catch {
+        // A connection that was cut off is one of the ways for such a val to end.
+      }
+      if (abort.signal.aborted) return
+      deaths += 1
+      await Bun.sleep(limits.restartMs)
+    }
+  }
+  const all = vals.map(keepRunning)
+  return {
+    async stop() {
+      abort.abort()
+      await Promise.all(all)
+      return deaths
+    },
+  }
+}
+
+/** The most that the server itself has taken, and what it took before. */
+function watchMemory(pid: number): { stop(): { readonly beforeMb: number; readonly mostMb: number } } {
+  const beforeMb = residentMbOf(pid)
+  let mostMb = beforeMb
+  const timer = setInterval(() => {
+    mostMb = Math.max(mostMb, residentMbOf(pid))
+  }, limits.restartMs)
+  return {
+    stop() {
+      clearInterval(timer)
+      return { beforeMb, mostMb }
+    },
+  }
+}
+
+function toTables(rounds: readonly Round[], memory: { beforeMb: number; mostMb: number }, isolation: string): readonly Table[] {
+  const count = abusers.reduce((sum, abuser) => sum + abuser.count, 0)
+  const kinds = abusers.map(({ name, count }) => `${count} ${name}`).join(", ")
+  const deaths = rounds.reduce((sum, round) => sum + round.deaths, 0)
+  const row = (percent: number, toBar: (ratio: number) => ReturnType<typeof atMost> | "") => {
+    const [a, b] = [rounds.map(({ noisy }) => percentile(noisy, percent)), rounds.map(({ quiet }) => percentile(quiet, percent))]
+    const { ratio, spread } = ratioOf({ a, b })
+    return [`p${percent}`, median(b).toFixed(2), median(a).toFixed(2), ratio.toFixed(2), spread, toBar(ratio)]
+  }
+  const growthMb = memory.mostMb - memory.beforeMb
+  return [
+    {
+      title: `neighbours: answers of a val alone and beside ${count} abusing vals (${kinds}), with ${isolation}`,
+      columns: ["", "alone, ms", "beside them, ms", "ratio", "smallest – largest", "bar"],
+      rows: [row(50, () => ""), row(99, (ratio) => atMost(ratio, limits.ratioMax))],
+    },
+    {
+      title: `neighbours: resident memory of the server meanwhile, in which abusing vals ended and were asked again ${deaths} times`,
+      columns: ["before", "at most", "growth", "bar"],
+      rows: [
+        [
+          `${memory.beforeMb.toFixed(0)} MB`,
+          `${memory.mostMb.toFixed(0)} MB`,
+          `${growthMb.toFixed(0)} MB`,
+          atMost(growthMb, limits.growthMbMax, " MB"),
+        ],
+      ],
+    },
+  ]
+}

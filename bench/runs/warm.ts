@@ -1,0 +1,81 @@
+import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { runLoad } from "../harness/load.ts"
+import { atLeast, type Cell } from "../harness/report.ts"
+import { median, ratioOf, takeTurns } from "../harness/stats.ts"
+import { describePeers, ensurePeers } from "../peers/install.ts"
+import { startBareProxy, startDenoHttpWorker, startWorkerLoader } from "../peers/start.ts"
+import { askNewPath, askOnce } from "./ask.ts"
+import { type BenchVal, type Hamlet, startHamlet } from "./hamlet.ts"
+import { helloCode, loggingCode } from "./vals.ts"
+
+const limits = { connections: 32, seconds: 4, rounds: 5, checkedRuns: 64 }
+const ratiosMin = { worker: 3.5, loader: 4, proxy: 0.7, logging: 0.8 }
+
+/** How many requests a val that is running can answer, each of them a run on record. */
+export const warm: Benchmark = {
+  name: "warm",
+  isQuick: true,
+  async run(context) {
+    await ensurePeers(context.say)
+    const hamlet = await startHamlet()
+    const loader = await startWorkerLoader()
+    const worker = await startDenoHttpWorker({ isNext: false })
+    const proxy = await startBareProxy()
+    try {
+      const hello = await createVal(hamlet, "hello", helloCode)
+      const logging = await createVal(hamlet, "logging", loggingCode)
+      const rates = await measure({
+        hello: toLoad(hamlet.program.url, "/", hello.host),
+        logging: toLoad(hamlet.program.url, "/", logging.host),
+        worker: toLoad(worker.url, (await askNewPath(worker.url)).path),
+        loader: toLoad(loader.url, (await askNewPath(loader.url)).path),
+        proxy: toLoad(proxy.url, (await askNewPath(proxy.url)).path),
+      })
+      const { isolation } = await hamlet.status()
+      return [toTable(context, rates, isolation)]
+    } finally {
+      for (const program of [hamlet, loader, worker, proxy]) await program.stop()
+    }
+  },
+}
+
+type Rates = Readonly<Record<"hello" | "logging" | "worker" | "loader" | "proxy", readonly number[]>>
+
+/** A val of which we have seen that each request becomes a run. */
+async function createVal(hamlet: Hamlet, name: string, code: string): Promise<BenchVal> {
+  const val = await hamlet.putVal(name, code)
+  await Promise.all(Array.from({ length: limits.checkedRuns }, () => askOnce(hamlet.program.url, { host: val.host })))
+  await hamlet.assertRuns(val, limits.checkedRuns)
+  return val
+}
+
+async function measure(loads: Readonly<Record<keyof Rates, () => Promise<number>>>): Promise<Rates> {
+  await takeTurns(1, loads)
+  return takeTurns(limits.rounds, loads)
+}
+
+function toLoad(url: string, path: string, host?: string): () => Promise<number> {
+  return () => runLoad({ url, host, paths: [path], connections: limits.connections, seconds: limits.seconds })
+}
+
+function toTable(context: Context, rates: Rates, isolation: string) {
+  const peers = describePeers()
+  const compare = (name: string, other: readonly number[], ours: readonly number[], ratioMin: number): Cell[] => {
+    const { ratio, spread } = ratioOf({ a: ours, b: other })
+    context.say(`warm, ${name}: ${ratio.toFixed(2)} (${spread})`)
+    return [name, median(other).toFixed(0), ratio.toFixed(2), spread, atLeast(ratio, ratioMin)]
+  }
+  const { hello, logging } = rates
+  return {
+    title: `warm: hello world, ${limits.connections} connections; Hamlet through its gateway, with ${isolation}, every request recorded`,
+    columns: ["", "1/s", "Hamlet to this", "smallest – largest", "bar"],
+    rows: [
+      ["Hamlet", median(hello).toFixed(0), "", "", ""],
+      compare(peers.worker, rates.worker, hello, ratiosMin.worker),
+      compare(peers.loader, rates.loader, hello, ratiosMin.loader),
+      compare("a bare Bun proxy to a plain `Deno.serve`", rates.proxy, hello, ratiosMin.proxy),
+      ["Hamlet, one `console.log` a request", median(logging).toFixed(0), "", "", ""],
+      compare("with the log to without", hello, logging, ratiosMin.logging),
+    ],
+  }
+}

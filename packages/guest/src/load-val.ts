@@ -1,0 +1,36 @@
+import { setEnvironment } from "./environment.ts"
+import { toErrorText } from "./error-text.ts"
+import { setLogLimit } from "./outbox.ts"
+import { hidePaths } from "./process-guard.ts"
+import { createBroken, type Program, toProgram } from "./program.ts"
+import type { ErrorText, Load } from "./protocol.ts"
+import { closeRun, createRun, inRun, openRun, setLoadRun } from "./runs.ts"
+import { nameModulesBeside } from "./stack-text.ts"
+
+export interface LoadedVal {
+  readonly program: Program
+  /** Why it could not be loaded. */
+  readonly error: ErrorText | undefined
+}
+
+/** Makes this process the val's, and evaluates its module as part of the run that waits for it. Never throws. */
+export async function loadVal(load: Load): Promise<LoadedVal> {
+  setLogLimit(load.limits.logBytesMax)
+  nameModulesBeside(load.url)
+  setEnvironment(load.env)
+  hidePaths(load.url)
+  setLoadRun(createRun(load.runId))
+  const run = openRun(load.runId)
+  try {
+    const module: Record<string, unknown> = await inRun(run, importModule, load.url)
+    return { program: toProgram(module, load), error: undefined }
+  } catch (thrown) {
+    return { program: createBroken(thrown), error: toErrorText(thrown) }
+  } finally {
+    closeRun(run)
+  }
+}
+
+function importModule(url: string): Promise<Record<string, unknown>> {
+  return import(url)
+}

@@ -1,0 +1,45 @@
+/**
+ * The guest: what runs inside the sandbox, on Deno. It is started before there is a val to run, with the folder of its sockets as its first
+ * argument and a folder for the val's own files as its second. See protocol.ts for what it says to the host.
+ */
+import { captureConsole } from "./console-capture.ts"
+import { connectControl } from "./control.ts"
+import { catchTheUncaught } from "./failures.ts"
+import { loadVal } from "./load-val.ts"
+import { errorToJson, openOutbox, send } from "./outbox.ts"
+import { forbidExit } from "./process-guard.ts"
+import { serve, startServing } from "./serve.ts"
+import { captureStandardStreams } from "./standard-streams.ts"
+import { guardTimers } from "./timers.ts"
+import { warmUp } from "./warm-up.ts"
+
+const [socketFolder = "/run/val"] = Deno.args
+const inPath = `${socketFolder}/in.sock`
+const exit = Deno.exit
+
+// 1. The two sockets, while they may still be opened.
+const control = await connectControl(`${socketFolder}/control.sock`, () => exit(0))
+Deno.serve({ path: inPath, onListen: () => {} }, serve)
+
+// 2. What a val sees instead of the real thing.
+catchTheUncaught()
+captureConsole()
+captureStandardStreams()
+guardTimers()
+forbidExit()
+
+// 3. Everything once, so that the first run finds it compiled.
+await warmUp(inPath)
+
+// 4. From here on nothing can be opened any more.
+await Deno.permissions.revoke({ name: "net" })
+await Deno.permissions.revoke({ name: "read", path: socketFolder })
+await Deno.permissions.revoke({ name: "write", path: socketFolder })
+openOutbox(control.write)
+send('{"kind":"warm"}')
+
+// 5. The val.
+const load = await control.load
+const { program, error } = await loadVal(load)
+startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
+send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)

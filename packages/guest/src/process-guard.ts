@@ -1,0 +1,29 @@
+import process from "node:process"
+import { failCurrentRun } from "./failures.ts"
+import { ErrorCtor } from "./primordials.ts"
+
+/** A val that exits fails its run; the process is not its own, since other runs are in it. */
+export function forbidExit(): void {
+  Deno.exit = (code) => refuse(code ?? Deno.exitCode)
+  // `process.exit`, also under the name that it is imported by, ends in `reallyExit`.
+  const node = process as unknown as Record<string, (code?: number) => never>
+  node.exit = (code) => refuse(code ?? 0)
+  node.reallyExit = (code) => refuse(code ?? 0)
+  node.abort = () => refuse(134)
+}
+
+function refuse(code: number): never {
+  const error = new ErrorCtor(`Cannot exit with code ${code}: a val shares its process with other runs`)
+  // Said at once: thrown alone, it might be caught.
+  failCurrentRun(error)
+  throw error
+}
+
+/** The paths of the host say nothing to a val and are nobody's business. */
+export function hidePaths(entryUrl: string): void {
+  Object.defineProperty(Deno, "args", { value: Object.freeze([]) })
+  Object.defineProperty(Deno, "mainModule", { value: entryUrl })
+  process.argv = ["deno", entryUrl]
+  process.execArgv = []
+  process.execPath = "deno"
+}

@@ -1,0 +1,74 @@
+import { type AsyncContext, getAsyncContext, type PrintingConsole, setAsyncContext } from "./internals.ts"
+import { setAdd, setDelete, setForEach, setSize } from "./primordials.ts"
+import type { ErrorText } from "./protocol.ts"
+
+/** One run as the guest knows it; it is what the asynchronous context of the val's code carries. */
+export interface Run {
+  readonly id: string
+  /** Of all messages so far, in UTF-8. */
+  logBytes: number
+  logCount: number
+  areLogsCut: boolean
+  /** The first error that nobody caught. */
+  failure: { readonly thrown: unknown; readonly error: ErrorText } | undefined
+  /** Ends the answer that is waited for, with a failure. */
+  end: ((answer: Response) => void) | undefined
+  /** Indentation, counts and timers of console; there when a method was called that needs them. */
+  console: PrintingConsole | undefined
+}
+
+/** A run that has done nothing yet. */
+export function createRun(id: string): Run {
+  return { id, logBytes: 0, logCount: 0, areLogsCut: false, failure: undefined, end: undefined, console: undefined }
+}
+
+const active = new Set<Run>()
+
+/** The run that loaded the module. It answers for what belongs to no other. */
+let loadRun: Run | undefined
+
+export function setLoadRun(run: Run): void {
+  loadRun = run
+}
+
+/** The run of that id. The one that waited for the module goes on as the same run, for what was logged while it loaded is its own. */
+export function openRun(id: string): Run {
+  const run = loadRun !== undefined && loadRun.id === id ? loadRun : createRun(id)
+  setAdd(active, run)
+  return run
+}
+
+/** Its answer is complete. What it left running keeps the run in its context. */
+export function closeRun(run: Run): void {
+  run.end = undefined
+  setDelete(active, run)
+}
+
+/** A key that no AsyncLocalStorage uses: theirs are numbers. */
+const contextKey = "run"
+
+/** Calls `work(argument)` so that it, and whatever it starts, belongs to `run`. */
+export function inRun<Argument, Result>(run: Run, work: (argument: Argument) => Result, argument: Argument): Result {
+  const outer = getAsyncContext()
+  setAsyncContext({ __proto__: null, ...outer, [contextKey]: run } as AsyncContext)
+  try {
+    return work(argument)
+  } finally {
+    setAsyncContext(outer)
+  }
+}
+
+/** The run to which the code that is being executed belongs; where no context tells, the only active one, or else the one that loaded it. */
+export function currentRun(): Run | undefined {
+  const run = getAsyncContext()?.[contextKey] as Run | undefined
+  return run === undefined ? ownerOfTheRest() : run
+}
+
+function ownerOfTheRest(): Run | undefined {
+  if (setSize(active) !== 1) return loadRun
+  let only: Run | undefined
+  setForEach(active, (run) => {
+    only = run
+  })
+  return only
+}

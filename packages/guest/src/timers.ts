@@ -1,0 +1,34 @@
+import timers from "node:timers"
+import { failCurrentRun } from "./failures.ts"
+import { reflectApply } from "./primordials.ts"
+
+type Callback = (...args: unknown[]) => unknown
+type StartTimer = (callback: unknown, ...rest: unknown[]) => unknown
+
+/**
+ * An error that a timer's callback throws is reported when the callback has ended, and with it the context that says whose it was. So it
+ * is caught inside.
+ */
+export function guardTimers(): void {
+  for (const name of ["setTimeout", "setInterval", "setImmediate"] as const) {
+    const start = globalThis[name] as unknown as StartTimer
+    const guarded: StartTimer = (callback, ...rest) =>
+      start(typeof callback === "function" ? guard(callback as Callback) : callback, ...rest)
+    // Among them is what util.promisify asks for.
+    Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(start))
+    const descriptor = { value: guarded, writable: true, configurable: true, enumerable: true }
+    Object.defineProperty(globalThis, name, descriptor)
+    Object.defineProperty(timers, name, descriptor)
+  }
+}
+
+function guard(callback: Callback): Callback {
+  return function (this: unknown, ...args) {
+    try {
+      return reflectApply(callback, this, args)
+    } catch (error) {
+      failCurrentRun(error)
+      return undefined
+    }
+  }
+}

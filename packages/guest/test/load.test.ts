@@ -1,0 +1,184 @@
+import { describe, expect, test } from "bun:test"
+import { startGuest, startVal } from "./support/vals.ts"
+
+/** What a call without arguments gives. */
+async function run(code: string, modules = {}) {
+  const guest = await startVal(code, { isHttp: false, modules })
+  return await guest.call()
+}
+
+/** Why it cannot be loaded. */
+async function refusal(code: string) {
+  const guest = await startGuest()
+  const message = await guest.load(code)
+  if (message.kind !== "load_failed") throw new Error("it was loaded")
+  return message.error
+}
+
+describe("loadVal chooses what to run:", () => {
+  test("the default export", async () => {
+    expect(await run(`export default () => "default"; export const other = () => "other"`)).toMatchObject({ value: "default" })
+  })
+
+  test("the only exported function, whatever else is exported", async () => {
+    expect(await run(`export const rate = 3; export function tell() { return "told" }`)).toMatchObject({ value: "told" })
+  })
+
+  test("the only exported value, which is no function to call again", async () => {
+    const guest = await startGuest()
+    expect(await guest.load(`export const answer = 42`, { isHttp: false })).toEqual({ kind: "loaded", isCallable: false })
+    expect(await guest.call()).toMatchObject({ value: 42 })
+  })
+
+  test("an exported promise, once it is kept", async () => {
+    expect(await run(`export default Promise.resolve("kept")`)).toMatchObject({ value: "kept" })
+  })
+
+  test("nothing, when nothing is exported", async () => {
+    expect(await run(`console.log("for the effect")`)).toEqual({ value: null, isCut: false, logCount: 0 })
+  })
+
+  test("none of several", async () => {
+    const message = "Cannot choose what to run: the val exports a, b and none of them as default"
+    expect(await refusal(`export const a = () => 1; export const b = () => 2; export const c = 3`)).toMatchObject({ name: "Error", message })
+    expect((await refusal(`export const a = 1, b = 2`)).message).toBe(message)
+  })
+
+  test("the fetch of an object, for a val that is asked over http", async () => {
+    const guest = await startGuest()
+    const code = `export default { name: "app", fetch(request: Request) { return new Response(this.name + new URL(request.url).pathname) } }`
+    expect(await guest.load(code)).toEqual({ kind: "loaded", isCallable: true })
+    expect(await (await guest.request("/x")).text()).toBe("app/x")
+    expect(await guest.call()).toMatchObject({ value: { status: 200, body: "app/" } })
+  })
+})
+
+describe("loadVal takes", () => {
+  test("TypeScript with top-level await", async () => {
+    const code = `enum Colour { Red = "red" }\nconst wait: Promise<Colour> = new Promise((resolve) => setTimeout(() => resolve(Colour.Red), 1))
+      const colour = await wait\nexport default (): string => colour satisfies string`
+    expect(await run(code)).toMatchObject({ value: "red" })
+  })
+
+  test("JSX with a pragma", async () => {
+    const code = `/** @jsx h */\nconst h = (...parts: unknown[]) => parts\nexport default () => <p class="x">hi {1 + 1}</p>`
+    expect(await run(code)).toMatchObject({ value: ["p", { class: "x" }, "hi ", 2] })
+  })
+
+  test("JSX with the runtime of another val", async () => {
+    const modules = { "ada/view/jsx-runtime": `export const jsx = (tag: string, props: object) => ({ tag, props }); export const jsxs = jsx` }
+    const code = `/** @jsxImportSource http://localhost:8080/v/ada/view */\nexport default () => <p>hi</p>`
+    expect(await run(code, modules)).toMatchObject({ value: { tag: "p", props: { children: "hi" } } })
+  })
+
+  test("no JSX without a pragma unless React is there", async () => {
+    expect(await refusal(`export default <p>hi</p>`)).toMatchObject({ name: "ReferenceError", message: "React is not defined" })
+    const code = `const React = { createElement: (tag: string) => tag }; export default () => <p>hi</p>`
+    expect(await run(code)).toMatchObject({ value: "p" })
+  })
+
+  test("built-in modules of Node", async () => {
+    const code = `import { createHash } from "node:crypto"; import path from "node:path"; import { Buffer } from "node:buffer"
+      export default () => [createHash("sha256").update("x").digest("hex").slice(0, 8), path.join("a", "b"), Buffer.from("x").toString("base64")]`
+    expect(await run(code)).toMatchObject({ value: ["2d711642", "a/b", "eA=="] })
+  })
+
+  test("imports of other vals, by address and relative, each evaluated once", async () => {
+    const modules = {
+      "bob/lib": `import { count } from "./counter@2"; count.value += 1; export const double = (n: number) => 2 * n; export { count }`,
+      "bob/counter@2": `export const count = { value: 0 }`,
+      "https://esm.town/v/std/shout?v=4": `export const shout = (text: string) => text.toUpperCase()`,
+    }
+    const code = `import { double } from "http://localhost:8080/v/bob/lib"; import { count } from "/v/bob/counter@2"
+      import { shout } from "https://esm.town/v/std/shout?v=4"
+      export default async () => [double(4), count.value, shout("hi"), (await import("../bob/lib")).double(1), import.meta.url]`
+    expect(await run(code, modules)).toMatchObject({ value: [8, 1, "HI", 2, "http://localhost:8080/v/ada/hello@3"] })
+  })
+})
+
+describe("loadVal refuses", () => {
+  const cases: [title: string, specifier: string, message: string][] = [
+    ["a val that is not there", "http://localhost:8080/v/bob/none", `Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`],
+    ["one beside it that is not there", "./none", `Cannot import "http://localhost:8080/v/ada/none": no such val, or not visible to its author`],
+    ["one from elsewhere that is not there", "https://esm.town/v/std/blob", `Cannot import "https://esm.town/v/std/blob": no such val, or not visible to its author`],
+    ["another page of this server", "http://localhost:8080/other.ts", `Cannot import "http://localhost:8080/other.ts": remote imports are not available yet`],
+    ["a module from the web", "https://example.com/x.ts", `Cannot import from "example.com": remote imports are not available yet`],
+    ["a package from npm", "npm:left-pad@1", "Cannot import from npm: remote imports are not available yet"],
+    ["a package from jsr", "jsr:@std/assert", `Cannot import "jsr:@std/assert": remote imports are not available yet`],
+    ["a bare name", "lodash", `Cannot import "lodash": packages are imported as "npm:lodash"`],
+    ["a built-in module without its prefix", "fs", `Cannot import "fs": built-in modules are imported as "node:fs"`],
+    ["a built-in module that is none", "node:nonsense", `Cannot import "node:nonsense": there is no such module`],
+    ["a file", "file:///etc/passwd", `Cannot import "file:///etc/passwd": a val has no files to import`],
+  ]
+  test.each(cases)("%s", async (_, specifier, message) => {
+    const error = await refusal(`\nimport x from "${specifier}"\nexport default x`)
+    expect(error).toEqual({ name: "TypeError", message, stack: `TypeError: ${message}\n    at ada/hello.tsx:2:15` })
+  })
+
+  test("the same when it is imported while it runs", async () => {
+    const { error } = await run(`export default () => import("http://localhost:8080/v/bob/" + "none")`)
+    expect(error.message).toBe(`Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`)
+  })
+
+  test("code that is none, and shows the line", async () => {
+    const error = await refusal(`const a = 1\nexport default ( => 1`)
+    expect(error.name).toBe("SyntaxError")
+    expect(error.message).toContain("2 | export default ( => 1")
+    expect(error.stack).toContain("at ada/hello.tsx:2:18")
+  })
+
+  test("an import of what is not exported", async () => {
+    const guest = await startGuest()
+    guest.add({ "bob/lib": "export const a = 1" })
+    expect(await guest.load(`import { b } from "../bob/lib"\nexport default b`)).toMatchObject({
+      error: { name: "SyntaxError", message: "The requested module '../bob/lib' does not provide an export named 'b' at ada/hello.tsx:1:10" },
+    })
+  })
+
+  test("a module that throws, and tells everybody who asks", async () => {
+    const guest = await startGuest()
+    const stack = "RangeError: too much\n    at ada/hello.tsx:1:39"
+    const error = { name: "RangeError", message: "too much", stack }
+    expect(await guest.load(`console.log("before"); await 0; throw new RangeError("too much")`)).toEqual({ kind: "load_failed", error })
+    const response = await guest.request("/")
+    expect([response.status, response.headers.get("x-hamlet-failure")]).toEqual([500, "1"])
+    expect(await response.json()).toEqual({ error, logCount: 0 })
+    expect(await guest.call([], "load")).toEqual({ error, logCount: 1 } as never)
+    expect(guest.texts("load")).toEqual(["before"])
+  })
+})
+
+describe("loadVal", () => {
+  test("counts what the module logs for the run that waits for it, and goes on with that run", async () => {
+    const guest = await startVal(`console.log("loading"); export default () => { console.log("running"); return 1 }`, { isHttp: false })
+    expect(await guest.call([], "load")).toEqual({ value: 1, isCut: false, logCount: 2 } as never)
+    expect(guest.texts("load")).toEqual(["loading", "running"])
+    expect(await guest.call([], "next")).toMatchObject({ logCount: 1 })
+  })
+
+  test("keeps runs waiting that come before it is done", async () => {
+    const guest = await startGuest()
+    const early = Promise.all([guest.request("/early"), guest.call([])])
+    await guest.load(`await new Promise((resolve) => setTimeout(resolve, 20)); export default (request: Request) => new Response(request.url)`)
+    const [response, returned] = await early
+    expect(await response.text()).toBe("http://ada-hello.localhost:8080/early")
+    expect(returned).toMatchObject({ value: { body: "http://ada-hello.localhost:8080/" } })
+  })
+
+  test("loads one val and never another", async () => {
+    const guest = await startVal(`export default () => "first"`)
+    guest.add({ "ada/other@1": `export default () => "second"` })
+    await guest.load(`export default () => "second"`, { url: "http://localhost:8080/v/ada/other@1" })
+    await guest.settle()
+    expect(await (await guest.request("/")).text()).toBe("first")
+    expect(guest.messages.filter(({ kind }) => kind === "loaded")).toHaveLength(1)
+  })
+
+  test("answers a ping, and ends when the host has gone", async () => {
+    const guest = await startVal(`export default () => { setInterval(() => {}, 1000); return 1 }`)
+    await guest.call()
+    await guest.settle()
+    guest.hangUp()
+    expect(await guest.exited).toBe(0)
+  })
+})

@@ -1,0 +1,27 @@
+import { afterEach } from "bun:test"
+import { GuestProcess, type LoadOptions, type Modules } from "./guest-process.ts"
+
+const started = new Set<GuestProcess>()
+
+afterEach(async () => {
+  await Promise.all([...started].map((guest) => guest.stop()))
+  started.clear()
+})
+
+/** A warm guest; it ends with the test. */
+export async function startGuest(): Promise<GuestProcess> {
+  const guest = new GuestProcess()
+  started.add(guest)
+  await guest.start()
+  return guest
+}
+
+/** A guest with a val in it that was loaded. */
+export async function startVal(code: string, options: LoadOptions & { readonly modules?: Modules } = {}): Promise<GuestProcess> {
+  const { modules = {}, ...load } = options
+  const guest = await startGuest()
+  guest.add(modules)
+  const message = await guest.load(code, load)
+  if (message.kind !== "loaded") throw new Error(`the val was not loaded: ${JSON.stringify(message)}`)
+  return guest
+}

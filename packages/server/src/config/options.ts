@@ -1,0 +1,97 @@
+/** One setting: docs/configuration.md is made from these. The flag is the name without `HAMLET_`, in kebab-case. */
+export interface Option {
+  readonly env: string
+  readonly default: string
+  readonly meaning: string
+}
+
+/** Every setting there is. */
+export const options = [
+  { env: "HAMLET_HOST", default: "127.0.0.1", meaning: "Address to listen on. `0.0.0.0` for every network the machine is in." },
+  { env: "HAMLET_PORT", default: "8080", meaning: "Port to listen on; `0` takes any that is free." },
+  { env: "HAMLET_DATA_DIR", default: "./data", meaning: "Folder for the SQLite database and the key of secrets." },
+  {
+    env: "HAMLET_DATABASE_URL",
+    default: "",
+    meaning: "`postgres://user:password@host/database` to use PostgreSQL (14 or newer). Empty: SQLite in the data folder.",
+  },
+  { env: "HAMLET_DATABASE_CONNECTIONS_MAX", default: "10", meaning: "Connections to PostgreSQL." },
+  {
+    env: "HAMLET_BASE_URL",
+    default: "http://localhost:PORT",
+    meaning: "The address people use, without a slash at the end. Every link in an answer begins with it.",
+  },
+  {
+    env: "HAMLET_VALS_DOMAIN",
+    default: "localhost:PORT",
+    meaning: "Host and port under which vals have addresses of their own: `{user}-{val}.{domain}`.",
+  },
+  { env: "HAMLET_USER", default: "the name you are logged in as", meaning: "Name of the first user, created at the first start." },
+  {
+    env: "HAMLET_TOKEN",
+    default: "",
+    meaning:
+      "Token of the first user, 32 to 200 visible ASCII characters, for automation. Empty: one is made up at the first start and printed once.",
+  },
+  {
+    env: "HAMLET_SECRET_KEY",
+    default: "",
+    meaning:
+      "Keys that encrypt secrets, each 32 bytes in base64, separated by commas; the first encrypts, all decrypt. Empty: a key file in the data folder. Several nodes need the same keys.",
+  },
+  { env: "HAMLET_RATE_PER_TOKEN", default: "none on loopback, else 10000", meaning: "Requests a minute for each token, or `none`." },
+  {
+    env: "HAMLET_RATE_PER_ADDRESS",
+    default: "none on loopback, else 1000",
+    meaning: "Requests a minute for each address that sends no valid token, or `none`.",
+  },
+  {
+    env: "HAMLET_ADDRESS_HEADER",
+    default: "",
+    meaning:
+      "Header in which a proxy that you run gives the client's address, such as `x-forwarded-for` (its last entry counts). Empty: the address of the connection.",
+  },
+  { env: "HAMLET_BODY_BYTES_MAX", default: "2097152", meaning: "Largest body of a request to the API, in bytes." },
+  {
+    env: "HAMLET_ISOLATION",
+    default: "auto",
+    meaning:
+      "What stands between vals and the machine: `bubblewrap` (namespaces without a network, Linux), `deno` (Deno's permissions only), or `auto`, the best there is. With `deno` by itself the server listens on loopback only; `deno` spelled out lets it listen anywhere.",
+  },
+  { env: "HAMLET_RUN_SECONDS_MAX", default: "60", meaning: "Time until a val has begun its answer, or a call has returned." },
+  { env: "HAMLET_STREAM_SECONDS_MAX", default: "3600", meaning: "Time for the rest of an answer, and for a WebSocket." },
+  { env: "HAMLET_VAL_MEMORY_MB", default: "256", meaning: "Memory of one val's process, its scratch folder included." },
+  { env: "HAMLET_VAL_SCRATCH_MB", default: "32", meaning: "Size of the folder `/tmp` of one val's process, which is in memory." },
+  {
+    env: "HAMLET_VAL_CPU_SECONDS_MAX",
+    default: "30",
+    meaning: "CPU time that a val's process may take without a pause and without any of its runs ending.",
+  },
+  { env: "HAMLET_VAL_BODY_BYTES_MAX", default: "1073741824", meaning: "Largest body of a request to a val's web address, in bytes." },
+  { env: "HAMLET_RUNS_PER_VAL_MAX", default: "256", meaning: "Runs of one val at the same time; more have to wait." },
+  { env: "HAMLET_RUNS_PER_ACCOUNT_MAX", default: "1024", meaning: "Runs on one account at the same time; more have to wait." },
+  { env: "HAMLET_PROCESSES_READY", default: "4", meaning: "Processes that are kept started for vals that are not running yet." },
+  {
+    env: "HAMLET_PROCESSES_READY_MAX",
+    default: "64",
+    meaning: "How many are kept for some minutes after so many were needed at once.",
+  },
+  {
+    env: "HAMLET_PROCESSES_MAX",
+    default: "one for each 64 MB of half the memory",
+    meaning: "Processes of vals and for vals. When there is no room, the one that was idle for longest ends.",
+  },
+  { env: "HAMLET_PROCESSES_MEMORY_MB", default: "half the memory", meaning: "Memory of all these processes together." },
+  { env: "HAMLET_IDLE_SECONDS", default: "300", meaning: "Time after which a process ends that nobody has asked for anything." },
+  { env: "HAMLET_PROCESS_SECONDS_MAX", default: "3600", meaning: "Time after which a val gets a new process, however busy it is." },
+  { env: "HAMLET_RUNS_KEPT_DAYS", default: "30", meaning: "Days for which runs are kept." },
+  { env: "HAMLET_RUNS_KEPT_PER_VAL", default: "10000", meaning: "Runs that are kept of each val, the latest ones." },
+  {
+    env: "HAMLET_LOG_LEVEL",
+    default: "info",
+    meaning: "`debug`, `info` (every request), `warn`, `error` or `none`. Logs are JSON lines on standard error.",
+  },
+] as const satisfies readonly Option[]
+
+/** The name of a setting in the environment. */
+export type Env = (typeof options)[number]["env"]

@@ -1,0 +1,76 @@
+import type { Env } from "./options.ts"
+
+/** A setting that cannot be used; the message is one sentence for the operator. */
+export class ConfigError extends Error {}
+
+function fail(env: Env, value: string, reason: string): never {
+  throw new ConfigError(`Cannot use ${env} "${value}": ${reason}`)
+}
+
+export function readInteger(env: Env, text: string, min: number, max: number): number | undefined {
+  if (text === "") return undefined
+  const number = Number(text)
+  return /^\d+$/.test(text) && number >= min && number <= max ? number : fail(env, text, `it must be a whole number from ${min} to ${max}`)
+}
+
+export function readRate(env: Env, text: string, standard: number | undefined): number | undefined {
+  return text === "none" ? undefined : (readInteger(env, text, 1, 1_000_000_000) ?? standard)
+}
+
+export function readDatabaseUrl(text: string): string | undefined {
+  if (text === "") return undefined
+  // The address may hold a password, so it is not repeated.
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+    ? text
+    : fail("HAMLET_DATABASE_URL", "…", "it must begin with postgres:// and be a valid address")
+}
+
+export function readBaseUrl(text: string): string | undefined {
+  if (text === "") return undefined
+  // Paths are put behind it, so that a query could not stay at the end; a password would be in every link.
+  if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) {
+    fail("HAMLET_BASE_URL", text, "it must be an http or https address without a query or a password")
+  }
+  return text.replace(/\/+$/, "")
+}
+
+export function readDomain(text: string): string | undefined {
+  if (text === "") return undefined
+  return /^[a-z0-9.-]+(:\d{1,5})?$/i.test(text)
+    ? text.toLowerCase()
+    : fail("HAMLET_VALS_DOMAIN", text, "it must be a host name, with a port if need be")
+}
+
+const usernamePattern = /^[a-zA-Z][a-zA-Z0-9_]{0,29}$/
+
+export function readUser(text: string): string | undefined {
+  if (text === "") return undefined
+  return usernamePattern.test(text) ? text : fail("HAMLET_USER", text, "it must be 1 to 30 letters, digits and underscores, a letter first")
+}
+
+export function toUsername(login: string): string {
+  const name = login.replaceAll(/[^a-zA-Z0-9_]/g, "_").slice(0, 30)
+  return usernamePattern.test(name) ? name : "me"
+}
+
+export function readToken(text: string): string | undefined {
+  if (text === "") return undefined
+  return /^[\x21-\x7e]{32,200}$/.test(text) ? text : fail("HAMLET_TOKEN", "…", "it must be 32 to 200 visible ASCII characters")
+}
+
+export function readKeys(text: string): readonly Uint8Array[] | undefined {
+  if (text === "") return undefined
+  const keys = text.split(",").map((part) => Buffer.from(part.trim(), "base64"))
+  return keys.every((key) => key.length === 32) ? keys : fail("HAMLET_SECRET_KEY", "…", "each key must be 32 bytes in base64")
+}
+
+export function readHeader(text: string): string | undefined {
+  if (text === "") return undefined
+  return /^[\w.-]+$/.test(text) ? text.toLowerCase() : fail("HAMLET_ADDRESS_HEADER", text, "it must be the name of a header")
+}
+
+/** One of a few words; the first is what holds when nothing is said. */
+export function readChoice<Choice extends string>(env: Env, text: string, choices: readonly [Choice, ...Choice[]]): Choice {
+  if (text === "") return choices[0]
+  return choices.find((choice) => choice === text) ?? fail(env, text, `it must be one of ${choices.join(", ")}`)
+}

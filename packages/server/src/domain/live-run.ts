@@ -1,0 +1,229 @@
+import { cutError, cutText, cutValue } from "./cut.ts"
+import type { RunListener, Seat } from "./execution.ts"
+import type { LogLine, RunError, RunInput, RunRecord, RunRequest, RunSource, RunStatus } from "./runs.ts"
+
+/** A run that is about to begin. */
+export interface NewRun {
+  readonly id: string
+  readonly valId: string
+  readonly version: number
+  readonly accountId: string
+  readonly ownerId: string
+  readonly parentId: string | null
+  readonly source: RunSource
+  readonly startedAt: number
+  readonly args: unknown
+  readonly request: { readonly method: string; readonly url: string } | null
+  /** What a replay needs of the request: null when its body was too large to be kept. */
+  readonly input: RunInput | null
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly status: "succeeded" | "failed" | "timed_out" | "cancelled" | "crashed"
+  readonly error: RunError | null
+  readonly returnValue?: unknown
+  readonly responseStatus?: number
+}
+
+/** What followers of a run hear. */
+export type LiveEvent =
+  | { readonly kind: "log"; readonly index: number; readonly line: LogLine }
+  | { readonly kind: "end"; readonly status: RunStatus }
+
+/** A run of this process, from its beginning until the last of it is on disk. */
+export interface LiveRun extends RunListener {
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly status: RunStatus
+  readonly logs: readonly LogLine[]
+  readonly logsTruncated: boolean
+  readonly isCancelled: boolean
+  /** Aborted when the run is cancelled. Made when it is asked for. */
+  readonly signal: AbortSignal
+  /** Where it runs, so that cancelling it reaches it. */
+  attach(seat: Seat): void
+  cancel(): void
+  /** The first end counts. Errors that nobody caught, before or after, turn a success into a failure. */
+  finish(end: RunEnd): void
+  /** Resolves when the run as it is now is on disk; rejects when that failed, though it will be tried again. */
+  settled(): Promise<void>
+  /** Returns how to stop listening. */
+  subscribe(listener: (event: LiveEvent) => void): () => void
+}
+
+/** How much of a run is kept. */
+export interface RunSizes {
+  readonly valueBytesMax: number
+  readonly logBytesMax: number
+}
+
+/** Who writes a run down. */
+export interface RunKeeper {
+  readonly nodeId: string
+  readonly sizes: RunSizes
+  now(): number
+  /** There is something about the run that is not on disk yet. */
+  noteChange(run: WrittenRun): void
+  /** Somebody waits until the run is on disk. */
+  hurry(run: WrittenRun): Promise<void>
+}
+
+/** What a line costs beyond its message, so that empty lines have an end too. */
+const lineBytes = 64
+const noLogs: readonly LogLine[] = []
+
+/** The run and its record in one object: there are thousands in a second, and most are never more than this. */
+export class WrittenRun implements LiveRun, RunRecord {
+  readonly #new: NewRun
+  readonly #keeper: RunKeeper
+  readonly args: unknown
+  /** One that somebody asked for through the API: it is never given up. */
+  readonly isKept: boolean
+  status: RunStatus
+  endedAt: number | null = null
+  error: RunError | null = null
+  returnValue: unknown = null
+  logsTruncated = false
+  isCancelled = false
+  /** Not on disk yet, nor in the list of those with news. */
+  isFresh = false
+  isChanged = false
+  isWriting = false
+  writtenAt = 0
+  #responseStatus: number | null = null
+  #logs: LogLine[] | undefined
+  #logBytes = 0
+  #seat: Seat | undefined
+  #abort: AbortController | undefined
+  #listeners: Set<(event: LiveEvent) => void> | undefined
+
+  constructor(run: NewRun, keeper: RunKeeper, isKept: boolean) {
+    this.#new = run
+    this.#keeper = keeper
+    this.isKept = isKept
+    this.status = isKept ? "queued" : "running"
+    this.args = run.args === null ? null : cutValue(run.args, keeper.sizes.valueBytesMax)
+  }
+
+  get id(): string {
+    return this.#new.id
+  }
+  get valId(): string {
+    return this.#new.valId
+  }
+  get version(): number {
+    return this.#new.version
+  }
+  get accountId(): string {
+    return this.#new.accountId
+  }
+  get ownerId(): string {
+    return this.#new.ownerId
+  }
+  get parentId(): string | null {
+    return this.#new.parentId
+  }
+  get source(): RunSource {
+    return this.#new.source
+  }
+  get startedAt(): number {
+    return this.#new.startedAt
+  }
+  get input(): RunInput | null {
+    return this.#new.input
+  }
+  get request(): RunRequest | null {
+    const { request } = this.#new
+    return request && { method: request.method, url: request.url, status: this.#responseStatus }
+  }
+  /** A run that has ended is on no node, which saves writing it down most of the time. */
+  get nodeId(): string | null {
+    return this.endedAt === null ? this.#keeper.nodeId : null
+  }
+  get logs(): readonly LogLine[] {
+    return this.#logs ?? noLogs
+  }
+  /** Roughly what it takes in memory. */
+  get bytes(): number {
+    return 1_000 + this.#logBytes + (this.input?.body.length ?? 0)
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController()
+    if (this.isCancelled) this.#abort.abort()
+    return this.#abort.signal
+  }
+
+  log(line: LogLine): void {
+    if (this.logsTruncated) return
+    const room = this.#keeper.sizes.logBytesMax - this.#logBytes - lineBytes
+    const bytes = Buffer.byteLength(line.message)
+    if (room <= 0) {
+      this.cutLogs()
+      return
+    }
+    this.#logs ??= []
+    const kept = bytes <= room ? line : { ...line, message: cutText(line.message, room) }
+    this.#logs.push(kept)
+    this.#logBytes += Math.min(bytes, room) + lineBytes
+    if (bytes > room) this.logsTruncated = true
+    this.#keeper.noteChange(this)
+    if (this.#listeners) this.#emit({ kind: "log", index: this.#logs.length - 1, line: kept })
+  }
+
+  cutLogs(): void {
+    if (this.logsTruncated) return
+    this.logsTruncated = true
+    this.#keeper.noteChange(this)
+  }
+
+  fail(error: RunError): void {
+    if (this.error !== null || (this.endedAt !== null && this.status !== "succeeded")) return
+    this.error = cutError(error, this.#keeper.sizes.valueBytesMax)
+    if (this.endedAt !== null) this.status = "failed"
+    this.#keeper.noteChange(this)
+  }
+
+  attach(seat: Seat): void {
+    this.#seat = seat
+    if (this.isCancelled) seat.stop("cancelled")
+    if (this.status !== "queued") return
+    this.status = "running"
+    this.#keeper.noteChange(this)
+  }
+
+  cancel(): void {
+    if (this.isCancelled || this.endedAt !== null) return
+    this.isCancelled = true
+    this.#abort?.abort()
+    this.#seat?.stop("cancelled")
+  }
+
+  finish(end: RunEnd): void {
+    if (this.endedAt !== null) return
+    const { valueBytesMax } = this.#keeper.sizes
+    this.endedAt = Math.max(this.#keeper.now(), this.startedAt)
+    if (end.error !== null) this.error = cutError(end.error, valueBytesMax)
+    this.status = end.status === "succeeded" && this.error !== null ? "failed" : end.status
+    if (end.returnValue !== undefined) this.returnValue = cutValue(end.returnValue, valueBytesMax)
+    if (end.responseStatus !== undefined) this.#responseStatus = end.responseStatus
+    this.#seat = undefined
+    this.#keeper.noteChange(this)
+    if (this.#listeners) this.#emit({ kind: "end", status: this.status })
+  }
+
+  settled(): Promise<void> {
+    return this.#keeper.hurry(this)
+  }
+
+  subscribe(listener: (event: LiveEvent) => void): () => void {
+    this.#listeners ??= new Set()
+    const listeners = this.#listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+
+  #emit(event: LiveEvent): void {
+    for (const listener of this.#listeners ?? []) listener(event)
+  }
+}

@@ -1,0 +1,117 @@
+import { limits as wire } from "@hamlet/contract"
+import { type LiveRun, type NewRun, WrittenRun } from "./live-run.ts"
+import { createRunCounts, type RunCounts } from "./run-counts.ts"
+import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
+import type { RunStore } from "./runs.ts"
+
+export type { LiveEvent, LiveRun, NewRun, RunEnd } from "./live-run.ts"
+
+/** The limits of the runs that are going on. */
+export interface LiveRunLimits extends RecorderLimits {
+  /** How soon a run hears that somebody wants it to end who asked another node. */
+  readonly cancelMs: number
+  /** After so many runs of a val it is seen to whether it has more than are kept. */
+  readonly runsBetween: number
+  /** Vals whose runs are counted. */
+  readonly valsMax: number
+}
+
+const defaults: LiveRunLimits = {
+  valueBytesMax: wire.runValueBytesMax,
+  logBytesMax: wire.runLogBytesMax,
+  flushMs: 100,
+  runningAfterMs: 200,
+  newsMs: 1_000,
+  batchMax: 2_000,
+  retryMs: 1_000,
+  waitingMax: 50_000,
+  waitingBytesMax: 64 * 1024 * 1024,
+  lastAttempts: 3,
+  cancelMs: 1_000,
+  runsBetween: 1_000,
+  valsMax: 100_000,
+}
+
+/** What the runs that are going on need. */
+export interface LiveRunsDeps {
+  readonly runs: RunStore
+  /** This process, as the database knows it. */
+  readonly nodeId: string
+  readonly limits?: Partial<LiveRunLimits>
+  now(): number
+  onError(error: unknown): void
+}
+
+const stopped = { name: "ServerStopped", message: "The server was stopped while the val was running" }
+const notWritten = { name: "DatabaseUnavailable", message: "The run could not be written down, so it was not started" }
+
+/** The runs of this process, from their beginning until the last of them is on disk. */
+export class LiveRuns {
+  readonly #deps: LiveRunsDeps
+  readonly #recorder: RunRecorder
+  readonly #timer: Timer
+  /** Which vals may have more runs than are kept. */
+  readonly counts: RunCounts
+
+  constructor(deps: LiveRunsDeps) {
+    const limits = { ...defaults, ...deps.limits }
+    this.#deps = deps
+    this.counts = createRunCounts(limits)
+    this.#recorder = new RunRecorder({
+      runs: deps.runs,
+      nodeId: deps.nodeId,
+      limits,
+      now: deps.now,
+      onError: deps.onError,
+      onRun: (valId) => this.counts.note(valId),
+    })
+    this.#timer = setInterval(() => void this.#hearCancels(), limits.cancelMs).unref()
+  }
+
+  /** Begins a run that is written down with the next batch. */
+  open(run: NewRun): LiveRun {
+    const live = new WrittenRun(run, this.#recorder, false)
+    this.#recorder.add(live)
+    return live
+  }
+
+  /** Begins a run that is on disk before anything else happens. */
+  async begin(run: NewRun): Promise<LiveRun> {
+    const live = new WrittenRun(run, this.#recorder, true)
+    this.#recorder.noteChange(live)
+    try {
+      await live.settled()
+      return live
+    } catch (error) {
+      // It may be on disk nevertheless, if only the answer was lost: then it must not stay there as if it were going on.
+      live.finish({ status: "crashed", error: notWritten })
+      throw error
+    }
+  }
+
+  /** A run that is going on here, or whose end is not on disk yet. */
+  find(id: string): LiveRun | undefined {
+    return this.#recorder.find(id)
+  }
+
+  /** For the metrics. */
+  stats(): { readonly open: number; readonly waiting: number; readonly dropped: number } {
+    return { open: this.#recorder.open.size, waiting: this.#recorder.waiting, dropped: this.#recorder.dropped }
+  }
+
+  /** Ends what is still going on and writes everything down. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#recorder.stop(stopped)
+  }
+
+  async #hearCancels(): Promise<void> {
+    const { open } = this.#recorder
+    if (open.size === 0) return
+    try {
+      for (const id of await this.#deps.runs.listCancelRequests(this.#deps.nodeId)) open.get(id)?.cancel()
+    } catch {
+      // The database is away, which the recorder tells; whoever asked will still be heard when it is back.
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import { type ImportAddress, type ImportHosts, parseImportAddress } from "./import-address.ts"
+import type { VersionStore } from "./versions.ts"
+
+/** A val that a version imports, as things stand. */
+export interface ResolvedImport {
+  /** `{user}/{val}` in lower case. */
+  readonly address: string
+  /** Everything that the code writes to import it; null where that was not noted when the version was saved. */
+  readonly specifiers: readonly string[] | null
+  readonly isPinned: boolean
+  /** Undefined when there is none, or none that the owner of the importing val may see. */
+  readonly val: { readonly id: string; readonly ownerId: string } | undefined
+  /** The one that is meant where the code names none; undefined when it is gone. */
+  readonly version: SavedVersion | undefined
+}
+
+interface SavedVersion {
+  readonly number: number
+  readonly savedAt: number
+}
+
+/** Where it is kept what versions import. */
+export interface ImportStore {
+  /** `asOf` is the moment whose versions count where nothing is pinned; null is now. */
+  find(valId: string, version: number, asOf: number | null): Promise<readonly ResolvedImport[]>
+}
+
+/** What walking the imports needs. */
+export interface GraphDeps {
+  readonly imports: ImportStore
+  readonly versions: VersionStore
+  readonly importHosts: ImportHosts
+  scanImports(code: string, ownerId: string): Promise<readonly string[]>
+}
+
+/** A module under one of the addresses that it is imported by. */
+export interface GraphModule {
+  readonly url: string
+  readonly valId: string
+  readonly version: number
+}
+
+/** A module whose own imports are looked at. */
+export interface ImportingModule extends GraphModule {
+  readonly ownerId: string
+  readonly savedAt: number
+  /** See ImportStore. */
+  readonly asOf: number | null
+}
+
+/** How far it goes, and how much is remembered. */
+export interface GraphLimits {
+  /** Modules beside the entry. */
+  readonly modulesMax: number
+  /** Versions of which it is known what they import. */
+  readonly rememberedMax: number
+}
+
+/** Finds out what a val is made of. */
+export interface ModuleGraph {
+  /** Whether that version is known to import no vals; what it imports never changes. */
+  isKnownAlone(valId: string, version: number): boolean
+  noteAlone(valId: string, version: number): void
+  /** Every module that the entry may import, directly or not, nearest first; at most as many as the limit says. */
+  walk(entry: ImportingModule): Promise<readonly GraphModule[]>
+}
+
+/**
+ * Walks from module to module. What an address means is decided with the rights of the owner of the module that names it, who may import
+ * private vals of their own and nobody else's. Their own vals they import as they are now, other people's as they were when the importing
+ * version was saved; and so that this is true of what those import in turn, everything beyond such a step is as it was at that moment.
+ *
+ * In a process, one address is one module. If two modules have pinned the same address to different versions, the one nearer to the entry
+ * is heard, and so the entry itself first of all: what its author has seen it with is what it gets.
+ */
+export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleGraph {
+  const alone = new Set<string>()
+  const facts: Facts = { ...limits, alone, scanned: new Map(), parsed: new Map() }
+  return {
+    isKnownAlone: (valId, version) => alone.has(`${valId}@${version}`),
+    noteAlone: (valId, version) => noteAlone(facts, valId, version),
+    async walk(entry) {
+      const known = new Map<string, ImportingModule>([[entry.url, entry]])
+      for (let level = [entry]; level.length > 0; ) {
+        const imported = await Promise.all(level.map((module) => listImported(deps, facts, module)))
+        level = imported.flat().filter((module) => {
+          if (known.has(module.url) || known.size > limits.modulesMax) return false
+          known.set(module.url, module)
+          return true
+        })
+      }
+      known.delete(entry.url)
+      return [...known.values()]
+    },
+  }
+}
+
+/** What never changes, and is therefore remembered. */
+interface Facts extends GraphLimits {
+  /** By `{val id}@{version}`. */
+  readonly alone: Set<string>
+  readonly scanned: Map<string, readonly string[]>
+  /** By the address of the importing module and the specifier: to read an address takes longer than everything else here. */
+  readonly parsed: Map<string, Written | undefined>
+}
+
+/** What a specifier says. */
+interface Written {
+  /** As the runtime is going to ask for it. */
+  readonly url: string
+  readonly address: ImportAddress
+}
+
+function noteAlone({ alone, rememberedMax }: Facts, valId: string, version: number): void {
+  if (alone.size >= rememberedMax) alone.clear()
+  alone.add(`${valId}@${version}`)
+}
+
+async function listImported(deps: GraphDeps, facts: Facts, module: ImportingModule): Promise<readonly ImportingModule[]> {
+  if (facts.alone.has(`${module.valId}@${module.version}`)) return []
+  const imports = await deps.imports.find(module.valId, module.version, module.asOf)
+  if (imports.length === 0) {
+    noteAlone(facts, module.valId, module.version)
+    return []
+  }
+  const byAddress = new Map(imports.map((one) => [one.address, one]))
+  const isNoted = imports.every(({ specifiers }) => specifiers !== null)
+  const specifiers = isNoted ? imports.flatMap((one) => one.specifiers ?? []) : await scan(deps, facts, module)
+  const found = await Promise.all(
+    specifiers.slice(0, facts.modulesMax).map((specifier) => resolve(deps, module, parse(deps, facts, module.url, specifier), byAddress)),
+  )
+  return found.filter((one) => one !== undefined)
+}
+
+/** Versions from before it was noted how they write their imports are read again. */
+async function scan(deps: GraphDeps, { scanned, rememberedMax }: Facts, module: ImportingModule): Promise<readonly string[]> {
+  const key = `${module.valId}@${module.version}`
+  const known = scanned.get(key)
+  if (known) return known
+  const val = await deps.versions.find(module.valId, module.version)
+  const specifiers = val ? await deps.scanImports(val.code, val.ownerId) : []
+  if (scanned.size >= rememberedMax) scanned.clear()
+  scanned.set(key, specifiers)
+  return specifiers
+}
+
+function parse(deps: GraphDeps, { parsed, rememberedMax }: Facts, from: string, specifier: string): Written | undefined {
+  const key = `${from} ${specifier}`
+  if (parsed.has(key)) return parsed.get(key)
+  const url = toModuleUrl(specifier, from)
+  const address = url === undefined ? undefined : parseImportAddress(url, deps.importHosts)
+  const written = url === undefined || address === undefined ? undefined : { url, address }
+  if (parsed.size >= rememberedMax) parsed.clear()
+  if (key.length <= rememberedCharsMax) parsed.set(key, written)
+  return written
+}
+
+/** Nobody writes longer ones but to fill our memory. */
+const rememberedCharsMax = 500
+
+async function resolve(
+  deps: GraphDeps,
+  module: ImportingModule,
+  written: Written | undefined,
+  imports: ReadonlyMap<string, ResolvedImport>,
+): Promise<ImportingModule | undefined> {
+  const found = written && imports.get(`${written.address.username}/${written.address.name}`)
+  if (!written || !found?.val) return undefined
+  const { url, address } = written
+  const { id: valId, ownerId } = found.val
+  const isNamed = address.version !== null
+  const isAtHand = !isNamed || address.version === found.version?.number
+  const version = isAtHand ? found.version : await findVersion(deps, valId, address.version)
+  if (!version) return undefined
+  const isPinned = ownerId !== module.ownerId && (found.isPinned || isNamed)
+  // What is pinned by its number may have been saved after the version that names it.
+  const asOf = isPinned ? Math.max(module.savedAt, version.savedAt) : module.asOf
+  return { url, valId, ownerId, version: version.number, savedAt: version.savedAt, asOf }
+}
+
+async function findVersion(deps: GraphDeps, valId: string, version: number): Promise<SavedVersion | undefined> {
+  const val = await deps.versions.find(valId, version)
+  return val && { number: val.version, savedAt: val.versionCreatedAt }
+}
+
+const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
+
+/** Without the part after `#`, which runtimes leave out when they look for a module. */
+function toModuleUrl(specifier: string, from: string): string | undefined {
+  const url = addressPattern.test(specifier) ? URL.parse(specifier, from) : null
+  if (!url) return undefined
+  url.hash = ""
+  return url.href
+}

@@ -1,0 +1,130 @@
+import type { Program, ProgramContent } from "./execution.ts"
+import { mayImport } from "./import-address.ts"
+import { createMask } from "./mask.ts"
+import { createModuleGraph, type GraphDeps, type GraphModule } from "./module-graph.ts"
+import type { RunTokens } from "./run-tokens.ts"
+import { openSecrets, type SecretDeps } from "./secrets.ts"
+import type { Val } from "./vals.ts"
+
+/** What making programs of vals needs. */
+export interface ProgramDeps extends GraphDeps, Pick<SecretDeps, "secrets" | "cipher"> {
+  readonly runTokens: Pick<RunTokens, "issue" | "end">
+  readonly links: {
+    readonly baseUrl: string
+    module(username: string, name: string): string
+    endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
+  }
+}
+
+/** Makes programs of vals. */
+export interface Programs {
+  /**
+   * The program that a val, in the version at hand, is at this moment on that account. Asked for every request: at once when the val
+   * imports no vals, otherwise after a look at what its imports have become, which another node may have changed.
+   */
+  of(val: Val, accountId: string): Program | Promise<Program>
+}
+
+const limits = {
+  /** Modules that a program may consist of beside its own; further ones are left out, and whoever imports them fails. */
+  modulesMax: 200,
+  /** Characters of code that they may have together. */
+  codeCharsMax: 5_000_000,
+  /** Modules that are read at the same time. */
+  loadedAtOnceMax: 20,
+  /** Versions of which it is remembered what they import: some 100 bytes each. */
+  rememberedMax: 20_000,
+}
+
+/** Puts together how vals become programs. */
+export function createPrograms(deps: ProgramDeps): Programs {
+  const graph = createModuleGraph(deps, limits)
+  // A val without imports is the same program as long as it is the same object; stores give the same one as long as nothing has changed.
+  const owners = new WeakMap<Val, Program>()
+  const walk = async (val: Val, accountId: string) => toProgram(deps, val, accountId, await graph.walk(toEntry(deps, val)))
+  return {
+    of(val, accountId) {
+      const known = accountId === val.ownerId ? owners.get(val) : undefined
+      if (known) return known
+      if (!graph.isKnownAlone(val.id, val.version)) {
+        if (mayImport(val.code)) return walk(val, accountId)
+        graph.noteAlone(val.id, val.version)
+      }
+      const program = toProgram(deps, val, accountId, [])
+      if (accountId === val.ownerId) owners.set(val, program)
+      return program
+    },
+  }
+}
+
+function toEntryUrl(deps: ProgramDeps, val: Val): string {
+  return `${deps.links.module(val.ownerName, val.name)}@${val.version}`
+}
+
+function toEntry(deps: ProgramDeps, val: Val) {
+  const { id: valId, ownerId, version, versionCreatedAt: savedAt } = val
+  return { url: toEntryUrl(deps, val), valId, ownerId, version, savedAt, asOf: null }
+}
+
+function toProgram(deps: ProgramDeps, val: Val, accountId: string, modules: readonly GraphModule[]): Program {
+  const label = `${val.ownerName}/${val.name}`
+  // Only the owner's runs see the owner's secrets, so that only those change with them.
+  const environment = accountId === val.ownerId ? val.ownerSecretsVersion : "none"
+  return {
+    key: `${val.id}@${val.version} ${val.type} ${label} ${accountId} ${environment} ${toFingerprint(modules)}`,
+    valId: val.id,
+    version: val.version,
+    type: val.type,
+    ownerId: val.ownerId,
+    accountId,
+    label,
+    entryUrl: toEntryUrl(deps, val),
+    endpoint: deps.links.endpoint(val),
+    load: () => loadProgram(deps, val, accountId, modules),
+  }
+}
+
+/** Cryptographic, because with a hash that one can collide, one could be given a process that imports something else. */
+function toFingerprint(modules: readonly GraphModule[]): string {
+  if (modules.length === 0) return "alone"
+  const hasher = new Bun.CryptoHasher("sha256")
+  for (const { url, valId, version } of modules) hasher.update(`${url} ${valId}@${version}\n`)
+  return hasher.digest("base64url")
+}
+
+async function loadProgram(deps: ProgramDeps, val: Val, accountId: string, modules: readonly GraphModule[]): Promise<ProgramContent> {
+  const own = { url: toEntryUrl(deps, val), code: val.code }
+  const given = { HAMLET_URL: deps.links.baseUrl, HAMLET_VAL: `${val.ownerName}/${val.name}` }
+  if (accountId !== val.ownerId) {
+    const others = await loadModules(deps, modules)
+    return { modules: [own, ...others], env: given, mask: createMask(new Map()), end: () => {} }
+  }
+  const [others, { values, placeholders }] = await Promise.all([loadModules(deps, modules), openSecrets(deps, val.ownerId)])
+  // Issued when nothing can fail any more, or nobody would end it.
+  const token = deps.runTokens.issue({ id: val.ownerId, username: val.ownerName })
+  const visible = new Map([...values, ["HAMLET_TOKEN", token]])
+  return {
+    modules: [own, ...others],
+    env: Object.fromEntries([...placeholders, ...visible, ...Object.entries(given)]),
+    mask: createMask(visible),
+    end: () => deps.runTokens.end(token),
+  }
+}
+
+/** The code of the modules, nearest first. What was deleted a moment ago, or is too much, is left out. */
+async function loadModules(deps: ProgramDeps, modules: readonly GraphModule[]): Promise<ProgramContent["modules"]> {
+  const loaded: { readonly url: string; readonly code: string }[] = []
+  let chars = 0
+  for (let from = 0; from < modules.length; from += limits.loadedAtOnceMax) {
+    const batch = modules.slice(from, from + limits.loadedAtOnceMax)
+    const vals = await Promise.all(batch.map(({ valId, version }) => deps.versions.find(valId, version)))
+    for (const [index, { url }] of batch.entries()) {
+      const code = vals[index]?.code
+      if (code === undefined) continue
+      chars += code.length
+      if (chars > limits.codeCharsMax) return loaded
+      loaded.push({ url, code })
+    }
+  }
+  return loaded
+}

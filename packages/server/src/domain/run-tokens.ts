@@ -1,0 +1,120 @@
+import type { Scope } from "@hamlet/contract"
+import { hashToken, type LiveTokens, makeToken, type NewTokenRecord, type TokenDeps, type TokenHolder } from "./tokens.ts"
+
+/** What the tokens of runs need. */
+export interface RunTokenDeps extends TokenDeps {
+  readonly nodeId: string
+  /** The longest that a process lives: the tokens that a node leaves behind when it dies end at the latest then. */
+  readonly lifeMsMax: number
+  onError(error: unknown): void
+}
+
+/** When changes are written. */
+export interface RunTokenDelays {
+  /** How long a change waits to be written together with others. Whoever ends before is never written at all. */
+  readonly delayMs: number
+  /** How long to wait before the next attempt when the database did not take it. */
+  readonly retryMs: number
+}
+
+const delays: RunTokenDelays = { delayMs: 100, retryMs: 5_000 }
+
+interface LiveToken {
+  readonly holder: TokenHolder
+  readonly record: NewTokenRecord
+  /** Whether the database may know it. */
+  isWritten: boolean
+}
+
+/** What a val may do with the API on behalf of its owner: read what they can read, and write nothing. */
+export const runScopes: readonly Scope[] = ["val:read", "user:read", "run:read"]
+
+/**
+ * The tokens that vals are given, one for each process. On this node they are good at once and end at once; the database, where other nodes
+ * find them, hears of it in the background, so that no val waits for the disk before it starts.
+ */
+export class RunTokens implements LiveTokens {
+  readonly #deps: RunTokenDeps
+  readonly #delays: RunTokenDelays
+  /** By the hashes of the tokens. */
+  readonly #live = new Map<string, LiveToken>()
+  /** Hash and id of those that may still be in the database, and must not be found there. */
+  readonly #ended = new Map<string, string>()
+  #toAdd = new Map<string, LiveToken>()
+  #timer: Timer | undefined
+  #writing: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  constructor(deps: RunTokenDeps, { delayMs, retryMs }: RunTokenDelays = delays) {
+    this.#deps = deps
+    this.#delays = { delayMs, retryMs }
+  }
+
+  /** A token for a process that runs a val of the user's; its secret string, of which there is no other copy. */
+  issue(user: { readonly id: string; readonly username: string }): string {
+    const { now, lifeMsMax } = this.#deps
+    const { record, text } = makeToken(this.#deps, user.id, { name: "run", scopes: runScopes, expiresAt: now() + lifeMsMax })
+    const { id: tokenId, hash, expiresAt } = record
+    const scopes = new Set(runScopes)
+    const holder = { tokenId, hash, scopes, expiresAt, lastUsedAt: null, userId: user.id, username: user.username, isOfRun: true }
+    const token = { holder, record, isWritten: false }
+    this.#live.set(hash, token)
+    this.#toAdd.set(hash, token)
+    this.#schedule()
+    return text
+  }
+
+  /** The process is gone. */
+  end(text: string): void {
+    const hash = hashToken(text)
+    const token = this.#live.get(hash)
+    if (!token) return
+    this.#live.delete(hash)
+    this.#toAdd.delete(hash)
+    if (!token.isWritten) return
+    this.#ended.set(hash, token.record.id)
+    this.#schedule()
+  }
+
+  find(hash: string): TokenHolder | "ended" | undefined {
+    return this.#live.get(hash)?.holder ?? (this.#ended.has(hash) ? "ended" : undefined)
+  }
+
+  /** Ends all of them, also those that the database knows. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    this.#live.clear()
+    this.#toAdd.clear()
+    await this.#writing
+    await this.#deps.tokens.removeRunTokensOf(this.#deps.nodeId).catch(this.#deps.onError)
+  }
+
+  #schedule(delayMs = this.#delays.delayMs): void {
+    if (this.#isStopped || this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#writing = this.#write()
+    }, delayMs)
+  }
+
+  async #write(): Promise<void> {
+    const added = this.#toAdd
+    const removed = [...this.#ended]
+    this.#toAdd = new Map()
+    // Before it is known whether it went well: when it fails, the database may have taken them all the same.
+    for (const token of added.values()) token.isWritten = true
+    const records = Array.from(added.values(), ({ record }) => record)
+    let { delayMs } = this.#delays
+    try {
+      const ids = removed.map(([, id]) => id)
+      await this.#deps.tokens.changeRunTokens(this.#deps.nodeId, records, ids)
+      for (const [hash] of removed) this.#ended.delete(hash)
+    } catch (error) {
+      this.#deps.onError(error)
+      for (const [hash, token] of added) if (this.#live.has(hash)) this.#toAdd.set(hash, token)
+      delayMs = this.#delays.retryMs
+    }
+    this.#timer = undefined
+    if (this.#toAdd.size + this.#ended.size > 0) this.#schedule(delayMs)
+  }
+}

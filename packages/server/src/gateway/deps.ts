@@ -1,0 +1,34 @@
+import type { Program, Runner } from "../domain/execution.ts"
+import type { LiveRun, NewRun } from "../domain/live-runs.ts"
+import type { TokenUses } from "../domain/token-uses.ts"
+import type { AuthenticationDeps } from "../domain/tokens.ts"
+import type { Val, ValStore } from "../domain/vals.ts"
+import type { GatewayLimits } from "./limits.ts"
+import type { SocketRelay } from "./socket-relay.ts"
+
+/** What the gateway needs. */
+export interface GatewayDeps extends AuthenticationDeps {
+  /** The address of the API. */
+  readonly baseUrl: string
+  /** Host and port under which vals have addresses of their own. */
+  readonly valsDomain: string
+  readonly vals: Pick<ValStore, "findById" | "findByName">
+  readonly tokenUses: Pick<TokenUses, "note">
+  readonly programs: { of(val: Val, accountId: string): Program | Promise<Program> }
+  readonly runner: Pick<Runner, "enter">
+  readonly runs: { open(run: NewRun): LiveRun }
+  readonly limits?: Partial<GatewayLimits>
+  newId(): string
+  /** A mistake of ours, for the log. */
+  onError(error: unknown): void
+}
+
+/** The connection that a request came by. */
+export interface GatewayConnection {
+  /** Of the client. */
+  address(): string
+  /** Seconds without traffic after which the connection is closed; 0 for never. */
+  timeout(seconds: number): void
+  /** Makes it a WebSocket, whose events the gateway's `websocket` handlers are to get. */
+  upgrade(options: { readonly data: SocketRelay; readonly headers: Record<string, string> }): boolean
+}

@@ -1,0 +1,159 @@
+import { AppError } from "../domain/app-error.ts"
+import type { Seat } from "../domain/execution.ts"
+import type { Val } from "../domain/vals.ts"
+import { Deadlines } from "./deadlines.ts"
+import type { GatewayConnection, GatewayDeps } from "./deps.ts"
+import { toErrorResponse } from "./error-page.ts"
+import { type GatewayLimits, gatewayLimits } from "./limits.ts"
+import { isSocketRequest, openSocket } from "./open-socket.ts"
+import { passOn } from "./pass-on.ts"
+import { type RequestBody, readBody } from "./request-body.ts"
+import { type HeaderRecord, prepareHeaders, readHeaders } from "./request-headers.ts"
+import { Sockets } from "./sockets.ts"
+import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
+import { answerStopped, answerTurnedAway, unlimit, type Visit } from "./visit.ts"
+import { admit, identify, isOwner, stranger, type Visitor } from "./visitor.ts"
+
+/** The vals' own web addresses. */
+export interface Gateway {
+  /** Whether a request with that `Host` header is for the gateway rather than for the API. */
+  isValHost(host: string): boolean
+  /** Answers a request to a val; undefined when the connection has become a WebSocket. Never rejects. */
+  fetch(request: Request, connection: GatewayConnection): Promise<Response | undefined>
+  /** Closes what is still open. */
+  stop(): void
+}
+
+interface Parts {
+  readonly deps: GatewayDeps
+  readonly limits: GatewayLimits
+  readonly hosts: ValHosts
+  readonly deadlines: Deadlines
+  readonly sockets: Sockets
+  readonly proto: string
+  /** Whether an answer may begin later than an idle connection is closed. */
+  readonly isSlowerThanIdle: boolean
+}
+
+/** Puts the gateway together. */
+export function createGateway(deps: GatewayDeps): Gateway {
+  const limits = { ...gatewayLimits, ...deps.limits }
+  const deadlines = new Deadlines(limits.sweepMs)
+  const sockets = new Sockets(limits, deadlines)
+  const hosts = createValHosts(deps.valsDomain, deps.baseUrl, limits.hostsMax)
+  const proto = deps.baseUrl.startsWith("https:") ? "https" : "http"
+  const isSlowerThanIdle = limits.headMsMax >= limits.idleSeconds * 1000
+  const parts = { deps, limits, hosts, deadlines, sockets, proto, isSlowerThanIdle }
+  return {
+    isValHost: hosts.isValHost,
+    fetch: (request, connection) => answer(parts, request, connection),
+    stop() {
+      sockets.stop()
+      deadlines.stop()
+    },
+  }
+}
+
+/** One function from the first look to the answer: every further one that waits would cost each request a microsecond. */
+async function answer(parts: Parts, request: Request, connection: GatewayConnection): Promise<Response | undefined> {
+  const { deps, hosts, sockets, deadlines } = parts
+  const known = readHeaders(request.headers)
+  try {
+    const address = hosts.parse(known.host ?? "")
+    const val = address && (await findVal(deps, address))
+    // Also where there is no such val: how long the answer takes must not tell.
+    const visitor = known.authorization === undefined ? stranger : await identify(deps, known.authorization)
+    const admission = admit(val, visitor)
+    if (!val || admission !== "yes") return refuse(deps, admission, known)
+    assertMethod(request.method)
+    const reading = readBody(request, known, parts.limits)
+    const body = reading instanceof Promise ? await reading : reading
+    const found = deps.programs.of(val, val.ownerId)
+    const program = found instanceof Promise ? await found : found
+    const isSocket = isSocketRequest(request.method, known)
+    if (isSocket) sockets.assertRoom(val.id)
+    const visit = toVisit(parts, { request, known, connection, address, val, visitor, body })
+    let seat: Seat
+    try {
+      const entering = deps.runner.enter(program, visit.run, visit.seatRequest.signal)
+      seat = entering instanceof Promise ? await entering : entering
+    } catch (error) {
+      return answerTurnedAway(visit, error)
+    }
+    visit.run.attach(seat)
+    if (isSocket) return await openSocket(visit, seat, sockets, val.id, deadlines)
+    const outcome = await seat.fetch(visit.seatRequest)
+    return outcome.kind === "responded" ? passOn(visit, seat, outcome.response, deadlines) : answerStopped(visit, seat, outcome)
+  } catch (error) {
+    return explain(parts, error, known, request)
+  }
+}
+
+function assertMethod(method: string): void {
+  if (method === "CONNECT") throw new AppError("method_not_allowed", "Cannot CONNECT: vals are no proxies")
+}
+
+function findVal(deps: GatewayDeps, address: ValAddress): Promise<Val | undefined> {
+  return address.id === undefined ? deps.vals.findByName(address.username, address.name) : deps.vals.findById(address.id)
+}
+
+interface Arrival {
+  readonly request: Request
+  readonly known: HeaderRecord
+  readonly connection: GatewayConnection
+  readonly address: ValAddress
+  readonly val: Val
+  readonly visitor: Visitor
+  readonly body: RequestBody
+}
+
+function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body }: Arrival): Visit {
+  const { deps, limits, proto } = parts
+  const { url, method, headers, signal } = request
+  const { host } = address
+  prepareHeaders(headers, known, { address: connection.address(), proto, host }, visitor.isForUs)
+  const run = deps.runs.open({
+    id: deps.newId(),
+    valId: val.id,
+    version: val.version,
+    accountId: val.ownerId,
+    ownerId: val.ownerId,
+    parentId: null,
+    source: "http",
+    startedAt: deps.now(),
+    args: null,
+    request: { method, url: url.length <= limits.urlCharsMax ? url : url.slice(0, limits.urlCharsMax) },
+    input: body.input,
+  })
+  const seatRequest = { method, host, target: toTarget(url), headers, body: body.content, signal }
+  const visit = { request, known, connection, limits, run, body, seatRequest, isUnlimited: false, isOwner: isOwner(val, visitor.caller) }
+  if (parts.isSlowerThanIdle) unlimit(visit)
+  return visit
+}
+
+/** Path and query. Without a host that is one, Bun gives nothing else. */
+function toTarget(url: string): string {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3)
+  if (start < 0) return "/"
+  const end = url.indexOf("#", start)
+  return end < 0 ? url.slice(start) : url.slice(start, end)
+}
+
+/** One answer for vals that do not exist, that are private and that are not for the web: nobody can tell one from the other. */
+function refuse(deps: GatewayDeps, admission: "yes" | "no" | "wrong type", known: HeaderRecord): Response {
+  const message =
+    admission === "wrong type" ? "Cannot answer: this val of yours is not of type http" : "Cannot answer: there is no val at this address"
+  return toErrorResponse({ code: "val_not_found", message, requestId: deps.newId(), hasRun: false }, known.accept)
+}
+
+/** An error we expect is told; anything else is a bug: the client sees that there was one, the log sees the rest. */
+function explain({ deps, limits }: Parts, error: unknown, known: HeaderRecord, request: Request): Response {
+  // Whoever sent half a body and left.
+  if (request.signal.aborted) return new Response(null, { status: 400 })
+  if (!(error instanceof AppError)) deps.onError(error)
+  const { code, message } =
+    error instanceof AppError ? error : { code: "internal" as const, message: "Cannot answer: the server made a mistake, which was logged" }
+  const isLater = code === "overloaded" || code === "database_unavailable"
+  const retrySeconds = isLater ? limits.retrySeconds : undefined
+  return toErrorResponse({ code, message, requestId: deps.newId(), hasRun: false, retrySeconds }, known.accept)
+}

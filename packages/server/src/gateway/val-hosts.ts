@@ -1,0 +1,63 @@
+/** What a host name says about a val. */
+export interface ValAddress {
+  /** Host and port as the val is to see them. */
+  readonly host: string
+  /** Undefined when the val is addressed by its names. */
+  readonly id: string | undefined
+  readonly username: string
+  readonly name: string
+}
+
+/** Which host names are those of vals. */
+export interface ValHosts {
+  /** Whether the host belongs to the vals rather than to the API, though there may be no such val. Asked for every request. */
+  isValHost(host: string): boolean
+  /** Undefined when the host cannot be that of a val. */
+  parse(host: string): ValAddress | undefined
+}
+
+/** RFC 1035 allows 253 characters; a port comes on top. */
+const hostCharsMax = 260
+
+/** The host names under `valsDomain`, except that of the API, which may be one of them. */
+export function createValHosts(valsDomain: string, baseUrl: string, hostsMax: number): ValHosts {
+  const suffix = `.${toName(valsDomain)}`
+  const apiHost = new URL(baseUrl).hostname
+  const isUnderDomain = (host: string) => {
+    const name = toName(host)
+    return name.endsWith(suffix) && name !== apiHost
+  }
+  const known = new Map<string, ValAddress | "other" | "nothing">()
+  const look = (host: string) => {
+    const remembered = known.get(host)
+    if (remembered !== undefined) return remembered
+    const meaning = isUnderDomain(host) ? (parseHost(host, suffix) ?? "nothing") : "other"
+    // Whoever makes up host names makes us forget sooner, not remember more.
+    if (known.size >= hostsMax) known.clear()
+    if (host.length <= hostCharsMax) known.set(host, meaning)
+    return meaning
+  }
+  return {
+    isValHost: (host) => look(host) !== "other",
+    parse(host) {
+      const meaning = look(host)
+      return typeof meaning === "string" ? undefined : meaning
+    },
+  }
+}
+
+/** Without port and the dot that stands for the root of all names. */
+function toName(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "")
+}
+
+function parseHost(host: string, suffix: string): ValAddress | undefined {
+  if (host.length > hostCharsMax) return undefined
+  const label = toName(host).slice(0, -suffix.length)
+  const port = /:\d{1,5}$/.exec(host)?.[0] ?? ""
+  const canonical = `${label}${suffix}${port}`
+  const names = /^([a-z][a-z0-9_]*)-([a-z][a-z0-9_]*)$/.exec(label)
+  if (names) return { host: canonical, id: undefined, username: names[1] ?? "", name: names[2] ?? "" }
+  const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(label)
+  return id ? { host: canonical, id: id.slice(1).join("-"), username: "", name: "" } : undefined
+}

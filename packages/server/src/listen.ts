@@ -1,0 +1,53 @@
+import type { Hamlet } from "./compose.ts"
+import { type Config, ConfigError } from "./config.ts"
+import { gatewayLimits } from "./gateway/limits.ts"
+import { createSocketHandlers } from "./gateway/socket-handlers.ts"
+import type { SocketRelay } from "./gateway/socket-relay.ts"
+
+type Server = Bun.Server<SocketRelay>
+
+const limits = { idleSeconds: 60 }
+
+/** One port for the API and for the vals' own addresses. Requests that come before the program is put together wait for it. */
+export function listen(config: Config, starting: Promise<Hamlet>): Server {
+  let hamlet: Hamlet | undefined
+  void starting.then((started) => {
+    hamlet = started
+  })
+  try {
+    return Bun.serve<SocketRelay>({
+      hostname: config.host,
+      port: config.port,
+      idleTimeout: limits.idleSeconds,
+      maxRequestBodySize: Math.max(config.runs.valBodyBytesMax, config.bodyBytesMax),
+      fetch(request, server) {
+        return hamlet ? answer(config, hamlet, request, server) : starting.then((started) => answer(config, started, request, server))
+      },
+      websocket: createSocketHandlers(gatewayLimits),
+    })
+  } catch (cause) {
+    throw new ConfigError(`Cannot listen on ${config.host} port ${config.port}: ${explainListening(cause)}`, { cause })
+  }
+}
+
+function answer(config: Config, { app, gateway }: Hamlet, request: Request, server: Server): Promise<Response | undefined> {
+  const { addressHeader } = config
+  const address = () =>
+    (addressHeader && request.headers.get(addressHeader)?.split(",").at(-1)?.trim()) || (server.requestIP(request)?.address ?? "")
+  if (!gateway.isValHost(request.headers.get("host") ?? "")) return app.fetch(request, { address })
+  return gateway.fetch(request, {
+    address,
+    timeout: (seconds) => server.timeout(request, seconds),
+    upgrade: (options) => server.upgrade(request, options),
+  })
+}
+
+function explainListening(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: "another program listens there",
+    EADDRNOTAVAIL: "this machine does not have that address",
+    EACCES: "it takes more rights than this program has",
+  }
+  return reasons["code" in error ? String(error.code) : ""] ?? error.message
+}

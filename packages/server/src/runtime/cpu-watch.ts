@@ -1,0 +1,70 @@
+import type { ValProcess } from "./val-process.ts"
+
+interface Watched {
+  atMs: number
+  cpuMs: number
+  memoryBytes: number
+  /** CPU time since the process last paused, or a run in it ended. */
+  busyMs: number
+  runsEnded: number
+  isDemoted: boolean
+}
+
+const intervalMs = 250
+/** A process without runs is looked at this much more rarely. */
+const quietFactor = 8
+/** The share of one core from which on a process counts as busy, and below which it has paused. */
+const busyShare = 0.5
+const pauseShare = 0.1
+
+/**
+ * Looks at what processes take. One that keeps a core busy without any run coming to its end gets the lowest priority, so that a loop costs
+ * its neighbours next to nothing while work that takes a few seconds still gets done; one that never pauses is ended. A val with many
+ * visitors is busy too, but its runs end.
+ */
+export class CpuWatch {
+  readonly #cpuMsMax: number
+  readonly #watched = new Map<ValProcess, Watched>()
+
+  constructor(cpuMsMax: number) {
+    this.#cpuMsMax = cpuMsMax
+  }
+
+  /** What all processes together take, as last seen. */
+  get memoryBytes(): number {
+    let bytes = 0
+    for (const { memoryBytes } of this.#watched.values()) bytes += memoryBytes
+    return bytes
+  }
+
+  check(process: ValProcess, nowMs: number): void {
+    const last = this.#watched.get(process)
+    if (last && nowMs - last.atMs < (process.runs > 0 || last.busyMs > 0 ? intervalMs : intervalMs * quietFactor)) return
+    const usage = process.sandbox.usage()
+    if (!usage) return
+    if (!last) {
+      this.#watched.set(process, { atMs: nowMs, busyMs: 0, runsEnded: process.runsEnded, isDemoted: false, ...usage })
+      return
+    }
+    const isGettingOn = process.runsEnded !== last.runsEnded
+    const share = isGettingOn ? 0 : (usage.cpuMs - last.cpuMs) / (nowMs - last.atMs)
+    if (share < pauseShare) last.busyMs = 0
+    else last.busyMs += usage.cpuMs - last.cpuMs
+    Object.assign(last, usage, { atMs: nowMs, runsEnded: process.runsEnded })
+    this.#judge(process, last, share)
+  }
+
+  forget(process: ValProcess): void {
+    this.#watched.delete(process)
+  }
+
+  #judge(process: ValProcess, watched: Watched, share: number): void {
+    if (watched.busyMs > this.#cpuMsMax) {
+      process.retire()
+      void process.sandbox.stop("cpu")
+    } else if (watched.isDemoted ? share < pauseShare : share > busyShare) {
+      watched.isDemoted = !watched.isDemoted
+      process.sandbox.setPriority(watched.isDemoted ? "idle" : "normal")
+    }
+  }
+}

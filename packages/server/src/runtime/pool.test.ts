@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test"
+import { Pool } from "./pool.ts"
+import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
+
+const limits = { readyMin: 2, readyMax: 5, launchesMax: 2, waitMsMax: 1000 }
+
+class FakeSandboxes {
+  readonly alive = new Set<object>()
+  readonly errors: unknown[] = []
+  launched = 0
+  isBroken = false
+  room = Number.POSITIVE_INFINITY
+
+  createPool(): Pool {
+    return new Pool({
+      launch: async () => this.#launch(),
+      hasRoom: () => this.alive.size < this.room,
+      onError: (error) => void this.errors.push(error),
+      limits,
+    })
+  }
+
+  #launch(): Sandbox {
+    if (this.isBroken) throw new Error("no bubblewrap")
+    this.launched++
+    const exit = Promise.withResolvers<SandboxExit>()
+    const sandbox = {
+      exited: exit.promise,
+      stop: () => {
+        this.alive.delete(sandbox)
+        exit.resolve({ code: undefined, signal: "SIGKILL", reason: "killed", message: "killed" })
+        return exit.promise
+      },
+    }
+    this.alive.add(sandbox)
+    return sandbox as unknown as Sandbox
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(0)
+}
+
+describe("Pool", () => {
+  test("keeps its minimum ready, and refills what is taken", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    pool.refill()
+    await until(() => pool.ready === 2)
+    const sandbox = await pool.take()
+    await until(() => pool.ready === 2)
+    expect(machine.launched).toBe(3)
+    expect(machine.alive.has(sandbox)).toBe(true)
+    await pool.stop()
+    expect([...machine.alive]).toEqual([sandbox])
+  })
+
+  test("serves a burst beyond what is ready, then keeps as many as it took, but not more than it may", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    const taken = await Promise.all(Array.from({ length: 9 }, () => pool.take()))
+    expect(new Set(taken).size).toBe(9)
+    await until(() => pool.ready === limits.readyMax)
+    // When the burst is long past, the surplus goes one by one.
+    for (let step = 0; step < 5; step++) pool.sweep(performance.now() + 600_000)
+    await until(() => pool.ready === limits.readyMin)
+    await pool.stop()
+  })
+
+  test("replaces a process that dies while it waits", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    pool.refill()
+    await until(() => pool.ready === 2)
+    const [first] = machine.alive
+    await (first as Sandbox).stop()
+    await until(() => pool.ready === 2)
+    expect(machine.launched).toBe(3)
+    await pool.stop()
+  })
+
+  test("tells those who wait when no process can be started, and tries again only after a pause", async () => {
+    const machine = new FakeSandboxes()
+    machine.isBroken = true
+    const pool = machine.createPool()
+    const refused = await Promise.resolve(pool.take()).catch((error) => error.code)
+    expect(refused).toBe("sandbox_unavailable")
+    const errors = machine.errors.length
+    pool.refill()
+    pool.sweep(performance.now())
+    await Bun.sleep(0)
+    expect(machine.errors.length).toBe(errors)
+    await pool.stop()
+  })
+
+  test("starts nothing when there is no room, and refuses those who have waited too long", async () => {
+    const machine = new FakeSandboxes()
+    machine.room = 0
+    const pool = machine.createPool()
+    const taken = Promise.resolve(pool.take()).catch((error) => error.code)
+    pool.sweep(performance.now() + limits.waitMsMax + 1)
+    expect(await taken).toBe("overloaded")
+    expect(machine.launched).toBe(0)
+    await pool.stop()
+  })
+})

@@ -1,0 +1,158 @@
+import { AppError } from "../domain/app-error.ts"
+import type { RunnerLimits } from "./runner-limits.ts"
+import type { Sandbox } from "./sandbox/sandbox.ts"
+
+type PoolLimits = Pick<RunnerLimits, "readyMin" | "readyMax" | "launchesMax" | "waitMsMax">
+
+export interface PoolDeps {
+  launch(): Promise<Sandbox>
+  /** Whether the budget of the server has room for one more process. */
+  hasRoom(): boolean
+  onError(error: unknown): void
+  readonly limits: PoolLimits
+}
+
+interface Waiter {
+  readonly sinceMs: number
+  readonly resolve: (sandbox: Sandbox) => void
+  readonly reject: (error: AppError) => void
+}
+
+/** How long a burst is remembered, and how finely. */
+const demandWindowMs = 300_000
+const demandStepMs = 5_000
+const retryMs = 1_000
+
+/**
+ * Processes that are started before anybody needs them: a val that has never run finds one that is listening and warm. As many are kept as
+ * were taken within a few seconds lately, so that the second burst of a size finds everything ready; quiet minutes bring the number down.
+ */
+export class Pool {
+  readonly #deps: PoolDeps
+  #ready: Sandbox[] = []
+  #waiters: Waiter[] = []
+  #launching = 0
+  #taken: { readonly atMs: number; count: number }[] = []
+  #retryAtMs = 0
+  #isStopped = false
+
+  constructor(deps: PoolDeps) {
+    this.#deps = deps
+  }
+
+  /** Processes that wait for a val, and those on their way to that. */
+  get size(): number {
+    return this.#ready.length + this.#launching
+  }
+
+  get ready(): number {
+    return this.#ready.length
+  }
+
+  get waiting(): number {
+    return this.#waiters.length
+  }
+
+  /** A warm process, which is the caller's from now on and never comes back. */
+  take(): Sandbox | Promise<Sandbox> {
+    if (this.#isStopped) throw new AppError("overloaded", "Cannot run the val: the server is stopping")
+    this.#noteTaken()
+    const sandbox = this.#ready.pop()
+    this.refill()
+    if (sandbox) return sandbox
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ sinceMs: performance.now(), resolve, reject })
+      this.refill()
+    })
+  }
+
+  /** Starts what is missing, a few at a time: more at once would only slow each other and the server down. */
+  refill(): void {
+    const missing = () => this.#waiters.length + this.#target() - this.size
+    while (!this.#isStopped && this.#launching < this.#deps.limits.launchesMax && missing() > 0 && performance.now() >= this.#retryAtMs) {
+      if (!this.#deps.hasRoom()) return
+      this.#launching++
+      void this.#launch()
+    }
+  }
+
+  /** Called every now and then: refuses those who have waited too long, and gives up what is no longer needed. */
+  sweep(nowMs: number): void {
+    this.#taken = this.#taken.filter(({ atMs }) => nowMs - atMs < demandWindowMs)
+    for (const waiter of this.#waiters.filter(({ sinceMs }) => nowMs - sinceMs > this.#deps.limits.waitMsMax)) {
+      this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+      waiter.reject(new AppError("overloaded", "Cannot run the val: no process became free for it in time"))
+    }
+    if (this.#ready.length > this.#target()) void this.#ready.shift()?.stop()
+    this.refill()
+  }
+
+  /** Gives one process up to make room; false when there is none to give. */
+  shrink(): boolean {
+    const sandbox = this.#ready.shift()
+    void sandbox?.stop()
+    return sandbox !== undefined
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
+    await Promise.all(this.#ready.splice(0).map((sandbox) => sandbox.stop()))
+  }
+
+  async #launch(): Promise<void> {
+    try {
+      const sandbox = await this.#deps.launch()
+      this.#launching--
+      this.#offer(sandbox)
+    } catch (error) {
+      this.#launching--
+      if (this.#isStopped) return
+      // What has failed will hardly work a moment later: without a pause a broken machine would be busy with nothing else.
+      this.#retryAtMs = performance.now() + retryMs
+      this.#deps.onError(error)
+      if (this.#launching === 0) this.#refuseAll(error)
+      return
+    }
+    this.refill()
+  }
+
+  #offer(sandbox: Sandbox): void {
+    if (this.#isStopped) {
+      void sandbox.stop()
+      return
+    }
+    const waiter = this.#waiters.shift()
+    if (waiter) {
+      waiter.resolve(sandbox)
+      return
+    }
+    this.#ready.push(sandbox)
+    void sandbox.exited.then(() => {
+      const index = this.#ready.indexOf(sandbox)
+      if (index === -1) return
+      this.#ready.splice(index, 1)
+      this.refill()
+    })
+  }
+
+  #refuseAll(cause: unknown): void {
+    for (const waiter of this.#waiters.splice(0))
+      waiter.reject(new AppError("sandbox_unavailable", "Cannot run the val: no process can be started for it at the moment", { cause }))
+  }
+
+  #noteTaken(): void {
+    const nowMs = performance.now()
+    const last = this.#taken.at(-1)
+    if (last && nowMs - last.atMs < demandStepMs) last.count++
+    else this.#taken.push({ atMs: nowMs, count: 1 })
+  }
+
+  #target(): number {
+    const { readyMin, readyMax } = this.#deps.limits
+    return Math.min(
+      readyMax,
+      this.#taken.reduce((most, { count }) => Math.max(most, count), readyMin),
+    )
+  }
+}

@@ -1,0 +1,45 @@
+/** What runs may take. Each is a setting, or follows from one; docs/configuration.md says which. */
+export interface RunnerLimits {
+  /** Until an answer begins, or a call returns. */
+  readonly runMsMax: number
+  readonly runsPerValMax: number
+  readonly runsPerAccountMax: number
+  /** Runs that wait for one of the two above to have room; an account may hold a quarter of the places. */
+  readonly runsWaitingMax: number
+  readonly waitMsMax: number
+  /** Processes that are kept started without a val, and how many there may be after a burst. */
+  readonly readyMin: number
+  readonly readyMax: number
+  readonly launchesMax: number
+  /** Processes of all kinds. */
+  readonly processesMax: number
+  readonly memoryBytesMax: number
+  readonly idleMsMax: number
+  readonly processMsMax: number
+  /** CPU time that a process may take without a pause. */
+  readonly cpuMsMax: number
+  /** Runs that have ended but whose late logs are still listened for, for each process. */
+  readonly lateRunsMax: number
+  readonly logBytesMax: number
+  readonly returnBytesMax: number
+}
+
+/** What holds unless the operator says otherwise. */
+export const runnerLimits: RunnerLimits = {
+  runMsMax: 60_000,
+  runsPerValMax: 256,
+  runsPerAccountMax: 1024,
+  runsWaitingMax: 4096,
+  waitMsMax: 10_000,
+  readyMin: 4,
+  readyMax: 64,
+  launchesMax: 2,
+  processesMax: 256,
+  memoryBytesMax: 8 * 1024 ** 3,
+  idleMsMax: 300_000,
+  processMsMax: 3_600_000,
+  cpuMsMax: 30_000,
+  lateRunsMax: 1000,
+  logBytesMax: 100_000,
+  returnBytesMax: 8 * 1024 ** 2,
+}

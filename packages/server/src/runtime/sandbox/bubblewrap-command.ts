@@ -1,0 +1,98 @@
+import { dirname } from "node:path"
+import { type GuestPaths, toDenoEnvironment } from "./deno-command.ts"
+import type { SandboxFolder } from "./sandbox-folder.ts"
+import type { SandboxLimits } from "./sandbox-limits.ts"
+
+/** What the machine has. */
+export interface BubblewrapTools {
+  readonly bwrap: string
+  readonly setpriv: string | undefined
+  /** Whether this bubblewrap can forbid further user namespaces. */
+  readonly canDisableUserns: boolean
+  readonly deno: string
+  readonly guest: string
+  /** What deno and setpriv are linked with. */
+  readonly libraries: readonly string[]
+  readonly hasFilter: boolean
+}
+
+/** How things are called inside. */
+export const insidePaths: GuestPaths = { deno: "/deno", guest: "/guest.js", run: "/run/val", denoDir: "/deno-dir", scratch: "/tmp" }
+
+/**
+ * outside: setpriv becomes the sandbox's user, and bubblewrap is started by that user, in a user namespace. Nothing ever runs as root in there.
+ * inside:  bubblewrap is started by root and makes no user namespace, for machines that do not let users have them; setpriv comes after it.
+ * own:     the server is an ordinary user, and the sandbox is that user in a user namespace.
+ */
+export type BubblewrapWay = "outside" | "inside" | "own"
+
+/** A sandbox in bubblewrap: the guest sees its program, its two folders and a few files of the system, and no network. */
+export function toBubblewrapCommand(
+  tools: BubblewrapTools,
+  way: BubblewrapWay,
+  sandbox: { readonly folder: SandboxFolder; readonly uid: number | undefined; readonly limits: SandboxLimits },
+  command: readonly string[],
+): string[] {
+  const user = [`--reuid=${sandbox.uid}`, `--regid=${sandbox.uid}`, "--clear-groups", "--no-new-privs"]
+  const setpriv = tools.setpriv ?? "setpriv"
+  return [
+    ...(way === "outside" ? [setpriv, ...user] : []),
+    tools.bwrap,
+    ...toNamespaces(tools, way),
+    ...toFileSystem(tools, way, sandbox.folder, sandbox.limits),
+    ...["--info-fd", "3"],
+    ...(tools.hasFilter ? ["--seccomp", "4"] : []),
+    "--",
+    ...(way === "inside" ? ["/setpriv", ...user, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"] : []),
+    ...command,
+  ]
+}
+
+function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay): string[] {
+  const withUser = tools.canDisableUserns ? ["--unshare-user", "--disable-userns"] : ["--unshare-user"]
+  const others = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+  // What setpriv needs to become somebody else and to give up even these.
+  const forSetpriv = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((capability) => ["--cap-add", capability])
+  return [
+    ...others,
+    ...(way === "inside" ? [] : withUser),
+    ...["--cap-drop", "ALL"],
+    ...(way === "inside" ? forSetpriv : []),
+    ...["--hostname", "val"],
+    "--new-session",
+    "--die-with-parent",
+    "--as-pid-1",
+    "--clearenv",
+    ...Object.entries(toDenoEnvironment(insidePaths)).flatMap(([name, value]) => ["--setenv", name, value]),
+  ]
+}
+
+/**
+ * There is no /proc but the one link in it that Deno cannot do without, and none of bubblewrap's own /dev: that one is a file system of its own
+ * that the guest could fill.
+ */
+function toFileSystem(tools: BubblewrapTools, way: BubblewrapWay, folder: SandboxFolder, limits: SandboxLimits): string[] {
+  const programs = way === "inside" ? [["/setpriv", tools.setpriv ?? ""] as const] : []
+  const files = [[insidePaths.deno, tools.deno] as const, [insidePaths.guest, tools.guest] as const, ...programs]
+  const devices = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"]
+  const parents = new Set([...tools.libraries, ...devices, insidePaths.run].flatMap(listParents))
+  return [
+    // Those that bubblewrap would make by itself can be entered by their owner only.
+    ...[...parents].flatMap((path) => ["--dir", path]),
+    ...["--dir", "/proc", "--dir", "/proc/self", "--symlink", insidePaths.deno, "/proc/self/exe"],
+    ...tools.libraries.flatMap((path) => ["--ro-bind", path, path]),
+    ...devices.flatMap((path) => ["--dev-bind", path, path]),
+    ...files.flatMap(([inside, outside]) => ["--ro-bind", outside, inside]),
+    ...["--ro-bind", folder.deno, insidePaths.denoDir],
+    ...["--bind", folder.run, insidePaths.run],
+    ...["--perms", "1777", "--size", String(limits.scratchBytesMax), "--tmpfs", insidePaths.scratch],
+    ...["--remount-ro", "/"],
+    ...["--chdir", insidePaths.scratch],
+  ]
+}
+
+/** From the top down. */
+function listParents(path: string): string[] {
+  const parent = dirname(path)
+  return parent === "/" ? [] : [...listParents(parent), parent]
+}

@@ -1,0 +1,45 @@
+import type { SandboxLimits } from "./sandbox-limits.ts"
+
+/** Where things are, as the guest sees it. */
+export interface GuestPaths {
+  readonly deno: string
+  readonly guest: string
+  readonly run: string
+  readonly denoDir: string
+  readonly scratch: string
+}
+
+/**
+ * How the guest is started. Permissions are allow-lists, since what a deny-list forgets is allowed; there is no permission to run programs
+ * or to load native libraries, and none for the network but the two sockets.
+ */
+export function toDenoCommand(paths: GuestPaths, importHosts: readonly string[], limits: SandboxLimits): string[] {
+  const { run, scratch } = paths
+  const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
+  return [
+    paths.deno,
+    "run",
+    "--quiet",
+    "--no-prompt",
+    // Without these two Deno searches the folders above for files that are not there, which takes longer than everything else.
+    "--no-config",
+    "--no-lock",
+    "--no-npm",
+    "--cached-only",
+    "--no-code-cache",
+    "--allow-env",
+    `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
+    `--allow-read=${run},${scratch}`,
+    `--allow-write=${run},${scratch}`,
+    ...(importHosts.length > 0 ? [`--allow-import=${importHosts.join(",")}`] : []),
+    `--v8-flags=--max-old-space-size=${heapMegabytes}`,
+    paths.guest,
+    run,
+    scratch,
+  ]
+}
+
+/** The whole environment of a guest. */
+export function toDenoEnvironment(paths: GuestPaths): Record<string, string> {
+  return { DENO_DIR: paths.denoDir, DENO_NO_UPDATE_CHECK: "1", HOME: paths.scratch, NO_COLOR: "1" }
+}

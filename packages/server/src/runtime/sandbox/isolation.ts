@@ -1,0 +1,112 @@
+import { realpathSync } from "node:fs"
+import { AppError } from "../../domain/app-error.ts"
+import { type BubblewrapTools, type BubblewrapWay, insidePaths, toBubblewrapCommand } from "./bubblewrap-command.ts"
+import { type GuestPaths, toDenoCommand, toDenoEnvironment } from "./deno-command.ts"
+import type { SandboxFolder } from "./sandbox-folder.ts"
+import type { SandboxLimits } from "./sandbox-limits.ts"
+
+/** One way to isolate a guest. Whether it works on this machine shows only when it is tried. */
+export interface Isolation {
+  readonly level: "bubblewrap" | "deno"
+  /** For the operator. */
+  readonly details: readonly string[]
+  /** Whether each sandbox is a user of its own. */
+  readonly hasOwnUser: boolean
+  /** Whether there is a process around the guest's, which tells of it. */
+  readonly hasOuterProcess: boolean
+  toCommand(sandbox: { readonly folder: SandboxFolder; readonly uid: number | undefined }): string[]
+  toEnvironment(folder: SandboxFolder): Record<string, string>
+}
+
+/** What the ways are made of. */
+export interface IsolationParts {
+  readonly denoPath: string
+  /** The guest as one file. */
+  readonly guestPath: string
+  readonly importHosts: readonly string[]
+  readonly limits: SandboxLimits
+  readonly hasFilter: boolean
+}
+
+/** The ways worth trying, the best first, and why others are not. */
+export function listIsolations(parts: IsolationParts, wanted: "auto" | "bubblewrap" | "deno"): { ways: Isolation[]; missing: string[] } {
+  const missing: string[] = []
+  const ways = [...(wanted === "deno" ? [] : listBubblewraps(parts, missing)), ...(wanted === "bubblewrap" ? [] : [createBareDeno(parts)])]
+  return { ways, missing }
+}
+
+const isRoot = process.getuid?.() === 0
+
+function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] {
+  if (process.platform !== "linux") missing.push("bubblewrap needs Linux")
+  const bwrap = Bun.which("bwrap")
+  if (!bwrap && process.platform === "linux") missing.push("bubblewrap (bwrap) is not installed")
+  const setpriv = Bun.which("setpriv") ?? undefined
+  if (isRoot && !setpriv)
+    missing.push("the server is root and setpriv (util-linux), which would make sandboxes another user, is not installed")
+  if (missing.length > 0 || !bwrap) return []
+  const deno = realpathSync(parts.denoPath)
+  const tools: BubblewrapTools = {
+    bwrap,
+    setpriv,
+    canDisableUserns: Bun.spawnSync([bwrap, "--help"]).stdout.includes("--disable-userns"),
+    deno,
+    guest: parts.guestPath,
+    libraries: listLibraries(isRoot && setpriv ? [deno, setpriv] : [deno]),
+    hasFilter: parts.hasFilter,
+  }
+  const ways: BubblewrapWay[] = isRoot ? ["outside", "inside"] : ["own"]
+  return ways.map((way) => createBubblewrap(parts, tools, way))
+}
+
+const wayDetails: Readonly<Record<BubblewrapWay, string>> = {
+  outside: "each sandbox is an unprivileged user of its own, in a user namespace",
+  inside: "each sandbox is an unprivileged user of its own, without a user namespace",
+  own: "sandboxes are the server's own user, in a user namespace",
+}
+
+function createBubblewrap(parts: IsolationParts, tools: BubblewrapTools, way: BubblewrapWay): Isolation {
+  const command = toDenoCommand(insidePaths, parts.importHosts, parts.limits)
+  const filter = tools.hasFilter ? "dangerous system calls are refused" : "system calls are not filtered on this kind of machine"
+  return {
+    level: "bubblewrap",
+    details: [wayDetails[way], filter],
+    hasOwnUser: way !== "own",
+    hasOuterProcess: true,
+    toCommand: ({ folder, uid }) => toBubblewrapCommand(tools, way, { folder, uid, limits: parts.limits }, command),
+    // bubblewrap sets the guest's.
+    toEnvironment: () => ({}),
+  }
+}
+
+/** Deno's permissions are the only wall here. Even so, a server that is root gives its sandboxes other users. */
+function createBareDeno(parts: IsolationParts): Isolation {
+  const setpriv = Bun.which("setpriv")
+  const deno = realpathSync(parts.denoPath)
+  const toPaths = ({ run, deno: denoDir, scratch }: SandboxFolder): GuestPaths => ({ deno, guest: parts.guestPath, run, denoDir, scratch })
+  return {
+    level: "deno",
+    details: [
+      "nothing but Deno's permissions stands between vals and this machine",
+      isRoot ? "each sandbox is an unprivileged user of its own" : "sandboxes are the server's own user",
+    ],
+    hasOwnUser: isRoot,
+    hasOuterProcess: false,
+    toCommand({ folder, uid }) {
+      if (isRoot && !setpriv)
+        throw new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is root and setpriv (util-linux) is not installed")
+      const user = [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
+      // Without it a guest of a server that was killed would have to notice by itself; there is no such thing outside of Linux.
+      const ending = ["--pdeathsig=KILL"]
+      const prefix = setpriv ? [setpriv, ...(isRoot ? user : []), ...ending] : []
+      return [...prefix, ...toDenoCommand(toPaths(folder), parts.importHosts, parts.limits)]
+    },
+    toEnvironment: (folder) => toDenoEnvironment(toPaths(folder)),
+  }
+}
+
+/** The files that a program is linked with, its loader included. */
+function listLibraries(programs: readonly string[]): string[] {
+  const text = Bun.spawnSync(["ldd", ...programs]).stdout.toString()
+  return [...new Set([...text.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1] ?? ""))]
+}

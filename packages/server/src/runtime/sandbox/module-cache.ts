@@ -1,0 +1,44 @@
+import { createHash } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+/** A module and the address by which it is imported. */
+export interface CachedModule {
+  readonly url: string
+  readonly code: string
+}
+
+/**
+ * Puts modules where Deno keeps those it has downloaded, so that with `--cached-only` it imports them without a network. The layout is
+ * Deno's own and not documented: its version is pinned, and a test imports a module from here.
+ */
+export function writeModules(denoDir: string, modules: readonly CachedModule[]): void {
+  const made = new Set<string>()
+  for (const { url, code } of modules) {
+    const path = join(denoDir, toCachePath(url))
+    const folder = dirname(path)
+    if (!made.has(folder)) mkdirSync(folder, { recursive: true, mode: 0o755 })
+    made.add(folder)
+    const metadata = JSON.stringify({ headers: { "content-type": "text/tsx" }, url, time: 1 })
+    writeFileSync(path, `${code}\n// denoCacheMetadata=${metadata}`, { mode: 0o644 })
+  }
+}
+
+/** Host names become folder names, so nothing else than a host name may get through. */
+const hostPattern = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/
+
+function toCachePath(text: string): string {
+  const url = URL.parse(text)
+  const scheme = url?.protocol.slice(0, -1)
+  if (!url || (scheme !== "http" && scheme !== "https") || !hostPattern.test(url.hostname))
+    throw new Error(`Cannot put module "${text}" into the cache: it has no http address`)
+  const host = url.port === "" ? url.hostname : `${url.hostname}_PORT${url.port}`
+  return join(
+    "remote",
+    scheme,
+    host,
+    createHash("sha256")
+      .update(url.pathname + url.search)
+      .digest("hex"),
+  )
+}

@@ -1,0 +1,112 @@
+import { appendFileSync, chmodSync, lstatSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import { AppError } from "../../domain/app-error.ts"
+import { identityOf } from "./process-identity.ts"
+import { groupsFile, sweepServers } from "./sweep.ts"
+
+/** Longer addresses of Unix sockets are refused by some systems: macOS takes 104 bytes with the closing zero, Linux 108. */
+const socketPathBytesMax = 103
+/** What follows after the server's folder in the longest of them. */
+const sandboxPart = "/s0000000/run/control.sock"
+/** A server may be in one process more than once, as in tests. */
+const serversPerProcessMax = 1000
+
+/**
+ * The temporary files of one server:
+ *
+ *   {tmp}/hamlet-{uid}-{hash of the data folder}/     of all servers of this data folder, also dead ones
+ *     {identity of the process}.{number}/             of this server
+ *       guest.js  groups                              the guest's program; the cgroup folders that this server makes
+ *       s{number}/                                    of one sandbox
+ *         run/  deno/  scratch/                       what it can reach; see sandbox-folder.ts
+ *         process  bubblewrap                         who it is, for whoever has to sweep
+ */
+export class RuntimeFolder {
+  /** Of this server. */
+  readonly path: string
+  /** A name for what has to have one outside of the folder. */
+  readonly name: string
+  readonly #parent: string
+
+  private constructor(parent: string, path: string) {
+    this.#parent = parent
+    this.path = path
+    this.name = `${basename(parent)}-${basename(path)}`
+  }
+
+  /** Makes the folder, and removes what dead servers of the same data folder have left. */
+  static async create(dataDir: string, endMsMax: number): Promise<RuntimeFolder> {
+    const parent = join(chooseTemporaryFolder(), toParentName(dataDir))
+    const folder = new RuntimeFolder(parent, createOwn(parent))
+    await sweepServers(parent, endMsMax)
+    return folder
+  }
+
+  /** Leaves word of a cgroup folder, for the next server if this one is killed. */
+  noteGroup(folder: string): void {
+    appendFileSync(join(this.path, groupsFile), `${folder}\n`)
+  }
+
+  write(name: string, content: string | Uint8Array): string {
+    const path = join(this.path, name)
+    writeFileSync(path, content, { mode: 0o644 })
+    chmodSync(path, 0o644)
+    return path
+  }
+
+  stop(): void {
+    rmSync(this.path, { recursive: true, force: true })
+    try {
+      rmdirSync(this.#parent)
+    } catch {
+      // Another server is using it.
+    }
+  }
+}
+
+function chooseTemporaryFolder(): string {
+  const folder = tmpdir()
+  const longest = `/hamlet-4294967295-00000000/${identityOf(process.pid)}.999${sandboxPart}`
+  return Buffer.byteLength(folder + longest) <= socketPathBytesMax ? folder : "/tmp"
+}
+
+function toParentName(dataDir: string): string {
+  const hash = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 8)
+  return `hamlet-${process.getuid?.() ?? 0}-${hash}`
+}
+
+function createOwn(parent: string): string {
+  const identity = identityOf(process.pid)
+  for (let number = 0; number < serversPerProcessMax; number++) {
+    const path = join(parent, `${identity}.${number}`)
+    // Anew each time: a server that ends now removes the parent if nobody else is in it.
+    claimParent(parent)
+    if (!makeFolder(path)) continue
+    chmodSync(path, 0o711)
+    return path
+  }
+  throw new AppError("sandbox_unavailable", `Cannot use the folder "${parent}" for sandboxes: this process has too many servers in it`)
+}
+
+/** Others may pass through, since sandboxes are other users, but nobody else may put anything there. */
+function claimParent(parent: string): void {
+  makeFolder(parent)
+  const found = lstatSync(parent, { throwIfNoEntry: false })
+  if (!found) return
+  if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid))
+    throw new AppError("sandbox_unavailable", `Cannot use the folder "${parent}" for sandboxes: it belongs to somebody else`)
+  chmodSync(parent, 0o711)
+}
+
+/** False when it is there already, or its parent is gone again. */
+function makeFolder(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o711 })
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "EEXIST" || code === "ENOENT") return false
+    throw error
+  }
+}

@@ -1,0 +1,369 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { readProcessStat } from "./process-identity.ts"
+import {
+  createDataDir,
+  evaluate,
+  findGuestPid,
+  findRuntimeFolder,
+  hasBubblewrap,
+  isRoot,
+  listGroups,
+  listOpenFiles,
+  listPids,
+  notRun,
+  openSandboxes,
+  readStatus,
+  start,
+  until,
+} from "./testing/sandbox-testing.ts"
+
+const levels = (["bubblewrap", "deno"] as const).filter((level) => level === "deno" || hasBubblewrap)
+if (!hasBubblewrap) notRun("sandboxes in bubblewrap", "bubblewrap is not installed")
+const isLinux = process.platform === "linux"
+const megabyte = 1024 ** 2
+
+describe.each(levels)("Sandboxes with %s", (isolation) => {
+  test("launch gives a warm guest that answers, and stop leaves nothing of it", async () => {
+    await using open = await openSandboxes({ isolation })
+    const sandbox = await open.sandboxes.launch()
+    expect(await evaluate(sandbox, "return 6 * 7")).toBe(42)
+    const folder = dirname(dirname(sandbox.socketPath))
+    const pids = listPids(folder)
+    const groups = listGroups(dirname(folder).split("/").at(-1) ?? "")
+    const exit = await sandbox.stop()
+    expect(exit).toMatchObject({ reason: "killed", message: "The process of the val ended: it was stopped" })
+    expect(await sandbox.stop()).toBe(exit)
+    expect(pids.filter((pid) => readProcessStat(pid))).toEqual([])
+    expect(existsSync(folder)).toBe(false)
+    expect(groups.filter((group) => existsSync(join(group, sandbox.id)))).toEqual([])
+  })
+
+  test("launch reports the level in force", async () => {
+    await using open = await openSandboxes({ isolation })
+    expect(open.sandboxes.report.level).toBe(isolation)
+    expect(open.sandboxes.report.details.length).toBeGreaterThan(1)
+  })
+
+  test("a guest imports the modules that it was given, and no others", async () => {
+    await using open = await openSandboxes({ isolation })
+    const sandbox = await open.sandboxes.launch()
+    const heard: unknown[] = []
+    sandbox.onMessage = (message) => heard.push(message)
+    sandbox.addModules([
+      { url: "http://localhost:8080/v/ada/main@1", code: 'import { two } from "./two@1?x=y"\nif (two !== 2) throw new Error("not two")' },
+      { url: "http://localhost:8080/v/ada/two@1?x=y", code: "export const two: number = 2" },
+    ])
+    sandbox.send(toLoad("http://localhost:8080/v/ada/main@1"))
+    await until(() => heard.length === 1)
+    expect(heard[0]).toEqual({ kind: "loaded", isCallable: true })
+    for (const url of ["http://localhost:8080/v/ada/other@1", "http://example.com/x.ts", "file:///etc/passwd"]) sandbox.send(toLoad(url))
+    await until(() => heard.length === 4)
+    expect(heard.slice(1)).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ kind: "load_failed" })))
+  })
+
+  test("a guest sees only its own environment", async () => {
+    await using open = await openSandboxes({ isolation })
+    const sandbox = await open.sandboxes.launch()
+    const names = (await evaluate(sandbox, "return Object.keys(Deno.env.toObject())")) as string[]
+    const allowed = ["DENO_DIR", "DENO_NO_UPDATE_CHECK", "HOME", "NO_COLOR", "PWD"]
+    expect(names.filter((name) => !allowed.includes(name))).toEqual([])
+  })
+
+  test("a guest may write to its scratch folder and nowhere else", async () => {
+    await using open = await openSandboxes({ isolation })
+    const sandbox = await open.sandboxes.launch()
+    await evaluate(sandbox, "await Deno.writeTextFile(scratch + '/x', 'y')")
+    expect(await evaluate(sandbox, "return await Deno.readTextFile(scratch + '/x')")).toBe("y")
+    const codes = [
+      "await Deno.writeTextFile(run + '/x', 'y')",
+      "await Deno.writeTextFile('/x', 'y')",
+      "await Deno.readTextFile('/etc/passwd')",
+    ]
+    for (const code of codes) expect(evaluate(sandbox, code)).rejects.toThrow()
+    // It writes past the permissions of Deno.
+    expect(evaluate(sandbox, "await (await caches.open('x')).put('http://x/', new Response('y'))")).rejects.toThrow()
+    expect(evaluate(sandbox, "localStorage.setItem('x', 'y')")).rejects.toThrow()
+  })
+
+  test.if(isLinux)("a guest has no file of the server open", async () => {
+    await using open = await openSandboxes({ isolation })
+    await open.sandboxes.launch()
+    const sandbox = await open.sandboxes.launch()
+    const pids = listPids(dirname(dirname(sandbox.socketPath)))
+    const files = pids.flatMap(listOpenFiles).map((file) => file.replace(/:\[\d+\]$/, ""))
+    const allowed = ["/dev/null", "anon_inode:[eventpoll]", "anon_inode:[eventfd]", "anon_inode:[signalfd]", "anon_inode:[io_uring]"]
+    // Deno's own socket pair for signals, the control socket and the socket it listens on.
+    expect(files.filter((file) => !allowed.includes(file) && !["socket", "pipe", "net"].includes(file))).toEqual([])
+    expect(files.filter((file) => file === "socket").length).toBeLessThanOrEqual(4)
+  })
+
+  test.if(isRoot && isLinux)("each sandbox of a server that is root is another unprivileged user", async () => {
+    await using open = await openSandboxes({ isolation })
+    const pids = [findGuestPid(await open.sandboxes.launch()), findGuestPid(await open.sandboxes.launch())]
+    const users = pids.map((pid) => readStatus(pid, "Uid"))
+    expect(new Set(users).size).toBe(2)
+    for (const pid of pids) {
+      expect(Number.parseInt(readStatus(pid, "Uid"), 10)).toBeGreaterThanOrEqual(30_000)
+      expect(readStatus(pid, "Groups")).toBe("")
+      expect(["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map((name) => Number(`0x${readStatus(pid, name)}`))).toEqual([
+        0, 0, 0, 0, 0,
+      ])
+      expect(readStatus(pid, "NoNewPrivs")).toBe("1")
+    }
+  })
+
+  test.if(isRoot && isLinux)("nobody else can enter the folder of a sandbox", async () => {
+    await using open = await openSandboxes({ isolation })
+    const sandbox = await open.sandboxes.launch()
+    const run = statSync(dirname(sandbox.socketPath))
+    const folder = statSync(dirname(dirname(sandbox.socketPath)))
+    expect([run.mode & 0o777, run.uid]).toEqual([0o750, 0])
+    expect([folder.mode & 0o777, folder.uid]).toEqual([0o710, 0])
+    expect(folder.gid).toBe(Number.parseInt(readStatus(findGuestPid(sandbox), "Gid"), 10))
+  })
+
+  test.if(isLinux)("limits on files, time and core dumps are set", async () => {
+    await using open = await openSandboxes({ isolation })
+    const text = readFileSync(`/proc/${findGuestPid(await open.sandboxes.launch())}/limits`, "utf8")
+    const limits = Object.fromEntries([...text.matchAll(/^(Max .+?) {2,}\S+ +(\S+)/gm)].map(([, name, hard]) => [name, hard]))
+    expect(limits).toMatchObject({
+      "Max open files": "4096",
+      "Max file size": String(64 * megabyte),
+      "Max cpu time": "3600",
+      "Max core file size": "0",
+      ...(isRoot ? { "Max processes": "68" } : {}),
+    })
+  })
+})
+
+describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
+  test("of memory outside of the heap", async () => {
+    await using open = await openSandboxes({ isolation })
+    const sandbox = await open.sandboxes.launch()
+    start(sandbox, "const all = []; for (;;) all.push(new Uint8Array(10_000_000).fill(1))")
+    const exit = await sandbox.exited
+    expect(exit).toMatchObject({ reason: "memory", message: expect.stringContaining("limit of 256 MB of memory") })
+  })
+
+  test("of memory outside of the heap, where only the watchdog sees it", async () => {
+    await using open = await openSandboxes({ isolation, limits: { memoryBytesMax: 128 * megabyte }, usesCgroups: false })
+    const sandbox = await open.sandboxes.launch()
+    start(sandbox, "const all = []; for (;;) { all.push(new Uint8Array(1_000_000).fill(1)); await new Promise(r => setTimeout(r, 1)) }")
+    expect(await sandbox.exited).toMatchObject({ reason: "memory", message: expect.stringContaining("limit of 128 MB of memory") })
+  })
+
+  test("of the heap", async () => {
+    await using open = await openSandboxes({ isolation, limits: { heapBytesMax: 32 * megabyte } })
+    const sandbox = await open.sandboxes.launch()
+    start(sandbox, "const all = []; for (;;) all.push({ a: [1, 2, 3], b: {} })")
+    expect(await sandbox.exited).toMatchObject({ reason: "memory", message: expect.stringContaining("heap reached the limit of 32 MB") })
+  })
+
+  test("of threads", async () => {
+    await using open = await openSandboxes({ isolation, limits: { threadsMax: 20, memoryBytesMax: 2048 * megabyte } })
+    const sandbox = await open.sandboxes.launch()
+    const bomb =
+      "const all = []; for (;;) { all.push(new Worker('data:application/javascript,setInterval(()=>{},1000)', { type: 'module' })); await new Promise(r => setTimeout(r, 5)) }"
+    start(sandbox, bomb)
+    expect(await sandbox.exited).toMatchObject({ reason: "processes", message: expect.stringContaining("limit of 20 threads") })
+  })
+
+  test("of CPU time, even without a supervisor", async () => {
+    await using open = await openSandboxes({ isolation, limits: { cpuSecondsMax: 1 } })
+    const sandbox = await open.sandboxes.launch()
+    start(sandbox, "for (;;);")
+    expect(await sandbox.exited).toMatchObject({ reason: "cpu" })
+  })
+
+  test("of the size of a file", async () => {
+    await using open = await openSandboxes({ isolation, limits: { fileBytesMax: megabyte } })
+    const sandbox = await open.sandboxes.launch()
+    start(sandbox, "await Deno.writeFile(scratch + '/x', new Uint8Array(2_000_000))")
+    expect(await sandbox.exited).toMatchObject({ reason: "files", message: expect.stringContaining("limit of 1 MB to a file") })
+  })
+
+  test("of open files, with an error of its own", async () => {
+    await using open = await openSandboxes({ isolation, limits: { openFilesMax: 64 } })
+    const sandbox = await open.sandboxes.launch()
+    const code =
+      "const all = []; try { for (;;) all.push(await Deno.open(scratch + '/x', { create: true, write: true })) } catch (e) { for (const f of all) f.close(); return [all.length < 64, e.message] }"
+    expect(await evaluate(sandbox, code)).toEqual([true, expect.stringContaining("Too many open files")])
+    expect(await evaluate(sandbox, "return 1")).toBe(1)
+  })
+})
+
+describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
+  test("has a scratch folder of limited size", async () => {
+    await using open = await openSandboxes({ isolation: "bubblewrap", limits: { scratchBytesMax: 4 * megabyte } })
+    const sandbox = await open.sandboxes.launch()
+    const fill = "for (let i = 0; ; i++) await Deno.writeFile(scratch + '/' + i, new Uint8Array(1_000_000))"
+    expect(evaluate(sandbox, fill)).rejects.toThrow("No space left")
+    await sandbox.stop()
+  })
+
+  test("has namespaces of its own, and no network", async () => {
+    await using open = await openSandboxes({ isolation: "bubblewrap" })
+    const pid = findGuestPid(await open.sandboxes.launch())
+    const toNames = (id: number | "self") =>
+      ["cgroup", "ipc", "mnt", "net", "pid", "uts"].map((name) => statSync(`/proc/${id}/ns/${name}`).ino)
+    const own = toNames("self")
+    expect(toNames(pid).filter((inode) => own.includes(inode))).toEqual([])
+    const devices = readFileSync(`/proc/${pid}/net/dev`, "utf8").split("\n").slice(2).filter(Boolean)
+    expect(devices.map((line) => line.trim().split(":")[0])).toEqual(["lo"])
+    expect(readFileSync(`/proc/${pid}/net/route`, "utf8").split("\n").slice(1).filter(Boolean)).toEqual([])
+  })
+
+  test("has nothing in its file system but what it needs, and can write to none of it but its two folders", async () => {
+    await using open = await openSandboxes({ isolation: "bubblewrap" })
+    const pid = findGuestPid(await open.sandboxes.launch())
+    expect(
+      readdirSync(`/proc/${pid}/root`)
+        .filter((name) => !/^lib(64)?$|^usr$/.test(name))
+        .sort(),
+    ).toEqual(["deno", "deno-dir", "dev", "guest.js", "run", "tmp"])
+    const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" "))
+    const writable = mounts.filter(([, , , options = ""]) => options.split(",").includes("rw")).map(([, path]) => path)
+    expect(writable.filter((path) => !path?.startsWith("/dev/")).sort()).toEqual(["/run/val", "/tmp"])
+    expect(readdirSync(`/proc/${pid}/root/dev`).sort()).toEqual(["null", "random", "urandom", "zero"])
+  })
+
+  test("ends with its server's outer process", async () => {
+    await using open = await openSandboxes({ isolation: "bubblewrap" })
+    const sandbox = await open.sandboxes.launch()
+    const [outer = 0, inner = 0] = listPids(dirname(dirname(sandbox.socketPath)))
+    process.kill(outer, "SIGKILL")
+    expect((await sandbox.exited).reason).toBe("killed")
+    expect(readProcessStat(inner)).toBeUndefined()
+  })
+})
+
+describe("The control socket", () => {
+  const cases = [
+    ["something that is no message", "await write('hello\\n')", "no message"],
+    ["a message that the protocol does not have", "await say({ kind: 'hack' })", "no message"],
+    ["an endless line", "for (;;) await write('x'.repeat(60_000))", "control message of more than 100000 bytes"],
+    [
+      "more than may be logged",
+      "for (;;) await say({ kind: 'log', run: 'r', at: 1, level: 'log', message: 'x'.repeat(1000) })",
+      "more than 3000000 bytes in a second",
+    ],
+  ] as const
+  test.each(cases)("ends the sandbox of a guest that writes %s", async (_, code, message) => {
+    await using open = await openSandboxes({ limits: { controlLineBytesMax: 100_000, controlBytesPerSecondMax: 3_000_000 } })
+    const sandbox = await open.sandboxes.launch()
+    start(sandbox, code)
+    expect(await sandbox.exited).toMatchObject({ reason: "protocol", message: expect.stringContaining(message) })
+  })
+
+  test("is gone once the guest has connected", async () => {
+    await using open = await openSandboxes({})
+    const sandbox = await open.sandboxes.launch()
+    expect(readdirSync(dirname(sandbox.socketPath))).toEqual(["in.sock"])
+  })
+
+  test("carries messages of any cut and size within the limit, in order", async () => {
+    await using open = await openSandboxes({})
+    const sandbox = await open.sandboxes.launch()
+    const heard: string[] = []
+    sandbox.onMessage = (message, bytes) =>
+      heard.push(message.kind === "log" ? `${message.run} ${message.message.length} ${bytes > 0}` : "")
+    const code = `
+      const toLine = (run, length) => JSON.stringify({ kind: "log", run, at: 1, level: "log", message: "ü".repeat(length) }) + "\\n"
+      const text = toLine("a", 3) + toLine("b", 100_000) + toLine("c", 1)
+      for (let at = 0; at < text.length; at += 7919) await write(text.slice(at, at + 7919))`
+    await evaluate(sandbox, code)
+    await until(() => heard.length === 3)
+    expect(heard).toEqual(["a 3 true", "b 100000 true", "c 1 true"])
+  })
+
+  test("an error of whoever listens ends nothing", async () => {
+    const open = await openSandboxes({})
+    const sandbox = await open.sandboxes.launch()
+    sandbox.onMessage = () => {
+      throw new Error("listener")
+    }
+    sandbox.send({ kind: "ping" })
+    await until(() => open.errors.length === 1)
+    open.errors.splice(0)
+    expect(await evaluate(sandbox, "return 1")).toBe(1)
+    await open[Symbol.asyncDispose]()
+  })
+})
+
+describe("Sandboxes", () => {
+  test("usage and setPriority follow what a process does", async () => {
+    await using open = await openSandboxes({})
+    const sandbox = await open.sandboxes.launch()
+    const before = sandbox.usage()
+    if (!before) throw new Error("no usage")
+    sandbox.setPriority("idle")
+    await evaluate(sandbox, "globalThis.kept = new Uint8Array(50_000_000).fill(1); const end = Date.now() + 100; while (Date.now() < end);")
+    sandbox.setPriority("normal")
+    const after = sandbox.usage()
+    expect(after?.memoryBytes).toBeGreaterThan(before.memoryBytes + 40_000_000)
+    expect(after?.cpuMs).toBeGreaterThan(before.cpuMs)
+    await sandbox.stop()
+    expect(sandbox.usage()).toBeUndefined()
+    sandbox.setPriority("idle")
+    sandbox.send({ kind: "ping" })
+    sandbox.addModules([{ url: "http://localhost:8080/x", code: "" }])
+  })
+
+  test("stop ends sandboxes that are still starting, and launch fails", async () => {
+    const open = await openSandboxes({})
+    await open.sandboxes.launch()
+    const launches = Array.from({ length: 4 }, () => open.sandboxes.launch().catch((error: Error) => error.message))
+    await open[Symbol.asyncDispose]()
+    for (const outcome of await Promise.all(launches)) expect(outcome).toContain("Cannot start a sandbox")
+    expect(open.sandboxes.launch()).rejects.toThrow("the server is stopping")
+  })
+
+  test("launch fails when the guest does not become warm, and leaves nothing behind", async () => {
+    const dataDir = createDataDir()
+    const guestPath = join(dataDir, "guest.ts")
+    await Bun.write(guestPath, "setInterval(() => {}, 1000)")
+    await expect(openSandboxes({ dataDir, guestPath, isolation: "deno", limits: { startMsMax: 300 } })).rejects.toThrow(
+      "not ready after 300 ms",
+    )
+    await Bun.write(guestPath, "throw new Error('broken guest')")
+    await expect(openSandboxes({ dataDir, guestPath })).rejects.toThrow("broken guest")
+    expect(existsSync(findRuntimeFolder(dataDir))).toBe(false)
+    rmSync(dataDir, { recursive: true })
+  })
+
+  test("create refuses a runtime folder that is a link", async () => {
+    const dataDir = createDataDir()
+    const target = join(dataDir, "target")
+    mkdirSync(target)
+    symlinkSync(target, findRuntimeFolder(dataDir))
+    await expect(openSandboxes({ dataDir })).rejects.toThrow("it belongs to somebody else")
+    rmSync(findRuntimeFolder(dataDir))
+    rmSync(dataDir, { recursive: true })
+  })
+
+  test("a guest that is killed at any moment ends its own sandbox only", async () => {
+    await using open = await openSandboxes({})
+    const bystander = await open.sandboxes.launch()
+    for (let round = 0; round < 5; round++) {
+      const sandbox = await open.sandboxes.launch()
+      start(sandbox, "for (;;);")
+      process.kill(findGuestPid(sandbox), "SIGKILL")
+      expect((await sandbox.exited).reason).toBe("killed")
+    }
+    expect(await evaluate(bystander, "return 1")).toBe(1)
+  })
+})
+
+afterAll(() => {
+  expect(listGroups(`-${process.pid}-`)).toEqual([])
+})
+
+function toLoad(url: string) {
+  const limits = { logBytesMax: 1000, returnBytesMax: 1000 }
+  return { kind: "load", url, label: "ada/x", runId: "r", scheme: "http", endpoint: "http://x/", isHttp: true, env: {}, limits } as const
+}

@@ -1,0 +1,171 @@
+import { join } from "node:path"
+import { AppError } from "../../domain/app-error.ts"
+import { bundleGuest } from "./bundle-guest.ts"
+import { Cgroups } from "./cgroups.ts"
+import { type Isolation, listIsolations } from "./isolation.ts"
+import { RuntimeFolder } from "./runtime-folder.ts"
+import { Sandbox, type SandboxHost } from "./sandbox.ts"
+import type { SandboxLimits } from "./sandbox-limits.ts"
+import { createSystemCallFilter } from "./system-call-filter.ts"
+import { chooseUserRange, pickUser, type UserRange } from "./user-range.ts"
+import { Watchdog } from "./watchdog.ts"
+
+/** How sandboxes are to be. */
+export interface SandboxOptions {
+  /** `auto` takes the best that works on this machine. */
+  readonly isolation: "auto" | "bubblewrap" | "deno"
+  /** Only to have one temporary folder for all servers of it: nothing in a sandbox ever sees it. */
+  readonly dataDir: string
+  /** Hosts, with their port if it is not the usual one, whose modules may be imported. */
+  readonly importHosts: readonly string[]
+  readonly limits: SandboxLimits
+  readonly denoPath: string
+  /** The guest's main file. */
+  readonly guestPath: string
+  /** False to do without control groups even where there are some: how it is on other machines can then be tried here. */
+  readonly usesCgroups?: boolean
+}
+
+/** What stands between vals and this machine. */
+export interface IsolationReport {
+  readonly level: "bubblewrap" | "deno"
+  /** Sentences for the operator. */
+  readonly details: readonly string[]
+}
+
+type OnError = (error: unknown) => void
+
+/** Starts sandboxes, and knows all that are alive. */
+export class Sandboxes {
+  readonly report: IsolationReport
+  readonly #folder: RuntimeFolder
+  readonly #host: SandboxHost
+  readonly #users: UserRange | undefined
+  readonly #living = new Set<Sandbox>()
+  /** The one with which the isolation was tried; the first that is asked for gets it. */
+  #first: Sandbox | undefined
+  #launched = 0
+  #isStopped = false
+
+  private constructor(folder: RuntimeFolder, host: SandboxHost, users: UserRange | undefined, reasons: readonly string[]) {
+    this.#folder = folder
+    this.#host = host
+    this.#users = users
+    const { level, details } = host.isolation
+    this.report = { level, details: [...details, ...(host.cgroups?.details ?? []), ...reasons] }
+  }
+
+  /** Prepares the machine: sweeps what a killed server left, bundles the guest, and tries which isolation works. */
+  static async create(options: SandboxOptions, onError: OnError): Promise<Sandboxes> {
+    const folder = await RuntimeFolder.create(options.dataDir, options.limits.endMsMax)
+    const cgroups = new Cgroups(folder.name, options.limits, (path) => folder.noteGroup(path), options.usesCgroups ?? true)
+    try {
+      return await choose(options, folder, cgroups, onError, (...parts) => new Sandboxes(...parts))
+    } catch (error) {
+      cgroups.stop()
+      folder.stop()
+      throw error
+    }
+  }
+
+  /** Starts a process; resolves when its guest is warm. One that fails to become so leaves nothing behind. */
+  async launch(): Promise<Sandbox> {
+    const first = this.#first
+    this.#first = undefined
+    if (first && this.#living.has(first)) return first
+    return await this.#start("ignore")
+  }
+
+  /** Ends everything. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#stopSandboxes()
+    this.#host.watchdog.stop()
+    this.#host.cgroups?.stop()
+    this.#folder.stop()
+  }
+
+  /** Starts one sandbox to see whether it works; if not, says why, in a sentence. */
+  async try(): Promise<string | undefined> {
+    try {
+      this.#first = await this.#start("ignore")
+      return undefined
+    } catch {
+      // Once more, to read what it has to say about it.
+      const failed = await this.#start("pipe").catch((error: unknown) => error)
+      await this.#stopSandboxes()
+      if (failed instanceof Sandbox) return "it works only sometimes"
+      return failed instanceof Error ? failed.message : String(failed)
+    }
+  }
+
+  async #stopSandboxes(): Promise<void> {
+    await Promise.all([...this.#living].map((sandbox) => sandbox.stop()))
+  }
+
+  async #start(stderr: "ignore" | "pipe"): Promise<Sandbox> {
+    if (this.#isStopped) throw new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is stopping")
+    const id = `s${++this.#launched}`
+    const uid = this.#users && pickUser(this.#users, this.#launched)
+    const sandbox = new Sandbox(this.#host, { id, path: join(this.#folder.path, id), uid, stderr })
+    this.#living.add(sandbox)
+    const { startMsMax } = this.#host.limits
+    const deadline = setTimeout(() => void sandbox.stop("killed", `it was not ready after ${startMsMax} ms`), startMsMax)
+    try {
+      await sandbox.warm
+      void sandbox.exited.then(() => this.#forget(sandbox))
+      return sandbox
+    } catch (error) {
+      const said = await sandbox.readErrors()
+      await sandbox.stop()
+      this.#living.delete(sandbox)
+      throw said === "" ? error : new AppError("sandbox_unavailable", `Cannot start a sandbox: ${said.split("\n")[0]}`, { cause: error })
+    } finally {
+      clearTimeout(deadline)
+    }
+  }
+
+  async #forget(sandbox: Sandbox): Promise<void> {
+    await sandbox.stop()
+    this.#living.delete(sandbox)
+  }
+}
+
+type Build = (folder: RuntimeFolder, host: SandboxHost, users: UserRange | undefined, reasons: readonly string[]) => Sandboxes
+
+/** Tries one way after the other, the best first. */
+async function choose(
+  options: SandboxOptions,
+  folder: RuntimeFolder,
+  cgroups: Cgroups,
+  onError: OnError,
+  build: Build,
+): Promise<Sandboxes> {
+  const filter = createSystemCallFilter()
+  const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
+  const guestPath = folder.write("guest.js", await bundleGuest(options.guestPath))
+  const { importHosts, limits, denoPath } = options
+  const { ways, missing } = listIsolations({ denoPath, guestPath, importHosts, limits, hasFilter: filter !== undefined }, options.isolation)
+  const reasons = [...missing]
+  for (const isolation of ways) {
+    const users = isolation.hasOwnUser ? chooseUserRange() : undefined
+    if (isolation.hasOwnUser && !users) {
+      reasons.push("the server is root in a user namespace that has no users to spare")
+      continue
+    }
+    const host: SandboxHost = { limits, isolation, cgroups, watchdog: new Watchdog(limits), filterPath, onError }
+    const sandboxes = build(folder, host, users, reasons.map(toReason))
+    const failure = await sandboxes.try()
+    if (failure === undefined) return sandboxes
+    reasons.push(`${describe(isolation)}: ${failure}`)
+  }
+  throw new AppError("sandbox_unavailable", `Cannot isolate vals with "${options.isolation}": ${reasons.join("; ")}`)
+}
+
+function describe(isolation: Isolation): string {
+  return `${isolation.level} (${isolation.details[0]})`
+}
+
+function toReason(reason: string): string {
+  return `not used: ${reason}`
+}

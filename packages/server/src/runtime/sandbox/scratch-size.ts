@@ -1,0 +1,30 @@
+import { readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+
+/** A folder with more entries than this is too large whatever is in them. */
+const entriesMax = 10_000
+
+/** Whether the files in a folder take more than `bytesMax`. Looks no further than it has to. */
+export function isLargerThan(folder: string, bytesMax: number): boolean {
+  let bytes = 0
+  let entries = 0
+  const folders = [folder]
+  for (let current = folders.pop(); current !== undefined; current = folders.pop()) {
+    for (const entry of list(current)) {
+      entries += 1
+      const path = join(current, entry.name)
+      if (entry.isDirectory()) folders.push(path)
+      else if (entry.isFile()) bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0
+      if (bytes > bytesMax || entries > entriesMax) return true
+    }
+  }
+  return false
+}
+
+function list(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,109 @@
+// What the tests of sandboxes share.
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Sandbox } from "../sandbox.ts"
+import { type SandboxLimits, sandboxLimits } from "../sandbox-limits.ts"
+import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
+
+export const denoPath = fileURLToPath(import.meta.resolve("deno/deno"))
+export const standInGuestPath = fileURLToPath(new URL("./stand-in-guest.ts", import.meta.url))
+export const isRoot = process.getuid?.() === 0
+export const hasBubblewrap = process.platform === "linux" && Bun.which("bwrap") !== null
+
+/** Says which tests were left out and why. */
+export function notRun(name: string, reason: string): void {
+  process.stderr.write(`not run: ${name}: ${reason}\n`)
+  const file = process.env.HAMLET_TEST_NOT_RUN
+  if (file !== undefined) appendFileSync(file, `${name}: ${reason}\n`)
+}
+
+export function createDataDir(): string {
+  return mkdtempSync(join(tmpdir(), "hamlet-sandbox-test-"))
+}
+
+export interface TestSandboxes extends AsyncDisposable {
+  readonly sandboxes: Sandboxes
+  readonly errors: unknown[]
+}
+
+/** Sandboxes with a stand-in for the guest. Disposing fails if they have reported an error or left anything behind. */
+export async function openSandboxes(options: Partial<Omit<SandboxOptions, "limits">> & { limits?: Partial<SandboxLimits> }) {
+  const dataDir = createDataDir()
+  const errors: unknown[] = []
+  const all = { ...toOptions(dataDir), ...options, limits: { ...sandboxLimits, ...options.limits } }
+  const sandboxes = await Sandboxes.create(all, (error) => errors.push(error)).catch((error) => {
+    rmSync(dataDir, { recursive: true })
+    throw error
+  })
+  return {
+    sandboxes,
+    errors,
+    dataDir: all.dataDir,
+    async [Symbol.asyncDispose]() {
+      await sandboxes.stop()
+      rmSync(dataDir, { recursive: true })
+      const folder = findRuntimeFolder(all.dataDir)
+      if (errors.length > 0) throw new AggregateError(errors, "Sandboxes reported errors")
+      if (existsSync(folder)) throw new Error(`Sandboxes left ${folder} behind`)
+    },
+  }
+}
+
+export function toOptions(dataDir: string): SandboxOptions {
+  const importHosts = ["localhost:8080"]
+  return { isolation: "auto", dataDir, importHosts, limits: sandboxLimits, denoPath, guestPath: standInGuestPath }
+}
+
+/** The folder that all servers of a data folder share. */
+export function findRuntimeFolder(dataDir: string, uid = process.getuid?.() ?? 0): string {
+  const hash = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 8)
+  return join(tmpdir(), `hamlet-${uid}-${hash}`)
+}
+
+/** Has the stand-in guest run code as the body of an async function, and gives what it returned. */
+export async function evaluate(sandbox: Sandbox, code: string): Promise<unknown> {
+  const response = await fetch("http://val/", { unix: sandbox.socketPath, method: "POST", body: code })
+  const { value, error } = (await response.json()) as { value?: unknown; error?: string }
+  if (error !== undefined) throw new Error(error)
+  return value
+}
+
+/** The same for code that ends the process: nobody waits for an answer. */
+export function start(sandbox: Sandbox, code: string): void {
+  evaluate(sandbox, code).catch(() => {})
+}
+
+/** The processes of a sandbox, the guest's last. */
+export function listPids(sandboxFolder: string): number[] {
+  const outer = Number.parseInt(readFileSync(join(sandboxFolder, "process"), "utf8"), 10)
+  const report = join(sandboxFolder, "bubblewrap")
+  if (!existsSync(report)) return [outer]
+  const inner = (JSON.parse(readFileSync(report, "utf8")) as { "child-pid": number })["child-pid"]
+  return [outer, inner]
+}
+
+export function findGuestPid(sandbox: Sandbox): number {
+  return listPids(join(sandbox.socketPath, "../..")).at(-1) ?? 0
+}
+
+/** Where the file descriptors of a process lead. */
+export function listOpenFiles(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`))
+}
+
+export function readStatus(pid: number, field: string): string {
+  return new RegExp(`^${field}:\\s+(.*)$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? ""
+}
+
+/** The cgroup folders whose names contain the text. */
+export function listGroups(text: string): string[] {
+  const found = Bun.spawnSync(["find", "/sys/fs/cgroup", "-type", "d", "-name", `*${text}*`]).stdout.toString()
+  return found.split("\n").filter(Boolean)
+}
+
+/** Lets everything else go on until the condition holds; the time limit of the test is the only one. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2))
+}

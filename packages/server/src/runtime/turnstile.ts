@@ -1,0 +1,118 @@
+import { AppError } from "../domain/app-error.ts"
+import type { RunnerLimits } from "./runner-limits.ts"
+
+type TurnstileLimits = Pick<RunnerLimits, "runsPerValMax" | "runsPerAccountMax" | "runsWaitingMax" | "waitMsMax">
+
+interface Waiter {
+  readonly valId: string
+  readonly accountId: string
+  readonly sinceMs: number
+  readonly enter: () => void
+  readonly refuse: (error: unknown) => void
+}
+
+/** Of the places to wait, what one account may hold. */
+const accountShare = 4
+
+/** Counts the runs of each val and each account, and lets those beyond the limits wait for their turn. */
+export class Turnstile {
+  readonly #limits: TurnstileLimits
+  readonly #perVal = new Map<string, number>()
+  readonly #perAccount = new Map<string, number>()
+  readonly #waitingPerAccount = new Map<string, number>()
+  #waiting: Waiter[] = []
+  #inside = 0
+
+  constructor(limits: TurnstileLimits) {
+    this.#limits = limits
+  }
+
+  get inside(): number {
+    return this.#inside
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** Undefined when the run may go on at once. Fails with `too_many_runs`. */
+  enter(valId: string, accountId: string, signal?: AbortSignal): Promise<void> | undefined {
+    if (this.#hasRoom(valId, accountId)) {
+      this.#count(valId, accountId, 1)
+      return undefined
+    }
+    return this.#wait(valId, accountId, signal)
+  }
+
+  leave(valId: string, accountId: string): void {
+    this.#count(valId, accountId, -1)
+    if (this.#waiting.length > 0) this.#admit()
+  }
+
+  /** Refuses those who have waited too long. */
+  sweep(nowMs: number): void {
+    const late = this.#waiting.filter((waiter) => nowMs - waiter.sinceMs > this.#limits.waitMsMax)
+    for (const waiter of late) this.#drop(waiter, tooMany("it waited too long for others to end"))
+  }
+
+  stop(): void {
+    for (const waiter of [...this.#waiting]) this.#drop(waiter, new AppError("overloaded", "Cannot run the val: the server is stopping"))
+  }
+
+  #wait(valId: string, accountId: string, signal: AbortSignal | undefined): Promise<void> {
+    const { runsWaitingMax } = this.#limits
+    const ofAccount = this.#waitingPerAccount.get(accountId) ?? 0
+    if (this.#waiting.length >= runsWaitingMax || ofAccount >= Math.ceil(runsWaitingMax / accountShare))
+      throw tooMany("as many as may wait are waiting already")
+    return new Promise((enter, refuse) => {
+      const waiter = { valId, accountId, sinceMs: performance.now(), enter, refuse }
+      this.#waiting.push(waiter)
+      this.#waitingPerAccount.set(accountId, ofAccount + 1)
+      signal?.addEventListener("abort", () => this.#drop(waiter, signal.reason), { once: true })
+    })
+  }
+
+  #admit(): void {
+    for (const waiter of [...this.#waiting]) {
+      if (!this.#hasRoom(waiter.valId, waiter.accountId)) continue
+      this.#forget(waiter)
+      this.#count(waiter.valId, waiter.accountId, 1)
+      waiter.enter()
+      return
+    }
+  }
+
+  #drop(waiter: Waiter, error: unknown): void {
+    if (this.#forget(waiter)) waiter.refuse(error)
+  }
+
+  #forget(waiter: Waiter): boolean {
+    const index = this.#waiting.indexOf(waiter)
+    if (index === -1) return false
+    this.#waiting.splice(index, 1)
+    add(this.#waitingPerAccount, waiter.accountId, -1)
+    return true
+  }
+
+  #hasRoom(valId: string, accountId: string): boolean {
+    return (
+      (this.#perVal.get(valId) ?? 0) < this.#limits.runsPerValMax && (this.#perAccount.get(accountId) ?? 0) < this.#limits.runsPerAccountMax
+    )
+  }
+
+  #count(valId: string, accountId: string, change: number): void {
+    this.#inside += change
+    add(this.#perVal, valId, change)
+    add(this.#perAccount, accountId, change)
+  }
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change
+  if (count > 0) counts.set(key, count)
+  else counts.delete(key)
+}
+
+function tooMany(reason: string): AppError {
+  return new AppError("too_many_runs", `Cannot run the val: too many of its runs, or of its account's, go on at once, and ${reason}`)
+}

@@ -1,0 +1,172 @@
+import type { GuestMessage, Refused } from "@hamlet/guest/protocol"
+import type { Program, ProgramContent, Stopped } from "../domain/execution.ts"
+import type { RunError } from "../domain/runs.ts"
+import type { ProcessSeat } from "./process-seat.ts"
+import type { RunnerLimits } from "./runner-limits.ts"
+import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
+
+/** How the module came out. */
+export type LoadOutcome = { readonly kind: "loaded" } | Stopped
+
+/**
+ * A sandbox that serves one program, until it ends.
+ *
+ *   loading ──▶ serving ──▶ retiring ──▶ gone        `retire` lets the runs inside end; `stop` does not
+ *      └───────────┴───────────┴──────────▲
+ */
+export class ValProcess {
+  readonly program: Program
+  readonly sandbox: Sandbox
+  readonly startedMs = performance.now()
+  readonly loaded: Promise<LoadOutcome>
+  /** False for a module without a function to call: each call of it needs a process of its own. */
+  isCallable = true
+  state: "loading" | "serving" | "retiring" | "gone" = "loading"
+  /** When the module turned out not to load. */
+  failedMs: number | undefined
+  runsEnded = 0
+  /** When a run last came or left. */
+  usedMs = performance.now()
+  readonly limits: RunnerLimits
+  readonly #content: ProgramContent
+  readonly #settle = Promise.withResolvers<LoadOutcome>()
+  /** Whoever is waiting for an answer. */
+  readonly #seated = new Set<ProcessSeat>()
+  /** Those and the ones that have left lately, since a run may log after its answer; the oldest come first. */
+  readonly #known = new Map<string, ProcessSeat>()
+  readonly #refusals = new Map<string, Refused>()
+  readonly #firstRunId: string
+  #isLoading = false
+
+  constructor(program: Program, content: ProgramContent, sandbox: Sandbox, limits: RunnerLimits, firstRunId: string) {
+    this.program = program
+    this.sandbox = sandbox
+    this.loaded = this.#settle.promise
+    this.#content = content
+    this.limits = limits
+    this.#firstRunId = firstRunId
+    sandbox.onMessage = (message) => this.#hear(message)
+    void sandbox.exited.then((exit) => this.#end(exit))
+  }
+
+  /** Hands the program over. The run that waits for it must have a seat: what the module logs while it is evaluated is that run's. */
+  load(): void {
+    if (this.#isLoading) return
+    this.#isLoading = true
+    const { program, sandbox } = this
+    sandbox.addModules(this.#content.modules)
+    sandbox.send({
+      kind: "load",
+      url: program.entryUrl,
+      label: program.label,
+      runId: this.#firstRunId,
+      scheme: program.endpoint.slice(0, program.endpoint.indexOf(":")),
+      endpoint: program.endpoint,
+      isHttp: program.type === "http",
+      env: this.#content.env,
+      limits: { logBytesMax: this.limits.logBytesMax, returnBytesMax: this.limits.returnBytesMax },
+    })
+  }
+
+  get runs(): number {
+    return this.#seated.size
+  }
+
+  get seated(): Iterable<ProcessSeat> {
+    return this.#seated
+  }
+
+  /** Whether a call on behalf of this run may use what the module gave when it was evaluated. */
+  isFreshFor(runId: string): boolean {
+    return this.isCallable || runId === this.#firstRunId
+  }
+
+  sit(seat: ProcessSeat): void {
+    this.usedMs = seat.startedMs
+    this.#seated.add(seat)
+    this.#known.set(seat.run.id, seat)
+  }
+
+  rise(seat: ProcessSeat): void {
+    this.#seated.delete(seat)
+    this.runsEnded++
+    this.usedMs = performance.now()
+    this.#refusals.delete(seat.run.id)
+    // The map keeps the order of arrival, so that what is forgotten first has had the longest time.
+    for (const [id, known] of this.#known) {
+      if (this.#known.size <= this.limits.lateRunsMax || this.#seated.has(known)) break
+      this.#known.delete(id)
+    }
+    if (this.state === "retiring" && this.#seated.size === 0 && !this.isCallable) void this.sandbox.stop()
+  }
+
+  /** No new runs; the process ends when those inside have, or their time is over. */
+  retire(): void {
+    if (this.state !== "gone") this.state = "retiring"
+  }
+
+  takeRefusal(runId: string): Refused | undefined {
+    const refusal = this.#refusals.get(runId)
+    this.#refusals.delete(runId)
+    return refusal
+  }
+
+  mask(text: string): string {
+    return this.#content.mask(text)
+  }
+
+  maskError(error: RunError): RunError {
+    const { name, message, stack } = error
+    return { name: this.mask(name), message: this.mask(message), ...(stack === undefined ? {} : { stack: this.mask(stack) }) }
+  }
+
+  #hear(message: GuestMessage): void {
+    switch (message.kind) {
+      case "log": {
+        const seat = this.#findSeat(message.run)
+        if (!seat) return
+        seat.logCount++
+        seat.run.log({ at: new Date(message.at).toISOString(), level: message.level, message: this.mask(message.message) })
+        seat.noteLog()
+        return
+      }
+      case "logs_cut":
+        this.#findSeat(message.run)?.run.cutLogs()
+        return
+      case "uncaught":
+        this.#findSeat(message.run)?.run.fail(this.maskError(message.error))
+        return
+      case "refused":
+        if (this.#findSeat(message.run)) this.#refusals.set(message.run, message)
+        return
+      case "loaded":
+        if (this.state !== "loading") return
+        this.isCallable = message.isCallable
+        this.state = "serving"
+        this.#settle.resolve({ kind: "loaded" })
+        return
+      case "load_failed":
+        this.#settle.resolve({ kind: "stopped", status: "failed", error: this.maskError(message.error) })
+        return
+      case "warm":
+      case "pong":
+    }
+  }
+
+  /** Only runs that are here, and not for longer than a run may last after its start, can be spoken about. */
+  #findSeat(runId: string): ProcessSeat | undefined {
+    const seat = this.#known.get(runId)
+    if (!seat || this.#seated.has(seat) || performance.now() - seat.startedMs <= this.limits.runMsMax) return seat
+    this.#known.delete(runId)
+    return undefined
+  }
+
+  #end(exit: SandboxExit): void {
+    this.state = "gone"
+    const error: RunError = { name: "ProcessEnded", message: exit.message }
+    this.#settle.resolve({ kind: "stopped", status: "crashed", error })
+    for (const seat of [...this.#seated]) seat.endWith({ kind: "stopped", status: "crashed", error })
+    this.#known.clear()
+    this.#content.end()
+  }
+}

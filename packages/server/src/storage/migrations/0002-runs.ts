@@ -1,0 +1,87 @@
+import type { Dialect } from "../dialect.ts"
+import type { Migration } from "../migrate.ts"
+
+/** What running vals needs: which code a version imports, when an environment changed, tokens that end with a process, runs and nodes. */
+export const runs: Migration = {
+  version: 2,
+  name: "runs",
+  statements: (dialect) => [...imports(dialect), ...environment(dialect), ...runTables(dialect), ...runIndexes],
+}
+
+/**
+ * `specifiers` are the imports as they are written, a JSON array; null in rows from before, whose code has to be read again. Pinned are
+ * imports of other people's vals, to the val that had the name when the version was saved (it may be renamed or deleted, and another may
+ * take its name, but what was saved goes on importing the same code) and to its version of then, or the one that is written. No foreign
+ * key: a pin to what is gone must not turn into a name that somebody can take.
+ */
+function imports({ types: { id, integer, text } }: Dialect): readonly string[] {
+  return [
+    `alter table imports add column pinned_val_id ${id}`,
+    `alter table imports add column pinned_version ${integer}`,
+    `alter table imports add column specifiers ${text}`,
+  ]
+}
+
+/** Tokens with a `node_id` belong to the processes of a node: they are in no list and end with it. */
+function environment({ types: { id, integer } }: Dialect): readonly string[] {
+  return [
+    `alter table users add column secrets_version ${integer} not null default 0`,
+    `alter table tokens add column node_id ${id}`,
+    "create index tokens_by_node on tokens (node_id) where node_id is not null",
+  ]
+}
+
+/**
+ * Runs anew: nothing could run a val before, so there are none to keep. A busy server writes thousands of them in a second, nearly all of
+ * them http runs that succeeded. SQLite takes longer for `in` with a list than for everything else about such a row, so every condition
+ * settles the frequent case before it comes to a list.
+ */
+function runTables({ types: { id, time, integer, text }, tableOptions }: Dialect): readonly string[] {
+  return [
+    "drop table runs",
+    // `node_id` is the node that a run is on while it lasts. `input` is what a replay needs of a request beyond its address.
+    `create table runs (
+      id ${id} primary key,
+      val_id ${id} not null,
+      version ${integer} not null,
+      account_id ${id} not null,
+      owner_id ${id} not null,
+      parent_id ${id},
+      node_id ${id},
+      source ${text} not null check (source = 'http' or source in ('ui', 'api', 'interval', 'email')),
+      status ${text} not null
+        check (status = 'succeeded' or status in ('queued', 'running', 'failed', 'timed_out', 'cancelled', 'crashed')),
+      started_at ${time} not null,
+      ended_at ${time},
+      cancel_requested ${integer} not null default 0,
+      logs_truncated ${integer} not null default 0,
+      error ${text},
+      request ${text},
+      input ${text},
+      args ${text},
+      return_value ${text},
+      logs ${text}
+    ) ${tableOptions}`,
+    `create table nodes (
+      id ${id} primary key,
+      host ${text} not null,
+      pid ${integer} not null,
+      pid_started ${text} not null,
+      seen_at ${time} not null
+    ) ${tableOptions}`,
+  ]
+}
+
+// The rare kinds have indexes of their own, so that a filter for them does not walk past all the others.
+const runIndexes: readonly string[] = [
+  "create index runs_by_account on runs (account_id, started_at desc, id desc)",
+  "create index runs_by_val on runs (val_id, started_at desc, id desc)",
+  `create index runs_failed_by_account on runs (account_id, started_at desc, id desc)
+    where status <> 'succeeded' and status in ('failed', 'timed_out', 'crashed')`,
+  `create index runs_failed_by_val on runs (val_id, started_at desc, id desc)
+    where status <> 'succeeded' and status in ('failed', 'timed_out', 'crashed')`,
+  "create index runs_by_account_and_source on runs (account_id, source, started_at desc, id desc) where source <> 'http'",
+  "create index runs_by_val_and_source on runs (val_id, source, started_at desc, id desc) where source <> 'http'",
+  "create index runs_of_others on runs (val_id, account_id, started_at desc, id desc) where account_id <> owner_id",
+  "create index runs_open on runs (node_id, id) where status <> 'succeeded' and status in ('queued', 'running')",
+]

@@ -1,0 +1,86 @@
+import type { RunRecord } from "../domain/runs.ts"
+import { inChunks, list } from "./chunks.ts"
+import { rows, type Script, type Statements } from "./database.ts"
+import { toJson } from "./run-rows.ts"
+import { type SqlValue, type Statement, sql } from "./sql.ts"
+
+/** Writes runs down, new ones and new states of known ones. */
+export function* recordRuns(all: readonly RunRecord[]): Script<void> {
+  if (all.length === 0) return
+  // PostgreSQL refuses a statement that would change a row twice.
+  const distinct = [...new Map(all.map((run) => [run.id, run])).values()]
+  // The runs of a val that was deleted meanwhile have nobody left to see them, or to delete them.
+  const known = yield* findKnown([...new Set(distinct.map((run) => run.valId))])
+  const runs = distinct.filter((run) => known.has(run.valId))
+  for (const chunk of inChunks(runs)) yield insertRuns(chunk)
+  yield* noteLatest(runs)
+}
+
+function* findKnown(valIds: readonly string[]): Statements<ReadonlySet<string>> {
+  const known = new Set<string>()
+  for (const chunk of inChunks(valIds)) {
+    for (const { id } of yield* rows<{ id: string }>(sql`select id from vals where id in (${list(chunk)})`)) known.add(id)
+  }
+  return known
+}
+
+const columns = [
+  ...["id", "val_id", "version", "account_id", "owner_id", "parent_id", "node_id", "source", "status", "started_at", "ended_at"],
+  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs"],
+]
+
+const insertTexts = new Map<number, string>()
+
+/**
+ * One statement for many runs takes half as long as many statements for one each. It is put together here and not by the `sql` tag,
+ * because that would go through a thousand values to find out that none is a fragment.
+ */
+function insertRuns(runs: readonly RunRecord[]): Statement {
+  const values: SqlValue[] = []
+  for (const run of runs) pushValues(values, run)
+  let text = insertTexts.get(runs.length)
+  if (text === undefined) {
+    text = toInsertText(runs.length)
+    insertTexts.set(runs.length, text)
+  }
+  return { text, values }
+}
+
+function pushValues(values: SqlValue[], run: RunRecord): void {
+  const { logs } = run
+  values.push(run.id, run.valId, run.version, run.accountId, run.ownerId, run.parentId, run.nodeId ?? null)
+  values.push(run.source, run.status, run.startedAt, run.endedAt, run.logsTruncated ? 1 : 0)
+  values.push(toJson(run.error), toJson(run.request), toJson(run.input), toJson(run.args), toJson(run.returnValue))
+  values.push(logs.length > 0 ? toJson(logs) : null)
+}
+
+function toInsertText(count: number): string {
+  const toRow = (row: number) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(", ")})`
+  return `insert into runs (${columns.join(", ")}) values ${Array.from({ length: count }, (_, row) => toRow(row)).join(", ")}
+    on conflict (id) do update set status = excluded.status, node_id = excluded.node_id, ended_at = excluded.ended_at,
+      logs_truncated = excluded.logs_truncated, error = excluded.error, request = excluded.request,
+      return_value = excluded.return_value, logs = excluded.logs
+    where runs.ended_at is null or excluded.ended_at is not null`
+}
+
+function* noteLatest(runs: readonly RunRecord[]): Statements<void> {
+  for (const run of latestOf(runs, (run) => run.valId)) {
+    yield sql`update vals set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
+      where id = ${run.valId} and (run_started_at is null or run_started_at <= ${run.startedAt})`
+  }
+  for (const run of latestOf(runs, (run) => `${run.valId}/${run.version}`)) {
+    yield sql`update versions set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
+      where val_id = ${run.valId} and version = ${run.version} and (run_started_at is null or run_started_at <= ${run.startedAt})`
+  }
+}
+
+/** Of the runs with the same key only the latest, in the order of the keys, so that two batches wait for each other instead of deadlocking. */
+function latestOf(runs: readonly RunRecord[], keyOf: (run: RunRecord) => string): readonly RunRecord[] {
+  const latest = new Map<string, RunRecord>()
+  for (const run of runs) {
+    const key = keyOf(run)
+    const known = latest.get(key)
+    if (!known || known.startedAt <= run.startedAt) latest.set(key, run)
+  }
+  return [...latest].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, run]) => run)
+}

@@ -1,0 +1,362 @@
+import { describe, expect, test } from "bun:test"
+import type { Program, ProgramContent } from "../../src/domain/execution.ts"
+import { createPrograms, type Programs } from "../../src/domain/programs.ts"
+import { createImportStore } from "../../src/storage/imports.ts"
+import { sql } from "../../src/storage/sql.ts"
+import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
+import { type ApiSuite, describeApi, nextMoment, type ValView } from "./suite.ts"
+
+const base = `${testBaseUrl}/v`
+const importing = (...specifiers: string[]) => specifiers.map((specifier) => `import "${specifier}"`).join("\n")
+
+describeApi("createPrograms", (suite) => {
+  const { call, person, val } = suite
+
+  /** Makes code the next version; a moment later than whatever was saved before. */
+  const save = async (owner: TestUser, { id }: ValView, code: string): Promise<ValView> => {
+    await nextMoment()
+    return expectStatus(await call("POST", `/v1/vals/${id}/versions`, { as: owner, body: { code } }), 201).json
+  }
+  const change = async (owner: TestUser, { id }: ValView, body: object) =>
+    expectStatus(await call("PUT", `/v1/vals/${id}`, { as: owner, body }), 204)
+  const remove = async (owner: TestUser, path: string) => expectStatus(await call("DELETE", path, { as: owner }), 204)
+
+  describe("imports", () => {
+    test("of one's own vals follow their current version, and give another key then", async () => {
+      const ada = await person()
+      const lib = await val(ada, { name: "lib", code: "1" })
+      const main = await val(ada, { name: "main", code: importing("./lib") })
+      const before = await programOf(suite, main)
+      expect(await modulesOf(before)).toEqual({ [entryOf(main)]: main.code, [`${base}/${ada.username}/lib`]: "1" })
+      expect((await programOf(suite, main)).key).toBe(before.key)
+
+      await save(ada, lib, "2")
+
+      const after = await programOf(suite, main)
+      expect(after.key).not.toBe(before.key)
+      expect(await modulesOf(after)).toMatchObject({ [`${base}/${ada.username}/lib`]: "2" })
+    })
+
+    test("of other people's are what they were when the importing version was saved", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const lib = await val(bob, { name: "lib", code: "1" })
+      const url = `${base}/${bob.username}/lib`
+      const main = await val(ada, { name: "main", code: importing(url) })
+      const { key } = await programOf(suite, main)
+
+      await save(bob, lib, "2")
+      expect(await codeAt(main, url)).toBe("1")
+      expect((await programOf(suite, main)).key).toBe(key)
+
+      const next = await save(ada, main, `${importing(url)}\n// again`)
+      await save(bob, lib, "3")
+      expect(await codeAt(next, url)).toBe("2")
+      expect(await codeAt({ ...main, version: 1 }, url)).toBe("1")
+    })
+
+    test("go on importing the same val when it is renamed, and no other that takes its name", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const lib = await val(bob, { name: "lib", code: "1" })
+      const url = `${base}/${bob.username}/lib`
+      const main = await val(ada, { name: "main", code: importing(url) })
+      await change(bob, lib, { name: "renamed" })
+      expect(await codeAt(main, url)).toBe("1")
+      await val(bob, { name: "lib", code: "a stranger" })
+      expect(await codeAt(main, url)).toBe("1")
+      const { key } = await programOf(suite, main)
+
+      await remove(bob, `/v1/vals/${lib.id}`)
+
+      expect(await codeAt(main, url)).toBeUndefined()
+      expect((await programOf(suite, main)).key).not.toBe(key)
+    })
+
+    test("by number mean that version, beside the pinned one too, until it is deleted", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const lib = await val(bob, { name: "lib", code: "1" })
+      await save(bob, lib, "2")
+      await save(bob, lib, "3")
+      const url = `${base}/${bob.username}/lib`
+      const main = await val(ada, { name: "main", code: importing(`${url}@2`, url, `${url}@1`, `${url}@9`) })
+      const own = await val(bob, { name: "own", code: importing("./lib@1") })
+      await save(bob, lib, "4")
+      const program = await programOf(suite, main)
+      expect(await modulesOf(program)).toEqual({ [entryOf(main)]: main.code, [`${url}@2`]: "2", [url]: "3", [`${url}@1`]: "1" })
+      expect(await codeAt(own, `${url}@1`)).toBe("1")
+
+      await remove(bob, `/v1/vals/${lib.id}/versions/1`)
+      await remove(bob, `/v1/vals/${lib.id}/versions/3`)
+
+      const after = await programOf(suite, main)
+      expect(await modulesOf(after)).toEqual({ [entryOf(main)]: main.code, [`${url}@2`]: "2" })
+      expect(after.key).not.toBe(program.key)
+      expect(await codeAt(own, `${url}@1`)).toBeUndefined()
+    })
+
+    test("of a val that came after are its current version", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const url = `${base}/${bob.username}/later`
+      const main = await val(ada, { name: "main", code: importing(url, "./mine") })
+      expect(await modulesOf(await programOf(suite, main))).toEqual({ [entryOf(main)]: main.code })
+      await val(bob, { name: "later", code: "here" })
+      await val(ada, { name: "mine", code: "too" })
+      expect(await codeAt(main, url)).toBe("here")
+      expect(await codeAt(main, `${base}/${ada.username}/mine`)).toBe("too")
+    })
+
+    test("of other people's do not move on with what those import", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const deep = await val(bob, { name: "deep", code: "1" })
+      await val(bob, { name: "lib", code: importing("./deep") })
+      await save(bob, deep, "2")
+      const main = await val(ada, { name: "main", code: importing(`${base}/${bob.username}/lib`) })
+      const top = await val(ada, { name: "top", code: importing("./main") })
+      await save(bob, deep, "3")
+      const url = `${base}/${bob.username}/deep`
+      expect(await codeAt(main, url)).toBe("2")
+      expect(await codeAt(top, url)).toBe("2")
+      const lib = await named(bob, "lib")
+      expect(await codeAt(lib, url)).toBe("3")
+    })
+
+    test("of one address by two modules are what the nearer one has pinned", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const lib = await val(bob, { name: "lib", code: "1" })
+      const url = `${base}/${bob.username}/lib`
+      await val(ada, { name: "old", code: importing(url) })
+      await save(bob, lib, "2")
+      const fresh = await val(ada, { name: "fresh", code: importing(url) })
+      const both = await val(ada, { name: "both", code: importing("./old", url) })
+      const neither = await val(ada, { name: "neither", code: importing("./old", "./fresh") })
+      expect(await codeAt(both, url)).toBe("2")
+      expect(await codeAt(fresh, url)).toBe("2")
+      // Of two that are equally near, the first by name.
+      expect(await codeAt(neither, url)).toBe("2")
+    })
+
+    test("are found under the addresses that they are written with, however that is", async () => {
+      const ada = await person()
+      await val(ada, { name: "lib", code: "lib" })
+      await val(ada, { name: "rel", code: importing("./lib") })
+      const name = ada.username
+      const code = importing(
+        `https://esm.town/v/${name}/rel`,
+        `https://esm.town/v/${name}/lib?v=1`,
+        `${base}/@${name}/LIB`,
+        `${base}/x/../${name}/lib#part`,
+        `../${name}/lib@1?x=1`,
+        `/v/${name.toUpperCase()}/rel`,
+        "npm:zod",
+        "node:fs",
+        "https://example.com/v/a/b",
+      )
+      const main = await val(ada, { name: "main", code })
+      expect(await modulesOf(await programOf(suite, main))).toEqual({
+        [entryOf(main)]: code,
+        [`https://esm.town/v/${name}/rel`]: importing("./lib"),
+        [`https://esm.town/v/${name}/lib`]: "lib",
+        [`https://esm.town/v/${name}/lib?v=1`]: "lib",
+        [`${base}/@${name}/LIB`]: "lib",
+        [`${base}/${name}/lib`]: "lib",
+        [`${base}/${name}/lib@1?x=1`]: "lib",
+        [`${base}/${name.toUpperCase()}/rel`]: importing("./lib"),
+        [`${base}/${name.toUpperCase()}/lib`]: "lib",
+      })
+    })
+
+    test("may go round in circles", async () => {
+      const ada = await person()
+      const [one, two] = [await val(ada, { name: "one", code: "1" }), await val(ada, { name: "two", code: importing("./one", "./two") })]
+      const entry = await save(ada, one, importing("./two", "./one"))
+      const url = `${base}/${ada.username}`
+      expect(await modulesOf(await programOf(suite, entry))).toEqual({
+        [entryOf(entry)]: entry.code,
+        [`${url}/two`]: two.code,
+        [`${url}/one`]: entry.code,
+      })
+    })
+
+    test("of private vals are for the owner of the module that imports them", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const hidden = await val(bob, { name: "hidden", code: "hidden", privacy: "private" })
+      const open = await val(bob, { name: "open", code: importing("./hidden"), privacy: "unlisted" })
+      const url = `${base}/${bob.username}`
+      const main = await val(ada, { name: "main", code: importing(`${url}/hidden`) })
+      const through = await val(ada, { name: "through", code: importing(`${url}/open`) })
+      expect(await codeAt(main, `${url}/hidden`)).toBeUndefined()
+      expect(await codeAt(open, `${url}/hidden`)).toBe("hidden")
+      expect(await codeAt(through, `${url}/hidden`)).toBe("hidden")
+      const { key } = await programOf(suite, through)
+
+      await change(bob, open, { privacy: "private" })
+
+      expect(await codeAt(through, `${url}/open`)).toBeUndefined()
+      expect((await programOf(suite, through)).key).not.toBe(key)
+      await change(bob, hidden, { privacy: "public" })
+      expect(await codeAt(main, `${url}/hidden`)).toBe("hidden")
+    })
+
+    test("are at most as many as there may be", async () => {
+      const ada = await person()
+      await val(ada, { name: "lib", code: "lib" })
+      const main = await val(ada, { name: "main", code: importing(...Array.from({ length: 300 }, (_, index) => `./lib?${index}`)) })
+      const { modules } = await contentOf(await programOf(suite, main))
+      expect(modules).toHaveLength(201)
+    })
+
+    test("that were saved before it was noted how they are written are read again, and mean what is current", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const lib = await val(bob, { name: "lib", code: "1" })
+      const url = `${base}/${bob.username}/lib`
+      const main = await val(ada, { name: "main", code: importing(url, `${url}@1`) })
+      await save(bob, lib, "2")
+      await suite.database.db.write(function* () {
+        yield sql`update imports set specifiers = null, pinned_val_id = null, pinned_version = null where val_id = ${main.id}`
+      })
+      expect(await modulesOf(await programOf(suite, main))).toEqual({ [entryOf(main)]: main.code, [url]: "2", [`${url}@1`]: "1" })
+    })
+  })
+
+  describe("key", () => {
+    test("is made at once where nothing is imported, and the same as long as the val is", async () => {
+      const ada = await person()
+      const main = await val(ada, { code: "export default 'imported from nowhere'" })
+      const programs = programsOf(suite)
+      const found = await findVal(suite, main)
+      await programs.of(found, ada.id)
+      const program = programs.of(found, ada.id)
+      expect(program).not.toBeInstanceOf(Promise)
+      expect(programs.of(found, ada.id)).toBe(program)
+      const other = await findVal(suite, await val(ada, { code: "1" }))
+      expect(programs.of(other, ada.id)).not.toBeInstanceOf(Promise)
+    })
+
+    test("is another for another version, account, name and type", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const main = await val(ada, { name: "main", code: "1", type: "http" })
+      const keys = [(await programOf(suite, main)).key, (await programOf(suite, main, bob.id)).key]
+      await change(ada, main, { name: "other" })
+      keys.push((await programOf(suite, main)).key)
+      await change(ada, main, { type: "script" })
+      keys.push((await programOf(suite, main)).key)
+      keys.push((await programOf(suite, await save(ada, main, "2"))).key)
+      expect(new Set(keys).size).toBe(5)
+      await change(ada, main, { readme: "another", privacy: "unlisted" })
+      expect((await programOf(suite, { ...main, version: 2 })).key).toBe(keys[4] as string)
+    })
+
+    test("is another when a secret of the owner's has changed, for the owner alone", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const main = await val(ada, { code: "1" })
+      const secret = async (method: string, name: string, body?: object) =>
+        expectStatus(await call(method, `/v1/me/secrets/${name}`, { as: ada, body }), 204)
+      const keysOf = async () => [(await programOf(suite, main)).key, (await programOf(suite, main, bob.id)).key] as const
+      const steps = [await keysOf()]
+      await secret("PUT", "KEY", { value: "one" })
+      steps.push(await keysOf())
+      await secret("PUT", "KEY", { value: "two" })
+      steps.push(await keysOf())
+      await secret("DELETE", "KEY")
+      steps.push(await keysOf())
+      await call("DELETE", "/v1/me/secrets/KEY", { as: ada })
+      await call("PUT", "/v1/me/secrets/KEY", { as: bob, body: { value: "somebody else's" } })
+      steps.push(await keysOf())
+      const [owners, others] = [new Set(steps.map(([own]) => own)), new Set(steps.map(([, other]) => other))]
+      expect([owners.size, others.size]).toEqual([4, 1])
+    })
+  })
+
+  describe("environment", () => {
+    test("has the owner's secrets, hides them, and lets nobody choose the names that are given", async () => {
+      const ada = await person()
+      const put = async (name: string, body: object) => expectStatus(await call("PUT", `/v1/me/secrets/${name}`, { as: ada, body }), 204)
+      await put("KEY", { value: 'sé"cret\n' })
+      await put("HOSTED", { value: "only for some hosts", hosts: ["api.example.com"] })
+      await put("HAMLET_VAL", { value: "somebody/else" })
+      const main = await val(ada, { name: "main", code: "1" })
+      const { env, mask, end } = await contentOf(await programOf(suite, main))
+      expect(Object.entries(env).sort()).toEqual([
+        ["HAMLET_TOKEN", expect.stringMatching(/^hamlet_/)],
+        ["HAMLET_URL", testBaseUrl],
+        ["HAMLET_VAL", `${ada.username}/main`],
+        ["HOSTED", "hamlet-secret:HOSTED"],
+        ["KEY", 'sé"cret\n'],
+      ])
+      expect(mask(JSON.stringify([env.KEY, env.HAMLET_TOKEN, env.HAMLET_VAL]))).toBe(
+        `["[secret KEY]","[secret HAMLET_TOKEN]","${ada.username}/main"]`,
+      )
+      end()
+    })
+
+    test("of anybody else has no secrets and no token", async () => {
+      const [ada, bob] = [await person(), await person()]
+      for (const who of [ada, bob]) expectStatus(await call("PUT", "/v1/me/secrets/KEY", { as: who, body: { value: "a secret" } }), 204)
+      const main = await val(ada, { name: "main", code: "1" })
+      const { env, mask } = await contentOf(await programOf(suite, main, bob.id))
+      expect(env).toEqual({ HAMLET_URL: testBaseUrl, HAMLET_VAL: `${ada.username}/main` })
+      expect(mask("a secret")).toBe("a secret")
+    })
+
+    test("has a token that reads what the owner can read, until the process ends", async () => {
+      const ada = await person()
+      const main = await val(ada, { privacy: "private", code: "1" })
+      const { env, end } = await contentOf(await programOf(suite, main))
+      const read = async () => (await call("GET", `/v1/vals/${main.id}`, { as: env.HAMLET_TOKEN })).status
+      expect(await read()).toBe(200)
+      end()
+      expect(await read()).toBe(401)
+    })
+  })
+
+  test("tells what a process needs to know of the val", async () => {
+    const ada = await person()
+    const main = await val(ada, { name: "Main", code: "1", type: "http" })
+    expect(await programOf(suite, main)).toMatchObject({
+      valId: main.id,
+      version: 1,
+      type: "http",
+      ownerId: ada.id,
+      accountId: ada.id,
+      label: `${ada.username}/Main`,
+      entryUrl: `${base}/${ada.username}/Main@1`,
+      endpoint: `http://${ada.username}-main.hamlet.test`,
+    })
+  })
+
+  const codeAt = async (entry: ValView, url: string) => (await modulesOf(await programOf(suite, entry)))[url]
+  const named = async (owner: TestUser, name: string): Promise<ValView> =>
+    expectStatus(await call("GET", `/v1/alias/${owner.username}/${name}`, { as: owner }), 200).json
+})
+
+/** The same for all tests of a suite, so that what it remembers may be wrong; on a connection of its own, as another node has it. */
+function programsOf({ api, database }: ApiSuite): Programs {
+  const known = programsByDatabase.get(database)
+  if (known) return known
+  const programs = createPrograms({ ...api.hamlet.deps, imports: createImportStore(database.db) })
+  programsByDatabase.set(database, programs)
+  return programs
+}
+
+const programsByDatabase = new WeakMap<object, Programs>()
+
+async function findVal({ api }: ApiSuite, { id, version }: Pick<ValView, "id" | "version">) {
+  const found = await api.hamlet.deps.versions.find(id, version)
+  if (!found) throw new Error(`Cannot find version ${version} of the val`)
+  return found
+}
+
+async function programOf(suite: ApiSuite, view: ValView, accountId = view.author.id ?? ""): Promise<Program> {
+  return programsOf(suite).of(await findVal(suite, view), accountId)
+}
+
+const contentOf = (program: Program): Promise<ProgramContent> => program.load()
+
+async function modulesOf(program: Program): Promise<Readonly<Record<string, string>>> {
+  const { modules, end } = await program.load()
+  end()
+  return Object.fromEntries(modules.map(({ url, code }) => [url, code]))
+}
+
+function entryOf(view: ValView): string {
+  return `${view.links.module}@${view.version}`
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test"
+import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
+import { createSubject } from "../authorization/subject.ts"
+import { expectStatus, type TestUser } from "../support/api.ts"
+import { describeApi, idsOf, refusalOf } from "./suite.ts"
+
+const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [name, routes[name]])
+/** Everything but reading, and calling a val, which is more than reading whatever the method. */
+const writing = table.filter(([, { method, path }]) => method !== "get" || path.startsWith("/v1/run/"))
+
+describeApi("run tokens", (suite) => {
+  const { call, person, val, run } = suite
+  const issue = (user: TestUser) => suite.api.hamlet.deps.runTokens.issue(user)
+
+  test.each(writing)("may not %s", async (name, route) => {
+    const ada = await person()
+    const token = issue(ada)
+    const subject = await createSubject(suite.api, ada, name, route, "private")
+    const before = await subject.read()
+    const { method, path, body } = subject.request
+    expect(refusalOf(await call(method, path, { as: token, body }))).toEqual([403, "missing_scope"])
+    expect(await subject.read()).toBe(before)
+  })
+
+  test("read what their user can read, and nothing of anybody else's", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const mine = await val(ada, { privacy: "private" })
+    const theirs = await val(bob, { privacy: "private" })
+    const token = issue(ada)
+    expect((await call("GET", "/v1/me", { as: token })).json.id).toBe(ada.id)
+    expect(idsOf(await call("GET", `/v1/users/${ada.id}/vals`, { as: token }))).toEqual([mine.id])
+    expect((await call("GET", `/v1/runs/${(await run(mine)).id}`, { as: token })).status).toBe(200)
+    expect(refusalOf(await call("GET", `/v1/vals/${theirs.id}`, { as: token }))).toEqual([404, "val_not_found"])
+  })
+
+  test("are in no list, and nobody can revoke them", async () => {
+    const ada = await person()
+    const token = issue(ada)
+    const listed = async () => idsOf(await call("GET", "/v1/me/tokens", { as: ada }))
+    const before = await listed()
+    const rows = async () =>
+      suite.database.db.read<{ id: string; name: string }>({
+        text: `select id, name from tokens where user_id = '${ada.id}' and node_id is not null`,
+        values: [],
+      })
+    while ((await rows()).length === 0) await Bun.sleep(1)
+    const [row] = await rows()
+    expect(row?.name).toBe("run")
+    expect(await listed()).toEqual(before)
+    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${row?.id}`, { as: ada }))).toEqual([404, "token_not_found"])
+    expectStatus(await call("GET", "/v1/me", { as: token }), 200)
+  })
+})

@@ -1,0 +1,52 @@
+/** A val that tries one thing. */
+export interface ValProbe {
+  /** What it tries: the title of its test. */
+  readonly tries: string
+  /** The body of an async function of `request`; what it returns is what it got. */
+  readonly code: string | ((place: Place) => string)
+  /** The error that it must get instead, as `name: message`. */
+  readonly denied?: RegExp
+  /** Where there is something to get: exactly this, which is harmless. */
+  readonly gets?: unknown
+  /** Where it does not come to an answer: how its run ends, as `status name: message`. */
+  readonly ends?: RegExp
+}
+
+/** What a val of an attacker may have found out about the machine. */
+export interface Place {
+  /** The data folder of the server. */
+  readonly dataDir: string
+  /** Where the program is. */
+  readonly program: string
+  readonly baseUrl: string
+  readonly port: number
+  /** The folder of a neighbour's sandbox. */
+  readonly neighbourFolder: string
+}
+
+/** The module of a probe: it answers what it got, or what it was denied with. */
+export function toModule({ code }: Pick<ValProbe, "code">, place: Place): string {
+  return `async function attempt(request) {
+${typeof code === "string" ? code : code(place)}
+}
+export default async function (request) {
+  try {
+    const got = await attempt(request)
+    return Response.json({ got: got === undefined ? "nothing" : got })
+  } catch (error) {
+    return Response.json({ denied: error?.name + ": " + error?.message })
+  }
+}
+`
+}
+
+/** How Deno refuses what it gives no permission for. */
+export const noPermission = {
+  read: /^NotCapable: Requires read access to /,
+  write: /^NotCapable: Requires write access to /,
+  net: /^NotCapable: Requires net access to /,
+  run: /^NotCapable: Requires run access to /,
+  ffi: /^NotCapable: Requires ffi access to /,
+  sys: /^NotCapable: Requires sys access to /,
+  import: /^TypeError: Requires import access to /,
+} as const

@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { isRunning, listDescendants, readText, type SeenProcess } from "./processes.ts"
+import { waitUntil } from "./wait.ts"
+
+/** How long what was told to end may take. */
+const endMsMax = 5_000
+
+/** What a server makes on the machine, as one sees it from outside: processes, control groups, folders, sockets. */
+export class Traces {
+  readonly #processes = new Map<string, SeenProcess>()
+  readonly #groups = new Set<string>()
+  readonly #folders = new Set<string>()
+  readonly #ownFolder: string
+
+  /** Whatever is in `ownFolder` is the test's own. */
+  constructor(ownFolder: string) {
+    this.#ownFolder = ownFolder
+  }
+
+  /** Notes what there is now. */
+  look(serverPid: number): readonly SeenProcess[] {
+    const own = new Set(listGroups(serverPid))
+    const found = listDescendants(serverPid)
+    for (const seen of found) {
+      this.#processes.set(`${seen.pid} ${seen.startedTicks}`, seen)
+      for (const group of listGroups(seen.pid)) if (!own.has(group)) this.#noteGroup(group, own)
+      for (const argument of seen.command) this.#noteFolder(argument)
+    }
+    return found
+  }
+
+  /** What is still there, in words. To be asked after the server has ended. */
+  async remaining(): Promise<readonly string[]> {
+    let left: readonly string[] = []
+    await waitUntil(() => {
+      left = this.#list()
+      return left.length === 0
+    }, endMsMax).catch(() => {})
+    return left
+  }
+
+  #list(): readonly string[] {
+    const sockets = readText("/proc/net/unix").split("\n")
+    return [
+      ...[...this.#processes.values()].filter(isRunning).map(({ pid, command }) => `process ${pid}: ${command.join(" ").slice(0, 200)}`),
+      ...[...this.#groups].filter(existsSync).map((group) => `control group ${group}`),
+      ...[...this.#folders].filter(existsSync).map((folder) => `folder ${folder}`),
+      ...[...this.#folders].flatMap((folder) => sockets.filter((line) => line.includes(folder)).map((line) => `socket ${line}`)),
+    ]
+  }
+
+  #noteGroup(group: string, own: ReadonlySet<string>): void {
+    this.#groups.add(group)
+    const above = dirname(group)
+    // Groups of sandboxes are in one of the server, which is in the one that the server itself is in.
+    if (![...own].some((folder) => folder === above || folder.startsWith(`${above}/`))) this.#groups.add(above)
+  }
+
+  /** Folders of sandboxes are among the arguments of what starts them. */
+  #noteFolder(argument: string): void {
+    const name = new RegExp(`^(?:${tmpdir()}|/tmp)/(hamlet-[^/]+)/`).exec(argument)?.[1]
+    if (name === undefined || argument.startsWith(this.#ownFolder)) return
+    this.#folders.add(join(argument.slice(0, argument.indexOf(name)), name))
+  }
+}
+
+/** The folders of the control groups that a process is in, as far as they can be seen. */
+function listGroups(pid: number): readonly string[] {
+  return readText(`/proc/${pid}/cgroup`)
+    .split("\n")
+    .flatMap((line) => {
+      const [, controllers = "", path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
+      const roots = controllers === "" ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] : [`/sys/fs/cgroup/${controllers.replace("name=", "")}`]
+      return roots.map((root) => join(root, path)).filter((folder) => existsSync(join(folder, "cgroup.procs")))
+    })
+}

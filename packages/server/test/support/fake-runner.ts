@@ -1,0 +1,107 @@
+import { AppError } from "../../src/domain/app-error.ts"
+import type {
+  CallOutcome,
+  HttpOutcome,
+  Program,
+  RunListener,
+  Runner,
+  Seat,
+  SeatRequest,
+  SocketOutcome,
+  Stopped,
+} from "../../src/domain/execution.ts"
+
+type Exported = ((...args: unknown[]) => unknown) | undefined
+
+/**
+ * Runs the code of tests in this process, without any sandbox: for the rules around runs, which must not depend on how a val is run. The
+ * code is JavaScript that ends with one `export default`.
+ */
+export class FakeRunner implements Runner {
+  readonly seats: FakeSeat[] = []
+  /** What `enter` throws. */
+  refusal: AppError | undefined
+  /** While it is there, everybody waits for it before they get a seat. */
+  gate: Promise<void> | undefined
+
+  enter(program: Program, run: RunListener, signal?: AbortSignal): Seat | Promise<Seat> {
+    if (this.refusal) throw this.refusal
+    const seat = new FakeSeat(program, run)
+    this.seats.push(seat)
+    if (!this.gate) return seat
+    const gone = new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
+    return Promise.race([this.gate.then(() => seat), gone])
+  }
+
+  retire(): void {}
+
+  status() {
+    return { isolation: "none", processes: 0, ready: 0, runs: this.seats.filter((seat) => !seat.hasLeft).length, waiting: 0 }
+  }
+}
+
+/** A place in no process. */
+class FakeSeat implements Seat {
+  readonly #program: Program
+  readonly #run: RunListener
+  readonly #stopped = Promise.withResolvers<Stopped>()
+  hasLeft = false
+
+  constructor(program: Program, run: RunListener) {
+    this.#program = program
+    this.#run = run
+  }
+
+  get program(): Program {
+    return this.#program
+  }
+
+  call(args: readonly unknown[]): Promise<CallOutcome> {
+    return this.#race(async () => {
+      const value = await (await this.#load())?.(...args)
+      return { kind: "returned", value: JSON.parse(JSON.stringify(value) ?? "null"), isCut: false }
+    })
+  }
+
+  fetch({ method, host, target, headers, body }: SeatRequest): Promise<HttpOutcome> {
+    return this.#race(async () => {
+      const request = new Request(`http://${host}${target}`, { method, headers, body: body as BodyInit | null })
+      return { kind: "responded", response: (await (await this.#load())?.(request)) as Response }
+    })
+  }
+
+  connect(): Promise<SocketOutcome> {
+    throw new AppError("internal", "Cannot open a WebSocket: the fake has none")
+  }
+
+  stop(status: "cancelled" | "timed_out"): void {
+    const message = status === "cancelled" ? "The run was cancelled" : "The run took too long"
+    this.#stopped.resolve({ kind: "stopped", status, error: { name: "Stopped", message } })
+  }
+
+  leave(): void {
+    this.hasLeft = true
+  }
+
+  async #race<Outcome>(work: () => Promise<Outcome>): Promise<Outcome | Stopped> {
+    const done = work().catch((error: unknown): Stopped => ({ kind: "stopped", status: "failed", error: toRunError(error) }))
+    return Promise.race([done, this.#stopped.promise])
+  }
+
+  async #load(): Promise<Exported> {
+    const { modules } = await this.#program.load()
+    const code = modules.find((module) => module.url === this.#program.entryUrl)?.code ?? ""
+    const log = (level: "log" | "warn" | "error") => (message: unknown) =>
+      this.#run.log({ at: new Date().toISOString(), level, message: String(message) })
+    const body = code.includes("export default") ? code.replace("export default", "return") : "return undefined"
+    const evaluate = new Function("console", `return (async () => { ${body} })()`) as (console: object) => Promise<unknown>
+    const exported = await evaluate({ log: log("log"), warn: log("warn"), error: log("error") })
+    return (typeof exported === "function" ? exported : () => exported) as Exported
+  }
+}
+
+function toRunError(error: unknown) {
+  return error instanceof Error
+    ? { name: error.name, message: error.message, stack: error.stack ?? "" }
+    : { name: "Error", message: String(error) }
+}
