@@ -35,8 +35,7 @@ export const cold: Benchmark = {
         toRow(peers.worker, times.worker, { of: times.hamlet, ratioMax: limits.workerRatioMax }),
         toRow("the same with its `next` options", times.nextWorker, { of: times.hamlet }),
       ]
-      const { isolation } = await hamlet.status()
-      const title = `cold: first answer of a val that has never run, ${limits.vals} vals one after the other; Hamlet through its gateway, with ${isolation}, run recorded`
+      const title = `cold: first answer of a val that has never run, ${limits.vals} vals one after the other; Hamlet through its gateway, with ${hamlet.isolation}, run recorded`
       return [{ title, columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"], rows }]
     } finally {
       for (const program of [hamlet, loader, worker, nextWorker]) await program.stop()
@@ -50,7 +49,6 @@ async function askNewVal(hamlet: Hamlet): Promise<number> {
   const name = `cold${made++}`
   const val = await hamlet.putVal(name, `// ${name}\n${helloCode}`)
   await hamlet.waitForPool(limits.ready)
-  await Bun.sleep(limits.restMs)
   const time = await timeOf(() => askOnce(hamlet.program.url, { host: val.host }))
   await hamlet.assertRuns(val, 1)
   // Others are not measured while we start the process that takes the place of the one in use.

@@ -2,7 +2,7 @@ import { type Program, startServer } from "../harness/program.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { waitUntil } from "./ask.ts"
 
-const limits = { runsPageMax: 100 }
+const limits = { runsPageMax: 100, settledMs: 250 }
 const token = "a-token-of-the-first-user-for-benchmarks"
 const authorization = { authorization: `Bearer ${token}`, "content-type": "application/json" }
 
@@ -11,8 +11,10 @@ export interface Hamlet {
   readonly program: Program
   /** Makes a val, or its next version. It is saved and has not run. */
   putVal(name: string, code: string): Promise<BenchVal>
+  /** What stands between vals and the machine. */
+  readonly isolation: string
   status(): Promise<RunnerStatus>
-  /** Waits until so many started processes are waiting for vals. */
+  /** Waits until at least so many started processes are waiting for vals, and no more are being started. */
   waitForPool(ready: number): Promise<void>
   /** Waits until a val has so many runs on record, and fails if it does not get them or gets more. */
   assertRuns(val: BenchVal, count: number): Promise<void>
@@ -27,29 +29,39 @@ export interface BenchVal {
   readonly host: string
 }
 
-/** What `/readyz` says about the sandboxes. */
+/** What `/metrics` says about the sandboxes. */
 export interface RunnerStatus {
-  readonly isolation: string
-  readonly processes: number
+  /** Processes of vals, and those that are being started. */
+  readonly bound: number
   readonly ready: number
-  readonly runs: number
+  readonly running: number
 }
 
 /** Bubblewrap is asked for, so that a server that cannot have it does not start. Logs are off; all other settings are the default. */
 export async function startHamlet(settings: Readonly<Record<string, string>> = {}): Promise<Hamlet> {
   const fixed = { HAMLET_USER: "ada", HAMLET_TOKEN: token, HAMLET_LOG_LEVEL: "none", HAMLET_ISOLATION: "bubblewrap" }
   const program = await startServer({ dataDir: createScratchFolder(), settings: { ...fixed, ...settings } })
-  const ask = (path: string, init?: RequestInit) => askApi(toLoopback(program.url), path, init)
+  const url = toLoopback(program.url)
+  const ask = async (path: string, init?: RequestInit) => (await askApi(url, path, init)).json()
+  const status = async () => toStatus(await (await askApi(url, "/metrics")).text())
+  const { isolation } = (await ask("/readyz")) as { isolation: string }
   return {
-    program: { ...program, url: toLoopback(program.url) },
+    program: { ...program, url },
     async putVal(name, code) {
       const body = JSON.stringify({ name, code, type: "http", privacy: "public" })
       const val = (await ask("/v1/vals", { method: "PUT", body })) as { id: string; links: { endpoint: string } }
       return { id: val.id, name, host: new URL(val.links.endpoint).host }
     },
-    status: async () => toStatus(await ask("/readyz")),
+    isolation,
+    status,
     async waitForPool(ready) {
-      await waitUntil(`${ready} processes to be ready`, async () => toStatus(await ask("/readyz")).ready >= ready)
+      await waitUntil(`${ready} processes to be ready`, async () => {
+        const before = await status()
+        if (before.ready < ready) return false
+        await Bun.sleep(limits.settledMs)
+        const after = await status()
+        return after.ready === before.ready && after.bound === before.bound
+      })
     },
     async assertRuns(val, count) {
       const countRuns = async () => {
@@ -64,16 +76,23 @@ export async function startHamlet(settings: Readonly<Record<string, string>> = {
   }
 }
 
-async function askApi(url: string, path: string, init?: RequestInit): Promise<unknown> {
+async function askApi(url: string, path: string, init?: RequestInit): Promise<Response> {
   const response = await fetch(url + path, { ...init, headers: authorization })
   if (!response.ok) throw new Error(`Cannot measure: ${path} answered ${response.status} ${await response.text()}`)
-  return response.json()
+  return response
 }
 
-function toStatus(readiness: unknown): RunnerStatus {
-  const { sandbox } = readiness as { sandbox?: RunnerStatus }
-  if (sandbox === undefined) throw new Error("Cannot measure: /readyz says nothing about sandboxes")
-  return sandbox
+function toStatus(metrics: string): RunnerStatus {
+  const read = (name: string, state: string) => {
+    const value = new RegExp(`^${name}\\{state="${state}"\\} (\\d+)$`, "m").exec(metrics)?.[1]
+    if (value === undefined) throw new Error(`Cannot measure: /metrics has no ${name} ${state}`)
+    return Number(value)
+  }
+  return {
+    bound: read("hamlet_val_processes", "bound"),
+    ready: read("hamlet_val_processes", "ready"),
+    running: read("hamlet_val_runs", "running"),
+  }
 }
 
 /** Looking up localhost is not what we measure. */

@@ -39,9 +39,9 @@ export const neighbours: Benchmark = {
         context.say(
           `neighbours: p99 ${percentile(quiet, 99).toFixed(1)} ms alone, ${percentile(noisy, 99).toFixed(1)} ms beside ${deaths} deaths`,
         )
-        await waitUntil("the abusing vals to end", async () => (await hamlet.status()).runs === 0)
+        await waitUntil("the abusing vals to end", async () => (await hamlet.status()).running === 0)
       }
-      return toTables(rounds, memory.stop(), (await hamlet.status()).isolation)
+      return toTables(rounds, memory.stop(), hamlet.isolation)
     } finally {
       await hamlet.stop()
     }

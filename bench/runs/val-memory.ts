@@ -1,6 +1,6 @@
 import type { Benchmark } from "../harness/benchmark.ts"
 import { availableMb, measureDescendants, residentMbOf } from "../harness/process-tree.ts"
-import { atMost } from "../harness/report.ts"
+import { atMost, type Table } from "../harness/report.ts"
 import { askOnce } from "./ask.ts"
 import { startHamlet } from "./hamlet.ts"
 import { helloCode } from "./vals.ts"
@@ -46,7 +46,7 @@ interface Look {
 }
 
 /** What the vals have added: the processes that wait for vals are there before and after. */
-function toTable(before: Look, after: Look) {
+function toTable(before: Look, after: Look): Table {
   const perVal = (amount: (look: Look) => number) => (amount(after) - amount(before)) / limits.vals
   const resident = perVal((look) => look.residentMb)
   const proportional = perVal((look) => look.proportionalMb ?? Number.NaN)

@@ -172,5 +172,5 @@ export const health = z.object({ status: z.literal("ok"), version: z.string() })
 
 /** Whether the server can do its work, and with which parts. */
 export const readiness = z
-  .object({ status: z.literal("ok"), version: z.string(), database: z.string(), schemaVersion: z.int() })
+  .object({ status: z.literal("ok"), version: z.string(), database: z.string(), schemaVersion: z.int(), isolation: z.string() })
   .meta({ id: "Readiness" })

@@ -58,6 +58,14 @@ export function inRun<Argument, Result>(run: Run, work: (argument: Argument) => 
   }
 }
 
+/**
+ * To be called where Deno calls us from its event loop. An `import()` leaves the context of whoever asked for it behind there, and what has
+ * no context of its own would pass for theirs.
+ */
+export function leaveAllRuns(): void {
+  setAsyncContext(undefined)
+}
+
 /** The run to which the code that is being executed belongs; where no context tells, the only active one, or else the one that loaded it. */
 export function currentRun(): Run | undefined {
   const run = getAsyncContext()?.[contextKey] as Run | undefined

@@ -3,6 +3,7 @@ import { answerRequest } from "./answer-request.ts"
 import { type InnerRequest, innerRequestOf } from "./internals.ts"
 import { stringIndexOf, stringSlice, stringStartsWith } from "./primordials.ts"
 import type { Program } from "./program.ts"
+import { leaveAllRuns } from "./runs.ts"
 
 /** What a process serves, once it has been told. */
 export interface Serving {
@@ -31,6 +32,7 @@ const unixScheme = "http+unix://"
 
 /** Answers what the host sends to in.sock. */
 export function serve(request: Request): Response | Promise<Response> {
+  leaveAllRuns()
   const inner = innerRequestOf(request)
   const url = rawUrlOf(inner)
   const kindAt = stringIndexOf(url, "/", unixScheme.length) + 1

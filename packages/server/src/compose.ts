@@ -21,6 +21,7 @@ import { createLog, type Log } from "./http/log.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
 import { NodeWatch } from "./jobs/node-watch.ts"
 import { CodeTools } from "./runtime/code-tools.ts"
+import { runnerLimits } from "./runtime/runner-limits.ts"
 import { identityOf, isAlive } from "./runtime/sandbox/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
 import { createCommentStore } from "./storage/comments.ts"
@@ -100,6 +101,8 @@ function sqlitePath(config: Config): string {
   return join(config.dataDir, "hamlet.db")
 }
 
+type OnError = (error: unknown) => void
+
 interface Foundation {
   readonly config: Config
   readonly db: Database
@@ -108,17 +111,61 @@ interface Foundation {
   readonly runner: Runner | undefined
 }
 
-function wire({ config, db, keys, schemaVersion, runner }: Foundation): { readonly hamlet: Hamlet; readonly nodeWatch: NodeWatch } {
+function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeWatch: NodeWatch } {
+  const { config, db } = foundation
   const log = createLog(config.logLevel, (text) => process.stderr.write(text))
   const onError = (error: unknown) =>
     log.error("background", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const codeTools = new CodeTools({}, (gaveUp) => log.warn("parser_gave_up", gaveUp))
   const runtime = composeRuntime(config, onError)
+  const rules = createRules({ ...foundation, runner: foundation.runner ?? runtime.supervisor }, codeTools, onError)
+  const deps = createHttpDeps(foundation, rules, codeTools, log)
+  const gateway = createGateway({
+    ...rules,
+    baseUrl: config.baseUrl,
+    valsDomain: config.valsDomain,
+    runs: rules.liveRuns,
+    limits: {
+      requestBytesMax: config.runs.valBodyBytesMax,
+      streamMsMax: config.runs.streamMsMax,
+      headMsMax: config.runs.runMsMax + runnerLimits.waitMsMax,
+    },
+  })
+  const housekeeping = new Housekeeping(rules)
+  housekeeping.start()
+  const node = { id: rules.nodeId, host: hostname(), pid: process.pid, pidStarted: identityOf(process.pid) ?? "" }
+  const nodeWatch = new NodeWatch({ ...rules, node, nodes: createNodeStore(db), hasEnded: ({ pidStarted }) => !isAlive(pidStarted) })
+  const hamlet: Hamlet = {
+    app: createApp(deps),
+    gateway,
+    deps,
+    settings: createSettingStore(db),
+    log,
+    database: config.databaseUrl ? db.dialect.name : `${db.dialect.name} in ${sqlitePath(config)}`,
+    start: runtime.start,
+    async stop() {
+      await housekeeping.stop()
+      deps.followers.stop()
+      gateway.stop()
+      await runtime.stop()
+      await rules.liveRuns.stop()
+      await rules.runTokens.stop()
+      await nodeWatch.stop()
+      await rules.tokenUses.stop()
+      await codeTools.stop()
+      await db.stop()
+      log.flush()
+    },
+  }
+  return { hamlet, nodeWatch }
+}
+
+/** What the rules of the domain need, whoever asks. */
+function createRules({ config, db, keys, runner }: Foundation & { readonly runner: Runner }, codeTools: CodeTools, onError: OnError) {
   const stores = createStores(db)
   const common = { now: Date.now, newId: () => Bun.randomUUIDv7(), onError, nodeId: Bun.randomUUIDv7() }
-  const tokenUses = new TokenUses(stores.tokens, onError)
-  const runTokens = new RunTokens({ ...common, tokens: stores.tokens, lifeMsMax: config.runs.processMsMax + config.runs.streamMsMax })
-  const liveRuns = new LiveRuns({ ...common, runs: stores.runs })
+  // A process that has had its time may have an answer to finish.
+  const lifeMsMax = config.runs.processMsMax + config.runs.streamMsMax
   const rules = {
     ...stores,
     ...common,
@@ -126,18 +173,24 @@ function wire({ config, db, keys, schemaVersion, runner }: Foundation): { readon
     importHosts: { baseUrls: [config.baseUrl] },
     scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
     links: createLinks(config.baseUrl, config.valsDomain),
-    tokenUses,
-    runTokens,
-    liveRuns,
-    runner: runner ?? runtime.supervisor,
+    tokenUses: new TokenUses(stores.tokens, onError),
+    runTokens: new RunTokens({ ...common, tokens: stores.tokens, lifeMsMax }),
+    liveRuns: new LiveRuns({ ...common, runs: stores.runs }),
+    runner,
   }
-  const programs = createPrograms(rules)
-  const followers = new RunFollowers(rules)
+  return { ...rules, programs: createPrograms(rules) }
+}
+
+function createHttpDeps(
+  { config, db, schemaVersion }: Foundation,
+  rules: ReturnType<typeof createRules>,
+  codeTools: CodeTools,
+  log: Log,
+): HttpDeps {
   let docs: Promise<BuiltPage> | undefined
-  const deps: HttpDeps = {
+  return {
     ...rules,
-    programs,
-    followers,
+    followers: new RunFollowers(rules),
     toJavaScript: (code, ownerId) => codeTools.toJavaScript(code, ownerId),
     log,
     version: packageJson.version,
@@ -153,48 +206,6 @@ function wire({ config, db, keys, schemaVersion, runner }: Foundation): { readon
     },
     databaseStats: () => db.stats(),
   }
-  const gateway = createGateway({
-    ...rules,
-    baseUrl: config.baseUrl,
-    valsDomain: config.valsDomain,
-    programs,
-    runs: liveRuns,
-    limits: { requestBytesMax: config.runs.valBodyBytesMax, streamMsMax: config.runs.streamMsMax },
-  })
-  const housekeeping = new Housekeeping({ ...common, runs: deps.runs, idempotency: deps.idempotency })
-  housekeeping.start()
-  const node = { id: common.nodeId, host: hostname(), pid: process.pid, pidStarted: identityOf(process.pid) ?? "" }
-  const nodeWatch = new NodeWatch({
-    ...common,
-    node,
-    nodes: createNodeStore(db),
-    runs: deps.runs,
-    tokens: deps.tokens,
-    hasEnded: ({ pidStarted }) => !isAlive(pidStarted),
-  })
-  const hamlet = {
-    app: createApp(deps),
-    gateway,
-    deps,
-    settings: createSettingStore(db),
-    log,
-    database: config.databaseUrl ? db.dialect.name : `${db.dialect.name} in ${sqlitePath(config)}`,
-    start: runtime.start,
-    async stop() {
-      await housekeeping.stop()
-      followers.stop()
-      gateway.stop()
-      await runtime.stop()
-      await liveRuns.stop()
-      await runTokens.stop()
-      await nodeWatch.stop()
-      await tokenUses.stop()
-      await codeTools.stop()
-      await db.stop()
-      log.flush()
-    },
-  }
-  return { hamlet, nodeWatch }
 }
 
 function createStores(db: Database) {

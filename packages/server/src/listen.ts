@@ -6,8 +6,6 @@ import type { SocketRelay } from "./gateway/socket-relay.ts"
 
 type Server = Bun.Server<SocketRelay>
 
-const limits = { idleSeconds: 60 }
-
 /** One port for the API and for the vals' own addresses. Requests that come before the program is put together wait for it. */
 export function listen(config: Config, starting: Promise<Hamlet>): Server {
   let hamlet: Hamlet | undefined
@@ -18,7 +16,7 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
     return Bun.serve<SocketRelay>({
       hostname: config.host,
       port: config.port,
-      idleTimeout: limits.idleSeconds,
+      idleTimeout: gatewayLimits.idleSeconds,
       maxRequestBodySize: Math.max(config.runs.valBodyBytesMax, config.bodyBytesMax),
       fetch(request, server) {
         return hamlet ? answer(config, hamlet, request, server) : starting.then((started) => answer(config, started, request, server))

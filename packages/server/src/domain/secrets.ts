@@ -2,6 +2,7 @@ import { limits } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
+import type { Runner } from "./execution.ts"
 import type { Page, Slice } from "./paging.ts"
 
 /** A secret without its value. */
@@ -36,6 +37,7 @@ export interface SecretStore {
 export interface SecretDeps {
   readonly secrets: SecretStore
   readonly cipher: Cipher
+  readonly runner: Pick<Runner, "retire">
   now(): number
 }
 
@@ -53,12 +55,14 @@ export async function putSecret(
     limits.secretsPerUserMax,
   )
   if (!isKept) throw new AppError("too_many_secrets", `Cannot add secret "${name}": you have ${limits.secretsPerUserMax} already`)
+  deps.runner.retire({ ownerId: caller.userId })
 }
 
 /** Deletes a secret of the caller's. */
 export async function deleteSecret(deps: SecretDeps, caller: Caller, name: string): Promise<void> {
   if (!(await deps.secrets.remove(caller.userId, name)))
     throw new AppError("secret_not_found", `Cannot delete secret "${name}": you have none with that name`)
+  deps.runner.retire({ ownerId: caller.userId })
 }
 
 /** A user's secrets as their own vals see them. Those that only some hosts may get stay closed: the val sees a placeholder. */
@@ -79,7 +83,7 @@ export interface OpenSecrets {
 }
 
 /** Encrypts every secret with the newest key, a batch at a time, so that the server can go on meanwhile. Gives how many there were. */
-export async function resealSecrets(deps: SecretDeps, batchMax = 100): Promise<number> {
+export async function resealSecrets(deps: Pick<SecretDeps, "secrets" | "cipher">, batchMax = 100): Promise<number> {
   let count = 0
   for (;;) {
     const batch = await deps.secrets.listOtherKeys(deps.cipher.keyId, batchMax)

@@ -2,6 +2,7 @@ import type { privacy, valType } from "@hamlet/contract"
 import type { z } from "zod"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
+import type { Runner } from "./execution.ts"
 import { type ImportAddress, type ImportHosts, mayImport, parseImportAddress } from "./import-address.ts"
 import { makeUpName } from "./made-up-name.ts"
 import type { Page, Slice } from "./paging.ts"
@@ -95,6 +96,7 @@ export interface ValStore {
 /** What the rules of vals need. */
 export interface ValDeps {
   readonly vals: ValStore
+  readonly runner: Pick<Runner, "retire">
   readonly importHosts: ImportHosts
   /** What the code imports. The owner is who waits when their own code takes the parser long. */
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
@@ -168,7 +170,7 @@ export async function saveVal(
     else if (ifMatch !== undefined)
       throw new AppError("version_conflict", `Cannot save val "${input.name}": you have none with that name, at whatever version`)
   }
-  return deps.vals.createOrChange(val, { ...rest, source: val.source }, assert, deps.now())
+  return noteSaved(deps, await deps.vals.createOrChange(val, { ...rest, source: val.source }, assert, deps.now()))
 }
 
 /** Changes what is said of a val without touching its code. */
@@ -194,12 +196,18 @@ export async function saveVersion(
 }
 
 /** Removes a val with everything that belongs to it. */
-export async function deleteVal(deps: Pick<ValDeps, "vals">, caller: Caller, id: string, ifMatch: number | undefined): Promise<void> {
+export async function deleteVal(
+  deps: Pick<ValDeps, "vals" | "runner">,
+  caller: Caller,
+  id: string,
+  ifMatch: number | undefined,
+): Promise<void> {
   const isFound = await deps.vals.delete(id, (val) => {
     assertOwner(val, caller)
     assertUnchanged(val, ifMatch)
   })
   if (!isFound) throw valNotFound(id)
+  deps.runner.retire({ valId: id })
 }
 
 /** The error for a val that is not there, or not for this caller: nobody can tell one from the other. */
@@ -214,6 +222,12 @@ async function changeOwnVal(deps: ValDeps, caller: Caller, id: string, change: V
   }
   const saved = await deps.vals.change(id, change, assert, deps.now())
   if (!saved) throw valNotFound(id)
+  return noteSaved(deps, saved)
+}
+
+/** Whoever still runs the version before takes no more runs. */
+function noteSaved(deps: ValDeps, saved: SavedVal): SavedVal {
+  if (saved.isNewVersion) deps.runner.retire({ valId: saved.val.id })
   return saved
 }
 

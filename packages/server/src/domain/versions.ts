@@ -1,6 +1,7 @@
 import { limits } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
+import type { Runner } from "./execution.ts"
 import type { Page, Slice } from "./paging.ts"
 import { type AssertVal, assertOwner, assertUnchanged, canSee, getVal, type Val, type ValStore, valNotFound } from "./vals.ts"
 
@@ -49,7 +50,7 @@ export async function listVersions(deps: VersionDeps, caller: Caller | undefined
 
 /** Deletes a version. Its number is never used again, and the only version of a val stays. */
 export async function deleteVersion(
-  deps: VersionDeps,
+  deps: VersionDeps & { readonly runner: Pick<Runner, "retire"> },
   caller: Caller,
   valId: string,
   version: number,
@@ -64,6 +65,7 @@ export async function deleteVersion(
   if (result === "no_version") throw versionNotFound(version)
   if (result === "last_version")
     throw new AppError("last_version", `Cannot delete version ${version}: it is the only one; delete the val instead`)
+  deps.runner.retire({ valId, version })
 }
 
 /** The error for a version that is not there. */

@@ -1,3 +1,5 @@
+import type { RunnerStatus } from "../domain/execution.ts"
+
 /** What `/metrics` shows. */
 export interface Metrics {
   observe(route: string, method: string, status: number, seconds: number): void
@@ -16,7 +18,10 @@ interface Latency {
  * Counts requests by route, never by path: a path holds ids, and there is no end of those. Written by hand because the library for
  * it cost more than everything else that happens around a handler, and the format is lines of text.
  */
-export function createMetrics(databaseStats: () => { connections: number; inUse: number; waiting: number }): Metrics {
+export function createMetrics(
+  databaseStats: () => { connections: number; inUse: number; waiting: number },
+  runnerStatus: () => RunnerStatus,
+): Metrics {
   const requests = new Map<string, number>()
   const latencies = new Map<string, Latency>()
   return {
@@ -32,6 +37,7 @@ export function createMetrics(databaseStats: () => { connections: number; inUse:
     },
     print() {
       const { connections, inUse, waiting } = databaseStats()
+      const runner = runnerStatus()
       return [
         ...printMetric(
           "hamlet_http_requests_total",
@@ -55,6 +61,14 @@ export function createMetrics(databaseStats: () => { connections: number; inUse:
             ['{state="waiting"}', waiting],
           ],
         ),
+        ...printMetric("hamlet_val_processes", "gauge", "Processes of vals by state; ready are those that wait for one", [
+          ['{state="bound"}', runner.processes - runner.ready],
+          ['{state="ready"}', runner.ready],
+        ]),
+        ...printMetric("hamlet_val_runs", "gauge", "Runs by state; waiting are those for which there is no room yet", [
+          ['{state="running"}', runner.runs],
+          ['{state="waiting"}', runner.waiting],
+        ]),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [["", process.memoryUsage.rss()]]),
         "",
       ].join("\n")

@@ -199,7 +199,9 @@ describeApi("createPrograms", (suite) => {
     test("are at most as many as there may be", async () => {
       const ada = await person()
       await val(ada, { name: "lib", code: "lib" })
-      const main = await val(ada, { name: "main", code: importing(...Array.from({ length: 300 }, (_, index) => `./lib?${index}`)) })
+      const many = (count: number, kind: string) => Array.from({ length: count }, (_, index) => `./lib?${kind}${index}`)
+      await val(ada, { name: "more", code: importing(...many(150, "b")) })
+      const main = await val(ada, { name: "main", code: importing("./more", ...many(150, "a")) })
       const { modules } = await contentOf(await programOf(suite, main))
       expect(modules).toHaveLength(201)
     })
@@ -227,6 +229,7 @@ describeApi("createPrograms", (suite) => {
       const program = programs.of(found, ada.id)
       expect(program).not.toBeInstanceOf(Promise)
       expect(programs.of(found, ada.id)).toBe(program)
+      expect(programs.of(found, (await person()).id)).not.toBe(program)
       const other = await findVal(suite, await val(ada, { code: "1" }))
       expect(programs.of(other, ada.id)).not.toBeInstanceOf(Promise)
     })

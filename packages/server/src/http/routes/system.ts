@@ -22,7 +22,8 @@ export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
     },
     getDocs: async () => content("text/html; charset=utf-8", (await deps.docsPage()).html, pageHeaders),
     getHealth: async () => json(200, { status: "ok", version: deps.version }),
-    getReadiness: async () => json(200, { status: "ok", version: deps.version, ...(await deps.checkDatabase()) }),
+    getReadiness: async () =>
+      json(200, { status: "ok", version: deps.version, ...(await deps.checkDatabase()), isolation: deps.runner.status().isolation }),
     getMetrics: async () => content("text/plain; version=0.0.4; charset=utf-8", metrics.print()),
   } satisfies Partial<Handlers>
 }

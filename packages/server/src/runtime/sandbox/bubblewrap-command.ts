@@ -11,10 +11,19 @@ export interface BubblewrapTools {
   readonly canDisableUserns: boolean
   readonly deno: string
   readonly guest: string
+  /** What stands for /proc/self/maps; see `stackMap`. */
+  readonly stackMap: string
   /** What deno and setpriv are linked with. */
   readonly libraries: readonly string[]
   readonly hasFilter: boolean
 }
+
+/**
+ * There is no /proc in a sandbox, but before Deno parses a module it asks the C library where the stack of the first thread is, which looks it
+ * up in /proc/self/maps, and without an answer Deno panics. This one says that it may be anywhere. The price: code that is nested too deeply for
+ * the parser ends the process, where Deno would otherwise have made a larger stack.
+ */
+export const stackMap = "00000000-00100000 ---p 00000000 00:00 0\n00100000-ffffffffffffffff rw-p 00000000 00:00 0\n"
 
 /** How things are called inside. */
 export const insidePaths: GuestPaths = { deno: "/deno", guest: "/guest.js", run: "/run/val", denoDir: "/deno-dir", scratch: "/tmp" }
@@ -73,9 +82,10 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay): string[] {
  */
 function toFileSystem(tools: BubblewrapTools, way: BubblewrapWay, folder: SandboxFolder, limits: SandboxLimits): string[] {
   const programs = way === "inside" ? [["/setpriv", tools.setpriv ?? ""] as const] : []
-  const files = [[insidePaths.deno, tools.deno] as const, [insidePaths.guest, tools.guest] as const, ...programs]
+  const maps = ["/proc/self/maps", tools.stackMap] as const
+  const files = [[insidePaths.deno, tools.deno] as const, [insidePaths.guest, tools.guest] as const, maps, ...programs]
   const devices = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"]
-  const parents = new Set([...tools.libraries, ...devices, insidePaths.run].flatMap(listParents))
+  const parents = new Set([...tools.libraries, ...devices, maps[0], insidePaths.run].flatMap(listParents))
   return [
     // Those that bubblewrap would make by itself can be entered by their owner only.
     ...[...parents].flatMap((path) => ["--dir", path]),

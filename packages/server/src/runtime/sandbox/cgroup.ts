@@ -48,6 +48,12 @@ export class Cgroup {
     return used === undefined ? undefined : Math.max(0, used - fileBytes)
   }
 
+  /** Pages of files included. Undefined where the kernel does not remember. */
+  readPeakBytes(): number | undefined {
+    const memory = this.#folders.memory
+    return memory && readNumber(join(memory.folder, memory.version === 1 ? "memory.max_usage_in_bytes" : "memory.peak"))
+  }
+
   readCpuMs(): number | undefined {
     const { cpu, cpuacct } = this.#folders
     if (cpuacct) {

@@ -1,7 +1,7 @@
-import { appendFileSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { Cgroup, type CgroupFolders } from "./cgroup.ts"
+import { Cgroup, type CgroupFolders, removeGroup } from "./cgroup.ts"
 import { type Controller, findOwnGroups, type OwnGroup } from "./cgroup-mounts.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 
@@ -34,9 +34,15 @@ export class Cgroups {
     return Cgroup.create(Object.fromEntries(entries) as CgroupFolders, this.#limits)
   }
 
-  /** Removes the server's groups; those of its sandboxes must be gone. */
-  stop(): void {
-    for (const folder of new Set(Object.values(this.#folders).map((group) => group.folder))) removeFolder(folder)
+  /** Removes the server's groups; those of its sandboxes must be gone. False when the system still holds on to one. */
+  async stop(): Promise<boolean> {
+    const folders = [...new Set(Object.values(this.#folders).map((group) => group.folder))]
+    const deadlineMs = performance.now() + this.#limits.endMsMax
+    while (!folders.map(removeGroup).every(Boolean)) {
+      if (performance.now() > deadlineMs) return false
+      await Bun.sleep(removeRetryMs)
+    }
+    return true
   }
 
   #describe(failures: readonly string[]): string[] {
@@ -52,6 +58,8 @@ export class Cgroups {
   }
 }
 
+const removeRetryMs = 5
+
 /** A group of this name is where a server on version 2 moves itself, since a group that has groups with limits may have no processes. */
 const ownLeafName = "hamlet-main"
 
@@ -66,7 +74,7 @@ function prepare(own: OwnGroup, name: string, noteFolder: (folder: string) => vo
     if (enabled.includes("cpu")) weigh(own.version, folder)
     return Object.fromEntries(enabled.map((controller) => [controller, { version: own.version, folder }]))
   } catch (error) {
-    removeFolder(folder)
+    removeGroup(folder)
     failures.push(`cgroup v${own.version} (${own.controllers.join(", ")}) is not usable: ${toReason(error)}`)
     return {}
   }
@@ -115,14 +123,6 @@ function listOwnProcesses(parent: string): number[] {
 function readParent(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
-}
-
-function removeFolder(folder: string): void {
-  try {
-    rmdirSync(folder)
-  } catch {
-    // Was never made, or something is still in it: the next start of the server sweeps it.
-  }
 }
 
 function toReason(error: unknown): string {

@@ -53,6 +53,11 @@ export class ControlChannel {
     })
   }
 
+  /** Whether there may be something to read yet. */
+  get isOpen(): boolean {
+    return this.#socket !== undefined
+  }
+
   /** Before the guest has connected and after it has gone, there is nobody to hear it. */
   send(message: HostMessage): void {
     if (!this.#socket || this.#isOver) return

@@ -23,6 +23,7 @@ export interface IsolationParts {
   readonly denoPath: string
   /** The guest as one file. */
   readonly guestPath: string
+  readonly stackMapPath: string
   readonly importHosts: readonly string[]
   readonly limits: SandboxLimits
   readonly hasFilter: boolean
@@ -52,6 +53,7 @@ function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] 
     canDisableUserns: Bun.spawnSync([bwrap, "--help"]).stdout.includes("--disable-userns"),
     deno,
     guest: parts.guestPath,
+    stackMap: parts.stackMapPath,
     libraries: listLibraries(isRoot && setpriv ? [deno, setpriv] : [deno]),
     hasFilter: parts.hasFilter,
   }

@@ -16,8 +16,8 @@ export interface LaunchStart {
 
 /** Blocks of `ulimit -f` as POSIX has them. */
 const blockBytes = 512
-/** bubblewrap's process outside, and the shell before it. */
-const helperProcesses = 4
+/** bubblewrap's process outside, the shell before it, and some more: where there is a pids cgroup it is to be the first to say no, since it tells. */
+const helperProcesses = 8
 const shell = "/bin/sh"
 
 /** A shell sets what only a process can set for itself: its control groups, its limits. The command takes its place. */

@@ -23,6 +23,8 @@ export interface EndFacts {
   readonly wasOutOfMemory: boolean
   readonly wasOutOfProcesses: boolean
   readonly cpuMs: number | undefined
+  /** The most memory it ever had. */
+  readonly memoryBytes: number | undefined
 }
 
 /** V8 ends the process by a trap, or by abort, when its heap is full. */
@@ -41,6 +43,10 @@ const signalNames: ReadonlyMap<number, string> = new Map([
 ])
 /** A shell, and bubblewrap, report the signal that ended a process as an exit code. */
 const signalCode = 128
+/** The kernel enforces CPU time by one clock and reports it by another. */
+const cpuTolerance = 0.9
+/** V8 gives up a little before the limit. */
+const fullHeapShare = 0.75
 
 export function toSandboxExit(facts: EndFacts, limits: SandboxLimits): SandboxExit {
   const signal = typeof facts.signal === "string" ? facts.signal : signalNames.get(facts.signal ?? (facts.code ?? 0) - signalCode)
@@ -57,14 +63,22 @@ function findCause(facts: EndFacts, signal: string | undefined, limits: SandboxL
   // The kernel knows better than we do why it killed a process, even if we were about to do it.
   if (facts.wasOutOfMemory) return { reason: "memory" }
   if (facts.stopped) return facts.stopped
-  if (facts.wasOutOfProcesses) return { reason: "processes" }
+  if (facts.wasOutOfProcesses && (signal !== undefined || facts.code !== 0)) return { reason: "processes" }
   if (signal === "SIGXFSZ") return { reason: "files" }
-  const hasUsedUp = facts.cpuMs !== undefined && facts.cpuMs >= limits.cpuSecondsMax * 1000
+  const hasUsedUp = facts.cpuMs !== undefined && facts.cpuMs >= limits.cpuSecondsMax * 1000 * cpuTolerance
   if (signal === "SIGXCPU" || (signal === "SIGKILL" && hasUsedUp)) return { reason: "cpu" }
-  if (signal !== undefined && heapSignals.has(signal))
-    return { reason: "memory", message: `its JavaScript heap reached the limit of ${toMegabytes(limits.heapBytesMax)}` }
+  if (signal !== undefined && heapSignals.has(signal)) return findCrash(facts, signal, limits)
+  if (signal === "SIGSEGV" || signal === "SIGBUS") return { reason: "exited", message: `it crashed (${signal})` }
   if (signal !== undefined) return { reason: "killed", message: `it was killed (${signal})` }
   return { reason: "exited", message: `it exited with code ${facts.code ?? 0}` }
+}
+
+/** V8 ends a process whose heap is full in the same way as other parts of Deno end one that they have no other way out of. */
+function findCrash({ memoryBytes }: EndFacts, signal: string, { heapBytesMax }: SandboxLimits): StopCause {
+  const full = `its JavaScript heap reached the limit of ${toMegabytes(heapBytesMax)}`
+  if (memoryBytes === undefined) return { reason: "memory", message: `it crashed (${signal}), most likely because ${full}` }
+  if (memoryBytes >= heapBytesMax * fullHeapShare) return { reason: "memory", message: full }
+  return { reason: "exited", message: `it crashed (${signal})` }
 }
 
 function describeStop(reason: SandboxExit["reason"], limits: SandboxLimits): string {

@@ -22,7 +22,7 @@ export type { SandboxExit } from "./sandbox-exit.ts"
 export interface SandboxHost {
   readonly limits: SandboxLimits
   readonly isolation: Isolation
-  readonly cgroups: Cgroups | undefined
+  readonly cgroups: Cgroups
   readonly watchdog: Watchdog
   readonly filterPath: string
   readonly onError: (error: unknown) => void
@@ -85,7 +85,7 @@ export class Sandbox {
       this.socketPath = join(this.#folder.run, "in.sock")
       this.#control = this.#listen()
       made.push(() => this.#control.stop())
-      this.#group = host.cgroups?.createGroup(place.id)
+      this.#group = host.cgroups.createGroup(place.id)
       made.push(() => this.#group?.remove())
       this.#child = this.#spawn(place.stderr)
     } catch (error) {
@@ -234,7 +234,7 @@ export class Sandbox {
   async #end(): Promise<SandboxExit> {
     await this.#waitUntilGone()
     // The kernel may still hold what the guest said last.
-    if (!this.#stopped) await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
+    if (!this.#stopped && this.#control.isOpen) await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
     this.#hasEnded = true
     this.#host.watchdog.delete(this)
     this.#control.stop()
@@ -246,6 +246,7 @@ export class Sandbox {
         wasOutOfMemory: this.#group?.wasOutOfMemory() ?? false,
         wasOutOfProcesses: this.#group?.wasOutOfProcesses() ?? false,
         cpuMs: this.#group?.readCpuMs() ?? this.#cpuMs,
+        memoryBytes: this.#group?.readPeakBytes(),
       },
       this.#host.limits,
     )

@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
+import { stackMap } from "./bubblewrap-command.ts"
 import { bundleGuest } from "./bundle-guest.ts"
 import { Cgroups } from "./cgroups.ts"
 import { type Isolation, listIsolations } from "./isolation.ts"
@@ -52,7 +53,7 @@ export class Sandboxes {
     this.#host = host
     this.#users = users
     const { level, details } = host.isolation
-    this.report = { level, details: [...details, ...(host.cgroups?.details ?? []), ...reasons] }
+    this.report = { level, details: [...details, ...host.cgroups.details, ...reasons] }
   }
 
   /** Prepares the machine: sweeps what a killed server left, bundles the guest, and tries which isolation works. */
@@ -62,7 +63,7 @@ export class Sandboxes {
     try {
       return await choose(options, folder, cgroups, onError, (...parts) => new Sandboxes(...parts))
     } catch (error) {
-      cgroups.stop()
+      await cgroups.stop()
       folder.stop()
       throw error
     }
@@ -81,8 +82,9 @@ export class Sandboxes {
     this.#isStopped = true
     await this.#stopSandboxes()
     this.#host.watchdog.stop()
-    this.#host.cgroups?.stop()
-    this.#folder.stop()
+    // A group that stays behind is in the list of the folder, so that the next server finds it.
+    if (await this.#host.cgroups.stop()) this.#folder.stop()
+    else this.#host.onError(new Error("Cannot remove the control groups of the sandboxes: a process is still in one"))
   }
 
   /** Starts one sandbox to see whether it works; if not, says why, in a sentence. */
@@ -144,8 +146,10 @@ async function choose(
   const filter = createSystemCallFilter()
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
   const guestPath = folder.write("guest.js", await bundleGuest(options.guestPath))
+  const stackMapPath = folder.write("maps", stackMap)
   const { importHosts, limits, denoPath } = options
-  const { ways, missing } = listIsolations({ denoPath, guestPath, importHosts, limits, hasFilter: filter !== undefined }, options.isolation)
+  const parts = { denoPath, guestPath, stackMapPath, importHosts, limits, hasFilter: filter !== undefined }
+  const { ways, missing } = listIsolations(parts, options.isolation)
   const reasons = [...missing]
   for (const isolation of ways) {
     const users = isolation.hasOwnUser ? chooseUserRange() : undefined

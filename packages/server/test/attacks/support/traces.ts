@@ -72,7 +72,8 @@ function listGroups(pid: number): readonly string[] {
     .split("\n")
     .flatMap((line) => {
       const [, controllers = "", path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
-      const roots = controllers === "" ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] : [`/sys/fs/cgroup/${controllers.replace("name=", "")}`]
+      const roots =
+        controllers === "" ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] : [`/sys/fs/cgroup/${controllers.replace("name=", "")}`]
       return roots.map((root) => join(root, path)).filter((folder) => existsSync(join(folder, "cgroup.procs")))
     })
 }

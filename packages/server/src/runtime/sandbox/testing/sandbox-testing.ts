@@ -44,9 +44,9 @@ export async function openSandboxes(options: Partial<Omit<SandboxOptions, "limit
     async [Symbol.asyncDispose]() {
       await sandboxes.stop()
       rmSync(dataDir, { recursive: true })
-      const folder = findRuntimeFolder(all.dataDir)
+      const left = listOwnFolders(all.dataDir)
       if (errors.length > 0) throw new AggregateError(errors, "Sandboxes reported errors")
-      if (existsSync(folder)) throw new Error(`Sandboxes left ${folder} behind`)
+      if (left.length > 0) throw new Error(`Sandboxes left ${left} behind`)
     },
   }
 }
@@ -60,6 +60,12 @@ export function toOptions(dataDir: string): SandboxOptions {
 export function findRuntimeFolder(dataDir: string, uid = process.getuid?.() ?? 0): string {
   const hash = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 8)
   return join(tmpdir(), `hamlet-${uid}-${hash}`)
+}
+
+/** What servers in this process have there. */
+function listOwnFolders(dataDir: string): string[] {
+  const folder = findRuntimeFolder(dataDir)
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(String(process.pid))) : []
 }
 
 /** Has the stand-in guest run code as the body of an async function, and gives what it returned. */
@@ -94,7 +100,7 @@ export function listOpenFiles(pid: number): string[] {
 }
 
 export function readStatus(pid: number, field: string): string {
-  return new RegExp(`^${field}:\\s+(.*)$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? ""
+  return new RegExp(`^${field}:[ \\t]*(.*?)\\s*$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? ""
 }
 
 /** The cgroup folders whose names contain the text. */

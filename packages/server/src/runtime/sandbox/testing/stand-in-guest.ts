@@ -45,6 +45,8 @@ for (let count = await control.read(buffer); count !== null; count = await contr
 }
 Deno.exit(0)
 
+export {}
+
 async function hear(message: { kind: string; url?: string }): Promise<void> {
   if (message.kind === "ping") await say({ kind: "pong" })
   if (message.kind !== "load") return

@@ -1,0 +1,181 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { chmodSync, chownSync, cpSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { readProcessStat } from "./process-identity.ts"
+import {
+  createDataDir,
+  denoPath,
+  findRuntimeFolder,
+  hasBubblewrap,
+  isRoot,
+  listGroups,
+  notRun,
+  openSandboxes,
+  readStatus,
+  until,
+} from "./testing/sandbox-testing.ts"
+
+const childPath = fileURLToPath(new URL("./testing/child-server.ts", import.meta.url))
+const levels = (["bubblewrap", "deno"] as const).filter((level) => level === "deno" || hasBubblewrap)
+const isLinux = process.platform === "linux"
+const unprivileged = 65_534
+
+interface ChildState {
+  readonly report: { readonly level: string; readonly details: readonly string[] }
+  readonly folders: readonly string[]
+  readonly pids: readonly number[]
+}
+
+describe.each(levels)("A server that is killed, with %s", (isolation) => {
+  test("leaves no process, and what else it leaves is swept by the next one", async () => {
+    const dataDir = createDataDir()
+    const child = await startChild(dataDir, 3, { isolation })
+    const { pids, folders } = child.state
+    const name = folders[0]?.split("/").at(-2) ?? "?"
+    child.process.kill("SIGKILL")
+    await child.process.exited
+    if (isLinux) await until(() => !pids.some((pid) => readProcessStat(pid)))
+    expect(folders.filter((folder) => existsSync(folder))).toEqual([...folders])
+    {
+      await using open = await openSandboxes({ dataDir, isolation })
+      await open.sandboxes.launch()
+      expect(folders.filter((folder) => existsSync(folder))).toEqual([])
+      expect(pids.filter((pid) => readProcessStat(pid))).toEqual([])
+      expect(listGroups(name)).toEqual([])
+    }
+    rmSync(dataDir, { recursive: true })
+  })
+
+  test("while it starts sandboxes leaves nothing that is not swept", async () => {
+    const dataDir = createDataDir()
+    for (const started of [1, 3, 5, 8]) {
+      const child = spawnChild(dataDir, 8, { isolation })
+      await until(() => countSandboxes(dataDir) >= started)
+      child.kill("SIGKILL")
+      await child.exited
+    }
+    {
+      await using open = await openSandboxes({ dataDir, isolation })
+      await open.sandboxes.launch()
+      expect(readdirSync(findRuntimeFolder(dataDir))).toHaveLength(1)
+    }
+    if (isLinux) await until(() => listProcessesOf(findRuntimeFolder(dataDir)).length === 0)
+    rmSync(dataDir, { recursive: true })
+  })
+})
+
+describe("A server that is alive", () => {
+  test("is not touched by another one of the same data folder", async () => {
+    const dataDir = createDataDir()
+    const child = await startChild(dataDir, 2, {})
+    {
+      await using open = await openSandboxes({ dataDir: dataDir })
+      await open.sandboxes.launch()
+    }
+    const { pids, folders } = child.state
+    expect(folders.filter((folder) => existsSync(folder))).toEqual([...folders])
+    if (isLinux) expect(pids.filter((pid) => readProcessStat(pid))).toEqual([...pids])
+    child.process.stdin.end()
+    expect(await child.process.exited).toBe(0)
+    expect(existsSync(findRuntimeFolder(dataDir))).toBe(false)
+    rmSync(dataDir, { recursive: true })
+  })
+})
+
+const canChangeUser = isRoot && hasBubblewrap && Bun.which("setpriv") !== null
+if (!canChangeUser) notRun("sandboxes of servers with other rights", "needs root, bubblewrap and setpriv")
+
+describe.if(canChangeUser)("A server", () => {
+  test("that is an ordinary user has sandboxes in bubblewrap as that user", async () => {
+    const dataDir = createDataDir()
+    chownSync(dataDir, unprivileged, unprivileged)
+    const child = await startChild(dataDir, 1, { isolation: "bubblewrap" }, unprivileged)
+    const { report, pids } = child.state
+    expect(report.details[0]).toBe("sandboxes are the server's own user, in a user namespace")
+    expect(report.details.some((detail) => detail.includes("memory is looked at"))).toBe(true)
+    expect(Number.parseInt(readStatus(pids[1] ?? 0, "Uid"), 10)).toBe(unprivileged)
+    child.process.kill("SIGKILL")
+    await child.process.exited
+    await until(() => !pids.some((pid) => readProcessStat(pid)))
+    const second = await startChild(dataDir, 1, { isolation: "bubblewrap" }, unprivileged)
+    second.process.stdin.end()
+    expect(await second.process.exited).toBe(0)
+    expect(existsSync(findRuntimeFolder(dataDir, unprivileged))).toBe(false)
+    rmSync(dataDir, { recursive: true })
+  })
+
+  test("that is root changes the user inside of bubblewrap where it cannot do so outside", async () => {
+    const dataDir = createDataDir()
+    // Nobody but root may pass, so a bubblewrap of another user could not find the program.
+    const hidden = join(dataDir, "hidden")
+    mkdirSync(hidden)
+    copyFile(denoPath, join(hidden, "deno"))
+    chmodSync(hidden, 0o700)
+    const child = await startChild(dataDir, 1, { isolation: "bubblewrap", denoPath: join(hidden, "deno") })
+    const { report, pids } = child.state
+    expect(report.details[0]).toBe("each sandbox is an unprivileged user of its own, without a user namespace")
+    expect(report.details.at(-1)).toContain("not used: bubblewrap (each sandbox is an unprivileged user of its own, in a user namespace)")
+    const guest = pids[1] ?? 0
+    expect(Number.parseInt(readStatus(guest, "Uid"), 10)).toBeGreaterThanOrEqual(30_000)
+    expect(["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map((name) => Number(`0x${readStatus(guest, name)}`))).toEqual([
+      0, 0, 0, 0, 0,
+    ])
+    expect(readStatus(guest, "NoNewPrivs")).toBe("1")
+    expect(readStatus(guest, "Groups")).toBe("")
+    child.process.stdin.end()
+    expect(await child.process.exited).toBe(0)
+    rmSync(dataDir, { recursive: true })
+  })
+})
+
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL")
+})
+
+const children: Bun.Subprocess[] = []
+
+function spawnChild(dataDir: string, count: number, overrides: object, uid?: number) {
+  const user = uid === undefined ? [] : ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"]
+  const command = [...user, process.execPath, childPath, dataDir, String(count), JSON.stringify(overrides)]
+  const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" })
+  children.push(child)
+  return child
+}
+
+async function startChild(dataDir: string, count: number, overrides: object, uid?: number) {
+  const child = spawnChild(dataDir, count, overrides, uid)
+  let text = ""
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    text += chunk
+    if (text.includes("\n")) break
+  }
+  return { process: child, state: JSON.parse(text) as ChildState }
+}
+
+function countSandboxes(dataDir: string): number {
+  const folder = findRuntimeFolder(dataDir)
+  if (!existsSync(folder)) return 0
+  return readdirSync(folder, { recursive: true }).filter((name) => /^[^/]+\/s\d+\/process$/.test(String(name))).length
+}
+
+function listProcessesOf(folder: string): string[] {
+  const found = Bun.spawnSync([
+    "grep",
+    "-lsa",
+    folder,
+    ...readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => `/proc/${pid}/cmdline`),
+  ])
+  return found.stdout.toString().split("\n").filter(Boolean)
+}
+
+/** On the same disk it takes no room. */
+function copyFile(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch {
+    cpSync(from, to)
+  }
+}

@@ -1,0 +1,51 @@
+import type { RunRecord, SavedVal, Village } from "./village.ts"
+
+/** A run that goes on until it is told to end. */
+export interface LiveRun {
+  readonly id: string
+  /** Lets it end, and gives its record. */
+  end(): Promise<RunRecord>
+}
+
+/** Answers /hold with a body that ends when somebody asks for /release, and everything else as `rest` says. */
+export function toHoldingCode(rest = `return new Response("released")`): string {
+  return `const held = new Map()
+export default async function (request) {
+  const url = new URL(request.url)
+  const name = url.searchParams.get("name")
+  if (url.pathname === "/hold") {
+    console.log("begin " + name)
+    const { promise, resolve } = Promise.withResolvers()
+    held.set(name, resolve)
+    return new Response(new ReadableStream({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode("held"))
+        await promise
+        console.log("end " + name)
+        controller.close()
+      },
+    }))
+  }
+  if (url.pathname === "/release") {
+    held.get(name)()
+    return new Response("released")
+  }
+  ${rest}
+}
+`
+}
+
+/** Begins a run of a val with the code above. */
+export async function holdRun(village: Village, val: SavedVal, name: string): Promise<LiveRun> {
+  const response = await village.open(val, { path: `/hold?name=${name}` })
+  const id = response.headers.get("x-run-id")
+  if (response.status !== 200 || id === null) throw new Error(`the val does not hold: ${response.status} ${await response.text()}`)
+  return {
+    id,
+    async end() {
+      await village.visit(val, { path: `/release?name=${name}` })
+      await response.text()
+      return village.endedRun(id, val.owner)
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { listDescendants, readText, type SeenProcess } from "./processes.ts"
+import { waitFor } from "./wait.ts"
+
+/** A sandbox as it is seen from outside. */
+export interface SandboxInUse {
+  /** Its folder on the host. */
+  readonly folder: string
+  /** The process inside. */
+  readonly guest: SeenProcess
+}
+
+/** The sandboxes of a server: those that are in use and those that wait. */
+export function listSandboxes(serverPid: number): readonly SandboxInUse[] {
+  const processes = listDescendants(serverPid)
+  return processes.flatMap((outer) => {
+    const folder = folderOf(outer.command)
+    // The guest is the innermost one.
+    const guest = folder === undefined ? undefined : processes.find(({ parent, command }) => parent === outer.pid && command[0] === "/deno")
+    return folder !== undefined && guest ? [{ folder, guest }] : []
+  })
+}
+
+/** The sandbox that has a module at an address that begins like this. */
+export function findFolderOf(serverPid: number, address: string): Promise<SandboxInUse> {
+  return waitFor(() => listSandboxes(serverPid).find(({ folder }) => hasModule(join(folder, "deno"), address)))
+}
+
+/** A sandbox that waits for a val. */
+export function findReady(serverPid: number): Promise<SandboxInUse> {
+  return waitFor(() => listSandboxes(serverPid).find(({ folder }) => existsSync(join(folder, "run", "in.sock")) && isEmpty(folder)))
+}
+
+/** bubblewrap is told which folder becomes the one with the sockets. */
+function folderOf(command: readonly string[]): string | undefined {
+  const path = command[command.indexOf("/run/val") - 1]
+  return path?.endsWith("/run") && command[0]?.endsWith("bwrap") ? path.slice(0, -"/run".length) : undefined
+}
+
+function isEmpty(folder: string): boolean {
+  return listFiles(join(folder, "deno", "remote")).length === 0
+}
+
+function hasModule(folder: string, address: string): boolean {
+  return listFiles(folder).some((path) => readText(path).includes(`"url":"${address}`))
+}
+
+function listFiles(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,153 @@
+import { mkdtempSync } from "node:fs"
+import { rm } from "node:fs/promises"
+import { createServer, type Server, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type {
+  CallOutcome,
+  HttpOutcome,
+  Program,
+  RunListener,
+  Runner,
+  Seat,
+  SeatRequest,
+  SocketOutcome,
+  Stopped,
+} from "../../../src/domain/execution.ts"
+
+/** What a val does with a request; the path is the one that the client asked for. */
+export type PlainVal = (request: Request, path: string) => Response | Promise<Response>
+
+/** What a hostile val writes to the connection, given the head of a request. */
+export type RawVal = (socket: Socket, head: string) => void
+
+/** A request as it came to a val. */
+export interface SeenRequest {
+  readonly path: string
+  readonly headers: Headers
+}
+
+/**
+ * Runs vals without a sandbox: functions of the test, behind real HTTP servers on Unix sockets. For everything that the gateway does
+ * whatever a val may be, and for vals that break the rules in ways that a sandbox makes hard.
+ */
+export class PlainRunner implements Runner {
+  readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-plain-"))
+  readonly #servers: { stop(): unknown }[] = []
+  readonly #paths = new Map<string, string>()
+  readonly seen: SeenRequest[] = []
+  /** Seats that nobody has left. */
+  readonly taken = new Set<Seat>()
+  /** Thrown in place of a seat. */
+  refusal: Error | undefined
+  #number = 0
+
+  /** Lets a function answer for a val, given as `{user}/{name}`. */
+  serve(label: string, val: PlainVal, websocket?: Bun.WebSocketHandler<undefined>): void {
+    const { seen } = this
+    const server = Bun.serve({
+      unix: this.#newPath(label),
+      fetch(request, self) {
+        const path = toPath(request.url)
+        seen.push({ path, headers: request.headers })
+        const isUpgraded = websocket !== undefined && request.headers.has("upgrade") && self.upgrade(request)
+        return isUpgraded ? undefined : val(request, path)
+      },
+      websocket: websocket ?? { message() {} },
+    })
+    this.#servers.push({ stop: () => server.stop(true) })
+  }
+
+  /** Lets a val write whatever it likes. */
+  serveRaw(label: string, val: RawVal): void {
+    const open = new Set<Socket>()
+    const server: Server = createServer((socket) => {
+      open.add(socket)
+      socket.on("error", () => {}).on("data", (head) => val(socket, head.toString()))
+    })
+    server.listen(this.#newPath(label))
+    this.#servers.push({
+      stop() {
+        for (const socket of open) socket.destroy()
+        server.close()
+      },
+    })
+  }
+
+  enter(program: Program, run: RunListener): Seat {
+    if (this.refusal) throw this.refusal
+    const seat: Seat = new PlainSeat(this.#paths.get(program.label) ?? "", run, () => this.taken.delete(seat))
+    this.taken.add(seat)
+    return seat
+  }
+
+  retire(): void {}
+
+  status() {
+    return { isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 }
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers) server.stop()
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  #newPath(label: string): string {
+    const path = join(this.#folder, `${++this.#number}.sock`)
+    this.#paths.set(label, path)
+    return path
+  }
+}
+
+class PlainSeat implements Seat {
+  readonly #stopped = Promise.withResolvers<Stopped>()
+
+  constructor(
+    readonly path: string,
+    readonly run: RunListener,
+    readonly leave: () => void,
+  ) {}
+
+  fetch({ host, target, method, headers, body, signal }: SeatRequest): Promise<HttpOutcome> {
+    const init = { unix: this.path, method, headers, body, redirect: "manual", decompress: false, signal: signal ?? null }
+    const answer = fetch(`http://${host}/h${this.run.id}${target}`, init as RequestInit).then(
+      async (response): Promise<HttpOutcome> => {
+        if (!response.headers.has("x-hamlet-failure")) return { kind: "responded", response }
+        return { kind: "stopped", status: "failed", error: await response.json() }
+      },
+      (error: Error): Stopped => stopped(signal?.aborted ? "cancelled" : "crashed", error.message),
+    )
+    return Promise.race([answer, this.#stopped.promise])
+  }
+
+  connect({ host, target, headers, signal }: SeatRequest): Promise<SocketOutcome> {
+    const protocols = (headers.get("sec-websocket-protocol") ?? "").split(", ").filter(Boolean)
+    const options = { protocols, headers: { host } } as unknown as string[]
+    const socket = new WebSocket(`ws+unix://${this.path}:/h${this.run.id}${target}`, options)
+    const opening = new Promise<SocketOutcome>((resolve) => {
+      socket.addEventListener("open", () => resolve({ kind: "opened", socket, protocol: socket.protocol }))
+      socket.addEventListener("error", () =>
+        resolve(stopped(signal?.aborted ? "cancelled" : "crashed", "the val did not open a WebSocket")),
+      )
+    })
+    return Promise.race([opening, this.#stopped.promise])
+  }
+
+  call(): Promise<CallOutcome> {
+    throw new Error("nobody calls a val through the gateway")
+  }
+
+  stop(status: "cancelled" | "timed_out"): void {
+    this.#stopped.resolve(stopped(status, `The run was ${status}`))
+    this.leave()
+  }
+}
+
+function stopped(status: Stopped["status"], message: string): Stopped {
+  return { kind: "stopped", status, error: { name: "Stopped", message } }
+}
+
+/** Without the id of the run that stands before it. */
+function toPath(url: string): string {
+  return url.slice(url.indexOf("/h") + 38)
+}
