@@ -1,0 +1,364 @@
+import { afterEach, describe, expect, test } from "bun:test"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { CallOutcome, HttpOutcome, Program, RunListener, Seat } from "../domain/execution.ts"
+import type { LogLine, RunError } from "../domain/runs.ts"
+import { findDeno } from "./find-deno.ts"
+import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"
+import { sandboxLimits } from "./sandbox/sandbox-limits.ts"
+import { Sandboxes } from "./sandbox/sandboxes.ts"
+import { Supervisor } from "./supervisor.ts"
+
+/** What the supervisor does with real processes. */
+class Stage {
+  readonly supervisor: Supervisor
+  readonly sandboxes: Sandboxes
+  readonly #folder: string
+
+  static async open(limits: Partial<RunnerLimits> = {}): Promise<Stage> {
+    const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
+    const sandboxes = await Sandboxes.create(
+      {
+        isolation: "auto",
+        dataDir: folder,
+        importHosts: ["hamlet.test"],
+        limits: sandboxLimits,
+        denoPath: findDeno(),
+        guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
+      },
+      () => {},
+    )
+    return new Stage(folder, sandboxes, { ...runnerLimits, readyMin: 0, readyMax: 2, ...limits })
+  }
+
+  constructor(folder: string, sandboxes: Sandboxes, limits: RunnerLimits) {
+    this.#folder = folder
+    this.sandboxes = sandboxes
+    this.supervisor = new Supervisor({ launch: () => sandboxes.launch(), isolation: () => "", limits, onError: () => {} })
+  }
+
+  async stop(): Promise<void> {
+    await this.supervisor.stop()
+    await this.sandboxes.stop()
+    rmSync(this.#folder, { recursive: true })
+  }
+}
+
+class Run implements RunListener {
+  readonly id = Bun.randomUUIDv7()
+  readonly logs: LogLine[] = []
+  readonly errors: RunError[] = []
+  isCut = false
+
+  log(line: LogLine): void {
+    this.logs.push(line)
+  }
+
+  cutLogs(): void {
+    this.isCut = true
+  }
+
+  fail(error: RunError): void {
+    this.errors.push(error)
+  }
+}
+
+let stage: Stage
+const ended: string[] = []
+
+afterEach(async () => {
+  await stage.stop()
+  ended.length = 0
+})
+
+function toProgram(code: string, about: Partial<Program> = {}): Program {
+  const name = about.label ?? "ada/hello"
+  const version = about.version ?? 1
+  const entryUrl = `http://hamlet.test/v/${name}@${version}`
+  return {
+    key: `${name}@${version}`,
+    valId: name,
+    version,
+    type: "http",
+    ownerId: "ada",
+    accountId: "ada",
+    label: name,
+    entryUrl,
+    endpoint: "http://ada-hello.hamlet.test",
+    load: async () => ({
+      modules: [{ url: entryUrl, code }],
+      env: { GREETING: "hello" },
+      mask: (text) => text.replaceAll("s3cret", "[secret]"),
+      end: () => void ended.push(name),
+    }),
+    ...about,
+  }
+}
+
+const request = { method: "GET", host: "ada-hello.hamlet.test", target: "/x?y=1", body: null, headers: new Headers() }
+
+async function fetchOnce(
+  program: Program,
+  target = "/",
+): Promise<{ readonly text: string; readonly outcome: HttpOutcome; readonly run: Run }> {
+  const run = new Run()
+  const seat = await stage.supervisor.enter(program, run)
+  const outcome = await seat.fetch({ ...request, target, headers: new Headers() })
+  const text =
+    outcome.kind === "responded" ? await outcome.response.text() : `${outcome.status} ${outcome.error.name}: ${outcome.error.message}`
+  seat.leave()
+  return { text, outcome, run }
+}
+
+async function callOnce(program: Program, ...args: unknown[]): Promise<{ readonly outcome: CallOutcome; readonly run: Run }> {
+  const run = new Run()
+  const seat = await stage.supervisor.enter(program, run)
+  const outcome = await seat.call(args)
+  seat.leave()
+  return { outcome, run }
+}
+
+async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadlineMs = performance.now() + 10_000
+  while (!condition()) {
+    if (performance.now() > deadlineMs) throw new Error(`Waited in vain until ${what}`)
+    await Bun.sleep(5)
+  }
+}
+
+/** Answers with a number that is made once for each process. */
+const identity = "const id = crypto.randomUUID(); export default () => new Response(id)"
+const forever = "export default () => { while (true); }"
+
+describe("Supervisor", () => {
+  test("gives a val its request, its environment and its answer, and the run its logs", async () => {
+    stage = await Stage.open()
+    const code = `export default (request: Request) => { console.log("saw s3cret"); return new Response(request.url + " " + Deno.env.get("GREETING")) }`
+    const { text, run } = await fetchOnce(toProgram(code), "/x?y=1")
+    expect(text).toBe("http://ada-hello.hamlet.test/x?y=1 hello")
+    await until(() => run.logs.length === 1, "the log is there")
+    expect(run.logs[0]).toMatchObject({ level: "log", message: "saw [secret]" })
+  })
+
+  test("gives a call its arguments, and its logs before its value", async () => {
+    stage = await Stage.open()
+    const code = `export default (a: number, b: number) => { for (let i = 0; i < 50; i++) console.log(i); return { sum: a + b, text: "s3cret" } }`
+    const { outcome, run } = await callOnce(toProgram(code, { type: "script" }), 1, 2)
+    expect(outcome).toEqual({ kind: "returned", value: { sum: 3, text: "[secret]" }, isCut: false })
+    expect(run.logs.map(({ message }) => message)).toEqual(Array.from({ length: 50 }, (_, index) => String(index)))
+  })
+
+  test("lets all requests to a version share one process, and binds one however many come first", async () => {
+    stage = await Stage.open()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetchOnce(toProgram(identity))))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect((await fetchOnce(toProgram(identity))).text).toBe(answers[0]?.text ?? "")
+    expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).not.toBe(answers[0]?.text ?? "")
+  })
+
+  test("lets a request in flight finish on the version before, while the next one answers", async () => {
+    stage = await Stage.open()
+    const slow = `export default async () => { await new Promise((resolve) => setTimeout(resolve, 400)); return new Response("old") }`
+    await fetchOnce(toProgram(slow))
+    const old = fetchOnce(toProgram(slow))
+    expect((await fetchOnce(toProgram(`export default () => "new"`, { version: 2 }))).text).toBe("new")
+    expect((await old).text).toBe("old")
+  })
+
+  test("does not retire the current version because somebody runs an old one", async () => {
+    stage = await Stage.open()
+    const current = await fetchOnce(toProgram(identity, { version: 2 }))
+    await callOnce(toProgram(identity, { version: 1 }))
+    expect((await fetchOnce(toProgram(identity, { version: 2 }))).text).toBe(current.text)
+  })
+
+  test("ends a val that takes too long, says so, and answers the next one", async () => {
+    stage = await Stage.open({ runMsMax: 700 })
+    const { outcome } = await fetchOnce(toProgram(forever))
+    expect(outcome).toMatchObject({
+      kind: "stopped",
+      status: "timed_out",
+      error: { message: "The run took longer than 0.7 seconds and was ended" },
+    })
+    await until(() => ended.length === 1, "the process is gone")
+    expect((await fetchOnce(toProgram(`export default () => "fine"`, { version: 2 }))).text).toBe("fine")
+  })
+
+  test("ends a module that never finishes loading", async () => {
+    stage = await Stage.open({ runMsMax: 700 })
+    const program = toProgram("await new Promise(() => {}); export default () => 1")
+    const outcomes = await Promise.all([fetchOnce(program), fetchOnce(program), callOnce(program)])
+    for (const { outcome } of outcomes) expect(outcome).toMatchObject({ kind: "stopped", status: "timed_out" })
+  })
+
+  test("evaluates a module without a function anew for each call", async () => {
+    stage = await Stage.open()
+    const program = toProgram(`console.log("evaluated"); export const id = crypto.randomUUID()`, { type: "script" })
+    const first = await callOnce(program)
+    const second = await callOnce(program)
+    expect(first.outcome.kind).toBe("returned")
+    expect(first.outcome).not.toEqual(second.outcome)
+    for (const { run } of [first, second]) expect(run.logs.map(({ message }) => message)).toEqual(["evaluated"])
+    await until(() => ended.length === 2, "both processes are gone")
+  })
+
+  test("tells what was thrown while the module was loaded, with the lines of the author", async () => {
+    stage = await Stage.open()
+    const { outcome, run } = await fetchOnce(toProgram(`console.log("first")\n\nthrow new TypeError("no s3cret")`))
+    expect(outcome).toMatchObject({ kind: "stopped", status: "failed", error: { name: "TypeError", message: "no [secret]" } })
+    expect(outcome.kind === "stopped" && outcome.error.stack).toContain("ada/hello.tsx:3:7")
+    expect(run.logs.map(({ message }) => message)).toEqual(["first"])
+    // Whoever asks in the same moment is told the same, without another process.
+    expect((await fetchOnce(toProgram("never read"))).text).toBe("failed TypeError: no [secret]")
+  })
+
+  test("fails the runs in a process that is killed, and nothing else", async () => {
+    stage = await Stage.open()
+    const waiting = `export default () => new Promise(() => {})`
+    const seat = await stage.supervisor.enter(toProgram(waiting), new Run())
+    const neighbour = await fetchOnce(toProgram(identity, { label: "ada/other" }))
+    const answer = seat.fetch({ ...request })
+    process.kill(guestPidOf(seat), "SIGKILL")
+    expect(await answer).toMatchObject({ kind: "stopped", status: "crashed" })
+    seat.leave()
+    expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).toBe(neighbour.text)
+    expect((await fetchOnce(toProgram(identity))).text).not.toBe("")
+  })
+
+  test("ends what was idle for longest when there is no room for another", async () => {
+    stage = await Stage.open({ processesMax: 2, readyMax: 0 })
+    for (const label of ["ada/a", "ada/b", "ada/c"]) await fetchOnce(toProgram(identity, { label }))
+    await until(() => ended.includes("ada/a"), "the oldest is gone")
+    expect(ended).toEqual(["ada/a"])
+    expect(stage.supervisor.status().processes).toBeLessThanOrEqual(2)
+  })
+
+  test("refuses when every process is busy and none becomes free in time", async () => {
+    stage = await Stage.open({ processesMax: 1, readyMax: 0, waitMsMax: 200 })
+    const seat = await stage.supervisor.enter(toProgram(identity), new Run())
+    const refused = await Promise.resolve(stage.supervisor.enter(toProgram(identity, { label: "ada/b" }), new Run())).catch(
+      (error) => error.code,
+    )
+    expect(refused).toBe("overloaded")
+    seat.leave()
+    expect(stage.supervisor.status().runs).toBe(0)
+  })
+
+  test("ends processes that nobody has asked for a while", async () => {
+    stage = await Stage.open({ idleMsMax: 100 })
+    await fetchOnce(toProgram(identity))
+    await until(() => ended.length === 1, "it is gone")
+  })
+
+  test("gives a val a new process when its owner's secrets have changed", async () => {
+    stage = await Stage.open({ runMsMax: 300 })
+    const before = await fetchOnce(toProgram(identity))
+    stage.supervisor.retire({ ownerId: "bob" })
+    expect((await fetchOnce(toProgram(identity))).text).toBe(before.text)
+    stage.supervisor.retire({ ownerId: "ada" })
+    expect((await fetchOnce(toProgram(identity))).text).not.toBe(before.text)
+    await until(() => ended.length === 1, "the old one is gone")
+  })
+
+  test("hears what a run logs and throws after its answer, as long as a run may last", async () => {
+    stage = await Stage.open()
+    const code = `export default () => { setTimeout(() => { console.log("late"); throw new Error("later") }, 50); return new Response("now") }`
+    const { text, run } = await fetchOnce(toProgram(code))
+    expect(text).toBe("now")
+    await until(() => run.errors.length === 1, "the error is heard")
+    expect(run.logs.map(({ message }) => message)).toEqual(["late"])
+    expect(run.errors[0]).toMatchObject({ name: "Error", message: "later" })
+  })
+
+  test("ends one run among several on request, and the process with the last", async () => {
+    stage = await Stage.open()
+    const code = `export default () => new Promise((resolve) => setTimeout(() => resolve(new Response("done")), 500))`
+    const [first, second] = await Promise.all([
+      stage.supervisor.enter(toProgram(code), new Run()),
+      stage.supervisor.enter(toProgram(code), new Run()),
+    ])
+    const [stopped, finished] = [first.fetch({ ...request }), second.fetch({ ...request })]
+    first.stop("cancelled")
+    expect(await stopped).toMatchObject({ kind: "stopped", status: "cancelled" })
+    expect(await finished).toMatchObject({ kind: "responded" })
+    second.leave()
+    expect(stage.supervisor.status().runs).toBe(0)
+  })
+
+  test("takes WebSockets through, and gives the answer of a val that refuses them", async () => {
+    stage = await Stage.open()
+    const code = `export default (request: Request) => {
+      if (new URL(request.url).pathname === "/no") return new Response("not here", { status: 418, headers: { "x-why": "tea" } })
+      const { socket, response } = Deno.upgradeWebSocket(request, { protocol: "echo" })
+      socket.onmessage = (event) => socket.send("echo " + event.data)
+      return response
+    }`
+    const headers = new Headers({ "sec-websocket-protocol": "echo" })
+    const seat = await stage.supervisor.enter(toProgram(code), new Run())
+    const outcome = await seat.connect({ ...request, headers })
+    if (outcome.kind !== "opened") throw new Error(`not opened: ${JSON.stringify(outcome)}`)
+    expect(outcome.protocol).toBe("echo")
+    const answer = new Promise((resolve) => outcome.socket.addEventListener("message", (event) => resolve(event.data)))
+    outcome.socket.send("hi")
+    expect(await answer).toBe("echo hi")
+    outcome.socket.close()
+    seat.leave()
+    const other = await stage.supervisor.enter(toProgram(code), new Run())
+    const refused = await other.connect({ ...request, target: "/no", headers })
+    if (refused.kind !== "refused") throw new Error(`not refused: ${JSON.stringify(refused)}`)
+    expect([refused.response.status, await refused.response.text(), refused.response.headers.get("x-why")]).toEqual([
+      418,
+      "not here",
+      "tea",
+    ])
+    other.leave()
+  })
+
+  test("leaves nothing behind", async () => {
+    stage = await Stage.open({ readyMin: 2 })
+    stage.supervisor.start()
+    await fetchOnce(toProgram(identity))
+    const seat = await stage.supervisor.enter(toProgram(identity), new Run())
+    const folder = folderOf(seat)
+    expect(existsSync(folder)).toBe(true)
+    await stage.supervisor.stop()
+    expect(existsSync(folder)).toBe(false)
+    expect(ended).toEqual(["ada/hello"])
+    await stage.sandboxes.stop()
+    expect(existsSync(join(folder, ".."))).toBe(false)
+  })
+})
+
+function folderOf(seat: Seat): string {
+  const { socketPath } = (seat as unknown as { process: { sandbox: { socketPath: string } } }).process.sandbox
+  return join(socketPath, "..", "..")
+}
+
+/** The process in whose command line the folder of the sandbox stands, or the one inside bubblewrap. */
+function guestPidOf(seat: Seat): number {
+  const folder = folderOf(seat)
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  const found = pids.map(Number).filter((pid) => commandOf(pid).includes(folder))
+  const inner = pids.map(Number).filter((pid) => found.includes(parentOf(pid)))
+  const pid = inner.at(-1) ?? found.at(-1)
+  if (pid === undefined) throw new Error(`there is no process for ${folder}`)
+  return pid
+}
+
+function commandOf(pid: number): string {
+  return readQuietly(`/proc/${pid}/cmdline`)
+}
+
+function parentOf(pid: number): number {
+  return Number(/PPid:\s+(\d+)/.exec(readQuietly(`/proc/${pid}/status`))?.[1] ?? 0)
+}
+
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
