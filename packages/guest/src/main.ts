@@ -13,33 +13,46 @@ import { captureStandardStreams } from "./standard-streams.ts"
 import { guardTimers } from "./timers.ts"
 import { warmUp } from "./warm-up.ts"
 
-const [socketFolder = "/run/val"] = Deno.args
-const inPath = `${socketFolder}/in.sock`
 const exit = Deno.exit
+const complain = console.error
 
-// 1. The two sockets, while they may still be opened.
-const control = await connectControl(`${socketFolder}/control.sock`, () => exit(0))
-Deno.serve({ path: inPath, onListen: () => {} }, serve)
+try {
+  await start(...Deno.args)
+} catch (error) {
+  // Errors that nobody catches are a val's; without this one of ours would be taken for that.
+  complain(error)
+  exit(1)
+}
 
-// 2. What a val sees instead of the real thing.
-catchTheUncaught()
-captureConsole()
-captureStandardStreams()
-guardTimers()
-forbidExit()
+async function start(socketFolder = "/run/val", scratchFolder = "/tmp"): Promise<void> {
+  const inPath = `${socketFolder}/in.sock`
 
-// 3. Everything once, so that the first run finds it compiled.
-await warmUp(inPath)
+  // 1. The two sockets, while they may still be opened.
+  const control = await connectControl(`${socketFolder}/control.sock`, () => exit(0))
+  Deno.serve({ path: inPath, onListen: () => {} }, serve)
+  // What a val writes without saying where is its own.
+  Deno.chdir(scratchFolder)
 
-// 4. From here on nothing can be opened any more.
-await Deno.permissions.revoke({ name: "net" })
-await Deno.permissions.revoke({ name: "read", path: socketFolder })
-await Deno.permissions.revoke({ name: "write", path: socketFolder })
-openOutbox(control.write)
-send('{"kind":"warm"}')
+  // 2. What a val sees instead of the real thing.
+  catchTheUncaught()
+  captureConsole()
+  captureStandardStreams()
+  guardTimers()
+  forbidExit()
 
-// 5. The val.
-const load = await control.load
-const { program, error } = await loadVal(load)
-startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
-send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)
+  // 3. Everything once, so that the first run finds it compiled.
+  await warmUp(inPath)
+
+  // 4. From here on nothing can be opened any more.
+  await Deno.permissions.revoke({ name: "net" })
+  await Deno.permissions.revoke({ name: "read", path: socketFolder })
+  await Deno.permissions.revoke({ name: "write", path: socketFolder })
+  openOutbox(control.write)
+  send('{"kind":"warm"}')
+
+  // 5. The val.
+  const load = await control.load
+  const { program, error } = await loadVal(load)
+  startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
+  send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)
+}

@@ -2,6 +2,7 @@ import { limits } from "./limits.ts"
 import { bytesSubarray, dateNow, encodeText, jsonStringify } from "./primordials.ts"
 import type { ErrorText, LogLevel } from "./protocol.ts"
 import type { Run } from "./runs.ts"
+import { toUserText } from "./stack-text.ts"
 import { countBytes, cutToBytes } from "./utf8.ts"
 
 /** Writes some of the bytes and says how many. */
@@ -52,8 +53,9 @@ async function flush(through: Write): Promise<void> {
 }
 
 /** Sends a line of the run's log, or as much of it as the run may still log. */
-export function sendLog(run: Run, level: LogLevel, message: string): void {
+export function sendLog(run: Run, level: LogLevel, text: string): void {
   if (run.areLogsCut) return
+  const message = toUserText(text)
   const bytes = countBytes(message)
   const bytesLeft = logBytesMax - run.logBytes
   if (waiting.length + message.length > limits.outboxCharsMax) {
@@ -62,8 +64,8 @@ export function sendLog(run: Run, level: LogLevel, message: string): void {
   }
   run.logBytes += bytes
   run.logCount += 1
-  const text = bytes <= bytesLeft ? message : cutToBytes(message, bytesLeft)
-  send(`{"kind":"log","run":${quote(run.id)},"at":${dateNow()},"level":"${level}","message":${quote(text)}}`)
+  const kept = bytes <= bytesLeft ? message : cutToBytes(message, bytesLeft)
+  send(`{"kind":"log","run":${quote(run.id)},"at":${dateNow()},"level":"${level}","message":${quote(kept)}}`)
   if (bytes > bytesLeft) cutLogs(run)
 }
 

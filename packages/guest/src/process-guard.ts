@@ -23,6 +23,7 @@ function refuse(code: number): never {
 export function hidePaths(entryUrl: string): void {
   Object.defineProperty(Deno, "args", { value: Object.freeze([]) })
   Object.defineProperty(Deno, "mainModule", { value: entryUrl })
+  Deno.execPath = () => "deno"
   process.argv = ["deno", entryUrl]
   process.execArgv = []
   process.execPath = "deno"

@@ -84,8 +84,8 @@ function toPrimitivePart(value: unknown): string | undefined {
 function toObjectPart(writer: Writer, value: object, isSimplified: boolean): string | undefined {
   if (setHas(writer.path, value)) return take(writer, '"[Circular]"')
   if (writer.depth >= limits.valueDepthMax) return take(writer, '"[Too deep]"')
-  // Brackets or quotes, and a comma.
-  writer.charsLeft -= 3
+  // Its brackets. Commas and colons are not counted: what is cut must really be too long.
+  writer.charsLeft -= 2
   writer.depth += 1
   setAdd(writer.path, value)
   try {

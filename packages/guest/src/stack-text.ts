@@ -5,6 +5,7 @@ import {
   matchPattern,
   replacePattern,
   splitLines,
+  stringIndexOf,
   stringLastIndexOf,
   stringSlice,
   stringStartsWith,
@@ -54,6 +55,13 @@ export function toUserStack(stack: string): string {
   }
   return arrayJoin(kept, "\n")
 }
+
+/** A text that may have a stack in it, as when an error is logged. */
+export function toUserText(text: string): string {
+  return stringIndexOf(text, " at ") === -1 || matchPattern(text, someFrame) === null ? text : toUserStack(text)
+}
+
+const someFrame = hardenPattern(/\n\s+at .*:\d+:\d+/)
 
 const ourModule = import.meta.url
 

@@ -174,3 +174,13 @@ describe("sendLog", () => {
     expect(guest.logs("next")).toHaveLength(1)
   })
 })
+
+describe("toUserText", () => {
+  test("shows an error that is logged as its author knows it", async () => {
+    const { guest, lines } = await logsOf(`console.error(new Error("seen"));\n console.log({ nested: new Error("inside") }); console.log("look at this")`)
+    expect(lines[0]).toBe("error: Error: seen\n    at default (ada/hello.tsx:2:47)")
+    expect(lines[1]).toContain("at default (ada/hello.tsx:3:")
+    expect(lines.join("\n")).not.toContain(guest.folder)
+    expect(lines[2]).toBe("log: look at this")
+  })
+})

@@ -131,7 +131,8 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
       headMsMax: config.runs.runMsMax + runnerLimits.waitMsMax,
     },
   })
-  const housekeeping = new Housekeeping(rules)
+  const retention = { keptMs: config.runs.keptDays * 86_400_000, keptPerVal: config.runs.keptPerVal }
+  const housekeeping = new Housekeeping({ ...rules, retention })
   housekeeping.start()
   const node = { id: rules.nodeId, host: hostname(), pid: process.pid, pidStarted: identityOf(process.pid) ?? "" }
   const nodeWatch = new NodeWatch({ ...rules, node, nodes: createNodeStore(db), hasEnded: ({ pidStarted }) => !isAlive(pidStarted) })

@@ -1,3 +1,4 @@
+import type { Retirer } from "./retirer.ts"
 import type { LogLine, RunError } from "./runs.ts"
 import type { ValType } from "./vals.ts"
 
@@ -26,7 +27,7 @@ export interface ProgramContent {
   /** The val's module and every module that it may import, by their addresses. */
   readonly modules: readonly { readonly url: string; readonly code: string }[]
   readonly env: Readonly<Record<string, string>>
-  /** Hides the values of secrets; also right on JSON text, where they are escaped. */
+  /** Hides the values of secrets. */
   mask(text: string): string
   /** The process is gone: what was made for it ends with it. */
   end(): void
@@ -43,20 +44,15 @@ export interface RunListener {
 }
 
 /** Runs programs in sandboxes. */
-export interface Runner {
+export interface Runner extends Retirer {
   /**
    * A seat for the run in a process of the program; a process is bound, or waited for, if there is none. Throws `too_many_runs` when the
    * val, the account or the queue is full and `overloaded` when the server is.
    */
   enter(program: Program, run: RunListener, signal?: AbortSignal): Seat | Promise<Seat>
-  /** Something that programs are made of is no more: what was started with it takes no more runs. */
-  retire(outdated: Outdated): void
   /** The isolation in force, and how busy it is. */
   status(): RunnerStatus
 }
-
-/** Whose processes no longer have a reason to be: those of an owner whose secrets have changed, of a val or a version that was deleted. */
-export type Outdated = { readonly ownerId: string } | { readonly valId: string; readonly version?: number }
 
 /** How things stand with the sandboxes. */
 export interface RunnerStatus {

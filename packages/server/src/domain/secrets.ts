@@ -2,8 +2,8 @@ import { limits } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
-import type { Runner } from "./execution.ts"
 import type { Page, Slice } from "./paging.ts"
+import type { Retirer } from "./retirer.ts"
 
 /** A secret without its value. */
 export interface Secret {
@@ -37,7 +37,7 @@ export interface SecretStore {
 export interface SecretDeps {
   readonly secrets: SecretStore
   readonly cipher: Cipher
-  readonly runner: Pick<Runner, "retire">
+  readonly runner: Retirer
   now(): number
 }
 

@@ -2,10 +2,10 @@ import type { privacy, valType } from "@hamlet/contract"
 import type { z } from "zod"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
-import type { Runner } from "./execution.ts"
 import { type ImportAddress, type ImportHosts, mayImport, parseImportAddress } from "./import-address.ts"
 import { makeUpName } from "./made-up-name.ts"
 import type { Page, Slice } from "./paging.ts"
+import type { Retirer } from "./retirer.ts"
 
 /** Who may see a val. */
 export type Privacy = z.infer<typeof privacy>
@@ -96,7 +96,7 @@ export interface ValStore {
 /** What the rules of vals need. */
 export interface ValDeps {
   readonly vals: ValStore
-  readonly runner: Pick<Runner, "retire">
+  readonly runner: Retirer
   readonly importHosts: ImportHosts
   /** What the code imports. The owner is who waits when their own code takes the parser long. */
   scanImports(code: string, ownerId: string): Promise<readonly string[]>

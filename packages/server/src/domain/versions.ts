@@ -1,8 +1,8 @@
 import { limits } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
-import type { Runner } from "./execution.ts"
 import type { Page, Slice } from "./paging.ts"
+import type { Retirer } from "./retirer.ts"
 import { type AssertVal, assertOwner, assertUnchanged, canSee, getVal, type Val, type ValStore, valNotFound } from "./vals.ts"
 
 /** A version in the list of a val's versions. */
@@ -50,7 +50,7 @@ export async function listVersions(deps: VersionDeps, caller: Caller | undefined
 
 /** Deletes a version. Its number is never used again, and the only version of a val stays. */
 export async function deleteVersion(
-  deps: VersionDeps & { readonly runner: Pick<Runner, "retire"> },
+  deps: VersionDeps & { readonly runner: Retirer },
   caller: Caller,
   valId: string,
   version: number,

@@ -20,6 +20,7 @@ const dropped = new Set([
 export interface AnswerHead {
   /** Of the body; undefined when the val did not say, or said it in a way that cannot be relied on. */
   readonly length: number | undefined
+  readonly hasType: boolean
 }
 
 /** Makes the headers of an answer fit for a client, in place. Undefined when there are more of them than we pass on. */
@@ -36,12 +37,13 @@ export function prepareAnswerHeaders(headers: Headers, runId: string, bytesMax: 
   if (bytes > bytesMax) return undefined
   headers.set("x-run-id", runId)
   const length = known["content-length"]
+  const hasType = known["content-type"] !== undefined
   // With both, the length is not the one that counts; relying on it would mean to read whatever else the val sends.
   if (known["transfer-encoding"] !== undefined || typeof length !== "string" || !/^\d{1,15}$/.test(length)) {
     if (length !== undefined) headers.delete("content-length")
-    return { length: undefined }
+    return { length: undefined, hasType }
   }
-  return { length: Number(length) }
+  return { length: Number(length), hasType }
 }
 
 /** A val sets cookies for its own host, not for its neighbours or the API. Returns how many bytes the cookies take. */

@@ -20,7 +20,10 @@ export function passOn(visit: Visit, seat: Seat, response: Response, deadlines: 
     return answerBroken(visit, seat, message)
   }
   if (visit.request.method === "HEAD" || bodiless.has(status)) return complete(visit, seat, null, response)
-  if (head.length === undefined || head.length > limits.wholeAnswerBytesMax) return passOnStream(visit, seat, response, deadlines)
+  if (head.length === 0) return complete(visit, seat, null, response)
+  // Bun would make up a type for bytes without one, so that a browser no longer looked at what they are.
+  const isWhole = head.hasType && head.length !== undefined && head.length <= limits.wholeAnswerBytesMax
+  if (!isWhole) return passOnStream(visit, seat, response, deadlines)
   const reading = response.bytes()
   const bytes = Bun.peek(reading)
   return bytes instanceof Uint8Array ? complete(visit, seat, bytes, response) : passOnLate(visit, seat, response, reading, deadlines)

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
 import { openRules, type TestRules } from "../../test/support/rules.ts"
 import type { Caller } from "../domain/caller.ts"
 import { answerOnce } from "../domain/idempotency.ts"
+import { createRunCounts, type RunCounts } from "../domain/run-counts.ts"
 import type { RunRecord, RunStore } from "../domain/runs.ts"
 import { createVal, deleteVal, type Val } from "../domain/vals.ts"
 import { sql } from "../storage/sql.ts"
@@ -14,12 +15,14 @@ describe("Housekeeping", () => {
   let rules: TestRules
   let ada: Caller
   let errors: unknown[]
+  let counts: RunCounts
   let housekeeping: Housekeeping
 
   beforeEach(async () => {
     rules = await openRules()
     ada = await rules.addCaller("ada")
     errors = []
+    counts = createRunCounts({ runsBetween: 1_000, valsMax: 1_000 })
     housekeeping = createHousekeeping()
   })
 
@@ -32,7 +35,9 @@ describe("Housekeeping", () => {
   function createHousekeeping(runs: Partial<RunStore> = {}): Housekeeping {
     const { deps } = rules
     const onError = (error: unknown) => errors.push(error)
-    return new Housekeeping({ runs: { ...deps.runs, ...runs }, idempotency: deps.idempotency, now: deps.now, onError })
+    const retention = { keptMs: 30 * dayMs, keptPerVal: 10 }
+    const stores = { runs: { ...deps.runs, ...runs }, idempotency: deps.idempotency }
+    return new Housekeeping({ ...stores, liveRuns: { counts }, retention, now: deps.now, onError })
   }
 
   async function addVal(name: string, runCount: number): Promise<Val> {
@@ -88,6 +93,41 @@ describe("Housekeeping", () => {
     rules.clock.at += 1
     await housekeeping.run()
     expect(await countIn("idempotency_keys")).toBe(0)
+  })
+
+  test("run deletes the runs whose ids are too old, however many there are, and no others", async () => {
+    const val = await addVal("old", 0)
+    const at = (ms: number) => ({ ...toRun(val), id: Bun.randomUUIDv7("hex", ms) })
+    const cutoff = rules.clock.at - 30 * dayMs
+    const old = Array.from({ length: 700 }, (_, index) => at(cutoff - 1 - index))
+    const kept = [at(cutoff), at(cutoff + 1), at(rules.clock.at)]
+    await rules.deps.runs.record([...old, ...kept])
+
+    await housekeeping.run()
+
+    const left = await rules.db.read<{ id: string }>(sql`select id from runs order by id`)
+    expect(left.map(({ id }) => id)).toEqual(kept.map(({ id }) => id).sort())
+  })
+
+  test("run keeps so many of the latest runs of each val that has had some", async () => {
+    const [busy, quiet] = [await addVal("busy", 0), await addVal("quiet", 12)]
+    const record = (count: number, from: number) =>
+      rules.deps.runs.record(Array.from({ length: count }, (_, index) => ({ ...toRun(busy), startedAt: from + index })))
+    await record(1300, 1)
+    counts.note(busy.id)
+
+    await housekeeping.run()
+
+    const startedAt = async (valId: string) =>
+      (await rules.db.read<{ started_at: number }>(sql`select started_at from runs where val_id = ${valId} order by started_at`)).map(
+        (row) => row.started_at,
+      )
+    expect(await startedAt(busy.id)).toEqual(Array.from({ length: 10 }, (_, index) => 1291 + index))
+    expect(await startedAt(quiet.id)).toHaveLength(12)
+    // Nothing has happened since, so it is not looked at again.
+    await record(5, 2000)
+    await housekeeping.run()
+    expect(await startedAt(busy.id)).toHaveLength(15)
   })
 
   test("start cleans up every ten seconds, until it is stopped", async () => {

@@ -1,12 +1,21 @@
 import type { IdempotencyStore } from "../domain/idempotency.ts"
+import type { LiveRuns } from "../domain/live-runs.ts"
 import type { RunStore } from "../domain/runs.ts"
 
 /** What housekeeping needs. */
 export interface HousekeepingDeps {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
+  readonly liveRuns: Pick<LiveRuns, "counts">
+  readonly retention: RunRetention
   now(): number
   onError(error: unknown): void
+}
+
+/** How long runs are kept, and how many of each val. */
+export interface RunRetention {
+  readonly keptMs: number
+  readonly keptPerVal: number
 }
 
 const limits = {
@@ -14,9 +23,11 @@ const limits = {
   batchMax: 500,
   /** Pause between two rounds. */
   pauseMs: 10_000,
+  /** Pause between two batches, in multiples of what a batch took: cleaning up takes a fifth of the time at most, whatever there is to do. */
+  restFactor: 4,
 }
 
-/** Deletes in the background what nobody can see any more: the runs of deleted vals, expired idempotency keys. */
+/** Deletes in the background what nobody can see any more, and the runs that are too old or too many. */
 export class Housekeeping {
   readonly #deps: HousekeepingDeps
   #timer: Timer | undefined
@@ -40,9 +51,22 @@ export class Housekeeping {
 
   /** Cleans up until there is nothing left to do. */
   async run(): Promise<void> {
-    const { runs, idempotency, now } = this.#deps
-    while (!this.#isStopped && (await runs.purge(limits.batchMax))) await Bun.sleep(0)
-    while (!this.#isStopped && (await idempotency.purge(now(), limits.batchMax))) await Bun.sleep(0)
+    const { runs, idempotency, liveRuns, retention, now } = this.#deps
+    await this.#repeat(() => runs.purge(limits.batchMax))
+    await this.#repeat(() => idempotency.purge(now(), limits.batchMax))
+    await this.#repeat(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
+    for (const valId of liveRuns.counts.take()) {
+      await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
+    }
+  }
+
+  /** Does a batch after the other while there may be more, and lets everybody else go first. */
+  async #repeat(batch: () => Promise<boolean>): Promise<void> {
+    while (!this.#isStopped) {
+      const startedMs = performance.now()
+      if (!(await batch())) return
+      await Bun.sleep((performance.now() - startedMs) * limits.restFactor)
+    }
   }
 
   #begin(): void {

@@ -49,8 +49,16 @@ async function readJson(response: Response, bytesMax: number, process: ValProces
       if (bytes > bytesMax) return undefined
       parts.push(part)
     }
-    return JSON.parse(process.mask(Buffer.concat(parts).toString()))
+    return maskStrings(JSON.parse(Buffer.concat(parts).toString()), process)
   } catch {
     return undefined
   }
+}
+
+/** Not the text as a whole: a secret of digits would be found in numbers, and what is put in its place is none. */
+function maskStrings(value: unknown, process: ValProcess): unknown {
+  if (typeof value === "string") return process.mask(value)
+  if (Array.isArray(value)) return value.map((item) => maskStrings(item, process))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [process.mask(key), maskStrings(item, process)]))
 }

@@ -2,6 +2,7 @@ import { failureHeader } from "@hamlet/guest/protocol"
 import type { CallOutcome, HttpOutcome, RunListener, Seat, SeatRequest, SocketOutcome, Stopped } from "../domain/execution.ts"
 import { readFailure, readReturned } from "./guest-answers.ts"
 import { openGuestSocket } from "./guest-socket.ts"
+import type { Occupant } from "./occupant.ts"
 import type { LoadOutcome, ValProcess } from "./val-process.ts"
 
 /** What a seat needs of whoever gave it out. */
@@ -15,13 +16,12 @@ export interface Usher {
 const lateLogsMs = 500
 
 /** A run's place in a process. */
-export class ProcessSeat implements Seat {
+export class ProcessSeat implements Seat, Occupant {
   readonly run: RunListener
   readonly startedMs = performance.now()
   process: ValProcess
-  logCount = 0
-  /** False once an answer has begun: from then on its body decides how long it takes. */
   isWaiting = true
+  #logCount = 0
   #usher: Usher
   #end: ((outcome: Stopped) => void) | undefined
   #outcome: Stopped | undefined
@@ -114,13 +114,13 @@ export class ProcessSeat implements Seat {
     this.#usher.left(this)
   }
 
-  /** Whatever the run waits for ends like this. */
   endWith(outcome: Stopped): void {
     this.#outcome ??= outcome
     this.#end?.(this.#outcome)
   }
 
   noteLog(): void {
+    this.#logCount++
     this.#onLog?.()
   }
 
@@ -152,10 +152,10 @@ export class ProcessSeat implements Seat {
   }
 
   async #logsOf(count: number): Promise<void> {
-    if (this.logCount >= count) return
+    if (this.#logCount >= count) return
     const arrived = Promise.withResolvers<void>()
     this.#onLog = () => {
-      if (this.logCount >= count) arrived.resolve()
+      if (this.#logCount >= count) arrived.resolve()
     }
     await Promise.race([arrived.promise, this.process.sandbox.exited, Bun.sleep(lateLogsMs)])
     this.#onLog = undefined

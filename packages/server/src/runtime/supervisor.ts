@@ -1,5 +1,6 @@
 import { AppError } from "../domain/app-error.ts"
-import type { Outdated, Program, RunListener, Runner, RunnerStatus, Seat, Stopped } from "../domain/execution.ts"
+import type { Program, RunListener, Runner, RunnerStatus, Seat, Stopped } from "../domain/execution.ts"
+import type { Outdated } from "../domain/retirer.ts"
 import { CpuWatch } from "./cpu-watch.ts"
 import { Pool } from "./pool.ts"
 import { ProcessSeat, type Usher } from "./process-seat.ts"

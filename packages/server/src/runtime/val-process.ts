@@ -1,7 +1,7 @@
 import type { GuestMessage, Refused } from "@hamlet/guest/protocol"
 import type { Program, ProgramContent, Stopped } from "../domain/execution.ts"
 import type { RunError } from "../domain/runs.ts"
-import type { ProcessSeat } from "./process-seat.ts"
+import type { Occupant } from "./occupant.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
 
@@ -31,9 +31,9 @@ export class ValProcess {
   readonly #content: ProgramContent
   readonly #settle = Promise.withResolvers<LoadOutcome>()
   /** Whoever is waiting for an answer. */
-  readonly #seated = new Set<ProcessSeat>()
+  readonly #seated = new Set<Occupant>()
   /** Those and the ones that have left lately, since a run may log after its answer; the oldest come first. */
-  readonly #known = new Map<string, ProcessSeat>()
+  readonly #known = new Map<string, Occupant>()
   readonly #refusals = new Map<string, Refused>()
   readonly #firstRunId: string
   #isLoading = false
@@ -72,7 +72,7 @@ export class ValProcess {
     return this.#seated.size
   }
 
-  get seated(): Iterable<ProcessSeat> {
+  get seated(): Iterable<Occupant> {
     return this.#seated
   }
 
@@ -81,13 +81,13 @@ export class ValProcess {
     return this.isCallable || runId === this.#firstRunId
   }
 
-  sit(seat: ProcessSeat): void {
+  sit(seat: Occupant): void {
     this.usedMs = seat.startedMs
     this.#seated.add(seat)
     this.#known.set(seat.run.id, seat)
   }
 
-  rise(seat: ProcessSeat): void {
+  rise(seat: Occupant): void {
     this.#seated.delete(seat)
     this.runsEnded++
     this.usedMs = performance.now()
@@ -125,7 +125,6 @@ export class ValProcess {
       case "log": {
         const seat = this.#findSeat(message.run)
         if (!seat) return
-        seat.logCount++
         seat.run.log({ at: new Date(message.at).toISOString(), level: message.level, message: this.mask(message.message) })
         seat.noteLog()
         return
@@ -154,7 +153,7 @@ export class ValProcess {
   }
 
   /** Only runs that are here, and not for longer than a run may last after its start, can be spoken about. */
-  #findSeat(runId: string): ProcessSeat | undefined {
+  #findSeat(runId: string): Occupant | undefined {
     const seat = this.#known.get(runId)
     if (!seat || this.#seated.has(seat) || performance.now() - seat.startedMs <= this.limits.runMsMax) return seat
     this.#known.delete(runId)

@@ -1,14 +1,11 @@
 import type { Dialect } from "./dialect.ts"
-import type { Statement } from "./sql.ts"
+import type { Statement, Statements } from "./sql.ts"
 
 /**
  * A transaction, written once for both databases: it yields statements and is sent their rows. SQLite runs it synchronously, so that
  * nothing can come between; PostgreSQL asynchronously.
  */
 export type Script<T> = Generator<Statement | LastStep, T, readonly unknown[]>
-
-/** A part of a script: statements only. */
-export type Statements<T> = Generator<Statement, T, readonly unknown[]>
 
 /**
  * What a script leaves to the end of the transaction, because there it costs less: nothing else in a transaction may depend on it. Of

@@ -1,7 +1,7 @@
 import type { RunError } from "../domain/runs.ts"
-import { firstRow, rows, type Script, type Statements } from "./database.ts"
+import { firstRow, rows, type Script } from "./database.ts"
 import { toJson } from "./run-rows.ts"
-import { raw, sql } from "./sql.ts"
+import { raw, type Statements, sql } from "./sql.ts"
 
 /** Word for word the condition of the index of such runs. */
 export const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running')")

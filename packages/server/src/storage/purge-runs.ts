@@ -1,6 +1,6 @@
 import { inChunks, list } from "./chunks.ts"
-import { firstRow, rows, type Script, type Statements } from "./database.ts"
-import { sql } from "./sql.ts"
+import { firstRow, rows, type Script } from "./database.ts"
+import { type Statements, sql } from "./sql.ts"
 
 /** Deletes some of the runs that deleted vals have left behind. */
 export function* purgeRuns(runsMax: number): Script<boolean> {

@@ -1,8 +1,8 @@
 import type { RunRecord } from "../domain/runs.ts"
 import { inChunks, list } from "./chunks.ts"
-import { rows, type Script, type Statements } from "./database.ts"
+import { rows, type Script } from "./database.ts"
 import { toJson } from "./run-rows.ts"
-import { type SqlValue, type Statement, sql } from "./sql.ts"
+import { type SqlValue, type Statement, type Statements, sql } from "./sql.ts"
 
 /** Writes runs down, new ones and new states of known ones. */
 export function* recordRuns(all: readonly RunRecord[]): Script<void> {

@@ -1,8 +1,7 @@
 import { findChangedPart } from "./changed-part.ts"
-import { firstRow, type Statements } from "./database.ts"
 import { foldText } from "./fold-text.ts"
 import { rareTrigrams } from "./rare-trigrams.ts"
-import { join, raw, type Statement, sql } from "./sql.ts"
+import { join, raw, type Statement, type Statements, sql } from "./sql.ts"
 
 /** What search looks through of a val, folded. */
 export interface SearchText {
@@ -56,7 +55,8 @@ export const sqliteSearchIndex: SearchIndex = {
     end`,
   ],
   *replace({ valId, isPublic, name, body }) {
-    const before = yield* firstRow<TextRow>(sql`select key, is_public, name, body from search_texts where val_id = ${valId}`)
+    const found = yield sql`select key, is_public, name, body from search_texts where val_id = ${valId}`
+    const [before] = found as readonly TextRow[]
     if (!before) return
     const { key } = before
     if ((before.is_public === 1) !== isPublic || before.name !== name) {

@@ -6,6 +6,9 @@ export interface Statement {
   readonly values: readonly SqlValue[]
 }
 
+/** A part of a transaction: it yields statements and is sent their rows. */
+export type Statements<T> = Generator<Statement, T, readonly unknown[]>
+
 /**
  * Values become $1, $2, …, in order. Each occurrence gets a number of its own, so that SQLite, to which `$1` is a name, can bind by
  * position. A nested statement is spliced in, with its numbers shifted.

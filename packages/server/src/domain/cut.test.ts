@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { cutError, cutText, cutValue } from "./cut.ts"
+
+const mark = /… \(cut, \d+ bytes in all\)$/
+const withoutMark = (text: string) => text.replace(mark, "")
+
+describe("cutText", () => {
+  test("leaves what fits as it is, and keeps of the rest the longest beginning that fits", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), fc.integer({ min: 1, max: 100 }), (text, bytesMax) => {
+        const cut = cutText(text, bytesMax)
+        if (Buffer.byteLength(text) <= bytesMax) return cut === text
+        const kept = withoutMark(cut)
+        const next = [...text.slice(kept.length)][0] ?? ""
+        return mark.test(cut) && text.startsWith(kept) && kept.isWellFormed() && Buffer.byteLength(kept + next) > bytesMax
+      }),
+    )
+  })
+
+  test("says how long it was", () => {
+    expect(cutText("ééééé", 5)).toBe("éé… (cut, 10 bytes in all)")
+  })
+})
+
+describe("cutValue", () => {
+  test.each([[null], [1], ["text"], [[1, { a: [] }]], [{ a: "é" }], [false]])("leaves %p as it is where it fits", (value) => {
+    expect(cutValue(value, 100)).toEqual(value)
+  })
+
+  test("makes a text of a value that is too long, and nothing of what has no JSON", () => {
+    expect(
+      cutValue(
+        Array.from({ length: 100 }, () => 7),
+        10,
+      ),
+    ).toBe("[7,7,7,7,7… (cut, 201 bytes in all)")
+    expect(cutValue("x".repeat(20), 10)).toBe("xxxxxxxxxx… (cut, 20 bytes in all)")
+    const cycle: unknown[] = []
+    cycle.push(cycle)
+    for (const nothing of [undefined, cycle, 1n, () => {}]) expect(cutValue(nothing, 10)).toBeNull()
+  })
+})
+
+describe("cutError", () => {
+  test("keeps all parts together within the limit, and leaves out a stack that there is none of", () => {
+    const long = "x".repeat(1_000)
+    const { name, message, stack = "" } = cutError({ name: long, message: long, stack: long }, 500)
+    expect([name, message, stack].map((part) => withoutMark(part).length)).toEqual([50, 200, 200])
+    expect(cutError({ name: "Error", message: "no" }, 500)).toEqual({ name: "Error", message: "no" })
+  })
+})

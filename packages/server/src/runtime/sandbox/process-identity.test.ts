@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test"
+import { identityOf, isAlive, parseProcessStat, pidOf, readProcessStat } from "./process-identity.ts"
+
+const isLinux = process.platform === "linux"
+
+test("identityOf names a living process, and isAlive knows when it has ended", async () => {
+  const child = Bun.spawn(["sleep", "60"])
+  const identity = identityOf(child.pid) ?? ""
+  expect(pidOf(identity)).toBe(child.pid)
+  expect(isAlive(identity)).toBe(true)
+  child.kill("SIGKILL")
+  await child.exited
+  expect(isAlive(identity)).toBe(false)
+  expect(identityOf(child.pid)).toBeUndefined()
+})
+
+test.if(isLinux)("isAlive does not take another process with the same number for the one that was meant", () => {
+  const [pid, started, ...machine] = identityOf(process.pid)?.split("-") ?? []
+  expect(isAlive([pid, Number(started) - 1, ...machine].join("-"))).toBe(false)
+})
+
+test.if(isLinux)(
+  "isAlive knows that nothing survives a restart of the machine, and gives what it cannot see the benefit of the doubt",
+  () => {
+    const [pid, started, pidNamespace, bootId] = identityOf(process.pid)?.split("-") ?? []
+    expect(isAlive([pid, started, pidNamespace, "00000000"].join("-"))).toBe(false)
+    expect(isAlive([pid, 1, 1, bootId].join("-"))).toBe(true)
+  },
+)
+
+test.if(isLinux)("readProcessStat counts a process that has ended, but was not waited for, as gone", async () => {
+  // The shell becomes a program that never waits for the child it left behind.
+  const parent = Bun.spawn(["sh", "-c", "true & echo $!; exec sleep 60"], { stdout: "pipe" })
+  const { value = new Uint8Array() } = await parent.stdout.getReader().read()
+  const zombie = Number(new TextDecoder().decode(value))
+  while (readProcessStat(zombie)) await Bun.sleep(1)
+  expect(await Bun.file(`/proc/${zombie}/stat`).text()).toContain(" Z ")
+  expect(identityOf(zombie)).toBeUndefined()
+  parent.kill("SIGKILL")
+  await parent.exited
+})
+
+test("parseProcessStat is not misled by the name of a program", () => {
+  const rest = Array.from({ length: 40 }, (_, index) => index + 4).join(" ")
+  expect(parseProcessStat(`12 (a) S 1 (b) R ${rest.replace(/^4 /, "3 4 ").slice(2)}`)).toEqual({
+    cpuTicks: 14 + 15,
+    threads: 20,
+    startedTicks: 22,
+    memoryPages: 24,
+  })
+  expect(parseProcessStat(`12 (a b) Z ${rest}`)).toBeUndefined()
+})

@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { AppError } from "../../src/domain/app-error.ts"
+import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+
+let stage: GatewayStage
+beforeAll(async () => {
+  stage = await openGatewayStage(undefined, { HAMLET_VAL_BODY_BYTES_MAX: "200000" })
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+const failure = (error: object) => Response.json(error, { headers: { "x-hamlet-failure": "1" } })
+const asAda = (more: Record<string, string> = {}) => ({ headers: { authorization: `Bearer ${stage.ada.token}`, ...more } })
+const lastSeen = () => stage.runner.seen.at(-1)?.headers as Headers
+
+describe("a request through the gateway", () => {
+  test("arrives with method, path, query and body", async () => {
+    await stage.addVal("mirror", async (request, path) =>
+      Response.json([request.method, path, request.headers.get("host"), await request.text()]),
+    )
+    const host = `ada-mirror.localhost:${stage.port}`
+    for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"]) {
+      const response = await stage.visit("mirror", "/a%20b/?c=d&c=%65", { method, body: "text" })
+      expect(await response.json()).toEqual([method, "/a%20b/?c=d&c=%65", host, "text"])
+    }
+    expect(await (await stage.visit("mirror")).json()).toEqual(["GET", "/", host, ""])
+  })
+
+  test("has its small body kept with the run, and a large one not", async () => {
+    const small = await stage.visit("mirror", "/", { method: "POST", body: "kept", headers: { "content-type": "text/x" } })
+    const large = await stage.visit("mirror", "/", { method: "POST", body: "x".repeat(100_000) })
+    expect(await large.text()).toContain("x".repeat(100_000))
+    await stage.runOf(small)
+    await stage.runOf(large)
+    const inputOf = (response: Response) => stage.hamlet.deps.runs.findInput(response.headers.get("x-run-id") ?? "")
+    expect(await inputOf(small)).toEqual({ contentType: "text/x", body: btoa("kept") })
+    expect(await inputOf(large)).toBeUndefined()
+  })
+
+  test("loses what is between client and gateway, and gains where it came from", async () => {
+    const text = await stage.exchange(
+      [
+        "GET /mirror HTTP/1.1",
+        `Host: ada-mirror.localhost:${stage.port}`,
+        "Connection: close, X-Hop, host",
+        ...["X-Hop: 1", "Keep-Alive: 1", "TE: trailers", "Upgrade: h2c", "Proxy-Authorization: x", "Proxy-Connection: x", "Expect: 1"],
+        ...["X-Forwarded-For: 6.6.6.6", "X-Forwarded-Proto: gopher", "X-Forwarded-Port: 6", "Forwarded: for=6.6.6.6", "X-Real-IP: 6.6.6.6"],
+        ...["X-Hamlet-Failure: 1", "X-Run-Id: forged", "X-Request-Id: forged", "X-Mine: stays", "Cookie: a=b"],
+        "\r\n",
+      ].join("\r\n"),
+    )
+    expect(text).toStartWith("HTTP/1.1 200")
+    const { accept: _, connection, ...rest } = lastSeen().toJSON()
+    expect(connection).toBe("keep-alive")
+    expect(rest).toEqual({
+      host: `ada-mirror.localhost:${stage.port}`,
+      cookie: "a=b",
+      "user-agent": "",
+      "x-mine": "stays",
+      "x-forwarded-for": "127.0.0.1",
+      "x-forwarded-host": `ada-mirror.localhost:${stage.port}`,
+      "x-forwarded-proto": "http",
+    })
+  })
+
+  test("keeps an Authorization header that is the val's own business, and no token of ours, whatever it is wrapped in", async () => {
+    const pass = async (authorization: string) => {
+      await stage.visit("mirror", "/", { headers: { authorization } })
+      return lastSeen().get("authorization")
+    }
+    expect(await pass("Bearer some-token-of-the-val")).toBe("Bearer some-token-of-the-val")
+    expect(await pass("Basic YTpi")).toBe("Basic YTpi")
+    expect(await pass(`Bearer ${"x".repeat(40)}`)).toBe(`Bearer ${"x".repeat(40)}`)
+    expect(await pass(`Bearer ${stage.bob.token}`)).toBeNull()
+    expect(await pass(`token ${stage.bob.token}`)).toBeNull()
+    // Of the right form, though nobody has it.
+    expect(await pass(`Bearer hamlet_${"A".repeat(49)}`)).toBeNull()
+  })
+
+  test("with a body over the limit is refused, whether it says so or not", async () => {
+    const sized = await stage.visit("mirror", "/", { method: "POST", body: "x".repeat(200_001), headers: { accept: "application/json" } })
+    expect([sized.status, await sized.json()]).toEqual([413, expect.objectContaining({ code: "body_too_large" })])
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(50_000))
+      },
+    })
+    const endless = await stage.visit("mirror", "/", { method: "POST", body })
+    expect(endless.status).toBe(413)
+    expect(await stage.runOf(endless)).toMatchObject({ status: "failed", error: { name: "BodyTooLarge" } })
+  })
+
+  test("streams its body to the val while it is sent", async () => {
+    const first = Promise.withResolvers<string>()
+    await stage.addVal("slurp", async (request) => {
+      const reader = request.body?.getReader()
+      first.resolve(new TextDecoder().decode((await reader?.read())?.value))
+      while (!(await reader?.read())?.done);
+      return new Response("all")
+    })
+    const pipe = new TransformStream<Uint8Array, Uint8Array>()
+    const answer = stage.visit("slurp", "/", { method: "POST", body: pipe.readable })
+    const writer = pipe.writable.getWriter()
+    await writer.write(new TextEncoder().encode("first"))
+    expect(await first.promise).toBe("first")
+    await writer.close()
+    expect(await (await answer).text()).toBe("all")
+  })
+})
+
+describe("an answer through the gateway", () => {
+  test("keeps its cookies apart and at home, and loses what concerns others", async () => {
+    await stage.addVal("cookies", () => {
+      const headers = new Headers({
+        "clear-site-data": '"*"',
+        "alt-svc": "h3=x",
+        "x-hamlet-x": "1",
+        "x-run-id": "forged",
+        "x-mine": "stays",
+      })
+      headers.append("set-cookie", "a=1; Path=/; Domain=localhost; Secure")
+      headers.append("set-cookie", "b=2;DOMAIN = .localhost")
+      headers.append("set-cookie", "c=domain; Expires=Wed, 09 Jun 2100 10:18:14 GMT")
+      return new Response("x", { headers })
+    })
+    const { headers } = await stage.visit("cookies")
+    expect(headers.getSetCookie()).toEqual(["a=1; Path=/; Secure", "b=2", "c=domain; Expires=Wed, 09 Jun 2100 10:18:14 GMT"])
+    for (const name of ["clear-site-data", "alt-svc", "x-hamlet-x"]) expect(headers.get(name)).toBeNull()
+    expect(headers.get("x-mine")).toBe("stays")
+    expect(headers.get("x-run-id")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+  })
+
+  test("to HEAD has the length and no body", async () => {
+    await stage.addVal("heads", () => new Response(null, { headers: { "content-length": "1000", "x-a": "b" } }))
+    const text = await stage.exchange(`HEAD / HTTP/1.1\r\nHost: ada-heads.localhost\r\nConnection: close\r\n\r\n`)
+    expect(text.toLowerCase()).toContain("content-length: 1000\r\n")
+    expect(text).toEndWith("\r\n\r\n<closed>")
+  })
+
+  for (const status of [204, 304, 205]) {
+    test(`with status ${status} has no body`, async () => {
+      await stage.addVal(`bodiless${status}`, () => new Response(null, { status, headers: { etag: '"x"' } }))
+      const response = await stage.visit(`bodiless${status}`)
+      expect([response.status, response.headers.get("etag"), await response.text()]).toEqual([status, '"x"', ""])
+    })
+  }
+
+  test("is passed on compressed, as it came", async () => {
+    const packed = Bun.gzipSync(new TextEncoder().encode("packed"))
+    await stage.addVal("packed", () => new Response(packed, { headers: { "content-encoding": "gzip" } }))
+    const response = await stage.visit("packed")
+    expect(response.headers.get("content-encoding")).toBe("gzip")
+    expect(new TextDecoder().decode(Bun.gunzipSync(await response.bytes()))).toBe("packed")
+  })
+
+  test("is not given a content type that the val did not give it", async () => {
+    await stage.addVal("untyped", () => new Response(new Uint8Array([1, 2])))
+    stage.runner.serveRaw("ada/untyped", (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab"))
+    const response = await stage.visit("untyped")
+    expect([response.headers.get("content-type"), await response.text()]).toEqual([null, "ab"])
+  })
+
+  test("redirects the client, not the gateway", async () => {
+    await stage.addVal("away", () => Response.redirect("http://elsewhere.example/", 302))
+    expect((await stage.visit("away")).headers.get("location")).toBe("http://elsewhere.example/")
+  })
+
+  test("streams: every event arrives before the next is made", async () => {
+    const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await stage.addVal("events", () => {
+      const parts = async function* () {
+        for (const [index, { promise }] of next.entries()) {
+          yield new TextEncoder().encode(`data: ${index}\n\n`)
+          await promise
+        }
+      }
+      return new Response(parts() as unknown as BodyInit, { headers: { "content-type": "text/event-stream" } })
+    })
+    const response = await stage.visit("events")
+    const reader = response.body?.getReader()
+    const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+    expect(await read()).toBe("data: 0\n\n")
+    expect(stage.runner.taken.size).toBe(1)
+    next[0]?.resolve()
+    expect(await read()).toBe("data: 1\n\n")
+    next[1]?.resolve()
+    expect((await reader?.read())?.done).toBe(true)
+    expect(await stage.runOf(response)).toMatchObject({ status: "succeeded" })
+    expect(stage.runner.taken.size).toBe(0)
+  })
+
+  test("of any size arrives whole", async () => {
+    const bytes = new Uint8Array(5_000_000).map((_, index) => index % 251)
+    await stage.addVal("large", () => new Response(bytes))
+    expect(Bun.hash(await (await stage.visit("large")).bytes())).toBe(Bun.hash(bytes))
+  })
+})
+
+describe("a client that goes away", () => {
+  test("before the answer cancels the run and what the val is doing", async () => {
+    const asked = Promise.withResolvers<void>()
+    const gone = Promise.withResolvers<void>()
+    await stage.addVal("waits", (request) => {
+      request.signal.addEventListener("abort", () => gone.resolve())
+      asked.resolve()
+      return new Promise<Response>(() => {})
+    })
+    const client = new AbortController()
+    const answer = stage.visit("waits", "/", { signal: client.signal }).catch(() => undefined)
+    await asked.promise
+    client.abort()
+    await gone.promise
+    await answer
+    const { items } = await untilRun("waits")
+    expect(items[0]).toMatchObject({ status: "cancelled" })
+    expect(stage.runner.taken.size).toBe(0)
+  })
+
+  test("in the middle of an answer ends the stream of the val, and the run has succeeded", async () => {
+    const gone = Promise.withResolvers<void>()
+    await stage.addVal("pours", () => {
+      const stream = new ReadableStream({
+        async pull(controller) {
+          await new Promise((resolve) => setImmediate(resolve))
+          controller.enqueue(new Uint8Array(1000))
+        },
+        cancel: () => gone.resolve(),
+      })
+      return new Response(stream)
+    })
+    const client = new AbortController()
+    const response = await stage.visit("pours", "/", { signal: client.signal })
+    await response.body?.getReader().read()
+    client.abort()
+    await gone.promise
+    expect(await stage.runOf(response)).toMatchObject({ status: "succeeded", request: { status: 200 } })
+    expect(stage.runner.taken.size).toBe(0)
+  })
+
+  async function untilRun(name: string) {
+    const val = await stage.hamlet.deps.vals.findByName("ada", name)
+    for (;;) {
+      const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
+      const runs = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
+      if (runs.items[0] && runs.items[0].endedAt !== null) return runs
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+})
+
+describe("a val that fails", () => {
+  const thrown = { name: "TypeError", message: "<b>x</b> is not a function", stack: "TypeError: <b>x</b>\n    at ada/throws.tsx:1:2" }
+
+  test("is a 502 that tells a stranger the run's id and nothing else", async () => {
+    await stage.addVal("throws", () => failure(thrown))
+    const response = await stage.visit("throws")
+    const text = await response.text()
+    const id = response.headers.get("x-run-id") ?? ""
+    expect([response.status, response.headers.get("content-type")]).toEqual([502, "text/html; charset=utf-8"])
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'")
+    expect(text).toContain(id)
+    expect(text).not.toMatch(/TypeError|is not a function|throws\.tsx/)
+    expect(await stage.runOf(response)).toMatchObject({ status: "failed", error: thrown, request: { status: 502 } })
+  })
+
+  test("tells its owner what happened, and escapes it", async () => {
+    const text = await (await stage.visit("throws", "/", asAda())).text()
+    expect(text).toContain("at ada/throws.tsx:1:2")
+    expect(text).toContain("&lt;b&gt;x&lt;/b&gt;")
+    expect(text).not.toContain("<b>")
+  })
+
+  test("answers JSON to who asks for it, with the error for the owner only", async () => {
+    const strange = await stage.visit("throws", "/", { headers: { accept: "application/json, */*" } })
+    const runId = strange.headers.get("x-run-id")
+    const shape = { statusCode: 502, error: "Bad Gateway", code: "run_failed", message: expect.any(String), requestId: runId, runId }
+    expect(await strange.json()).toEqual(shape)
+    const own = await stage.visit("throws", "/", asAda({ accept: "application/json" }))
+    expect(await own.json()).toMatchObject({ code: "run_failed", runError: thrown })
+    const other = await stage.visit("throws", "/", {
+      headers: { accept: "application/json", authorization: `Bearer ${stage.bob.token}` },
+    })
+    expect(await other.json()).not.toHaveProperty("runError")
+  })
+
+  for (const [code, status] of [
+    ["too_many_runs", 429],
+    ["overloaded", 503],
+    ["sandbox_unavailable", 503],
+  ] as const) {
+    test(`or finds no room is ${status} for ${code}, with retry-after`, async () => {
+      await stage.addVal(`full${status}${code.length}`)
+      stage.runner.refusal = new AppError(code, "Cannot run the val: there are too many")
+      try {
+        const response = await stage.visit(`full${status}${code.length}`, "/", { headers: { accept: "application/json" } })
+        expect([response.status, response.headers.get("retry-after")]).toEqual([status, "1"])
+        expect(await response.json()).toMatchObject({ code })
+        expect(await stage.runOf(response)).toMatchObject({ status: "failed" })
+      } finally {
+        stage.runner.refusal = undefined
+      }
+    })
+  }
+
+  test("or takes too long is a 504", async () => {
+    const asked = Promise.withResolvers<void>()
+    await stage.addVal("sleeps", () => {
+      asked.resolve()
+      return new Promise<Response>(() => {})
+    })
+    const answer = stage.visit("sleeps")
+    await asked.promise
+    for (const seat of stage.runner.taken) seat.stop("timed_out")
+    expect((await answer).status).toBe(504)
+    expect(await stage.runOf(await answer)).toMatchObject({ status: "timed_out", request: { status: 504 } })
+  })
+})

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { connect } from "node:net"
+import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+
+let stage: GatewayStage
+beforeAll(async () => {
+  stage = await openGatewayStage()
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+/** A val of ada's that takes WebSockets. */
+async function addSocketVal(name: string, handler: Partial<Bun.WebSocketHandler<undefined>>): Promise<void> {
+  await stage.addVal(name)
+  stage.runner.serve(`ada/${name}`, () => new Response("no socket", { status: 418 }), { message() {}, ...handler })
+}
+
+interface Client {
+  readonly socket: WebSocket
+  readonly messages: (string | ArrayBuffer)[]
+  readonly closed: Promise<{ code: number; reason: string }>
+  /** Waits for so many messages. */
+  heard(count: number): Promise<readonly (string | ArrayBuffer)[]>
+}
+
+async function open(name: string, protocols: readonly string[] = [], headers: Record<string, string> = {}): Promise<Client> {
+  const options = { protocols, headers: { host: `ada-${name}.localhost`, ...headers } } as unknown as string[]
+  const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/chat?room=1`, options)
+  socket.binaryType = "arraybuffer"
+  const messages: (string | ArrayBuffer)[] = []
+  let wake = () => {}
+  socket.addEventListener("message", ({ data }) => {
+    messages.push(data)
+    wake()
+  })
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.addEventListener("close", ({ code, reason }) => resolve({ code, reason }))
+  })
+  await Promise.race([new Promise((resolve) => socket.addEventListener("open", resolve)), closed])
+  return {
+    socket,
+    messages,
+    closed,
+    async heard(count) {
+      while (messages.length < count) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      return messages
+    },
+  }
+}
+
+async function lastRun(name: string) {
+  const val = await stage.hamlet.deps.vals.findByName("ada", name)
+  const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
+  for (;;) {
+    const { items } = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
+    if (items[0] && items[0].endedAt !== null) return stage.runOf(items[0].id)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+describe("a WebSocket through the gateway", () => {
+  test("passes on text and bytes in both directions, and what the val says first", async () => {
+    await addSocketVal("echo", {
+      open: (socket) => void socket.send("welcome"),
+      message: (socket, message) => void socket.send(message),
+    })
+    const client = await open("echo")
+    client.socket.send("text ü")
+    client.socket.send(new Uint8Array([0, 255, 1]))
+    client.socket.send("")
+    const [welcome, text, bytes, empty] = await client.heard(4)
+    expect([welcome, text, new Uint8Array(bytes as ArrayBuffer), empty]).toEqual(["welcome", "text ü", new Uint8Array([0, 255, 1]), ""])
+    expect(stage.runner.seen.at(-1)?.path).toBe("/chat?room=1")
+    client.socket.close(4001, "done")
+    expect(await client.closed).toEqual({ code: 4001, reason: "done" })
+    expect(await lastRun("echo")).toMatchObject({ status: "succeeded", request: { status: 101 } })
+    expect(stage.runner.taken.size).toBe(0)
+  })
+
+  for (const [code, reason] of [
+    [1000, ""],
+    [1001, "leaving"],
+    [4321, "own words"],
+  ] as const) {
+    test(`tells the val that the client closed it with ${code}`, async () => {
+      const heard = Promise.withResolvers<unknown>()
+      await addSocketVal(`told${code}`, { close: (_, ...end) => heard.resolve(end) })
+      const client = await open(`told${code}`)
+      client.socket.close(code, reason)
+      expect(await heard.promise).toEqual([code, reason])
+    })
+
+    test(`tells the client that the val closed it with ${code}`, async () => {
+      await addSocketVal(`tells${code}`, { message: (socket) => socket.close(code, reason) })
+      const client = await open(`tells${code}`)
+      client.socket.send("end it")
+      expect(await client.closed).toEqual({ code, reason })
+    })
+  }
+
+  test("hears of a val that closes it at once", async () => {
+    await addSocketVal("shy", { open: (socket) => socket.close(4000, "no") })
+    expect(await (await open("shy")).closed).toEqual({ code: 4000, reason: "no" })
+    expect((await lastRun("shy")).status).toBe("succeeded")
+  })
+
+  test("agrees on the protocol that the val chooses", async () => {
+    await addSocketVal("protocols", {})
+    const client = await open("protocols", ["b", "a"])
+    expect(client.socket.protocol).toBe("b")
+    client.socket.close()
+  })
+
+  test("breaks with 1011 when the val does", async () => {
+    await addSocketVal("fragile", { message: (socket) => socket.terminate() })
+    const client = await open("fragile")
+    client.socket.send("boom")
+    expect((await client.closed).code).toBe(1011)
+    expect(await lastRun("fragile")).toMatchObject({ status: "crashed", error: { name: "BrokenSocket" } })
+  })
+
+  test("ends for the val when the client is simply gone", async () => {
+    const gone = Promise.withResolvers<number>()
+    await addSocketVal("lonely", { close: (_, code) => gone.resolve(code) })
+    const client = await open("lonely")
+    client.socket.terminate()
+    expect(await gone.promise).toBe(1001)
+    expect((await lastRun("lonely")).status).toBe("succeeded")
+  })
+
+  test("to a private val needs a token of its owner", async () => {
+    await stage.addVal("secretive", undefined, { privacy: "private" })
+    stage.runner.serve("ada/secretive", () => new Response("no"), { message() {}, open: (socket) => void socket.send("hi") })
+    expect((await (await open("secretive")).closed).code).not.toBe(1000)
+    const client = await open("secretive", [], { authorization: `Bearer ${stage.ada.token}` })
+    expect(await client.heard(1)).toEqual(["hi"])
+    client.socket.close()
+  })
+
+  test("that is no handshake is an ordinary request", async () => {
+    await stage.addVal("ordinary", () => new Response("ordinary"))
+    const request = (upgrade: string) =>
+      stage.exchange(`GET / HTTP/1.1\r\nHost: ada-ordinary.localhost\r\nUpgrade: ${upgrade}\r\nConnection: upgrade, close\r\n\r\n`)
+    expect(await request("h2c")).toStartWith("HTTP/1.1 200 ")
+    expect(await request("websocket")).toMatch(/^HTTP\/1\.1 (4|5)\d\d /)
+  })
+
+  test("closes on a client that reads too slowly instead of keeping everything for it", async () => {
+    const flooded = Promise.withResolvers<void>()
+    await addSocketVal("flood", {
+      open(socket) {
+        const chunk = new Uint8Array(500_000)
+        const pour = () => {
+          if (socket.readyState !== WebSocket.OPEN) return flooded.resolve()
+          if (socket.getBufferedAmount() < 1_000_000) socket.send(chunk)
+          setImmediate(pour)
+        }
+        pour()
+      },
+    })
+    // A client that sends its handshake and never reads again.
+    const client = connect(stage.port, "127.0.0.1")
+    client.pause().on("error", () => {})
+    client.write(
+      [
+        "GET / HTTP/1.1",
+        "Host: ada-flood.localhost",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "\r\n",
+      ].join("\r\n"),
+    )
+    await flooded.promise
+    expect((await lastRun("flood")).status).toBe("succeeded")
+    client.destroy()
+  })
+
+  test("closes when a message is larger than it may be", async () => {
+    await addSocketVal("small", {})
+    const client = await open("small")
+    client.socket.send(new Uint8Array(1_048_577))
+    expect((await client.closed).code).toBeGreaterThanOrEqual(1006)
+    expect((await lastRun("small")).status).toBe("succeeded")
+  })
+})
