@@ -7,6 +7,9 @@ import { bun, root } from "./setup/root.mjs"
 
 /** @typedef {{ name: string, commands: string[][] }} Step */
 
+/** The guest runs on Deno, and only Deno knows its types. */
+const guestTypes = [toTool("deno"), "check", "--quiet", "--no-lock", "--config", "packages/guest/deno.json", "packages/guest/src/main.ts"]
+
 ensurePackages({ dev: true })
 if (process.argv.includes("--fix")) await fix()
 const hasFailed = await check()
@@ -35,7 +38,7 @@ function listSteps() {
   return [
     { name: "format and lint", commands: [[toTool("biome"), "check", "--error-on-warnings", "--max-diagnostics=30"]] },
     { name: "imports", commands: [[bun, "scripts/imports/check-imports.ts"]] },
-    { name: "types", commands: listTypeScriptProjects().map((folder) => [toTool("tsc"), "--project", folder]) },
+    { name: "types", commands: [...listTypeScriptProjects().map((folder) => [toTool("tsc"), "--project", folder]), guestTypes] },
     { name: "dead code", commands: [[toTool("knip"), "--no-progress"]] },
     { name: "tidy", commands: [[bun, "scripts/tidy/tidy.ts"]] },
   ]

@@ -54,8 +54,9 @@ function toTable(before: Look, after: Look): Table {
   const room = limits.machineMb - after.serverMb
   const toRow = (name: string, mb: number) => [
     name,
-    Number.isNaN(mb) ? "not known" : `${mb.toFixed(1)} MB`,
-    Number.isNaN(mb) ? "" : Math.floor(room / mb).toLocaleString("en"),
+    // On a machine that does something else as well, the difference may be anything.
+    mb > 0 ? `${mb.toFixed(1)} MB` : "not known",
+    mb > 0 ? Math.floor(room / mb).toLocaleString("en") : "",
   ]
   return {
     title: `val-memory: processes of an idle val that has answered ${limits.requests} requests, mean of ${limits.vals}`,

@@ -24,8 +24,8 @@ const areas: readonly Area[] = [
   // What host and guest say to each other is written down with the guest; only the runtime talks to it.
   { name: "runtime", path: "packages/server/src/runtime/", mayImport: ["contract", "domain", "guest"] },
   ...serverLayers.map((name) => ({ name, path: `packages/server/src/${name}/`, mayImport: ["contract", "domain"] })),
-  { name: "config", path: "packages/server/src/config.ts", mayImport: ["contract"] },
-  { name: "config", path: "packages/server/src/config/", mayImport: ["contract"] },
+  { name: "config", path: "packages/server/src/config.ts", mayImport: ["contract", "config-parts"] },
+  { name: "config-parts", path: "packages/server/src/config/", mayImport: ["contract"] },
   // The composition root: the program is put together, is given a port, and is started.
   { name: "compose", path: "packages/server/src/compose.ts", mayImport: ["compose-runtime", ...everyone] },
   { name: "compose-runtime", path: "packages/server/src/compose-runtime.ts", mayImport: everyone },

@@ -142,7 +142,7 @@ function parseJson(text: string): unknown {
 }
 
 /** What a client sends to run a val; without a version the current one runs. */
-export const createRunBody = z.object({ args: args.optional(), version: z.int().min(1).max(limits.versionMax).optional() })
+export const createRunBody = z.object({ args: args.optional(), version: z.int().min(0).optional() })
 
 /** What a client sends to call a val. */
 export const callValBody = z.object({ args: args.optional() })

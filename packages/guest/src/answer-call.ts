@@ -1,10 +1,10 @@
 import { toErrorText } from "./error-text.ts"
 import { toFailure } from "./failures.ts"
 import { bare, isArray, jsonParse, PromiseCtor, ResponseCtor, requestText } from "./primordials.ts"
+import type { Serving } from "./program.ts"
 import { describeResponse } from "./response-value.ts"
-import { toReturned } from "./return-value.ts"
+import { toReturned } from "./returned.ts"
 import { closeRun, inRun, openRun, type Run } from "./runs.ts"
-import type { Serving } from "./serve.ts"
 
 /** Calls the val with the arguments in the body of `request`. */
 export async function answerCall(serving: Serving, request: Request, runId: string): Promise<Response> {

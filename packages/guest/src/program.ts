@@ -10,6 +10,14 @@ export interface Program {
   readonly call: (args: readonly unknown[]) => unknown
 }
 
+/** What a process serves, once it has been told. */
+export interface Serving {
+  readonly program: Program
+  /** How its public address begins: "http" or "https". */
+  readonly scheme: string
+  readonly returnBytesMax: number
+}
+
 export interface ProgramOptions {
   readonly isHttp: boolean
   readonly endpoint: string

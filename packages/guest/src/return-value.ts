@@ -19,21 +19,11 @@ import {
   toBase64,
 } from "./primordials.ts"
 import { describeHeaders } from "./response-value.ts"
-import { countBytes, cutToBytes } from "./utf8.ts"
-
-const cutMark = "… [cut]"
 
 /** A value as JSON, or the beginning of it. */
 export interface ValueText {
   readonly json: string
   readonly isCut: boolean
-}
-
-/** JSON that is too long becomes a string with its beginning, which is JSON again but no longer the value. */
-export function toReturned(value: unknown, bytesMax: number): ValueText {
-  const { json, isCut } = toJson(value, bytesMax)
-  if (!isCut && countBytes(json) <= bytesMax) return { json, isCut }
-  return { json: quote(cutToBytes(json, bytesMax) + cutMark), isCut: true }
 }
 
 /**

@@ -2,16 +2,8 @@ import { answerCall } from "./answer-call.ts"
 import { answerRequest } from "./answer-request.ts"
 import { type InnerRequest, innerRequestOf } from "./internals.ts"
 import { stringIndexOf, stringSlice, stringStartsWith } from "./primordials.ts"
-import type { Program } from "./program.ts"
+import type { Serving } from "./program.ts"
 import { leaveAllRuns } from "./runs.ts"
-
-/** What a process serves, once it has been told. */
-export interface Serving {
-  readonly program: Program
-  /** How its public address begins: "http" or "https". */
-  readonly scheme: string
-  readonly returnBytesMax: number
-}
 
 let serving: Serving | undefined
 const whenServing = Promise.withResolvers<Serving>()

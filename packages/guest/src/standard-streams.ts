@@ -10,6 +10,8 @@ export function captureStandardStreams(): void {
   captureStream(Deno.stderr, process.stderr, "error")
 }
 
+const later = queueMicrotask
+
 interface NodeStream {
   write(chunk: unknown, ...rest: unknown[]): boolean
 }
@@ -26,8 +28,8 @@ function captureStream(stream: typeof Deno.stdout, nodeStream: NodeStream, level
   })
   nodeStream.write = (chunk, ...rest) => {
     printChunk(level, typeof chunk === "string" ? chunk : decodeText(chunk as Uint8Array))
-    const done = rest.at(-1)
-    if (typeof done === "function") queueMicrotask(() => done())
+    const done = rest[rest.length - 1]
+    if (typeof done === "function") later(done as () => void)
     return true
   }
 }

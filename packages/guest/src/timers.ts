@@ -3,7 +3,7 @@ import { failCurrentRun } from "./failures.ts"
 import { reflectApply } from "./primordials.ts"
 
 type Callback = (...args: unknown[]) => unknown
-type StartTimer = (callback: unknown, ...rest: unknown[]) => unknown
+type StartTimer = (...args: unknown[]) => unknown
 
 /**
  * An error that a timer's callback throws is reported when the callback has ended, and with it the context that says whose it was. So it
@@ -12,8 +12,10 @@ type StartTimer = (callback: unknown, ...rest: unknown[]) => unknown
 export function guardTimers(): void {
   for (const name of ["setTimeout", "setInterval", "setImmediate"] as const) {
     const start = globalThis[name] as unknown as StartTimer
-    const guarded: StartTimer = (callback, ...rest) =>
-      start(typeof callback === "function" ? guard(callback as Callback) : callback, ...rest)
+    const guarded: StartTimer = (...args) => {
+      if (typeof args[0] === "function") args[0] = guard(args[0] as Callback)
+      return reflectApply(start, undefined, args)
+    }
     // Among them is what util.promisify asks for.
     Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(start))
     const descriptor = { value: guarded, writable: true, configurable: true, enumerable: true }

@@ -5,14 +5,18 @@ import { startVal } from "./support/vals.ts"
 /** The error of a call. */
 async function errorOf(code: string) {
   const guest = await startVal(code, { isHttp: false })
-  return (await guest.call()).error
+  return await guest.callError()
 }
 
 describe("toErrorText", () => {
   test("has the user's lines, the names of the vals and nothing of ours", async () => {
     const guest = await startVal(
       `import { fail } from "../bob/lib@2"\n\ninterface Unused { readonly a: string }\n\nasync function outer(): Promise<void> {\n  await 0\n  fail({ a: "x" } as Unused)\n}\nexport default async () => {\n  await outer()\n}`,
-      { modules: { "bob/lib@2": `export type T = unknown\nexport function fail(value: T): never {\n  throw new RangeError("no " + typeof value)\n}` } },
+      {
+        modules: {
+          "bob/lib@2": `export type T = unknown\nexport function fail(value: T): never {\n  throw new RangeError("no " + typeof value)\n}`,
+        },
+      },
     )
     const stack = [
       "RangeError: no object",
@@ -22,12 +26,16 @@ describe("toErrorText", () => {
     ].join("\n")
     const failure = (await (await guest.request("/")).json()) as Failure
     expect(failure).toEqual({ error: { name: "RangeError", message: "no object", stack }, logCount: 0 })
-    expect((await guest.call()).error.stack).toBe(stack)
+    expect((await guest.call()).error?.stack).toBe(stack)
   })
 
   test("leaves frames of Deno and Node out", async () => {
     const { stack } = await errorOf(`import fs from "node:fs"; export default () => [1].map(() => fs.readFileSync("/etc/hostname"))`)
-    expect(stack?.split("\n").slice(1)).toEqual(["    at ada/hello.tsx:1:65", "    at Array.map (<anonymous>)", "    at default (ada/hello.tsx:1:52)"])
+    expect(stack?.split("\n").slice(1)).toEqual([
+      "    at ada/hello.tsx:1:65",
+      "    at Array.map (<anonymous>)",
+      "    at default (ada/hello.tsx:1:52)",
+    ])
   })
 
   test("tells causes and the parts of an AggregateError", async () => {
@@ -46,7 +54,8 @@ describe("toErrorText", () => {
   })
 
   test("stands whatever is thrown", async () => {
-    const guest = await startVal(`const things: Record<string, () => unknown> = {
+    const guest = await startVal(
+      `const things: Record<string, () => unknown> = {
         text: () => "text", number: () => 3, nothing: () => undefined, null: () => null, object: () => ({ code: 7 }), symbol: () => Symbol("s"),
         loop: () => { const error = new Error("loop"); error.cause = error; return error },
         getters: () => ({ get message() { throw new Error("trap") }, get stack() { throw new Error("trap") } }),
@@ -55,8 +64,10 @@ describe("toErrorText", () => {
         like: () => ({ name: "Like", message: "an error" }), dom: () => new DOMException("dom", "AbortError"),
         long: () => new Error("x".repeat(1_000_000)), inspect: () => ({ [Symbol.for("Deno.customInspect")]() { throw new Error("trap") } }),
       }
-      export default (name: string) => { throw things[name]!() }`, { isHttp: false })
-    const of = async (name: string) => (await guest.call([name])).error
+      export default (name: string) => { throw things[name]!() }`,
+      { isHttp: false },
+    )
+    const of = (name: string) => guest.callError([name])
     expect(await of("text")).toEqual({ name: "Error", message: "text" })
     expect(await of("number")).toEqual({ name: "Error", message: "3" })
     expect(await of("nothing")).toEqual({ name: "Error", message: "undefined" })
@@ -82,18 +93,24 @@ describe("an error that nobody catches", () => {
     ["a promise", `Promise.reject(new Error("lost"))`],
     ["an async function", `(async () => { await new Promise((done) => setTimeout(done, 5)); throw new Error("lost") })()`],
     ["reportError", `reportError(new Error("lost"))`],
-    ["a listener", `const target = new EventTarget(); target.addEventListener("x", () => { throw new Error("lost") }); target.dispatchEvent(new Event("x"))`],
+    [
+      "a listener",
+      `const target = new EventTarget(); target.addEventListener("x", () => { throw new Error("lost") }); target.dispatchEvent(new Event("x"))`,
+    ],
     ["a timer of node:timers", `timers.setTimeout(() => { throw new Error("lost") }, 5)`],
   ]
   test.each(ways)("in %s ends the run that waits, and no other", async (_, code) => {
-    const guest = await startVal(`import process from "node:process"; import timers from "node:timers"
+    const guest = await startVal(
+      `import process from "node:process"; import timers from "node:timers"
       export default async (isBad: boolean) => {
         if (!isBad) { await new Promise((done) => setTimeout(done, 60)); return "good" }
         ${code}
         await new Promise(() => {})
-      }`, { isHttp: false })
+      }`,
+      { isHttp: false },
+    )
     const good = guest.call([false], "good")
-    const { error } = await guest.call([true], "bad")
+    const error = await guest.callError([true], "bad")
     expect(error).toMatchObject({ name: "Error", message: "lost" })
     expect(error.stack).toContain("at ")
     expect(error.stack).not.toContain("file:")
@@ -103,7 +120,9 @@ describe("an error that nobody catches", () => {
   })
 
   test("ends a request that waits", async () => {
-    const guest = await startVal(`export default async () => { setTimeout(() => { throw new Error("lost") }, 1); await new Promise(() => {}) }`)
+    const guest = await startVal(
+      `export default async () => { setTimeout(() => { throw new Error("lost") }, 1); await new Promise(() => {}) }`,
+    )
     const response = await guest.request("/")
     expect([response.status, response.headers.get("x-hamlet-failure")]).toEqual([500, "1"])
     expect(((await response.json()) as Failure).error.message).toBe("lost")
@@ -116,7 +135,7 @@ describe("an error that nobody catches", () => {
       return new Response("fine")
     }`)
     for (const run of ["a", "b"]) expect(await (await guest.request(`/${run}`, {}, run)).text()).toBe("fine")
-    for (const run of ["a", "b"]) expect((await guest.uncaught(run)).error.message).toBe(`soon /${run}`)
+    for (const run of ["a", "b"]) expect((await guest.uncaught(run)).error?.message).toBe(`soon /${run}`)
     // The first error is the run's; what follows is in its log.
     await guest.until(() => guest.logs().length === 2)
     expect(guest.texts("b")[0]).toStartWith("Uncaught Error: late /b\n    at Timeout.<anonymous> (ada/hello.tsx:3:32)")
@@ -130,36 +149,52 @@ describe("an error that nobody catches", () => {
   })
 
   test("while the module loads belongs to the run that waits for it", async () => {
-    const guest = await startVal(`Promise.reject(new Error("stray")); await new Promise((done) => setTimeout(done, 5)); export default () => "loaded"`)
-    expect((await guest.uncaught("load")).error.message).toBe("stray")
-    expect((await guest.call([], "load")).error.message).toBe("stray")
+    const guest = await startVal(
+      `Promise.reject(new Error("stray")); await new Promise((done) => setTimeout(done, 5)); export default () => "loaded"`,
+    )
+    expect((await guest.uncaught("load")).error?.message).toBe("stray")
+    expect((await guest.call([], "load")).error?.message).toBe("stray")
     expect((await guest.call([], "next")).value).toBe("loaded")
   })
 
   test("in a worker belongs to the run that has it", async () => {
-    const guest = await startVal(`export default async () => {
+    const guest = await startVal(
+      `export default async () => {
       new Worker("data:text/javascript,throw new Error('in the worker')", { type: "module" })
       await new Promise(() => {})
-    }`, { isHttp: false })
-    expect((await guest.call([], "worker")).error.message).toContain("in the worker")
+    }`,
+      { isHttp: false },
+    )
+    expect((await guest.call([], "worker")).error?.message).toContain("in the worker")
   })
 })
 
 describe("forbidExit", () => {
   const ways = ["Deno.exit(3)", "process.exit(3)", "exit(3)", "process.reallyExit(3)", "process.abort()"]
   test.each(ways)("makes of %s a failure of the run", async (code) => {
-    const guest = await startVal(`import process, { exit } from "node:process"
-      export default (isBad: boolean) => { if (isBad) ${code}; return "alive" }`, { isHttp: false })
-    const { error } = await guest.call([true], "bad")
+    const guest = await startVal(
+      `import process, { exit } from "node:process"
+      export default (isBad: boolean) => { if (isBad) ${code}; return "alive" }`,
+      { isHttp: false },
+    )
+    const error = await guest.callError([true], "bad")
     expect(error.message).toMatch(/^Cannot exit with code (3|134): a val shares its process with other runs$/)
     await guest.uncaught("bad")
     expect(guest.logs("bad")).toEqual([])
     expect(await guest.call([false])).toMatchObject({ value: "alive" })
   })
 
+  test("says so once, wherever it happens", async () => {
+    const guest = await startVal(`export default () => { setTimeout(() => Deno.exit(1), 1); setTimeout(() => console.log("after"), 5) }`)
+    await guest.request("/", {}, "bad")
+    await guest.until(() => guest.texts("bad").includes("after"))
+    await guest.uncaught("bad")
+    expect(guest.texts("bad")).toEqual(["after"])
+  })
+
   test("fails the run that catches it, too", async () => {
     const guest = await startVal(`export default (request: Request) => { try { Deno.exit(1) } catch {} return new Response("never mind") }`)
     expect((await guest.request("/")).headers.get("x-hamlet-failure")).toBe("1")
-    expect(((await guest.call()).error).message).toContain("Cannot exit")
+    expect((await guest.call()).error?.message).toContain("Cannot exit")
   })
 })

@@ -40,7 +40,10 @@ describe("loadVal chooses what to run:", () => {
 
   test("none of several", async () => {
     const message = "Cannot choose what to run: the val exports a, b and none of them as default"
-    expect(await refusal(`export const a = () => 1; export const b = () => 2; export const c = 3`)).toMatchObject({ name: "Error", message })
+    expect(await refusal(`export const a = () => 1; export const b = () => 2; export const c = 3`)).toMatchObject({
+      name: "Error",
+      message,
+    })
     expect((await refusal(`export const a = 1, b = 2`)).message).toBe(message)
   })
 
@@ -66,7 +69,9 @@ describe("loadVal takes", () => {
   })
 
   test("JSX with the runtime of another val", async () => {
-    const modules = { "ada/view/jsx-runtime": `export const jsx = (tag: string, props: object) => ({ tag, props }); export const jsxs = jsx` }
+    const modules = {
+      "ada/view/jsx-runtime": `export const jsx = (tag: string, props: object) => ({ tag, props }); export const jsxs = jsx`,
+    }
     const code = `/** @jsxImportSource http://localhost:8080/v/ada/view */\nexport default () => <p>hi</p>`
     expect(await run(code, modules)).toMatchObject({ value: { tag: "p", props: { children: "hi" } } })
   })
@@ -98,10 +103,26 @@ describe("loadVal takes", () => {
 
 describe("loadVal refuses", () => {
   const cases: [title: string, specifier: string, message: string][] = [
-    ["a val that is not there", "http://localhost:8080/v/bob/none", `Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`],
-    ["one beside it that is not there", "./none", `Cannot import "http://localhost:8080/v/ada/none": no such val, or not visible to its author`],
-    ["one from elsewhere that is not there", "https://esm.town/v/std/blob", `Cannot import "https://esm.town/v/std/blob": no such val, or not visible to its author`],
-    ["another page of this server", "http://localhost:8080/other.ts", `Cannot import "http://localhost:8080/other.ts": remote imports are not available yet`],
+    [
+      "a val that is not there",
+      "http://localhost:8080/v/bob/none",
+      `Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`,
+    ],
+    [
+      "one beside it that is not there",
+      "./none",
+      `Cannot import "http://localhost:8080/v/ada/none": no such val, or not visible to its author`,
+    ],
+    [
+      "one from elsewhere that is not there",
+      "https://esm.town/v/std/blob",
+      `Cannot import "https://esm.town/v/std/blob": no such val, or not visible to its author`,
+    ],
+    [
+      "another page of this server",
+      "http://localhost:8080/other.ts",
+      `Cannot import "http://localhost:8080/other.ts": remote imports are not available yet`,
+    ],
     ["a module from the web", "https://example.com/x.ts", `Cannot import from "example.com": remote imports are not available yet`],
     ["a package from npm", "npm:left-pad@1", "Cannot import from npm: remote imports are not available yet"],
     ["a package from jsr", "jsr:@std/assert", `Cannot import "jsr:@std/assert": remote imports are not available yet`],
@@ -117,7 +138,7 @@ describe("loadVal refuses", () => {
 
   test("the same when it is imported while it runs", async () => {
     const { error } = await run(`export default () => import("http://localhost:8080/v/bob/" + "none")`)
-    expect(error.message).toBe(`Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`)
+    expect(error?.message).toBe(`Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`)
   })
 
   test("code that is none, and shows the line", async () => {
@@ -131,7 +152,10 @@ describe("loadVal refuses", () => {
     const guest = await startGuest()
     guest.add({ "bob/lib": "export const a = 1" })
     expect(await guest.load(`import { b } from "../bob/lib"\nexport default b`)).toMatchObject({
-      error: { name: "SyntaxError", message: "The requested module '../bob/lib' does not provide an export named 'b' at ada/hello.tsx:1:10" },
+      error: {
+        name: "SyntaxError",
+        message: "The requested module '../bob/lib' does not provide an export named 'b' at ada/hello.tsx:1:10",
+      },
     })
   })
 
@@ -143,7 +167,8 @@ describe("loadVal refuses", () => {
     const response = await guest.request("/")
     expect([response.status, response.headers.get("x-hamlet-failure")]).toEqual([500, "1"])
     expect(await response.json()).toEqual({ error, logCount: 0 })
-    expect(await guest.call([], "load")).toEqual({ error, logCount: 1 } as never)
+    expect(await guest.call([], "load")).toEqual({ error, logCount: 1 })
+    await guest.settle()
     expect(guest.texts("load")).toEqual(["before"])
   })
 })
@@ -151,7 +176,8 @@ describe("loadVal refuses", () => {
 describe("loadVal", () => {
   test("counts what the module logs for the run that waits for it, and goes on with that run", async () => {
     const guest = await startVal(`console.log("loading"); export default () => { console.log("running"); return 1 }`, { isHttp: false })
-    expect(await guest.call([], "load")).toEqual({ value: 1, isCut: false, logCount: 2 } as never)
+    expect(await guest.call([], "load")).toEqual({ value: 1, isCut: false, logCount: 2 })
+    await guest.settle()
     expect(guest.texts("load")).toEqual(["loading", "running"])
     expect(await guest.call([], "next")).toMatchObject({ logCount: 1 })
   })
@@ -159,7 +185,9 @@ describe("loadVal", () => {
   test("keeps runs waiting that come before it is done", async () => {
     const guest = await startGuest()
     const early = Promise.all([guest.request("/early"), guest.call([])])
-    await guest.load(`await new Promise((resolve) => setTimeout(resolve, 20)); export default (request: Request) => new Response(request.url)`)
+    await guest.load(
+      `await new Promise((resolve) => setTimeout(resolve, 20)); export default (request: Request) => new Response(request.url)`,
+    )
     const [response, returned] = await early
     expect(await response.text()).toBe("http://ada-hello.localhost:8080/early")
     expect(returned).toMatchObject({ value: { body: "http://ada-hello.localhost:8080/" } })

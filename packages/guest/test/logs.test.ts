@@ -12,26 +12,31 @@ async function logsOf(body: string, limits = {}) {
 describe("captureConsole", () => {
   test("keeps the level of each line, and the time", async () => {
     const before = Date.now()
-    const { guest, lines, logCount } = await logsOf(`for (const level of ["debug", "log", "info", "warn", "error"]) console[level]("x", level)`)
+    const { guest, lines, logCount } = await logsOf(
+      `for (const level of ["debug", "log", "info", "warn", "error"]) console[level]("x", level)`,
+    )
     expect(lines).toEqual(["debug: x debug", "log: x log", "info: x info", "warn: x warn", "error: x error"])
     expect(logCount).toBe(5)
     for (const { at } of guest.logs()) expect(at >= before && at <= Date.now()).toBe(true)
   })
 
   test("formats as Deno does, without colours", async () => {
-    const { lines } = await logsOf(`console.log("%s is %d, %o%c!", "a", 1.5, { b: [1] }, "color: red", "rest", new Map([["k", { deep: true }]]))
-      console.log("100%", { a: 1, text: "x" }, [undefined, null, 1n]); console.log(); console.log("two\\nlines"); console.log("%s")`)
+    const { lines } =
+      await logsOf(`console.log("%s is %d, %o%c!", "a", 1.5, { b: [1] }, "color: red", "rest", new Map([["k", { deep: true }]]))
+      console.log("100%", { a: 1, text: "x" }, [undefined, null, 1n]); console.log(); console.log("two\\nlines"); console.log("%s"); console.log("n", -0, true, 1.5, null)`)
     expect(lines).toEqual([
       'log: a is 1, { b: [ 1 ] }! rest Map(1) { "k" => { deep: true } }',
       'log: 100% { a: 1, text: "x" } [ undefined, null, 1n ]',
       "log: ",
       "log: two\nlines",
       "log: %s",
+      "log: n -0 true 1.5 null",
     ])
   })
 
   test("has groups, counts, tables and the rest", async () => {
-    const { lines } = await logsOf(`console.group("outer"); console.warn("in"); console.group(); console.log("deeper"); console.groupEnd(); console.info("in again")
+    const { lines } =
+      await logsOf(`console.group("outer"); console.warn("in"); console.group(); console.log("deeper"); console.groupEnd(); console.info("in again")
       console.groupEnd(); console.log("out"); console.count(); console.count(); console.count("x"); console.countReset(); console.count()
       console.assert(true, "no"); console.assert(false, "yes", 1); console.dir({ a: { b: 1 } }); console.table([{ a: 1 }]); console.dirxml("xml"); console.clear()
       console.timeEnd("never")`)
@@ -64,11 +69,14 @@ describe("captureConsole", () => {
   })
 
   test("indents and counts for each run apart", async () => {
-    const guest = await startVal(`export default async (name: string) => {
+    const guest = await startVal(
+      `export default async (name: string) => {
       console.group(name); console.count()
       await new Promise((resolve) => setTimeout(resolve, 5))
       console.log("in"); console.groupEnd()
-    }`, { isHttp: false })
+    }`,
+      { isHttp: false },
+    )
     await Promise.all([guest.call(["a"], "a"), guest.call(["b"], "b")])
     await guest.call(["c"], "c")
     await guest.settle()
@@ -76,7 +84,8 @@ describe("captureConsole", () => {
   })
 
   test("takes what is written to the standard streams", async () => {
-    const { lines } = await logsOf(`process.stdout.write("one\\n"); process.stderr.write(Buffer.from("two")); Deno.stdout.writeSync(new TextEncoder().encode("three\\n"))
+    const { lines } =
+      await logsOf(`process.stdout.write("one\\n"); process.stderr.write(Buffer.from("two")); Deno.stdout.writeSync(new TextEncoder().encode("three\\n"))
       await Deno.stderr.write(new TextEncoder().encode("four")); await new Promise((done) => process.stdout.write("five", "utf8", done))
       const writer = Deno.stdout.writable.getWriter(); await writer.write(new TextEncoder().encode("six")); (await import("node:console")).log("seven")`)
     expect(lines).toEqual(["log: one", "error: two", "log: three", "error: four", "log: five", "log: six", "log: seven"])
@@ -85,7 +94,8 @@ describe("captureConsole", () => {
 
 describe("a line of a log belongs to", () => {
   test("the run that printed it, however the run goes on", async () => {
-    const guest = await startVal(`import { EventEmitter } from "node:events"; import { setTimeout as wait } from "node:timers/promises"; import timers from "node:timers"
+    const guest = await startVal(
+      `import { EventEmitter } from "node:events"; import { setTimeout as wait } from "node:timers/promises"; import timers from "node:timers"
       import process from "node:process"
       const emitter = new EventEmitter()
       const shared = Promise.withResolvers<void>()
@@ -105,7 +115,9 @@ describe("a line of a log belongs to", () => {
         await shared.promise; say("after a promise of another run")
         for await (const n of (async function* () { yield 1; await wait(1); yield 2 })()) say("in a generator")
         await Promise.all([1, 2].map(async () => { await wait(1); say("in one of several") }))
-      }`, { isHttp: false })
+      }`,
+      { isHttp: false },
+    )
     await Promise.all([guest.call(["a", false], "a"), guest.call(["b", false], "b"), guest.call(["c", true], "c")])
     await guest.settle()
     const lines = guest.texts("a").map((text) => text.slice(2))
@@ -121,7 +133,10 @@ describe("a line of a log belongs to", () => {
     }`)
     for (const name of ["a", "b"]) await (await guest.request(`/${name}`, {}, name)).text()
     await guest.until(() => guest.logs().length === 4)
-    expect([guest.texts("a"), guest.texts("b")]).toEqual([["late /a", "later /a"], ["late /b", "later /b"]])
+    expect([guest.texts("a"), guest.texts("b")]).toEqual([
+      ["late /a", "later /a"],
+      ["late /b", "later /b"],
+    ])
   })
 
   test("the run that loaded the module, if the module started the work", async () => {
@@ -132,12 +147,15 @@ describe("a line of a log belongs to", () => {
   })
 
   test("its run, even if the val has an AsyncLocalStorage of its own", async () => {
-    const guest = await startVal(`import { AsyncLocalStorage } from "node:async_hooks"
+    const guest = await startVal(
+      `import { AsyncLocalStorage } from "node:async_hooks"
       const own = new AsyncLocalStorage<string>()
       export default (name: string) => own.run("own " + name, async () => {
         await new Promise((done) => setTimeout(done, 2)); console.log(own.getStore())
         await own.exit(async () => { await 0; console.log(own.getStore() ?? "none") })
-      })`, { isHttp: false })
+      })`,
+      { isHttp: false },
+    )
     await Promise.all([guest.call(["a"], "a"), guest.call(["b"], "b")])
     await guest.settle()
     expect(guest.texts("a")[0]).toBe("own a")
@@ -148,7 +166,10 @@ describe("a line of a log belongs to", () => {
 
 describe("sendLog", () => {
   test("cuts what is beyond the limit, says so once, and counts what was sent", async () => {
-    const { guest, lines, logCount } = await logsOf(`console.log("0123456789"); console.log("äöü€😀"); console.log("gone"); console.log("gone")`, { logBytesMax: 20 })
+    const { guest, lines, logCount } = await logsOf(
+      `console.log("0123456789"); console.log("äöü€😀"); console.log("gone"); console.log("gone")`,
+      { logBytesMax: 20 },
+    )
     expect(lines).toEqual(["log: 0123456789", "log: äöü€"])
     expect(logCount).toBe(2)
     expect(guest.messages.filter(({ kind }) => kind === "logs_cut")).toEqual([{ kind: "logs_cut", run: "one" }])
@@ -158,10 +179,13 @@ describe("sendLog", () => {
   })
 
   test("loses lines rather than keep them all when nobody reads", async () => {
-    const guest = await startVal(`export default async (bytes: number) => {
+    const guest = await startVal(
+      `export default async (bytes: number) => {
       for (let sent = 0; sent < bytes; sent += 10_000) { console.log("x".repeat(10_000)); if (sent % 1_000_000 === 0) await new Promise((done) => setTimeout(done, 1)) }
       return Deno.memoryUsage().rss
-    }`, { isHttp: false, limits: { logBytesMax: 1_000_000_000 } })
+    }`,
+      { isHttp: false, limits: { logBytesMax: 1_000_000_000 } },
+    )
     const before = (await guest.call([0])).value as number
     guest.pause()
     const after = (await guest.call([200_000_000], "flood")).value as number
@@ -177,8 +201,10 @@ describe("sendLog", () => {
 
 describe("toUserText", () => {
   test("shows an error that is logged as its author knows it", async () => {
-    const { guest, lines } = await logsOf(`console.error(new Error("seen"));\n console.log({ nested: new Error("inside") }); console.log("look at this")`)
-    expect(lines[0]).toBe("error: Error: seen\n    at default (ada/hello.tsx:2:47)")
+    const { guest, lines } = await logsOf(
+      `console.error(new Error("seen"));\n console.log({ nested: new Error("inside") }); console.log("look at this")`,
+    )
+    expect(lines[0]).toBe("error: Error: seen\n    at default (ada/hello.tsx:2:44)")
     expect(lines[1]).toContain("at default (ada/hello.tsx:3:")
     expect(lines.join("\n")).not.toContain(guest.folder)
     expect(lines[2]).toBe("log: look at this")

@@ -11,6 +11,7 @@ import { createBigWorld, examples, idOf } from "./plans/big-world.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
 import { recording } from "./plans/recording-database.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "./support/databases.ts"
+import { FakeRunner } from "./support/fake-runner.ts"
 
 type GetRoute = { [Name in RouteName]: Routes[Name]["method"] extends "get" ? Name : never }[RouteName]
 
@@ -107,8 +108,8 @@ const deeds: readonly (readonly [method: string, path: string, body?: object])[]
   ["POST", "/v1/users", { username: "newcomer" }],
   ["POST", `/v1/vals/${idOf("val", 11)}/runs`, { args: [1] }],
   ["POST", `/v1/vals/${examples.strangersVal}/runs`, { version: 1 }],
-  ["POST", "/v1/run/user1.val31", { args: [1] }],
-  ["POST", `/v1/runs/${idOf("run", 2001)}/cancel`],
+  ["POST", "/v1/run/user1.val32", { args: [1] }],
+  ["POST", `/v1/runs/${idOf("run", 2)}/cancel`],
   ["POST", `/v1/vals/${examples.publicVal}/evaluations/${idOf("run", 1)}/cancel`],
 ]
 
@@ -132,10 +133,13 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     await createBigWorld(database.db)
     planner = await openPlanner(database)
     hamlet = await compose(toConfig(database), {
+      runner: new FakeRunner(),
       open: async () => recording(await openAgain(database), (statement) => recorded.push(statement)),
     })
     const callers = { "the owner": idOf("user", 1), "somebody else": idOf("user", 2) }
     for (const [name, id] of Object.entries(callers)) {
+      // Nobody can decrypt the secrets of this world, and a val of its owner's would be given them.
+      await hamlet.deps.secrets.remove(id, "NAME")
       tokens[name] = (await issueToken(hamlet.deps, id, { name, scopes: allScopes, expiresAt: null })).text
     }
   }, fillMsMax)
@@ -232,7 +236,11 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     const open = { ...about, ...result, source: "api", status: "running", startedAt: Date.now(), endedAt: null } as const
     recorded = []
     await runs.record(Array.from({ length: 75 }, () => ({ ...open, id: newId() })))
+    const asked = { ...open, id: newId() }
+    await runs.record([asked])
+    expect(await runs.requestCancel(asked.id, Date.now())).toBe(true)
     expect(await runs.listCancelRequests(nodeId)).toEqual([])
+    expect(await runs.findInput(asked.id)).toBeUndefined()
     while (await runs.crashLost({ name: "Error", message: "gone" }, Date.now(), 50));
     expect(recorded.length).toBeGreaterThan(10)
     expect(await planner.findFaults(recorded)).toEqual([])

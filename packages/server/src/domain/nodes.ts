@@ -16,6 +16,6 @@ export interface NodeStore {
   /** The node lives. */
   beat(node: Node, at: number): Promise<void>
   list(): Promise<readonly SeenNode[]>
-  /** Removes the node unless it has been heard of since then. */
-  remove(id: string, seenAt: number): Promise<boolean>
+  /** Removes the node, unless it has been heard of since then. */
+  remove(id: string, seenAt?: number): Promise<void>
 }

@@ -50,6 +50,11 @@ export class AnswerStream implements Overseen {
     return this.#isOver
   }
 
+  /** Ends it from our side, as if the val had broken it off. */
+  end(): void {
+    this.#breakOff(() => this.#end.broke(undefined))
+  }
+
   async #pull(): Promise<void> {
     this.#offeredMs = 0
     try {

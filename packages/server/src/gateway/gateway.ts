@@ -4,6 +4,7 @@ import type { Val } from "../domain/vals.ts"
 import { Deadlines } from "./deadlines.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
 import { toErrorResponse } from "./error-page.ts"
+import { createFindVal, type FindVal } from "./find-val.ts"
 import { type GatewayLimits, gatewayLimits } from "./limits.ts"
 import { isSocketRequest, openSocket } from "./open-socket.ts"
 import { passOn } from "./pass-on.ts"
@@ -11,7 +12,7 @@ import { type RequestBody, readBody } from "./request-body.ts"
 import { type HeaderRecord, prepareHeaders, readHeaders } from "./request-headers.ts"
 import { Sockets } from "./sockets.ts"
 import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
-import { answerStopped, answerTurnedAway, unlimit, type Visit } from "./visit.ts"
+import { answerStopped, answerTurnedAway, finish, unlimit, type Visit } from "./visit.ts"
 import { admit, identify, isOwner, stranger, type Visitor } from "./visitor.ts"
 
 /** The vals' own web addresses. */
@@ -28,6 +29,7 @@ interface Parts {
   readonly deps: GatewayDeps
   readonly limits: GatewayLimits
   readonly hosts: ValHosts
+  readonly findVal: FindVal
   readonly deadlines: Deadlines
   readonly sockets: Sockets
   readonly proto: string
@@ -43,7 +45,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const hosts = createValHosts(deps.valsDomain, deps.baseUrl, limits.hostsMax)
   const proto = deps.baseUrl.startsWith("https:") ? "https" : "http"
   const isSlowerThanIdle = limits.headMsMax >= limits.idleSeconds * 1000
-  const parts = { deps, limits, hosts, deadlines, sockets, proto, isSlowerThanIdle }
+  const findVal = createFindVal(deps.vals, limits.hostsMax)
+  const parts = { deps, limits, hosts, findVal, deadlines, sockets, proto, isSlowerThanIdle }
   return {
     isValHost: hosts.isValHost,
     fetch: (request, connection) => answer(parts, request, connection),
@@ -58,9 +61,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
 async function answer(parts: Parts, request: Request, connection: GatewayConnection): Promise<Response | undefined> {
   const { deps, hosts, sockets, deadlines } = parts
   const known = readHeaders(request.headers)
+  let visit: Visit | undefined
+  let seat: Seat | undefined
   try {
     const address = hosts.parse(known.host ?? "")
-    const val = address && (await findVal(deps, address))
+    const val = address && (await parts.findVal(address))
     // Also where there is no such val: how long the answer takes must not tell.
     const visitor = known.authorization === undefined ? stranger : await identify(deps, known.authorization)
     const admission = admit(val, visitor)
@@ -72,8 +77,7 @@ async function answer(parts: Parts, request: Request, connection: GatewayConnect
     const program = found instanceof Promise ? await found : found
     const isSocket = isSocketRequest(request.method, known)
     if (isSocket) sockets.assertRoom(val.id)
-    const visit = toVisit(parts, { request, known, connection, address, val, visitor, body })
-    let seat: Seat
+    visit = toVisit(parts, { request, known, connection, address, val, visitor, body, isSocket })
     try {
       const entering = deps.runner.enter(program, visit.run, visit.seatRequest.signal)
       seat = entering instanceof Promise ? await entering : entering
@@ -83,18 +87,18 @@ async function answer(parts: Parts, request: Request, connection: GatewayConnect
     visit.run.attach(seat)
     if (isSocket) return await openSocket(visit, seat, sockets, val.id, deadlines)
     const outcome = await seat.fetch(visit.seatRequest)
-    return outcome.kind === "responded" ? passOn(visit, seat, outcome.response, deadlines) : answerStopped(visit, seat, outcome)
+    if (outcome.kind === "stopped") return answerStopped(visit, seat, outcome)
+    const passing = passOn(visit, seat, outcome.response, deadlines)
+    return passing instanceof Promise ? await passing : passing
   } catch (error) {
+    // Whatever happened, no run is left open and no seat taken.
+    if (visit) finish(visit, seat, { status: "crashed", error: { name: "Error", message: "The server made a mistake" } })
     return explain(parts, error, known, request)
   }
 }
 
 function assertMethod(method: string): void {
   if (method === "CONNECT") throw new AppError("method_not_allowed", "Cannot CONNECT: vals are no proxies")
-}
-
-function findVal(deps: GatewayDeps, address: ValAddress): Promise<Val | undefined> {
-  return address.id === undefined ? deps.vals.findByName(address.username, address.name) : deps.vals.findById(address.id)
 }
 
 interface Arrival {
@@ -105,11 +109,14 @@ interface Arrival {
   readonly val: Val
   readonly visitor: Visitor
   readonly body: RequestBody
+  readonly isSocket: boolean
 }
 
-function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body }: Arrival): Visit {
+function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body, isSocket }: Arrival): Visit {
   const { deps, limits, proto } = parts
-  const { url, method, headers, signal } = request
+  const { url, method, signal } = request
+  // A handshake is read from the headers of the request once more, when the val has agreed to it.
+  const headers = isSocket ? new Headers(request.headers) : request.headers
   const { host } = address
   prepareHeaders(headers, known, { address: connection.address(), proto, host }, visitor.isForUs)
   const run = deps.runs.open({

@@ -25,6 +25,7 @@ export async function openSocket(
   if (outcome.kind === "refused") return passOn(visit, seat, outcome.response, deadlines)
   const { socket, protocol } = outcome
   const relay = sockets.add(valId, socket, (end) => finishSocket(visit, seat, end))
+  visit.run.signal.addEventListener("abort", () => relay.end("broken"), { once: true })
   const headers: Record<string, string> = { "x-run-id": visit.run.id }
   if (protocol !== "") headers["sec-websocket-protocol"] = protocol
   if (visit.connection.upgrade({ data: relay, headers })) return undefined

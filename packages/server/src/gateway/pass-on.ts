@@ -70,7 +70,7 @@ function passOnStream(visit: Visit, seat: Seat, response: Response, deadlines: D
   if (!body) return complete(visit, seat, null, response)
   unlimit(visit)
   const succeed = () => finish(visit, seat, { status: "succeeded", error: null, responseStatus })
-  const { stream } = new AnswerStream(
+  const answer = new AnswerStream(
     body,
     {
       ended: succeed,
@@ -88,7 +88,9 @@ function passOnStream(visit: Visit, seat: Seat, response: Response, deadlines: D
     deadlines,
     visit.limits,
   )
-  return new Response(stream, response)
+  // Others may be in the same process, so that cancelling the run does not end what it has begun to say.
+  visit.run.signal.addEventListener("abort", () => answer.end(), { once: true })
+  return new Response(answer.stream, response)
 }
 
 function toBreak(visit: Visit, error: unknown) {

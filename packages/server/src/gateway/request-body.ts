@@ -31,8 +31,7 @@ export function readBody(request: Request, known: HeaderRecord, limits: BodyLimi
   return bytes === undefined ? new CountedBody(body, limits.requestBytesMax) : { content: body, input: null, isTooLarge: false }
 }
 
-/** The refusal of a body that is too large. */
-export function tooLarge(bytesMax: number): AppError {
+function tooLarge(bytesMax: number): AppError {
   return new AppError("body_too_large", `Cannot take the body: it is larger than ${bytesMax} bytes`)
 }
 

@@ -73,10 +73,7 @@ export function answerTurnedAway(visit: Visit, error: unknown): Response {
     finish(visit, undefined, { status: "cancelled", error: { name: "Cancelled", message: "The client went away" } })
     return new Response(null, { status: 502 })
   }
-  if (!(error instanceof AppError)) {
-    finish(visit, undefined, { status: "crashed", error: { name: "Error", message: "The server made a mistake" } })
-    throw error
-  }
+  if (!(error instanceof AppError)) throw error
   const { code, message } = error
   const retrySeconds = turnedAway.has(code) ? visit.limits.retrySeconds : undefined
   return answerFailed(visit, undefined, { status: "failed", error: { name: toErrorName(code), message } }, { code, message, retrySeconds })

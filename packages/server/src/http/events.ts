@@ -27,7 +27,10 @@ export function eventStream(steps: AsyncGenerator<readonly FollowEvent[]>, leave
         if (step.done) controller.close()
         else controller.enqueue(encoder.encode(step.value.map(toText).join("")))
       },
-      cancel: leave,
+      async cancel() {
+        leave()
+        await steps.return(undefined)
+      },
     },
     { highWaterMark: 0 },
   )

@@ -33,7 +33,6 @@ const died = { name: "ServerDied", message: "The server died while the val was r
 export class NodeWatch {
   readonly #deps: NodeWatchDeps
   readonly #seen = new Map<string, { readonly seenAt: number; readonly at: number }>()
-  #beatAt = 0
   #timer: Timer | undefined
   #round: Promise<void> = Promise.resolve()
   #isStopped = false
@@ -44,7 +43,7 @@ export class NodeWatch {
 
   /** Resolves when this node is known: before that, none of its runs may begin. */
   async start(): Promise<void> {
-    await this.#beat()
+    await this.#deps.nodes.beat(this.#deps.node, this.#deps.now())
     await this.sweep()
     this.#arm()
   }
@@ -55,7 +54,7 @@ export class NodeWatch {
     clearTimeout(this.#timer)
     await this.#round
     try {
-      await this.#deps.nodes.remove(this.#deps.node.id, this.#beatAt)
+      await this.#deps.nodes.remove(this.#deps.node.id)
     } catch (error) {
       this.#deps.onError(error)
     }
@@ -81,15 +80,10 @@ export class NodeWatch {
     return false
   }
 
-  async #beat(): Promise<void> {
-    const at = this.#deps.now()
-    await this.#deps.nodes.beat(this.#deps.node, at)
-    this.#beatAt = at
-  }
-
   #arm(): void {
     this.#timer = setTimeout(() => {
-      this.#round = this.#beat()
+      this.#round = this.#deps.nodes
+        .beat(this.#deps.node, this.#deps.now())
         .then(() => this.sweep())
         .catch((error: unknown) => this.#deps.onError(error))
         .then(() => {

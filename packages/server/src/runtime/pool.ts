@@ -22,6 +22,7 @@ interface Waiter {
 const demandWindowMs = 300_000
 const demandStepMs = 5_000
 const retryMs = 1_000
+const refillDelayMs = 25
 
 /**
  * Processes that are started before anybody needs them: a val that has never run finds one that is listening and warm. As many are kept as
@@ -35,6 +36,7 @@ export class Pool {
   #taken: { readonly atMs: number; count: number }[] = []
   #retryAtMs = 0
   #isStopped = false
+  #refilling: Timer | undefined
 
   constructor(deps: PoolDeps) {
     this.#deps = deps
@@ -58,8 +60,10 @@ export class Pool {
     if (this.#isStopped) throw new AppError("overloaded", "Cannot run the val: the server is stopping")
     this.#noteTaken()
     const sandbox = this.#ready.pop()
-    this.refill()
-    if (sandbox) return sandbox
+    if (sandbox) {
+      this.#refillSoon()
+      return sandbox
+    }
     return new Promise((resolve, reject) => {
       this.#waiters.push({ sinceMs: performance.now(), resolve, reject })
       this.refill()
@@ -74,6 +78,14 @@ export class Pool {
       this.#launching++
       void this.#launch()
     }
+  }
+
+  /** Starting a process takes the machine longer than a first answer does, which therefore goes first. */
+  #refillSoon(): void {
+    this.#refilling ??= setTimeout(() => {
+      this.#refilling = undefined
+      this.refill()
+    }, refillDelayMs)
   }
 
   /** Called every now and then: refuses those who have waited too long, and gives up what is no longer needed. */
@@ -96,6 +108,7 @@ export class Pool {
 
   async stop(): Promise<void> {
     this.#isStopped = true
+    clearTimeout(this.#refilling)
     for (const waiter of this.#waiters.splice(0)) waiter.reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
     await Promise.all(this.#ready.splice(0).map((sandbox) => sandbox.stop()))
   }

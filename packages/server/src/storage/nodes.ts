@@ -1,5 +1,5 @@
 import type { NodeStore } from "../domain/nodes.ts"
-import { type Database, firstRow } from "./database.ts"
+import type { Database } from "./database.ts"
 import { sql } from "./sql.ts"
 
 interface NodeRow {
@@ -25,8 +25,9 @@ export function createNodeStore(db: Database): NodeStore {
     },
     remove: (id, seenAt) =>
       db.write(function* () {
-        const removed = yield* firstRow(sql`delete from nodes where id = ${id} and seen_at = ${seenAt} returning id`)
-        return removed !== undefined
+        yield seenAt === undefined
+          ? sql`delete from nodes where id = ${id}`
+          : sql`delete from nodes where id = ${id} and seen_at = ${seenAt}`
       }),
   }
 }

@@ -14,6 +14,8 @@ export interface SearchText {
 /** A trigram index over the texts of public vals. */
 export interface SearchIndex {
   readonly schema: readonly string[]
+  /** What the second migration changes about it. */
+  readonly schemaChange: readonly string[]
   /** Replaces the text of a val, if there still is one. */
   replace(text: SearchText): Statements<void>
   /** Selects the `val_id` of public vals whose text contains the folded query of at least three characters. Of very many, not all are found. */
@@ -47,13 +49,9 @@ export const sqliteSearchIndex: SearchIndex = {
       insert into search_name (search_name, rowid, name) values ('delete', old.key, old.name);
       insert into search_body (search_body, rowid, body) values ('delete', old.key, old.body);
     end`,
-    `create trigger search_texts_updated after update of is_public, name on search_texts begin
-      insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1;
-      insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1;
-      insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1;
-      insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1;
-    end`,
+    toUpdateTrigger("update"),
   ],
+  schemaChange: ["drop trigger search_texts_updated", toUpdateTrigger("update of is_public, name")],
   *replace({ valId, isPublic, name, body }) {
     const found = yield sql`select key, is_public, name, body from search_texts where val_id = ${valId}`
     const [before] = found as readonly TextRow[]
@@ -97,6 +95,7 @@ export const postgresSearchIndex: SearchIndex = {
     "create index search_names on search_texts using gin (name gin_trgm_ops) where is_public = 1",
     "create index search_bodies on search_texts using gin (body gin_trgm_ops) where is_public = 1",
   ],
+  schemaChange: [],
   *replace({ valId, isPublic, name, body }) {
     yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where val_id = ${valId}`
   },
@@ -111,4 +110,13 @@ export const postgresSearchIndex: SearchIndex = {
       (trigrams[0]?.rarity ?? 0) < limits.rarityMin ? contains(folded) : allOf(trigrams.map((trigram) => contains(trigram.text)))
     return sql`select t.val_id from search_texts t where t.is_public = 1 and ${condition} limit ${countMax}`
   },
+}
+
+function toUpdateTrigger(event: string): string {
+  return `create trigger search_texts_updated after ${event} on search_texts begin
+      insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1;
+      insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1;
+      insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1;
+      insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1;
+    end`
 }

@@ -72,7 +72,9 @@ function defineCreate(suite: ApiSuite): void {
     const run = async (body?: object) => expectStatus(await call("POST", path(made), { as: ada, body }), 200).json
     expect(await run()).toMatchObject({ returnValue: 2, val: { version: 2 } })
     expect(await run({ version: 1 })).toMatchObject({ returnValue: 1, val: { version: 1 } })
-    expect(refusalOf(await call("POST", path(made), { as: ada, body: { version: 3 } }))).toEqual([404, "version_not_found"])
+    for (const version of [0, 3, 2 ** 40]) {
+      expect(refusalOf(await call("POST", path(made), { as: ada, body: { version } }))).toEqual([404, "version_not_found"])
+    }
   })
 
   test("is on the account of whoever runs it, and the owner sees it too", async () => {
@@ -101,7 +103,7 @@ function defineCreate(suite: ApiSuite): void {
     ["too many args", { args: Array.from({ length: limits.argsMax + 1 }, () => 0) }],
     ["args that are too deep", `{"args":${deep(limits.argLevelsMax + 1)}}`],
     ["args that are far too deep", `{"args":${deep(50_000)}}`],
-    ["version 0", { version: 0 }],
+    ["a negative version", { version: -1 }],
     ["a version that is no integer", { version: 1.5 }],
     ["a body that is no object", "[1]"],
   ]

@@ -43,6 +43,7 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
     email: "sample@example.com",
     code: `export const sample = "${unique}"`,
     hosts: ["api.example.com"],
+    version: 1,
     // The one scope that every token has which may create tokens at all.
     scopes: ["user:write"],
   }

@@ -34,7 +34,8 @@ export async function findTraces(api: TestApi, world: World, viewer: TestUser | 
 function toRequests(world: World): readonly SweptRequest[] {
   return routeNames.flatMap((name) => {
     const route: RouteDefinition = routes[name]
-    if (route.method !== "get") return []
+    // Calling a val leaves a run behind, whatever the method.
+    if (route.method !== "get" || route.scope?.endsWith(":write")) return []
     return toPaths(name, route, world).flatMap((path) => toQueries(name, route, world).map((query) => ({ name, path: path + query })))
   })
 }
@@ -81,7 +82,6 @@ function toQueries(name: string, route: RouteDefinition, world: World): readonly
     privacy: ["public", "unlisted", "private"],
     userId: [world.ada.id, world.bob.id],
     query: words,
-    args: ["[]"],
   }
   const params = Object.keys(route.query?.shape ?? {})
   if (params.includes("query")) return words.map((word) => `?query=${encodeURIComponent(word)}`)

@@ -31,13 +31,13 @@ export async function createWorld(api: TestApi): Promise<World> {
   // She may look, with a token of which everybody has a copy.
   const reader = await addToken(api, eve, ["val:read", "user:read", "run:read"])
   pools.keep("otherBearer", reader)
-  await addEve(api, pools, eve, reader.token, ada)
+  const eveRuns = await addEve(api, pools, eve, reader.token, ada)
   const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
   const refill = async () => {
     for (const user of [ada, bob]) await refillUser(api, pools, user)
   }
   await refill()
-  return { api, pools, learn: (request, answer) => learn(pools, tokens, request, answer), refill, look: () => look(api, eve, ada) }
+  return { api, pools, learn: (request, answer) => learn(pools, tokens, request, answer), refill, look: () => look(api, eve, ada, eveRuns) }
 }
 
 async function addToken(
@@ -53,7 +53,9 @@ async function addToken(
   return { id: json.id, token: json.token }
 }
 
-async function addEve(api: TestApi, pools: Pools, eve: TestUser, token: string, ada: TestUser): Promise<void> {
+/** Gives the ids of the runs of her vals. */
+async function addEve(api: TestApi, pools: Pools, eve: TestUser, token: string, ada: TestUser): Promise<readonly string[]> {
+  const runs: string[] = []
   for (const privacy of ["public", "unlisted", "private"]) {
     const id = await addVal(api, eve, `eve_${privacy}`, privacy, `export default "albatross ${privacy}"`)
     pools.keep("val", { id, name: `eve_${privacy}`, username: "eve", token })
@@ -61,10 +63,14 @@ async function addEve(api: TestApi, pools: Pools, eve: TestUser, token: string, 
     expectStatus(await api.call("POST", `/v1/vals/${id}/versions`, { as: eve, body: { code } }), 201)
     const comment = expectStatus(await api.call("POST", `/v1/vals/${id}/comments`, { as: eve, body: { comment: "mine" } }), 201)
     pools.keep("comment", { id: comment.json.id, token })
-    if (privacy !== "private") pools.keep("run", { id: await addRun(api, { id, version: 1 }, eve, ada), token: ada.token })
-    pools.keep("run", { id: await addRun(api, { id, version: 2 }, eve, eve), token })
+    const byAda = privacy === "private" ? [] : [await addRun(api, { id, version: 1 }, eve, ada)]
+    const byEve = await addRun(api, { id, version: 2 }, eve, eve)
+    for (const run of byAda) pools.keep("run", { id: run, token: ada.token })
+    pools.keep("run", { id: byEve, token })
+    runs.push(...byAda, byEve)
   }
   expectStatus(await api.call("PUT", "/v1/me/secrets/KEY", { as: eve, body: { value: "v" } }), 204)
+  return runs
 }
 
 async function addVal(api: TestApi, user: TestUser, name: string, privacy: string, code: string): Promise<string> {
@@ -124,25 +130,29 @@ function learn(pools: Pools, tokens: ReadonlyMap<string, string>, request: Reque
   if ("scopes" in json) pools.add("token", { id: json.id, token: [...tokens.values()].includes(sent) ? sent : anybody })
 }
 
-/** Everything of Eve's, as she sees it and as others do; likes, comments and references of others are theirs to change. */
-async function look(api: TestApi, eve: TestUser, ada: TestUser): Promise<unknown> {
+/** Everything of Eve's, as she sees it and as others do; likes, comments, references and runs of others are theirs to make. */
+async function look(api: TestApi, eve: TestUser, ada: TestUser, runIds: readonly string[]): Promise<unknown> {
   const views: unknown[] = []
   for (const privacy of ["public", "unlisted", "private"]) {
     const name = `eve_${privacy}`
     const { json: val } = expectStatus(await api.call("GET", `/v1/alias/eve/${name}`, { as: eve }), 200)
-    const { likeCount: _likes, referenceCount: _references, ...kept } = val
+    const { likeCount: _likes, referenceCount: _references, ...kept } = withoutLastRun(val)
     const versions = expectStatus(await api.call("GET", `/v1/vals/${val.id}/versions`, { as: eve }), 200)
     const module = expectStatus(await api.call("GET", `/v/eve/${name}`, { as: eve }), 200)
-    const runs = expectStatus(await api.call("GET", `/v1/vals/${val.id}/runs`, { as: eve }), 200)
     const query = encodeURIComponent(`albatross two ${privacy}`)
     const found = expectStatus(await api.call("GET", `/v1/search/vals?query=${query}`, { as: eve }), 200)
     const toStranger = expectStatus(await api.call("GET", `/v1/vals/${val.id}`, { as: ada }), privacy === "private" ? 404 : 200)
     const isFound = found.json.data.some((hit: { id: string }) => hit.id === val.id)
-    views.push(kept, versions.json, module.text, runs.json, isFound, toStranger.status)
+    views.push(kept, versions.json.data.map(withoutLastRun), module.text, isFound, toStranger.status)
   }
+  for (const id of runIds) views.push(expectStatus(await api.call("GET", `/v1/runs/${id}`, { as: eve }), 200).json)
   const tokens = expectStatus(await api.call("GET", "/v1/me/tokens", { as: eve }), 200).json.data as { id: string; scopes: unknown }[]
   const secrets = expectStatus(await api.call("GET", "/v1/me/secrets", { as: eve }), 200).json.data
   const health = expectStatus(await api.call("GET", "/healthz"), 200)
   const readiness = expectStatus(await api.call("GET", "/readyz"), 200)
   return [views, tokens.map(({ id, scopes }) => ({ id, scopes })), secrets, health.json, readiness.json]
+}
+
+function withoutLastRun({ runStartAt: _start, runEndAt: _end, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  return rest
 }

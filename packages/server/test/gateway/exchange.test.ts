@@ -247,6 +247,24 @@ describe("a client that goes away", () => {
   }
 })
 
+test("a run that is cancelled in the middle of an answer is broken off", async () => {
+  const gone = Promise.withResolvers<void>()
+  await stage.addVal("endless", () => {
+    const first = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(10))
+    return new Response(new ReadableStream({ start: first, cancel: () => gone.resolve() }))
+  })
+  const response = await stage.visit("endless")
+  const reader = response.body?.getReader()
+  await reader?.read()
+  const id = response.headers.get("x-run-id")
+  // A run is on disk, where it is looked for, a moment after it has begun.
+  const cancel = () => fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/cancel`, { method: "POST", ...asAda() })
+  while (!(await cancel()).ok);
+  expect(await reader?.read().catch(() => "broken")).toBe("broken")
+  await gone.promise
+  expect(await stage.runOf(response)).toMatchObject({ status: "cancelled", request: { status: 200 } })
+})
+
 describe("a val that fails", () => {
   const thrown = { name: "TypeError", message: "<b>x</b> is not a function", stack: "TypeError: <b>x</b>\n    at ada/throws.tsx:1:2" }
 
@@ -300,6 +318,22 @@ describe("a val that fails", () => {
       }
     })
   }
+
+  test("for a reason that is ours is a 500 without details, and leaves no run open", async () => {
+    await stage.addVal("unlucky")
+    stage.runner.refusal = new Error("a bug with a secret in it")
+    try {
+      const response = await stage.visit("unlucky", "/", asAda())
+      expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining("secret")])
+    } finally {
+      stage.runner.refusal = undefined
+    }
+    const val = await stage.hamlet.deps.vals.findByName("ada", "unlucky")
+    const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
+    const list = () => stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
+    while ((await list()).items.length === 0);
+    expect((await list()).items[0]?.status).toBe("crashed")
+  })
 
   test("or takes too long is a 504", async () => {
     const asked = Promise.withResolvers<void>()

@@ -100,6 +100,15 @@ describe("a val cannot", () => {
     }
   })
 
+  test("do harm with the words behind its status", async () => {
+    for (const words of ["\xff\xfe", "", "x".repeat(5000), "<script>", "a\tb"]) {
+      const { text } = await visitRaw((socket) => {
+        socket.write(Buffer.from(`HTTP/1.1 200 ${words}\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok`, "latin1"))
+      })
+      expect(text).toMatch(/^HTTP\/1\.1 (200|502) /)
+    }
+  })
+
   test("add an answer of its own behind the one it was asked for", async () => {
     const { text } = await visitRaw(`${ok}content-length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`)
     expect(text).not.toContain("evil")

@@ -15,7 +15,7 @@ async function addSocketVal(name: string, handler: Partial<Bun.WebSocketHandler<
 }
 
 interface Client {
-  readonly socket: WebSocket
+  readonly socket: WebSocket & { terminate(): void }
   readonly messages: (string | ArrayBuffer)[]
   readonly closed: Promise<{ code: number; reason: string }>
   /** Waits for so many messages. */
@@ -24,7 +24,7 @@ interface Client {
 
 async function open(name: string, protocols: readonly string[] = [], headers: Record<string, string> = {}): Promise<Client> {
   const options = { protocols, headers: { host: `ada-${name}.localhost`, ...headers } } as unknown as string[]
-  const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/chat?room=1`, options)
+  const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/chat?room=1`, options) as Client["socket"]
   socket.binaryType = "arraybuffer"
   const messages: (string | ArrayBuffer)[] = []
   let wake = () => {}
@@ -122,6 +122,22 @@ describe("a WebSocket through the gateway", () => {
     expect(await lastRun("fragile")).toMatchObject({ status: "crashed", error: { name: "BrokenSocket" } })
   })
 
+  test("closes on both sides when its run is cancelled", async () => {
+    const gone = Promise.withResolvers<number>()
+    await addSocketVal("stopped", { open: (socket) => void socket.send("hi"), close: (_, code) => gone.resolve(code) })
+    const client = await open("stopped")
+    await client.heard(1)
+    const headers = { authorization: `Bearer ${stage.ada.token}` }
+    const val = await stage.hamlet.deps.vals.findByName("ada", "stopped")
+    for (let id: string | undefined; id === undefined; ) {
+      const list = await fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val?.id}/runs`, { headers })
+      id = ((await list.json()) as { data: { id: string }[] }).data[0]?.id
+      if (id) await fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/cancel`, { method: "POST", headers })
+    }
+    expect([(await client.closed).code, await gone.promise]).toEqual([1001, 1001])
+    expect((await lastRun("stopped")).status).toBe("cancelled")
+  })
+
   test("ends for the val when the client is simply gone", async () => {
     const gone = Promise.withResolvers<number>()
     await addSocketVal("lonely", { close: (_, code) => gone.resolve(code) })
@@ -178,6 +194,19 @@ describe("a WebSocket through the gateway", () => {
     await flooded.promise
     expect((await lastRun("flood")).status).toBe("succeeded")
     client.destroy()
+  })
+
+  test("works where answers may be longer in coming than connections may be idle", async () => {
+    await using patient = await openGatewayStage(undefined, { HAMLET_RUN_SECONDS_MAX: "600" })
+    await patient.addVal("echo")
+    patient.runner.serve("ada/echo", () => new Response("plain"), { message: (socket, message) => void socket.send(message) })
+    const options = { headers: { host: "ada-echo.localhost" } } as unknown as string[]
+    const socket = new WebSocket(`ws://127.0.0.1:${patient.port}/`, options)
+    await new Promise((resolve) => socket.addEventListener("open", resolve))
+    socket.send("again")
+    const { data } = await new Promise<MessageEvent>((resolve) => socket.addEventListener("message", resolve))
+    socket.close()
+    expect([data, await (await patient.visit("echo")).text()]).toEqual(["again", "plain"])
   })
 
   test("closes when a message is larger than it may be", async () => {

@@ -30,7 +30,7 @@ export function findSqliteFaults(statement: Statement, rows: readonly SqlitePlan
 
 function isHarmlessScan(statement: Statement, rows: readonly SqlitePlanRow[], row: SqlitePlanRow): boolean {
   const [, name = "", rest = ""] = /^SCAN (\S+)(?: (.*))?$/.exec(row.detail) ?? []
-  if (name === "CONSTANT" || smallTables.has(name) || isSubquery(rows, name)) return true
+  if (name === "CONSTANT" || /^\d+-ROW$/.test(name) || smallTables.has(name) || isSubquery(rows, name)) return true
   // Full-text search with a MATCH: the M in the plan that FTS5 gives itself.
   if (/^VIRTUAL TABLE INDEX \d+:.*M/.test(rest)) return true
   const index = /^USING (?:COVERING )?INDEX (\w+)$/.exec(rest)?.[1] ?? ""

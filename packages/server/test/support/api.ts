@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { dirname } from "node:path"
-import { compose, type Hamlet } from "../../src/compose.ts"
+import { compose, type Hamlet, type Replacements } from "../../src/compose.ts"
 import { loadConfig } from "../../src/config.ts"
 import { createUser, ensureFirstUser } from "../../src/domain/users.ts"
 import { assertFitsDocument } from "./answers.ts"
@@ -41,9 +41,13 @@ export interface TestAnswer {
 export const testBaseUrl = "http://hamlet.test"
 
 /** Opens the server on a database; `env` are settings of the operator. */
-export async function openApi(open: OpenDatabase = databases[0]?.open as OpenDatabase, env: Record<string, string> = {}): Promise<TestApi> {
+export async function openApi(
+  open: OpenDatabase = databases[0]?.open as OpenDatabase,
+  env: Record<string, string> = {},
+  replacements: Replacements = {},
+): Promise<TestApi> {
   const database = await open()
-  const hamlet = await compose(toConfig(database, env))
+  const hamlet = await compose(toConfig(database, env), replacements)
   const { user, token } = await ensureFirstUser(hamlet.deps, { username: "admin", token: undefined })
   const call = createCall(hamlet)
   return {

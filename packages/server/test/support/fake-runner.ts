@@ -23,11 +23,16 @@ export class FakeRunner implements Runner {
   refusal: AppError | undefined
   /** While it is there, everybody waits for it before they get a seat. */
   gate: Promise<void> | undefined
+  /** What happens before somebody gets a seat. */
+  onEnter: ((run: RunListener) => Promise<void>) | undefined
+  /** Whether every value that is returned is too large. */
+  isCut = false
 
   enter(program: Program, run: RunListener, signal?: AbortSignal): Seat | Promise<Seat> {
     if (this.refusal) throw this.refusal
-    const seat = new FakeSeat(program, run)
+    const seat = new FakeSeat(program, run, this.isCut)
     this.seats.push(seat)
+    if (this.onEnter) return this.onEnter(run).then(() => seat)
     if (!this.gate) return seat
     const gone = new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
     return Promise.race([this.gate.then(() => seat), gone])
@@ -44,12 +49,14 @@ export class FakeRunner implements Runner {
 class FakeSeat implements Seat {
   readonly #program: Program
   readonly #run: RunListener
+  readonly #isCut: boolean
   readonly #stopped = Promise.withResolvers<Stopped>()
   hasLeft = false
 
-  constructor(program: Program, run: RunListener) {
+  constructor(program: Program, run: RunListener, isCut: boolean) {
     this.#program = program
     this.#run = run
+    this.#isCut = isCut
   }
 
   get program(): Program {
@@ -59,7 +66,7 @@ class FakeSeat implements Seat {
   call(args: readonly unknown[]): Promise<CallOutcome> {
     return this.#race(async () => {
       const value = await (await this.#load())?.(...args)
-      return { kind: "returned", value: JSON.parse(JSON.stringify(value) ?? "null"), isCut: false }
+      return { kind: "returned", value: JSON.parse(JSON.stringify(value) ?? "null"), isCut: this.#isCut }
     })
   }
 

@@ -72,12 +72,21 @@ function prepare(own: OwnGroup, name: string, noteFolder: (folder: string) => vo
     const enabled = own.version === 1 ? own.controllers : delegate(parent, folder, own.controllers)
     if (enabled.length === 0) throw new Error("its controllers cannot be handed down")
     if (enabled.includes("cpu")) weigh(own.version, folder)
+    assertJoinable(join(folder, "trial"))
     return Object.fromEntries(enabled.map((controller) => [controller, { version: own.version, folder }]))
   } catch (error) {
     removeGroup(folder)
     failures.push(`cgroup v${own.version} (${own.controllers.join(", ")}) is not usable: ${toReason(error)}`)
     return {}
   }
+}
+
+/** One may be allowed to make a group and still not to put a process there. */
+function assertJoinable(folder: string): void {
+  mkdirSync(folder)
+  const { success } = Bun.spawnSync(["/bin/sh", "-c", 'echo $$ >"$1"', "sh", join(folder, "cgroup.procs")], { stderr: "ignore" })
+  removeGroup(folder)
+  if (!success) throw new Error("no process can be put into its groups")
 }
 
 /** All sandboxes together weigh as much as if each core had a process of its own, against the server and whatever else is there. */
@@ -91,13 +100,22 @@ function weigh(version: 1 | 2, folder: string): void {
 function delegate(parent: string, folder: string, wanted: readonly Controller[]): Controller[] {
   if (!enable(parent, wanted)) {
     const leaf = join(parent, ownLeafName)
+    const own = listOwnProcesses(parent)
     mkdirSync(leaf, { recursive: true })
-    for (const pid of listOwnProcesses(parent)) writeFileSync(join(leaf, "cgroup.procs"), String(pid))
-    if (!enable(parent, wanted)) throw new Error("other processes are in the server's group; start it in one of its own")
+    move(own, leaf)
+    if (!enable(parent, wanted)) {
+      move(own, parent)
+      removeGroup(leaf)
+      throw new Error("other processes are in the server's group; start it in one of its own")
+    }
   }
   enable(folder, wanted)
   const enabled = readFileSync(join(folder, "cgroup.subtree_control"), "utf8").trim().split(" ")
   return wanted.filter((controller) => enabled.includes(controller))
+}
+
+function move(pids: readonly number[], folder: string): void {
+  for (const pid of pids) writeFileSync(join(folder, "cgroup.procs"), String(pid))
 }
 
 function enable(folder: string, wanted: readonly Controller[]): boolean {

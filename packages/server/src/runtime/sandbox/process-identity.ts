@@ -4,12 +4,13 @@ import { readFileSync, readlinkSync } from "node:fs"
  * A text that means one process and no other, now or later: a number alone is given to somebody else as soon as its process is gone.
  * Undefined when there is no such process. Where there is no /proc it is the number alone.
  *
- * `{pid}-{when it started, in ticks since the machine did}-{pid namespace}-{this start of the machine}`
+ * `{pid}-{when it started, in ticks since the machine did}-{pid namespace}-{this start of the machine}`, short since it is a part of the
+ * addresses of sockets, which may not be long.
  */
 export function identityOf(pid: number): string | undefined {
   if (process.platform !== "linux") return hasProcess(pid) ? String(pid) : undefined
   const startedTicks = readProcessStat(pid)?.startedTicks
-  return startedTicks === undefined ? undefined : [pid, startedTicks, readPidNamespace(), readBootId()].join("-")
+  return startedTicks === undefined ? undefined : [pid, startedTicks.toString(36), readPidNamespace(), readBootId()].join("-")
 }
 
 /**
@@ -52,12 +53,14 @@ export function parseProcessStat(text: string): ProcessStat | undefined {
 }
 
 function readPidNamespace(): string {
-  pidNamespace ??= /\d+/.exec(readLink("/proc/self/ns/pid"))?.[0] ?? "0"
+  pidNamespace ??= Number(/\d+/.exec(readLink("/proc/self/ns/pid"))?.[0] ?? 0)
+    .toString(36)
+    .slice(-4)
   return pidNamespace
 }
 
 function readBootId(): string {
-  bootId ??= (readText("/proc/sys/kernel/random/boot_id") ?? "0").slice(0, 8).trim()
+  bootId ??= (readText("/proc/sys/kernel/random/boot_id") ?? "0").slice(0, 4).trim()
   return bootId
 }
 

@@ -1,14 +1,14 @@
-import { appendFileSync, chmodSync, lstatSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
+import { appendFileSync, chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, type Stats, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
 import { identityOf } from "./process-identity.ts"
-import { groupsFile, sweepServers } from "./sweep.ts"
+import { groupsFile, removeIfEmpty, sweepServers } from "./sweep.ts"
 
-/** Longer addresses of Unix sockets are refused by some systems: macOS takes 104 bytes with the closing zero, Linux 108. */
-const socketPathBytesMax = 103
+/** Longer addresses of Unix sockets are refused; the closing zero counts too. */
+const socketPathBytesMax = process.platform === "linux" ? 107 : 103
 /** What follows after the server's folder in the longest of them. */
-const sandboxPart = "/s0000000/run/control.sock"
+const sandboxPart = "/s999999/run/control.sock"
 /** A server may be in one process more than once, as in tests. */
 const serversPerProcessMax = 1000
 
@@ -35,11 +35,13 @@ export class RuntimeFolder {
     this.name = `${basename(parent)}-${basename(path)}`
   }
 
-  /** Makes the folder, and removes what dead servers of the same data folder have left. */
+  /** Makes the folder, and removes what dead servers of this user have left, of whatever data folder. */
   static async create(dataDir: string, endMsMax: number): Promise<RuntimeFolder> {
-    const parent = join(chooseTemporaryFolder(), toParentName(dataDir))
+    const parentName = toParentName(dataDir)
+    const temporary = chooseTemporaryFolder(parentName)
+    const parent = join(temporary, parentName)
     const folder = new RuntimeFolder(parent, createOwn(parent))
-    await sweepServers(parent, endMsMax)
+    await Promise.all(listParents(temporary).map((path) => sweepServers(path, endMsMax)))
     return folder
   }
 
@@ -57,23 +59,39 @@ export class RuntimeFolder {
 
   stop(): void {
     rmSync(this.path, { recursive: true, force: true })
-    try {
-      rmdirSync(this.#parent)
-    } catch {
-      // Another server is using it.
-    }
+    removeIfEmpty(this.#parent)
   }
 }
 
-function chooseTemporaryFolder(): string {
+function chooseTemporaryFolder(parentName: string): string {
   const folder = tmpdir()
-  const longest = `/hamlet-4294967295-00000000/${identityOf(process.pid)}.999${sandboxPart}`
-  return Buffer.byteLength(folder + longest) <= socketPathBytesMax ? folder : "/tmp"
+  const longest = join(folder, parentName, `${identityOf(process.pid)}.0`) + sandboxPart
+  return Buffer.byteLength(longest) <= socketPathBytesMax ? folder : "/tmp"
 }
 
 function toParentName(dataDir: string): string {
   const hash = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 8)
-  return `hamlet-${process.getuid?.() ?? 0}-${hash}`
+  return `hamlet-${ownUid()}-${hash}`
+}
+
+/** Those of other data folders included, but nothing that somebody else has put there under such a name. */
+function listParents(temporary: string): string[] {
+  const prefix = `hamlet-${ownUid()}-`
+  return readdirSync(temporary)
+    .filter((name) => name.startsWith(prefix) && /^[0-9a-f]{8}$/.test(name.slice(prefix.length)))
+    .map((name) => join(temporary, name))
+    .filter((path) => {
+      const found = lstatSync(path, { throwIfNoEntry: false })
+      return found !== undefined && isOurs(found)
+    })
+}
+
+function isOurs(found: Stats): boolean {
+  return found.isDirectory() && found.uid === ownUid()
+}
+
+function ownUid(): number {
+  return process.getuid?.() ?? 0
 }
 
 function createOwn(parent: string): string {
@@ -94,7 +112,7 @@ function claimParent(parent: string): void {
   makeFolder(parent)
   const found = lstatSync(parent, { throwIfNoEntry: false })
   if (!found) return
-  if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid))
+  if (!isOurs(found))
     throw new AppError("sandbox_unavailable", `Cannot use the folder "${parent}" for sandboxes: it belongs to somebody else`)
   chmodSync(parent, 0o711)
 }

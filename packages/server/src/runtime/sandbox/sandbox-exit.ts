@@ -43,8 +43,8 @@ const signalNames: ReadonlyMap<number, string> = new Map([
 ])
 /** A shell, and bubblewrap, report the signal that ended a process as an exit code. */
 const signalCode = 128
-/** The kernel enforces CPU time by one clock and reports it by another. */
-const cpuTolerance = 0.9
+/** The kernel enforces CPU time by a coarse clock and reports it by a fine one. */
+const cpuTolerance = 0.5
 /** V8 gives up a little before the limit. */
 const fullHeapShare = 0.75
 

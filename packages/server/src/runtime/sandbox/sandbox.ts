@@ -170,7 +170,7 @@ export class Sandbox {
     const start = {
       processPath: join(this.#folder.path, processFile),
       reportPath: isolation.hasOuterProcess ? join(this.#folder.path, bubblewrapFile) : "/dev/null",
-      filterPath,
+      filterPath: isolation.hasOuterProcess ? filterPath : "/dev/null",
       joinPaths: this.#group?.joinPaths ?? [],
       hasOwnUser: isolation.hasOwnUser,
       limits,
@@ -179,7 +179,7 @@ export class Sandbox {
       cwd: isolation.hasOuterProcess ? "/" : this.#folder.scratch,
       env: isolation.toEnvironment(this.#folder),
       // Nobody reads what a val writes past the guest, so a flood of it costs nothing.
-      stdio: ["ignore", "ignore", process.env.DBG ? "inherit" : stderr],
+      stdio: ["ignore", "ignore", stderr],
     })
   }
 

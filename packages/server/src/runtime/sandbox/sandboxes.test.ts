@@ -217,6 +217,16 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
   })
 })
 
+test("A sandbox without bubblewrap ends when its scratch folder is full", async () => {
+  await using open = await openSandboxes({ isolation: "deno", limits: { scratchBytesMax: megabyte, watchMs: 10 } })
+  const sandbox = await open.sandboxes.launch()
+  await evaluate(
+    sandbox,
+    "await Deno.mkdir(scratch + '/a'); for (let i = 0; i < 4; i++) await Deno.writeFile(scratch + '/a/' + i, new Uint8Array(500_000))",
+  )
+  expect(await sandbox.exited).toMatchObject({ reason: "files", message: expect.stringContaining("more than the limit of 1048576 bytes") })
+})
+
 describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
   test("has a scratch folder of limited size", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap", limits: { scratchBytesMax: 4 * megabyte } })
@@ -304,6 +314,22 @@ describe("The control socket", () => {
     expect(heard).toEqual(["a 3 true", "b 100000 true", "c 1 true"])
   })
 
+  test("has said everything before the sandbox counts as ended", async () => {
+    await using open = await openSandboxes({})
+    const sandbox = await open.sandboxes.launch()
+    let heard = 0
+    sandbox.onMessage = () => {
+      heard++
+    }
+    start(sandbox, 'await write(\'{"kind":"pong"}\\n\'.repeat(5000)); Deno.exit(7)')
+    expect(await sandbox.exited).toMatchObject({
+      reason: "exited",
+      code: 7,
+      message: "The process of the val ended: it exited with code 7",
+    })
+    expect(heard).toBe(5000)
+  })
+
   test("an error of whoever listens ends nothing", async () => {
     const open = await openSandboxes({})
     const sandbox = await open.sandboxes.launch()
@@ -325,6 +351,8 @@ describe("Sandboxes", () => {
     const before = sandbox.usage()
     if (!before) throw new Error("no usage")
     sandbox.setPriority("idle")
+    const hasShares = open.sandboxes.report.details.some((detail) => detail.startsWith("CPU share limited by cgroup"))
+    if (hasShares) expect(listGroups(sandboxFolderName(sandbox)).map((path) => readIdle(join(path, sandbox.id)))).toContain("1")
     await evaluate(sandbox, "globalThis.kept = new Uint8Array(50_000_000).fill(1); const end = Date.now() + 100; while (Date.now() < end);")
     sandbox.setPriority("normal")
     const after = sandbox.usage()
@@ -335,6 +363,19 @@ describe("Sandboxes", () => {
     sandbox.setPriority("idle")
     sandbox.send({ kind: "ping" })
     sandbox.addModules([{ url: "http://localhost:8080/x", code: "" }])
+  })
+
+  test.if(isLinux)("setPriority reaches every thread where there are no control groups", async () => {
+    await using open = await openSandboxes({ usesCgroups: false })
+    const sandbox = await open.sandboxes.launch()
+    const folder = `/proc/${findGuestPid(sandbox)}/task`
+    const readNices = () =>
+      readdirSync(folder).map((id) => Number(readFileSync(`${folder}/${id}/stat`, "utf8").split(") ")[1]?.split(" ")[16]))
+    sandbox.setPriority("idle")
+    expect(new Set(readNices())).toEqual(new Set([19]))
+    sandbox.setPriority("normal")
+    if (isRoot) expect(new Set(readNices())).toEqual(new Set([0]))
+    expect(sandbox.usage()?.memoryBytes).toBeGreaterThan(megabyte)
   })
 
   test("stop ends sandboxes that are still starting, and launch fails", async () => {
@@ -385,6 +426,16 @@ describe("Sandboxes", () => {
 afterAll(() => {
   expect(listGroups(`-${process.pid}-`)).toEqual([])
 })
+
+function sandboxFolderName(sandbox: { readonly socketPath: string }): string {
+  return sandbox.socketPath.split("/").at(-4) ?? ""
+}
+
+/** Undefined where the group has no say in it. */
+function readIdle(folder: string): string | undefined {
+  const path = [join(folder, "cpu.idle"), join(folder, "cpu.shares"), join(folder, "cpu.weight")].find((file) => existsSync(file))
+  return path && readFileSync(path, "utf8").trim().replace(/^2$/, "1")
+}
 
 function toLoad(url: string) {
   const limits = { logBytesMax: 1000, returnBytesMax: 1000 }

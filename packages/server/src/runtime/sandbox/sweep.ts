@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { killGroup, removeGroup } from "./cgroup.ts"
 import { isAlive, parseProcessStat, readProcessStat } from "./process-identity.ts"
@@ -19,6 +19,16 @@ const insideTicksMax = 6000
 export async function sweepServers(parent: string, endMsMax: number): Promise<void> {
   const dead = list(parent).filter((name) => !isAlive(name.slice(0, name.lastIndexOf("."))))
   await Promise.all(dead.map((name) => sweepServer(join(parent, name), endMsMax)))
+  removeIfEmpty(parent)
+}
+
+/** Another server may be using it. */
+export function removeIfEmpty(parent: string): void {
+  try {
+    rmdirSync(parent)
+  } catch {
+    // It is in use, or gone.
+  }
 }
 
 async function sweepServer(folder: string, endMsMax: number): Promise<void> {

@@ -5,7 +5,13 @@ import type { Migration } from "../migrate.ts"
 export const runs: Migration = {
   version: 2,
   name: "runs",
-  statements: (dialect) => [...imports(dialect), ...environment(dialect), ...runTables(dialect), ...runIndexes],
+  statements: (dialect) => [
+    ...imports(dialect),
+    ...environment(dialect),
+    ...runTables(dialect),
+    ...runIndexes,
+    ...dialect.search.schemaChange,
+  ],
 }
 
 /**

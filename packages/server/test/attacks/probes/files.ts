@@ -79,7 +79,7 @@ export const fileProbes: readonly ValProbe[] = [
   { tries: "to read the program of the server", code: ({ program }) => `return await Deno.readTextFile("${program}")`, denied: read },
   { tries: "to replace the deno that runs it", code: `Deno.writeTextFileSync("/deno", "x")`, denied: write },
   { tries: "to replace the program of the guest", code: `Deno.writeTextFileSync("/guest.js", "x")`, denied: write },
-  { tries: "to read the program of the guest", code: `return Deno.readTextFileSync(new URL(Deno.mainModule))`, denied: read },
+  { tries: "to read the program of the guest", code: `return Deno.readTextFileSync("/guest.js")`, denied: read },
   { tries: "to put a module into the cache", code: `Deno.mkdirSync("/deno-dir/remote/http", { recursive: true })`, denied: write },
   {
     tries: "to look through the cache of modules",
@@ -170,7 +170,7 @@ export const fileProbes: readonly ValProbe[] = [
   {
     tries: "to start the program of the guest a second time",
     code: `return Object.keys(await import("file:///guest.js?again"))`,
-    denied: /^NotCapable: Requires (read|write|net) access to /,
+    denied: /^TypeError: Requires read access to "\/guest\.js"/,
   },
   {
     tries: "to require a file of the host",
@@ -184,9 +184,9 @@ export const fileProbes: readonly ValProbe[] = [
   },
   {
     tries: "to learn from its own address where the program is on the host",
-    code: `return [Deno.mainModule, import.meta.filename ?? null, import.meta.dirname ?? null]`,
-    gets: ["file:///guest.js", null, null],
+    code: `return [Deno.mainModule === import.meta.url, import.meta.filename ?? null, import.meta.dirname ?? null, Deno.args.length]`,
+    gets: [true, null, null, 0],
   },
   { tries: "to learn the folder that it was started in", code: `return Deno.cwd()`, gets: "/tmp" },
-  { tries: "to learn where deno is on the host", code: `return Deno.execPath()`, gets: "/deno" },
+  { tries: "to learn where deno is on the host", code: `return Deno.execPath()`, gets: "deno" },
 ]

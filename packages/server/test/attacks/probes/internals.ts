@@ -101,7 +101,7 @@ export const internalsProbes: readonly ValProbe[] = [
   { tries: "to close its worker where there is none", code: `${core} core.ops.op_worker_close()`, ends: /^crashed / },
   {
     tries: "to close everything that is open",
-    code: `${core} for (const rid of Object.keys(core.resources())) core.tryClose(Number(rid))`,
+    code: `${core} for (const rid of Object.keys(core.resources())) core.tryClose(Number(rid)); await new Promise(() => {})`,
     ends: /^crashed /,
   },
   {

@@ -4,7 +4,8 @@ const { run, ffi, sys } = noPermission
 const anyFfi = /^NotCapable: Requires ffi access, /
 const anyRun = /^NotCapable: Requires run access, /
 /** Of a process of one's own Node gives no error but one that says how it ended. */
-const noChild = /^Error: (spawn|spawnSync) .*(EPERM|EACCES|ENOENT)|^NotCapable: Requires run access to /
+const noChild =
+  /^Error: (spawn|spawnSync) .*(EPERM|EACCES|ENOENT)|^NotCapable: Requires run access to |^Error: Failed to spawn 'deno': no path to search/
 
 /** Other programs, native code, signals, other users, and whatever else a process could do to the machine. */
 export const processProbes: readonly ValProbe[] = [
@@ -31,7 +32,7 @@ export const processProbes: readonly ValProbe[] = [
   },
   {
     tries: "to fork itself as Node does",
-    code: `Deno.writeTextFileSync("/tmp/fork.js", ""); return await new Promise((resolve, reject) => { import("node:child_process").then(({ fork }) => { const child = fork("/tmp/fork.js"); child.once("error", reject); child.once("spawn", () => resolve(child.pid)) }).catch(reject) })`,
+    code: `Deno.writeTextFileSync("/tmp/fork.js", ""); return await new Promise((resolve, reject) => { import("node:child_process").then(({ fork }) => { const child = fork("/tmp/fork.js", { execPath: "/deno" }); child.once("error", reject); child.once("spawn", () => resolve(child.pid)) }).catch(reject) })`,
     denied: noChild,
   },
   {

@@ -32,6 +32,7 @@ export function describeVillage(title: string, env: Readonly<Record<string, stri
         const { left, exitCode, stderr } = await get().leave()
         expect(left).toEqual([])
         expect(stderr).toBe("")
+        expect(get().hamlet.stdout).not.toContain("FORGED")
         expect(exitCode).toBe(0)
       },
       probeMsMax,

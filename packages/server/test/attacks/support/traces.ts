@@ -21,11 +21,11 @@ export class Traces {
 
   /** Notes what there is now. */
   look(serverPid: number): readonly SeenProcess[] {
-    const own = new Set(listGroups(serverPid))
+    const own = listGroups(serverPid)
     const found = listDescendants(serverPid)
     for (const seen of found) {
       this.#processes.set(`${seen.pid} ${seen.startedTicks}`, seen)
-      for (const group of listGroups(seen.pid)) if (!own.has(group)) this.#noteGroup(group, own)
+      for (const group of listGroups(seen.pid)) this.#noteGroup(group, own)
       for (const argument of seen.command) this.#noteFolder(argument)
     }
     return found
@@ -51,11 +51,10 @@ export class Traces {
     ]
   }
 
-  #noteGroup(group: string, own: ReadonlySet<string>): void {
-    this.#groups.add(group)
-    const above = dirname(group)
-    // Groups of sandboxes are in one of the server, which is in the one that the server itself is in.
-    if (![...own].some((folder) => folder === above || folder.startsWith(`${above}/`))) this.#groups.add(above)
+  /** Groups of sandboxes are in one of the server, which is in the one that the server itself is in. A process that ends is in none. */
+  #noteGroup(group: string, own: readonly string[]): void {
+    const isBelow = (folder: string) => own.some((ownGroup) => folder.startsWith(`${ownGroup}/`))
+    for (let folder = group; isBelow(folder); folder = dirname(folder)) this.#groups.add(folder)
   }
 
   /** Folders of sandboxes are among the arguments of what starts them. */
@@ -74,6 +73,6 @@ function listGroups(pid: number): readonly string[] {
       const [, controllers = "", path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
       const roots =
         controllers === "" ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] : [`/sys/fs/cgroup/${controllers.replace("name=", "")}`]
-      return roots.map((root) => join(root, path)).filter((folder) => existsSync(join(folder, "cgroup.procs")))
+      return roots.map((root) => join(root, path).replace(/\/$/, "")).filter((folder) => existsSync(join(folder, "cgroup.procs")))
     })
 }

@@ -8,7 +8,7 @@ import { type SandboxLimits, sandboxLimits } from "../sandbox-limits.ts"
 import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
 
 export const denoPath = fileURLToPath(import.meta.resolve("deno/deno"))
-export const standInGuestPath = fileURLToPath(new URL("./stand-in-guest.ts", import.meta.url))
+const standInGuestPath = fileURLToPath(new URL("./stand-in-guest.ts", import.meta.url))
 export const isRoot = process.getuid?.() === 0
 export const hasBubblewrap = process.platform === "linux" && Bun.which("bwrap") !== null
 
@@ -21,11 +21,6 @@ export function notRun(name: string, reason: string): void {
 
 export function createDataDir(): string {
   return mkdtempSync(join(tmpdir(), "hamlet-sandbox-test-"))
-}
-
-export interface TestSandboxes extends AsyncDisposable {
-  readonly sandboxes: Sandboxes
-  readonly errors: unknown[]
 }
 
 /** Sandboxes with a stand-in for the guest. Disposing fails if they have reported an error or left anything behind. */
@@ -69,7 +64,7 @@ function listOwnFolders(dataDir: string): string[] {
 }
 
 /** Has the stand-in guest run code as the body of an async function, and gives what it returned. */
-export async function evaluate(sandbox: Sandbox, code: string): Promise<unknown> {
+export async function evaluate(sandbox: Pick<Sandbox, "socketPath">, code: string): Promise<unknown> {
   const response = await fetch("http://val/", { unix: sandbox.socketPath, method: "POST", body: code })
   const { value, error } = (await response.json()) as { value?: unknown; error?: string }
   if (error !== undefined) throw new Error(error)
@@ -77,7 +72,7 @@ export async function evaluate(sandbox: Sandbox, code: string): Promise<unknown>
 }
 
 /** The same for code that ends the process: nobody waits for an answer. */
-export function start(sandbox: Sandbox, code: string): void {
+export function start(sandbox: Pick<Sandbox, "socketPath">, code: string): void {
   evaluate(sandbox, code).catch(() => {})
 }
 

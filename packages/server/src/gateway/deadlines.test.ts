@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test"
+import { Deadlines } from "./deadlines.ts"
+
+test("Deadlines looks at everything until it is over", async () => {
+  const deadlines = new Deadlines(1)
+  const done = Promise.withResolvers<void>()
+  let looks = 0
+  deadlines.add({ check: () => ++looks === 3 })
+  deadlines.add({
+    check() {
+      if (looks >= 3) done.resolve()
+      return looks >= 3
+    },
+  })
+  await done.promise
+  expect([looks, deadlines.size]).toEqual([3, 0])
+  const again = Promise.withResolvers<void>()
+  deadlines.add({
+    check() {
+      again.resolve()
+      return true
+    },
+  })
+  await again.promise
+  deadlines.stop()
+})
+
+test("Deadlines forgets what was removed", () => {
+  const deadlines = new Deadlines(1_000_000)
+  const overseen = { check: () => true }
+  deadlines.add(overseen)
+  deadlines.remove(overseen)
+  expect(deadlines.size).toBe(0)
+  deadlines.stop()
+})

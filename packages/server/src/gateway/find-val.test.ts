@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test"
+import type { Val } from "../domain/vals.ts"
+import { createFindVal } from "./find-val.ts"
+
+const address = { host: "ada-hello.localhost", id: undefined, username: "ada", name: "hello" }
+const hello = { id: "1", ownerName: "Ada", name: "Hello", privacy: "public" } as Val
+
+/** A store that holds these vals, and tells how it was asked. */
+function open(...kept: Val[]) {
+  const vals = new Map(kept.map((val) => [val.id, val]))
+  const asked: string[] = []
+  const find = createFindVal(
+    {
+      async findById(id) {
+        asked.push("id")
+        return vals.get(id)
+      },
+      async findByName(username, name) {
+        asked.push("name")
+        return [...vals.values()].find((val) => val.ownerName.toLowerCase() === username && val.name.toLowerCase() === name)
+      },
+    },
+    2,
+  )
+  return { vals, asked, find }
+}
+
+describe("createFindVal", () => {
+  test("asks for names once, and by the id from then on", async () => {
+    const { asked, find } = open(hello)
+    expect([await find(address), await find(address), await find(address)]).toEqual([hello, hello, hello])
+    expect(asked).toEqual(["name", "id", "id"])
+  })
+
+  test("finds who has the names now when the val was renamed, replaced or deleted", async () => {
+    const { vals, find } = open(hello)
+    await find(address)
+    vals.set("1", { ...hello, name: "other" })
+    expect(await find(address)).toBeUndefined()
+    vals.set("2", { ...hello, id: "2" })
+    expect((await find(address))?.id).toBe("2")
+    vals.delete("2")
+    expect(await find(address)).toBeUndefined()
+    vals.set("3", { ...hello, id: "3" })
+    expect((await find(address))?.id).toBe("3")
+  })
+
+  test("looks for a private val as it looks for one that does not exist", async () => {
+    const { vals, asked, find } = open({ ...hello, privacy: "private" })
+    await find(address)
+    await find(address)
+    expect(asked).toEqual(["name", "name"])
+    vals.set("1", hello)
+    await find(address)
+    vals.set("1", { ...hello, privacy: "private" })
+    await find(address)
+    await find(address)
+    expect(asked.slice(-1)).toEqual(["name"])
+  })
+
+  test("keeps so many addresses and no more", async () => {
+    const { asked, find } = open(hello)
+    for (const host of ["a", "b", "c"]) await find({ ...address, host })
+    await find({ ...address, host: "a" })
+    await find({ ...address, host: "c" })
+    expect(asked).toEqual(["name", "name", "name", "name", "id"])
+  })
+
+  test("takes an id as it is", async () => {
+    const { asked, find } = open(hello)
+    expect(await find({ host: "x", id: "1", username: "", name: "" })).toEqual(hello)
+    expect(asked).toEqual(["id"])
+  })
+})

@@ -1,0 +1,38 @@
+import type { Val, ValStore } from "../domain/vals.ts"
+import type { ValAddress } from "./val-hosts.ts"
+
+/** Finds the val at an address, as it stands at this moment. */
+export type FindVal = (address: ValAddress) => Promise<Val | undefined>
+
+/**
+ * Stores find vals by their ids with the least effort, so the ids that belong to names are kept here. A val that was found by its id and
+ * still has the names is the one that the names belong to; for any other the store is asked for the names.
+ */
+export function createFindVal(vals: Pick<ValStore, "findById" | "findByName">, addressesMax: number): FindVal {
+  const ids = new Map<string, string>()
+  const findByName = async (address: ValAddress) => {
+    const val = await vals.findByName(address.username, address.name)
+    // Looking for a private val has to take as long as looking for one that does not exist.
+    if (!val || val.privacy === "private") return val
+    if (ids.size >= addressesMax) ids.clear()
+    ids.set(address.host, val.id)
+    return val
+  }
+  return async (address) => {
+    if (address.id !== undefined) return vals.findById(address.id)
+    const id = ids.get(address.host)
+    if (id === undefined) return findByName(address)
+    const val = await vals.findById(id)
+    if (val && hasNames(val, address) && val.privacy !== "private") return val
+    ids.delete(address.host)
+    return findByName(address)
+  }
+}
+
+function hasNames({ ownerName, name }: Val, address: ValAddress): boolean {
+  return isSame(name, address.name) && isSame(ownerName, address.username)
+}
+
+function isSame(name: string, lower: string): boolean {
+  return name === lower || name.toLowerCase() === lower
+}

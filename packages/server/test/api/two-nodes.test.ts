@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test"
+import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
+import { describeEachDatabase, type OpenDatabase } from "../support/databases.ts"
+
+const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
+
+describeEachDatabase("two servers on one database", (open) => {
+  /** Two servers, the second of which leaves the database to the first. */
+  async function openTwo(): Promise<{ one: TestApi; two: TestApi; close(): Promise<void> }> {
+    const database = await open()
+    const shared: OpenDatabase = async () => ({ ...database, close: async () => {} })
+    const [one, two] = [await openApi(shared), await openApi(shared)]
+    const close = async () => {
+      await two.close()
+      await one.close()
+    }
+    return { one, two, close }
+  }
+
+  const isOver = async (api: TestApi, id: string, as: string) => (await api.call("GET", `/v1/runs/${id}`, { as })).json.runEndAt !== null
+
+  async function until(isSo: () => Promise<boolean>): Promise<void> {
+    while (!(await isSo())) await Bun.sleep(5)
+  }
+
+  async function startHanging(api: TestApi) {
+    const { token } = await api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
+    const val = expectStatus(await api.call("POST", "/v1/vals", { as: token, body: { code: hang } }), 200).json
+    const headers = { prefer: "respond-async" }
+    const { id } = expectStatus(await api.call("POST", `/v1/vals/${val.id}/runs`, { as: token, headers }), 202).json
+    await until(async () => (await api.call("GET", `/v1/runs/${id}/logs`, { as: token })).json.data.length === 1)
+    return { id, token }
+  }
+
+  test("cancel and follow each other's runs", async () => {
+    const { one, two, close } = await openTwo()
+    const { id, token } = await startHanging(one)
+    const response = await two.hamlet.app.request(`${testBaseUrl}/v1/runs/${id}/logs`, {
+      headers: { accept: "text/event-stream", authorization: `Bearer ${token}` },
+    })
+    const text = response.text()
+    expect(expectStatus(await two.call("POST", `/v1/runs/${id}/cancel`, { as: token }), 200).json).toEqual({ found: true })
+    await until(() => isOver(two, id, token))
+    expect((await two.call("GET", `/v1/runs/${id}`, { as: token })).json).toMatchObject({ status: "cancelled" })
+    expect(await text).toMatch(/"message":"begun"[\s\S]+event: end\ndata: \{"status":"cancelled"/)
+    await close()
+  })
+
+  test("leave each other's runs alone, and say of their own that they ended when they stop", async () => {
+    const { one, two, close } = await openTwo()
+    const [first, second] = [await startHanging(one), await startHanging(two)]
+    await two.close()
+    expect((await one.call("GET", `/v1/runs/${first.id}`, { as: first.token })).json).toMatchObject({ status: "running", error: null })
+    const { json } = await one.call("GET", `/v1/runs/${second.id}`, { as: second.token })
+    expect(["crashed", "cancelled"]).toContain(json.status)
+    expect(json.runEndAt).not.toBeNull()
+    await close()
+  })
+})

@@ -1,0 +1,227 @@
+import { expect } from "bun:test"
+import { hostProbes } from "./probes/hosts.ts"
+import { rawRequests } from "./probes/raw-requests.ts"
+import { parseRaw, sendRaw } from "./support/raw.ts"
+import { describeVillage, probe } from "./support/test-village.ts"
+import type { SavedVal, Village } from "./support/village.ts"
+
+/** Tells what it was sent, and remembers it; whoever calls it with something else than a request has got in by the back door. */
+const echoCode = `const seen = []
+export default async function (...args) {
+  const [request] = args
+  if (!(request instanceof Request)) {
+    seen.push({ called: args })
+    return { called: args }
+  }
+  if (new URL(request.url).pathname === "/seen") return Response.json(seen)
+  const entry = { method: request.method, url: request.url, headers: Object.fromEntries(request.headers), body: await request.text() }
+  seen.push(entry)
+  return Response.json(entry)
+}
+`
+
+interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly called?: unknown
+}
+
+let count = 0
+const newMark = () => `mark${++count}x`
+
+async function seenBy(village: Village, val: SavedVal, mark: string): Promise<readonly Seen[]> {
+  const { json } = await village.visit(val, { path: "/seen" })
+  return (json as readonly Seen[]).filter((entry) => JSON.stringify(entry).includes(mark))
+}
+
+/** Headers that a client might use to be somebody else, or to be somewhere else. */
+const headerProbes: readonly { readonly tries: string; readonly headers: string; check(seen: Seen, host: string): void }[] = [
+  {
+    tries: "to say where it comes from",
+    headers: "X-Forwarded-For: 6.6.6.6\r\nX-Real-IP: 6.6.6.6\r\nForwarded: for=6.6.6.6\r\n",
+    check: ({ headers }) =>
+      expect([headers["x-forwarded-for"], headers["x-real-ip"], headers.forwarded]).toEqual(["127.0.0.1", undefined, undefined]),
+  },
+  {
+    tries: "to say which host it means",
+    headers: "X-Forwarded-Host: localhost\r\nX-Host: localhost\r\nX-Forwarded-Server: localhost\r\n",
+    check: ({ headers, url }, host) =>
+      expect([headers["x-forwarded-host"], headers["x-forwarded-server"], new URL(url).host]).toEqual([host, undefined, host]),
+  },
+  {
+    tries: "to say that it came by https",
+    headers: "X-Forwarded-Proto: https\r\nX-Forwarded-Port: 443\r\nX-Forwarded-Scheme: https\r\n",
+    check: ({ headers, url }) =>
+      expect([headers["x-forwarded-proto"], headers["x-forwarded-port"], url.slice(0, 5)]).toEqual(["http", undefined, "http:"]),
+  },
+  {
+    tries: "to name another path",
+    headers: "X-Original-URL: /v1/me\r\nX-Rewrite-URL: /v1/me\r\n",
+    check: ({ url }) => expect(new URL(url).pathname).toMatch(/^\/mark/),
+  },
+  { tries: "to name another method", headers: "X-HTTP-Method-Override: DELETE\r\n", check: ({ method }) => expect(method).toBe("POST") },
+  {
+    tries: "to speak for the gateway",
+    headers: "X-Hamlet-Failure: 1\r\nX-Hamlet-Run: x\r\nX-Run-Id: forged\r\nX-Request-Id: forged\r\n",
+    check: ({ headers }) => expect(Object.keys(headers).filter((name) => /^x-(hamlet|run|request)/.test(name))).toEqual([]),
+  },
+  {
+    tries: "to have headers of a hop passed on",
+    headers: "Keep-Alive: timeout=5\r\nProxy-Authorization: Basic eDp5\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\nTrailer: x\r\n",
+    check: ({ headers }) =>
+      expect(
+        ["keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding"].filter((name) => name in headers),
+      ).toEqual([]),
+  },
+  {
+    tries: "to have headers taken away by naming them",
+    headers: "Connection: x-own, host, x-forwarded-for, content-length\r\nX-Own: 1\r\n",
+    check: ({ headers, body }, host) =>
+      expect([headers["x-own"], headers.host, headers["x-forwarded-for"], body]).toEqual([undefined, host, "127.0.0.1", "hello"]),
+  },
+  {
+    tries: "to pollute prototypes by names of headers",
+    headers: "__proto__: forged\r\nconstructor: forged\r\nprototype: forged\r\ntoString: forged\r\nhasOwnProperty: forged\r\n",
+    check: ({ method }) => expect(method).toBe("POST"),
+  },
+  {
+    tries: "to have its body taken for a compressed one",
+    headers: "Content-Encoding: gzip\r\n",
+    check: ({ body }) => expect(body).toBe("hello"),
+  },
+  {
+    tries: "to be answered in parts before it has sent all",
+    headers: "Expect: 100-continue\r\n",
+    check: ({ body, headers }) => expect([body, headers.expect]).toEqual(["hello", undefined]),
+  },
+]
+
+/** Paths that try to leave the part of the guest's address space that is for requests. */
+const pathProbes = [
+  "/../cMARK",
+  "/%2e%2e/cMARK",
+  "/.%2e/cMARK",
+  "/a/../../cMARK",
+  "/\\..\\cMARK",
+  "//cMARK",
+  "/..;/cMARK",
+  "/%2e%2e%2fcMARK",
+  "/..%5ccMARK",
+  "/cMARK",
+  "/hMARK/x",
+  "/?x=/../cMARK",
+  "/#/../cMARK",
+  "http://evil.test/../cMARK",
+  "/MARK%00",
+  "/MARK\xff\xfe",
+]
+/** Hosts that reach a val in more or less usual ways; the last ones have ports that there are not. */
+const pathHosts = ["ada-echo.localhost:P", "ada-echo.localhost:", "ada-echo.localhost.:P"]
+const impossibleHosts = ["ada-echo.localhost:65536", "ada-echo.localhost:99999", "ada-echo.localhost:999999"]
+
+/** Either the val gets it as the request that it is, or it is refused as the client's mistake: it is never a call, nor the val's fault. */
+async function knockAtBackDoor(village: Village, val: SavedVal, path: string, host: string): Promise<void> {
+  const mark = newMark()
+  const body = JSON.stringify({ args: ["forged", mark] })
+  const head = `POST ${path.replaceAll("MARK", mark)} HTTP/1.1\r\nHost: ${host.replaceAll(":P", `:${village.port}`)}\r\n`
+  const [answer] = parseRaw(await sendRaw(village.port, `${head}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`))
+  const seen = await seenBy(village, val, mark)
+  expect([host, path, seen.filter(({ called }) => called !== undefined)]).toEqual([host, path, []])
+  expect(`${host} ${path} ${answer?.status}`).toMatch(/ (200|400|404)$/)
+  expect(seen.map(({ method, body: text }) => [method, text])).toEqual(answer?.status === 200 ? [["POST", body]] : [])
+}
+
+describeVillage("what a client tries on a val's web address", {}, (village) => {
+  let echo: Promise<SavedVal> | undefined
+  const getEcho = () => {
+    echo ??= village().save(village().ada, { name: "echo", code: echoCode, privacy: "public" })
+    return echo
+  }
+
+  for (const { tries, bytes, statuses } of rawRequests)
+    probe(village, `a client tries ${tries}`, async (place) => {
+      const val = await getEcho()
+      const mark = newMark()
+      const answers = parseRaw(await sendRaw(place.port, bytes({ host: val.host, otherHost: val.host, mark })))
+      expect(answers.map(({ status }) => status)).toEqual([...statuses])
+      const seen = await seenBy(place, val, mark)
+      expect(seen.filter(({ url }) => url.includes("smuggled"))).toEqual([])
+      expect(seen).toHaveLength(statuses[0] === 200 ? 1 : 0)
+      for (const { headers } of seen) expect([headers.authorization, headers["x-forwarded-for"]]).toEqual([undefined, "127.0.0.1"])
+    })
+
+  for (const { tries, host, answers } of hostProbes)
+    probe(village, `a client tries ${tries}`, async (place) => {
+      await getEcho()
+      const bytes = `GET /v1/me HTTP/1.1\r\nHost: ${host.replaceAll(":P", `:${place.port}`)}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`
+      const [answer] = parseRaw(await sendRaw(place.port, bytes))
+      expect(whoAnswered(answer)).toBe(answers)
+    })
+
+  probe(village, "a client names two hosts", async (place) => {
+    const { host } = await getEcho()
+    for (const [first, second] of [
+      [host, `localhost:${place.port}`],
+      [`localhost:${place.port}`, host],
+    ]) {
+      const bytes = `GET /v1/me HTTP/1.1\r\nHost: ${first}\r\nHost: ${second}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`
+      const answers = parseRaw(await sendRaw(place.port, bytes))
+      // One of them, and not a mixture; or none.
+      expect(["val", "no val", "api", "nobody"]).toContain(whoAnswered(answers[0]))
+      expect(answers.length).toBeLessThanOrEqual(1)
+    }
+  })
+
+  probe(village, "a client names one host in the address and another in the header", async (place) => {
+    const { host } = await getEcho()
+    const ask = async (target: string, header: string) =>
+      whoAnswered(
+        parseRaw(
+          await sendRaw(place.port, `GET ${target} HTTP/1.1\r\nHost: ${header}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`),
+        )[0],
+      )
+    // The header decides in both cases: what is checked and what is done must be about the same host.
+    expect(await ask(`http://localhost:${place.port}/v1/me`, host)).toBe("val")
+    expect(await ask(`http://${host}/v1/me`, `localhost:${place.port}`)).toBe("api")
+  })
+
+  probe(village, "a client tries to use the API through the host of a val", async (place) => {
+    const { host } = await getEcho()
+    const answer = await place.visit({ host }, { path: "/v1/me", headers: { authorization: `Bearer ${place.mallory.token}` } })
+    expect(answer.json.url).toBe(`http://${host}/v1/me`)
+    // The val must not get hold of the token with which its visitor could be impersonated.
+    expect(answer.text).not.toContain(place.mallory.token)
+  })
+
+  for (const { tries, headers, check } of headerProbes)
+    probe(village, `a client tries ${tries}`, async (place) => {
+      const { host } = await getEcho()
+      const mark = newMark()
+      const connection = headers.includes("Connection: x-own") ? "" : "Connection: close\r\n"
+      const bytes = `POST /${mark} HTTP/1.1\r\nHost: ${host}\r\n${headers}${connection}Content-Length: 5\r\n\r\nhello`
+      const answer = parseRaw(await sendRaw(place.port, bytes)).find(({ status }) => status !== 100)
+      expect(answer?.status).toBe(200)
+      check(JSON.parse(answer?.body ?? "{}") as Seen, host)
+    })
+
+  for (const path of pathProbes)
+    probe(village, `a client tries to get past the guest's front door with ${JSON.stringify(path)}`, async (place) => {
+      for (const host of pathHosts) await knockAtBackDoor(place, await getEcho(), path, host)
+    })
+
+  for (const host of impossibleHosts)
+    probe(village, `a client tries to get past the guest's front door by way of ${host}`, async (place) => {
+      for (const path of pathProbes) await knockAtBackDoor(place, await getEcho(), path, host)
+    })
+})
+
+function whoAnswered(answer: { readonly status: number; readonly body: string } | undefined): string {
+  if (!answer || (answer.status === 400 && answer.body === "")) return "nobody"
+  const { code, url } = JSON.parse(answer.body) as { code?: string; url?: string }
+  if (answer.status === 200 && url?.endsWith("/v1/me")) return "val"
+  if (answer.status === 401 && code === "unauthenticated") return "api"
+  if (answer.status === 404 && code === "val_not_found") return "no val"
+  return `${answer.status} ${answer.body.slice(0, 200)}`
+}

@@ -1,0 +1,31 @@
+import type { CallOutcome, HttpOutcome, Program, RunListener, Runner, Seat, SocketOutcome, Stopped } from "../../src/domain/execution.ts"
+
+const error = { name: "Error", message: "no such luck", stack: "Error: no such luck\n    at ada/hello.tsx:1:1" }
+
+/** Runs nothing: what there is to find is in the way to a val and back. Half of the calls fail, in one way or another. */
+export const echoRunner: Runner = {
+  enter: (_program: Program, run: RunListener) => new EchoSeat(run),
+  retire() {},
+  status: () => ({ isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 }),
+}
+
+const outcomes: readonly Stopped["status"][] = ["failed", "timed_out", "crashed"]
+
+class EchoSeat implements Seat {
+  readonly #run: RunListener
+
+  constructor(run: RunListener) {
+    this.#run = run
+  }
+
+  async call(args: readonly unknown[]): Promise<CallOutcome> {
+    this.#run.log({ at: new Date().toISOString(), level: "log", message: String(args[0]) })
+    const status = outcomes[args.length - 1]
+    return status === undefined ? { kind: "returned", value: args, isCut: false } : { kind: "stopped", status, error }
+  }
+
+  fetch = (): Promise<HttpOutcome> => Promise.resolve({ kind: "responded", response: new Response("hello") })
+  connect = (): Promise<SocketOutcome> => Promise.resolve({ kind: "stopped", status: "failed", error })
+  stop(): void {}
+  leave(): void {}
+}

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { connect } from "node:net"
+import { notRun } from "../support/databases.ts"
+import type { HamletProcess } from "../support/hamlet-process.ts"
+import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+
+const title = "the gateway in front of sandboxed vals"
+const mega = 1024 ** 2
+const sizes = { streamBytes: 256 * mega, growthBytesMax: 100 * mega, sockets: 1_000 }
+
+if (Bun.which("bwrap")) describe(title, define)
+else notRun(title, "bubblewrap is not installed")
+
+function define(): void {
+  let stage: Stage
+  let hamlet: HamletProcess
+  let port = 0
+  beforeAll(async () => {
+    stage = await openStage()
+    const served = await stage.serve({ HAMLET_LOG_LEVEL: "error", HAMLET_RUNS_PER_VAL_MAX: "2000", HAMLET_RUNS_PER_ACCOUNT_MAX: "2000" })
+    hamlet = served.hamlet
+    port = Number(new URL(served.baseUrl).port)
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  const headers = { authorization: `Bearer ${chosenToken}` }
+  const save = async (name: string, code: string) => {
+    const body = JSON.stringify({ name, code, type: "http", privacy: "public" })
+    const response = await fetch(`http://127.0.0.1:${port}/v1/vals`, { method: "PUT", headers, body })
+    expect(`${response.status} ${response.ok ? "" : await response.text()}`).toBe("200 ")
+  }
+  const visit = (name: string, path = "/", { headers: more, ...init }: RequestInit = {}) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      ...init,
+      headers: { ...(more as Record<string, string>), host: `ada-${name}.localhost:${port}` },
+    })
+  const runOf = async (response: Response) => {
+    for (;;) {
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/runs/${response.headers.get("x-run-id")}`, { headers })
+      const run = (await answer.json()) as { status: string; request: object; error: object | null; logs: { message: string }[] }
+      if (answer.status === 200 && run.status !== "running") return run
+    }
+  }
+  const open = (name: string, protocols: readonly string[] = []) =>
+    new WebSocket(`ws://127.0.0.1:${port}/`, { protocols, headers: { host: `ada-${name}.localhost` } } as unknown as string[])
+  const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hamlet.pid}/status`, "utf8"))?.[1]) * 1024
+
+  test("a val sees its public address and where a request came from", async () => {
+    await save(
+      "seen",
+      `export default (request: Request) => Response.json([request.method, request.url, Object.fromEntries(request.headers)])`,
+    )
+    const response = await visit("seen", "/a/b?c=d", { method: "POST", body: "x", headers: { "user-agent": "test", "x-mine": "1" } })
+    const [method, url, sent] = (await response.json()) as [string, string, Record<string, string>]
+    expect([method, url]).toEqual(["POST", `http://ada-seen.localhost:${port}/a/b?c=d`])
+    expect(sent).toMatchObject({ "x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http", "x-mine": "1", "user-agent": "test" })
+    expect(await runOf(response)).toMatchObject({ status: "succeeded", request: { status: 200 } })
+  })
+
+  test("a val that throws is a 502 with its stack for the owner", async () => {
+    await save("throws", `export default () => { throw new RangeError("too far") }`)
+    const response = await visit("throws", "/", { headers: { ...headers, accept: "application/json" } })
+    expect(response.status).toBe(502)
+    expect(await response.json()).toMatchObject({
+      code: "run_failed",
+      runError: { name: "RangeError", message: "too far", stack: expect.stringContaining("ada/throws.tsx:1") },
+    })
+    expect(await (await visit("throws")).text()).not.toContain("too far")
+  })
+
+  test("a val that compresses its answer is understood", async () => {
+    await save(
+      "packed",
+      `export default () => new Response(new Response("packed ".repeat(1000)).body!.pipeThrough(new CompressionStream("gzip")), {
+        headers: { "content-type": "text/plain", "content-encoding": "gzip" },
+      })`,
+    )
+    const response = await visit("packed")
+    expect([response.headers.get("content-encoding"), await response.text()]).toEqual(["gzip", "packed ".repeat(1000)])
+  })
+
+  test("a WebSocket agrees on the protocol the val chooses", async () => {
+    const take = (options: string) => `export default (request: Request) => {
+      const { socket, response } = Deno.upgradeWebSocket(request, ${options})
+      socket.onopen = () => socket.send("hello")
+      socket.onmessage = ({ data }) => data === "close" ? socket.close(4002, "as told") : socket.send(data)
+      return response
+    }`
+    await save("chooses", take(`{ protocol: "b" }`))
+    await save("echoes", take("{}"))
+    const chosen = open("chooses", ["a", "b"])
+    const first = await new Promise<MessageEvent>((resolve) => chosen.addEventListener("message", resolve))
+    expect([first.data, chosen.protocol]).toEqual(["hello", "b"])
+    chosen.send("close")
+    const closed = await new Promise<CloseEvent>((resolve) => chosen.addEventListener("close", resolve))
+    expect([closed.code, closed.reason]).toEqual([4002, "as told"])
+  })
+
+  /** The head of the answer to a handshake. */
+  function handshake(name: string): Promise<string> {
+    return new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1")
+      let text = ""
+      socket.on("data", (chunk) => {
+        text += chunk.toString("latin1")
+        if (!text.includes("\r\n\r\n")) return
+        socket.destroy()
+        resolve(text)
+      })
+      const key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+      socket.write(`GET / HTTP/1.1\r\nHost: ada-${name}.localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`)
+    })
+  }
+
+  test("a val that wants no WebSocket answers as it likes", async () => {
+    await save("wantsnone", `export default () => new Response("no sockets here", { status: 426, headers: { "x-why": "because" } })`)
+    const text = await handshake("wantsnone")
+    expect(text).toStartWith("HTTP/1.1 426")
+    expect(text).toMatch(/x-why: because/i)
+  })
+
+  test(`${sizes.sockets} WebSockets are open at the same time, and each hears its own`, async () => {
+    const sockets = await Promise.all(
+      Array.from({ length: sizes.sockets }, async () => {
+        const socket = open("echoes")
+        await new Promise((resolve, reject) => {
+          socket.addEventListener("message", resolve, { once: true })
+          socket.addEventListener("close", ({ code }) => reject(new Error(`closed with ${code}`)), { once: true })
+        })
+        return socket
+      }),
+    )
+    const answers = await Promise.all(
+      sockets.map((socket, index) => {
+        socket.send(`I am ${index}`)
+        return new Promise<string>((resolve) => socket.addEventListener("message", ({ data }) => resolve(data), { once: true }))
+      }),
+    )
+    expect(answers).toEqual(sockets.map((_, index) => `I am ${index}`))
+    await Promise.all(
+      sockets.map((socket) => {
+        socket.close()
+        return new Promise((resolve) => socket.addEventListener("close", resolve))
+      }),
+    )
+  })
+
+  test("a long answer streams without the server keeping it, and a long request too", async () => {
+    await save(
+      "pours",
+      `const chunk = new Uint8Array(65536)
+      export default async (request: Request) => {
+        if (request.method === "POST") {
+          let bytes = 0
+          for await (const part of request.body!) bytes += part.length
+          return new Response(String(bytes))
+        }
+        let left = ${sizes.streamBytes} / chunk.length
+        return new Response(new ReadableStream({ pull(controller) { left-- > 0 ? controller.enqueue(chunk) : controller.close() } }))
+      }`,
+    )
+    await (await visit("pours", "/", { method: "POST", body: "warm" })).text()
+    const before = rss()
+    let most = before
+    let bytes = 0
+    for await (const part of (await visit("pours")).body ?? []) {
+      bytes += part.length
+      most = Math.max(most, rss())
+    }
+    expect(bytes).toBe(sizes.streamBytes)
+    let left = sizes.streamBytes / 65536
+    const body = new ReadableStream({
+      async pull(controller) {
+        await new Promise((resolve) => setImmediate(resolve))
+        if (left-- > 0) controller.enqueue(new Uint8Array(65536))
+        else controller.close()
+        if (left % 100 === 0) most = Math.max(most, rss())
+      },
+    })
+    const response = await visit("pours", "/", { method: "POST", body })
+    expect(await response.text()).toBe(String(sizes.streamBytes))
+    expect(most - before).toBeLessThan(sizes.growthBytesMax)
+  }, 60_000)
+
+  test("a client that does not read is not read ahead for", async () => {
+    const before = rss()
+    const socket = connect(port, "127.0.0.1")
+    socket.pause().on("error", () => {})
+    socket.write("GET / HTTP/1.1\r\nHost: ada-pours.localhost\r\n\r\n")
+    // What the server takes from the val while nobody reads: other requests are the clock.
+    for (let index = 0; index < 300; index++) await (await visit("seen")).text()
+    expect(rss() - before).toBeLessThan(sizes.growthBytesMax)
+    socket.destroy()
+  })
+}
