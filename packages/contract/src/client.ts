@@ -1,15 +1,18 @@
 import { toAnswer } from "./client/answer.ts"
 import { systemClock } from "./client/clock.ts"
 import { contract } from "./client/contract.ts"
+import { ConnectionError } from "./client/errors.ts"
+import { type FollowOptions, follow as followEvents } from "./client/follow.ts"
 import { clientLimits } from "./client/limits.ts"
 import { followPages } from "./client/pages.ts"
 import { type PreparedRequest, type Server, toRequest } from "./client/request.ts"
-import { type SendDeps, send } from "./client/send.ts"
+import { type Received, type SendDeps, send } from "./client/send.ts"
 import type { AnyAnswer, AnyCallOptions, AnyPage, Client, ClientOptions } from "./client/types.ts"
 import type { RouteName } from "./routes.ts"
 
 export type { Clock } from "./client/clock.ts"
 export { ApiError, ConnectionError, type Issue, LinkError } from "./client/errors.ts"
+export type { FollowOptions, RunEvent } from "./client/follow.ts"
 export type { Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
 export type { Answer, CallOptions, Client, ClientOptions, Fetch, Item, NotModified, Output, PageName } from "./client/types.ts"
@@ -34,8 +37,15 @@ export function createClient(options: ClientOptions): Client {
     for await (const page of pages(name, input, call)) yield* page.data
   }
 
+  const refuse = (request: PreparedRequest, received: Received) => {
+    toAnswer(contract.routes.getRunLogs, request, received, deps.clock.now())
+    throw new ConnectionError(`Cannot follow "${request.url}": the answer has no body`, {})
+  }
+  const follow = ({ run_id, from = 0 }: { run_id: string; from?: number }, options: FollowOptions = {}) =>
+    followEvents({ ...deps, refuse }, prepare("getRunLogs", { run_id }), from, options)
+
   // The methods are made in a loop over the table that their types are mapped from, which no compiler can follow.
-  return { ...toMethods(body), raw: toMethods(raw), pages, items } as unknown as Client
+  return { ...toMethods(body), raw: toMethods(raw), pages, items, follow } as unknown as Client
 }
 
 type Call<Result> = (name: RouteName, input?: object, call?: AnyCallOptions) => Promise<Result>

@@ -38,7 +38,7 @@ describe("routes", () => {
   })
 
   test("none has the name of something else that the client has", () => {
-    for (const name of ["raw", "pages", "items", "then"]) expect(routeNames as readonly string[]).not.toContain(name)
+    for (const name of ["raw", "pages", "items", "follow", "then"]) expect(routeNames as readonly string[]).not.toContain(name)
   })
 })
 

@@ -1,5 +1,7 @@
-import { describe, expect, test } from "bun:test"
-import { startVal } from "./support/vals.ts"
+import { afterEach, describe, expect, test } from "bun:test"
+import { startVal, stopVals } from "./support/vals.ts"
+
+afterEach(stopVals)
 
 /** A val that returns what the JavaScript it is given evaluates to. */
 const evaluating = `export default (code: string) => (0, eval)(code)`

@@ -1,5 +1,7 @@
-import { describe, expect, test } from "bun:test"
-import { startVal } from "./support/vals.ts"
+import { afterEach, describe, expect, test } from "bun:test"
+import { startVal, stopVals } from "./support/vals.ts"
+
+afterEach(stopVals)
 
 const imports = `import process, { env as named } from "node:process"\n`
 const env = { API_KEY: "secret ✓", HAMLET_URL: "http://localhost:8080" }

@@ -1,6 +1,8 @@
-import { describe, expect, test } from "bun:test"
+import { afterEach, describe, expect, test } from "bun:test"
 import type { Failure } from "../src/protocol.ts"
-import { startVal } from "./support/vals.ts"
+import { startVal, stopVals } from "./support/vals.ts"
+
+afterEach(stopVals)
 
 /** The error of a call. */
 async function errorOf(code: string) {

@@ -1,5 +1,7 @@
-import { describe, expect, test } from "bun:test"
-import { startGuest, startVal } from "./support/vals.ts"
+import { afterEach, describe, expect, test } from "bun:test"
+import { startGuest, startVal, stopVals } from "./support/vals.ts"
+
+afterEach(stopVals)
 
 /** The val does its worst, then serves; another run goes on as if nothing had happened. */
 async function survive(attack: string) {

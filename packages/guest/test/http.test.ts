@@ -1,6 +1,8 @@
-import { describe, expect, test } from "bun:test"
+import { afterEach, describe, expect, test } from "bun:test"
 import type { Refused } from "../src/protocol.ts"
-import { startVal } from "./support/vals.ts"
+import { startVal, stopVals } from "./support/vals.ts"
+
+afterEach(stopVals)
 
 /** A val that gives what the JavaScript in the query `js` evaluates to. */
 const evaluating = `export default (request: Request) => (0, eval)(decodeURIComponent(new URL(request.url).search.slice(4)))`

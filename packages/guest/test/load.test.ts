@@ -1,5 +1,7 @@
-import { describe, expect, test } from "bun:test"
-import { startGuest, startVal } from "./support/vals.ts"
+import { afterEach, describe, expect, test } from "bun:test"
+import { startGuest, startVal, stopVals } from "./support/vals.ts"
+
+afterEach(stopVals)
 
 /** What a call without arguments gives. */
 async function run(code: string, modules = {}) {

@@ -1,5 +1,7 @@
-import { describe, expect, test } from "bun:test"
-import { startVal } from "./support/vals.ts"
+import { afterEach, describe, expect, test } from "bun:test"
+import { startVal, stopVals } from "./support/vals.ts"
+
+afterEach(stopVals)
 
 /** What a val logs when it is called once. */
 async function logsOf(body: string, limits = {}) {
@@ -23,14 +25,15 @@ describe("captureConsole", () => {
   test("formats as Deno does, without colours", async () => {
     const { lines } =
       await logsOf(`console.log("%s is %d, %o%c!", "a", 1.5, { b: [1] }, "color: red", "rest", new Map([["k", { deep: true }]]))
-      console.log("100%", { a: 1, text: "x" }, [undefined, null, 1n]); console.log(); console.log("two\\nlines"); console.log("%s"); console.log("n", -0, true, 1.5, null)`)
+      console.log("100%", { a: 1, text: "x" }, [undefined, null, 1n]); console.log(); console.log("two\\nlines"); console.log("%s"); console.log("n", -0, true, 1.5); console.log("n", null)`)
     expect(lines).toEqual([
       'log: a is 1, { b: [ 1 ] }! rest Map(1) { "k" => { deep: true } }',
       'log: 100% { a: 1, text: "x" } [ undefined, null, 1n ]',
       "log: ",
       "log: two\nlines",
       "log: %s",
-      "log: n -0 true 1.5 null",
+      "log: n -0 true 1.5",
+      "log: n null",
     ])
   })
 

@@ -1,6 +1,7 @@
 import type { z } from "zod"
 import type { RouteName, Routes } from "../routes.ts"
 import type { Clock } from "./clock.ts"
+import type { FollowOptions, RunEvent } from "./follow.ts"
 import type { Input } from "./input.ts"
 
 /** The part of `fetch` that a client uses; `(url, init) => app.request(url, init)` is one too. */
@@ -111,7 +112,7 @@ type RawMethod<Name extends RouteName> = ((...args: Arguments<Name>) => Promise<
     ? (input: Input<Name>, options: CallOptions<Name> & IfNoneMatch) => Promise<Answer<Name> | NotModified>
     : unknown)
 
-/** One method for each row of the route table, and three ways to see more than one answer's body. */
+/** One method for each row of the route table, and four ways to see more than one answer's body. */
 export type Client = { readonly [Name in RouteName]: Method<Name> } & {
   /** The same methods, resolving to status, headers and body. */
   readonly raw: { readonly [Name in RouteName]: RawMethod<Name> }
@@ -119,4 +120,6 @@ export type Client = { readonly [Name in RouteName]: Method<Name> } & {
   pages<Name extends PageName>(name: Name, ...args: Arguments<Name>): AsyncGenerator<Output<Name>, void, void>
   /** The items of a list, page after page. */
   items<Name extends PageName>(name: Name, ...args: Arguments<Name>): AsyncGenerator<Item<Name>, void, void>
+  /** What a run logs, from that line on, until it has ended. */
+  follow(input: { readonly run_id: string; readonly from?: number }, options?: FollowOptions): AsyncGenerator<RunEvent, void, void>
 }

@@ -1,12 +1,12 @@
-import { afterEach } from "bun:test"
 import { GuestProcess, type LoadOptions, type Modules } from "./guest-process.ts"
 
 const started = new Set<GuestProcess>()
 
-afterEach(async () => {
+/** Ends all guests; for `afterEach`. */
+export async function stopVals(): Promise<void> {
   await Promise.all([...started].map((guest) => guest.stop()))
   started.clear()
-})
+}
 
 /** A warm guest; it ends with the test. */
 export async function startGuest(): Promise<GuestProcess> {

@@ -4,7 +4,7 @@ import { type RouteDefinition, routes } from "@hamlet/contract"
 import { toSampleRequest } from "../authorization/samples.ts"
 import { betrayals, toBetrayer, trickySecret } from "./probes/betrayals.ts"
 import { describeVillage, probe, probeMsMax } from "./support/test-village.ts"
-import { type SavedVal, type Villager, Village } from "./support/village.ts"
+import { type SavedVal, Village, type Villager } from "./support/village.ts"
 import { waitUntil } from "./support/wait.ts"
 
 /** Gives its token away in a way that no mask can know. */
@@ -30,7 +30,10 @@ const endings: readonly { readonly title: string; end(village: Village, val: Sav
   { title: "has been idle for too long", end: async () => {} },
   { title: "was saved anew", end: (village, { name }, owner) => village.save(owner, { name, code: `export default () => "new"` }) },
   { title: "was deleted", end: (village, { id }, owner) => village.call("DELETE", `/v1/vals/${id}`, { as: owner }) },
-  { title: "could see a secret that was changed", end: (village, _, owner) => village.call("PUT", "/v1/me/secrets/CHANGED", { as: owner, body: { value: randomUUID() } }) },
+  {
+    title: "could see a secret that was changed",
+    end: (village, _, owner) => village.call("PUT", "/v1/me/secrets/CHANGED", { as: owner, body: { value: randomUUID() } }),
+  },
 ]
 
 const env = { HAMLET_RUN_SECONDS_MAX: "3", HAMLET_IDLE_SECONDS: "2" }
@@ -65,7 +68,11 @@ export default async () => {
   })
 
   probe(village, "somebody else runs a public val and gets neither its owner's secrets nor a token", async (place) => {
-    const val = await place.save(place.ada, { code: "export default () => Object.keys(Deno.env.toObject()).sort()", type: "script", privacy: "public" })
+    const val = await place.save(place.ada, {
+      code: "export default () => Object.keys(Deno.env.toObject()).sort()",
+      type: "script",
+      privacy: "public",
+    })
     expect((await place.run(val, [], place.ada)).returnValue).toContain("ADAS_SECRET")
     expect((await place.run(val, [], place.bob)).returnValue).toEqual(["HAMLET_URL", "HAMLET_VAL"])
     const called = await place.call("POST", `/v1/run/ada.${val.name}`, { as: place.bob, body: { args: [] } })
@@ -92,8 +99,14 @@ export default async () => {
   })
 
   probe(village, "a module of somebody else sees the environment of whoever imports it, not of whoever wrote it", async (place) => {
-    const { name } = await place.save(place.ada, { code: `export const look = () => Deno.env.get("ADAS_SECRET") ?? "nothing"`, type: "script", privacy: "public" })
-    const val = await place.save(place.mallory, { code: `import { look } from "${place.baseUrl}/v/ada/${name}"\nexport default () => look()` })
+    const { name } = await place.save(place.ada, {
+      code: `export const look = () => Deno.env.get("ADAS_SECRET") ?? "nothing"`,
+      type: "script",
+      privacy: "public",
+    })
+    const val = await place.save(place.mallory, {
+      code: `import { look } from "${place.baseUrl}/v/ada/${name}"\nexport default () => look()`,
+    })
     expect((await place.visit(val)).text).toBe("nothing")
   })
 
@@ -128,11 +141,18 @@ export default async () => {
   probe(village, "only the owner is shown what went wrong, and nobody a secret", async (place) => {
     const owner = await place.addVillager(`traitor${++count}`)
     await place.call("PUT", "/v1/me/secrets/TRICKY", { as: owner, body: { value: trickySecret } })
-    const val = await place.save(owner, { code: `export default () => { throw new Error("what went wrong " + Deno.env.get("TRICKY")) }`, privacy: "public" })
+    const val = await place.save(owner, {
+      code: `export default () => { throw new Error("what went wrong " + Deno.env.get("TRICKY")) }`,
+      privacy: "public",
+    })
     for (const accept of ["text/html", "application/json"]) {
       const toOwner = await place.visit(val, { headers: { accept, authorization: `Bearer ${owner.token}` } })
       expect([toOwner.status, toOwner.text.includes("what went wrong"), toOwner.text.includes("tricky")]).toEqual([502, true, false])
-      for (const headers of [{ accept }, { accept, authorization: `Bearer ${place.bob.token}` }, { accept, authorization: "Bearer nonsense" }]) {
+      for (const headers of [
+        { accept },
+        { accept, authorization: `Bearer ${place.bob.token}` },
+        { accept, authorization: "Bearer nonsense" },
+      ]) {
         const toOthers = await place.visit(val, { headers })
         expect([toOthers.status, toOthers.text.includes("what went wrong"), toOthers.text.includes("tricky")]).toEqual([502, false, false])
       }
@@ -146,7 +166,17 @@ export default async () => {
     const token = await stealToken(place, leaky)
     expect((await place.call("GET", `/v1/vals/${hidden.id}`, { as: token })).status).toBe(200)
     const id = randomUUID()
-    const values = { val_id: hidden.id, val_name: hidden.name, user_id: owner.id, username: owner.username, version: "1", comment_id: id, run_id: id, token_id: id, name: "SECRET" }
+    const values = {
+      val_id: hidden.id,
+      val_name: hidden.name,
+      user_id: owner.id,
+      username: owner.username,
+      version: "1",
+      comment_id: id,
+      run_id: id,
+      token_id: id,
+      name: "SECRET",
+    }
     const allowed = new Set(["val:read", "user:read", "run:read", undefined])
     for (const [name, route] of Object.entries(routes) as [string, RouteDefinition][]) {
       if (allowed.has(route.scope) && route.method === "get") continue
@@ -171,9 +201,19 @@ export default async () => {
     })
 
   probe(village, "somebody else's runs can be neither read, followed, cancelled nor replayed", async (place) => {
-    const val = await place.save(place.ada, { code: `export default (secret) => { console.log("private log"); return secret }`, type: "script", privacy: "public" })
+    const val = await place.save(place.ada, {
+      code: `export default (secret) => { console.log("private log"); return secret }`,
+      type: "script",
+      privacy: "public",
+    })
     const { id } = await place.run(val, ["private argument"])
-    for (const [method, path] of [["GET", `/v1/runs/${id}`], ["GET", `/v1/runs/${id}/logs`], ["POST", `/v1/runs/${id}/cancel`], ["POST", `/v1/runs/${id}/replay`], ["POST", `/v1/vals/${val.id}/evaluations/${id}/cancel`]] as const) {
+    for (const [method, path] of [
+      ["GET", `/v1/runs/${id}`],
+      ["GET", `/v1/runs/${id}/logs`],
+      ["POST", `/v1/runs/${id}/cancel`],
+      ["POST", `/v1/runs/${id}/replay`],
+      ["POST", `/v1/vals/${val.id}/evaluations/${id}/cancel`],
+    ] as const) {
       const answer = await place.call(method, path, { as: place.bob })
       expect(`${path} ${answer.status} ${answer.json?.code}`).toBe(`${path} 404 run_not_found`)
     }

@@ -27,6 +27,8 @@ export function toDenoCommand(paths: GuestPaths, importHosts: readonly string[],
     "--no-npm",
     "--cached-only",
     "--no-code-cache",
+    // Otherwise a request's signal is aborted when it was answered, and a val that listens for it is warned in its logs.
+    "--unstable-no-legacy-abort",
     "--allow-env",
     `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
     `--allow-read=${run},${scratch}`,

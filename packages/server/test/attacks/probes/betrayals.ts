@@ -19,22 +19,34 @@ export const betrayals: readonly Betrayal[] = [
   { tries: "to log it as the name of a property", code: `console.log({ [secret]: 1, [token]: new Map([[secret, token]]) })` },
   { tries: "to log an error with it", code: `console.log(new Error(secret, { cause: new Error(token) }))` },
   { tries: "to log it in a table", code: `console.table([{ secret, token }])` },
-  { tries: "to write it to standard output", code: `Deno.stdout.writeSync(new TextEncoder().encode(secret + token)); (await import("node:process")).stdout.write(secret + token)` },
+  {
+    tries: "to write it to standard output",
+    code: `Deno.stdout.writeSync(new TextEncoder().encode(secret + token)); (await import("node:process")).stdout.write(secret + token)`,
+  },
   { tries: "to log it a thousand times", code: `for (let index = 0; index < 1000; index++) console.log(secret + token)` },
   { tries: "to log it after it has answered", code: `setTimeout(() => console.log(secret, token), 5)` },
   { tries: "to throw it", code: `throw new Error(secret + token)` },
   { tries: "to throw it as it is", code: `throw secret + token` },
   { tries: "to throw an error that is called like it", code: `throw Object.assign(new Error("x"), { name: secret + token })` },
-  { tries: "to throw an error with it in the stack", code: `throw Object.assign(new Error("x"), { stack: "Error: " + secret + token + "\\n    at x" })` },
+  {
+    tries: "to throw an error with it in the stack",
+    code: `throw Object.assign(new Error("x"), { stack: "Error: " + secret + token + "\\n    at x" })`,
+  },
   { tries: "to throw it as a cause", code: `throw new Error("x", { cause: new Error(secret + token) })` },
   { tries: "to throw many errors with it", code: `throw new AggregateError([new Error(secret), new Error(token)], "many")` },
-  { tries: "to leave an error with it uncaught", code: `setTimeout(() => { throw new Error(secret + token) }, 1); await new Promise(() => {})` },
+  {
+    tries: "to leave an error with it uncaught",
+    code: `setTimeout(() => { throw new Error(secret + token) }, 1); await new Promise(() => {})`,
+  },
   { tries: "to reject with it", code: `Promise.reject(secret + token); await new Promise(() => {})` },
   { tries: "to return it", code: `return secret + token` },
   { tries: "to return it within an object", code: `return { secret, token, deep: [[{ secret }]], [secret]: token }` },
   { tries: "to return a response with it", code: `return new Response(secret + token, { headers: { "x-secret": token } })` },
   { tries: "to return it as JSON within text", code: `return JSON.stringify(JSON.stringify({ secret, token }))` },
-  { tries: "to return it in a map, a set, a URL and a date that is none", code: `return [new Map([[secret, token]]), new Set([secret]), new URL("http://x/?" + new URLSearchParams({ token })), { toJSON: () => secret }]` },
+  {
+    tries: "to return it in a map, a set, a URL and a date that is none",
+    code: `return [new Map([[secret, token]]), new Set([secret]), new URL("http://x/?" + new URLSearchParams({ token })), { toJSON: () => secret }]`,
+  },
 ]
 
 export function toBetrayer({ code }: Betrayal): string {

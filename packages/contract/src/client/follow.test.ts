@@ -1,0 +1,66 @@
+import { describe, expect, test } from "bun:test"
+import { startSequence } from "../../test/scripted-server.ts"
+import { ApiError, ConnectionError, createClient, type RunEvent } from "../client.ts"
+
+const run_id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"
+const line = (message: string) => ({ at: "2026-01-01T00:00:00.000Z", level: "log" as const, message })
+const log = (index: number, message: string) => `id: ${index}\nevent: log\ndata: ${JSON.stringify(line(message))}\n\n`
+const end = 'event: end\ndata: {"status":"failed","logsTruncated":true}\n\n'
+const ended: RunEvent = { kind: "end", status: "failed", logsTruncated: true }
+const clock = { now: Date.now, sleep: () => Promise.resolve() }
+
+const stream = (...parts: readonly string[]) => new Response(ReadableStream.from(parts.map((part) => new TextEncoder().encode(part))))
+
+describe("follow", () => {
+  test("gives lines and the end, however they arrive, and passes over what it does not know", async () => {
+    const text = `${log(0, "é: two\nlines")}: still here\n\nevent: later\ndata: {}\n\n${log(1, "one")}${end}`
+    for (const size of [1, 7, text.length]) {
+      const bytes = new TextEncoder().encode(text)
+      const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, part) => bytes.slice(part * size, (part + 1) * size))
+      await using server = startSequence(() => new Response(ReadableStream.from(parts)))
+      const events = await Array.fromAsync(createClient({ baseUrl: server.url, token: "secret" }).follow({ run_id }))
+      expect(events).toEqual([{ kind: "log", index: 0, line: line("é: two\nlines") }, { kind: "log", index: 1, line: line("one") }, ended])
+      const seen = server.seen[0]
+      expect([seen?.path, seen?.headers.get("accept")]).toEqual([`/v1/runs/${run_id}/logs`, "text/event-stream"])
+      expect([seen?.headers.get("authorization"), seen?.headers.get("last-event-id")]).toEqual(["Bearer secret", null])
+    }
+  })
+
+  test("goes on after the last line when the connection breaks", async () => {
+    await using server = startSequence(
+      () => stream(log(4, "four"), log(5, "fi").slice(0, 20)),
+      () => stream(),
+      () => stream(log(5, "five"), end),
+    )
+    const events = await Array.fromAsync(createClient({ baseUrl: server.url, clock }).follow({ run_id, from: 4 }))
+    expect(events).toMatchObject([{ index: 4 }, { index: 5 }, ended])
+    expect(server.seen.map(({ headers }) => headers.get("last-event-id"))).toEqual(["3", "4", "4"])
+  })
+
+  test("gives up when nothing comes however often it tries", async () => {
+    await using server = startSequence(
+      () => stream(),
+      () => stream(),
+      () => stream(),
+    )
+    const client = createClient({ baseUrl: server.url, clock, retriesMax: 2 })
+    expect(await Array.fromAsync(client.follow({ run_id })).catch((error: unknown) => error)).toBeInstanceOf(ConnectionError)
+    expect(server.seen).toHaveLength(3)
+  })
+
+  test("throws what the server refuses with, and the reason for which it was stopped", async () => {
+    await using server = startSequence(
+      () => Response.json({ code: "run_not_found", message: "Cannot find run" }, { status: 404 }),
+      () => stream(log(0, "zero")),
+    )
+    const client = createClient({ baseUrl: server.url, clock })
+    const refused = await Array.fromAsync(client.follow({ run_id })).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(ApiError)
+    expect(refused).toMatchObject({ code: "run_not_found", status: 404 })
+    const stopping = new AbortController()
+    const events = client.follow({ run_id }, { signal: stopping.signal })
+    await events.next()
+    stopping.abort(new Error("enough"))
+    expect(await events.next().catch(String)).toBe("Error: enough")
+  })
+})

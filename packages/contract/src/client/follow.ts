@@ -1,0 +1,113 @@
+import type { z } from "zod"
+import type { runStatus } from "../fields.ts"
+import type { logLine } from "../records.ts"
+import { ConnectionError } from "./errors.ts"
+import type { PreparedRequest } from "./request.ts"
+import { canRetry, toRetryMs } from "./retry.ts"
+import type { Received, SendDeps } from "./send.ts"
+
+/** What a run that is followed tells: its lines with their places in its logs, and how it ended. */
+export type RunEvent =
+  | { readonly kind: "log"; readonly index: number; readonly line: z.output<typeof logLine> }
+  | { readonly kind: "end"; readonly status: z.output<typeof runStatus>; readonly logsTruncated: boolean }
+
+/** What following needs beyond sending. */
+export interface FollowDeps extends SendDeps {
+  /** Throws what an answer that says no means. */
+  refuse(request: PreparedRequest, received: Received): never
+}
+
+/** How one may follow. */
+export interface FollowOptions {
+  /** Ends the following, with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** How long the server may be silent: it says something at least every 15 seconds. */
+  readonly timeoutMs?: number | undefined
+}
+
+/** The events of a run until it has ended. A connection that breaks is made again, after the last line that has come. */
+export async function* follow(
+  deps: FollowDeps,
+  request: PreparedRequest,
+  from: number,
+  options: FollowOptions,
+): AsyncGenerator<RunEvent, void, void> {
+  let next = from
+  let attempt = 0
+  for (;;) {
+    try {
+      for await (const event of readOnce(deps, request, next, options)) {
+        attempt = 0
+        yield event
+        if (event.kind === "end") return
+        next = event.index + 1
+      }
+      throw new ConnectionError(`Cannot follow "${request.url}": the stream ended before the run`, {})
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (!(error instanceof ConnectionError) || attempt >= deps.retriesMax || !canRetry(undefined, true)) throw error
+      await deps.clock.sleep(toRetryMs(undefined, attempt, deps.clock.now(), deps.random()), options.signal)
+      attempt += 1
+    }
+  }
+}
+
+/** One connection. */
+async function* readOnce(
+  deps: FollowDeps,
+  request: PreparedRequest,
+  next: number,
+  { signal, timeoutMs = deps.timeoutMs }: FollowOptions,
+): AsyncGenerator<RunEvent> {
+  const attempt = new AbortController()
+  const stop = () => attempt.abort()
+  let timer = setTimeout(stop, timeoutMs)
+  signal?.addEventListener("abort", stop, { once: true })
+  try {
+    const headers = new Headers(request.headers)
+    headers.set("accept", "text/event-stream")
+    if (next > 0) headers.set("last-event-id", String(next - 1))
+    const response = await reach(request, () => deps.fetch(request.url, { method: request.method, headers, signal: attempt.signal }))
+    if (!response.ok || !response.body) {
+      const text = await reach(request, () => response.text())
+      deps.refuse(request, { status: response.status, headers: response.headers, text })
+    }
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ""
+    for (;;) {
+      const { done, value } = await reach(request, () => reader.read())
+      if (done) return
+      clearTimeout(timer)
+      timer = setTimeout(stop, timeoutMs)
+      const blocks = (text + value).split("\n\n")
+      text = blocks.pop() ?? ""
+      for (const block of blocks) yield* toEvents(block)
+    }
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener("abort", stop)
+    attempt.abort()
+  }
+}
+
+async function reach<T>(request: PreparedRequest, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw new ConnectionError(`Cannot follow "${request.url}": the connection failed`, { cause })
+  }
+}
+
+/** Comments, which only say that somebody is there, and events of a later version are passed over. */
+function* toEvents(block: string): Generator<RunEvent> {
+  const fields = new Map(block.split("\n").map((line) => toField(line)))
+  const data = fields.get("data")
+  if (data === undefined) return
+  if (fields.get("event") === "log") yield { kind: "log", index: Number(fields.get("id")), line: JSON.parse(data) }
+  if (fields.get("event") === "end") yield { kind: "end", ...JSON.parse(data) }
+}
+
+function toField(line: string): [name: string, value: string] {
+  const colon = line.indexOf(":")
+  return [line.slice(0, colon), line.slice(colon + 1).trimStart()]
+}

@@ -1,0 +1,43 @@
+import { rmSync } from "node:fs"
+import { createServer, type Server, type Socket } from "node:net"
+import { join } from "node:path"
+import { findReady } from "./sandboxes.ts"
+
+/** What somebody does who sits at the socket of a sandbox in the place of the guest: says anything at all. */
+export type Roguery = (socket: Socket, requests: number) => void
+
+/**
+ * Puts somebody else into the place of the guest of the one sandbox that waits for a val, as if a val had got past every wall inside of it.
+ * The next val that needs a process gets this one.
+ */
+export class RogueGuest {
+  /** Connections that the host has made. */
+  connections = 0
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+
+  private constructor(path: string, act: Roguery) {
+    this.#server = createServer((socket) => {
+      this.connections++
+      this.#sockets.add(socket)
+      let requests = 0
+      socket.on("error", () => {})
+      socket.on("close", () => this.#sockets.delete(socket))
+      socket.on("data", (chunk) => {
+        if (/^(GET|POST) \//.test(chunk.toString("latin1"))) act(socket, ++requests)
+      })
+    })
+    rmSync(path)
+    this.#server.listen(path)
+  }
+
+  static async replace(serverPid: number, act: Roguery): Promise<RogueGuest> {
+    const { folder } = await findReady(serverPid)
+    return new RogueGuest(join(folder, "run", "in.sock"), act)
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}
