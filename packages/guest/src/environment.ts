@@ -1,10 +1,14 @@
 import process from "node:process"
 import { bare, TypeErrorCtor } from "./primordials.ts"
 
+const listReal = Deno.env.toObject.bind(Deno.env)
+const setReal = Deno.env.set.bind(Deno.env)
+const deleteReal = Deno.env.delete.bind(Deno.env)
+
 /** The val sees the variables that it was given, and of those of the process nothing. They cannot be changed: other runs see them too. */
 export function setEnvironment(variables: Readonly<Record<string, string>>): void {
   // Workers and `import { env } from "node:process"` ask the process itself, so it has the same ones.
-  for (const name of Object.keys(Deno.env.toObject())) Deno.env.delete(name)
+  for (const name of Object.keys(listReal())) deleteReal(name)
   for (const [name, value] of Object.entries(variables)) setQuietly(name, value)
   const view = Object.freeze(bare({ ...variables }))
   Object.assign(Deno.env, {
@@ -20,7 +24,7 @@ export function setEnvironment(variables: Readonly<Record<string, string>>): voi
 /** A name that the system does not take, such as one with "=", is still in the view. */
 function setQuietly(name: string, value: string): void {
   try {
-    Deno.env.set(name, value)
+    setReal(name, value)
   } catch {}
 }
 

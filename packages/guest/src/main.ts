@@ -1,6 +1,6 @@
 /**
  * The guest: what runs inside the sandbox, on Deno. It is started before there is a val to run, with the folder of its sockets as its first
- * argument and a folder for the val's own files as its second. See protocol.ts for what it says to the host.
+ * argument, a folder for the val's own files as its second, and the address of the example in the module cache as its third. See protocol.ts for what it says to the host.
  */
 import { captureConsole } from "./console-capture.ts"
 import { connectControl } from "./control.ts"
@@ -24,7 +24,7 @@ try {
   exit(1)
 }
 
-async function start(socketFolder = "/run/val", scratchFolder = "/tmp"): Promise<void> {
+async function start(socketFolder = "", scratchFolder = "", exampleUrl = ""): Promise<void> {
   const inPath = `${socketFolder}/in.sock`
 
   // 1. The two sockets, while they may still be opened.
@@ -41,7 +41,7 @@ async function start(socketFolder = "/run/val", scratchFolder = "/tmp"): Promise
   forbidExit()
 
   // 3. Everything once, so that the first run finds it compiled.
-  await warmUp(inPath)
+  await warmUp(inPath, exampleUrl)
 
   // 4. From here on nothing can be opened any more.
   await Deno.permissions.revoke({ name: "net" })

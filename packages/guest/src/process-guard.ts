@@ -20,8 +20,8 @@ function refuse(code: number): never {
 
 /** The paths of the host say nothing to a val and are nobody's business. */
 export function hidePaths(entryUrl: string): void {
-  Object.defineProperty(Deno, "args", { value: Object.freeze([]) })
-  Object.defineProperty(Deno, "mainModule", { value: entryUrl })
+  Object.defineProperty(Deno, "args", { value: Object.freeze([]), configurable: true })
+  Object.defineProperty(Deno, "mainModule", { value: entryUrl, configurable: true })
   Deno.execPath = () => "deno"
   process.argv = ["deno", entryUrl]
   process.execArgv = []

@@ -1,23 +1,19 @@
+import { setEnvironment } from "./environment.ts"
 import { toErrorText } from "./error-text.ts"
+import { hidePaths } from "./process-guard.ts"
 import { toProgram } from "./program.ts"
 import { pretendServing, publishUrls } from "./serve.ts"
-
-/** TypeScript with types in it, so that Deno's compiler has run once; and all that a val is likely to do first. */
-const exampleCode = `
-interface Greeting { readonly text: string }
-export default async function (request: Request): Promise<Response> {
-  const greeting: Greeting = { text: "hello" }
-  await new Promise<void>((resolve) => setTimeout(resolve, 0))
-  console.log("%s", greeting.text, { url: request.url, method: request.method, at: new Date() })
-  return Response.json(greeting, { headers: { "x-example": request.headers.get("host") ?? "" } })
-}`
+import { nameModulesBeside } from "./stack-text.ts"
 
 /**
  * Does everything once that a run does, through the real socket. The first answer of a val is a few milliseconds faster for it. What is
  * logged here is in an outbox that nobody has opened yet.
  */
-export async function warmUp(inPath: string): Promise<void> {
-  const module: Record<string, unknown> = await import(`data:application/typescript,${encodeURIComponent(exampleCode)}`)
+export async function warmUp(inPath: string, exampleUrl: string): Promise<void> {
+  setEnvironment({ EXAMPLE: "1" })
+  hidePaths(exampleUrl)
+  nameModulesBeside(exampleUrl)
+  const module: Record<string, unknown> = await import(exampleUrl)
   const example = toProgram(module, { isHttp: true, endpoint: "http://example.localhost/" })
   let isFirst = true
   const respond = (request: Request) => {

@@ -62,7 +62,8 @@ function createSandboxes(config: Config, onError: (error: unknown) => void): Pro
     {
       isolation: config.isolation,
       dataDir: config.dataDir,
-      importHosts: [new URL(config.baseUrl).host, "esm.town"],
+      baseUrl: config.baseUrl,
+      importHosts: ["esm.town"],
       limits,
       denoPath: findDeno(),
       guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),

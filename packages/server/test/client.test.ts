@@ -287,6 +287,18 @@ describeEachDatabase("createClient, with a real server,", (open) => {
     ])
   })
 
+  test("follows a run from the line that is asked for to its end", async () => {
+    const { client, world } = scene
+    const events = await Array.fromAsync(client.follow({ run_id: world.runs[0]?.id ?? "" }))
+    expect(events).toMatchObject([
+      { kind: "log", index: 0, line: { message: "hello" } },
+      { kind: "end", status: "succeeded" },
+    ])
+    expect(await Array.fromAsync(client.follow({ run_id: world.runs[0]?.id ?? "", from: 1 }))).toHaveLength(1)
+    const refused = await failure(Array.fromAsync(client.follow({ run_id: crypto.randomUUID() })))
+    expect(refused).toMatchObject({ status: 404, code: "run_not_found" })
+  })
+
   test("gives the items of all pages, from the offset that is asked for", async () => {
     const { client, world } = scene
     const items = await Array.fromAsync(client.items("listMyRuns", { limit: 1, offset: 1, error: false }))

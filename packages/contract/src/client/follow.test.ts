@@ -9,15 +9,26 @@ const end = 'event: end\ndata: {"status":"failed","logsTruncated":true}\n\n'
 const ended: RunEvent = { kind: "end", status: "failed", logsTruncated: true }
 const clock = { now: Date.now, sleep: () => Promise.resolve() }
 
-const stream = (...parts: readonly string[]) => new Response(ReadableStream.from(parts.map((part) => new TextEncoder().encode(part))))
+const encode = (text: string) => new TextEncoder().encode(text)
+const stream = (...parts: readonly string[]) => toResponse(parts.map(encode))
+
+function toResponse(parts: readonly Uint8Array[]): Response {
+  const left = [...parts]
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const part = left.shift()
+    if (part) controller.enqueue(part)
+    else controller.close()
+  }
+  return new Response(new ReadableStream<Uint8Array>({ pull }))
+}
 
 describe("follow", () => {
   test("gives lines and the end, however they arrive, and passes over what it does not know", async () => {
     const text = `${log(0, "é: two\nlines")}: still here\n\nevent: later\ndata: {}\n\n${log(1, "one")}${end}`
     for (const size of [1, 7, text.length]) {
-      const bytes = new TextEncoder().encode(text)
+      const bytes = encode(text)
       const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, part) => bytes.slice(part * size, (part + 1) * size))
-      await using server = startSequence(() => new Response(ReadableStream.from(parts)))
+      await using server = startSequence(() => toResponse(parts))
       const events = await Array.fromAsync(createClient({ baseUrl: server.url, token: "secret" }).follow({ run_id }))
       expect(events).toEqual([{ kind: "log", index: 0, line: line("é: two\nlines") }, { kind: "log", index: 1, line: line("one") }, ended])
       const seen = server.seen[0]

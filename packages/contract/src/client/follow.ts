@@ -3,8 +3,8 @@ import type { runStatus } from "../fields.ts"
 import type { logLine } from "../records.ts"
 import { ConnectionError } from "./errors.ts"
 import type { PreparedRequest } from "./request.ts"
-import { canRetry, toRetryMs } from "./retry.ts"
-import type { Received, SendDeps } from "./send.ts"
+import { toRetryMs } from "./retry.ts"
+import { type Received, type SendDeps, toInit } from "./send.ts"
 
 /** What a run that is followed tells: its lines with their places in its logs, and how it ended. */
 export type RunEvent =
@@ -45,7 +45,7 @@ export async function* follow(
       throw new ConnectionError(`Cannot follow "${request.url}": the stream ended before the run`, {})
     } catch (error) {
       options.signal?.throwIfAborted()
-      if (!(error instanceof ConnectionError) || attempt >= deps.retriesMax || !canRetry(undefined, true)) throw error
+      if (!(error instanceof ConnectionError) || attempt >= deps.retriesMax) throw error
       await deps.clock.sleep(toRetryMs(undefined, attempt, deps.clock.now(), deps.random()), options.signal)
       attempt += 1
     }
@@ -67,7 +67,8 @@ async function* readOnce(
     const headers = new Headers(request.headers)
     headers.set("accept", "text/event-stream")
     if (next > 0) headers.set("last-event-id", String(next - 1))
-    const response = await reach(request, () => deps.fetch(request.url, { method: request.method, headers, signal: attempt.signal }))
+    const init = toInit({ ...request, headers }, attempt.signal)
+    const response = await reach(request, () => deps.fetch(request.url, init))
     if (!response.ok || !response.body) {
       const text = await reach(request, () => response.text())
       deps.refuse(request, { status: response.status, headers: response.headers, text })

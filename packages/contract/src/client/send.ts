@@ -58,7 +58,8 @@ async function receive(deps: SendDeps, request: PreparedRequest, options: AnyCal
   }
 }
 
-function toInit(request: PreparedRequest, signal: AbortSignal): RequestInit {
+/** What `fetch` is told. */
+export function toInit(request: PreparedRequest, signal: AbortSignal): RequestInit {
   const { method, headers, body } = request
   // The API never redirects and knows no cookies: following a redirect could carry the token elsewhere, or make a GET of a POST.
   return { method, headers, signal, redirect: "manual", credentials: "omit", ...(body === undefined ? {} : { body }) }

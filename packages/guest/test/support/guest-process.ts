@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Socket, Subprocess } from "bun"
+import { exampleCode } from "../../src/example.ts"
 import type { ErrorText, Failure, GuestMessage, HostMessage, Load, Log, Returned } from "../../src/protocol.ts"
 
 const deno = fileURLToPath(new URL("../../../../node_modules/deno/deno", import.meta.url))
@@ -80,7 +81,9 @@ export class GuestProcess {
       `--allow-read=${sockets},${scratch}`,
       `--allow-write=${sockets},${scratch}`,
     ]
-    this.#child = Bun.spawn([deno, "run", ...flags, ...permissions, join(folder, "guest.js"), sockets, scratch], {
+    this.add({ "example/example": exampleCode })
+    const args = [sockets, scratch, `${base}/v/example/example`]
+    this.#child = Bun.spawn([deno, "run", ...flags, ...permissions, join(folder, "guest.js"), ...args], {
       env: { DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1", HOST_ONLY: "not for vals", NO_COLOR: "1" },
       stdin: "ignore",
       stdout: "pipe",

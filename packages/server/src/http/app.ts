@@ -26,7 +26,11 @@ export interface App {
 
 /** Puts the API together. Whatever happens, the client gets an answer with a request id, and the log and the counters hear of it. */
 export function createApp(deps: HttpDeps): App {
-  const metrics = createMetrics(deps.databaseStats, () => deps.runner.status())
+  const metrics = createMetrics(
+    deps.databaseStats,
+    () => deps.runner.status(),
+    () => deps.liveRuns.stats(),
+  )
   const answer = createAnswerer(deps, createHandlers(deps, metrics) as unknown as Record<RouteName, Handler<RouteDefinition>>)
   const fetch = async (request: Request, connection: Connection = {}) => {
     const started = performance.now()

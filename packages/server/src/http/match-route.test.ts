@@ -41,13 +41,23 @@ describe("matchRoute", () => {
   test.each(table)("finds %s by its own path, whatever its parameters say", (name, { method, path }) => {
     const count = namesIn(path).length
     fc.assert(
-      fc.property(fc.array(segment, { minLength: count, maxLength: count }), (values) => {
+      fc.property(fc.array(segment, { minLength: count, maxLength: count }), (anyValues) => {
+        // A segment with two parameters is parted at its first dot, so that the first of them has none.
+        const values = anyValues.map((value, index) => (path.includes(`{${namesIn(path)[index]}}.`) ? value.replaceAll(".", "_") : value))
         const match = matchRoute(fill(path, values))
         expect(match?.routes.get(method)).toBe(name)
         expect(match?.params).toEqual(Object.fromEntries(namesIn(path).map((key, index) => [key, decode(values[index] ?? "")])))
       }),
       { numRuns: count === 0 ? 1 : 20 },
     )
+  })
+
+  test("parts a segment with two parameters at its first dot, and leaves the second empty where there is none", () => {
+    const paramsOf = (last: string) => matchRoute(`/v1/run/${last}`)?.params
+    expect(paramsOf("ada.hello")).toEqual({ username: "ada", val_name: "hello" })
+    expect(paramsOf("a%2Eb.c.d%20e")).toEqual({ username: "a.b", val_name: "c.d e" })
+    expect(paramsOf("ada")).toEqual({ username: "ada", val_name: "" })
+    expect(paramsOf(".")).toEqual({ username: "", val_name: "" })
   })
 
   test("finds for any path what the table has there, and nothing else", () => {

@@ -69,10 +69,10 @@ function toParams(names: Node["names"], values: readonly string[]): Record<strin
   const params: Record<string, string> = {}
   for (let index = 0; index < names.length; index++) {
     const [first = "", second] = names[index] ?? []
-    const value = decode(values[index] ?? "")
+    const value = values[index] ?? ""
     const dot = second === undefined ? -1 : value.indexOf(".")
-    params[first] = dot < 0 ? value : value.slice(0, dot)
-    if (second !== undefined) params[second] = dot < 0 ? "" : value.slice(dot + 1)
+    params[first] = decode(dot < 0 ? value : value.slice(0, dot))
+    if (second !== undefined) params[second] = dot < 0 ? "" : decode(value.slice(dot + 1))
   }
   return params
 }

@@ -21,6 +21,7 @@ interface Latency {
 export function createMetrics(
   databaseStats: () => { connections: number; inUse: number; waiting: number },
   runnerStatus: () => RunnerStatus,
+  recorderStats: () => { waiting: number; dropped: number },
 ): Metrics {
   const requests = new Map<string, number>()
   const latencies = new Map<string, Latency>()
@@ -38,6 +39,7 @@ export function createMetrics(
     print() {
       const { connections, inUse, waiting } = databaseStats()
       const runner = runnerStatus()
+      const recorder = recorderStats()
       return [
         ...printMetric(
           "hamlet_http_requests_total",
@@ -69,6 +71,8 @@ export function createMetrics(
           ['{state="running"}', runner.runs],
           ['{state="waiting"}', runner.waiting],
         ]),
+        ...printMetric("hamlet_run_records_waiting", "gauge", "Runs with something to be written down", [["", recorder.waiting]]),
+        ...printMetric("hamlet_run_records_dropped_total", "counter", "Runs that could not be written down", [["", recorder.dropped]]),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [["", process.memoryUsage.rss()]]),
         "",
       ].join("\n")

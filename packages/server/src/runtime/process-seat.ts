@@ -76,10 +76,9 @@ export class ProcessSeat implements Seat, Occupant {
   }
 
   async call(args: readonly unknown[]): Promise<CallOutcome> {
-    if (!this.process.isFreshFor(this.run.id)) {
-      const stopped = await this.#usher.moveToFreshProcess(this)
-      if (stopped) return stopped
-    }
+    const stopped =
+      (await this.whenLoaded()) ?? (this.process.isFreshFor(this.run.id) ? undefined : await this.#usher.moveToFreshProcess(this))
+    if (stopped) return stopped
     return this.#untilEnded<CallOutcome>((settle) => {
       const init = { unix: this.process.sandbox.socketPath, method: "POST", body: JSON.stringify({ args }), keepalive: true }
       fetch(`http://call/c${this.run.id}`, init as RequestInit)

@@ -23,7 +23,8 @@ class Stage {
       {
         isolation: "auto",
         dataDir: folder,
-        importHosts: ["hamlet.test"],
+        baseUrl: "http://hamlet.test",
+        importHosts: [],
         limits: sandboxLimits,
         denoPath: findDeno(),
         guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),

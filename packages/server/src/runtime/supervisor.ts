@@ -100,20 +100,20 @@ export class Supervisor implements Runner, Usher {
 
   #seat(program: Program, run: RunListener): Seat | Promise<Seat> {
     const process = this.#byKey.get(program.key)
-    return process?.state === "serving" ? this.#sit(process, run) : this.#seatWhenLoaded(program, run)
+    return process ? this.#sit(process, run) : this.#seatInNew(program, run)
   }
 
-  async #seatWhenLoaded(program: Program, run: RunListener): Promise<Seat> {
+  /** The module may still be loading when there is a seat: a request that is sent meanwhile waits in the guest, and is answered sooner. */
+  async #seatInNew(program: Program, run: RunListener): Promise<Seat> {
     let process: ValProcess
     try {
-      process = this.#byKey.get(program.key) ?? (await this.#bind(program, run.id))
+      process = await this.#bind(program, run.id)
     } catch (error) {
       this.#turnstile.leave(program.valId, program.accountId)
       throw error
     }
     const seat = this.#sit(process, run)
     process.load()
-    await seat.whenLoaded()
     return seat
   }
 

@@ -9,11 +9,18 @@ export interface GuestPaths {
   readonly scratch: string
 }
 
+/** Which modules the guest may import. */
+export interface GuestImports {
+  readonly hosts: readonly string[]
+  /** The module with which it warms up. */
+  readonly exampleUrl: string
+}
+
 /**
  * How the guest is started. Permissions are allow-lists, since what a deny-list forgets is allowed; there is no permission to run programs
  * or to load native libraries, and none for the network but the two sockets.
  */
-export function toDenoCommand(paths: GuestPaths, importHosts: readonly string[], limits: SandboxLimits): string[] {
+export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: SandboxLimits): string[] {
   const { run, scratch } = paths
   const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
   return [
@@ -33,11 +40,12 @@ export function toDenoCommand(paths: GuestPaths, importHosts: readonly string[],
     `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
     `--allow-read=${run},${scratch}`,
     `--allow-write=${run},${scratch}`,
-    ...(importHosts.length > 0 ? [`--allow-import=${importHosts.join(",")}`] : []),
+    `--allow-import=${imports.hosts.join(",")}`,
     `--v8-flags=--max-old-space-size=${heapMegabytes}`,
     paths.guest,
     run,
     scratch,
+    imports.exampleUrl,
   ]
 }
 

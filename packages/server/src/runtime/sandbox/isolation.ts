@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs"
 import { AppError } from "../../domain/app-error.ts"
 import { type BubblewrapTools, type BubblewrapWay, insidePaths, toBubblewrapCommand } from "./bubblewrap-command.ts"
-import { type GuestPaths, toDenoCommand, toDenoEnvironment } from "./deno-command.ts"
+import { type GuestImports, type GuestPaths, toDenoCommand, toDenoEnvironment } from "./deno-command.ts"
 import type { SandboxFolder } from "./sandbox-folder.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 
@@ -24,7 +24,7 @@ export interface IsolationParts {
   /** The guest as one file. */
   readonly guestPath: string
   readonly stackMapPath: string
-  readonly importHosts: readonly string[]
+  readonly imports: GuestImports
   readonly limits: SandboxLimits
   readonly hasFilter: boolean
 }
@@ -68,7 +68,7 @@ const wayDetails: Readonly<Record<BubblewrapWay, string>> = {
 }
 
 function createBubblewrap(parts: IsolationParts, tools: BubblewrapTools, way: BubblewrapWay): Isolation {
-  const command = toDenoCommand(insidePaths, parts.importHosts, parts.limits)
+  const command = toDenoCommand(insidePaths, parts.imports, parts.limits)
   const filter = tools.hasFilter ? "dangerous system calls are refused" : "system calls are not filtered on this kind of machine"
   return {
     level: "bubblewrap",
@@ -101,7 +101,7 @@ function createBareDeno(parts: IsolationParts): Isolation {
       // Without it a guest of a server that was killed would have to notice by itself; there is no such thing outside of Linux.
       const ending = ["--pdeathsig=KILL"]
       const prefix = setpriv ? [setpriv, ...(isRoot ? user : []), ...ending] : []
-      return [...prefix, ...toDenoCommand(toPaths(folder), parts.importHosts, parts.limits)]
+      return [...prefix, ...toDenoCommand(toPaths(folder), parts.imports, parts.limits)]
     },
     toEnvironment: (folder) => toDenoEnvironment(toPaths(folder)),
   }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 /** A module and the address by which it is imported. */
@@ -13,12 +13,10 @@ export interface CachedModule {
  * Deno's own and not documented: its version is pinned, and a test imports a module from here.
  */
 export function writeModules(denoDir: string, modules: readonly CachedModule[]): void {
-  const made = new Set<string>()
   for (const { url, code } of modules) {
     const path = join(denoDir, toCachePath(url))
     const folder = dirname(path)
-    if (!made.has(folder)) mkdirSync(folder, { recursive: true, mode: 0o755 })
-    made.add(folder)
+    if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o755 })
     const metadata = JSON.stringify({ headers: { "content-type": "text/tsx" }, url, time: 1 })
     writeFileSync(path, `${code}\n// denoCacheMetadata=${metadata}`, { mode: 0o644 })
   }

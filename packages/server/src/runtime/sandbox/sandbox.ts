@@ -21,6 +21,8 @@ export type { SandboxExit } from "./sandbox-exit.ts"
 /** What all sandboxes of a server share. */
 export interface SandboxHost {
   readonly limits: SandboxLimits
+  /** With which the guest warms up. */
+  readonly example: CachedModule
   readonly isolation: Isolation
   readonly cgroups: Cgroups
   readonly watchdog: Watchdog
@@ -82,6 +84,8 @@ export class Sandbox {
     const made: (() => void)[] = [() => removeSandboxFolder(place.path)]
     try {
       this.#folder = createSandboxFolder(place.path, place.uid)
+      // It also makes the folders in which the modules of vals will be.
+      writeModules(this.#folder.deno, [host.example])
       this.socketPath = join(this.#folder.run, "in.sock")
       this.#control = this.#listen()
       made.push(() => this.#control.stop())

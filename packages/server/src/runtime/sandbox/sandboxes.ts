@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { exampleCode } from "@hamlet/guest/example"
 import { AppError } from "../../domain/app-error.ts"
 import { stackMap } from "./bubblewrap-command.ts"
 import { bundleGuest } from "./bundle-guest.ts"
@@ -17,7 +18,9 @@ export interface SandboxOptions {
   readonly isolation: "auto" | "bubblewrap" | "deno"
   /** Only to have one temporary folder for all servers of it: nothing in a sandbox ever sees it. */
   readonly dataDir: string
-  /** Hosts, with their port if it is not the usual one, whose modules may be imported. */
+  /** Where the modules of vals are. */
+  readonly baseUrl: string
+  /** Hosts, with their port if it is not the usual one, whose modules may be imported as well. */
   readonly importHosts: readonly string[]
   readonly limits: SandboxLimits
   readonly denoPath: string
@@ -147,8 +150,10 @@ async function choose(
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
   const guestPath = folder.write("guest.js", await bundleGuest(options.guestPath))
   const stackMapPath = folder.write("maps", stackMap)
-  const { importHosts, limits, denoPath } = options
-  const parts = { denoPath, guestPath, stackMapPath, importHosts, limits, hasFilter: filter !== undefined }
+  const { baseUrl, limits, denoPath } = options
+  const example = { url: `${baseUrl}/v/example`, code: exampleCode }
+  const imports = { hosts: [new URL(baseUrl).host, ...options.importHosts], exampleUrl: example.url }
+  const parts = { denoPath, guestPath, stackMapPath, imports, limits, hasFilter: filter !== undefined }
   const { ways, missing } = listIsolations(parts, options.isolation)
   const reasons = [...missing]
   for (const isolation of ways) {
@@ -157,7 +162,7 @@ async function choose(
       reasons.push("the server is root in a user namespace that has no users to spare")
       continue
     }
-    const host: SandboxHost = { limits, isolation, cgroups, watchdog: new Watchdog(limits), filterPath, onError }
+    const host: SandboxHost = { limits, example, isolation, cgroups, watchdog: new Watchdog(limits), filterPath, onError }
     const sandboxes = build(folder, host, users, reasons.map(toReason))
     const failure = await sandboxes.try()
     if (failure === undefined) return sandboxes

@@ -1,6 +1,7 @@
-import { rmSync } from "node:fs"
+import { once } from "node:events"
+import { chmodSync, rmSync } from "node:fs"
 import { createServer, type Server, type Socket } from "node:net"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { findReady } from "./sandboxes.ts"
 
 /** What somebody does who sits at the socket of a sandbox in the place of the guest: says anything at all. */
@@ -27,13 +28,17 @@ export class RogueGuest {
         if (/^(GET|POST) \//.test(chunk.toString("latin1"))) act(socket, ++requests)
       })
     })
+    // As an ordinary user one may not change what is in there.
+    chmodSync(dirname(path), 0o700)
     rmSync(path)
     this.#server.listen(path)
   }
 
   static async replace(serverPid: number, act: Roguery): Promise<RogueGuest> {
     const { folder } = await findReady(serverPid)
-    return new RogueGuest(join(folder, "run", "in.sock"), act)
+    const rogue = new RogueGuest(join(folder, "run", "in.sock"), act)
+    if (!rogue.#server.listening) await once(rogue.#server, "listening")
+    return rogue
   }
 
   async stop(): Promise<void> {

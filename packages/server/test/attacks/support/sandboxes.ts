@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { listDescendants, readText, type SeenProcess } from "./processes.ts"
 import { waitFor } from "./wait.ts"
@@ -29,7 +29,14 @@ export function findFolderOf(serverPid: number, address: string): Promise<Sandbo
 
 /** A sandbox that waits for a val. */
 export function findReady(serverPid: number): Promise<SandboxInUse> {
-  return waitFor(() => listSandboxes(serverPid).find(({ folder }) => existsSync(join(folder, "run", "in.sock")) && isEmpty(folder)))
+  return waitFor(() => listSandboxes(serverPid).find(({ folder }) => isWarm(folder) && isEmpty(folder)))
+}
+
+/** The folder of the sockets is closed when the guest is warm. */
+function isWarm(folder: string): boolean {
+  const run = join(folder, "run")
+  const mode = statSync(run, { throwIfNoEntry: false })?.mode ?? 0
+  return existsSync(join(run, "in.sock")) && !existsSync(join(run, "control.sock")) && [0o750, 0o500].includes(mode & 0o777)
 }
 
 /** bubblewrap is told which folder becomes the one with the sockets. */

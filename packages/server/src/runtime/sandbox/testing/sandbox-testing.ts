@@ -47,8 +47,15 @@ export async function openSandboxes(options: Partial<Omit<SandboxOptions, "limit
 }
 
 export function toOptions(dataDir: string): SandboxOptions {
-  const importHosts = ["localhost:8080"]
-  return { isolation: "auto", dataDir, importHosts, limits: sandboxLimits, denoPath, guestPath: standInGuestPath }
+  return {
+    isolation: "auto",
+    dataDir,
+    baseUrl: "http://localhost:8080",
+    importHosts: [],
+    limits: sandboxLimits,
+    denoPath,
+    guestPath: standInGuestPath,
+  }
 }
 
 /** The folder that all servers of a data folder share. */

@@ -1,0 +1,9 @@
+/** TypeScript with types in it, so that Deno's compiler has run once; and all that a val is likely to do first. */
+export const exampleCode = `
+interface Greeting { readonly text: string }
+export default async function (request: Request): Promise<Response> {
+  const greeting: Greeting = { text: "hello" }
+  await new Promise<void>((resolve) => setTimeout(resolve, 0))
+  console.log("%s", greeting.text, { url: request.url, method: request.method, at: new Date() })
+  return Response.json(greeting, { headers: { "x-example": request.headers.get("host") ?? "" } })
+}`
