@@ -101,6 +101,9 @@ function sqlitePath(config: Config): string {
   return join(config.dataDir, "hamlet.db")
 }
 
+/** What a request that runs a val may take beyond the run: waiting for its turn, and for the database. */
+const requestMsMore = 60_000
+
 type OnError = (error: unknown) => void
 
 interface Foundation {
@@ -171,6 +174,7 @@ function createRules({ config, db, keys, runner }: Foundation & { readonly runne
     ...stores,
     ...common,
     cipher: createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir)),
+    requestMsMax: config.runs.runMsMax + requestMsMore,
     importHosts: { baseUrls: [config.baseUrl] },
     scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
     links: createLinks(config.baseUrl, config.valsDomain),

@@ -32,7 +32,11 @@ function answer(config: Config, { app, gateway }: Hamlet, request: Request, serv
   const { addressHeader } = config
   const address = () =>
     (addressHeader && request.headers.get(addressHeader)?.split(",").at(-1)?.trim()) || (server.requestIP(request)?.address ?? "")
-  if (!gateway.isValHost(request.headers.get("host") ?? "")) return app.fetch(request, { address })
+  if (!gateway.isValHost(request.headers.get("host") ?? "")) {
+    // Whoever waits for a run to end hears nothing until then.
+    if (config.runs.runMsMax >= gatewayLimits.idleSeconds * 1000) server.timeout(request, 0)
+    return app.fetch(request, { address })
+  }
   return gateway.fetch(request, {
     address,
     timeout: (seconds) => server.timeout(request, seconds),

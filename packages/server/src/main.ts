@@ -84,6 +84,8 @@ function endOnSignal(server: Bun.Server<unknown>, hamlet: Hamlet): void {
 
 /** Lets requests in flight finish, then ends the vals and closes the database. A client that never ends does not keep us. */
 async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<void> {
+  // Those who follow a run would wait for something that may never end.
+  hamlet.deps.followers.stop()
   await Promise.race([server.stop(), Bun.sleep(limits.stopMsMax)])
   await hamlet.stop()
   process.exit(0)

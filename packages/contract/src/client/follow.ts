@@ -1,28 +1,13 @@
-import type { z } from "zod"
-import type { runStatus } from "../fields.ts"
-import type { logLine } from "../records.ts"
 import { ConnectionError } from "./errors.ts"
+import type { FollowOptions, RunEvent } from "./follow-types.ts"
 import type { PreparedRequest } from "./request.ts"
 import { toRetryMs } from "./retry.ts"
 import { type Received, type SendDeps, toInit } from "./send.ts"
-
-/** What a run that is followed tells: its lines with their places in its logs, and how it ended. */
-export type RunEvent =
-  | { readonly kind: "log"; readonly index: number; readonly line: z.output<typeof logLine> }
-  | { readonly kind: "end"; readonly status: z.output<typeof runStatus>; readonly logsTruncated: boolean }
 
 /** What following needs beyond sending. */
 export interface FollowDeps extends SendDeps {
   /** Throws what an answer that says no means. */
   refuse(request: PreparedRequest, received: Received): never
-}
-
-/** How one may follow. */
-export interface FollowOptions {
-  /** Ends the following, with the signal's reason. */
-  readonly signal?: AbortSignal | undefined
-  /** How long the server may be silent: it says something at least every 15 seconds. */
-  readonly timeoutMs?: number | undefined
 }
 
 /** The events of a run until it has ended. A connection that breaks is made again, after the last line that has come. */

@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import type { RouteName, Routes } from "../routes.ts"
 import type { Clock } from "./clock.ts"
-import type { FollowOptions, RunEvent } from "./follow.ts"
+import type { FollowOptions, RunEvent } from "./follow-types.ts"
 import type { Input } from "./input.ts"
 
 /** The part of `fetch` that a client uses; `(url, init) => app.request(url, init)` is one too. */

@@ -38,14 +38,14 @@ export interface IdempotencyStore {
 export interface IdempotencyDeps {
   readonly idempotency: IdempotencyStore
   readonly cipher: Cipher
+  /** How long a request may be worked on. After that, the server must have died over it, and the key is free again. */
+  readonly requestMsMax: number
   now(): number
 }
 
 const limits = {
   /** How long an answer is given again. */
   keptMs: 24 * 60 * 60 * 1000,
-  /** How long a request may be worked on. After that, the server must have died over it, and the key is free again. */
-  inFlightMs: 2 * 60 * 1000,
 }
 
 /** A request that is to be done once, however often it is sent. */
@@ -60,7 +60,7 @@ export interface OnceRequest {
 export async function answerOnce(deps: IdempotencyDeps, request: OnceRequest, work: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
   const fingerprint = toFingerprint(request.content)
   const at = deps.now()
-  const claim = { userId: request.userId, key: request.key, expiresAt: at + limits.inFlightMs }
+  const claim = { userId: request.userId, key: request.key, expiresAt: at + deps.requestMsMax }
   const known = await deps.idempotency.claim({ ...claim, fingerprint, at })
   if (known) return repeat(deps, request, known, fingerprint)
   let answer: KeptAnswer | undefined

@@ -193,6 +193,11 @@ const badAnswers: readonly BadAnswer[] = [
     check: (answer) => expect([200, 502]).toContain(answer.status),
   },
   {
+    tries: "a failure that never comes to its end",
+    code: `return new Response(new ReadableStream({ start(controller) { controller.enqueue(new TextEncoder().encode('{"error":')) } }), { headers: { "x-hamlet-failure": "1" } })`,
+    check: (answer) => expect([502, 504]).toContain(answer.status),
+  },
+  {
     tries: "a failure whose words are markup",
     code: `return new Response('{"error":{"name":"<script>","message":"<script>alert(1)</script>","stack":"<script>"},"logCount":0}', { headers: { "x-hamlet-failure": "1", "content-type": "application/json" } })`,
     check(answer) {

@@ -29,7 +29,7 @@ export function findFolderOf(serverPid: number, address: string): Promise<Sandbo
 
 /** A sandbox that waits for a val. */
 export function findReady(serverPid: number): Promise<SandboxInUse> {
-  return waitFor(() => listSandboxes(serverPid).find(({ folder }) => isWarm(folder) && isEmpty(folder)))
+  return waitFor(() => listSandboxes(serverPid).find((sandbox) => isWarm(sandbox.folder) && isUnused(sandbox)))
 }
 
 /** The folder of the sockets is closed when the guest is warm. */
@@ -45,8 +45,10 @@ function folderOf(command: readonly string[]): string | undefined {
   return path?.endsWith("/run") && command[0]?.endsWith("bwrap") ? path.slice(0, -"/run".length) : undefined
 }
 
-function isEmpty(folder: string): boolean {
-  return listFiles(join(folder, "deno", "remote")).length === 0
+/** It has no module but the one with which it warmed up, and which its command names. */
+function isUnused({ folder, guest }: SandboxInUse): boolean {
+  const example = `"url":"${guest.command.at(-1)}"`
+  return listFiles(join(folder, "deno", "remote")).every((path) => readText(path).includes(example))
 }
 
 function hasModule(folder: string, address: string): boolean {
