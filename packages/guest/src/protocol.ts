@@ -10,7 +10,7 @@
  *
  *     ANY  /h{runId}{path}?{query}   a request to the val's web address; the Host header is the public one. The guest gives the val a Request
  *                                    whose `url` is `{scheme}://{host}{path}?{query}`. The answer is the val's own, or a Failure.
- *     POST /c{runId}                 a call with arguments; the body is a CallBody, the answer a Returned or a Failure.
+ *     POST /c{runId}                 a call with arguments, with the host `call`; the body is a CallBody, the answer a Returned or a Failure.
  *
  * A failure is an answer with the header `failureHeader`, whose body is a Failure in JSON.
  */

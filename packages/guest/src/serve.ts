@@ -1,7 +1,7 @@
 import { answerCall } from "./answer-call.ts"
 import { answerRequest } from "./answer-request.ts"
 import { type InnerRequest, innerRequestOf } from "./internals.ts"
-import { stringIndexOf, stringSlice, stringStartsWith } from "./primordials.ts"
+import { ResponseCtor, stringIndexOf, stringSlice, stringStartsWith } from "./primordials.ts"
 import type { Serving } from "./program.ts"
 import { leaveAllRuns } from "./runs.ts"
 
@@ -21,6 +21,8 @@ export function pretendServing(what: Serving | undefined): void {
 
 /** The beginning of a request's URL when it came over a Unix socket. */
 const unixScheme = "http+unix://"
+/** Of a call: no val has this host, so that no request to one can be taken for a call, whatever its path is. */
+const callBeginning = `${unixScheme}call/c`
 
 /** Answers what the host sends to in.sock. */
 export function serve(request: Request): Response | Promise<Response> {
@@ -30,8 +32,10 @@ export function serve(request: Request): Response | Promise<Response> {
   const kindAt = stringIndexOf(url, "/", unixScheme.length) + 1
   const idEnd = stringIndexOf(url, "/", kindAt)
   const id = idEnd === -1 ? stringSlice(url, kindAt + 1) : stringSlice(url, kindAt + 1, idEnd)
-  if (serving === undefined) return serveLater(request, inner, id, idEnd !== -1)
-  if (idEnd === -1) return answerCall(serving, request, id)
+  const isCall = stringStartsWith(url, callBeginning)
+  if (!isCall && (url[kindAt] !== "h" || idEnd === -1)) return new ResponseCtor(null, { status: 400 })
+  if (serving === undefined) return serveLater(request, inner, id, !isCall)
+  if (isCall) return answerCall(serving, request, id)
   return answerRequest(serving.program, request, id, inner.header("upgrade") !== null)
 }
 

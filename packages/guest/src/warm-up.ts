@@ -25,7 +25,7 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
   const host = "Host: example.localhost\r\n"
   await ask(inPath, `GET /hwarm/?a=1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
   await ask(inPath, `POST /hwarm/ HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}GET /hwarm/ HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-  await ask(inPath, `POST /cwarm HTTP/1.1\r\n${host}Content-Length: 11\r\nConnection: close\r\n\r\n{"args":[]}`)
+  await ask(inPath, `POST /cwarm HTTP/1.1\r\nHost: call\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"args":[]}`)
   toErrorText(new Error("an example", { cause: new TypeError("of a cause") }))
   pretendServing(undefined)
 }

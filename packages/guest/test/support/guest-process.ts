@@ -135,7 +135,7 @@ export class GuestProcess {
   }
 
   async call(args: readonly unknown[] = [], runId = this.newRunId()): Promise<CallAnswer> {
-    const response = await fetch(`http://host/c${runId}`, { method: "POST", body: JSON.stringify({ args }), unix: this.inSocket })
+    const response = await fetch(`http://call/c${runId}`, { method: "POST", body: JSON.stringify({ args }), unix: this.inSocket })
     return (await response.json()) as CallAnswer
   }
 

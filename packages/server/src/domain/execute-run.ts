@@ -110,7 +110,7 @@ export async function startRun<Result>(
 
 async function execute<Result>(deps: ExecuteDeps, program: Program, live: LiveRun, work: RunWork<Result>): Promise<Result | Stopped> {
   try {
-    const seat = await deps.runner.enter(program, live, live.signal)
+    const seat = await deps.runner.enter(program, live, live)
     live.attach(seat)
     try {
       const { result, end } = await work(seat, live)

@@ -49,9 +49,15 @@ export interface Runner extends Retirer {
    * A seat for the run in a process of the program; a process is bound, or waited for, if there is none. Throws `too_many_runs` when the
    * val, the account or the queue is full and `overloaded` when the server is.
    */
-  enter(program: Program, run: RunListener, signal?: AbortSignal): Seat | Promise<Seat>
+  enter(program: Program, run: RunListener, client?: Client): Seat | Promise<Seat>
   /** The isolation in force, and how busy it is. */
   status(): RunnerStatus
+}
+
+/** Whoever asked for a run. */
+export interface Client {
+  /** Aborted when they have gone. It is looked at now and then: to make one and to listen to it would cost every request. */
+  readonly signal: AbortSignal
 }
 
 /** How things stand with the sandboxes. */
@@ -85,10 +91,21 @@ export interface SeatRequest {
   /** Path and query. */
   readonly target: string
   /** Without hop-by-hop headers. */
-  readonly headers: Headers
+  readonly headers: HeaderList
+  /** A stream is sent in chunks unless there is a `content-length`. */
   readonly body: ReadableStream<Uint8Array> | Uint8Array | null
-  /** Aborted when the client has gone. */
-  readonly signal?: AbortSignal | undefined
+  readonly client?: Client
+}
+
+/** Headers as they are sent: names in lower case, each of which may come more than once. */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+/** What a val answered. */
+export interface ValAnswer {
+  readonly status: number
+  readonly headers: HeaderList
+  /** Bytes when all of it is here; a stream is to be read to its end, or cancelled. */
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | null
 }
 
 /** The val threw, could not be loaded, or was stopped. The error is masked, and its stack names the user's files. */
@@ -99,7 +116,7 @@ export interface Stopped {
 }
 
 /** What came of a request. */
-export type HttpOutcome = { readonly kind: "responded"; readonly response: Response } | Stopped
+export type HttpOutcome = { readonly kind: "responded"; readonly answer: ValAnswer } | Stopped
 
 /** What came of a call. `value` is what JSON can hold of the return value, masked. */
 export type CallOutcome = { readonly kind: "returned"; readonly value: unknown; readonly isCut: boolean } | Stopped
@@ -107,5 +124,5 @@ export type CallOutcome = { readonly kind: "returned"; readonly value: unknown; 
 /** What came of opening a WebSocket; the val may answer with an ordinary response instead. */
 export type SocketOutcome =
   | { readonly kind: "opened"; readonly socket: WebSocket; readonly protocol: string }
-  | { readonly kind: "refused"; readonly response: Response }
+  | { readonly kind: "refused"; readonly answer: ValAnswer }
   | Stopped

@@ -24,6 +24,8 @@ export interface RunEnd {
   readonly error: RunError | null
   readonly returnValue?: unknown
   readonly responseStatus?: number
+  /** The error says how it ended, not why: one that the val has thrown tells more. */
+  readonly isVague?: boolean
 }
 
 /** What followers of a run hear. */
@@ -94,6 +96,7 @@ export class WrittenRun implements LiveRun, RunRecord {
   #responseStatus: number | null = null
   #logs: LogLine[] | undefined
   #logBytes = 0
+  #isVague = false
   #seat: Seat | undefined
   #abort: AbortController | undefined
   #listeners: Set<(event: LiveEvent) => void> | undefined
@@ -179,7 +182,10 @@ export class WrittenRun implements LiveRun, RunRecord {
   }
 
   fail(error: RunError): void {
-    if (this.error !== null || (this.endedAt !== null && this.status !== "succeeded")) return
+    // That an answer was broken off is what is seen of an error whose own words come a moment later.
+    const isExplained = this.error !== null && !this.#isVague
+    if (isExplained || (this.endedAt !== null && this.status !== "succeeded" && !this.#isVague)) return
+    this.#isVague = false
     this.error = cutError(error, this.#keeper.sizes.valueBytesMax)
     if (this.endedAt !== null) this.status = "failed"
     this.#keeper.noteChange(this)
@@ -204,7 +210,10 @@ export class WrittenRun implements LiveRun, RunRecord {
     if (this.endedAt !== null) return
     const { valueBytesMax } = this.#keeper.sizes
     this.endedAt = Math.max(this.#keeper.now(), this.startedAt)
-    if (end.error !== null) this.error = cutError(end.error, valueBytesMax)
+    if (end.error !== null && !(end.isVague && this.error !== null)) {
+      this.error = cutError(end.error, valueBytesMax)
+      this.#isVague = end.isVague ?? false
+    }
     this.status = end.status === "succeeded" && this.error !== null ? "failed" : end.status
     if (end.returnValue !== undefined) this.returnValue = cutValue(end.returnValue, valueBytesMax)
     if (end.responseStatus !== undefined) this.#responseStatus = end.responseStatus

@@ -21,6 +21,13 @@ describe("createMask", () => {
       "[secret URL] [secret PASSWORD]",
     ],
     ["what means something in a regular expression", { A: "a.*$^[b]", B: "$&$1$`" }, "a.*$^[b] $&$1$` aXX", "[secret A] [secret B] aXX"],
+    [
+      "JSON within JSON",
+      { KEY: 'a"b\nc\\d' },
+      JSON.stringify(JSON.stringify(['a"b\nc\\d'])),
+      '"[\\\\"[secret KEY]\\\\"]"'.replaceAll("\\\\", "\\"),
+    ],
+    ["what console shows in single quotes", { KEY: 'a"b\nc\\d' }, `{ key: 'a"b\\nc\\\\d' }`, "{ key: '[secret KEY]' }"],
     ["what means something in JSON", { KEY: 'li"ne\n\\2é' }, JSON.stringify({ key: 'li"ne\n\\2é' }), '{"key":"[secret KEY]"}'],
     ["the same unescaped", { KEY: 'li"ne\n\\2é' }, 'is li"ne\n\\2é!', "is [secret KEY]!"],
     ["of two with the same value the first", { A: "same value", B: "same value" }, "same value", "[secret A]"],

@@ -20,7 +20,7 @@ interface Found {
 }
 
 /**
- * Hides values that must not be shown, given by name: each occurrence becomes `[secret NAME]`, also where it is escaped as in JSON. Of
+ * Hides values that must not be shown, given by name: each occurrence becomes `[secret NAME]`, also where it is escaped in a usual way. Of
  * values that begin at the same place the longest is hidden. It takes time in proportion to the text, however many values there are. It
  * helps against mishaps, not against a val that wants to tell its own secrets: that one can spell them backwards.
  *
@@ -52,10 +52,21 @@ function toPatterns(values: ReadonlyMap<string, string>): readonly Pattern[] {
   const names = new Map<string, string>()
   for (const [name, value] of values) {
     if (value.length < limits.valueCharsMin) continue
-    for (const text of [value, JSON.stringify(value).slice(1, -1)]) if (!names.has(text)) names.set(text, name)
+    for (const text of toWritings(value)) if (!names.has(text)) names.set(text, name)
   }
   const patterns = Array.from(names, ([text, name]) => ({ text, name }))
   return patterns.sort((left, right) => (left.text < right.text ? -1 : 1))
+}
+
+/** As it is, as in JSON, as in JSON within JSON, and as `console` shows strings, which takes the quotes that need the least escaping. */
+function toWritings(value: string): readonly string[] {
+  const json = toJsonText(value)
+  const shown = json.replaceAll('\\"', '"')
+  return [value, json, toJsonText(json), shown, shown.replaceAll("'", "\\'"), shown.replaceAll("`", "\\`")]
+}
+
+function toJsonText(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 /** For each low byte of a character, as bits, whether it is the first, second or third of some pattern. */

@@ -1,7 +1,7 @@
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import { type ExecuteDeps, type RunWork, type StartedRun, startCall, startRun } from "./execute-run.ts"
-import type { SeatRequest } from "./execution.ts"
+import type { Client, SeatRequest } from "./execution.ts"
 import { getRun, type RunDetail, type RunInput, type RunRequest } from "./runs.ts"
 import type { Val } from "./vals.ts"
 
@@ -27,30 +27,30 @@ async function replayRequest(deps: ExecuteDeps, caller: Caller, val: Val, run: R
 /** What the val answers with is read to its end and forgotten: the run tells the status and the logs. */
 function answerRequest(method: string, url: string, input: RunInput): RunWork<unknown> {
   return async (seat, live) => {
-    const outcome = await seat.fetch(toSeatRequest(method, url, input, live.signal))
+    const outcome = await seat.fetch(toSeatRequest(method, url, input, live))
     if (outcome.kind === "stopped") return { result: outcome, end: { status: outcome.status, error: outcome.error } }
-    const { response } = outcome
+    const { status: responseStatus, body } = outcome.answer
     try {
-      for await (const _chunk of response.body ?? []) if (live.isCancelled) break
+      if (body instanceof ReadableStream) for await (const _chunk of body) if (live.isCancelled) break
     } catch (error) {
       const message = `The answer ended before it was complete: ${error instanceof Error ? error.message : error}`
-      return { result: undefined, end: { status: "failed", error: { name: "Error", message }, responseStatus: response.status } }
+      return { result: undefined, end: { status: "failed", error: { name: "Error", message }, responseStatus } }
     }
     const status = live.isCancelled ? "cancelled" : "succeeded"
-    return { result: undefined, end: { status, error: null, responseStatus: response.status } }
+    return { result: undefined, end: { status, error: null, responseStatus } }
   }
 }
 
-function toSeatRequest(method: string, address: string, input: RunInput, signal: AbortSignal): SeatRequest {
+function toSeatRequest(method: string, address: string, input: RunInput, client: Client): SeatRequest {
   const url = new URL(address)
   const body = Buffer.from(input.body, "base64")
   return {
     method,
     host: url.host,
     target: `${url.pathname}${url.search}`,
-    headers: new Headers(input.contentType === null ? {} : { "content-type": input.contentType }),
+    headers: input.contentType === null ? [] : [["content-type", input.contentType]],
     body: body.length === 0 ? null : body,
-    signal,
+    client,
   }
 }
 

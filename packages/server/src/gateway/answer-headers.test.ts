@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import { prepareAnswerHeaders } from "./answer-headers.ts"
 
 const prepare = (init: Record<string, string>, cookies: readonly string[] = []) => {
-  const headers = new Headers(init)
-  for (const cookie of cookies) headers.append("set-cookie", cookie)
-  return { head: prepareAnswerHeaders(headers, "run", 1000), headers }
+  const list = [...Object.entries(init), ...cookies.map((cookie) => ["set-cookie", cookie] as const)]
+  const head = prepareAnswerHeaders(list, "run", 1000)
+  return { head, headers: head?.headers ?? new Headers() }
 }
 
 describe("prepareAnswerHeaders", () => {

@@ -1,4 +1,5 @@
-import { dropNamed } from "./request-headers.ts"
+import type { HeaderList } from "../domain/execution.ts"
+import { readNamed } from "./request-headers.ts"
 
 /** What is between us and the val, what only we may tell a client, and what would concern other vals or the API. */
 const dropped = new Set([
@@ -16,45 +17,42 @@ const dropped = new Set([
   "x-run-id",
 ])
 
-/** What the gateway has to know of the headers of an answer. */
+/** The headers of an answer as the client gets them, and what the gateway has to know of them. */
 export interface AnswerHead {
+  readonly headers: Headers
   /** Of the body; undefined when the val did not say, or said it in a way that cannot be relied on. */
   readonly length: number | undefined
   readonly hasType: boolean
 }
 
-/** Makes the headers of an answer fit for a client, in place. Undefined when there are more of them than we pass on. */
-export function prepareAnswerHeaders(headers: Headers, runId: string, bytesMax: number): AnswerHead | undefined {
-  const known = (headers as Headers & { toJSON(): Record<string, string | string[]> }).toJSON()
+/** Makes the headers of an answer fit for a client. Undefined when there are more of them than we pass on. */
+export function prepareAnswerHeaders(list: HeaderList, runId: string, bytesMax: number): AnswerHead | undefined {
+  const headers = new Headers()
   let bytes = 0
-  for (const name in known) {
-    bytes += name.length + (known[name]?.length ?? 0)
-    if (dropped.has(name) || name.startsWith("x-hamlet-")) headers.delete(name)
+  let length: number | undefined
+  let named: ReadonlySet<string> | undefined
+  let isEncoded = false
+  for (const [name, value] of list) {
+    bytes += name.length + value.length
+    if (name === "content-length") length = /^\d{1,15}$/.test(value) ? Number(value) : undefined
+    else if (name === "connection") named = readNamed(value)
+    else if (name === "transfer-encoding") isEncoded = true
+    else if (name === "set-cookie") headers.append(name, keepAtHome(value))
+    else if (!dropped.has(name) && !name.startsWith("x-hamlet-")) headers.append(name, value)
   }
-  const { connection } = known
-  if (typeof connection === "string") dropNamed(headers, connection)
-  if (known["set-cookie"] !== undefined) bytes += keepCookiesAtHome(headers)
   if (bytes > bytesMax) return undefined
+  // Only what is there can be dropped, and what is no name of a header is not there.
+  if (named) for (const [name] of list) if (named.has(name)) headers.delete(name)
   headers.set("x-run-id", runId)
-  const length = known["content-length"]
-  const hasType = known["content-type"] !== undefined
   // With both, the length is not the one that counts; relying on it would mean to read whatever else the val sends.
-  if (known["transfer-encoding"] !== undefined || typeof length !== "string" || !/^\d{1,15}$/.test(length)) {
-    if (length !== undefined) headers.delete("content-length")
-    return { length: undefined, hasType }
-  }
-  return { length: Number(length), hasType }
+  if (isEncoded) length = undefined
+  if (length !== undefined) headers.set("content-length", String(length))
+  return { headers, length, hasType: headers.has("content-type") }
 }
 
-/** A val sets cookies for its own host, not for its neighbours or the API. Returns how many bytes the cookies take. */
-function keepCookiesAtHome(headers: Headers): number {
-  const cookies = headers.getSetCookie()
-  let bytes = 0
-  for (const cookie of cookies) bytes += cookie.length
-  if (!cookies.some((cookie) => /domain/i.test(cookie))) return bytes
-  headers.delete("set-cookie")
-  for (const cookie of cookies) headers.append("set-cookie", withoutDomain(cookie))
-  return bytes
+/** A val sets cookies for its own host, not for its neighbours or the API. */
+function keepAtHome(cookie: string): string {
+  return /domain/i.test(cookie) ? withoutDomain(cookie) : cookie
 }
 
 function withoutDomain(cookie: string): string {

@@ -77,9 +77,9 @@ async function answer(parts: Parts, request: Request, connection: GatewayConnect
     const program = found instanceof Promise ? await found : found
     const isSocket = isSocketRequest(request.method, known)
     if (isSocket) sockets.assertRoom(val.id)
-    visit = toVisit(parts, { request, known, connection, address, val, visitor, body, isSocket })
+    visit = toVisit(parts, { request, known, connection, address, val, visitor, body })
     try {
-      const entering = deps.runner.enter(program, visit.run, visit.seatRequest.signal)
+      const entering = deps.runner.enter(program, visit.run, request)
       seat = entering instanceof Promise ? await entering : entering
     } catch (error) {
       return answerTurnedAway(visit, error)
@@ -88,7 +88,7 @@ async function answer(parts: Parts, request: Request, connection: GatewayConnect
     if (isSocket) return await openSocket(visit, seat, sockets, val.id, deadlines)
     const outcome = await seat.fetch(visit.seatRequest)
     if (outcome.kind === "stopped") return answerStopped(visit, seat, outcome)
-    const passing = passOn(visit, seat, outcome.response, deadlines)
+    const passing = passOn(visit, seat, outcome.answer, deadlines)
     return passing instanceof Promise ? await passing : passing
   } catch (error) {
     // Whatever happened, no run is left open and no seat taken.
@@ -109,16 +109,13 @@ interface Arrival {
   readonly val: Val
   readonly visitor: Visitor
   readonly body: RequestBody
-  readonly isSocket: boolean
 }
 
-function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body, isSocket }: Arrival): Visit {
+function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body }: Arrival): Visit {
   const { deps, limits, proto } = parts
-  const { url, method, signal } = request
-  // A handshake is read from the headers of the request once more, when the val has agreed to it.
-  const headers = isSocket ? new Headers(request.headers) : request.headers
+  const { url, method } = request
   const { host } = address
-  prepareHeaders(headers, known, { address: connection.address(), proto, host }, visitor.isForUs)
+  const headers = prepareHeaders(known, { address: connection.address(), proto, host }, visitor.isForUs)
   const run = deps.runs.open({
     id: deps.newId(),
     valId: val.id,
@@ -132,7 +129,7 @@ function toVisit(parts: Parts, { request, known, connection, address, val, visit
     request: { method, url: url.length <= limits.urlCharsMax ? url : url.slice(0, limits.urlCharsMax) },
     input: body.input,
   })
-  const seatRequest = { method, host, target: toTarget(url), headers, body: body.content, signal }
+  const seatRequest = { method, host, target: toTarget(url), headers, body: body.content, client: request }
   const visit = { request, known, connection, limits, run, body, seatRequest, isUnlimited: false, isOwner: isOwner(val, visitor.caller) }
   if (parts.isSlowerThanIdle) unlimit(visit)
   return visit

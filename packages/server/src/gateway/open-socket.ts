@@ -22,7 +22,7 @@ export async function openSocket(
 ): Promise<Response | undefined> {
   const outcome = await seat.connect(visit.seatRequest)
   if (outcome.kind === "stopped") return answerStopped(visit, seat, outcome)
-  if (outcome.kind === "refused") return passOn(visit, seat, outcome.response, deadlines)
+  if (outcome.kind === "refused") return passOn(visit, seat, outcome.answer, deadlines)
   const { socket, protocol } = outcome
   const relay = sockets.add(valId, socket, (end) => finishSocket(visit, seat, end))
   visit.run.signal.addEventListener("abort", () => relay.end("broken"), { once: true })

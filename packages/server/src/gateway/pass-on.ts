@@ -1,4 +1,4 @@
-import type { Seat } from "../domain/execution.ts"
+import type { Seat, ValAnswer } from "../domain/execution.ts"
 import { prepareAnswerHeaders } from "./answer-headers.ts"
 import { AnswerStream } from "./answer-stream.ts"
 import type { Deadlines } from "./deadlines.ts"
@@ -8,40 +8,55 @@ import { answerBroken, answerStopped, finish, unlimit, type Visit } from "./visi
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Passes the val's answer on to the client. The run is over when the answer is. */
-export function passOn(visit: Visit, seat: Seat, response: Response, deadlines: Deadlines): Response | Promise<Response> {
-  const { status } = response
+export function passOn(visit: Visit, seat: Seat, answer: ValAnswer, deadlines: Deadlines): Response | Promise<Response> {
+  const { status, body } = answer
   const { limits } = visit
-  const head = prepareAnswerHeaders(response.headers, visit.run.id, limits.answerHeaderBytesMax)
+  const head = prepareAnswerHeaders(answer.headers, visit.run.id, limits.answerHeaderBytesMax)
   if (status < 200 || status > 599 || !head) {
-    response.body?.cancel().catch(() => {})
+    drop(body)
     const message = head
       ? `The val answered with status ${status}`
       : `The headers of the answer have more than ${limits.answerHeaderBytesMax} bytes`
     return answerBroken(visit, seat, message)
   }
-  if (visit.request.method === "HEAD" || bodiless.has(status)) return complete(visit, seat, null, response)
-  if (head.length === 0) return complete(visit, seat, null, response)
+  const { headers, length, hasType } = head
+  if (body === null || visit.request.method === "HEAD" || bodiless.has(status) || length === 0) {
+    drop(body)
+    return complete(visit, seat, null, { status, headers })
+  }
   // Bun would make up a type for bytes without one, so that a browser no longer looked at what they are.
-  const isWhole = head.hasType && head.length !== undefined && head.length <= limits.wholeAnswerBytesMax
-  if (!isWhole) return passOnStream(visit, seat, response, deadlines)
-  const reading = response.bytes()
-  const bytes = Bun.peek(reading)
-  return bytes instanceof Uint8Array ? complete(visit, seat, bytes, response) : passOnLate(visit, seat, response, reading, deadlines)
+  const isWhole = hasType && (body instanceof Uint8Array || (length !== undefined && length <= limits.wholeAnswerBytesMax))
+  if (!isWhole) return passOnStream(visit, seat, toStream(body), { status, headers }, deadlines)
+  if (body instanceof Uint8Array) return complete(visit, seat, body, { status, headers })
+  return passOnLate(visit, seat, body, { status, headers }, deadlines)
 }
 
-function complete(visit: Visit, seat: Seat, body: Uint8Array<ArrayBuffer> | null, response: Response): Response {
-  finish(visit, seat, { status: "succeeded", error: null, responseStatus: response.status })
-  return new Response(body, response)
+interface Head {
+  readonly status: number
+  readonly headers: Headers
+}
+
+function drop(body: ValAnswer["body"]): void {
+  if (body instanceof ReadableStream) body.cancel().catch(() => {})
+}
+
+function toStream(body: Uint8Array | ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  if (body instanceof ReadableStream) return body
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(body)
+      controller.close()
+    },
+  })
+}
+
+function complete(visit: Visit, seat: Seat, body: Uint8Array | null, head: Head): Response {
+  finish(visit, seat, { status: "succeeded", error: null, responseStatus: head.status })
+  return new Response(body as Uint8Array<ArrayBuffer> | null, head)
 }
 
 /** The body is small, but not here yet. */
-async function passOnLate(
-  visit: Visit,
-  seat: Seat,
-  response: Response,
-  reading: Promise<Uint8Array<ArrayBuffer>>,
-  deadlines: Deadlines,
-): Promise<Response> {
+async function passOnLate(visit: Visit, seat: Seat, body: ReadableStream<Uint8Array>, head: Head, deadlines: Deadlines): Promise<Response> {
   const expiry = Promise.withResolvers<undefined>()
   const expiresMs = performance.now() + visit.limits.streamMsMax
   const overseen = {
@@ -52,9 +67,11 @@ async function passOnLate(
   }
   unlimit(visit)
   deadlines.add(overseen)
+  // It is no longer than its head says: whoever reads it sees to that.
+  const reading = new Response(body).bytes()
   try {
     const bytes = await Promise.race([reading, expiry.promise])
-    if (bytes) return complete(visit, seat, bytes, response)
+    if (bytes) return complete(visit, seat, bytes, head)
     reading.catch(() => {})
     seat.stop("timed_out")
     return answerStopped(visit, seat, { kind: "stopped", status: "timed_out", error: tooSlow(visit) })
@@ -65,9 +82,8 @@ async function passOnLate(
   }
 }
 
-function passOnStream(visit: Visit, seat: Seat, response: Response, deadlines: Deadlines): Response {
-  const { status: responseStatus, body } = response
-  if (!body) return complete(visit, seat, null, response)
+function passOnStream(visit: Visit, seat: Seat, body: ReadableStream<Uint8Array>, head: Head, deadlines: Deadlines): Response {
+  const { status: responseStatus } = head
   unlimit(visit)
   const succeed = () => finish(visit, seat, { status: "succeeded", error: null, responseStatus })
   const answer = new AnswerStream(
@@ -77,7 +93,7 @@ function passOnStream(visit: Visit, seat: Seat, response: Response, deadlines: D
       // What was asked for was answered; how much of it the client wanted to read is its own affair.
       left: succeed,
       broke(error) {
-        if (visit.seatRequest.signal?.aborted) return succeed()
+        if (visit.request.signal.aborted) return succeed()
         finish(visit, seat, { ...toBreak(visit, error), responseStatus })
       },
       expired() {
@@ -90,15 +106,14 @@ function passOnStream(visit: Visit, seat: Seat, response: Response, deadlines: D
   )
   // Others may be in the same process, so that cancelling the run does not end what it has begun to say.
   visit.run.signal.addEventListener("abort", () => answer.end(), { once: true })
-  return new Response(answer.stream, response)
+  return new Response(answer.stream, head)
 }
 
 function toBreak(visit: Visit, error: unknown) {
   if (visit.run.isCancelled) return { status: "cancelled" as const, error: { name: "Cancelled", message: "The run was cancelled" } }
-  if (visit.seatRequest.signal?.aborted)
-    return { status: "cancelled" as const, error: { name: "Cancelled", message: "The client went away" } }
+  if (visit.request.signal.aborted) return { status: "cancelled" as const, error: { name: "Cancelled", message: "The client went away" } }
   const message = `The val broke off its answer: ${error instanceof Error ? error.message : String(error)}`
-  return { status: "failed" as const, error: { name: "BrokenAnswer", message } }
+  return { status: "failed" as const, error: { name: "BrokenAnswer", message }, isVague: true }
 }
 
 function tooSlow(visit: Visit) {

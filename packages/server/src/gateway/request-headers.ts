@@ -1,3 +1,5 @@
+import type { HeaderList } from "../domain/execution.ts"
+
 /** The headers of a request by their names in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
 
@@ -6,6 +8,7 @@ const dropped = new Set([
   "connection",
   "expect",
   "forwarded",
+  "host",
   "keep-alive",
   "proxy-authorization",
   "proxy-connection",
@@ -31,18 +34,20 @@ export interface Origin {
   readonly host: string
 }
 
-/** Makes the headers fit for a val, in place: copying them would cost every request more than all the rest of this. */
-export function prepareHeaders(headers: Headers, known: HeaderRecord, origin: Origin, isForUs: boolean): void {
-  for (const name in known) if (isDropped(name)) headers.delete(name)
+/** What of the headers a val is to get. The host is no part of it: it goes with the request in the one way we write it. */
+export function prepareHeaders(known: HeaderRecord, origin: Origin, isForUs: boolean): HeaderList {
   const { connection } = known
-  if (connection !== undefined) dropNamed(headers, connection)
-  if (isForUs) headers.delete("authorization")
-  if (known.host !== origin.host) headers.set("host", origin.host)
-  // Else the client of our own would say what it is.
-  if (known["user-agent"] === undefined) headers.set("user-agent", "")
-  headers.set("x-forwarded-for", origin.address)
-  headers.set("x-forwarded-proto", origin.proto)
-  headers.set("x-forwarded-host", origin.host)
+  const named = connection === undefined ? undefined : readNamed(connection)
+  const headers: [string, string][] = []
+  for (const name in known) {
+    if (isDropped(name) || named?.has(name) || (isForUs && name === "authorization")) continue
+    const value = known[name]
+    if (typeof value === "string") headers.push([name, value])
+    // Bun gives these as a list, in a request, too.
+    else for (const one of (value ?? []) as readonly string[]) headers.push([name, one])
+  }
+  headers.push(["x-forwarded-for", origin.address], ["x-forwarded-proto", origin.proto], ["x-forwarded-host", origin.host])
+  return headers
 }
 
 function isDropped(name: string): boolean {
@@ -50,11 +55,7 @@ function isDropped(name: string): boolean {
 }
 
 /** Headers that `Connection` names are meant for the next hop only. */
-export function dropNamed(headers: Headers, connection: string): void {
-  if (connection === "keep-alive" || connection === "close") return
-  for (const part of connection.split(",")) {
-    const name = part.trim().toLowerCase()
-    // A host is never left out, and what is no name of a header would be refused.
-    if (name !== "host" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) headers.delete(name)
-  }
+export function readNamed(connection: string): ReadonlySet<string> | undefined {
+  if (connection === "keep-alive" || connection === "close") return undefined
+  return new Set(connection.split(",").map((name) => name.trim().toLowerCase()))
 }

@@ -19,6 +19,8 @@ export interface ValHosts {
 /** RFC 1035 allows 253 characters; a port comes on top. */
 const hostCharsMax = 260
 
+const portMax = 65_535
+
 /** The host names under `valsDomain`, except that of the API, which may be one of them. */
 export function createValHosts(valsDomain: string, baseUrl: string, hostsMax: number): ValHosts {
   const suffix = `.${toName(valsDomain)}`
@@ -54,8 +56,10 @@ function toName(host: string): string {
 function parseHost(host: string, suffix: string): ValAddress | undefined {
   if (host.length > hostCharsMax) return undefined
   const label = toName(host).slice(0, -suffix.length)
-  const port = /:\d{1,5}$/.exec(host)?.[0] ?? ""
-  const canonical = `${label}${suffix}${port}`
+  const port = /:\d*$/.exec(host)?.[0] ?? ""
+  // With a port that is none, the address of the request is no URL, and its path is not what a URL's would be.
+  if (Number(port.slice(1)) > portMax) return undefined
+  const canonical = `${label}${suffix}${port === ":" ? "" : port}`
   const names = /^([a-z][a-z0-9_]*)-([a-z][a-z0-9_]*)$/.exec(label)
   if (names) return { host: canonical, id: undefined, username: names[1] ?? "", name: names[2] ?? "" }
   const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(label)

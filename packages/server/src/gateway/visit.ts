@@ -39,7 +39,7 @@ export function finish(visit: Visit, seat: Seat | undefined, end: RunEnd): void 
 
 /** The val threw, was too slow or died: a page that says so, and what it was only to the owner. */
 export function answerStopped(visit: Visit, seat: Seat | undefined, { status, error }: Stopped): Response {
-  if (status === "cancelled" && visit.seatRequest.signal?.aborted) {
+  if (status === "cancelled" && visit.request.signal.aborted) {
     // Nobody is there to read it.
     finish(visit, seat, { status, error })
     return new Response(null, { status: 502 })
@@ -69,7 +69,7 @@ const turnedAway: ReadonlySet<string> = new Set(["too_many_runs", "overloaded", 
 
 /** There was no seat for the run. */
 export function answerTurnedAway(visit: Visit, error: unknown): Response {
-  if (visit.seatRequest.signal?.aborted) {
+  if (visit.request.signal.aborted) {
     finish(visit, undefined, { status: "cancelled", error: { name: "Cancelled", message: "The client went away" } })
     return new Response(null, { status: 502 })
   }

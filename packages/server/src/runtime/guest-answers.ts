@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { CallOutcome, Stopped } from "../domain/execution.ts"
+import type { CallOutcome, Stopped, ValAnswer } from "../domain/execution.ts"
 import type { ValProcess } from "./val-process.ts"
 
 /** What the guest said, and how many log lines of the run it had sent by then. */
@@ -23,8 +23,8 @@ const unreadable: Stopped = {
 }
 
 /** The failure that an answer carries. It comes from the val's own process, so that it may be anything. */
-export async function readFailure(response: Response, process: ValProcess): Promise<Answered<Stopped>> {
-  const parsed = failure.safeParse(await readJson(response, failureBytesMax, process))
+export async function readFailure(answer: ValAnswer, process: ValProcess): Promise<Answered<Stopped>> {
+  const parsed = failure.safeParse(await readJson(answer, failureBytesMax, process))
   if (!parsed.success) return { outcome: unreadable, logCount: 0 }
   const { name, message, stack } = parsed.data.error
   const error = { name, message, ...(stack === undefined ? {} : { stack }) }
@@ -32,19 +32,19 @@ export async function readFailure(response: Response, process: ValProcess): Prom
 }
 
 /** What a call returned. */
-export async function readReturned(response: Response, process: ValProcess): Promise<Answered<CallOutcome>> {
-  const parsed = returned.safeParse(await readJson(response, process.limits.returnBytesMax + envelopeBytesMax, process))
+export async function readReturned(answer: ValAnswer, process: ValProcess): Promise<Answered<CallOutcome>> {
+  const parsed = returned.safeParse(await readJson(answer, process.limits.returnBytesMax + envelopeBytesMax, process))
   if (!parsed.success) return { outcome: unreadable, logCount: 0 }
   const { value, isCut, logCount } = parsed.data
   return { outcome: { kind: "returned", value: value ?? null, isCut }, logCount }
 }
 
 /** Undefined for what is no JSON, or too much of it. */
-async function readJson(response: Response, bytesMax: number, process: ValProcess): Promise<unknown> {
+async function readJson({ body }: ValAnswer, bytesMax: number, process: ValProcess): Promise<unknown> {
   const parts: Uint8Array[] = []
   let bytes = 0
   try {
-    for await (const part of response.body ?? []) {
+    for await (const part of body instanceof Uint8Array ? [body] : (body ?? [])) {
       bytes += part.length
       if (bytes > bytesMax) return undefined
       parts.push(part)

@@ -4,7 +4,7 @@ import type { SeatRequest } from "../domain/execution.ts"
 export function openGuestSocket(socketPath: string, path: string, request: SeatRequest): Promise<WebSocket> {
   const headers: Record<string, string> = { host: request.host }
   for (const [name, value] of request.headers) if (!isHandshake(name)) headers[name] = value
-  const protocols = (request.headers.get("sec-websocket-protocol") ?? "")
+  const protocols = (request.headers.find(([name]) => name === "sec-websocket-protocol")?.[1] ?? "")
     .split(",")
     .map((name) => name.trim())
     .filter(Boolean)
@@ -15,7 +15,7 @@ export function openGuestSocket(socketPath: string, path: string, request: SeatR
     const fail = () => reject(new Error("the val did not open a WebSocket"))
     socket.addEventListener("error", fail, { once: true })
     socket.addEventListener("close", fail, { once: true })
-    request.signal?.addEventListener("abort", () => socket.close(), { once: true })
+    request.client?.signal.addEventListener("abort", () => socket.close(), { once: true })
   })
 }
 

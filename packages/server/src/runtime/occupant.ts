@@ -4,11 +4,10 @@ import type { RunListener, Stopped } from "../domain/execution.ts"
 export interface Occupant {
   readonly run: RunListener
   readonly startedMs: number
-  /** False once an answer has begun: from then on its body decides how long it takes. */
-  readonly isWaiting: boolean
   /** The run has logged a line, which it has been given. */
   noteLog(): void
   /** Whatever the run waits for ends like this. */
   endWith(outcome: Stopped): void
-  stop(status: "cancelled" | "timed_out"): void
+  /** Looked at now and then: what takes too long, or what nobody waits for any longer, is ended. */
+  sweep(nowMs: number): void
 }

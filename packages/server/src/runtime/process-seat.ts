@@ -1,6 +1,18 @@
-import { failureHeader } from "@hamlet/guest/protocol"
-import type { CallOutcome, HttpOutcome, RunListener, Seat, SeatRequest, SocketOutcome, Stopped } from "../domain/execution.ts"
+import { failureHeader, type Refused } from "@hamlet/guest/protocol"
+import type {
+  CallOutcome,
+  Client,
+  HttpOutcome,
+  RunListener,
+  Seat,
+  SeatRequest,
+  SocketOutcome,
+  Stopped,
+  ValAnswer,
+} from "../domain/execution.ts"
 import { readFailure, readReturned } from "./guest-answers.ts"
+import type { Exchange, GuestFailure } from "./guest-client/exchange.ts"
+import { type GuestRequest, isProperHeader } from "./guest-client/request-head.ts"
 import { openGuestSocket } from "./guest-socket.ts"
 import type { Occupant } from "./occupant.ts"
 import type { LoadOutcome, ValProcess } from "./val-process.ts"
@@ -25,6 +37,8 @@ export class ProcessSeat implements Seat, Occupant {
   #usher: Usher
   #end: ((outcome: Stopped) => void) | undefined
   #outcome: Stopped | undefined
+  #exchange: Exchange | undefined
+  #client: Client | undefined
   #onLog: (() => void) | undefined
   #hasLeft = false
 
@@ -44,22 +58,24 @@ export class ProcessSeat implements Seat, Occupant {
   }
 
   fetch(request: SeatRequest): Promise<HttpOutcome> {
-    const { method, host, target, headers, body, signal } = request
-    const { socketPath } = this.process.sandbox
-    const init = { unix: socketPath, method, headers, body, redirect: "manual", decompress: false, signal: signal ?? null, keepalive: true }
+    const { method, host, target, headers, body } = request
+    this.#client = request.client
     return this.#untilEnded<HttpOutcome>((settle) => {
-      fetch(`http://${host}/h${this.run.id}${target}`, init as RequestInit).then(
-        (response) => {
-          this.isWaiting = false
-          if (!response.headers.has(failureHeader)) settle({ kind: "responded", response })
-          else void readFailure(response, this.process).then((answer) => settle(answer.outcome))
-        },
-        (error: unknown) => void this.#explain(error, signal).then(settle),
-      )
+      const onAnswer = (answer: ValAnswer) => {
+        // A failure has to be here as soon as any other answer has to begin.
+        if (isFailure(answer)) {
+          void readFailure(answer, this.process).then(({ outcome }) => settle(outcome))
+          return
+        }
+        this.isWaiting = false
+        settle({ kind: "responded", answer })
+      }
+      this.#send({ method, host, path: `/h${this.run.id}${target}`, headers, body }, onAnswer, settle)
     })
   }
 
   connect(request: SeatRequest): Promise<SocketOutcome> {
+    this.#client = request.client
     return this.#untilEnded<SocketOutcome>((settle) => {
       const path = `/h${this.run.id}${request.target}`
       openGuestSocket(this.process.sandbox.socketPath, path, request).then(
@@ -68,8 +84,8 @@ export class ProcessSeat implements Seat, Occupant {
           settle({ kind: "opened", socket, protocol: socket.protocol })
         },
         async (error: unknown) => {
-          const response = await this.#findRefusal()
-          settle(response ? { kind: "refused", response } : await this.#explain(error, request.signal))
+          const answer = await this.#findRefusal()
+          settle(answer ? { kind: "refused", answer } : await this.#explain({ kind: "closed", message: toMessage(error) }))
         },
       )
     })
@@ -80,16 +96,13 @@ export class ProcessSeat implements Seat, Occupant {
       (await this.whenLoaded()) ?? (this.process.isFreshFor(this.run.id) ? undefined : await this.#usher.moveToFreshProcess(this))
     if (stopped) return stopped
     return this.#untilEnded<CallOutcome>((settle) => {
-      const init = { unix: this.process.sandbox.socketPath, method: "POST", body: JSON.stringify({ args }), keepalive: true }
-      fetch(`http://call/c${this.run.id}`, init as RequestInit)
-        .then(async (response) => {
-          const answer = response.headers.has(failureHeader)
-            ? await readFailure(response, this.process)
-            : await readReturned(response, this.process)
-          await this.#logsOf(answer.logCount)
-          return answer.outcome
-        })
-        .then(settle, (error: unknown) => void this.#explain(error, undefined).then(settle))
+      const body = Buffer.from(JSON.stringify({ args }))
+      const onAnswer = async (answer: ValAnswer) => {
+        const { outcome, logCount } = isFailure(answer) ? await readFailure(answer, this.process) : await readReturned(answer, this.process)
+        await this.#logsOf(logCount)
+        settle(outcome)
+      }
+      this.#send({ method: "POST", host: "call", path: `/c${this.run.id}`, headers: [], body }, (answer) => void onAnswer(answer), settle)
     })
   }
 
@@ -99,16 +112,26 @@ export class ProcessSeat implements Seat, Occupant {
         ? "The run was cancelled"
         : `The run took longer than ${this.process.limits.runMsMax / 1000} seconds and was ended`
     this.endWith({ kind: "stopped", status, error: { name: status === "cancelled" ? "Cancelled" : "TimedOut", message } })
+    this.#exchange?.abort()
     // What it has started cannot be told from what others do there, so the process takes in nobody else and ends with the last of them.
     this.process.retire()
     this.leave()
     if (this.process.runs === 0) void this.process.sandbox.stop()
   }
 
+  sweep(nowMs: number): void {
+    if (this.isWaiting && nowMs - this.startedMs > this.process.limits.runMsMax) this.stop("timed_out")
+    else if (this.#exchange && this.#exchange.state !== "over" && this.#client?.signal.aborted) this.#exchange.abort()
+  }
+
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
     this.isWaiting = false
+    // It is known for a while longer, for the sake of late logs; what it held must not be.
+    this.#exchange = undefined
+    this.#client = undefined
+    this.#end = undefined
     this.process.rise(this)
     this.#usher.left(this)
   }
@@ -132,19 +155,26 @@ export class ProcessSeat implements Seat, Occupant {
     })
   }
 
-  /** The connection broke: because the process ended, which it will say in a moment, or the client went, or the val is up to something. */
-  async #explain(error: unknown, signal: AbortSignal | undefined): Promise<Stopped> {
-    if (signal?.aborted) return { kind: "stopped", status: "cancelled", error: { name: "Cancelled", message: "The client went away" } }
-    await Promise.race([this.process.sandbox.exited, Bun.sleep(lateLogsMs)])
-    const message = `The val broke off its answer: ${error instanceof Error ? error.message : String(error)}`
-    return this.#outcome ?? { kind: "stopped", status: "crashed", error: { name: "BrokenAnswer", message: this.process.mask(message) } }
+  #send(request: GuestRequest, onAnswer: (answer: ValAnswer) => void, settle: (outcome: Stopped) => void): void {
+    const onFailure = (failure: GuestFailure) => void this.#explain(failure).then(settle)
+    this.#exchange = this.process.client.send(request, { onAnswer, onFailure })
   }
 
-  async #findRefusal(): Promise<Response | undefined> {
+  /** There is no answer: because the process ended, which it will say in a moment, or the client went, or the val is up to something. */
+  async #explain({ kind, message }: GuestFailure): Promise<Stopped> {
+    if (this.#client?.signal.aborted)
+      return { kind: "stopped", status: "cancelled", error: { name: "Cancelled", message: "The client went away" } }
+    if (kind !== "closed")
+      return { kind: "stopped", status: "failed", error: { name: failureNames[kind], message: explain(kind, message) } }
+    await Promise.race([this.process.sandbox.exited, Bun.sleep(lateLogsMs)])
+    return this.#outcome ?? { kind: "stopped", status: "crashed", error: { name: "BrokenAnswer", message: explain(kind, message) } }
+  }
+
+  async #findRefusal(): Promise<ValAnswer | undefined> {
     const deadlineMs = performance.now() + lateLogsMs
     while (performance.now() < deadlineMs && this.process.state !== "gone") {
       const refusal = this.process.takeRefusal(this.run.id)
-      if (refusal) return toResponse(refusal)
+      if (refusal) return toAnswer(refusal)
       await Bun.sleep(1)
     }
     return undefined
@@ -161,12 +191,29 @@ export class ProcessSeat implements Seat, Occupant {
   }
 }
 
-function toResponse(refusal: { status: number; headers: readonly (readonly [string, string])[]; body: string }): Response {
-  try {
-    const headers = new Headers(refusal.headers.map(([name, value]): [string, string] => [name, value]))
-    const hasNoBody = refusal.status === 204 || refusal.status === 304
-    return new Response(hasNoBody ? null : Buffer.from(refusal.body, "base64"), { status: refusal.status, headers })
-  } catch {
-    return new Response(null, { status: 502 })
+const failureNames = { unsendable: "UnsendableRequest", body: "BrokenRequest", invalid: "BrokenAnswer", aborted: "Cancelled" }
+
+function explain(kind: GuestFailure["kind"], message: string): string {
+  if (kind === "closed") return `The val broke off its answer: ${message}`
+  if (kind === "invalid") return `The val gave an answer that cannot be read: ${message}`
+  return kind === "aborted" ? "The run was ended" : `The request did not reach the val: ${message}`
+}
+
+function isFailure({ headers }: ValAnswer): boolean {
+  for (const [name] of headers) if (name === failureHeader) return true
+  return false
+}
+
+function toAnswer({ status, headers, body }: Pick<Refused, "status" | "headers" | "body">): ValAnswer {
+  const isProper = Number.isInteger(status) && headers.every(isProperHeader)
+  if (!isProper) return { status: 502, headers: [], body: null }
+  return {
+    status,
+    headers: headers.map(([name, value]) => [name.toLowerCase(), value]),
+    body: status === 204 || status === 304 ? null : Buffer.from(body, "base64"),
   }
+}
+
+function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

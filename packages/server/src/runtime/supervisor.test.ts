@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { readText } from "../../test/support/to-answer.ts"
 import type { CallOutcome, HttpOutcome, Program, RunListener, Seat } from "../domain/execution.ts"
 import type { LogLine, RunError } from "../domain/runs.ts"
 import { findDeno } from "./find-deno.ts"
@@ -98,7 +99,7 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
   }
 }
 
-const request = { method: "GET", host: "ada-hello.hamlet.test", target: "/x?y=1", body: null, headers: new Headers() }
+const request = { method: "GET", host: "ada-hello.hamlet.test", target: "/x?y=1", body: null, headers: [] }
 
 async function fetchOnce(
   program: Program,
@@ -106,9 +107,9 @@ async function fetchOnce(
 ): Promise<{ readonly text: string; readonly outcome: HttpOutcome; readonly run: Run }> {
   const run = new Run()
   const seat = await stage.supervisor.enter(program, run)
-  const outcome = await seat.fetch({ ...request, target, headers: new Headers() })
+  const outcome = await seat.fetch({ ...request, target, headers: [] })
   const text =
-    outcome.kind === "responded" ? await outcome.response.text() : `${outcome.status} ${outcome.error.name}: ${outcome.error.message}`
+    outcome.kind === "responded" ? await readText(outcome.answer) : `${outcome.status} ${outcome.error.name}: ${outcome.error.message}`
   seat.leave()
   return { text, outcome, run }
 }
@@ -296,7 +297,7 @@ describe("Supervisor", () => {
       socket.onmessage = (event) => socket.send("echo " + event.data)
       return response
     }`
-    const headers = new Headers({ "sec-websocket-protocol": "echo" })
+    const headers = [["sec-websocket-protocol", "echo"]] as const
     const seat = await stage.supervisor.enter(toProgram(code), new Run())
     const outcome = await seat.connect({ ...request, headers })
     if (outcome.kind !== "opened") throw new Error(`not opened: ${JSON.stringify(outcome)}`)
@@ -309,7 +310,7 @@ describe("Supervisor", () => {
     const other = await stage.supervisor.enter(toProgram(code), new Run())
     const refused = await other.connect({ ...request, target: "/no", headers })
     if (refused.kind !== "refused") throw new Error(`not refused: ${JSON.stringify(refused)}`)
-    expect([refused.response.status, await refused.response.text(), refused.response.headers.get("x-why")]).toEqual([
+    expect([refused.answer.status, await readText(refused.answer), new Map(refused.answer.headers).get("x-why")]).toEqual([
       418,
       "not here",
       "tea",

@@ -1,5 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
-import type { Program, RunListener, Runner, RunnerStatus, Seat, Stopped } from "../domain/execution.ts"
+import type { Client, Program, RunListener, Runner, RunnerStatus, Seat, Stopped } from "../domain/execution.ts"
 import type { Outdated } from "../domain/retirer.ts"
 import { CpuWatch } from "./cpu-watch.ts"
 import { Pool } from "./pool.ts"
@@ -63,9 +63,9 @@ export class Supervisor implements Runner, Usher {
     }
   }
 
-  enter(program: Program, run: RunListener, signal?: AbortSignal): Seat | Promise<Seat> {
+  enter(program: Program, run: RunListener, client?: Client): Seat | Promise<Seat> {
     if (this.#isStopped) throw new AppError("overloaded", "Cannot run the val: the server is stopping")
-    const turn = this.#turnstile.enter(program.valId, program.accountId, signal)
+    const turn = this.#turnstile.enter(program.valId, program.accountId, client)
     if (turn !== undefined) return turn.then(() => this.#seat(program, run))
     return this.#seat(program, run)
   }
@@ -100,7 +100,8 @@ export class Supervisor implements Runner, Usher {
 
   #seat(program: Program, run: RunListener): Seat | Promise<Seat> {
     const process = this.#byKey.get(program.key)
-    return process ? this.#sit(process, run) : this.#seatInNew(program, run)
+    // A seat may have retired it, which then is only waiting for its end.
+    return process?.isOpen ? this.#sit(process, run) : this.#seatInNew(program, run)
   }
 
   /** The module may still be loading when there is a seat: a request that is sent meanwhile waits in the guest, and is answered sooner. */
@@ -218,7 +219,7 @@ export class Supervisor implements Runner, Usher {
     this.#turnstile.sweep(nowMs)
     this.#pool.sweep(nowMs)
     for (const process of this.#processes) {
-      for (const seat of process.seated) if (seat.isWaiting && nowMs - seat.startedMs > this.#limits.runMsMax) seat.stop("timed_out")
+      process.sweep(nowMs)
       this.#cpuWatch.check(process, nowMs)
       if (this.#isOver(process, nowMs)) this.#end(process)
       else if (nowMs - process.startedMs > this.#limits.processMsMax) this.#retire(process)

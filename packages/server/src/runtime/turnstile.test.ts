@@ -62,7 +62,7 @@ describe("Turnstile", () => {
     const turnstile = new Turnstile(limits)
     for (let run = 0; run < 2; run++) void turnstile.enter("hello", "ada")
     const client = new AbortController()
-    const turn = Promise.resolve(turnstile.enter("hello", "ada", client.signal)).catch((error) => error.name)
+    const turn = Promise.resolve(turnstile.enter("hello", "ada", client)).catch((error) => error.name)
     client.abort()
     expect(await turn).toBe("AbortError")
     turnstile.leave("hello", "ada")

@@ -1,4 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
+import type { Client } from "../domain/execution.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 type TurnstileLimits = Pick<RunnerLimits, "runsPerValMax" | "runsPerAccountMax" | "runsWaitingMax" | "waitMsMax">
@@ -36,12 +37,12 @@ export class Turnstile {
   }
 
   /** Undefined when the run may go on at once. Fails with `too_many_runs`. */
-  enter(valId: string, accountId: string, signal?: AbortSignal): Promise<void> | undefined {
+  enter(valId: string, accountId: string, client?: Client): Promise<void> | undefined {
     if (this.#hasRoom(valId, accountId)) {
       this.#count(valId, accountId, 1)
       return undefined
     }
-    return this.#wait(valId, accountId, signal)
+    return this.#wait(valId, accountId, client?.signal)
   }
 
   leave(valId: string, accountId: string): void {

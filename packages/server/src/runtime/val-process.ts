@@ -1,6 +1,7 @@
 import type { GuestMessage, Refused } from "@hamlet/guest/protocol"
 import type { Program, ProgramContent, Stopped } from "../domain/execution.ts"
 import type { RunError } from "../domain/runs.ts"
+import { GuestClient } from "./guest-client/guest-client.ts"
 import type { Occupant } from "./occupant.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
@@ -17,6 +18,8 @@ export type LoadOutcome = { readonly kind: "loaded" } | Stopped
 export class ValProcess {
   readonly program: Program
   readonly sandbox: Sandbox
+  /** Sends requests to it. */
+  readonly client: GuestClient
   readonly startedMs = performance.now()
   readonly loaded: Promise<LoadOutcome>
   /** False for a module without a function to call: each call of it needs a process of its own. */
@@ -32,8 +35,11 @@ export class ValProcess {
   readonly #settle = Promise.withResolvers<LoadOutcome>()
   /** Whoever is waiting for an answer. */
   readonly #seated = new Set<Occupant>()
-  /** Those and the ones that have left lately, since a run may log after its answer; the oldest come first. */
+  /** Those and the ones that have left lately, since a run may log after its answer. */
   readonly #known = new Map<string, Occupant>()
+  /** The ids of those that have left, in a ring. To look for the oldest in the map would take a walk over all that is deleted there. */
+  readonly #left: string[] = []
+  #leftNext = 0
   readonly #refusals = new Map<string, Refused>()
   readonly #firstRunId: string
   #isLoading = false
@@ -41,6 +47,7 @@ export class ValProcess {
   constructor(program: Program, content: ProgramContent, sandbox: Sandbox, limits: RunnerLimits, firstRunId: string) {
     this.program = program
     this.sandbox = sandbox
+    this.client = new GuestClient(sandbox.socketPath)
     this.loaded = this.#settle.promise
     this.#content = content
     this.limits = limits
@@ -72,8 +79,15 @@ export class ValProcess {
     return this.#seated.size
   }
 
-  get seated(): Iterable<Occupant> {
-    return this.#seated
+  /** Whether it takes new runs. */
+  get isOpen(): boolean {
+    return this.state === "loading" || this.state === "serving"
+  }
+
+  /** Ends what has taken its time. */
+  sweep(nowMs: number): void {
+    for (const seat of this.#seated) seat.sweep(nowMs)
+    this.client.sweep(nowMs)
   }
 
   /** Whether a call on behalf of this run may use what the module gave when it was evaluated. */
@@ -92,11 +106,10 @@ export class ValProcess {
     this.runsEnded++
     this.usedMs = performance.now()
     this.#refusals.delete(seat.run.id)
-    // The map keeps the order of arrival, so that what is forgotten first has had the longest time.
-    for (const [id, known] of this.#known) {
-      if (this.#known.size <= this.limits.lateRunsMax || this.#seated.has(known)) break
-      this.#known.delete(id)
-    }
+    const forgotten = this.#left[this.#leftNext]
+    if (forgotten !== undefined) this.#known.delete(forgotten)
+    this.#left[this.#leftNext] = seat.run.id
+    this.#leftNext = (this.#leftNext + 1) % this.limits.lateRunsMax
     if (this.state === "retiring" && this.#seated.size === 0 && !this.isCallable) void this.sandbox.stop()
   }
 
@@ -165,6 +178,7 @@ export class ValProcess {
     const error: RunError = { name: "ProcessEnded", message: exit.message }
     this.#settle.resolve({ kind: "stopped", status: "crashed", error })
     for (const seat of [...this.#seated]) seat.endWith({ kind: "stopped", status: "crashed", error })
+    this.client.stop()
     this.#known.clear()
     this.#content.end()
   }

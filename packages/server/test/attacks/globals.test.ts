@@ -20,7 +20,7 @@ async function takeOver(village: Village, { code }: Takeover, victim: SavedVal):
   for (const answer of answers) {
     expect(`${answer.status} ${answer.text}`).toBe("200 fine")
     expect(answer.headers.get("x-hamlet-failure")).toBeNull()
-    const run = await village.runOf(answer, mallory)
+    const run = await village.loggedRun(answer.headers.get("x-run-id") ?? "", mallory, 1)
     expect(run).toMatchObject({ status: "succeeded", error: null })
     expect(messagesOf(run)).toEqual(["mine"])
   }

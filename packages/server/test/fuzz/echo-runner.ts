@@ -1,4 +1,5 @@
 import type { CallOutcome, HttpOutcome, Program, RunListener, Runner, Seat, SocketOutcome, Stopped } from "../../src/domain/execution.ts"
+import { toAnswer } from "../support/to-answer.ts"
 
 const error = { name: "Error", message: "no such luck", stack: "Error: no such luck\n    at ada/hello.tsx:1:1" }
 
@@ -24,7 +25,7 @@ class EchoSeat implements Seat {
     return status === undefined ? { kind: "returned", value: args, isCut: false } : { kind: "stopped", status, error }
   }
 
-  fetch = (): Promise<HttpOutcome> => Promise.resolve({ kind: "responded", response: new Response("hello") })
+  fetch = (): Promise<HttpOutcome> => Promise.resolve({ kind: "responded", answer: toAnswer(new Response("hello")) })
   connect = (): Promise<SocketOutcome> => Promise.resolve({ kind: "stopped", status: "failed", error })
   stop(): void {}
   leave(): void {}

@@ -49,12 +49,9 @@ describe("a request through the gateway", () => {
       ].join("\r\n"),
     )
     expect(text).toStartWith("HTTP/1.1 200")
-    const { accept: _, connection, ...rest } = lastSeen().toJSON()
-    expect(connection).toBe("keep-alive")
-    expect(rest).toEqual({
+    expect(lastSeen().toJSON()).toEqual({
       host: `ada-mirror.localhost:${stage.port}`,
       cookie: "a=b",
-      "user-agent": "",
       "x-mine": "stays",
       "x-forwarded-for": "127.0.0.1",
       "x-forwarded-host": `ada-mirror.localhost:${stage.port}`,

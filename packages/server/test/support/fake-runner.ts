@@ -1,6 +1,8 @@
 import { AppError } from "../../src/domain/app-error.ts"
 import type {
   CallOutcome,
+  Client,
+  HeaderList,
   HttpOutcome,
   Program,
   RunListener,
@@ -10,6 +12,7 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../src/domain/execution.ts"
+import { toAnswer } from "./to-answer.ts"
 
 type Exported = ((...args: unknown[]) => unknown) | undefined
 
@@ -28,12 +31,13 @@ export class FakeRunner implements Runner {
   /** Whether every value that is returned is too large. */
   isCut = false
 
-  enter(program: Program, run: RunListener, signal?: AbortSignal): Seat | Promise<Seat> {
+  enter(program: Program, run: RunListener, client?: Client): Seat | Promise<Seat> {
     if (this.refusal) throw this.refusal
     const seat = new FakeSeat(program, run, this.isCut)
     this.seats.push(seat)
     if (this.onEnter) return this.onEnter(run).then(() => seat)
     if (!this.gate) return seat
+    const signal = client?.signal
     const gone = new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
     return Promise.race([this.gate.then(() => seat), gone])
   }
@@ -72,8 +76,8 @@ class FakeSeat implements Seat {
 
   fetch({ method, host, target, headers, body }: SeatRequest): Promise<HttpOutcome> {
     return this.#race(async () => {
-      const request = new Request(`http://${host}${target}`, { method, headers, body: body as BodyInit | null })
-      return { kind: "responded", response: (await (await this.#load())?.(request)) as Response }
+      const request = new Request(`http://${host}${target}`, { method, headers: toInit(headers), body: body as BodyInit | null })
+      return { kind: "responded", answer: toAnswer((await (await this.#load())?.(request)) as Response) }
     })
   }
 
@@ -105,6 +109,10 @@ class FakeSeat implements Seat {
     const exported = await evaluate({ log: log("log"), warn: log("warn"), error: log("error") })
     return (typeof exported === "function" ? exported : () => exported) as Exported
   }
+}
+
+function toInit(headers: HeaderList): [string, string][] {
+  return headers.map(([name, value]) => [name, value])
 }
 
 function toRunError(error: unknown) {

@@ -108,6 +108,7 @@ export const internalsProbes: readonly ValProbe[] = [
     tries: "to stop its own server",
     code: `${core} for (const [rid, name] of Object.entries(core.resources())) if (name === "http") core.tryClose(Number(rid))`,
     gets: "nothing",
+    ends: /^(crashed|failed) /,
   },
   {
     tries: "to read what the host sends to it",

@@ -4,6 +4,8 @@ export interface RawRequest {
   readonly bytes: (to: RawTarget) => string
   /** The statuses of all answers, in their order. */
   readonly statuses: readonly number[]
+  /** What is wrong with it comes so late that the val may have been asked already. */
+  readonly isLate?: boolean
 }
 
 export interface RawTarget {
@@ -124,16 +126,19 @@ export const rawRequests: readonly RawRequest[] = [
     tries: "a chunk of negative size",
     bytes: (to) => post(to, "Transfer-Encoding: chunked\r\n", `-1\r\n\r\n${smuggled(to)}`),
     statuses: [400],
+    isLate: true,
   },
   {
     tries: "a chunk whose size is too large for any number",
     bytes: (to) => post(to, "Transfer-Encoding: chunked\r\n", `ffffffffffffffffff\r\nx\r\n0\r\n\r\n`),
     statuses: [400],
+    isLate: true,
   },
   {
     tries: "a chunk that is longer than it says",
     bytes: (to) => post(to, "Transfer-Encoding: chunked\r\n", `1\r\nhello\r\n0\r\n\r\n`),
     statuses: [400],
+    isLate: true,
   },
   {
     tries: "trailers that look like headers",
@@ -144,6 +149,7 @@ export const rawRequests: readonly RawRequest[] = [
         `5\r\nhello\r\n0\r\nx-forwarded-for: 6.6.6.6\r\nauthorization: Bearer forged\r\n\r\n`,
       ),
     statuses: [400],
+    isLate: true,
   },
   {
     tries: "a body of GET that is a request",

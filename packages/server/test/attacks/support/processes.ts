@@ -11,7 +11,7 @@ export interface SeenProcess {
 /** Every process that descends from `pid`, whatever namespace it is in. */
 export function listDescendants(pid: number): readonly SeenProcess[] {
   const all = listProcesses()
-  const found: SeenProcess[] = []
+  const found: Omit<SeenProcess, "command">[] = []
   const parents = new Set([pid])
   // Parents have lower numbers most of the time, but not always: numbers come round.
   for (let before = -1; before !== found.length; ) {
@@ -22,7 +22,7 @@ export function listDescendants(pid: number): readonly SeenProcess[] {
       found.push(seen)
     }
   }
-  return found
+  return found.map((seen) => ({ ...seen, command: readText(`/proc/${seen.pid}/cmdline`).split("\0").slice(0, -1) }))
 }
 
 /** Whether this very process is still there; one that has ended and was not noticed by its parent is not. */
@@ -51,13 +51,13 @@ export function readText(path: string): string {
   }
 }
 
-function listProcesses(): readonly SeenProcess[] {
+function listProcesses(): readonly Omit<SeenProcess, "command">[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       const pid = Number(name)
       const stat = readStat(pid)
-      return stat ? [{ pid, ...stat, command: readText(`/proc/${pid}/cmdline`).split("\0").slice(0, -1) }] : []
+      return stat ? [{ pid, ...stat }] : []
     })
 }
 

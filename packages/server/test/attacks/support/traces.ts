@@ -6,6 +6,7 @@ import { waitUntil } from "./wait.ts"
 
 /** How long what was told to end may take. */
 const endMsMax = 5_000
+const glanceMs = 250
 
 /** What a server makes on the machine, as one sees it from outside: processes, control groups, folders, sockets. */
 export class Traces {
@@ -13,14 +14,21 @@ export class Traces {
   readonly #groups = new Set<string>()
   readonly #folders = new Set<string>()
   readonly #ownFolder: string
+  #lookedMs = 0
 
   /** Whatever is in `ownFolder` is the test's own. */
   constructor(ownFolder: string) {
     this.#ownFolder = ownFolder
   }
 
+  /** Notes what there is now, unless that was done a moment ago. */
+  glance(serverPid: number): void {
+    if (performance.now() - this.#lookedMs > glanceMs) this.look(serverPid)
+  }
+
   /** Notes what there is now. */
   look(serverPid: number): readonly SeenProcess[] {
+    this.#lookedMs = performance.now()
     const own = listGroups(serverPid)
     const found = listDescendants(serverPid)
     for (const seen of found) {

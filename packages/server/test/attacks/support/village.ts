@@ -1,6 +1,7 @@
 import { expect } from "bun:test"
 import { createHash, randomUUID } from "node:crypto"
 import { dirname } from "node:path"
+import type { Database } from "../../../src/storage/database.ts"
 import type { HamletProcess } from "../../support/hamlet-process.ts"
 import { chosenToken, openStage, type Stage } from "../../support/stage.ts"
 import type { Place } from "../probes/val-probe.ts"
@@ -177,6 +178,14 @@ export class Village {
     })
   }
 
+  /** The run once it has ended and as many lines of its log have arrived, which may come after its answer. */
+  async loggedRun(id: string, owner: Villager, lines: number): Promise<RunRecord> {
+    return waitFor(async () => {
+      const run = await this.endedRun(id, owner)
+      return run.logs.length >= lines ? run : undefined
+    })
+  }
+
   /** The sandbox that a val is in at the moment. */
   sandboxOf({ owner, name }: SavedVal): Promise<SandboxInUse> {
     return findFolderOf(this.hamlet.pid, `${this.baseUrl}/v/${owner.username}/${name}@`)
@@ -200,6 +209,11 @@ export class Village {
     this.hamlet.signal("SIGTERM")
     const { exitCode, stderr } = await this.hamlet.ended()
     return { left: await this.traces.remaining(), exitCode, stderr }
+  }
+
+  /** Another connection to the database of the server. */
+  connect(): Promise<Database> {
+    return this.#stage.connect()
   }
 
   async stop(): Promise<void> {

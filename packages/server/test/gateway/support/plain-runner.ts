@@ -14,6 +14,8 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../../src/domain/execution.ts"
+import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
+import { readText } from "../../support/to-answer.ts"
 
 /** What a val does with a request; the path is the one that the client asked for. */
 export type PlainVal = (request: Request, path: string) => Response | Promise<Response>
@@ -35,6 +37,7 @@ export class PlainRunner implements Runner {
   readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-plain-"))
   readonly #servers: { stop(): unknown }[] = []
   readonly #paths = new Map<string, string>()
+  readonly #clients = new Map<string, GuestClient>()
   readonly seen: SeenRequest[] = []
   /** Seats that nobody has left. */
   readonly taken = new Set<Seat>()
@@ -76,7 +79,8 @@ export class PlainRunner implements Runner {
 
   enter(program: Program, run: RunListener): Seat {
     if (this.refusal) throw this.refusal
-    const seat: Seat = new PlainSeat(this.#paths.get(program.label) ?? "", run, () => this.taken.delete(seat))
+    const path = this.#paths.get(program.label) ?? ""
+    const seat: Seat = new PlainSeat(path, this.#clientOf(path), run, () => this.taken.delete(seat))
     this.taken.add(seat)
     return seat
   }
@@ -88,8 +92,15 @@ export class PlainRunner implements Runner {
   }
 
   async stop(): Promise<void> {
+    for (const client of this.#clients.values()) client.stop()
     for (const server of this.#servers) server.stop()
     await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  #clientOf(path: string): GuestClient {
+    const client = this.#clients.get(path) ?? new GuestClient(path)
+    this.#clients.set(path, client)
+    return client
   }
 
   #newPath(label: string): string {
@@ -104,30 +115,36 @@ class PlainSeat implements Seat {
 
   constructor(
     readonly path: string,
+    readonly client: GuestClient,
     readonly run: RunListener,
     readonly leave: () => void,
   ) {}
 
-  fetch({ host, target, method, headers, body, signal }: SeatRequest): Promise<HttpOutcome> {
-    const init = { unix: this.path, method, headers, body, redirect: "manual", decompress: false, signal: signal ?? null }
-    const answer = fetch(`http://${host}/h${this.run.id}${target}`, init as RequestInit).then(
-      async (response): Promise<HttpOutcome> => {
-        if (!response.headers.has("x-hamlet-failure")) return { kind: "responded", response }
-        return { kind: "stopped", status: "failed", error: await response.json() }
-      },
-      (error: Error): Stopped => stopped(signal?.aborted ? "cancelled" : "crashed", error.message),
-    )
+  fetch({ host, target, method, headers, body, client }: SeatRequest): Promise<HttpOutcome> {
+    const answer = new Promise<HttpOutcome>((resolve) => {
+      const exchange = this.client.send(
+        { method, host, path: `/h${this.run.id}${target}`, headers, body },
+        {
+          onAnswer(answer) {
+            if (!answer.headers.some(([name]) => name === "x-hamlet-failure")) resolve({ kind: "responded", answer })
+            else void readText(answer).then((text) => resolve({ kind: "stopped", status: "failed", error: JSON.parse(text) }))
+          },
+          onFailure: ({ message }) => resolve(stopped(client?.signal.aborted ? "cancelled" : "crashed", message)),
+        },
+      )
+      client?.signal.addEventListener("abort", () => exchange.abort())
+    })
     return Promise.race([answer, this.#stopped.promise])
   }
 
-  connect({ host, target, headers, signal }: SeatRequest): Promise<SocketOutcome> {
-    const protocols = (headers.get("sec-websocket-protocol") ?? "").split(", ").filter(Boolean)
+  connect({ host, target, headers, client }: SeatRequest): Promise<SocketOutcome> {
+    const protocols = (headers.find(([name]) => name === "sec-websocket-protocol")?.[1] ?? "").split(", ").filter(Boolean)
     const options = { protocols, headers: { host } } as unknown as string[]
     const socket = new WebSocket(`ws+unix://${this.path}:/h${this.run.id}${target}`, options)
     const opening = new Promise<SocketOutcome>((resolve) => {
       socket.addEventListener("open", () => resolve({ kind: "opened", socket, protocol: socket.protocol }))
       socket.addEventListener("error", () =>
-        resolve(stopped(signal?.aborted ? "cancelled" : "crashed", "the val did not open a WebSocket")),
+        resolve(stopped(client?.signal.aborted ? "cancelled" : "crashed", "the val did not open a WebSocket")),
       )
     })
     return Promise.race([opening, this.#stopped.promise])

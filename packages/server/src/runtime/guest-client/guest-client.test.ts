@@ -1,0 +1,363 @@
+import { afterEach, describe, expect, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { ValAnswer } from "../../domain/execution.ts"
+import { type ClientLimits, clientLimits } from "./client-limits.ts"
+import type { Exchange, GuestFailure } from "./exchange.ts"
+import { GuestClient } from "./guest-client.ts"
+import type { GuestRequest } from "./request-head.ts"
+
+type Socket = Bun.Socket<{ text: string; bytes: number }>
+/** What a process does with what it has got on a connection so far. */
+type Act = (socket: Socket, text: string, index: number) => unknown
+
+/** A process that says what the test wants, and a client for it. */
+class Stage {
+  readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-client-"))
+  readonly #listener: Bun.UnixSocketListener<Socket["data"]>
+  readonly client: GuestClient
+  readonly sockets: Socket[] = []
+  closed = 0
+  /** What could be written further when there is room again. */
+  onDrain: ((socket: Socket) => void) | undefined
+
+  constructor(act: Act, limits: Partial<ClientLimits> = {}) {
+    const unix = join(this.#folder, "in.sock")
+    this.#listener = Bun.listen<Socket["data"]>({
+      unix,
+      socket: {
+        open: (socket) => {
+          socket.data = { text: "", bytes: 0 }
+          this.sockets.push(socket)
+        },
+        data: (socket, bytes) => {
+          socket.data.bytes += bytes.length
+          if (socket.data.bytes < 1_000_000) socket.data.text += bytes.toString("latin1")
+          act(socket, socket.data.text, this.sockets.indexOf(socket))
+        },
+        drain: (socket) => this.onDrain?.(socket),
+        close: () => void this.closed++,
+      },
+    })
+    this.client = new GuestClient(unix, { ...clientLimits, ...limits })
+  }
+
+  /** Sends a request, and gives what came of it. */
+  ask(more: Partial<GuestRequest> = {}): Promise<ValAnswer | GuestFailure> {
+    return this.begin(more).outcome
+  }
+
+  begin(more: Partial<GuestRequest> = {}): { exchange: Exchange; outcome: Promise<ValAnswer | GuestFailure> } {
+    const { promise, resolve } = Promise.withResolvers<ValAnswer | GuestFailure>()
+    const request: GuestRequest = { method: "GET", host: "a", path: "/", headers: [], body: null, ...more }
+    return { exchange: this.client.send(request, { onAnswer: resolve, onFailure: resolve }), outcome: promise }
+  }
+
+  async text(more: Partial<GuestRequest> = {}): Promise<string> {
+    const outcome = await this.ask(more)
+    if ("kind" in outcome) return `${outcome.kind}: ${outcome.message}`
+    return new Response(outcome.body as ReadableStream | null).text()
+  }
+
+  stop(): void {
+    this.client.stop()
+    this.#listener.stop(true)
+    rmSync(this.#folder, { recursive: true })
+  }
+}
+
+let stage: Stage
+afterEach(() => stage.stop())
+
+const say = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+const chunks = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+const until = async (condition: () => boolean) => {
+  while (!condition()) await turn()
+}
+const requests = (text: string) => text.split("\r\n\r\n").length - 1
+
+describe("GuestClient", () => {
+  test("asks again on the same connection, and on others only at the same time", async () => {
+    stage = new Stage((socket, text, index) => socket.write(say(`${index}/${requests(text)}`)))
+    expect([await stage.text(), await stage.text()]).toEqual(["0/1", "0/2"])
+    expect((await Promise.all([stage.text(), stage.text(), stage.text()])).sort()).toEqual(["0/3", "1/1", "2/1"])
+    expect(stage.client.size).toBe(3)
+  })
+
+  test("keeps no more connections than it may, and none for too long", async () => {
+    stage = new Stage((socket) => socket.write(say("x")), { idleMax: 2, idleMsMax: 1000 })
+    await Promise.all(Array.from({ length: 5 }, () => stage.text()))
+    expect(stage.client.size).toBe(2)
+    stage.client.sweep(performance.now() + 500)
+    expect(stage.client.size).toBe(2)
+    stage.client.sweep(performance.now() + 1500)
+    expect(stage.client.size).toBe(0)
+    await until(() => stage.closed === 5)
+    expect(await stage.text()).toBe("x")
+  })
+
+  for (const [title, answer] of [
+    ["said more than was asked", `${say("x")}HTTP/1.1 200 OK`],
+    ["wants to close", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\nx"],
+  ] as const) {
+    test(`does not ask again where somebody ${title}`, async () => {
+      stage = new Stage((socket) => socket.write(answer))
+      expect(await stage.text()).toBe("x")
+      expect(stage.client.size).toBe(0)
+      expect([await stage.text(), stage.sockets.length]).toEqual(["x", 2])
+    })
+  }
+
+  test("closes a connection on which somebody speaks without being asked", async () => {
+    stage = new Stage((socket) => socket.write(say("x")))
+    await stage.text()
+    stage.sockets[0]?.write(say("forged"))
+    await until(() => stage.client.size === 0)
+    expect(await stage.text()).toBe("x")
+  })
+
+  test("asks once more on a new connection when a kept one was closed without a word, and not twice", async () => {
+    let answers = 1
+    stage = new Stage((socket) => (answers-- > 0 ? socket.write(say("x")) : socket.terminate()))
+    expect(await stage.text()).toBe("x")
+    expect(await stage.text()).toBe("closed: the connection was closed before it began")
+    expect([stage.sockets.length, stage.sockets[1]?.data.text.length]).toEqual([2, (stage.sockets[0]?.data.text.length as number) / 2])
+    expect(await stage.text()).toStartWith("closed")
+    expect(stage.sockets.length).toBe(3)
+  })
+
+  for (const [title, more] of [
+    ["whose method changes things", { method: "DELETE" }],
+    ["with a body", { method: "POST", body: Buffer.from("x") }],
+  ] as const) {
+    test(`never repeats a request ${title}`, async () => {
+      let answers = 1
+      stage = new Stage((socket) => (answers-- > 0 ? socket.write(say("x")) : socket.terminate()))
+      await stage.text()
+      expect(await stage.text(more)).toStartWith("closed")
+      expect(stage.sockets.length).toBe(1)
+    })
+  }
+
+  test("does not repeat what has been answered in part", async () => {
+    stage = new Stage((socket, text) => (requests(text) === 1 ? socket.write(say("x")) : socket.end("HTTP/1.1 2")))
+    await stage.text()
+    expect(await stage.text()).toBe("closed: the connection was closed in the middle of it")
+    expect(stage.sockets.length).toBe(1)
+  })
+
+  test("tells that there is nobody, and that it was stopped", async () => {
+    stage = new Stage(() => {})
+    const nobody = new GuestClient("/nowhere/in.sock")
+    const heard = Promise.withResolvers<GuestFailure>()
+    nobody.send({ method: "GET", host: "a", path: "/", headers: [], body: null }, { onAnswer() {}, onFailure: heard.resolve })
+    expect((await heard.promise).kind).toBe("closed")
+    const waiting = stage.text()
+    await until(() => stage.sockets.length === 1)
+    stage.client.stop()
+    expect([await waiting, await stage.text()]).toEqual(["closed: the process is gone", "closed: the process is gone"])
+    expect(stage.client.size).toBe(0)
+  })
+
+  test("refuses a request that would become another", async () => {
+    stage = new Stage((socket) => socket.write(say("x")))
+    expect(await stage.text({ headers: [["x", "y\r\nevil: 1"]] })).toStartWith("unsendable")
+    expect(await stage.text()).toBe("x")
+  })
+
+  test("breaks off where it is told to: the process sees it", async () => {
+    stage = new Stage((socket, text) => text.includes("/begin") && socket.write(`${chunks}3\r\nabc\r\n`))
+    const silent = stage.begin()
+    await until(() => stage.sockets.length === 1 && stage.sockets[0]?.data.text !== "")
+    silent.exchange.abort()
+    expect(await silent.outcome).toMatchObject({ kind: "aborted" })
+    await until(() => stage.closed === 1)
+    const begun = stage.begin({ path: "/begin" })
+    const { body } = (await begun.outcome) as ValAnswer
+    begun.exchange.abort()
+    begun.exchange.abort()
+    expect(await new Response(body as ReadableStream).text().catch((error) => error.message)).toBe("it was ended from outside")
+    await until(() => stage.closed === 2)
+    // Before there is a connection at all.
+    const early = stage.begin()
+    early.exchange.abort()
+    expect(await early.outcome).toMatchObject({ kind: "aborted" })
+    await until(() => stage.client.size === 0)
+  })
+})
+
+describe("the body of an answer", () => {
+  test("comes in pieces as they are said, and its connection is used again", async () => {
+    const later: (() => void)[] = []
+    stage = new Stage((socket, text) => {
+      if (requests(text) > 1) return socket.write(say("next"))
+      later.push(
+        () => socket.write("3\r\ndef\r\n"),
+        () => socket.write("0\r\n\r\n"),
+      )
+      return socket.write(`${chunks}3\r\nabc\r\n`)
+    })
+    const { body } = (await stage.ask()) as ValAnswer
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
+    const read = async () => Buffer.from((await reader.read()).value ?? []).toString()
+    expect(await read()).toBe("abc")
+    later[0]?.()
+    expect(await read()).toBe("def")
+    later[1]?.()
+    expect((await reader.read()).done).toBe(true)
+    expect([await stage.text(), stage.sockets.length]).toEqual(["next", 1])
+  })
+
+  test("ends with the connection where nothing else says how long it is", async () => {
+    stage = new Stage((socket) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${"x".repeat(100_000)}`))
+    expect(await stage.text()).toBe("x".repeat(100_000))
+    expect(stage.client.size).toBe(0)
+  })
+
+  test("breaks where it is broken off, and nobody hears of it who did not ask", async () => {
+    stage = new Stage((socket) => socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc`))
+    const read = await stage.text().catch((error: Error) => error.message)
+    expect(read).toBe("the connection was closed in the middle of it")
+    await stage.ask()
+    await until(() => stage.client.size === 0)
+  })
+
+  test("is not wanted any longer: the process sees it", async () => {
+    stage = new Stage((socket) => socket.write(`${chunks}3\r\nabc\r\n`))
+    const { body } = (await stage.ask()) as ValAnswer
+    await (body as ReadableStream).cancel()
+    await until(() => stage.closed === 1)
+    expect(stage.client.size).toBe(0)
+  })
+
+  test("is read no faster than somebody takes it", async () => {
+    const part = Buffer.alloc(65_536, 120)
+    const bytes = 200 * 1024 ** 2
+    let sent = 0
+    const pour = (socket: Socket) => {
+      while (sent < bytes) {
+        const count = socket.write(part, 0, Math.min(part.length, bytes - sent))
+        sent += Math.max(0, count)
+        if (count < part.length) return
+      }
+    }
+    stage = new Stage((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`)
+      pour(socket)
+    })
+    stage.onDrain = pour
+    const { body } = (await stage.ask()) as ValAnswer
+    for (let count = 0; count < 100; count++) await turn()
+    expect(sent).toBeLessThan(4 * 1024 ** 2)
+    const before = process.memoryUsage.rss()
+    let read = 0
+    let most = 0
+    for await (const { length } of body as ReadableStream<Uint8Array>) {
+      read += length
+      most = Math.max(most, process.memoryUsage.rss() - before)
+    }
+    expect(read).toBe(bytes)
+    expect(most).toBeLessThan(bytes / 2)
+    await until(() => stage.client.size === 1)
+  })
+})
+
+describe("the body of a request", () => {
+  const stream = (parts: readonly string[], more: Partial<UnderlyingDefaultSource<Uint8Array>> = {}) => {
+    const left = parts.map((part) => Buffer.from(part))
+    return new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const part = left.shift()
+        if (part) controller.enqueue(part)
+        else controller.close()
+      },
+      ...more,
+    })
+  }
+  const bodyOf = (text: string) => text.slice(text.indexOf("\r\n\r\n") + 4)
+
+  test("is sent with its length, or in chunks", async () => {
+    stage = new Stage((socket, text) => /(?:abcdef|abc\r\n3\r\ndef\r\n0\r\n\r\n)$/.test(text) && socket.write(say("x")))
+    const post = (body: GuestRequest["body"], headers: GuestRequest["headers"] = []) => stage.text({ method: "POST", body, headers })
+    expect(await post(Buffer.from("abcdef"))).toBe("x")
+    expect(await post(stream(["abc", "", "def"]), [["content-length", "6"]])).toBe("x")
+    expect(await post(stream(["abc", "", "def"]))).toBe("x")
+    const text = stage.sockets[0]?.data.text ?? ""
+    expect(text).toContain("content-length: 6\r\n\r\nabcdef")
+    expect(bodyOf(text)).toEndWith("transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n")
+    expect(stage.sockets.length).toBe(1)
+  })
+
+  for (const [title, parts] of [
+    ["shorter", ["abc"]],
+    ["longer", ["abcdefg"]],
+  ] as const) {
+    test(`that is ${title} than it was said to be ends the connection`, async () => {
+      stage = new Stage(() => {})
+      expect(await stage.text({ method: "POST", body: stream(parts), headers: [["content-length", "6"]] })).toContain(`it is ${title}`)
+      await until(() => stage.closed === 1)
+    })
+  }
+
+  test("that breaks ends the connection", async () => {
+    stage = new Stage(() => {})
+    const body = stream([], { pull: (controller) => controller.error(new Error("gone")) })
+    expect(await stage.text({ method: "POST", body })).toBe("body: the request broke off: gone")
+    await until(() => stage.closed === 1)
+  })
+
+  test("is no longer read when there is an answer already, whose connection is not used again", async () => {
+    const cancelled = Promise.withResolvers<void>()
+    stage = new Stage((socket) => socket.write(say("enough")))
+    const body = stream([], { pull: (controller) => controller.enqueue(Buffer.from("more")), cancel: () => cancelled.resolve() })
+    expect(await stage.text({ method: "POST", body })).toBe("enough")
+    await cancelled.promise
+    expect(stage.client.size).toBe(0)
+  })
+
+  test("goes on while an answer comes that has not ended", async () => {
+    stage = new Stage((socket, text) => {
+      if (socket.data.bytes === text.length && !text.includes("abc")) socket.write(chunks)
+      if (text.includes("abc")) socket.write("3\r\nabc\r\n0\r\n\r\n")
+    })
+    const begun = Promise.withResolvers<void>()
+    const body = stream([], {
+      async pull(controller) {
+        await begun.promise
+        controller.enqueue(Buffer.from("abc"))
+      },
+    })
+    const { body: answer } = (await stage.ask({ method: "POST", body })) as ValAnswer
+    begun.resolve()
+    expect(await new Response(answer as ReadableStream).text()).toBe("abc")
+  })
+
+  test("is read no faster than the process takes it", async () => {
+    const bytes = 200 * 1024 ** 2
+    let isReading = false
+    let pulled = 0
+    stage = new Stage((socket) => {
+      if (!isReading) socket.pause()
+      if (socket.data.bytes > bytes) socket.write(say("all"))
+    })
+    const body = stream([], {
+      pull(controller) {
+        pulled += 65_536
+        if (pulled <= bytes) controller.enqueue(new Uint8Array(65_536))
+        else controller.close()
+      },
+    })
+    const answer = stage.text({ method: "POST", body, headers: [["content-length", String(bytes)]] })
+    await until(() => stage.sockets.length === 1 && pulled > 0)
+    for (let count = 0; count < 100; count++) await turn()
+    expect(pulled).toBeLessThan(4 * 1024 ** 2)
+    const before = process.memoryUsage.rss()
+    isReading = true
+    stage.sockets[0]?.resume()
+    expect(await answer).toBe("all")
+    expect(process.memoryUsage.rss() - before).toBeLessThan(bytes / 2)
+    expect(stage.client.size).toBe(1)
+  }, 30_000)
+})

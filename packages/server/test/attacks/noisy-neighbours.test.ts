@@ -1,0 +1,147 @@
+import { expect } from "bun:test"
+import { readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { type Abuse, cpuAbuses, memoryAbuses } from "./probes/abuses.ts"
+import { isRunning, readResidentBytes } from "./support/processes.ts"
+import { describeVillage, probe } from "./support/test-village.ts"
+import type { Village } from "./support/village.ts"
+import { waitUntil } from "./support/wait.ts"
+
+const growthBytesMax = 100 * 1024 ** 2
+
+/** The memory of the server before anybody was noisy. */
+const quiet = new WeakMap<Village, number>()
+
+async function abuse(village: Village, { takes, code, status, run }: Abuse): Promise<void> {
+  const before = quiet.get(village) ?? readResidentBytes(village.hamlet.pid)
+  quiet.set(village, before)
+  const atLoad = takes.endsWith("when it is loaded") ? "const all = []; while (true) all.push({ a: all.length })\n" : ""
+  const val = await village.save(village.mallory, {
+    code: `${atLoad}export default async function (request) {\n  if (new URL(request.url).pathname === "/fine") return "fine"\n${code}\n}\n`,
+  })
+  const answer = await village.visit(val)
+  expect(`${answer.status} ${answer.text.slice(0, 100)}`).toStartWith(`${status} `)
+  const record = await village.runOf(answer, village.mallory)
+  expect(`${record.status} ${record.error ? `${record.error.name}: ${record.error.message}` : ""}`).toMatch(run)
+  // Whatever came of it: the val itself can be called again.
+  if (atLoad === "") await waitUntil(async () => (await village.visit(val, { path: "/fine" })).text === "fine")
+  expect(readResidentBytes(village.hamlet.pid) - before).toBeLessThan(growthBytesMax)
+}
+
+function folderBytes(folder: string): number {
+  return readdirSync(folder).reduce((bytes, name) => bytes + statSync(join(folder, name)).size, 0)
+}
+
+describeVillage("a neighbour that takes the CPU", { HAMLET_VAL_CPU_SECONDS_MAX: "1", HAMLET_RUN_SECONDS_MAX: "40" }, (village) => {
+  for (const probed of cpuAbuses) probe(village, `takes ${probed.takes}, and is ended at its limit`, (place) => abuse(place, probed))
+
+  probe(village, "takes the CPU after it has answered, and is ended at its limit", async (place) => {
+    const val = await place.save(place.mallory, {
+      code: `export default (request) => { if (new URL(request.url).pathname === "/loop") setTimeout(() => { while (true) {} }, 5); return "fine" }`,
+    })
+    expect((await place.visit(val, { path: "/loop" })).text).toBe("fine")
+    const { guest } = await place.sandboxOf(val)
+    await waitUntil(() => !isRunning(guest))
+    // The server hears of it a moment later.
+    await waitUntil(async () => (await place.visit(val)).text === "fine")
+  })
+})
+
+const tight = {
+  HAMLET_VAL_MEMORY_MB: "96",
+  HAMLET_VAL_SCRATCH_MB: "8",
+  HAMLET_RUN_SECONDS_MAX: "6",
+  HAMLET_STREAM_SECONDS_MAX: "2",
+  HAMLET_VAL_CPU_SECONDS_MAX: "60",
+  HAMLET_RUNS_PER_VAL_MAX: "8",
+}
+
+describeVillage("a neighbour that takes memory, disk, files and time", tight, (village) => {
+  for (const probed of memoryAbuses)
+    probe(village, `takes ${probed.takes}, and is held to its limit`, async (place) => {
+      await abuse(place, probed)
+      expect(folderBytes(place.dataDir)).toBeLessThan(50 * 1024 ** 2)
+    })
+
+  probe(village, "logs more than is kept, and the rest is cut with a mark", async (place) => {
+    const val = await place.save(place.mallory, {
+      type: "script",
+      code: `export default () => { for (let index = 0; index < 5_000; index++) console.log("x".repeat(1_000)); return 1 }`,
+    })
+    const { status, logs, logsTruncated } = await place.run(val)
+    expect([status, logsTruncated]).toEqual(["succeeded", true])
+    expect(Buffer.byteLength(JSON.stringify(logs))).toBeLessThan(200_000)
+  })
+
+  probe(village, "returns more than is kept, and it is cut with a mark", async (place) => {
+    const val = await place.save(place.mallory, { type: "script", code: `export default () => "x".repeat(3_000_000)` })
+    const record = await place.run(val)
+    expect(record.status).toBe("succeeded")
+    expect(JSON.stringify(record).length).toBeLessThan(200_000)
+  })
+
+  probe(village, "never ends its body, and is ended when the time for answers is over", async (place) => {
+    const val = await place.save(place.mallory, {
+      code: `export default () => new Response(new ReadableStream({ async pull(controller) { await new Promise((resolve) => setTimeout(resolve, 20)); controller.enqueue(new Uint8Array(1000)) } }))`,
+    })
+    const response = await place.open(val)
+    expect(response.status).toBe(200)
+    await expect(response.bytes()).rejects.toThrow()
+    const { status, error } = await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)
+    expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
+  })
+
+  probe(village, "writes a body as fast as it can to somebody who does not read, and the server keeps none of it", async (place) => {
+    const val = await place.save(place.mallory, {
+      code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(1024 ** 2)) } }))`,
+    })
+    const before = quiet.get(place) ?? readResidentBytes(place.hamlet.pid)
+    const responses = await Promise.all(Array.from({ length: 8 }, () => place.open(val)))
+    // Their time is over before they have been read.
+    for (const response of responses) await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)
+    expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
+    await Promise.all(responses.map((response) => response.body?.cancel().catch(() => {})))
+  })
+
+  probe(village, "does not read what it is sent, and the server keeps none of it", async (place) => {
+    const val = await place.save(place.mallory, { code: `export default async () => { await new Promise(() => {}) }` })
+    const before = quiet.get(place) ?? readResidentBytes(place.hamlet.pid)
+    const part = new Uint8Array(1024 ** 2)
+    let sent = 0
+    const body = new ReadableStream({
+      pull(controller) {
+        sent += part.length
+        if (sent > 500 * 1024 ** 2) controller.close()
+        else controller.enqueue(part)
+      },
+    })
+    const answer = await place.visit(val, { method: "POST", body }).catch(() => undefined)
+    expect([504, undefined]).toContain(answer?.status)
+    expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
+  })
+
+  probe(village, "leaves WebSockets open, and they are closed when their time is over", async (place) => {
+    const val = await place.save(place.mallory, {
+      code: `export default (request) => { const { socket, response } = Deno.upgradeWebSocket(request); socket.onopen = () => socket.send("open"); return response }`,
+    })
+    const socket = new WebSocket(`ws://127.0.0.1:${place.port}/`, { headers: { host: val.host } } as unknown as string[])
+    const { promise, resolve } = Promise.withResolvers<number>()
+    socket.addEventListener("close", ({ code }) => resolve(code))
+    expect(await promise).toBe(1001)
+    const { json } = await place.call("GET", `/v1/vals/${val.id}/runs`, { as: place.mallory })
+    const { status, error } = await place.endedRun(json.data[0].id, place.mallory)
+    expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
+  })
+
+  probe(village, "has more callers than it may, and they wait, or are told to come back", async (place) => {
+    const val = await place.save(place.mallory, {
+      code: `export default async () => { await new Promise((resolve) => setTimeout(resolve, 300)); return "fine" }`,
+    })
+    const answers = await Promise.all(Array.from({ length: 64 }, () => place.visit(val)))
+    const odd = answers.filter(
+      ({ status, text, headers }) => !(status === 200 && text === "fine") && !([429, 503].includes(status) && headers.has("retry-after")),
+    )
+    expect(odd.map(({ status, text }) => `${status} ${text.slice(0, 200)}`)).toEqual([])
+    expect(answers.some(({ status }) => status === 200)).toBe(true)
+  })
+})

@@ -1,0 +1,117 @@
+import { expect, test } from "bun:test"
+import { sql } from "../../src/storage/sql.ts"
+import { isRunning } from "../attacks/support/processes.ts"
+import { listSandboxes } from "../attacks/support/sandboxes.ts"
+import { Village } from "../attacks/support/village.ts"
+import { waitUntil } from "../attacks/support/wait.ts"
+import { notRun } from "../support/databases.ts"
+import { Load, toTalkingCode } from "./load.ts"
+
+/** `npm run chaos` asks for more of it. */
+const guestKills = Number(process.env.HAMLET_CHAOS_GUESTS ?? 20)
+const serverKills = Number(process.env.HAMLET_CHAOS_SERVERS ?? 4)
+const seed = Number(process.env.HAMLET_CHAOS_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
+const valCount = 5
+/** Answers between two kills of a guest, and before each kill of the server. */
+const answersBetween = 20
+const answersBefore = 60
+const startMsMax = 60_000
+const msMax = startMsMax + guestKills * 2_000 + serverKills * 10_000
+
+if (Bun.which("bwrap"))
+  test(
+    `${guestKills} guests and ${serverKills} servers are killed under load (HAMLET_CHAOS_SEED=${seed}): no wrong answer, no stuck run, nothing left over`,
+    async () => {
+      const village = await Village.open({ HAMLET_RUN_SECONDS_MAX: "20" })
+      try {
+        const random = createRandom(seed)
+        const vals = await Promise.all(
+          Array.from({ length: valCount }, (_, index) =>
+            village.save(index % 2 ? village.ada : village.mallory, { name: `talker${index}`, code: toTalkingCode(`talker${index}`) }),
+          ),
+        )
+        const load = new Load(village, vals, random)
+        try {
+          await load.more(answersBetween)
+          for (let kill = 0; kill < guestKills; kill++) await killGuest(village, load, random)
+          expect(load.tally.wrong).toEqual([])
+          for (let kill = 0; kill < serverKills; kill++) await killServer(village, load)
+        } finally {
+          await load.stop()
+        }
+        const { good, broken, wrong } = load.tally
+        expect(wrong).toEqual([])
+        // Otherwise nothing was tested.
+        expect(good).toBeGreaterThan(broken)
+        expect(load.acknowledged.size).toBeGreaterThan(0)
+        await village.expectUnharmed()
+        expect(await countOpenRuns(village)).toBe(0)
+        const { left, exitCode, stderr } = await village.leave()
+        expect([left, exitCode, stderr]).toEqual([[], 0, ""])
+      } finally {
+        await village.stop()
+      }
+    },
+    msMax,
+  )
+else notRun("chaos", "bubblewrap is not installed")
+
+/** Kills any process of any sandbox, whether it serves, starts or waits; the vals go on. */
+async function killGuest(village: Village, load: Load, random: () => number): Promise<void> {
+  const sandboxes = listSandboxes(village.hamlet.pid)
+  const chosen = sandboxes[Math.floor(random() * sandboxes.length)]
+  // Now and then the process around it: what is inside must not survive that.
+  const pid = random() < 0.3 ? chosen?.guest.parent : chosen?.guest.pid
+  if (pid !== undefined && pid !== village.hamlet.pid) kill(pid)
+  const { good } = load.tally
+  await load.more(answersBetween)
+  await waitUntil(() => load.tally.good > good)
+}
+
+/** Kills the server while everything goes on, and starts it again at the same place. */
+async function killServer(village: Village, load: Load): Promise<void> {
+  await load.more(answersBefore)
+  const before = village.traces.look(village.hamlet.pid)
+  expect(before.length).toBeGreaterThan(0)
+  village.hamlet.signal("SIGKILL")
+  await village.hamlet.ended()
+  await load.pause()
+  await village.start()
+  // What was under way has ended with the server, in the records as in truth.
+  await waitUntil(async () => (await countOpenRuns(village)) === 0)
+  await waitUntil(() => before.filter(isRunning).length === 0)
+  for (const [id, value] of [...load.acknowledged].slice(-20)) {
+    const owner = value.startsWith("talker1") || value.startsWith("talker3") ? village.ada : village.mallory
+    const { json } = await village.call("GET", `/v1/runs/${id}`, { as: owner })
+    expect(`${json.status} ${json.returnValue}`).toBe(`succeeded ${value}`)
+  }
+  load.resume()
+}
+
+/** Runs that are said to be under way. */
+async function countOpenRuns(village: Village): Promise<number> {
+  const db = await village.connect()
+  try {
+    const rows = await db.read<{ status: string }>(sql`select status from runs where status in ('queued', 'running')`)
+    return rows.length
+  } finally {
+    await db.stop()
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It has just ended by itself.
+  }
+}
+
+/** The same numbers for the same seed. */
+function createRandom(start: number): () => number {
+  let state = start >>> 0
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}

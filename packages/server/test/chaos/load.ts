@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto"
+import type { SavedVal, Village } from "../attacks/support/village.ts"
+import { waitUntil } from "../attacks/support/wait.ts"
+
+/** What came of the requests so far. */
+export interface Tally {
+  /** Exactly what the val says. */
+  good: number
+  /** Refused or broken off, and plainly so. */
+  broken: number
+  /** Anything else: a request that got somebody else's answer, half of one, or a status that has no reason to be. */
+  readonly wrong: string[]
+}
+
+const clients = 8
+/** Long enough not to come in one piece. */
+const bodyLines = 4_000
+
+/** Says what it is and what it was asked, in a few ways of saying it. */
+export function toTalkingCode(name: string): string {
+  return `export default async function (request, ...rest) {
+  if (!(request instanceof Request)) return "${name} was called with " + request
+  const url = new URL(request.url)
+  const word = url.searchParams.get("word")
+  const line = "${name} says " + word + "\\n"
+  console.log(line)
+  if (url.pathname === "/slow") await new Promise((resolve) => setTimeout(resolve, Math.random() * 100))
+  if (url.pathname !== "/long") return new Response(line + (await request.text()))
+  let left = ${bodyLines}
+  return new Response(new ReadableStream({ pull(controller) { if (left-- === 0) controller.close(); else controller.enqueue(new TextEncoder().encode(line)) } }))
+}
+`
+}
+
+/** People who use vals all the time, whatever happens to the server. */
+export class Load {
+  readonly tally: Tally = { good: 0, broken: 0, wrong: [] }
+  /** Runs through the API that were answered as done, with what they returned: whatever happens, they must stay. */
+  readonly acknowledged = new Map<string, string>()
+  readonly #village: Village
+  readonly #vals: readonly SavedVal[]
+  readonly #random: () => number
+  #isPaused = false
+  #isStopped = false
+  #busy = 0
+  readonly #working: Promise<unknown>
+
+  constructor(village: Village, vals: readonly SavedVal[], random: () => number) {
+    this.#village = village
+    this.#vals = vals
+    this.#random = random
+    this.#working = Promise.all(Array.from({ length: clients }, () => this.#work()))
+  }
+
+  get count(): number {
+    return this.tally.good + this.tally.broken + this.tally.wrong.length
+  }
+
+  /** Waits until so many more have been answered. */
+  async more(answers: number): Promise<void> {
+    const wanted = this.count + answers
+    await waitUntil(() => this.count >= wanted, 60_000)
+  }
+
+  /** Nobody asks anything more, and everybody has been answered. */
+  async pause(): Promise<void> {
+    this.#isPaused = true
+    await waitUntil(() => this.#busy === 0, 60_000)
+  }
+
+  resume(): void {
+    this.#isPaused = false
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#working
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#isStopped) {
+      if (this.#isPaused) {
+        await Bun.sleep(5)
+        continue
+      }
+      this.#busy++
+      try {
+        await this.#ask()
+      } finally {
+        this.#busy--
+      }
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const val = this.#vals[Math.floor(this.#random() * this.#vals.length)]
+    if (!val) throw new Error("there are no vals")
+    const word = randomUUID()
+    try {
+      const problem = this.#random() < 0.2 ? await this.#call(val, word) : await this.#visit(val, word)
+      if (problem === "broken") this.tally.broken++
+      else if (problem === undefined) this.tally.good++
+      else this.tally.wrong.push(`${val.name} ${word}: ${problem}`)
+    } catch {
+      // The connection was refused or broken off: nobody was told anything that is not so.
+      this.tally.broken++
+      await Bun.sleep(5)
+    }
+  }
+
+  async #visit(val: SavedVal, word: string): Promise<string | undefined> {
+    const path = ["/", "/slow", "/long"][Math.floor(this.#random() * 3)] ?? "/"
+    const body = path === "/slow" ? `${word} as a body` : undefined
+    const options = body === undefined ? {} : { method: "POST", body }
+    const { status, text } = await this.#village.visit(val, { path: `${path}?word=${word}`, ...options })
+    if (status === 502 || status === 503) return "broken"
+    const line = `${val.name} says ${word}\n`
+    const right = path === "/long" ? line.repeat(bodyLines) : `${line}${body ?? ""}`
+    return status === 200 && text === right ? undefined : `${status} ${text.length} ${text.slice(0, 300)}`
+  }
+
+  async #call(val: SavedVal, word: string): Promise<string | undefined> {
+    const { status, json, text } = await this.#village.call("POST", `/v1/vals/${val.id}/runs`, { as: val.owner, body: { args: [word] } })
+    if (status === 503) return "broken"
+    if (status !== 200) return `${status} ${text.slice(0, 300)}`
+    if (json.status === "crashed") return "broken"
+    const right = `${val.name} was called with ${word}`
+    if (json.status !== "succeeded" || json.returnValue !== right) return `${status} ${text.slice(0, 1000)}`
+    this.acknowledged.set(json.id, right)
+    return undefined
+  }
+}

@@ -1,0 +1,11 @@
+import type { ValAnswer } from "../../src/domain/execution.ts"
+
+/** A response of a test as a val's answer. */
+export function toAnswer({ status, headers, body }: Response): ValAnswer {
+  return { status, headers: [...headers], body }
+}
+
+/** The text of an answer. */
+export function readText({ body }: ValAnswer): Promise<string> {
+  return new Response(body as Uint8Array<ArrayBuffer> | ReadableStream | null).text()
+}

@@ -1,0 +1,16 @@
+// npm run chaos: the chaos test and the tests of streams in their long form, without a limit of time.
+import { runTests } from "./testing/run.mjs"
+
+const guestsDefault = 300
+const serversDefault = 50
+const [guests = String(guestsDefault), servers = String(serversDefault), ...args] = process.argv.slice(2)
+for (const kills of [guests, servers])
+  if (!/^\d+$/.test(kills)) {
+    console.error(`Cannot kill "${kills}" times: give two whole numbers, of guests and of servers, as in npm run chaos -- 300 50`)
+    process.exit(2)
+  }
+process.exitCode = await runTests({
+  // To bun, 0 means no limit.
+  args: ["--timeout", "0", ...args, "./packages/server/test/chaos/chaos.test.ts", "./packages/server/test/attacks/streams.test.ts"],
+  env: { HAMLET_CHAOS: "long", HAMLET_CHAOS_GUESTS: guests, HAMLET_CHAOS_SERVERS: servers },
+})
