@@ -108,6 +108,9 @@ export interface ValAnswer {
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null
 }
 
+/** The name of the error when an answer ended before its end. It says how, not why: an error that the val has thrown tells more. */
+export const brokenAnswer = "BrokenAnswer"
+
 /** The val threw, could not be loaded, or was stopped. The error is masked, and its stack names the user's files. */
 export interface Stopped {
   readonly kind: "stopped"

@@ -1,5 +1,5 @@
 import { cutError, cutText, cutValue } from "./cut.ts"
-import type { RunListener, Seat } from "./execution.ts"
+import { brokenAnswer, type RunListener, type Seat } from "./execution.ts"
 import type { LogLine, RunError, RunInput, RunRecord, RunRequest, RunSource, RunStatus } from "./runs.ts"
 
 /** A run that is about to begin. */
@@ -24,8 +24,6 @@ export interface RunEnd {
   readonly error: RunError | null
   readonly returnValue?: unknown
   readonly responseStatus?: number
-  /** The error says how it ended, not why: one that the val has thrown tells more. */
-  readonly isVague?: boolean
 }
 
 /** What followers of a run hear. */
@@ -210,9 +208,10 @@ export class WrittenRun implements LiveRun, RunRecord {
     if (this.endedAt !== null) return
     const { valueBytesMax } = this.#keeper.sizes
     this.endedAt = Math.max(this.#keeper.now(), this.startedAt)
-    if (end.error !== null && !(end.isVague && this.error !== null)) {
+    const isVague = end.error?.name === brokenAnswer
+    if (end.error !== null && !(isVague && this.error !== null)) {
       this.error = cutError(end.error, valueBytesMax)
-      this.#isVague = end.isVague ?? false
+      this.#isVague = isVague
     }
     this.status = end.status === "succeeded" && this.error !== null ? "failed" : end.status
     if (end.returnValue !== undefined) this.returnValue = cutValue(end.returnValue, valueBytesMax)

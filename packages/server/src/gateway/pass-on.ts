@@ -1,4 +1,4 @@
-import type { Seat, ValAnswer } from "../domain/execution.ts"
+import { brokenAnswer, type Seat, type ValAnswer } from "../domain/execution.ts"
 import { prepareAnswerHeaders } from "./answer-headers.ts"
 import { AnswerStream } from "./answer-stream.ts"
 import type { Deadlines } from "./deadlines.ts"
@@ -113,7 +113,7 @@ function toBreak(visit: Visit, error: unknown) {
   if (visit.run.isCancelled) return { status: "cancelled" as const, error: { name: "Cancelled", message: "The run was cancelled" } }
   if (visit.request.signal.aborted) return { status: "cancelled" as const, error: { name: "Cancelled", message: "The client went away" } }
   const message = `The val broke off its answer: ${error instanceof Error ? error.message : String(error)}`
-  return { status: "failed" as const, error: { name: "BrokenAnswer", message }, isVague: true }
+  return { status: "failed" as const, error: { name: brokenAnswer, message } }
 }
 
 function tooSlow(visit: Visit) {

@@ -1,5 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
-import type { Seat, SeatRequest, Stopped } from "../domain/execution.ts"
+import { brokenAnswer, type Seat, type SeatRequest, type Stopped } from "../domain/execution.ts"
 import type { LiveRun, RunEnd } from "../domain/live-runs.ts"
 import type { RunError } from "../domain/runs.ts"
 import type { GatewayConnection } from "./deps.ts"
@@ -62,7 +62,7 @@ export function answerStopped(visit: Visit, seat: Seat | undefined, { status, er
 
 /** The val gave an answer that cannot be passed on. */
 export function answerBroken(visit: Visit, seat: Seat, message: string): Response {
-  return answerStopped(visit, seat, { kind: "stopped", status: "failed", error: { name: "BrokenAnswer", message } })
+  return answerStopped(visit, seat, { kind: "stopped", status: "failed", error: { name: brokenAnswer, message } })
 }
 
 const turnedAway: ReadonlySet<string> = new Set(["too_many_runs", "overloaded", "sandbox_unavailable", "database_unavailable"])

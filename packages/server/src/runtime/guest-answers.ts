@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { CallOutcome, Stopped, ValAnswer } from "../domain/execution.ts"
+import { brokenAnswer, type CallOutcome, type Stopped, type ValAnswer } from "../domain/execution.ts"
 import type { ValProcess } from "./val-process.ts"
 
 /** What the guest said, and how many log lines of the run it had sent by then. */
@@ -19,7 +19,7 @@ const returned = z.object({ value: z.unknown(), isCut: z.boolean(), logCount: co
 const unreadable: Stopped = {
   kind: "stopped",
   status: "failed",
-  error: { name: "BrokenAnswer", message: "The val gave an answer that cannot be read" },
+  error: { name: brokenAnswer, message: "The val gave an answer that cannot be read" },
 }
 
 /** The failure that an answer carries. It comes from the val's own process, so that it may be anything. */

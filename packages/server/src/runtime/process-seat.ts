@@ -1,14 +1,15 @@
 import { failureHeader, type Refused } from "@hamlet/guest/protocol"
-import type {
-  CallOutcome,
-  Client,
-  HttpOutcome,
-  RunListener,
-  Seat,
-  SeatRequest,
-  SocketOutcome,
-  Stopped,
-  ValAnswer,
+import {
+  brokenAnswer,
+  type CallOutcome,
+  type Client,
+  type HttpOutcome,
+  type RunListener,
+  type Seat,
+  type SeatRequest,
+  type SocketOutcome,
+  type Stopped,
+  type ValAnswer,
 } from "../domain/execution.ts"
 import { readFailure, readReturned } from "./guest-answers.ts"
 import type { Exchange, GuestFailure } from "./guest-client/exchange.ts"
@@ -21,6 +22,7 @@ import type { LoadOutcome, ValProcess } from "./val-process.ts"
 export interface Usher {
   /** Another process of the same program for this run alone. */
   moveToFreshProcess(seat: ProcessSeat): Promise<Stopped | undefined>
+  /** The run no longer counts among those that go on at once. */
   left(seat: ProcessSeat): void
 }
 
@@ -41,6 +43,7 @@ export class ProcessSeat implements Seat, Occupant {
   #client: Client | undefined
   #onLog: (() => void) | undefined
   #hasLeft = false
+  #hasTurn = true
 
   constructor(run: RunListener, process: ValProcess, usher: Usher) {
     this.run = run
@@ -81,6 +84,8 @@ export class ProcessSeat implements Seat, Occupant {
       openGuestSocket(this.process.sandbox.socketPath, path, request).then(
         (socket) => {
           this.isWaiting = false
+          // From here on it mostly waits; how many there may be is the gateway's affair.
+          this.#giveTurnBack()
           settle({ kind: "opened", socket, protocol: socket.protocol })
         },
         async (error: unknown) => {
@@ -133,7 +138,7 @@ export class ProcessSeat implements Seat, Occupant {
     this.#client = undefined
     this.#end = undefined
     this.process.rise(this)
-    this.#usher.left(this)
+    this.#giveTurnBack()
   }
 
   endWith(outcome: Stopped): void {
@@ -144,6 +149,12 @@ export class ProcessSeat implements Seat, Occupant {
   noteLog(): void {
     this.#logCount++
     this.#onLog?.()
+  }
+
+  #giveTurnBack(): void {
+    if (!this.#hasTurn) return
+    this.#hasTurn = false
+    this.#usher.left(this)
   }
 
   /** The outcome, or what ended the run before there was one. */
@@ -167,7 +178,7 @@ export class ProcessSeat implements Seat, Occupant {
     if (kind !== "closed")
       return { kind: "stopped", status: "failed", error: { name: failureNames[kind], message: explain(kind, message) } }
     await Promise.race([this.process.sandbox.exited, Bun.sleep(lateLogsMs)])
-    return this.#outcome ?? { kind: "stopped", status: "crashed", error: { name: "BrokenAnswer", message: explain(kind, message) } }
+    return this.#outcome ?? { kind: "stopped", status: "crashed", error: { name: brokenAnswer, message: explain(kind, message) } }
   }
 
   async #findRefusal(): Promise<ValAnswer | undefined> {
@@ -191,7 +202,7 @@ export class ProcessSeat implements Seat, Occupant {
   }
 }
 
-const failureNames = { unsendable: "UnsendableRequest", body: "BrokenRequest", invalid: "BrokenAnswer", aborted: "Cancelled" }
+const failureNames = { unsendable: "UnsendableRequest", body: "BrokenRequest", invalid: brokenAnswer, aborted: "Cancelled" }
 
 function explain(kind: GuestFailure["kind"], message: string): string {
   if (kind === "closed") return `The val broke off its answer: ${message}`

@@ -5,6 +5,7 @@ import { BodySender, type BodyTarget } from "./body-sender.ts"
 import type { ClientLimits } from "./client-limits.ts"
 import type { Exchange, GuestFailure } from "./exchange.ts"
 import { hasNoBody, type RequestHead, toRequestHead } from "./request-head.ts"
+import { sendSoon } from "./send-queue.ts"
 
 /** What a connection tells whoever keeps it. */
 export interface ConnectionKeeper {
@@ -52,13 +53,18 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
     this.#uses++
     this.#hasSent = this.#hasHeard = false
     this.#reader.begin(exchange.request.method)
-    if (this.#socket) this.#send(exchange)
+    if (this.#socket) sendSoon(this)
+  }
+
+  /** Only what is still wanted: it may have been ended in the same turn. */
+  sendNow(): void {
+    if (this.#exchange) this.#send(this.#exchange)
   }
 
   opened(socket: Bun.Socket<Connection>): void {
     this.#socket = socket
     if (this.#isClosed) socket.terminate()
-    else if (this.#exchange) this.#send(this.#exchange)
+    else this.sendNow()
   }
 
   take(bytes: Buffer): void {
