@@ -42,6 +42,8 @@ type Reader = ReadableStreamDefaultReader<unknown>
 async function pump(run: Run, reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
   try {
     const read = await readerRead(reader)
+    // The client has gone while the val was being asked: there is nobody left to give it to, and nothing has failed.
+    if (!run.isActive) return
     if (read.done) {
       closeRun(run)
       controller.close()

@@ -10,7 +10,6 @@ import { Turnstile } from "./turnstile.ts"
 import { ValProcess } from "./val-process.ts"
 
 const sweepMs = 100
-const roomRetryMs = 50
 /** A module that does not load is not tried again for every request that comes meanwhile. */
 const failureKeptMs = 1_000
 
@@ -44,7 +43,7 @@ export class Supervisor implements Runner, Usher {
     this.#limits = limits
     this.#turnstile = new Turnstile(limits)
     this.#cpuWatch = new CpuWatch(limits.cpuMsMax)
-    this.#pool = new Pool({ launch, hasRoom: () => this.#hasRoom(), onError, limits })
+    this.#pool = new Pool({ launch, hasRoom: () => this.#makeRoom(), onError, limits })
     this.#timer = setInterval(() => this.#sweep(performance.now()), sweepMs)
   }
 
@@ -159,13 +158,7 @@ export class Supervisor implements Runner, Usher {
     return process
   }
 
-  async #take() {
-    const deadlineMs = performance.now() + this.#limits.waitMsMax
-    while (this.#pool.size === 0 && !this.#hasRoom() && !this.#evict()) {
-      if (performance.now() > deadlineMs || this.#isStopped)
-        throw new AppError("overloaded", "Cannot run the val: the server runs as many vals as it can")
-      await Bun.sleep(roomRetryMs)
-    }
+  async #take(): Promise<Sandbox> {
     return this.#pool.take()
   }
 
@@ -198,6 +191,12 @@ export class Supervisor implements Runner, Usher {
 
   #hasRoom(): boolean {
     return this.#processes.size + this.#pool.size < this.#limits.processesMax
+  }
+
+  /** Somebody who is idle goes only for somebody who waits, not to have one more that is ready. */
+  #makeRoom(): boolean {
+    while (!this.#hasRoom()) if (this.#pool.waiting === 0 || !this.#evict()) return false
+    return true
   }
 
   /** Ends the process that has been without a run for longest. */

@@ -86,10 +86,9 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
   closed(error: Error | undefined): void {
     if (this.#isClosed) return
     const exchange = this.#exchange
-    if (exchange && !this.#hasHeard && this.#uses > 1 && this.#mayRepeat(exchange)) {
+    if (exchange && this.#mayRepeat(exchange)) {
       this.#leave()
       this.stop()
-      exchange.isRepeated = true
       exchange.connection = undefined
       this.#keeper.repeat(exchange)
       return
@@ -222,9 +221,12 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
     this.#body = undefined
   }
 
-  /** Sending a request twice is safe only if nothing comes of it, and if there is nothing that was sent already. */
-  #mayRepeat({ request, isRepeated }: Exchange): boolean {
-    return !isRepeated && hasNoBody(request.method) && request.body === null
+  /**
+   * Whether it was closed while nobody used it, as far as one can tell. Sending a request twice is safe only if nothing comes of it, and if
+   * there is nothing that was sent already. The new connection has no past, so that there is no third time.
+   */
+  #mayRepeat({ request }: Exchange): boolean {
+    return this.#uses > 1 && !this.#hasHeard && hasNoBody(request.method) && request.body === null
   }
 }
 

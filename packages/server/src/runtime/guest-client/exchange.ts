@@ -1,5 +1,4 @@
 import type { ValAnswer } from "../../domain/execution.ts"
-import type { Connection } from "./connection.ts"
 import type { GuestRequest } from "./request-head.ts"
 
 /** Why there is no answer, or no more of it. */
@@ -18,6 +17,12 @@ export interface AnswerListener {
   onFailure(failure: GuestFailure): void
 }
 
+/** What a request is sent on. */
+interface Carrier {
+  /** Ends the exchange, and whatever carries it. */
+  break(kind: GuestFailure["kind"], message: string): void
+}
+
 /**
  * A request and its answer.
  *
@@ -28,8 +33,7 @@ export class Exchange {
   readonly request: GuestRequest
   readonly #listener: AnswerListener
   state: "waiting" | "answered" | "over" = "waiting"
-  connection: Connection | undefined
-  isRepeated = false
+  connection: Carrier | undefined
 
   constructor(request: GuestRequest, listener: AnswerListener) {
     this.request = request

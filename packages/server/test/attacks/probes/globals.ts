@@ -3,6 +3,8 @@ export interface Takeover {
   readonly tries: string
   /** May call `note(value)` with whatever it gets to see, and use `other`, the id of a run of a neighbour. */
   readonly code: string
+  /** Deno itself does not work any more after it, so that the val has no use of its own process. */
+  readonly isOwnLoss?: true
 }
 
 /** Wraps a method so that the val hears every call of it. */
@@ -96,7 +98,11 @@ export const takeovers: readonly Takeover[] = [
     code: `${ruin("TextEncoder.prototype", "encode", "encodeInto")}\n${ruin("TextDecoder.prototype", "decode")}`,
   },
   { tries: "to take arrays away", code: ruin("Array.prototype", "push", "pop", "shift", "map", "join", "forEach", "includes", "indexOf") },
-  { tries: "to take the walk through arrays away", code: `Array.prototype[Symbol.iterator] = function () { throw new Error("FORGED") }` },
+  {
+    tries: "to take the walk through arrays away",
+    code: `Array.prototype[Symbol.iterator] = function () { throw new Error("FORGED") }`,
+    isOwnLoss: true,
+  },
   {
     tries: "to take maps and sets away",
     code: `${ruin("Map.prototype", "get", "set", "has", "delete")}\n${ruin("Set.prototype", "add", "has", "delete")}`,
