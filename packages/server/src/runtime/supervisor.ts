@@ -35,6 +35,8 @@ export class Supervisor implements Runner, Usher {
   readonly #byKey = new Map<string, ValProcess>()
   readonly #binding = new Map<string, Promise<ValProcess>>()
   readonly #timer: ReturnType<typeof setInterval>
+  /** Of those, how many have been told to end. */
+  #ending = 0
   #isStopped = false
 
   constructor(deps: SupervisorDeps) {
@@ -185,6 +187,7 @@ export class Supervisor implements Runner, Usher {
   #forget(process: ValProcess): void {
     this.#retire(process)
     this.#processes.delete(process)
+    if (process.isEnding) this.#ending--
     this.#cpuWatch.forget(process)
     this.#pool.refill()
   }
@@ -193,24 +196,29 @@ export class Supervisor implements Runner, Usher {
     return this.#processes.size + this.#pool.size < this.#limits.processesMax
   }
 
-  /** Somebody who is idle goes only for somebody who waits, not to have one more that is ready. */
+  /** Somebody who is idle goes only for somebody who waits, not to have one more that is ready. There is room when they are gone. */
   #makeRoom(): boolean {
-    while (!this.#hasRoom()) if (this.#pool.waiting === 0 || !this.#evict()) return false
-    return true
+    if (this.#hasRoom()) return true
+    while (this.#ending < this.#pool.waiting && this.#evict());
+    return false
   }
 
   /** Ends the process that has been without a run for longest. */
   #evict(): boolean {
     let oldest: ValProcess | undefined
-    for (const process of this.#processes) if (process.runs === 0 && (!oldest || process.usedMs < oldest.usedMs)) oldest = process
+    for (const process of this.#processes) {
+      if (process.runs === 0 && !process.isEnding && (!oldest || process.usedMs < oldest.usedMs)) oldest = process
+    }
     if (!oldest) return false
     this.#end(oldest)
     return true
   }
 
   #end(process: ValProcess): void {
+    if (process.isEnding) return
+    process.isEnding = true
+    this.#ending++
     this.#retire(process)
-    this.#processes.delete(process)
     void process.sandbox.stop()
   }
 
@@ -235,7 +243,7 @@ export class Supervisor implements Runner, Usher {
   }
 
   #keepWithinMemory(): void {
-    if (this.#cpuWatch.memoryBytes > this.#limits.memoryBytesMax) this.#evict()
+    if (this.#ending === 0 && this.#cpuWatch.memoryBytes > this.#limits.memoryBytesMax) this.#evict()
   }
 }
 

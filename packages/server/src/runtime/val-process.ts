@@ -28,6 +28,8 @@ export class ValProcess {
   /** When the module turned out not to load. */
   failedMs: number | undefined
   runsEnded = 0
+  /** It has been told to end, and will be gone in a moment. */
+  isEnding = false
   /** When a run last came or left. */
   usedMs = performance.now()
   readonly limits: RunnerLimits

@@ -76,7 +76,12 @@ export const fileProbes: readonly ValProbe[] = [
     code: `const { DatabaseSync } = await import("node:sqlite"); const db = new DatabaseSync(":memory:"); db.exec("create table t (x); vacuum into '/run/val/evil'")`,
     denied: /^Error: too many attached databases - max 0$/,
   },
-  { tries: "to read the program of the server", code: ({ program }) => `return await Deno.readTextFile("${program}")`, denied: read },
+  {
+    tries: "to read the program of the server",
+    code: ({ program }) => `return await Deno.readTextFile("${program}")`,
+    // In a checkout under /tmp the val may look, but its /tmp is another one.
+    denied: /^(NotCapable: Requires read access to |NotFound: )/,
+  },
   { tries: "to replace the deno that runs it", code: `Deno.writeTextFileSync("/deno", "x")`, denied: write },
   { tries: "to replace the program of the guest", code: `Deno.writeTextFileSync("/guest.js", "x")`, denied: write },
   { tries: "to read the program of the guest", code: `return Deno.readTextFileSync("/guest.js")`, denied: read },
