@@ -149,7 +149,7 @@ describe("the guest", () => {
   test("answers a call whose body is no call", async () => {
     const guest = await startVal(`export default (...args: unknown[]) => args.length`, { isHttp: false })
     for (const body of ["", "nonsense", "null", "3"]) {
-      const response = await fetch("http://host/cbad", { method: "POST", body, unix: guest.inSocket })
+      const response = await fetch("http://call/cbad", { method: "POST", body, unix: guest.inSocket })
       expect(response.headers.get("x-hamlet-failure") ?? (await response.text())).toBeTruthy()
     }
     expect(await guest.call([1])).toMatchObject({ value: 1 })
