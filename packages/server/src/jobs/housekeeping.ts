@@ -23,8 +23,8 @@ const limits = {
   batchMax: 500,
   /** Pause between two rounds. */
   pauseMs: 10_000,
-  /** Pause between two batches, in multiples of what a batch took: cleaning up takes a fifth of the time at most, whatever there is to do. */
-  restFactor: 4,
+  /** Pause between two batches, in multiples of what a batch took: cleaning up takes a tenth of the time at most, whatever there is to do. */
+  restFactor: 9,
 }
 
 /** Deletes in the background what nobody can see any more, and the runs that are too old or too many. */
