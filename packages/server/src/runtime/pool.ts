@@ -99,13 +99,6 @@ export class Pool {
     this.refill()
   }
 
-  /** Gives one process up to make room; false when there is none to give. */
-  shrink(): boolean {
-    const sandbox = this.#ready.shift()
-    void sandbox?.stop()
-    return sandbox !== undefined
-  }
-
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#refilling)
