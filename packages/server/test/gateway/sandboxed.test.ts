@@ -7,7 +7,7 @@ import { chosenToken, openStage, type Stage } from "../support/stage.ts"
 
 const title = "the gateway in front of sandboxed vals"
 const mega = 1024 ** 2
-const sizes = { streamBytes: 256 * mega, growthBytesMax: 100 * mega, sockets: 1_000 }
+const sizes = { growthBytesMax: 100 * mega, sockets: 1_000 }
 
 if (Bun.which("bwrap")) describe(title, define)
 else notRun(title, "bubblewrap is not installed")
@@ -146,44 +146,15 @@ function define(): void {
     )
   })
 
-  test("a long answer streams without the server keeping it, and a long request too", async () => {
+  test("a client that does not read is not read ahead for", async () => {
     await save(
       "pours",
       `const chunk = new Uint8Array(65536)
-      export default async (request: Request) => {
-        if (request.method === "POST") {
-          let bytes = 0
-          for await (const part of request.body!) bytes += part.length
-          return new Response(String(bytes))
-        }
-        let left = ${sizes.streamBytes} / chunk.length
-        return new Response(new ReadableStream({ pull(controller) { left-- > 0 ? controller.enqueue(chunk) : controller.close() } }))
-      }`,
+      export default () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }))`,
     )
-    await (await visit("pours", "/", { method: "POST", body: "warm" })).text()
-    const before = rss()
-    let most = before
-    let bytes = 0
-    for await (const part of (await visit("pours")).body ?? []) {
-      bytes += part.length
-      most = Math.max(most, rss())
-    }
-    expect(bytes).toBe(sizes.streamBytes)
-    let left = sizes.streamBytes / 65536
-    const body = new ReadableStream({
-      async pull(controller) {
-        await new Promise((resolve) => setImmediate(resolve))
-        if (left-- > 0) controller.enqueue(new Uint8Array(65536))
-        else controller.close()
-        if (left % 100 === 0) most = Math.max(most, rss())
-      },
-    })
-    const response = await visit("pours", "/", { method: "POST", body })
-    expect(await response.text()).toBe(String(sizes.streamBytes))
-    expect(most - before).toBeLessThan(sizes.growthBytesMax)
-  }, 60_000)
-
-  test("a client that does not read is not read ahead for", async () => {
+    const reader = (await visit("pours")).body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
     const before = rss()
     const socket = connect(port, "127.0.0.1")
     socket.pause().on("error", () => {})

@@ -11,6 +11,8 @@ const lastChunk = Buffer.from("0\r\n\r\n")
 export class BodySender {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #target: BodyTarget
+  /** The chunk that is being written; nobody needs it once it has been, so that one buffer is enough for a body of any length. */
+  #chunk = Buffer.alloc(0)
   #isStopped = false
 
   constructor(body: ReadableStream<Uint8Array>, target: BodyTarget) {
@@ -27,7 +29,7 @@ export class BodySender {
       if (done) break
       sent += value.length
       if (length !== undefined && sent > length) throw new Error("it is longer than it was said to be")
-      if (value.length > 0 && !this.#target.write(length === undefined ? toChunk(value) : value)) await this.#target.drained()
+      if (value.length > 0 && !this.#target.write(length === undefined ? this.#toChunk(value) : value)) await this.#target.drained()
     }
     if (this.#isStopped) return
     if (length === undefined) this.#target.write(lastChunk)
@@ -40,14 +42,15 @@ export class BodySender {
     this.#isStopped = true
     this.#reader.cancel().catch(() => {})
   }
-}
 
-/** In one piece: every further one would be a call of the system. */
-function toChunk(bytes: Uint8Array): Uint8Array {
-  const head = `${bytes.length.toString(16)}\r\n`
-  const chunk = Buffer.allocUnsafeSlow(head.length + bytes.length + 2)
-  chunk.write(head, "latin1")
-  chunk.set(bytes, head.length)
-  chunk.write("\r\n", head.length + bytes.length, "latin1")
-  return chunk
+  /** In one piece: every further one would be a call of the system. */
+  #toChunk(bytes: Uint8Array): Uint8Array {
+    const head = `${bytes.length.toString(16)}\r\n`
+    const length = head.length + bytes.length + 2
+    if (this.#chunk.length < length) this.#chunk = Buffer.allocUnsafeSlow(length)
+    this.#chunk.write(head, "latin1")
+    this.#chunk.set(bytes, head.length)
+    this.#chunk.write("\r\n", head.length + bytes.length, "latin1")
+    return this.#chunk.subarray(0, length)
+  }
 }
