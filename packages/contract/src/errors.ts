@@ -5,6 +5,7 @@ export const errorCodes = {
     status: 400,
     meaning: "A path segment, query parameter, header or field of the body is not acceptable; `issues` says which and why.",
   },
+  sql_failed: { status: 400, meaning: "The database refused a statement, or it took too long; the message is the database's own." },
   unauthenticated: { status: 401, meaning: "The route needs a bearer token and none was sent." },
   invalid_token: { status: 401, meaning: "The token is malformed, unknown, expired or revoked." },
   missing_scope: { status: 403, meaning: "The token lacks the scope that the message names." },
@@ -17,6 +18,7 @@ export const errorCodes = {
   run_not_found: { status: 404, meaning: "There is no such run, or the caller may not see it." },
   comment_not_found: { status: 404, meaning: "There is no such comment, or the caller may not see its val." },
   token_not_found: { status: 404, meaning: "The caller has no token with this id." },
+  blob_not_found: { status: 404, meaning: "The caller has no blob with this key." },
   secret_not_found: { status: 404, meaning: "The caller has no secret with this name." },
   method_not_allowed: { status: 405, meaning: "The path exists but not with this method; the `allow` header lists those it has." },
   name_taken: { status: 409, meaning: "The caller already has a val with this name, ignoring case." },
@@ -30,6 +32,7 @@ export const errorCodes = {
   idempotency_in_flight: { status: 409, meaning: "A request with the same `Idempotency-Key` is still being worked on." },
   version_conflict: { status: 412, meaning: "The val has moved on from the version that `If-Match` names." },
   body_too_large: { status: 413, meaning: "The body is larger than the server accepts." },
+  quota_exceeded: { status: 413, meaning: "The caller's storage is full; the message says which limit it is." },
   unsupported_encoding: { status: 415, meaning: "The body has a `content-encoding`; send it as it is." },
   idempotency_mismatch: { status: 422, meaning: "The `Idempotency-Key` was used before with another request." },
   module_not_parsable: { status: 422, meaning: "A browser asked for the val as JavaScript, but its code does not parse." },
@@ -39,11 +42,16 @@ export const errorCodes = {
     meaning: "The val or the account has as many runs going on and waiting as it may; `retry-after` says when to try again.",
   },
   internal: { status: 500, meaning: "A fault of the server. The request id finds it in the log." },
+  sqlite_unavailable: {
+    status: 501,
+    meaning: "Users have no SQLite databases on this server: it keeps its data in PostgreSQL, and its nodes share no data folder.",
+  },
   run_failed: { status: 502, meaning: "The val threw, could not be loaded, was cancelled or died; `runId` names the run that tells more." },
   overloaded: { status: 503, meaning: "The server has no room for another run at the moment; `retry-after` says when to try again." },
   sandbox_unavailable: { status: 503, meaning: "The server cannot start sandboxes, so that it cannot run vals." },
   database_unavailable: { status: 503, meaning: "The database does not answer at the moment; `retry-after` says when to try again." },
   run_timed_out: { status: 504, meaning: "The val took longer than a run may; `runId` names the run that tells more." },
+  call_too_deep: { status: 508, meaning: "Vals have called one another in a chain that is too long, most likely a circle." },
 } as const satisfies Record<string, { status: number; meaning: string }>
 
 /** One of the closed list of error codes. */
@@ -63,7 +71,9 @@ export const statusTexts: Readonly<Record<number, string>> = {
   422: "Unprocessable Entity",
   429: "Too Many Requests",
   500: "Internal Server Error",
+  501: "Not Implemented",
   502: "Bad Gateway",
   503: "Service Unavailable",
   504: "Gateway Timeout",
+  508: "Loop Detected",
 }

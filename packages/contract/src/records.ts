@@ -89,6 +89,33 @@ export const logLine = z
 /** The request that started a run of an http val. */
 export const runRequest = z.object({ method: z.string(), url: z.string(), status: z.int().nullable() }).meta({ id: "RunRequest" })
 
+/** A request that a val sent out. */
+export const outgoingRequest = z
+  .object({
+    at: time,
+    method: z.string(),
+    url: z.string(),
+    // Null when there was no answer.
+    status: z.int().nullable(),
+    // Why it was not let out, or was broken off.
+    blocked: z.string().nullable(),
+    bytesSent: z.int().min(0),
+    bytesReceived: z.int().min(0),
+    durationMs: z.number().min(0),
+  })
+  .meta({ id: "OutgoingRequest" })
+
+/** What a run sent out: all requests counted, the first of them one by one. */
+export const runEgress = z
+  .object({
+    requests: z.int().min(0),
+    blocked: z.int().min(0),
+    bytesSent: z.int().min(0),
+    bytesReceived: z.int().min(0),
+    list: z.array(outgoingRequest),
+  })
+  .meta({ id: "RunEgress" })
+
 /** A run with everything that is kept of it. */
 export const runDetail = run
   .extend({
@@ -98,6 +125,8 @@ export const runDetail = run
     logsTruncated: z.boolean(),
     emails: z.array(z.unknown()),
     request: runRequest.nullable(),
+    // Null when it has sent nothing out.
+    egress: runEgress.nullable(),
   })
   .meta({ id: "RunDetail" })
 

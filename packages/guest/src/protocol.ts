@@ -12,9 +12,22 @@
  *                                    whose `url` is `{scheme}://{host}{path}?{query}`. The answer is the val's own, or a Failure.
  *     POST /c{runId}                 a call with arguments, with the host `call`; the body is a CallBody, the answer a Returned or a Failure.
  *
+ *   out.sock       the host listens: the proxy through which everything goes that the val sends out. Deno finds it by itself, from HTTP_PROXY,
+ *                  and sends requests of every scheme there in plain HTTP/1.1 with the whole address as their target; the proxy does the TLS.
+ *                  The guest adds `runHeader` to say which run a request is of, and turns an answer with `blockedHeader` into an error.
+ *
  * A failure is an answer with the header `failureHeader`, whose body is a Failure in JSON.
  */
 export const failureHeader = "x-hamlet-failure"
+
+/** `{key} {runId}` on a request to out.sock; the key is that of the Load, which code of the val does not know. */
+export const runHeader = "x-hamlet-run"
+
+/** On the proxy's own answer to a request that it did not let out; the body says why, in a sentence. */
+export const blockedHeader = "x-hamlet-blocked"
+
+/** The property of the global object by which the stub of a package asks for its namespace: `(hash, entry) => namespace`. */
+export const packagesSymbol = "hamlet.packages"
 
 /** The first line the host sends, and the only one that is needed: what this process is to be from now on. */
 export interface Load {
@@ -31,6 +44,8 @@ export interface Load {
   readonly endpoint: string
   readonly isHttp: boolean
   readonly env: Readonly<Record<string, string>>
+  /** Shows that it was the guest who has added `runHeader`. */
+  readonly egressKey: string
   readonly limits: GuestLimits
 }
 

@@ -37,6 +37,30 @@ describe("loadConfig", () => {
         keptDays: 30,
         keptPerVal: 10_000,
       }),
+      egress: {
+        allow: [],
+        deny: [],
+        ports: [
+          { first: 80, last: 80 },
+          { first: 443, last: 443 },
+          { first: 1024, last: 65_535 },
+        ],
+        bytesMax: 1024 ** 3,
+        msMax: 300_000,
+        connectionsMax: 128,
+        requestsPerMinute: undefined,
+        ca: undefined,
+      },
+      dependencies: { npmRegistry: undefined, jsrUrl: "https://jsr.io/", resolveMsMax: 120_000 },
+      storage: {
+        blobsBytesMax: 1024 ** 3,
+        blobBytesMax: 100 * 1024 ** 2,
+        sqliteBytesMax: 256 * 1024 ** 2,
+        sqliteMsMax: 5_000,
+        isDataDirShared: false,
+        s3: undefined,
+      },
+      allowances: { runsPerMinute: undefined, egressBytesPerMinute: undefined, storageRequestsPerMinute: undefined },
     })
     expect(documented).toMatchObject({
       HAMLET_HOST: "127.0.0.1",

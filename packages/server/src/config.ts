@@ -1,6 +1,8 @@
-import { totalmem } from "node:os"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
+import { type AllowanceConfig, loadAllowanceConfig } from "./config/allowances.ts"
+import { type DependencyConfig, loadDependencyConfig } from "./config/dependencies.ts"
+import { type EgressConfig, loadEgressConfig } from "./config/egress.ts"
 import { type Env, options } from "./config/options.ts"
 import {
   ConfigError,
@@ -16,6 +18,8 @@ import {
   readUser,
   toUsername,
 } from "./config/readers.ts"
+import { loadRunConfig, type RunConfig } from "./config/runs.ts"
+import { loadStorageConfig, type StorageConfig } from "./config/storage.ts"
 
 export { ConfigError, options }
 
@@ -38,26 +42,10 @@ export interface Config {
   readonly logLevel: "debug" | "info" | "warn" | "error" | "none"
   readonly isolation: "auto" | "bubblewrap" | "deno"
   readonly runs: RunConfig
-}
-
-/** What runs may take, and how long they are remembered. */
-export interface RunConfig {
-  readonly runMsMax: number
-  readonly streamMsMax: number
-  readonly valMemoryBytesMax: number
-  readonly valScratchBytesMax: number
-  readonly valCpuMsMax: number
-  readonly valBodyBytesMax: number
-  readonly perValMax: number
-  readonly perAccountMax: number
-  readonly processesReady: number
-  readonly processesReadyMax: number
-  readonly processesMax: number
-  readonly processesMemoryBytesMax: number
-  readonly idleMsMax: number
-  readonly processMsMax: number
-  readonly keptDays: number
-  readonly keptPerVal: number
+  readonly egress: EgressConfig
+  readonly dependencies: DependencyConfig
+  readonly storage: StorageConfig
+  readonly allowances: AllowanceConfig
 }
 
 /** Reads the settings from flags and, where there is no flag, from the environment. */
@@ -85,35 +73,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     logLevel: readChoice("HAMLET_LOG_LEVEL", read("HAMLET_LOG_LEVEL"), ["info", "debug", "warn", "error", "none"]),
     isolation: readChoice("HAMLET_ISOLATION", read("HAMLET_ISOLATION"), ["auto", "bubblewrap", "deno"]),
     runs: loadRunConfig(read),
-  }
-}
-
-const mega = 1024 ** 2
-/** What a process with a small val takes, generously. */
-const processBytes = 64 * mega
-
-function loadRunConfig(read: (name: Env) => string): RunConfig {
-  const integer = (name: Env, standard: number, max: number, min = 1) => readInteger(name, read(name), min, max) ?? standard
-  const memoryMb = Math.floor(totalmem() / 2 / mega)
-  const processesMemoryBytesMax = integer("HAMLET_PROCESSES_MEMORY_MB", memoryMb, 1_000_000_000, 64) * mega
-  const processesMax = integer("HAMLET_PROCESSES_MAX", Math.max(8, Math.floor(processesMemoryBytesMax / processBytes)), 100_000)
-  return {
-    runMsMax: integer("HAMLET_RUN_SECONDS_MAX", 60, 86_400) * 1000,
-    streamMsMax: integer("HAMLET_STREAM_SECONDS_MAX", 3600, 604_800) * 1000,
-    valMemoryBytesMax: integer("HAMLET_VAL_MEMORY_MB", 256, 1_000_000, 64) * mega,
-    valScratchBytesMax: integer("HAMLET_VAL_SCRATCH_MB", 32, 1_000_000) * mega,
-    valCpuMsMax: integer("HAMLET_VAL_CPU_SECONDS_MAX", 30, 86_400) * 1000,
-    valBodyBytesMax: integer("HAMLET_VAL_BODY_BYTES_MAX", 1_073_741_824, Number.MAX_SAFE_INTEGER),
-    perValMax: integer("HAMLET_RUNS_PER_VAL_MAX", 256, 1_000_000),
-    perAccountMax: integer("HAMLET_RUNS_PER_ACCOUNT_MAX", 1024, 1_000_000),
-    processesReady: Math.min(integer("HAMLET_PROCESSES_READY", 4, 10_000, 0), processesMax),
-    processesReadyMax: Math.min(integer("HAMLET_PROCESSES_READY_MAX", 64, 10_000, 0), processesMax),
-    processesMax,
-    processesMemoryBytesMax,
-    idleMsMax: integer("HAMLET_IDLE_SECONDS", 300, 604_800) * 1000,
-    processMsMax: integer("HAMLET_PROCESS_SECONDS_MAX", 3600, 31_536_000) * 1000,
-    keptDays: integer("HAMLET_RUNS_KEPT_DAYS", 30, 36_500),
-    keptPerVal: integer("HAMLET_RUNS_KEPT_PER_VAL", 10_000, 1_000_000_000),
+    egress: loadEgressConfig(read, isLoopback),
+    dependencies: loadDependencyConfig(read),
+    storage: loadStorageConfig(read),
+    allowances: loadAllowanceConfig(read, isLoopback),
   }
 }
 

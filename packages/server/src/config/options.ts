@@ -87,6 +87,80 @@ export const options = [
   { env: "HAMLET_RUNS_KEPT_DAYS", default: "30", meaning: "Days for which runs are kept." },
   { env: "HAMLET_RUNS_KEPT_PER_VAL", default: "10000", meaning: "Runs that are kept of each val, the latest ones." },
   {
+    env: "HAMLET_EGRESS_ALLOW",
+    default: "",
+    meaning:
+      "What vals may reach although it is on a private network: hosts, `host:port` or networks such as `10.1.0.0/16`, separated by commas.",
+  },
+  {
+    env: "HAMLET_EGRESS_DENY",
+    default: "",
+    meaning: "What vals may not reach, written likewise; `*` is everything. It wins over what is allowed.",
+  },
+  {
+    env: "HAMLET_EGRESS_PORTS",
+    default: "80,443,1024-65535",
+    meaning: "Ports that vals may reach. One that is allowed with its host is added.",
+  },
+  { env: "HAMLET_EGRESS_BYTES_MAX", default: "1073741824", meaning: "Bytes of one outgoing request, and of its answer." },
+  {
+    env: "HAMLET_EGRESS_SECONDS_MAX",
+    default: "300",
+    meaning: "Time for one outgoing request and its answer. A WebSocket may stay as long as its process.",
+  },
+  {
+    env: "HAMLET_EGRESS_CONNECTIONS_MAX",
+    default: "128",
+    meaning: "Outgoing requests and WebSockets of one val's process at the same time.",
+  },
+  {
+    env: "HAMLET_EGRESS_REQUESTS_PER_MINUTE",
+    default: "none on loopback, else 6000",
+    meaning: "Outgoing requests a minute for each val's process, or `none`.",
+  },
+  {
+    env: "HAMLET_EGRESS_CA",
+    default: "",
+    meaning: "File of certificates, in PEM, of authorities to trust for outgoing requests beside the usual ones.",
+  },
+  {
+    env: "HAMLET_NPM_REGISTRY",
+    default: "that of the machine's npm configuration",
+    meaning: "Registry from which the npm packages of vals come.",
+  },
+  { env: "HAMLET_JSR_URL", default: "https://jsr.io/", meaning: "Registry from which their JSR packages come." },
+  { env: "HAMLET_RESOLVE_SECONDS_MAX", default: "120", meaning: "Time for fetching what one version of a val imports." },
+  { env: "HAMLET_BLOBS_MB_MAX", default: "1024", meaning: "Size of all blobs of one user." },
+  { env: "HAMLET_BLOB_BYTES_MAX", default: "104857600", meaning: "Size of one blob, in bytes." },
+  {
+    env: "HAMLET_S3_URL",
+    default: "",
+    meaning:
+      "Bucket for large blobs: `s3://KEY:SECRET@BUCKET`, with `?endpoint=ADDRESS&region=REGION` if it is not at AWS. Empty: they are in the database.",
+  },
+  { env: "HAMLET_SQLITE_MB_MAX", default: "256", meaning: "Size of the SQLite database of one user." },
+  { env: "HAMLET_SQLITE_SECONDS_MAX", default: "5", meaning: "Time for the statements of one request to it." },
+  {
+    env: "HAMLET_DATA_DIR_SHARED",
+    default: "no",
+    meaning: "`yes`: all nodes see the same files in the data folder. With PostgreSQL, users have SQLite databases only then.",
+  },
+  {
+    env: "HAMLET_RUNS_PER_MINUTE",
+    default: "none on loopback, else 60000",
+    meaning: "Runs a minute on the account of each user, or `none`.",
+  },
+  {
+    env: "HAMLET_EGRESS_MB_PER_MINUTE",
+    default: "none on loopback, else 1000",
+    meaning: "Megabytes a minute that the vals of each user send and receive, or `none`.",
+  },
+  {
+    env: "HAMLET_STORAGE_REQUESTS_PER_MINUTE",
+    default: "none on loopback, else 60000",
+    meaning: "Requests a minute of each user to their blobs and their database, or `none`.",
+  },
+  {
     env: "HAMLET_LOG_LEVEL",
     default: "info",
     meaning: "`debug`, `info` (every request), `warn`, `error` or `none`. Logs are JSON lines on standard error.",

@@ -3,7 +3,11 @@ import type { Env } from "./options.ts"
 /** A setting that cannot be used; the message is one sentence for the operator. */
 export class ConfigError extends Error {}
 
-function fail(env: Env, value: string, reason: string): never {
+/** Gives what an operator wrote for a setting; empty for nothing. */
+export type ReadSetting = (name: Env) => string
+
+/** The setting is of no use, and this is why. */
+export function fail(env: Env, value: string, reason: string): never {
   throw new ConfigError(`Cannot use ${env} "${value}": ${reason}`)
 }
 

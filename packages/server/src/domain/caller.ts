@@ -7,6 +7,8 @@ export interface Caller {
   readonly username: string
   readonly tokenId: string
   readonly scopes: ReadonlySet<Scope>
+  /** How many vals have called one another until it came to this request; absent when it comes from elsewhere. */
+  readonly depth?: number
 }
 
 /** What a route asks of its caller. */

@@ -112,7 +112,14 @@ describe("running a val", () => {
 })
 
 function toProgram(val: Val, accountId: string): Program {
-  const content = { modules: [{ url: "entry", code: val.code }], env: {}, mask: (text: string) => text, end: () => {} }
+  const content = {
+    modules: [{ url: "entry", code: val.code }],
+    bundles: [],
+    env: {},
+    substitutions: [],
+    mask: (text: string) => text,
+    end: () => {},
+  }
   const about = { key: val.id, valId: val.id, version: val.version, type: val.type, ownerId: val.ownerId, accountId }
   return { ...about, label: val.name, entryUrl: "entry", endpoint: "http://val.test", load: async () => content }
 }

@@ -1,5 +1,6 @@
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
+import { assertDepth } from "./egress.ts"
 import type { Program, Runner, Seat, Stopped } from "./execution.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
 import type { Programs } from "./programs.ts"
@@ -94,6 +95,8 @@ export async function startRun<Result>(
   about: Pick<NewRun, "args" | "parentId" | "request" | "input">,
   work: RunWork<Result>,
 ): Promise<StartedRun<Result | Stopped>> {
+  const depth = caller.depth ?? 0
+  assertDepth(depth)
   const program = await deps.programs.of(val, caller.userId)
   const live = await deps.liveRuns.begin({
     ...about,
@@ -103,6 +106,7 @@ export async function startRun<Result>(
     accountId: caller.userId,
     ownerId: val.ownerId,
     source: "api",
+    depth,
     startedAt: deps.now(),
   })
   return { id: live.id, ended: execute(deps, program, live, work) }

@@ -1,3 +1,5 @@
+import type { OutgoingRequest, Substitution } from "./egress.ts"
+import type { Bundle } from "./locks.ts"
 import type { Retirer } from "./retirer.ts"
 import type { LogLine, RunError } from "./runs.ts"
 import type { ValType } from "./vals.ts"
@@ -26,7 +28,11 @@ export interface Program {
 export interface ProgramContent {
   /** The val's module and every module that it may import, by their addresses. */
   readonly modules: readonly { readonly url: string; readonly code: string }[]
+  /** What the modules import from elsewhere. */
+  readonly bundles: readonly Bundle[]
   readonly env: Readonly<Record<string, string>>
+  /** The secrets that only some hosts may get. */
+  readonly substitutions: readonly Substitution[]
   /** Hides the values of secrets. */
   mask(text: string): string
   /** The process is gone: what was made for it ends with it. */
@@ -36,11 +42,15 @@ export interface ProgramContent {
 /** Who hears what happens in a run: while it lasts, and after its answer until the time limit. */
 export interface RunListener {
   readonly id: string
+  /** How many vals have called one another until it came to this run. */
+  readonly depth: number
   log(line: LogLine): void
   /** The val logged more than is kept. */
   cutLogs(): void
   /** An error that nobody caught. */
   fail(error: RunError): void
+  /** A request that it sent out is over, one way or another. */
+  sent(request: OutgoingRequest): void
 }
 
 /** Runs programs in sandboxes. */

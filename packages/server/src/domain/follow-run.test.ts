@@ -40,7 +40,7 @@ describe("RunFollowers", () => {
 
   function begin(): Promise<LiveRun> {
     const about = { id: rules.deps.newId(), valId: val.id, version: 1, accountId: bob.userId, ownerId: ada.userId, parentId: null }
-    return live.begin({ ...about, source: "api", startedAt: Date.now(), args: [], request: null, input: null })
+    return live.begin({ ...about, source: "api", depth: 0, startedAt: Date.now(), args: [], request: null, input: null })
   }
 
   async function record(more: Partial<RunRecord>): Promise<RunRecord> {

@@ -1,4 +1,5 @@
 import { cutError, cutText, cutValue } from "./cut.ts"
+import type { OutgoingRequest, RunEgress } from "./egress.ts"
 import { brokenAnswer, type RunListener, type Seat } from "./execution.ts"
 import type { LogLine, RunError, RunInput, RunRecord, RunRequest, RunSource, RunStatus } from "./runs.ts"
 
@@ -11,6 +12,8 @@ export interface NewRun {
   readonly ownerId: string
   readonly parentId: string | null
   readonly source: RunSource
+  /** How many vals have called one another until it came to this run. */
+  readonly depth: number
   readonly startedAt: number
   readonly args: unknown
   readonly request: { readonly method: string; readonly url: string } | null
@@ -56,6 +59,8 @@ export interface LiveRun extends RunListener {
 export interface RunSizes {
   readonly valueBytesMax: number
   readonly logBytesMax: number
+  /** Outgoing requests that are kept one by one; further ones are only counted. */
+  readonly outgoingMax: number
 }
 
 /** Who writes a run down. */
@@ -85,6 +90,7 @@ export class WrittenRun implements LiveRun, RunRecord {
   error: RunError | null = null
   returnValue: unknown = null
   logsTruncated = false
+  egress: RunEgress | null = null
   isCancelled = false
   /** Not on disk yet, nor in the list of those with news. */
   isFresh = false
@@ -124,6 +130,9 @@ export class WrittenRun implements LiveRun, RunRecord {
   }
   get parentId(): string | null {
     return this.#new.parentId
+  }
+  get depth(): number {
+    return this.#new.depth
   }
   get source(): RunSource {
     return this.#new.source
@@ -186,6 +195,19 @@ export class WrittenRun implements LiveRun, RunRecord {
     this.#isVague = false
     this.error = cutError(error, this.#keeper.sizes.valueBytesMax)
     if (this.endedAt !== null) this.status = "failed"
+    this.#keeper.noteChange(this)
+  }
+
+  sent(request: OutgoingRequest): void {
+    const { egress: before } = this
+    const list = before?.list ?? []
+    this.egress = {
+      requests: (before?.requests ?? 0) + 1,
+      blocked: (before?.blocked ?? 0) + (request.blocked === null ? 0 : 1),
+      bytesSent: (before?.bytesSent ?? 0) + request.bytesSent,
+      bytesReceived: (before?.bytesReceived ?? 0) + request.bytesReceived,
+      list: list.length < this.#keeper.sizes.outgoingMax ? [...list, request] : list,
+    }
     this.#keeper.noteChange(this)
   }
 

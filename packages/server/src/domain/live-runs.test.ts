@@ -61,7 +61,7 @@ describe("LiveRuns", () => {
   function toNew(more: Partial<NewRun> = {}): NewRun {
     const about = { valId: val.id, version: 1, accountId: ada.userId, ownerId: ada.userId, parentId: null }
     const input = { args: null, request: { method: "GET", url: "http://ada-hello.test/" }, input: null }
-    return { ...about, ...input, id: rules.deps.newId(), source: "http", startedAt: rules.clock.at, ...more }
+    return { ...about, ...input, id: rules.deps.newId(), source: "http", depth: 0, startedAt: rules.clock.at, ...more }
   }
 
   const find = (id: string): Promise<RunDetail | undefined> => rules.deps.runs.find(ada.userId, id)

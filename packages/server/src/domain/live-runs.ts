@@ -19,6 +19,7 @@ export interface LiveRunLimits extends RecorderLimits {
 const defaults: LiveRunLimits = {
   valueBytesMax: wire.runValueBytesMax,
   logBytesMax: wire.runLogBytesMax,
+  outgoingMax: 50,
   flushMs: 100,
   runningAfterMs: 200,
   newsMs: 1_000,

@@ -97,16 +97,18 @@ async function loadProgram(deps: ProgramDeps, val: Val, accountId: string, modul
   const given = { HAMLET_URL: deps.links.baseUrl, HAMLET_VAL: `${val.ownerName}/${val.name}` }
   if (accountId !== val.ownerId) {
     const others = await loadModules(deps, modules)
-    return { modules: [own, ...others], env: given, mask: createMask(new Map()), end: () => {} }
+    return { modules: [own, ...others], bundles: [], env: given, substitutions: [], mask: createMask(new Map()), end: () => {} }
   }
-  const [others, { values, placeholders }] = await Promise.all([loadModules(deps, modules), openSecrets(deps, val.ownerId)])
+  const [others, { values, substitutions }] = await Promise.all([loadModules(deps, modules), openSecrets(deps, val.ownerId)])
   // Issued when nothing can fail any more, or nobody would end it.
   const token = deps.runTokens.issue({ id: val.ownerId, username: val.ownerName })
   const visible = new Map([...values, ["HAMLET_TOKEN", token]])
   return {
     modules: [own, ...others],
-    env: Object.fromEntries([...placeholders, ...visible, ...Object.entries(given)]),
-    mask: createMask(visible),
+    bundles: [],
+    env: Object.fromEntries([...substitutions.map(({ name, placeholder }) => [name, placeholder]), ...visible, ...Object.entries(given)]),
+    substitutions,
+    mask: createMask(new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)])),
     end: () => deps.runTokens.end(token),
   }
 }

@@ -26,8 +26,11 @@ interface LiveToken {
   isWritten: boolean
 }
 
-/** What a val may do with the API on behalf of its owner: read what they can read, and write nothing. */
-export const runScopes: readonly Scope[] = ["val:read", "user:read", "run:read"]
+/** What a val may do with the API on behalf of its owner: read what they can read, and write to the storage that vals have. */
+export const runScopes: readonly Scope[] = [
+  ...(["val:read", "user:read", "run:read"] as const),
+  ...(["blob:read", "blob:write", "sqlite:read", "sqlite:write"] as const),
+]
 
 /**
  * The tokens that vals are given, one for each process. On this node they are good at once and end at once; the database, where other nodes

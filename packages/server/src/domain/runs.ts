@@ -3,6 +3,7 @@ import type { z } from "zod"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { ValMention } from "./comments.ts"
+import type { RunEgress } from "./egress.ts"
 import type { Page, Period, Slice } from "./paging.ts"
 import { getVal, type ValStore } from "./vals.ts"
 
@@ -40,6 +41,7 @@ export interface RunDetail extends Run {
   readonly logs: readonly LogLine[]
   readonly logsTruncated: boolean
   readonly request: RunRequest | null
+  readonly egress: RunEgress | null
 }
 
 /** What a replay needs of a request beyond its method and address. */
@@ -69,6 +71,8 @@ export interface RunRecord {
   readonly args: unknown
   readonly returnValue: unknown
   readonly logs: readonly LogLine[]
+  /** Null when it has sent nothing out. */
+  readonly egress?: RunEgress | null
   readonly logsTruncated: boolean
 }
 

@@ -2,6 +2,7 @@ import { limits } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
+import type { Substitution } from "./egress.ts"
 import type { Page, Slice } from "./paging.ts"
 import type { Retirer } from "./retirer.ts"
 
@@ -65,22 +66,28 @@ export async function deleteSecret(deps: SecretDeps, caller: Caller, name: strin
   deps.runner.retire({ ownerId: caller.userId })
 }
 
-/** A user's secrets as their own vals see them. Those that only some hosts may get stay closed: the val sees a placeholder. */
+/** A user's secrets as their own vals get them. Of those that only some hosts may get, a val sees a placeholder. */
 export async function openSecrets(deps: Pick<SecretDeps, "secrets" | "cipher">, userId: string): Promise<OpenSecrets> {
   const values = new Map<string, string>()
-  const placeholders = new Map<string, string>()
+  const substitutions: NamedSubstitution[] = []
   for (const secret of await deps.secrets.listSealed(userId)) {
-    if (secret.hosts === null) values.set(secret.name, deps.cipher.open(secret.sealed, purposeOf(secret)))
-    else placeholders.set(secret.name, `hamlet-secret:${secret.name}`)
+    const { name, hosts } = secret
+    const value = deps.cipher.open(secret.sealed, purposeOf(secret))
+    if (hosts === null) values.set(name, value)
+    else substitutions.push({ name, placeholder: `hamlet-secret:${name}`, value, hosts: hosts.map((host) => host.toLowerCase()) })
   }
-  return { values, placeholders }
+  return { values, substitutions }
 }
 
-/** What becomes of secrets in an environment, by name. */
+/** What becomes of secrets in a program. */
 export interface OpenSecrets {
+  /** By name. */
   readonly values: ReadonlyMap<string, string>
-  readonly placeholders: ReadonlyMap<string, string>
+  readonly substitutions: readonly NamedSubstitution[]
 }
+
+/** A substitution and the name of its secret. */
+type NamedSubstitution = Substitution & { readonly name: string }
 
 /** Encrypts every secret with the newest key, a batch at a time, so that the server can go on meanwhile. Gives how many there were. */
 export async function resealSecrets(deps: Pick<SecretDeps, "secrets" | "cipher">, batchMax = 100): Promise<number> {

@@ -1,4 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
+import { assertDepth, depthHeader, readDepth } from "../domain/egress.ts"
 import type { Seat } from "../domain/execution.ts"
 import type { Val } from "../domain/vals.ts"
 import { Deadlines } from "./deadlines.ts"
@@ -71,13 +72,15 @@ async function answer(parts: Parts, request: Request, connection: GatewayConnect
     const admission = admit(val, visitor)
     if (!val || admission !== "yes") return refuse(deps, admission, known)
     assertMethod(request.method)
+    const depth = readDepth(known[depthHeader])
+    assertDepth(depth)
     const reading = readBody(request, known, parts.limits)
     const body = reading instanceof Promise ? await reading : reading
     const found = deps.programs.of(val, val.ownerId)
     const program = found instanceof Promise ? await found : found
     const isSocket = isSocketRequest(request.method, known)
     if (isSocket) sockets.assertRoom(val.id)
-    visit = toVisit(parts, { request, known, connection, address, val, visitor, body })
+    visit = toVisit(parts, { request, known, connection, address, val, visitor, body, depth })
     try {
       const entering = deps.runner.enter(program, visit.run, request)
       seat = entering instanceof Promise ? await entering : entering
@@ -109,9 +112,10 @@ interface Arrival {
   readonly val: Val
   readonly visitor: Visitor
   readonly body: RequestBody
+  readonly depth: number
 }
 
-function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body }: Arrival): Visit {
+function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body, depth }: Arrival): Visit {
   const { deps, limits, proto } = parts
   const { url, method } = request
   const { host } = address
@@ -124,6 +128,7 @@ function toVisit(parts: Parts, { request, known, connection, address, val, visit
     ownerId: val.ownerId,
     parentId: null,
     source: "http",
+    depth,
     startedAt: deps.now(),
     args: null,
     request: { method, url: url.length <= limits.urlCharsMax ? url : url.slice(0, limits.urlCharsMax) },

@@ -1,5 +1,6 @@
 import { AppError } from "../domain/app-error.ts"
 import type { Caller } from "../domain/caller.ts"
+import { depthHeader, readDepth } from "../domain/egress.ts"
 import { createRateLimiter, type RateLimiter } from "../domain/rate-limit.ts"
 import { authenticate } from "../domain/tokens.ts"
 import type { HttpDeps } from "./deps.ts"
@@ -18,7 +19,8 @@ export function createAuthenticator(deps: HttpDeps): (request: Request, address:
       const caller = await authenticate(deps, parseBearer(header))
       perToken?.take(caller.tokenId)
       if (!caller.isOfRun) deps.tokenUses.note(caller.tokenId, caller.lastUsedAt, deps.now())
-      return caller
+      const depth = request.headers.get(depthHeader)
+      return depth === null ? caller : { ...caller, depth: readDepth(depth) }
     } catch (error) {
       // Guessing tokens is calling without one.
       if (error instanceof AppError && error.code === "invalid_token") perAddress?.take(address())

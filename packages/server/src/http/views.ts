@@ -133,6 +133,7 @@ export function toRunDetailView(it: RunDetail): z.infer<typeof runDetail> {
     logsTruncated: it.logsTruncated,
     emails: [],
     request: it.request,
+    egress: it.egress && { ...it.egress, list: it.egress.list.map((one) => ({ ...one, at: toTime(one.at) })) },
   }
 }
 

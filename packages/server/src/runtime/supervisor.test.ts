@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readText } from "../../test/support/to-answer.ts"
+import type { OutgoingRequest } from "../domain/egress.ts"
 import type { CallOutcome, HttpOutcome, Program, RunListener, Seat } from "../domain/execution.ts"
 import type { LogLine, RunError } from "../domain/runs.ts"
 import { findDeno } from "./find-deno.ts"
@@ -52,7 +53,13 @@ class Run implements RunListener {
   readonly id = Bun.randomUUIDv7()
   readonly logs: LogLine[] = []
   readonly errors: RunError[] = []
+  readonly depth = 0
+  readonly outgoing: OutgoingRequest[] = []
   isCut = false
+
+  sent(request: OutgoingRequest): void {
+    this.outgoing.push(request)
+  }
 
   log(line: LogLine): void {
     this.logs.push(line)
@@ -91,7 +98,9 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
     endpoint: "http://ada-hello.hamlet.test",
     load: async () => ({
       modules: [{ url: entryUrl, code }],
+      bundles: [],
       env: { GREETING: "hello" },
+      substitutions: [],
       mask: (text) => text.replaceAll("s3cret", "[secret]"),
       end: () => void ended.push(name),
     }),

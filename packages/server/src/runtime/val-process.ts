@@ -44,6 +44,7 @@ export class ValProcess {
   #leftNext = 0
   readonly #refusals = new Map<string, Refused>()
   readonly #firstRunId: string
+  readonly #egressKey = crypto.randomUUID()
   #isLoading = false
 
   constructor(program: Program, content: ProgramContent, sandbox: Sandbox, limits: RunnerLimits, firstRunId: string) {
@@ -73,6 +74,7 @@ export class ValProcess {
       endpoint: program.endpoint,
       isHttp: program.type === "http",
       env: this.#content.env,
+      egressKey: this.#egressKey,
       limits: { logBytesMax: this.limits.logBytesMax, returnBytesMax: this.limits.returnBytesMax },
     })
   }

@@ -26,7 +26,7 @@ function* findKnown(valIds: readonly string[]): Statements<ReadonlySet<string>> 
 
 const columns = [
   ...["id", "val_id", "version", "account_id", "owner_id", "parent_id", "node_id", "source", "status", "started_at", "ended_at"],
-  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs"],
+  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs", "egress"],
 ]
 
 const insertTexts = new Map<number, string>()
@@ -51,7 +51,7 @@ function pushValues(values: SqlValue[], run: RunRecord): void {
   values.push(run.id, run.valId, run.version, run.accountId, run.ownerId, run.parentId, run.nodeId ?? null)
   values.push(run.source, run.status, run.startedAt, run.endedAt, run.logsTruncated ? 1 : 0)
   values.push(toJson(run.error), toJson(run.request), toJson(run.input), toJson(run.args), toJson(run.returnValue))
-  values.push(logs.length > 0 ? toJson(logs) : null)
+  values.push(logs.length > 0 ? toJson(logs) : null, toJson(run.egress))
 }
 
 function toInsertText(count: number): string {
@@ -59,7 +59,7 @@ function toInsertText(count: number): string {
   return `insert into runs (${columns.join(", ")}) values ${Array.from({ length: count }, (_, row) => toRow(row)).join(", ")}
     on conflict (id) do update set status = excluded.status, node_id = excluded.node_id, ended_at = excluded.ended_at,
       logs_truncated = excluded.logs_truncated, error = excluded.error, request = excluded.request,
-      return_value = excluded.return_value, logs = excluded.logs
+      return_value = excluded.return_value, logs = excluded.logs, egress = excluded.egress
     where runs.ended_at is null or excluded.ended_at is not null`
 }
 

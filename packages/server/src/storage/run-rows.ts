@@ -1,3 +1,4 @@
+import type { RunEgress } from "../domain/egress.ts"
 import type { LogLine, Run, RunDetail, RunError, RunRequest, RunSource, RunStatus } from "../domain/runs.ts"
 import type { Privacy } from "../domain/vals.ts"
 import { raw } from "./sql.ts"
@@ -27,6 +28,7 @@ export interface RunDetailRow extends RunRow {
   readonly logs: string | null
   readonly logs_truncated: number
   readonly request: string | null
+  readonly egress: string | null
 }
 
 /** The columns of a RunRow; `r` is the run, `v` its val, `u` the val's owner. */
@@ -34,7 +36,7 @@ export const runColumns = raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.er
   v.id as val_id, v.name, v.privacy, v.owner_id, u.username as owner_name`)
 
 /** What a RunDetailRow has beyond these. */
-export const runDetailColumns = raw("r.args, r.return_value, r.logs, r.logs_truncated, r.request")
+export const runDetailColumns = raw("r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress")
 
 /** The run as lists show it. */
 export function toRun(row: RunRow): Run {
@@ -59,6 +61,7 @@ export function toRunDetail(row: RunDetailRow): RunDetail {
     logs: fromJson<LogLine[]>(row.logs) ?? [],
     logsTruncated: row.logs_truncated === 1,
     request: fromJson<RunRequest>(row.request),
+    egress: fromJson<RunEgress>(row.egress),
   }
 }
 

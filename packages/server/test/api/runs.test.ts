@@ -184,6 +184,8 @@ function defineOne(suite: ApiSuite): void {
     const ada = await person()
     const ran = await val(ada)
     const request = { method: "GET", url: "http://x.hamlet.test/", status: 200 }
+    const sent = { method: "GET", url: "https://a.test/", status: 200, blocked: null, bytesSent: 10, bytesReceived: 20, durationMs: 3 }
+    const egress = { requests: 2, blocked: 1, bytesSent: 10, bytesReceived: 20, list: [{ ...sent, at: noon }] }
     const made = await run(ran, {
       parentId: missing,
       args: [1, { a: null }],
@@ -191,6 +193,7 @@ function defineOne(suite: ApiSuite): void {
       logs,
       logsTruncated: true,
       request,
+      egress,
     })
     const listed = (await call("GET", "/v1/me/runs", { as: ada })).json.data[0]
     const { json } = expectStatus(await call("GET", `/v1/runs/${made.id}`, { as: ada }), 200)
@@ -202,6 +205,7 @@ function defineOne(suite: ApiSuite): void {
       logsTruncated: true,
       emails: [],
       request,
+      egress: { ...egress, list: [{ ...sent, at: new Date(noon).toISOString() }] },
     })
     expect(json.parentId).toBe(missing)
     const shown = expectStatus(await call("GET", `/v1/runs/${made.id}/logs`, { as: ada }), 200).json
@@ -212,7 +216,16 @@ function defineOne(suite: ApiSuite): void {
     const ada = await person()
     const made = await run(await val(ada), { status: "running", endedAt: null, args: undefined, returnValue: undefined })
     const { json } = await call("GET", `/v1/runs/${made.id}`, { as: ada })
-    expect(json).toMatchObject({ args: null, returnValue: null, logs: [], logsTruncated: false, emails: [], request: null, runEndAt: null })
+    expect(json).toMatchObject({
+      args: null,
+      returnValue: null,
+      logs: [],
+      logsTruncated: false,
+      emails: [],
+      request: null,
+      egress: null,
+      runEndAt: null,
+    })
     expect((await call("GET", `/v1/runs/${made.id}/logs`, { as: ada })).json).toEqual({ data: [], logsTruncated: false })
   })
 

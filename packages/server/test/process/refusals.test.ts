@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigError, loadConfig, type options } from "../../src/config.ts"
 import { openPostgres } from "../../src/storage/postgres.ts"
@@ -160,6 +162,11 @@ describe("hamlet refuses, with one sentence, what it does not understand:", () =
 })
 
 describe("loadConfig", () => {
+  const folder = mkdtempSync(join(tmpdir(), "hamlet-config-test-"))
+  const certificates = join(folder, "ca.pem")
+  writeFileSync(certificates, "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n")
+  afterAll(() => rmSync(folder, { recursive: true }))
+
   const samples: Record<(typeof options)[number]["env"], string> = {
     HAMLET_HOST: "0.0.0.0",
     HAMLET_PORT: "9000",
@@ -193,6 +200,26 @@ describe("loadConfig", () => {
     HAMLET_PROCESS_SECONDS_MAX: "7",
     HAMLET_RUNS_KEPT_DAYS: "1",
     HAMLET_RUNS_KEPT_PER_VAL: "10",
+    HAMLET_EGRESS_ALLOW: "db.internal:5432, 10.1.0.0/16",
+    HAMLET_EGRESS_DENY: "*",
+    HAMLET_EGRESS_PORTS: "443,8000-8999",
+    HAMLET_EGRESS_BYTES_MAX: "1000",
+    HAMLET_EGRESS_SECONDS_MAX: "1",
+    HAMLET_EGRESS_CONNECTIONS_MAX: "2",
+    HAMLET_EGRESS_REQUESTS_PER_MINUTE: "60",
+    HAMLET_EGRESS_CA: certificates,
+    HAMLET_NPM_REGISTRY: "https://packages.example",
+    HAMLET_JSR_URL: "https://jsr.example/",
+    HAMLET_RESOLVE_SECONDS_MAX: "10",
+    HAMLET_BLOBS_MB_MAX: "1",
+    HAMLET_BLOB_BYTES_MAX: "1000",
+    HAMLET_S3_URL: "s3://key:secret%2F1@bucket?endpoint=http://localhost:9000&region=here",
+    HAMLET_SQLITE_MB_MAX: "1",
+    HAMLET_SQLITE_SECONDS_MAX: "1",
+    HAMLET_DATA_DIR_SHARED: "yes",
+    HAMLET_RUNS_PER_MINUTE: "100",
+    HAMLET_EGRESS_MB_PER_MINUTE: "10",
+    HAMLET_STORAGE_REQUESTS_PER_MINUTE: "100",
   }
 
   const secret = "too-short-to-be-a-token"
@@ -226,8 +253,26 @@ describe("loadConfig", () => {
     HAMLET_PROCESS_SECONDS_MAX: "0",
     HAMLET_RUNS_KEPT_DAYS: "forever",
     HAMLET_RUNS_KEPT_PER_VAL: "0",
+    HAMLET_EGRESS_PORTS: "9-8",
+    HAMLET_EGRESS_BYTES_MAX: "0",
+    HAMLET_EGRESS_SECONDS_MAX: "0",
+    HAMLET_EGRESS_CONNECTIONS_MAX: "0",
+    HAMLET_EGRESS_REQUESTS_PER_MINUTE: "0",
+    HAMLET_EGRESS_CA: "/dev/null",
+    HAMLET_NPM_REGISTRY: "packages.example",
+    HAMLET_JSR_URL: "ftp://jsr.example",
+    HAMLET_RESOLVE_SECONDS_MAX: "0",
+    HAMLET_BLOBS_MB_MAX: "0",
+    HAMLET_BLOB_BYTES_MAX: "0",
+    HAMLET_S3_URL: `s3://${secret}@bucket`,
+    HAMLET_SQLITE_MB_MAX: "0",
+    HAMLET_SQLITE_SECONDS_MAX: "0",
+    HAMLET_DATA_DIR_SHARED: "maybe",
+    HAMLET_RUNS_PER_MINUTE: "0",
+    HAMLET_EGRESS_MB_PER_MINUTE: "0",
+    HAMLET_STORAGE_REQUESTS_PER_MINUTE: "0",
   }
-  const unchecked = ["HAMLET_HOST", "HAMLET_DATA_DIR", "HAMLET_ADDRESS_HEADER"]
+  const unchecked = ["HAMLET_HOST", "HAMLET_DATA_DIR", "HAMLET_ADDRESS_HEADER", "HAMLET_EGRESS_ALLOW", "HAMLET_EGRESS_DENY"]
 
   test.each(Object.keys(samples).filter((env) => !unchecked.includes(env)))("says what is wrong with %s, and repeats no secret", (env) => {
     const value = wrong[env] ?? ""

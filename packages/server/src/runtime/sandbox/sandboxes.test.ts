@@ -439,5 +439,5 @@ function readIdle(folder: string): string | undefined {
 
 function toLoad(url: string) {
   const limits = { logBytesMax: 1000, returnBytesMax: 1000 }
-  return { kind: "load", url, label: "ada/x", runId: "r", scheme: "http", endpoint: "http://x/", isHttp: true, env: {}, limits } as const
+  return { kind: "load", url, label: "ada/x", runId: "r", scheme: "http", endpoint: "http://x/", isHttp: true, env: {}, egressKey: "k", limits } as const
 }

@@ -1,5 +1,26 @@
 create extension pg_trgm;
 
+create table blobs (
+  owner_id uuid not null,
+  key text collate "C" not null,
+  size bigint not null,
+  content_type text collate "C",
+  modified_at bigint not null,
+  content bytea,
+  object_id uuid,
+  constraint blobs_object_id_fkey FOREIGN KEY (object_id) REFERENCES objects(id),
+  constraint blobs_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint blobs_pkey PRIMARY KEY (owner_id, key)
+);
+
+create table bundles (
+  hash text collate "C" not null,
+  created_at bigint not null,
+  code bytea not null,
+  cache bytea,
+  constraint bundles_pkey PRIMARY KEY (hash)
+);
+
 create table comments (
   id uuid not null,
   val_id uuid not null,
@@ -53,6 +74,21 @@ create table likes (
   constraint likes_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
 );
 
+create table locks (
+  val_id uuid not null,
+  version integer not null,
+  state text collate "C" not null,
+  attempts integer not null default 0,
+  due_at bigint not null,
+  claimed_until bigint,
+  updated_at bigint not null,
+  bundle_hash text collate "C",
+  resolution text collate "C",
+  constraint locks_pkey PRIMARY KEY (val_id, version),
+  constraint locks_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text]))),
+  constraint locks_val_id_version_fkey FOREIGN KEY (val_id, version) REFERENCES versions(val_id, version) ON DELETE CASCADE
+);
+
 create table nodes (
   id uuid not null,
   host text collate "C" not null,
@@ -60,6 +96,22 @@ create table nodes (
   pid_started text collate "C" not null,
   seen_at bigint not null,
   constraint nodes_pkey PRIMARY KEY (id)
+);
+
+create table object_chunks (
+  object_id uuid not null,
+  number integer not null,
+  content bytea not null,
+  constraint object_chunks_object_id_fkey FOREIGN KEY (object_id) REFERENCES objects(id) ON DELETE CASCADE,
+  constraint object_chunks_pkey PRIMARY KEY (object_id, number)
+);
+
+create table objects (
+  id uuid not null,
+  place text collate "C" not null,
+  unused_since bigint,
+  constraint objects_pkey PRIMARY KEY (id),
+  constraint objects_place_check CHECK ((place = ANY (ARRAY['database'::text, 's3'::text])))
 );
 
 create table run_purges (
@@ -87,6 +139,7 @@ create table runs (
   args text collate "C",
   return_value text collate "C",
   logs text collate "C",
+  egress text collate "C",
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_source_check CHECK (((source = 'http'::text) OR (source = ANY (ARRAY['ui'::text, 'api'::text, 'interval'::text, 'email'::text])))),
   constraint runs_status_check CHECK (((status = 'succeeded'::text) OR (status = ANY (ARRAY['queued'::text, 'running'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text]))))
@@ -153,6 +206,8 @@ create table users (
   tier text collate "C",
   created_at bigint not null,
   secrets_version integer not null default 0,
+  blob_bytes bigint not null default 0,
+  blob_count integer not null default 0,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key_key UNIQUE (username_key)
 );
@@ -191,6 +246,8 @@ create table versions (
   constraint versions_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
 );
 
+CREATE INDEX blobs_by_object ON blobs USING btree (object_id) WHERE (object_id IS NOT NULL);
+
 CREATE INDEX comments_by_author ON comments USING btree (author_id, created_at DESC, id DESC);
 
 CREATE INDEX comments_by_val ON comments USING btree (val_id, created_at DESC, id DESC);
@@ -210,6 +267,12 @@ CREATE INDEX imports_by_name ON imports USING btree (username_key, name_key);
 CREATE INDEX likes_by_user ON likes USING btree (user_id, created_at DESC, val_id DESC);
 
 CREATE INDEX likes_by_val ON likes USING btree (val_id);
+
+CREATE INDEX locks_by_bundle ON locks USING btree (bundle_hash) WHERE (bundle_hash IS NOT NULL);
+
+CREATE INDEX locks_due ON locks USING btree (due_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX objects_unused ON objects USING btree (unused_since) WHERE (unused_since IS NOT NULL);
 
 CREATE INDEX runs_by_account ON runs USING btree (account_id, started_at DESC, id DESC);
 

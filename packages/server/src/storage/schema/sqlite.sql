@@ -1,3 +1,23 @@
+CREATE TABLE blobs (
+  owner_id text not null references users on delete cascade,
+  key text not null,
+  size integer not null,
+  content_type text,
+  modified_at integer not null,
+  content blob,
+  object_id text references objects,
+  primary key (owner_id, key)
+) strict;
+
+CREATE INDEX blobs_by_object on blobs (object_id) where object_id is not null;
+
+CREATE TABLE bundles (
+  hash text primary key,
+  created_at integer not null,
+  code blob not null,
+  cache blob
+) strict;
+
 CREATE TABLE comments (
   id text primary key,
   val_id text not null references vals on delete cascade,
@@ -63,6 +83,24 @@ CREATE INDEX likes_by_user on likes (user_id, created_at desc, val_id desc);
 
 CREATE INDEX likes_by_val on likes (val_id);
 
+CREATE TABLE locks (
+  val_id text not null,
+  version integer not null,
+  state text not null check (state in ('pending', 'ready', 'failed')),
+  attempts integer not null default 0,
+  due_at integer not null,
+  claimed_until integer,
+  updated_at integer not null,
+  bundle_hash text,
+  resolution text,
+  primary key (val_id, version),
+  foreign key (val_id, version) references versions on delete cascade
+) strict;
+
+CREATE INDEX locks_by_bundle on locks (bundle_hash) where bundle_hash is not null;
+
+CREATE INDEX locks_due on locks (due_at) where state = 'pending';
+
 CREATE TABLE nodes (
   id text primary key,
   host text not null,
@@ -70,6 +108,21 @@ CREATE TABLE nodes (
   pid_started text not null,
   seen_at integer not null
 ) strict;
+
+CREATE TABLE object_chunks (
+  object_id text not null references objects on delete cascade,
+  number integer not null,
+  content blob not null,
+  primary key (object_id, number)
+) strict;
+
+CREATE TABLE objects (
+  id text primary key,
+  place text not null check (place in ('database', 's3')),
+  unused_since integer
+) strict;
+
+CREATE INDEX objects_unused on objects (unused_since) where unused_since is not null;
 
 CREATE TABLE run_purges (
   val_id text primary key
@@ -94,7 +147,8 @@ CREATE TABLE runs (
   input text,
   args text,
   return_value text,
-  logs text
+  logs text,
+  egress text
 ) strict;
 
 CREATE INDEX runs_by_account on runs (account_id, started_at desc, id desc);
@@ -182,7 +236,9 @@ CREATE TABLE users (
   profile_image_url text,
   tier text,
   created_at integer not null,
-  secrets_version integer not null default 0
+  secrets_version integer not null default 0,
+  blob_bytes integer not null default 0,
+  blob_count integer not null default 0
 ) strict;
 
 CREATE TABLE vals (

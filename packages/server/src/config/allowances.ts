@@ -1,0 +1,21 @@
+import { type ReadSetting, readRate } from "./readers.ts"
+
+/** What each user may do in a minute; undefined for no limit. */
+export interface AllowanceConfig {
+  readonly runsPerMinute: number | undefined
+  readonly egressBytesPerMinute: number | undefined
+  readonly storageRequestsPerMinute: number | undefined
+}
+
+const mega = 1024 ** 2
+
+/** Reads what one user may take of the machine. */
+export function loadAllowanceConfig(read: ReadSetting, isLoopback: boolean): AllowanceConfig {
+  const rate = (name: Parameters<ReadSetting>[0], standard: number) => readRate(name, read(name), isLoopback ? undefined : standard)
+  const egressMb = rate("HAMLET_EGRESS_MB_PER_MINUTE", 1_000)
+  return {
+    runsPerMinute: rate("HAMLET_RUNS_PER_MINUTE", 60_000),
+    egressBytesPerMinute: egressMb === undefined ? undefined : egressMb * mega,
+    storageRequestsPerMinute: rate("HAMLET_STORAGE_REQUESTS_PER_MINUTE", 60_000),
+  }
+}

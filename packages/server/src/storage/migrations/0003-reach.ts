@@ -1,0 +1,74 @@
+import type { Dialect } from "../dialect.ts"
+import type { Migration } from "../migrate.ts"
+
+/** What vals need to reach out: what a run sent, what versions import from elsewhere, blobs. */
+export const reach: Migration = {
+  version: 3,
+  name: "reach",
+  statements: (dialect) => [`alter table runs add column egress ${dialect.types.text}`, ...dependencies(dialect), ...blobs(dialect)],
+}
+
+/**
+ * A version that imports something from elsewhere has a lock, made together with it, so that nothing is forgotten when a node dies.
+ * `claimed_until` is when somebody else may take over what a node has begun; `due_at` when to try (again). Bundles are shared by all
+ * versions that import the same, and go when the last of them has.
+ */
+function dependencies({ types: { id, integer, text, time, bytes }, tableOptions }: Dialect): readonly string[] {
+  return [
+    `create table locks (
+      val_id ${id} not null,
+      version ${integer} not null,
+      state ${text} not null check (state in ('pending', 'ready', 'failed')),
+      attempts ${integer} not null default 0,
+      due_at ${time} not null,
+      claimed_until ${time},
+      updated_at ${time} not null,
+      bundle_hash ${text},
+      resolution ${text},
+      primary key (val_id, version),
+      foreign key (val_id, version) references versions on delete cascade
+    ) ${tableOptions}`,
+    "create index locks_due on locks (due_at) where state = 'pending'",
+    "create index locks_by_bundle on locks (bundle_hash) where bundle_hash is not null",
+    `create table bundles (
+      hash ${text} primary key,
+      created_at ${time} not null,
+      code ${bytes} not null,
+      cache ${bytes}
+    ) ${tableOptions}`,
+  ]
+}
+
+/**
+ * A small blob is in its row, a large one is an object: chunks in the database, or a file in a bucket. Objects never change; one that no
+ * blob names any more, or that nobody finished writing, is unused, and goes in the background.
+ */
+function blobs({ types: { id, integer, text, time, bytes }, tableOptions }: Dialect): readonly string[] {
+  return [
+    `create table objects (
+      id ${id} primary key,
+      place ${text} not null check (place in ('database', 's3')),
+      unused_since ${time}
+    ) ${tableOptions}`,
+    "create index objects_unused on objects (unused_since) where unused_since is not null",
+    `create table object_chunks (
+      object_id ${id} not null references objects on delete cascade,
+      number ${integer} not null,
+      content ${bytes} not null,
+      primary key (object_id, number)
+    ) ${tableOptions}`,
+    `create table blobs (
+      owner_id ${id} not null references users on delete cascade,
+      key ${text} not null,
+      size ${time} not null,
+      content_type ${text},
+      modified_at ${time} not null,
+      content ${bytes},
+      object_id ${id} references objects,
+      primary key (owner_id, key)
+    ) ${tableOptions}`,
+    "create index blobs_by_object on blobs (object_id) where object_id is not null",
+    `alter table users add column blob_bytes ${time} not null default 0`,
+    `alter table users add column blob_count ${integer} not null default 0`,
+  ]
+}
