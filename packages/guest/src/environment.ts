@@ -8,8 +8,8 @@ const deleteReal = Deno.env.delete.bind(Deno.env)
 /** The val sees the variables that it was given, and of those of the process nothing. They cannot be changed: other runs see them too. */
 export function setEnvironment(variables: Readonly<Record<string, string>>): void {
   // Workers and `import { env } from "node:process"` ask the process itself, so it has the same ones.
-  for (const name of Object.keys(listReal())) deleteReal(name)
-  for (const [name, value] of Object.entries(variables)) setQuietly(name, value)
+  for (const name of Object.keys(listReal())) if (!isProxy(name)) deleteReal(name)
+  for (const [name, value] of Object.entries(variables)) if (!isProxy(name)) setQuietly(name, value)
   const view = Object.freeze(bare({ ...variables }))
   Object.assign(Deno.env, {
     get: (name: string) => view[name],
@@ -19,6 +19,11 @@ export function setEnvironment(variables: Readonly<Record<string, string>>): voi
     delete: (name: string) => refuse("delete", name),
   })
   process.env = createNodeView(view)
+}
+
+/** These are Deno's, whatever a val or its owner calls their own. */
+function isProxy(name: string): boolean {
+  return /^(?:https?|all|no)_proxy$/i.test(name)
 }
 
 /** A name that the system does not take, such as one with "=", is still in the view. */

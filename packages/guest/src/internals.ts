@@ -58,7 +58,14 @@ export function bodyStateOf(response: Response): BodyState {
   return consumed ? "used" : "static"
 }
 
+/** Its headers, with names in lower case. To ask for `headers` would make an object of each response that nobody looks at. */
+export function headersOfResponse(response: Response): InnerResponse["headerList"] {
+  const inner = (response as unknown as { readonly [key: symbol]: unknown })[responseKey] as InnerResponse
+  return inner.headerList
+}
+
 interface InnerResponse {
+  readonly headerList: readonly (readonly [name: string, value: string])[]
   /** 0 for Response.error(). */
   readonly status: number
   readonly body: { readonly streamOrStatic: { readonly body?: unknown; readonly consumed?: boolean } } | null

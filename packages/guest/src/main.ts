@@ -4,6 +4,7 @@
  */
 import { captureConsole } from "./console-capture.ts"
 import { connectControl } from "./control.ts"
+import { markOutgoing } from "./egress.ts"
 import { catchTheUncaught } from "./failures.ts"
 import { loadVal } from "./load-val.ts"
 import { errorToJson, openOutbox, send } from "./outbox.ts"
@@ -26,6 +27,7 @@ try {
 
 async function start(socketFolder = "", scratchFolder = "", exampleUrl = ""): Promise<void> {
   const inPath = `${socketFolder}/in.sock`
+  const hasProxy = Deno.env.has("HTTP_PROXY")
 
   // 1. The two sockets, while they may still be opened.
   const control = await connectControl(`${socketFolder}/control.sock`, () => exit(0))
@@ -43,8 +45,8 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = ""): Pr
   // 3. Everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)
 
-  // 4. From here on nothing can be opened any more.
-  await Deno.permissions.revoke({ name: "net" })
+  // 4. From here on no socket of the host's can be opened any more. Where there is a proxy, it is all of the network that there is.
+  if (!hasProxy) await Deno.permissions.revoke({ name: "net" })
   await Deno.permissions.revoke({ name: "read", path: socketFolder })
   await Deno.permissions.revoke({ name: "write", path: socketFolder })
   openOutbox(control.write)
@@ -52,6 +54,7 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = ""): Pr
 
   // 5. The val.
   const load = await control.load
+  markOutgoing(load.egressKey)
   const { program, error } = await loadVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
   send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)

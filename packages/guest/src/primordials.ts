@@ -80,6 +80,9 @@ export const bytesSubarray = uncurryThis(Uint8Array.prototype.subarray) as (
 export const bytesSet = uncurryThis(Uint8Array.prototype.set) as (bytes: Uint8Array, from: Uint8Array, at: number) => void
 
 export const requestText = uncurryThis(Request.prototype.text)
+export const requestHeaders = uncurryThis(getterOf(Request.prototype, "headers")) as (request: Request) => Headers
+export const responseText = uncurryThis(Response.prototype.text)
+export const setHeader = uncurryThis(Headers.prototype.set)
 export const responseClone = uncurryThis(Response.prototype.clone)
 export const responseBody = uncurryThis(getterOf(Response.prototype, "body")) as (response: Response) => ReadableStream<unknown> | null
 export const responseStatus = uncurryThis(getterOf(Response.prototype, "status")) as (response: Response) => number

@@ -59,7 +59,7 @@ export class GuestProcess {
   }
 
   /** Starts the process and waits until it is warm. */
-  async start(): Promise<void> {
+  async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const { folder } = this
     const [sockets, scratch] = [join(folder, "sockets"), join(folder, "scratch")]
     writeFileSync(join(folder, "guest.js"), await bundle())
@@ -84,7 +84,7 @@ export class GuestProcess {
     this.add({ "example/example": exampleCode })
     const args = [sockets, scratch, `${base}/v/example/example`]
     this.#child = Bun.spawn([deno, "run", ...flags, ...permissions, join(folder, "guest.js"), ...args], {
-      env: { DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1", HOST_ONLY: "not for vals", NO_COLOR: "1" },
+      env: { DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1", HOST_ONLY: "not for vals", NO_COLOR: "1", ...env },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -123,6 +123,7 @@ export class GuestProcess {
       endpoint: "http://ada-hello.localhost:8080/",
       isHttp: true,
       env: {},
+      egressKey: "key",
       ...options,
       limits: { logBytesMax: 100_000, returnBytesMax: 100_000, ...limits },
     })

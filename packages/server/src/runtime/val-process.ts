@@ -1,6 +1,8 @@
 import type { GuestMessage, Refused } from "@hamlet/guest/protocol"
-import type { Program, ProgramContent, Stopped } from "../domain/execution.ts"
+import type { Substitution } from "../domain/egress.ts"
+import type { Program, ProgramContent, RunListener, Stopped } from "../domain/execution.ts"
 import type { RunError } from "../domain/runs.ts"
+import type { DoorGuest } from "./door.ts"
 import { GuestClient } from "./guest-client/guest-client.ts"
 import type { Occupant } from "./occupant.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
@@ -15,7 +17,7 @@ export type LoadOutcome = { readonly kind: "loaded" } | Stopped
  *   loading ──▶ serving ──▶ retiring ──▶ gone        `retire` lets the runs inside end; `stop` does not
  *      └───────────┴───────────┴──────────▲
  */
-export class ValProcess {
+export class ValProcess implements DoorGuest {
   readonly program: Program
   readonly sandbox: Sandbox
   /** Sends requests to it. */
@@ -44,7 +46,7 @@ export class ValProcess {
   #leftNext = 0
   readonly #refusals = new Map<string, Refused>()
   readonly #firstRunId: string
-  readonly #egressKey = crypto.randomUUID()
+  readonly egressKey = crypto.randomUUID()
   #isLoading = false
 
   constructor(program: Program, content: ProgramContent, sandbox: Sandbox, limits: RunnerLimits, firstRunId: string) {
@@ -64,6 +66,7 @@ export class ValProcess {
     if (this.#isLoading) return
     this.#isLoading = true
     const { program, sandbox } = this
+    sandbox.door?.admit(this)
     sandbox.addModules(this.#content.modules)
     sandbox.send({
       kind: "load",
@@ -74,9 +77,27 @@ export class ValProcess {
       endpoint: program.endpoint,
       isHttp: program.type === "http",
       env: this.#content.env,
-      egressKey: this.#egressKey,
+      egressKey: this.egressKey,
       limits: { logBytesMax: this.limits.logBytesMax, returnBytesMax: this.limits.returnBytesMax },
     })
+  }
+
+  get ownerId(): string {
+    return this.program.accountId
+  }
+
+  get substitutions(): readonly Substitution[] {
+    return this.#content.substitutions
+  }
+
+  findRun(runId: string | undefined): { readonly run: RunListener | undefined; readonly depth: number } {
+    const said = runId === undefined ? undefined : this.#findSeat(runId)
+    // Whatever does not say whose it is can only be of the one that is here.
+    const seat = said ?? (this.#seated.size === 1 ? this.#seated.values().next().value : undefined)
+    if (seat) return { run: seat.run, depth: seat.run.depth }
+    let depth = 0
+    for (const { run } of this.#seated) depth = Math.max(depth, run.depth)
+    return { run: undefined, depth }
   }
 
   get runs(): number {

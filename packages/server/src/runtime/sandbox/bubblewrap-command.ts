@@ -72,7 +72,7 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay): string[] {
     "--die-with-parent",
     "--as-pid-1",
     "--clearenv",
-    ...Object.entries(toDenoEnvironment(insidePaths)).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...Object.entries(toDenoEnvironment(insidePaths, true)).flatMap(([name, value]) => ["--setenv", name, value]),
   ]
 }
 

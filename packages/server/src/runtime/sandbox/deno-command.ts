@@ -18,9 +18,10 @@ export interface GuestImports {
 
 /**
  * How the guest is started. Permissions are allow-lists, since what a deny-list forgets is allowed; there is no permission to run programs
- * or to load native libraries, and none for the network but the two sockets.
+ * or to load native libraries. All of the network is allowed where the sandbox has none but the host's proxy, since the proxy decides;
+ * otherwise nothing of it is but the two sockets.
  */
-export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: SandboxLimits): string[] {
+export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: SandboxLimits, hasProxy: boolean): string[] {
   const { run, scratch } = paths
   const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
   return [
@@ -37,7 +38,7 @@ export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: 
     // Otherwise a request's signal is aborted when it was answered, and a val that listens for it is warned in its logs.
     "--unstable-no-legacy-abort",
     "--allow-env",
-    `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
+    hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
     `--allow-read=${run},${scratch}`,
     `--allow-write=${run},${scratch}`,
     `--allow-import=${imports.hosts.join(",")}`,
@@ -50,6 +51,8 @@ export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: 
 }
 
 /** The whole environment of a guest. */
-export function toDenoEnvironment(paths: GuestPaths): Record<string, string> {
-  return { DENO_DIR: paths.denoDir, DENO_NO_UPDATE_CHECK: "1", HOME: paths.scratch, NO_COLOR: "1" }
+export function toDenoEnvironment(paths: GuestPaths, hasProxy: boolean): Record<string, string> {
+  const proxy = `unix:${paths.run}/out.sock`
+  const proxies = hasProxy ? { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } : {}
+  return { DENO_DIR: paths.denoDir, DENO_NO_UPDATE_CHECK: "1", HOME: paths.scratch, NO_COLOR: "1", ...proxies }
 }

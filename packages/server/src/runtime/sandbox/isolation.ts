@@ -68,7 +68,7 @@ const wayDetails: Readonly<Record<BubblewrapWay, string>> = {
 }
 
 function createBubblewrap(parts: IsolationParts, tools: BubblewrapTools, way: BubblewrapWay): Isolation {
-  const command = toDenoCommand(insidePaths, parts.imports, parts.limits)
+  const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true)
   const filter = tools.hasFilter ? "dangerous system calls are refused" : "system calls are not filtered on this kind of machine"
   return {
     level: "bubblewrap",
@@ -101,9 +101,9 @@ function createBareDeno(parts: IsolationParts): Isolation {
       // Without it a guest of a server that was killed would have to notice by itself; there is no such thing outside of Linux.
       const ending = ["--pdeathsig=KILL"]
       const prefix = setpriv ? [setpriv, ...(isRoot ? user : []), ...ending] : []
-      return [...prefix, ...toDenoCommand(toPaths(folder), parts.imports, parts.limits)]
+      return [...prefix, ...toDenoCommand(toPaths(folder), parts.imports, parts.limits, false)]
     },
-    toEnvironment: (folder) => toDenoEnvironment(toPaths(folder)),
+    toEnvironment: (folder) => toDenoEnvironment(toPaths(folder), false),
   }
 }
 

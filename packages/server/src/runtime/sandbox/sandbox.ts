@@ -2,6 +2,7 @@ import { chmodSync, chownSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
+import type { Door } from "../door.ts"
 import type { Cgroup } from "./cgroup.ts"
 import type { Cgroups } from "./cgroups.ts"
 import { ControlChannel } from "./control-channel.ts"
@@ -27,6 +28,8 @@ export interface SandboxHost {
   readonly cgroups: Cgroups
   readonly watchdog: Watchdog
   readonly filterPath: string
+  /** Opens the way out of a sandbox; absent where sandboxes have none. */
+  readonly openDoor: ((path: string) => Door) | undefined
   readonly onError: (error: unknown) => void
 }
 
@@ -60,6 +63,8 @@ export class Sandbox {
   readonly socketPath: string
   /** The process is gone, and this is why. */
   readonly exited: Promise<SandboxExit>
+  /** The way out; none where nothing but Deno's permissions would keep a val from going round it. */
+  readonly door: Door | undefined
   /** The guest has said that it is warm; fails when it has ended before. */
   readonly warm: Promise<void>
   onMessage: ((message: GuestMessage, bytes: number) => void) | undefined
@@ -89,6 +94,8 @@ export class Sandbox {
       this.socketPath = join(this.#folder.run, "in.sock")
       this.#control = this.#listen()
       made.push(() => this.#control.stop())
+      this.door = this.#openDoor()
+      made.push(() => this.door?.stop())
       this.#group = host.cgroups.createGroup(place.id)
       made.push(() => this.#group?.remove())
       this.#child = this.#spawn(place.stderr)
@@ -163,9 +170,22 @@ export class Sandbox {
       hear: (message, bytes) => this.#hear(message, bytes),
       refuse: (message) => void this.stop("protocol", message),
     })
+    this.#handOver(path)
+    return control
+  }
+
+  #openDoor(): Door | undefined {
+    if (!this.#host.isolation.hasOuterProcess) return undefined
+    const path = join(this.#folder.run, "out.sock")
+    const door = this.#host.openDoor?.(path)
+    if (door) this.#handOver(path)
+    return door
+  }
+
+  /** A socket that only the guest may connect to. */
+  #handOver(path: string): void {
     if (this.#uid !== undefined) chownSync(path, this.#uid, this.#uid)
     chmodSync(path, 0o600)
-    return control
   }
 
   #spawn(stderr: SandboxPlace["stderr"]): Bun.Subprocess {
@@ -242,6 +262,7 @@ export class Sandbox {
     this.#hasEnded = true
     this.#host.watchdog.delete(this)
     this.#control.stop()
+    this.door?.stop()
     const exit = toSandboxExit(
       {
         code: this.#child.exitCode,

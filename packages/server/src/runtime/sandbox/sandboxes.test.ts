@@ -67,7 +67,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     await using open = await openSandboxes({ isolation })
     const sandbox = await open.sandboxes.launch()
     const names = (await evaluate(sandbox, "return Object.keys(Deno.env.toObject())")) as string[]
-    const allowed = ["DENO_DIR", "DENO_NO_UPDATE_CHECK", "HOME", "NO_COLOR", "PWD"]
+    const allowed = ["DENO_DIR", "DENO_NO_UPDATE_CHECK", "HOME", "HTTPS_PROXY", "HTTP_PROXY", "NO_COLOR", "PWD"]
     expect(names.filter((name) => !allowed.includes(name))).toEqual([])
   })
 
@@ -439,5 +439,16 @@ function readIdle(folder: string): string | undefined {
 
 function toLoad(url: string) {
   const limits = { logBytesMax: 1000, returnBytesMax: 1000 }
-  return { kind: "load", url, label: "ada/x", runId: "r", scheme: "http", endpoint: "http://x/", isHttp: true, env: {}, egressKey: "k", limits } as const
+  return {
+    kind: "load",
+    url,
+    label: "ada/x",
+    runId: "r",
+    scheme: "http",
+    endpoint: "http://x/",
+    isHttp: true,
+    env: {},
+    egressKey: "k",
+    limits,
+  } as const
 }

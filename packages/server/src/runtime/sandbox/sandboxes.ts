@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import { exampleCode } from "@hamlet/guest/example"
 import { AppError } from "../../domain/app-error.ts"
+import type { Door } from "../door.ts"
 import { stackMap } from "./bubblewrap-command.ts"
 import { bundleGuest } from "./bundle-guest.ts"
 import { Cgroups } from "./cgroups.ts"
@@ -26,6 +27,7 @@ export interface SandboxOptions {
   readonly denoPath: string
   /** The guest's main file. */
   readonly guestPath: string
+  readonly openDoor?: ((path: string) => Door) | undefined
   /** False to do without control groups even where there are some: how it is on other machines can then be tried here. */
   readonly usesCgroups?: boolean
 }
@@ -162,7 +164,8 @@ async function choose(
       reasons.push("the server is root in a user namespace that has no users to spare")
       continue
     }
-    const host: SandboxHost = { limits, example, isolation, cgroups, watchdog: new Watchdog(limits), filterPath, onError }
+    const watchdog = new Watchdog(limits)
+    const host: SandboxHost = { limits, example, isolation, cgroups, watchdog, filterPath, openDoor: options.openDoor, onError }
     const sandboxes = build(folder, host, users, reasons.map(toReason))
     const failure = await sandboxes.try()
     if (failure === undefined) return sandboxes

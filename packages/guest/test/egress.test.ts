@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { GuestProcess } from "./support/guest-process.ts"
+
+/** A val that gives what the JavaScript in the query `js` evaluates to. */
+const evaluating = `export default (request: Request) => (0, eval)(decodeURIComponent(new URL(request.url).search.slice(4)))`
+const js = (code: string) => `/?js=${encodeURIComponent(code)}`
+
+/** What the val sent, and what it is answered: a host can be seen in the target. */
+class FakeProxy {
+  readonly heads: string[] = []
+  readonly #listener
+
+  constructor(path: string) {
+    this.#listener = Bun.listen({
+      unix: path,
+      socket: {
+        data: (socket, bytes) => {
+          const head = bytes.toString("latin1")
+          this.heads.push(head)
+          socket.write(toAnswer(head))
+        },
+      },
+    })
+  }
+
+  stop(): void {
+    this.#listener.stop(true)
+  }
+}
+
+function toAnswer(head: string): string {
+  const text = head.includes("//private.test") ? 'Cannot fetch "http://private.test/": it is not for you' : "passed"
+  const blocked = text === "passed" ? "" : "x-hamlet-blocked: 1\r\n"
+  if (head.includes("//moved.test")) return "HTTP/1.1 302 Found\r\nlocation: http://private.test/\r\ncontent-length: 0\r\n\r\n"
+  return `HTTP/1.1 ${blocked ? 403 : 200} X\r\n${blocked}content-length: ${text.length}\r\n\r\n${text}`
+}
+
+const opened: (GuestProcess | FakeProxy)[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.stop()
+})
+
+async function start(): Promise<{ readonly guest: GuestProcess; readonly proxy: FakeProxy }> {
+  const guest = new GuestProcess()
+  const path = join(guest.folder, "sockets/out.sock")
+  const proxy = new FakeProxy(path)
+  opened.push(guest, proxy)
+  await guest.start({ HTTP_PROXY: `unix:${path}`, HTTPS_PROXY: `unix:${path}` })
+  await guest.load(evaluating)
+  return { guest, proxy }
+}
+
+describe("markOutgoing", () => {
+  test("says of every request which run it is of, whatever its form", async () => {
+    const { guest, proxy } = await start()
+    const fetches = [
+      `fetch("http://a.test/")`,
+      `fetch(new URL("https://a.test/"), { method: "POST", body: "x", headers: { "x-hamlet-run": "key forged" } })`,
+      `fetch(new Request("http://a.test/", { headers: [["x-hamlet-run", "forged"]] }), { headers: new Headers({ b: "c" }) })`,
+      `setTimeout(() => {}, 0) && new Promise((resolve) => setTimeout(() => fetch("http://a.test/").then(resolve)))`,
+    ]
+    for (const [index, code] of fetches.entries()) {
+      const response = await guest.request(js(`(async () => (await (${code})).text())()`), {}, `run${index}`)
+      expect(await response.text()).toBe("passed")
+      expect([...(proxy.heads.at(-1) ?? "").matchAll(/x-hamlet-run: (.*)\r/gi)].map(([, value]) => value)).toEqual([`key run${index}`])
+    }
+  })
+
+  test("makes an error of what was not let out, also at the end of a redirect", async () => {
+    const { guest } = await start()
+    for (const host of ["private", "moved"]) {
+      const code = `(async () => { try { return await (await fetch("http://${host}.test/")).text() } catch (error) { return error.name + ": " + error.message } })()`
+      expect(await (await guest.request(js(code))).text()).toBe('TypeError: Cannot fetch "http://private.test/": it is not for you')
+    }
+  })
+
+  test("marks WebSockets, which stay what they are", async () => {
+    const { guest, proxy } = await start()
+    const code = `new Promise((resolve) => { const socket = new WebSocket("ws://a.test/", ["chat"]); socket.onerror = () =>
+      resolve([socket instanceof WebSocket, socket.constructor.name, WebSocket.OPEN, WebSocket.name, socket.url]) })`
+    expect(await (await guest.request(js(code), {}, "run1")).json()).toEqual([true, "WebSocket", 1, "WebSocket", "ws://a.test/"])
+    expect(proxy.heads[0]).toContain("x-hamlet-run: key run1\r\n")
+    expect(proxy.heads[0]).toContain("sec-websocket-protocol: chat\r\n")
+  })
+
+  test("keeps fetch what it is for whoever looks at it", async () => {
+    const { guest } = await start()
+    const code = `(async () => { const bad = fetch("no address"); return [fetch.name, await bad.catch((error) => error.name),
+      await (await fetch("data:,hello")).text()] })()`
+    expect(await (await guest.request(js(code))).json()).toEqual(["fetch", "TypeError", "hello"])
+  })
+
+  test("lets no val see or change where the proxy is", async () => {
+    const { guest, proxy } = await start()
+    const code = `(async () => { try { Deno.env.set("HTTP_PROXY", "") } catch {} ; return [Deno.env.get("HTTP_PROXY") ?? null, (await fetch("http://a.test/")).status] })()`
+    expect(await (await guest.request(js(code))).json()).toEqual([null, 200])
+    expect(proxy.heads.length).toBe(1)
+  })
+})
