@@ -8,7 +8,7 @@ interface Named {
 
 type Explanation = (found: string, more: string | undefined) => string
 
-const isRemote = "remote imports are not available yet"
+const isRemote = "it was not fetched when this version was saved; only what an import names as it stands is"
 
 /** How Deno puts it, and how we do. The first group is what could not be imported. */
 const explanations: readonly (readonly [RegExp, Explanation])[] = (

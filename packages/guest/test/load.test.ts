@@ -123,11 +123,23 @@ describe("loadVal refuses", () => {
     [
       "another page of this server",
       "http://localhost:8080/other.ts",
-      `Cannot import "http://localhost:8080/other.ts": remote imports are not available yet`,
+      `Cannot import "http://localhost:8080/other.ts": it was not fetched when this version was saved; only what an import names as it stands is`,
     ],
-    ["a module from the web", "https://example.com/x.ts", `Cannot import from "example.com": remote imports are not available yet`],
-    ["a package from npm", "npm:left-pad@1", "Cannot import from npm: remote imports are not available yet"],
-    ["a package from jsr", "jsr:@std/assert", `Cannot import "jsr:@std/assert": remote imports are not available yet`],
+    [
+      "a module from the web",
+      "https://example.com/x.ts",
+      `Cannot import from "example.com": it was not fetched when this version was saved; only what an import names as it stands is`,
+    ],
+    [
+      "a package from npm",
+      "npm:left-pad@1",
+      "Cannot import from npm: it was not fetched when this version was saved; only what an import names as it stands is",
+    ],
+    [
+      "a package from jsr",
+      "jsr:@std/assert",
+      `Cannot import "jsr:@std/assert": it was not fetched when this version was saved; only what an import names as it stands is`,
+    ],
     ["a bare name", "lodash", `Cannot import "lodash": packages are imported as "npm:lodash"`],
     ["a built-in module without its prefix", "fs", `Cannot import "fs": built-in modules are imported as "node:fs"`],
     ["a built-in module that is none", "node:nonsense", `Cannot import "node:nonsense": there is no such module`],
