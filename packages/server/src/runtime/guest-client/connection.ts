@@ -1,11 +1,12 @@
+import type { AnswerHead } from "../http1/answer-head.ts"
+import { AnswerReader, type AnswerSink } from "../http1/answer-reader.ts"
+import { sendSoon } from "../http1/send-queue.ts"
+import { hasNoBody } from "../http1/write-request.ts"
 import { AnswerBody, type BodySource } from "./answer-body.ts"
-import type { AnswerHead } from "./answer-head.ts"
-import { AnswerReader, type AnswerSink } from "./answer-reader.ts"
 import { BodySender, type BodyTarget } from "./body-sender.ts"
 import type { ClientLimits } from "./client-limits.ts"
 import type { Exchange, GuestFailure } from "./exchange.ts"
-import { hasNoBody, type RequestHead, toRequestHead } from "./request-head.ts"
-import { sendSoon } from "./send-queue.ts"
+import { type RequestHead, toRequestHead } from "./request-head.ts"
 
 /** What a connection tells whoever keeps it. */
 export interface ConnectionKeeper {
@@ -124,7 +125,8 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
   onEnd(isClean: boolean): void {
     const exchange = this.#exchange
     const body = this.#body
-    const isReusable = isClean && this.#hasSent
+    // A request that is answered though not all of it was taken is in the way of the next.
+    const isReusable = isClean && this.#hasSent && this.#unsent === undefined
     this.#leave()
     exchange?.end()
     if (isReusable) {
@@ -197,8 +199,8 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
     target.write(head, "latin1")
     if (body) target.set(body, head.length)
     const all = target.subarray(0, head.length + bytes)
-    // The scratch is needed for the next one.
-    if (!this.write(all) && target === scratch) this.#unsent = this.#unsent?.slice()
+    // The scratch is needed for the next one. A Buffer's own `slice` would not copy.
+    if (!this.write(all) && target === scratch && this.#unsent) this.#unsent = new Uint8Array(this.#unsent)
   }
 
   async #sendStream(exchange: Exchange, body: ReadableStream<Uint8Array>, { length }: RequestHead): Promise<void> {

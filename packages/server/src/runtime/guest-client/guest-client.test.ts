@@ -340,6 +340,47 @@ describe("the body of a request", () => {
     expect(await new Response(answer as ReadableStream).text()).toBe("abc")
   })
 
+  test("stays as it is while the process does not take all of it, whatever is sent elsewhere meanwhile", async () => {
+    const post = (char: string) => stage.begin({ method: "POST", body: Buffer.alloc(60_000, char) }).outcome
+    let isReading = false
+    stage = new Stage((socket, text, index) => {
+      if (index === 0 && !isReading) socket.pause()
+      if (text.endsWith("bb")) socket.write(say("x"))
+    })
+    // The process answers without reading, so that in the end not all of a request fits between us and it.
+    let settled = 0
+    let begun = 0
+    const next = () => {
+      begun++
+      void post("a").then(() => settled++)
+    }
+    for (next(); begun < 6; next()) {
+      await until(() => (stage.sockets[0]?.data.bytes ?? 0) > 0)
+      // It is sent at the end of the turn.
+      await turn()
+      await turn()
+      if (begun < 5) stage.sockets[0]?.write(say("x"))
+      await until(() => settled === Math.min(begun, 4))
+    }
+    await Promise.all([post("b"), post("b")])
+    isReading = true
+    const first = stage.sockets[0] as Socket
+    first.resume()
+    await until(() => first.data.bytes > 240_000)
+    for (let count = 0; count < 100; count++) await turn()
+    expect(first.data.text).not.toContain("bb")
+  })
+
+  test("of which not all was taken is the last on its connection, even if it is answered", async () => {
+    stage = new Stage((socket) => socket.pause())
+    const body = Buffer.alloc(2_000_000)
+    const { outcome } = stage.begin({ method: "POST", body })
+    await until(() => (stage.sockets[0]?.data.bytes ?? 0) > 0)
+    stage.sockets[0]?.write(say("x"))
+    expect(await outcome).toMatchObject({ status: 200 })
+    expect(stage.client.size).toBe(0)
+  })
+
   test("is read no faster than the process takes it", async () => {
     const bytes = 200 * 1024 ** 2
     let isReading = false

@@ -1,6 +1,7 @@
-import { type AnswerHead, answerStart, parseAnswerHead } from "./answer-head.ts"
+import { type AnswerHead, answerStart, parseAnswerHead, versionAt } from "./answer-head.ts"
 import { ChunkDecoder } from "./chunk-decoder.ts"
-import type { ClientLimits } from "./client-limits.ts"
+import { HeadBuffer } from "./head-buffer.ts"
+import type { AnswerLimits } from "./http1-limits.ts"
 
 /** Hears what was read: a head, parts of its body unless that came with it, and an end; or, at any point, that it is broken. */
 export interface AnswerSink {
@@ -13,35 +14,42 @@ export interface AnswerSink {
   onBroken(reason: string, isClosed: boolean): void
 }
 
+const zero = 48
+
 type Expected = "head" | "length" | "chunks" | "close" | "nothing"
 
-const headEnd = Buffer.from("\r\n\r\n")
-const nothing = Buffer.alloc(0)
+/** What is possible with some servers only. */
+export interface AnswerOptions {
+  /** Answers of HTTP/1.0 are read, too. */
+  readonly isOldRead?: boolean
+}
 
 /** Reads the answers on one connection from the bytes that come, wherever they are cut. Believes nothing. */
 export class AnswerReader {
-  readonly #limits: ClientLimits
+  readonly #limits: AnswerLimits
   readonly #sink: AnswerSink
+  readonly #isOldRead: boolean
+  readonly #head = new HeadBuffer()
   #expected: Expected = "nothing"
   #isBodiless = false
+  #isUpgrade = false
   #isKept = false
   #interim = 0
   /** Bytes of the body that are still to come. */
   #left = 0
   #chunks: ChunkDecoder | undefined
-  /** The beginning of a head that came in several reads. */
-  #saved: Buffer = nothing
-  #savedBytes = 0
 
-  constructor(limits: ClientLimits, sink: AnswerSink) {
+  constructor(limits: AnswerLimits, sink: AnswerSink, { isOldRead = false }: AnswerOptions = {}) {
     this.#limits = limits
     this.#sink = sink
+    this.#isOldRead = isOldRead
   }
 
-  /** An answer to a request with that method is expected. */
-  begin(method: string): void {
+  /** An answer to a request with that method is expected. After an upgrade, all that follows status 101 is its body. */
+  begin(method: string, isUpgrade = false): void {
     this.#expected = "head"
     this.#isBodiless = method === "HEAD"
+    this.#isUpgrade = isUpgrade
     this.#interim = 0
   }
 
@@ -62,28 +70,20 @@ export class AnswerReader {
   stop(): void {
     this.#expected = "nothing"
     this.#chunks = undefined
-    this.#saved = nothing
-    this.#savedBytes = 0
+    this.#head.clear()
   }
 
   /** What follows the head; undefined when there is more of it to come, or all is over. */
   #readHead(bytes: Buffer): Buffer | undefined {
     const { headBytesMax, interimMax } = this.#limits
-    const from = this.#savedBytes
-    const all = from === 0 ? bytes : this.#save(bytes)
-    if (!isStart(all)) return this.#break("it is no answer of HTTP/1.1")
-    const end = all.indexOf(headEnd, Math.max(0, from - 3))
+    const { all, end, after } = this.#head.push(bytes)
+    if (!this.#isStart(all)) return this.#break("it is no answer of HTTP/1.1")
     if (end > headBytesMax || (end < 0 && all.length > headBytesMax)) return this.#break(`its head has more than ${headBytesMax} bytes`)
-    if (end < 0) {
-      if (from === 0) this.#save(bytes)
-      return undefined
-    }
-    this.#saved = nothing
-    this.#savedBytes = 0
+    if (end < 0) return undefined
     const head = parseAnswerHead(all.toString("latin1", 0, end))
     if (typeof head === "string") return this.#break(head)
-    const after = end + headEnd.length
     if (head.status >= 200) return this.#takeHead(head, all, after)
+    if (head.status === 101 && this.#isUpgrade) return this.#takeHead({ ...head, framing: "close", isKept: false }, all, after)
     if (head.status < 100 || head.status === 101) return this.#break(`its status is ${head.status}`)
     if (++this.#interim > interimMax) return this.#break(`more than ${interimMax} others come before it`)
     return all.subarray(after)
@@ -147,22 +147,11 @@ export class AnswerReader {
     this.#sink.onBroken(reason, isClosed)
   }
 
-  /** Grows by doubling: a head that comes byte by byte must not be copied for each of them. */
-  #save(bytes: Buffer): Buffer {
-    const needed = this.#savedBytes + bytes.length
-    if (needed > this.#saved.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#saved.length, 1024))
-      this.#saved.copy(grown, 0, 0, this.#savedBytes)
-      this.#saved = grown
-    }
-    bytes.copy(this.#saved, this.#savedBytes)
-    this.#savedBytes = needed
-    return this.#saved.subarray(0, needed)
+  /** Whatever begins otherwise is none, and need not be read further. */
+  #isStart(bytes: Buffer): boolean {
+    const count = Math.min(bytes.length, answerStart.length)
+    for (let at = 0; at < count; at++)
+      if (bytes[at] !== answerStart[at] && !(at === versionAt && bytes[at] === zero && this.#isOldRead)) return false
+    return true
   }
-}
-
-function isStart(bytes: Buffer): boolean {
-  const count = Math.min(bytes.length, answerStart.length)
-  for (let at = 0; at < count; at++) if (bytes[at] !== answerStart[at]) return false
-  return true
 }

@@ -1,4 +1,4 @@
-import type { ClientLimits } from "./client-limits.ts"
+import type { MessageLimits } from "./http1-limits.ts"
 
 /** What the bytes up to some point of a body in chunks were. */
 export interface Decoded {
@@ -8,7 +8,7 @@ export interface Decoded {
   readonly read: number
 }
 
-type ChunkLimits = Pick<ClientLimits, "chunkLineBytesMax" | "trailerBytesMax">
+type ChunkLimits = Pick<MessageLimits, "chunkLineBytesMax" | "trailerBytesMax">
 
 const cr = 13
 const lf = 10

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { AnswerHead } from "./answer-head.ts"
-import { AnswerReader } from "./answer-reader.ts"
-import { clientLimits } from "./client-limits.ts"
+import { AnswerReader, type AnswerSink } from "./answer-reader.ts"
+import { http1Limits } from "./http1-limits.ts"
 
 /** What was heard of an answer, whether its body came whole or in parts. */
 interface Heard {
@@ -11,11 +11,14 @@ interface Heard {
   readonly end: "clean" | "unclean" | "none" | string
 }
 
-function read(parts: readonly string[], { method = "GET", isClosed = false, isError = false } = {}): Heard {
+function read(
+  parts: readonly string[],
+  { method = "GET", isClosed = false, isError = false, isUpgrade = false, isOldRead = false } = {},
+): Heard {
   let head: AnswerHead | undefined
   let body: string | null = null
   let end = "none"
-  const reader = new AnswerReader(clientLimits, {
+  const sink: AnswerSink = {
     onHead(read, whole) {
       expect(head).toBeUndefined()
       head = read
@@ -33,8 +36,9 @@ function read(parts: readonly string[], { method = "GET", isClosed = false, isEr
       expect(end).toBe("none")
       end = reason
     },
-  })
-  reader.begin(method)
+  }
+  const reader = new AnswerReader(http1Limits, sink, { isOldRead })
+  reader.begin(method, isUpgrade)
   for (const part of parts) reader.push(Buffer.from(part, "latin1"))
   if (isClosed) reader.close(isError)
   return { head, body, end }
@@ -84,6 +88,27 @@ describe("AnswerReader reads", () => {
       expect(read([`${ok}${header}\r\n\r\n`], { method: "HEAD" })).toMatchObject({ body: null, end: "clean" })
   })
 
+  test("all that follows an upgrade that was asked for, wherever it is cut", () => {
+    const text = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\ncontent-length: 2\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\0"
+    const whole = read([text], { isUpgrade: true, isClosed: true })
+    expect([whole.head?.status, whole.body, whole.end]).toEqual([101, "HTTP/1.1 200 OK\r\n\r\n\0", "unclean"])
+    expect(read([...text], { isUpgrade: true, isClosed: true })).toEqual(whole)
+  })
+
+  test("an ordinary answer to an upgrade that was refused", () => {
+    const text = `HTTP/1.1 100 Continue\r\n\r\n${ok}content-length: 1\r\n\r\nx`
+    expect(read([text], { isUpgrade: true })).toMatchObject({ body: "x", end: "clean" })
+  })
+
+  test("HTTP/1.0 only where it is expected, once on a connection, and never in chunks", () => {
+    const old = (lines: string) => [`HTTP/1.0 200 OK\r\n${lines}\r\n\r\nx`]
+    expect(read(old("content-length: 1"), { isOldRead: true })).toMatchObject({ body: "x", end: "unclean" })
+    expect(read(old("connection: keep-alive"), { isOldRead: true, isClosed: true })).toMatchObject({ body: "x", end: "unclean" })
+    expect(read(old("transfer-encoding: chunked"), { isOldRead: true }).end).toContain("its version does not know")
+    expect(read(["HTTP/1.2 200 OK\r\n"], { isOldRead: true }).end).toContain("no answer of HTTP/1.1")
+    expect(read(old("content-length: 1")).end).toContain("no answer of HTTP/1.1")
+  })
+
   for (const [title, text] of [
     ["more than the answer has come", `${ok}content-length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n`],
     ["more than the chunks has come", `${ok}transfer-encoding: chunked\r\n\r\n0\r\n\r\nmore`],
@@ -128,10 +153,10 @@ describe("AnswerReader refuses", () => {
     "a length that no number can hold": head(`content-length: ${"9".repeat(16)}`),
     "a coding that is not known": head("transfer-encoding: gzip, chunked"),
     "two codings": head("transfer-encoding: chunked\r\ntransfer-encoding: chunked"),
-    "a head over the limit": `${ok}x-a: ${"y".repeat(clientLimits.headBytesMax)}\r\n\r\n`,
-    "a head without end": `${ok}x-a: ${"y".repeat(clientLimits.headBytesMax)}`,
-    "a status line without end": `HTTP/1.1 200 ${"y".repeat(clientLimits.headBytesMax)}`,
-    "too many heads before it": "HTTP/1.1 100 Continue\r\n\r\n".repeat(clientLimits.interimMax + 1),
+    "a head over the limit": `${ok}x-a: ${"y".repeat(http1Limits.headBytesMax)}\r\n\r\n`,
+    "a head without end": `${ok}x-a: ${"y".repeat(http1Limits.headBytesMax)}`,
+    "a status line without end": `HTTP/1.1 200 ${"y".repeat(http1Limits.headBytesMax)}`,
+    "too many heads before it": "HTTP/1.1 100 Continue\r\n\r\n".repeat(http1Limits.interimMax + 1),
     "a chunk without a length": chunked("\r\nabc"),
     "a chunk with a length that is none": chunked("zz\r\n"),
     "a chunk with a length below zero": chunked("-1\r\n"),
@@ -140,10 +165,10 @@ describe("AnswerReader refuses", () => {
     "a chunk that ends with LF alone": chunked("3\r\nabc\n0\r\n\r\n"),
     "a length of a chunk that ends with LF alone": chunked("3\nabc\r\n"),
     "a CR in the length of a chunk": chunked("3\r3\r\nabc"),
-    "an extension without end": chunked(`3;${"x".repeat(clientLimits.chunkLineBytesMax)}`),
+    "an extension without end": chunked(`3;${"x".repeat(http1Limits.chunkLineBytesMax)}`),
     "a NUL in an extension": chunked("3;\0\r\nabc\r\n"),
     "a length of a chunk with too many zeros": chunked("0".repeat(100)),
-    "a trailer without end": chunked(`0\r\n${"x: y\r\n".repeat(clientLimits.trailerBytesMax)}`),
+    "a trailer without end": chunked(`0\r\n${"x: y\r\n".repeat(http1Limits.trailerBytesMax)}`),
     "a trailer with a NUL": chunked("0\r\nx: \0\r\n\r\n"),
     "a trailer that ends with LF alone": chunked("0\r\nx: y\n\r\n"),
   }

@@ -1,0 +1,82 @@
+import type { Config } from "./config.ts"
+import type { OutgoingRequest } from "./domain/egress.ts"
+import { resolverLimits } from "./runtime/dependencies/resolver-limits.ts"
+import { SandboxedResolver, type ToolHost } from "./runtime/dependencies/sandboxed-resolver.ts"
+import { Egress } from "./runtime/egress/egress.ts"
+import { egressLimits } from "./runtime/egress/egress-limits.ts"
+import { createEgressPolicy, type EgressPolicy } from "./runtime/egress/policy.ts"
+import type { OwnServer } from "./runtime/egress/route.ts"
+
+/** What the way out needs of the rest of the program. */
+export interface Surroundings {
+  /** The API, for vals that ask it something. */
+  fetchApi(request: Request): Promise<Response>
+  isValHost(host: string): boolean
+  /** Counts what goes out and comes in on an account; throws when that is too much. */
+  takeBytes(accountId: string, bytes: number): void
+  onError(error: unknown): void
+}
+
+/** The way out of the sandboxes. */
+export function createEgress(config: Config, { fetchApi, isValHost, takeBytes, onError }: Surroundings): Egress {
+  const { allow, deny, ports, ca, ...limits } = config.egress
+  const base = new URL(config.baseUrl)
+  const valsPort = URL.parse(`http://${config.valsDomain}`)?.port ?? ""
+  const address = { hostname: reachableAs[config.host] ?? config.host, port: config.port }
+  const own: OwnServer = {
+    isApiHost: (host) => host === base.host,
+    isValHost: (host) => portOf(host) === valsPort && isValHost(host),
+    fetchApi: (request) => fetchApi(withoutBasePath(request, base.pathname)),
+    address: () => address,
+    addressHeader: config.addressHeader,
+  }
+  const policy = createEgressPolicy({ allow, deny, ports })
+  return new Egress({ policy, limits: { ...egressLimits, ...limits }, ca, own, takeBytes, onError })
+}
+
+/** Where a server that listens on every network can be found. */
+const reachableAs: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" }
+
+function portOf(host: string): string {
+  return /:(\d+)$/.exec(host)?.[1] ?? ""
+}
+
+/** What a proxy in front of the server would do, where its address has a path. */
+function withoutBasePath(request: Request, path: string): Request {
+  if (path === "/" || path === "") return request
+  const url = new URL(request.url)
+  if (!url.pathname.startsWith(path)) return request
+  url.pathname = url.pathname.slice(path.length) || "/"
+  return new Request(url, request)
+}
+
+/** Fetches what vals import, through doors of its own. */
+export function createResolver(
+  { baseUrl, egress: { allow, deny, ports }, dependencies }: Config,
+  egress: Egress,
+  tools: () => Promise<ToolHost>,
+  onError: (error: unknown) => void,
+): SandboxedResolver {
+  // The registries are always the same.
+  let policy: EgressPolicy | undefined
+  return new SandboxedResolver({
+    tools,
+    importHosts: { baseUrls: [baseUrl] },
+    npmRegistry: dependencies.npmRegistry,
+    jsrUrl: dependencies.jsrUrl,
+    openDoor(path, { allow: registries, note }) {
+      policy ??= createEgressPolicy({ allow: [...allow, ...registries], deny, ports })
+      const door = egress.open(path, { policy })
+      door.admit(toGuest(note))
+      return door
+    },
+    limits: { ...resolverLimits, resolveMsMax: dependencies.resolveMsMax },
+    onError,
+  })
+}
+
+/** Whoever fetches packages is no val: it has no secrets and no run, and its traffic is nobody's. */
+function toGuest(note: (request: OutgoingRequest) => void) {
+  const run = { id: "", depth: 0, log() {}, cutLogs() {}, fail() {}, sent: note }
+  return { ownerId: "packages", egressKey: "", substitutions: [], findRun: () => ({ run, depth: 0 }), mask: (text: string) => text }
+}

@@ -1,0 +1,121 @@
+import { describe, expect, jest, test } from "bun:test"
+import { CannotResolve, createResolveHost, type ResolveLimits } from "./resolve-host.ts"
+
+/** A resolver over a lookup that answers when the test says so. */
+function open(limits: Partial<ResolveLimits> = {}) {
+  const asked: { readonly name: string; answer(addresses: readonly string[]): void; fail(): void }[] = []
+  const clock = { nowMs: 0 }
+  const resolve = createResolveHost({
+    limits,
+    nowMs: () => clock.nowMs,
+    lookup: (name) =>
+      new Promise((answer, reject) => {
+        asked.push({ name, answer, fail: () => reject(new Error("getaddrinfo ENOTFOUND")) })
+      }),
+  })
+  return { asked, clock, resolve }
+}
+
+describe("createResolveHost", () => {
+  test("gives all addresses, each once and in order", async () => {
+    const { asked, resolve } = open()
+    const found = resolve("a.example")
+    asked[0]?.answer(["2.2.2.2", "1.1.1.1", "2.2.2.2"])
+    expect(await found).toEqual(["2.2.2.2", "1.1.1.1"])
+  })
+
+  test("asks once for those who want the same name at the same time", async () => {
+    const { asked, resolve } = open()
+    const found = [resolve("a.example", "ada"), resolve("a.example", "bob")]
+    asked[0]?.answer(["1.1.1.1"])
+    expect(await Promise.all(found)).toEqual([["1.1.1.1"], ["1.1.1.1"]])
+    expect(asked).toHaveLength(1)
+  })
+
+  test("remembers what was found, and no longer than it may", async () => {
+    const { asked, clock, resolve } = open({ keptMs: 5_000 })
+    const found = resolve("a.example")
+    asked[0]?.answer(["1.1.1.1"])
+    await found
+    clock.nowMs = 4_999
+    expect(await resolve("a.example")).toEqual(["1.1.1.1"])
+    clock.nowMs = 5_000
+    const later = resolve("a.example")
+    asked[1]?.answer(["2.2.2.2"])
+    expect(await later).toEqual(["2.2.2.2"])
+  })
+
+  test("forgets the oldest when it knows as many names as it may", async () => {
+    const { asked, resolve } = open({ keptMax: 2 })
+    for (const name of ["a.example", "b.example", "c.example"]) {
+      const found = resolve(name)
+      asked.at(-1)?.answer(["1.1.1.1"])
+      await found
+    }
+    await Promise.all([resolve("b.example"), resolve("c.example")])
+    expect(asked).toHaveLength(3)
+    const again = resolve("a.example")
+    expect(asked.map(({ name }) => name)).toEqual(["a.example", "b.example", "c.example", "a.example"])
+    asked[3]?.answer(["1.1.1.1"])
+    await again
+  })
+
+  test("does not remember that a name was not found", async () => {
+    const { asked, resolve } = open()
+    const missing = resolve("a.example")
+    asked[0]?.fail()
+    await expect(missing).rejects.toThrow("ENOTFOUND")
+    const found = resolve("a.example")
+    asked[1]?.answer(["1.1.1.1"])
+    expect(await found).toEqual(["1.1.1.1"])
+  })
+
+  test("refuses a name without addresses, and one with too many", async () => {
+    const { asked, resolve } = open({ addressesMax: 2 })
+    const none = resolve("none.example")
+    asked[0]?.answer([])
+    await expect(none).rejects.toThrow(new CannotResolve("cannot be found"))
+    const many = resolve("many.example")
+    asked[1]?.answer(["1.1.1.1", "2.2.2.2", "3.3.3.3"])
+    await expect(many).rejects.toThrow(new CannotResolve("has too many addresses"))
+  })
+
+  test("gives up after a while, and leaves room for others", async () => {
+    jest.useFakeTimers()
+    try {
+      const { resolve } = open({ lookupMsMax: 1_000, lookupsMax: 1, lookupsPerOwnerMax: 1 })
+      for (const name of ["a.example", "b.example"]) {
+        const late = resolve(name, "ada")
+        jest.advanceTimersByTime(1_001)
+        expect(await late.catch((error) => error)).toEqual(new CannotResolve("was not found in time"))
+      }
+    } finally {
+      jest.useRealTimers()
+    }
+  })
+
+  test("looks up as many names at a time as it may, and no more", async () => {
+    const { asked, resolve } = open({ lookupsMax: 2 })
+    const going = [resolve("a.example"), resolve("b.example")]
+    expect(await resolve("c.example").catch((error) => error)).toBeInstanceOf(CannotResolve)
+    for (const { answer } of asked) answer(["1.1.1.1"])
+    await Promise.all(going)
+    const later = resolve("c.example")
+    asked[2]?.answer(["1.1.1.1"])
+    expect(await later).toEqual(["1.1.1.1"])
+  })
+
+  test("gives nobody the share of others", async () => {
+    const { asked, resolve } = open({ lookupsMax: 10, lookupsPerOwnerMax: 1 })
+    const first = resolve("a.example", "ada")
+    expect(await resolve("b.example", "ada").catch((error) => error)).toBeInstanceOf(CannotResolve)
+    const other = resolve("b.example", "bob")
+    for (const { answer } of asked) answer(["1.1.1.1"])
+    await Promise.all([first, other])
+    expect(asked.map(({ name }) => name)).toEqual(["a.example", "b.example"])
+  })
+
+  test("asks the machine, whose file of hosts counts", async () => {
+    expect(await createResolveHost()("localhost")).toContainEqual(expect.stringMatching(/^(127\.0\.0\.1|::1)$/))
+  })
+})

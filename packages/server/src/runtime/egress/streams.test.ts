@@ -1,0 +1,200 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test"
+import { createAuthority } from "../../../test/support/certificates.ts"
+import { Outside, type OutsideSocket, say } from "./testing/outside.ts"
+import { egressKey, Stage, type StageOptions, until } from "./testing/stage.ts"
+
+const authority = createAuthority()
+const certificate = authority.issue("a.test")
+afterAll(() => authority[Symbol.dispose]())
+
+let outside: Outside | undefined
+let stage: Stage | undefined
+afterEach(async () => {
+  expect(stage?.errors ?? []).toEqual([])
+  await stage?.stop()
+  outside?.stop()
+})
+
+const megabyte = 1024 ** 2
+const streamBytes = 100 * megabyte
+/** What may be on the way: two reads, and what the kernel holds for two connections. */
+const underwayBytesMax = 24 * megabyte
+const part = Buffer.alloc(65_536, 120)
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+function open(act: (socket: OutsideSocket, text: string) => unknown, isTls: boolean, options: StageOptions = {}) {
+  outside = new Outside(act, isTls ? certificate : undefined)
+  stage = new Stage({ ca: authority.ca, ...options })
+  return { stage, outside, url: `${isTls ? "https" : "http"}://a.test:${outside.port}/` }
+}
+
+describe.each([
+  ["in the clear", false],
+  ["over TLS", true],
+] as const)("a stream %s", (_, isTls) => {
+  for (const [framing, head] of [
+    ["a length", `content-length: ${streamBytes}\r\n\r\n`],
+    ["no length", "\r\n"],
+  ] as const) {
+    test(`of ${streamBytes / megabyte} MB with ${framing} is read no faster than the val takes it`, async () => {
+      let sent = 0
+      const pour = (socket: OutsideSocket) => {
+        while (sent < streamBytes) {
+          const count = Math.max(0, socket.write(part, 0, Math.min(part.length, streamBytes - sent)))
+          sent += count
+          if (count < part.length && sent < streamBytes) return
+        }
+        if (framing === "no length") socket.end()
+      }
+      const { stage, outside, url } = open((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\n${head}`)
+        pour(socket)
+      }, isTls)
+      outside.onDrain = pour
+      const client = await stage.connect()
+      client.isCounting = true
+      client.send(`GET ${url} HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n\r\n`)
+      await client.until(() => client.bytes > 0)
+      client.pause()
+      await turns(300)
+      expect(sent).toBeLessThan(underwayBytesMax)
+      client.resume()
+      let most = 0
+      await client.until(() => {
+        most = Math.max(most, sent - client.bytes)
+        return client.bytes >= streamBytes && stage.sent.length === 1
+      })
+      expect(most).toBeLessThan(underwayBytesMax)
+      const [{ status = 0, blocked = "", bytesReceived = 0 } = {}] = stage.sent
+      expect([status, blocked, bytesReceived >= streamBytes, bytesReceived < streamBytes + 1000]).toEqual([200, null, true, true])
+    }, 30_000)
+  }
+
+  for (const [framing, toPart] of [
+    ["a length", (bytes: Buffer) => bytes],
+    ["chunks", (bytes: Buffer) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")])],
+  ] as const) {
+    test(`of ${streamBytes / megabyte} MB with ${framing} is sent no faster than it is taken outside`, async () => {
+      let isReading = false
+      let bodyBytes = 0
+      const { stage, outside, url } = open((socket, text) => {
+        if (!isReading) socket.pause()
+        bodyBytes = socket.data.bytes - text.indexOf("\r\n\r\n") - 4
+        if (framing === "a length" && bodyBytes === streamBytes) socket.write(say("all"))
+        // What the chunks are cut into is not what came in.
+        if (framing === "chunks" && socket.data.tail.endsWith("\r\n0\r\n\r\n")) socket.write(say("all"))
+      }, isTls)
+      const client = await stage.connect()
+      const how = framing === "a length" ? `content-length: ${streamBytes}` : "transfer-encoding: chunked"
+      client.send(`POST ${url} HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n${how}\r\n\r\n`)
+      const piece = toPart(part)
+      let left = streamBytes
+      const pour = async (bytes: number) => {
+        for (let poured = 0; poured < bytes && left > 0; poured += part.length, left -= part.length) {
+          client.send(piece)
+          if (client.isFull) await client.until(() => !client.isFull)
+        }
+      }
+      const pouring = pour(streamBytes).then(() => framing === "chunks" && client.send("0\r\n\r\n"))
+      await until(() => outside.sockets.length === 1 && client.isFull)
+      await turns(300)
+      expect(client.sentBytes).toBeLessThan(underwayBytesMax)
+      isReading = true
+      outside.sockets[0]?.resume()
+      await pouring
+      await client.answered()
+      expect([client.status, client.body]).toEqual([200, "all"])
+      const [{ bytesSent = 0 } = {}] = stage.sent
+      expect([bytesSent >= streamBytes, bytesSent < streamBytes + 1000]).toEqual([true, true])
+    }, 30_000)
+  }
+})
+
+describe("whoever does not keep up", () => {
+  test("loses the answer that they do not read", async () => {
+    const pour = (socket: OutsideSocket) => {
+      while (socket.write(part) === part.length);
+    }
+    const { stage, outside, url } = open(
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n")
+        pour(socket)
+      },
+      false,
+      { limits: { idleMsMax: 100 } },
+    )
+    outside.onDrain = pour
+    const client = await stage.connect()
+    client.send(`GET ${url} HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n\r\n`)
+    client.isCounting = true
+    await client.until(() => client.bytes > 0)
+    client.pause()
+    await until(() => outside.closed === 1)
+    expect(stage.sent).toMatchObject([{ status: 200, blocked: "nothing has come or gone for 0.1 s" }])
+  })
+
+  test("holds up nobody else", async () => {
+    const pour = (socket: OutsideSocket) => {
+      while (socket.write(part) === part.length);
+    }
+    const { stage, outside, url } = open((socket, text) => {
+      if (text.includes("/small")) return socket.write(say("small"))
+      socket.write("HTTP/1.1 200 OK\r\n\r\n")
+      return pour(socket)
+    }, false)
+    outside.onDrain = pour
+    const slow = await stage.connect()
+    slow.send(`GET ${url} HTTP/1.1\r\n\r\n`)
+    slow.isCounting = true
+    await slow.until(() => slow.bytes > 0)
+    slow.pause()
+    for (let count = 0; count < 20; count++) expect((await stage.get(`${url}small`)).body).toBe("small")
+  })
+})
+
+test("an API answer and body of many megabytes pass with back-pressure", async () => {
+  const bytes = 20 * megabyte
+  let produced = 0
+  let eaten = 0
+  const hunger = Promise.withResolvers<void>()
+  const { stage } = open(() => {}, false, {
+    own: {
+      isApiHost: (host) => host === "hamlet.test",
+      async fetchApi(request) {
+        if (request.method === "POST") {
+          await hunger.promise
+          for await (const { length } of request.body as ReadableStream<Uint8Array>) eaten += length
+          return new Response("eaten")
+        }
+        return new Response(
+          new ReadableStream({
+            pull(controller) {
+              if (produced >= bytes) return controller.close()
+              produced += part.length
+              controller.enqueue(new Uint8Array(part))
+            },
+          }),
+        )
+      },
+    },
+  })
+  const client = await stage.connect()
+  client.isCounting = true
+  client.send("GET http://hamlet.test/ HTTP/1.1\r\n\r\n")
+  await client.until(() => client.bytes > 0)
+  client.pause()
+  await turns(200)
+  expect(produced).toBeLessThan(4 * megabyte)
+  client.resume()
+  await client.until(() => client.bytes > bytes)
+  const poster = await stage.connect()
+  poster.send(`POST http://hamlet.test/ HTTP/1.1\r\ncontent-length: ${bytes}\r\n\r\n`)
+  for (let left = bytes; left > 0; left -= part.length) poster.send(part)
+  await turns(200)
+  expect(poster.sentBytes).toBeLessThan(4 * megabyte)
+  hunger.resolve()
+  await poster.until(() => poster.text.includes("eaten"))
+  expect(eaten).toBe(bytes)
+})

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { OutgoingRequest } from "../../../domain/egress.ts"
+import type { RunListener } from "../../../domain/execution.ts"
+import type { DoorGuest } from "../../door.ts"
+import { Egress, type EgressDeps } from "../egress.ts"
+import { type EgressLimits, egressLimits } from "../egress-limits.ts"
+import type { Decision } from "../policy.ts"
+import type { SandboxDoor } from "../sandbox-door.ts"
+import { RawClient } from "./raw-client.ts"
+
+/** What a test may want otherwise. */
+export interface StageOptions extends Partial<Pick<EgressDeps, "ca" | "takeBytes">> {
+  readonly limits?: Partial<EgressLimits>
+  readonly own?: Partial<EgressDeps["own"]>
+  readonly guest?: Partial<DoorGuest>
+  readonly decide?: (hostname: string, port: number) => Decision | Promise<Decision>
+  readonly isLate?: boolean
+}
+
+/** The key that the guest of a stage knows. */
+export const egressKey = "the-key"
+
+/** A door with nobody real behind it: the test says what comes through, and decides as it likes. */
+export class Stage {
+  readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-egress-"))
+  readonly path = join(this.#folder, "out.sock")
+  readonly egress: Egress
+  readonly door: SandboxDoor
+  readonly guest: DoorGuest
+  /** What the run was told. */
+  readonly sent: OutgoingRequest[] = []
+  readonly warnings: string[] = []
+  readonly errors: unknown[] = []
+  readonly #clients: RawClient[] = []
+
+  constructor({ limits, own, guest, decide = () => here, ca, takeBytes = () => {}, isLate = false }: StageOptions = {}) {
+    const run: RunListener = {
+      id: "run-1",
+      depth: 3,
+      log: ({ message }) => void this.warnings.push(message),
+      cutLogs() {},
+      fail() {},
+      sent: (request) => void this.sent.push(request),
+    }
+    this.guest = {
+      ownerId: "ada",
+      egressKey,
+      substitutions: [],
+      findRun: (id) => (id === run.id ? { run, depth: run.depth } : { run: undefined, depth: 9 }),
+      mask: (text) => text.replaceAll("s3cret", "***"),
+      ...guest,
+    }
+    this.egress = new Egress({
+      policy: { decide: async ({ hostname, port }) => decide(hostname, port) },
+      limits: { ...egressLimits, sweepMs: 5, ...limits },
+      ca,
+      own: { isApiHost: () => false, isValHost: () => false, fetchApi: async () => new Response("api"), address: () => undefined, ...own },
+      takeBytes,
+      onError: (error) => void this.errors.push(error),
+    })
+    this.door = this.egress.open(this.path)
+    if (!isLate) this.door.admit(this.guest)
+  }
+
+  /** A connection from the sandbox. */
+  async connect(): Promise<RawClient> {
+    const client = await RawClient.open(this.path)
+    this.#clients.push(client)
+    return client
+  }
+
+  /** Sends something on a connection of its own, and gives it when there is an answer. */
+  async ask(text: string): Promise<RawClient> {
+    const client = await this.connect()
+    client.send(text)
+    await client.answered()
+    return client
+  }
+
+  /** A request as Deno sends it, of the run that the stage knows. */
+  get(url: string, headers = ""): Promise<RawClient> {
+    return this.ask(toGet(url, headers))
+  }
+
+  async stop(): Promise<void> {
+    await this.egress.stop()
+    for (const client of this.#clients) client.stop()
+    rmSync(this.#folder, { recursive: true })
+  }
+}
+
+/** The head of a GET. */
+export function toGet(url: string, headers = ""): string {
+  return `GET ${url} HTTP/1.1\r\nhost: ignored.test\r\nx-hamlet-run: ${egressKey} run-1\r\n${headers}\r\n`
+}
+
+/** Everything is on this machine. */
+export const here: Decision = { kind: "pass", addresses: ["127.0.0.1"], isAllowed: false }
+
+/** Waits for a condition; whoever waits in vain is ended by the time limit of the test. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test"
+import { describeVillage } from "../attacks/support/test-village.ts"
+
+describeVillage("vals that call vals", {}, (village) => {
+  const addressOf = (host: string, scheme = "http") => `${scheme}://${host}`
+
+  test("a val calls three others: one answers, one streams, one talks over a WebSocket", async () => {
+    const place = village()
+    const { bob, mallory, ada } = place
+    const adds = await place.save(bob, {
+      code: `export default async (request) => { const { a, b } = await request.json(); return { sum: a + b } }`,
+    })
+    const streams = await place.save(mallory, {
+      code: `export default () => new Response(new ReadableStream({ async start(controller) {
+        for (let n = 0; n < 5; n++) { controller.enqueue(new TextEncoder().encode("part " + n + "\\n")); await new Promise((resolve) => setTimeout(resolve, 5)) }
+        controller.close() } }))`,
+    })
+    const echoes = await place.save(mallory, {
+      code: `export default (request) => { const { socket, response } = Deno.upgradeWebSocket(request)
+        socket.onmessage = ({ data }) => socket.send("echo " + data); return response }`,
+    })
+    const caller = await place.save(ada, {
+      code: `export default async () => {
+        const summed = await (await fetch("${addressOf(adds.host)}", { method: "POST", body: JSON.stringify({ a: 2, b: 3 }) })).json()
+        const parts = []
+        for await (const part of (await fetch("${addressOf(streams.host)}")).body.pipeThrough(new TextDecoderStream())) parts.push(part)
+        const echo = await new Promise((resolve, reject) => {
+          const socket = new WebSocket("${addressOf(echoes.host, "ws")}")
+          socket.onopen = () => socket.send("hello")
+          socket.onmessage = ({ data }) => { resolve(data); socket.close() }
+          socket.onerror = (event) => reject(new Error(event.message))
+        })
+        return { ...summed, text: parts.join(""), isStreamed: parts.length > 1, echo }
+      }`,
+    })
+    const answer = await place.visit(caller)
+    const text = Array.from({ length: 5 }, (_, n) => `part ${n}\n`).join("")
+    expect(answer.json).toEqual({ sum: 5, text, isStreamed: true, echo: "echo hello" })
+    const { egress } = await place.runOf(answer, ada)
+    expect(egress).toMatchObject({ requests: 3, blocked: 0 })
+    expect(egress.list.map(({ method, status }: { method: string; status: number }) => `${method} ${status}`).sort()).toEqual([
+      "GET 101",
+      "GET 200",
+      "POST 200",
+    ])
+    expect(egress.bytesReceived).toBeGreaterThan(text.length)
+  })
+
+  test("a chain of vals ends at depth 15, and whoever made the call beyond is told why", async () => {
+    const place = village()
+    const val = await place.save(place.bob, {
+      code: `export default async (request) => {
+        const depth = Number(new URL(request.url).searchParams.get("depth") ?? 0)
+        try { return await (await fetch(new URL("/?depth=" + (depth + 1), request.url))).json() } catch (error) { return { depth, message: error.message } }
+      }`,
+    })
+    const { json } = await place.visit(val)
+    expect(json).toEqual({ depth: 15, message: expect.stringMatching(/^Cannot fetch "http:\/\/bob-v\d+\.localhost:\d+\/[^"]*": /) })
+  })
+
+  test("a val cannot lengthen the chain by saying that it is shorter", async () => {
+    const place = village()
+    const val = await place.save(place.bob, {
+      code: `export default async (request) => {
+        const depth = Number(new URL(request.url).searchParams.get("depth") ?? 0)
+        if (depth > 20) return { depth }
+        const headers = { "x-hamlet-depth": "0", "x-hamlet-run": "x " + crypto.randomUUID() }
+        try { return await (await fetch(new URL("/?depth=" + (depth + 1), request.url), { headers })).json() } catch { return { depth } }
+      }`,
+    })
+    expect((await place.visit(val)).json).toEqual({ depth: 15 })
+  })
+
+  test("a val asks the API with its own token, by the address it was given", async () => {
+    const place = village()
+    const val = await place.save(place.ada, {
+      code: `export default async () => {
+        const headers = { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") }
+        const me = await fetch(Deno.env.get("HAMLET_URL") + "/v1/me", { headers })
+        const created = await fetch(Deno.env.get("HAMLET_URL") + "/v1/vals", { method: "POST", headers, body: JSON.stringify({ code: "1" }) })
+        return [me.status, (await me.json()).username, created.status]
+      }`,
+    })
+    expect((await place.visit(val)).json).toEqual([200, "ada", 403])
+  })
+})

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test"
+import { describeVillage } from "../attacks/support/test-village.ts"
+
+const msMax = 180_000
+
+/** Packages that vals use most, as they come from the registry of this machine, each in a val that shows that it works. */
+const vals: readonly { readonly name: string; readonly code: string; readonly answers: string | RegExp }[] = [
+  {
+    name: "zod",
+    code: `import { z } from "npm:zod@4"
+      export default () => z.object({ name: z.string(), age: z.coerce.number() }).parse({ name: "Ada", age: "36" })`,
+    answers: `{"name":"Ada","age":36}`,
+  },
+  {
+    name: "hono",
+    code: `import { Hono } from "npm:hono@4"
+      const app = new Hono()
+      app.get("/", (c) => c.text("hello from " + new URL(c.req.url).hostname.split(".")[1]))
+      app.get("/items/:id", (c) => c.json({ id: c.req.param("id") }))
+      export default app`,
+    answers: "hello from localhost",
+  },
+  {
+    name: "lodash-es",
+    code: `import { groupBy, chunk } from "npm:lodash-es@4"
+      export default () => ({ grouped: groupBy([1.2, 1.8, 2.1], Math.floor), chunked: chunk([1, 2, 3], 2) })`,
+    answers: `{"grouped":{"1":[1.2,1.8],"2":[2.1]},"chunked":[[1,2],[3]]}`,
+  },
+  {
+    name: "cheerio",
+    code: `import * as cheerio from "npm:cheerio@1"
+      export default () => { const $ = cheerio.load("<ul><li>a<li class=x>b</ul>"); return $("li.x").text() + $("li").length }`,
+    answers: "b2",
+  },
+  {
+    name: "date-fns",
+    code: `import { addDays, format } from "npm:date-fns@4"
+      export default () => format(addDays(new Date(2024, 1, 28), 2), "yyyy-MM-dd")`,
+    answers: "2024-03-01",
+  },
+  {
+    name: "preact and its renderer",
+    code: `/** @jsxImportSource npm:preact@10 */
+      import { render } from "npm:preact-render-to-string@6"
+      import { useState } from "npm:preact@10/hooks"
+      function Counter({ start }: { start: number }) { const [n] = useState(start); return <b class="n">{n}</b> }
+      export default () => new Response(render(<Counter start={3} />), { headers: { "content-type": "text/html" } })`,
+    answers: `<b class="n">3</b>`,
+  },
+  {
+    name: "nanoid",
+    code: `import { nanoid } from "npm:nanoid@5"
+      export default () => nanoid(10)`,
+    answers: /^[\w-]{10}$/,
+  },
+  {
+    name: "marked",
+    code: `import { marked } from "npm:marked"
+      export default () => new Response(marked.parse("# Hi *there*"))`,
+    answers: "<h1>Hi <em>there</em></h1>\n",
+  },
+]
+
+describeVillage("packages from the registry", { HAMLET_RUN_SECONDS_MAX: "120" }, (village) => {
+  test.each(vals)(
+    "$name runs in a val",
+    async ({ code, answers }) => {
+      const place = village()
+      const val = await place.save(place.ada, { code })
+      const { status, text } = await place.visit(val)
+      if (typeof answers === "string") expect(`${status} ${text}`).toBe(`200 ${answers}`)
+      else expect(text).toMatch(answers)
+      const { json } = await place.call("GET", `/v1/vals/${val.id}/versions/1/lock`, { as: place.ada })
+      expect(json).toMatchObject({ state: "ready" })
+      for (const { resolved } of json.imports) expect(resolved).toMatch(/^npm:(@\w+\/)?[\w-]+@\d+\.\d+\.\d+/)
+    },
+    msMax,
+  )
+
+  test(
+    "what is not there is said with the import's name, and the rest of the account goes on",
+    async () => {
+      const place = village()
+      const val = await place.save(place.ada, { code: `import x from "npm:this-package-does-not-exist-4711@1"\nexport default () => x` })
+      const answer = await place.visit(val, { headers: { authorization: `Bearer ${place.ada.token}`, accept: "application/json" } })
+      expect(answer.status).toBe(502)
+      expect(answer.json.runError.message).toContain(`Cannot import "npm:this-package-does-not-exist-4711@1": `)
+      const { json } = await place.call("GET", `/v1/vals/${val.id}/versions/1/lock`, { as: place.ada })
+      expect(json).toMatchObject({ state: "failed", imports: [{ specifier: "npm:this-package-does-not-exist-4711@1", resolved: null }] })
+    },
+    msMax,
+  )
+})
