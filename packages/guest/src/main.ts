@@ -1,6 +1,7 @@
 /**
  * The guest: what runs inside the sandbox, on Deno. It is started before there is a val to run, with the folder of its sockets as its first
- * argument, a folder for the val's own files as its second, and the address of the example in the module cache as its third. See protocol.ts for what it says to the host.
+ * argument, a folder for the val's own files as its second, the address of the example in the module cache as its third, and the folder of the
+ * val's packages as its fourth. See protocol.ts for what it says to the host.
  */
 import { captureConsole } from "./console-capture.ts"
 import { connectControl } from "./control.ts"
@@ -8,6 +9,7 @@ import { markOutgoing } from "./egress.ts"
 import { catchTheUncaught } from "./failures.ts"
 import { loadVal } from "./load-val.ts"
 import { errorToJson, openOutbox, send } from "./outbox.ts"
+import { providePackages } from "./packages.ts"
 import { forbidExit } from "./process-guard.ts"
 import { serve, startServing } from "./serve.ts"
 import { captureStandardStreams } from "./standard-streams.ts"
@@ -25,7 +27,7 @@ try {
   exit(1)
 }
 
-async function start(socketFolder = "", scratchFolder = "", exampleUrl = ""): Promise<void> {
+async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", packagesFolder = ""): Promise<void> {
   const inPath = `${socketFolder}/in.sock`
   const hasProxy = Deno.env.has("HTTP_PROXY")
 
@@ -41,6 +43,7 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = ""): Pr
   captureStandardStreams()
   guardTimers()
   forbidExit()
+  providePackages(packagesFolder)
 
   // 3. Everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)

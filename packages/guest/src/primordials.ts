@@ -6,7 +6,7 @@
 const { bind, call } = Function.prototype
 
 /** A method as a function whose first argument is its `this`. */
-const uncurryThis = bind.bind(call) as <This, Args extends unknown[], Result>(
+export const uncurryThis = bind.bind(call) as <This, Args extends unknown[], Result>(
   method: (this: This, ...args: Args) => Result,
 ) => (self: This, ...args: Args) => Result
 
@@ -100,7 +100,7 @@ export function bare<T extends object>(fields: T): T {
   return Object.assign(Object.create(null), fields)
 }
 
-function getterOf<T extends object>(prototype: T, name: keyof T): (this: unknown) => unknown {
+export function getterOf<T extends object>(prototype: T, name: keyof T): (this: unknown) => unknown {
   const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get
   if (!getter) throw new Error(`Cannot start: ${String(name)} is no getter`)
   return getter

@@ -29,6 +29,12 @@ export const blockedHeader = "x-hamlet-blocked"
 /** The property of the global object by which the stub of a package asks for its namespace: `(hash, entry) => namespace`. */
 export const packagesSymbol = "hamlet.packages"
 
+/**
+ * How the code of packages becomes the script that the guest runs. Whoever makes a code cache for it has to compile the very same text: V8
+ * takes none that was made for another.
+ */
+export const packagesScript = { name: "packages.js", before: "(function(module,exports,require){", after: "\n})" } as const
+
 /** The first line the host sends, and the only one that is needed: what this process is to be from now on. */
 export interface Load {
   readonly kind: "load"

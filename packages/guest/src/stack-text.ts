@@ -15,13 +15,23 @@ import {
 const otherModules = "https://esm.town/v/"
 
 let ownModules: string | undefined
+let ownPackages: string | undefined
 let addresses: RegExp | undefined
+let packages: RegExp | undefined
+let missingPackages: RegExp | undefined
 
 /** From here on the modules beside `url`, which is that of the val, are called after their vals. */
 export function nameModulesBeside(url: string): void {
   ownModules = moduleRootOf(url)
-  const prefixes = [ownModules, otherModules].map((prefix) => prefix.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+  ownPackages = `${stringSlice(ownModules, 0, -"v/".length)}packages/`
+  packages = hardenPattern(new RegExp(`${escapePattern(ownPackages)}\\w+/\\d+/([^\\s"']+)`, "g"))
+  missingPackages = hardenPattern(new RegExp(`${escapePattern(ownPackages)}none/[\\w-]+/(\\w+/\\w+)(:\\d+:\\d+)/[^\\s"')]*`, "g"))
+  const prefixes = [ownModules, otherModules].map(escapePattern)
   addresses = hardenPattern(new RegExp(`(?:${prefixes.join("|")})@?(\\w+)/(\\w+)(?:@\\d+)?(?:[?#][^\\s:"')]*)?`, "g"))
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 }
 
 /** `http://localhost:8080/v/` of `http://localhost:8080/v/ada/hello@3`. */
@@ -35,9 +45,14 @@ export function isModuleOfVal(url: string): boolean {
   return stringStartsWith(url, otherModules) || (ownModules !== undefined && stringStartsWith(url, ownModules))
 }
 
-/** The text with `ada/hello.tsx` for each address of a module. */
+/**
+ * The text with `ada/hello.tsx` for each address of a module, what the code says for that of a package, and where the code says it for that of
+ * one that is not there.
+ */
 export function nameModules(text: string): string {
-  return addresses === undefined ? text : replacePattern(text, addresses, "$1/$2.tsx")
+  if (addresses === undefined || packages === undefined || missingPackages === undefined) return text
+  const named = replacePattern(text, addresses, "$1/$2.tsx")
+  return replacePattern(replacePattern(named, packages, "$1"), missingPackages, "$1.tsx$2")
 }
 
 /** `    at name (location)`, `    at async location` and so on; the group is the location. */
@@ -70,6 +85,8 @@ function isOurs(location: string): boolean {
     stringStartsWith(location, "ext:") ||
     stringStartsWith(location, "node:") ||
     stringStartsWith(location, "checkin:") ||
-    stringStartsWith(location, ourModule)
+    stringStartsWith(location, ourModule) ||
+    // What stands between a val and a package; where there is none it tells of the import.
+    (ownPackages !== undefined && stringStartsWith(location, ownPackages) && !stringStartsWith(location, `${ownPackages}none/`))
   )
 }

@@ -36,6 +36,7 @@ export class GuestProcess {
   constructor() {
     mkdirSync(join(this.folder, "sockets"))
     mkdirSync(join(this.folder, "scratch"))
+    mkdirSync(join(this.folder, "packages"))
     let rest = ""
     const decoder = new TextDecoder()
     this.#listener = Bun.listen({
@@ -61,7 +62,7 @@ export class GuestProcess {
   /** Starts the process and waits until it is warm. */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const { folder } = this
-    const [sockets, scratch] = [join(folder, "sockets"), join(folder, "scratch")]
+    const [sockets, scratch, packages] = [join(folder, "sockets"), join(folder, "scratch"), join(folder, "packages")]
     writeFileSync(join(folder, "guest.js"), await bundle())
     const flags = [
       "--quiet",
@@ -78,11 +79,11 @@ export class GuestProcess {
       "--allow-import=localhost:8080,esm.town:443",
       // The server allows less; here it is the guest that has to give it up.
       "--allow-net",
-      `--allow-read=${sockets},${scratch}`,
+      `--allow-read=${sockets},${scratch},${packages}`,
       `--allow-write=${sockets},${scratch}`,
     ]
     this.add({ "example/example": exampleCode })
-    const args = [sockets, scratch, `${base}/v/example/example`]
+    const args = [sockets, scratch, `${base}/v/example/example`, packages]
     this.#child = Bun.spawn([deno, "run", ...flags, ...permissions, join(folder, "guest.js"), ...args], {
       env: { DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1", HOST_ONLY: "not for vals", NO_COLOR: "1", ...env },
       stdin: "ignore",
@@ -105,6 +106,14 @@ export class GuestProcess {
         .digest("hex")
       writeFileSync(join(path, file), `${code}\n// denoCacheMetadata=${metadata}`)
     }
+  }
+
+  /** Puts a bundle where the guest finds it. Gives its hash. */
+  addBundle(code: string, cache?: Uint8Array): string {
+    const hash = createHash("sha256").update(code).digest("hex")
+    writeFileSync(join(this.folder, "packages", `${hash}.js`), code)
+    if (cache) writeFileSync(join(this.folder, "packages", `${hash}.cache`), cache)
+    return hash
   }
 
   send(message: HostMessage): void {

@@ -1,7 +1,6 @@
 import { dirname } from "node:path"
-import { type GuestPaths, toDenoEnvironment } from "./deno-command.ts"
-import type { SandboxFolder } from "./sandbox-folder.ts"
-import type { SandboxLimits } from "./sandbox-limits.ts"
+import type { GuestPaths } from "./deno-command.ts"
+import type { ToolPaths } from "./tool-command.ts"
 
 /** What the machine has. */
 export interface BubblewrapTools {
@@ -10,7 +9,6 @@ export interface BubblewrapTools {
   /** Whether this bubblewrap can forbid further user namespaces. */
   readonly canDisableUserns: boolean
   readonly deno: string
-  readonly guest: string
   /** What stands for /proc/self/maps; see `stackMap`. */
   readonly stackMap: string
   /** What deno and setpriv are linked with. */
@@ -26,7 +24,24 @@ export interface BubblewrapTools {
 export const stackMap = "00000000-00100000 ---p 00000000 00:00 0\n00100000-ffffffffffffffff rw-p 00000000 00:00 0\n"
 
 /** How things are called inside. */
-export const insidePaths: GuestPaths = { deno: "/deno", guest: "/guest.js", run: "/run/val", denoDir: "/deno-dir", scratch: "/tmp" }
+const names = { deno: "/deno", run: "/run/val", scratch: "/tmp" }
+export const insidePaths: GuestPaths = { ...names, guest: "/guest.js", denoDir: "/deno-dir" }
+
+/** The same for a tool. */
+export function toInsidePaths(helpers: Readonly<Record<string, string>>): ToolPaths {
+  const insideHelpers = Object.fromEntries(Object.keys(helpers).map((name) => [name, `/${name}`]))
+  return { ...names, program: "/tool.js", helpers: insideHelpers }
+}
+
+/** What a process finds inside, beside Deno and its libraries. */
+export interface Box {
+  readonly uid: number | undefined
+  readonly environment: Readonly<Record<string, string>>
+  /** Files and folders of the host, by their names inside. */
+  readonly readable: Readonly<Record<string, string>>
+  readonly writable: Readonly<Record<string, string>>
+  readonly scratchBytesMax: number
+}
 
 /**
  * outside: setpriv becomes the sandbox's user, and bubblewrap is started by that user, in a user namespace. Nothing ever runs as root in there.
@@ -35,20 +50,15 @@ export const insidePaths: GuestPaths = { deno: "/deno", guest: "/guest.js", run:
  */
 export type BubblewrapWay = "outside" | "inside" | "own"
 
-/** A sandbox in bubblewrap: the guest sees its program, its two folders and a few files of the system, and no network. */
-export function toBubblewrapCommand(
-  tools: BubblewrapTools,
-  way: BubblewrapWay,
-  sandbox: { readonly folder: SandboxFolder; readonly uid: number | undefined; readonly limits: SandboxLimits },
-  command: readonly string[],
-): string[] {
-  const user = [`--reuid=${sandbox.uid}`, `--regid=${sandbox.uid}`, "--clear-groups", "--no-new-privs"]
+/** A sandbox in bubblewrap: who is in it sees its program, its folders and a few files of the system, and no network. */
+export function toBubblewrapCommand(tools: BubblewrapTools, way: BubblewrapWay, box: Box, command: readonly string[]): string[] {
+  const user = [`--reuid=${box.uid}`, `--regid=${box.uid}`, "--clear-groups", "--no-new-privs"]
   const setpriv = tools.setpriv ?? "setpriv"
   return [
     ...(way === "outside" ? [setpriv, ...user] : []),
     tools.bwrap,
-    ...toNamespaces(tools, way),
-    ...toFileSystem(tools, way, sandbox.folder, sandbox.limits),
+    ...toNamespaces(tools, way, box),
+    ...toFileSystem(tools, way, box),
     ...["--info-fd", "3"],
     ...(tools.hasFilter ? ["--seccomp", "4"] : []),
     "--",
@@ -57,7 +67,7 @@ export function toBubblewrapCommand(
   ]
 }
 
-function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay): string[] {
+function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay, box: Box): string[] {
   const withUser = tools.canDisableUserns ? ["--unshare-user", "--disable-userns"] : ["--unshare-user"]
   const others = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
   // What setpriv needs to become somebody else and to give up even these.
@@ -72,7 +82,7 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay): string[] {
     "--die-with-parent",
     "--as-pid-1",
     "--clearenv",
-    ...Object.entries(toDenoEnvironment(insidePaths, true)).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...Object.entries(box.environment).flatMap(([name, value]) => ["--setenv", name, value]),
   ]
 }
 
@@ -80,24 +90,25 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay): string[] {
  * There is no /proc but the one link in it that Deno cannot do without, and none of bubblewrap's own /dev: that one is a file system of its own
  * that the guest could fill.
  */
-function toFileSystem(tools: BubblewrapTools, way: BubblewrapWay, folder: SandboxFolder, limits: SandboxLimits): string[] {
+function toFileSystem(tools: BubblewrapTools, way: BubblewrapWay, box: Box): string[] {
   const programs = way === "inside" ? [["/setpriv", tools.setpriv ?? ""] as const] : []
   const maps = ["/proc/self/maps", tools.stackMap] as const
-  const files = [[insidePaths.deno, tools.deno] as const, [insidePaths.guest, tools.guest] as const, maps, ...programs]
+  const readable = [[names.deno, tools.deno] as const, maps, ...programs, ...Object.entries(box.readable)]
+  const writable = Object.entries(box.writable)
   const devices = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"]
-  const parents = new Set([...tools.libraries, ...devices, maps[0], insidePaths.run].flatMap(listParents))
+  const shared = [...readable, ...writable].map(([inside]) => inside)
+  const parents = new Set([...tools.libraries, ...devices, ...shared].flatMap(listParents))
   return [
     // Those that bubblewrap would make by itself can be entered by their owner only.
     ...[...parents].flatMap((path) => ["--dir", path]),
-    ...["--dir", "/proc", "--dir", "/proc/self", "--symlink", insidePaths.deno, "/proc/self/exe"],
+    ...["--dir", "/proc", "--dir", "/proc/self", "--symlink", names.deno, "/proc/self/exe"],
     ...tools.libraries.flatMap((path) => ["--ro-bind", path, path]),
     ...devices.flatMap((path) => ["--dev-bind", path, path]),
-    ...files.flatMap(([inside, outside]) => ["--ro-bind", outside, inside]),
-    ...["--ro-bind", folder.deno, insidePaths.denoDir],
-    ...["--bind", folder.run, insidePaths.run],
-    ...["--perms", "1777", "--size", String(limits.scratchBytesMax), "--tmpfs", insidePaths.scratch],
+    ...readable.flatMap(([inside, outside]) => ["--ro-bind", outside, inside]),
+    ...writable.flatMap(([inside, outside]) => ["--bind", outside, inside]),
+    ...["--perms", "1777", "--size", String(box.scratchBytesMax), "--tmpfs", names.scratch],
     ...["--remount-ro", "/"],
-    ...["--chdir", insidePaths.scratch],
+    ...["--chdir", names.scratch],
   ]
 }
 

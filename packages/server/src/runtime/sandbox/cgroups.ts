@@ -28,10 +28,10 @@ export class Cgroups {
   }
 
   /** Makes the group of a sandbox, with its limits. Undefined where nothing can be limited. */
-  createGroup(name: string): Cgroup | undefined {
+  createGroup(name: string, limits: SandboxLimits = this.#limits): Cgroup | undefined {
     const entries = Object.entries(this.#folders).map(([controller, group]) => [controller, { ...group, folder: join(group.folder, name) }])
     if (entries.length === 0) return undefined
-    return Cgroup.create(Object.fromEntries(entries) as CgroupFolders, this.#limits)
+    return Cgroup.create(Object.fromEntries(entries) as CgroupFolders, limits)
   }
 
   /** Removes the server's groups; those of its sandboxes must be gone. False when the system still holds on to one. */

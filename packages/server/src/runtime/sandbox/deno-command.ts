@@ -1,3 +1,4 @@
+import { toPackagesFolder } from "./package-files.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 
 /** Where things are, as the guest sees it. */
@@ -23,6 +24,7 @@ export interface GuestImports {
  */
 export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: SandboxLimits, hasProxy: boolean): string[] {
   const { run, scratch } = paths
+  const packages = toPackagesFolder(paths.denoDir)
   const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
   return [
     paths.deno,
@@ -39,7 +41,7 @@ export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: 
     "--unstable-no-legacy-abort",
     "--allow-env",
     hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
-    `--allow-read=${run},${scratch}`,
+    `--allow-read=${run},${scratch},${packages}`,
     `--allow-write=${run},${scratch}`,
     `--allow-import=${imports.hosts.join(",")}`,
     `--v8-flags=--max-old-space-size=${heapMegabytes}`,
@@ -47,6 +49,7 @@ export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: 
     run,
     scratch,
     imports.exampleUrl,
+    packages,
   ]
 }
 

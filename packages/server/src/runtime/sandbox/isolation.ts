@@ -1,9 +1,10 @@
 import { realpathSync } from "node:fs"
 import { AppError } from "../../domain/app-error.ts"
-import { type BubblewrapTools, type BubblewrapWay, insidePaths, toBubblewrapCommand } from "./bubblewrap-command.ts"
+import { type BubblewrapTools, type BubblewrapWay, insidePaths, toBubblewrapCommand, toInsidePaths } from "./bubblewrap-command.ts"
 import { type GuestImports, type GuestPaths, toDenoCommand, toDenoEnvironment } from "./deno-command.ts"
 import type { SandboxFolder } from "./sandbox-folder.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
+import { type Tool, type ToolPaths, toToolCommand, toToolEnvironment } from "./tool-command.ts"
 
 /** One way to isolate a guest. Whether it works on this machine shows only when it is tried. */
 export interface Isolation {
@@ -16,6 +17,16 @@ export interface Isolation {
   readonly hasOuterProcess: boolean
   toCommand(sandbox: { readonly folder: SandboxFolder; readonly uid: number | undefined }): string[]
   toEnvironment(folder: SandboxFolder): Record<string, string>
+  /** The same for a tool in the place of the guest. */
+  toToolLaunch(place: ToolPlace): { readonly command: string[]; readonly environment: Record<string, string> }
+}
+
+/** Where a tool works, and within which limits. */
+export interface ToolPlace {
+  readonly folder: SandboxFolder
+  readonly uid: number | undefined
+  readonly tool: Tool
+  readonly limits: SandboxLimits
 }
 
 /** What the ways are made of. */
@@ -52,7 +63,6 @@ function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] 
     setpriv,
     canDisableUserns: Bun.spawnSync([bwrap, "--help"]).stdout.includes("--disable-userns"),
     deno,
-    guest: parts.guestPath,
     stackMap: parts.stackMapPath,
     libraries: listLibraries(isRoot && setpriv ? [deno, setpriv] : [deno]),
     hasFilter: parts.hasFilter,
@@ -69,15 +79,29 @@ const wayDetails: Readonly<Record<BubblewrapWay, string>> = {
 
 function createBubblewrap(parts: IsolationParts, tools: BubblewrapTools, way: BubblewrapWay): Isolation {
   const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true)
+  const environment = toDenoEnvironment(insidePaths, true)
   const filter = tools.hasFilter ? "dangerous system calls are refused" : "system calls are not filtered on this kind of machine"
   return {
     level: "bubblewrap",
     details: [wayDetails[way], filter],
     hasOwnUser: way !== "own",
     hasOuterProcess: true,
-    toCommand: ({ folder, uid }) => toBubblewrapCommand(tools, way, { folder, uid, limits: parts.limits }, command),
+    toCommand({ folder, uid }) {
+      const readable = { [insidePaths.guest]: parts.guestPath, [insidePaths.denoDir]: folder.deno }
+      const writable = { [insidePaths.run]: folder.run }
+      const { scratchBytesMax } = parts.limits
+      return toBubblewrapCommand(tools, way, { uid, environment, readable, writable, scratchBytesMax }, command)
+    },
     // bubblewrap sets the guest's.
     toEnvironment: () => ({}),
+    toToolLaunch({ folder, uid, tool, limits }) {
+      const paths = toInsidePaths(tool.helpers)
+      const helpers = Object.entries(tool.helpers).map(([name, outside]) => [paths.helpers[name], outside])
+      // What is in the folder is there already, so nothing has to be written to it.
+      const readable = { [paths.program]: tool.program, [paths.run]: folder.run, ...Object.fromEntries(helpers) }
+      const box = { uid, environment: toToolEnvironment(paths), readable, writable: {}, scratchBytesMax: limits.scratchBytesMax }
+      return { command: toBubblewrapCommand(tools, way, box, toToolCommand(paths, tool, limits)), environment: {} }
+    },
   }
 }
 
@@ -94,17 +118,23 @@ function createBareDeno(parts: IsolationParts): Isolation {
     ],
     hasOwnUser: isRoot,
     hasOuterProcess: false,
-    toCommand({ folder, uid }) {
-      if (isRoot && !setpriv)
-        throw new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is root and setpriv (util-linux) is not installed")
-      const user = [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
-      // Without it a guest of a server that was killed would have to notice by itself; there is no such thing outside of Linux.
-      const ending = ["--pdeathsig=KILL"]
-      const prefix = setpriv ? [setpriv, ...(isRoot ? user : []), ...ending] : []
-      return [...prefix, ...toDenoCommand(toPaths(folder), parts.imports, parts.limits, false)]
-    },
+    toCommand: ({ folder, uid }) => [...toPrefix(setpriv, uid), ...toDenoCommand(toPaths(folder), parts.imports, parts.limits, false)],
     toEnvironment: (folder) => toDenoEnvironment(toPaths(folder), false),
+    toToolLaunch({ folder, uid, tool, limits }) {
+      const { program, helpers } = tool
+      const paths: ToolPaths = { deno, program, run: folder.run, scratch: folder.scratch, helpers }
+      return { command: [...toPrefix(setpriv, uid), ...toToolCommand(paths, tool, limits)], environment: toToolEnvironment(paths) }
+    },
   }
+}
+
+/** Becomes the sandbox's user, and ends with the server. */
+function toPrefix(setpriv: string | null, uid: number | undefined): string[] {
+  if (isRoot && !setpriv)
+    throw new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is root and setpriv (util-linux) is not installed")
+  const user = [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
+  // Without it a guest of a server that was killed would have to notice by itself; there is no such thing outside of Linux.
+  return setpriv ? [setpriv, ...(isRoot ? user : []), "--pdeathsig=KILL"] : []
 }
 
 /** The files that a program is linked with, its loader included. */

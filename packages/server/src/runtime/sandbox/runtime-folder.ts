@@ -17,7 +17,7 @@ const serversPerProcessMax = 1000
  *
  *   {tmp}/hamlet-{uid}-{hash of the data folder}/     of all servers of this data folder, also dead ones
  *     {identity of the process}.{number}/             of this server
- *       guest.js  groups                              the guest's program; the cgroup folders that this server makes
+ *       guest.js  resolve.js  compile.js  groups      programs for sandboxes; the cgroup folders that this server makes
  *       s{number}/                                    of one sandbox
  *         run/  deno/  scratch/                       what it can reach; see sandbox-folder.ts
  *         process  bubblewrap                         who it is, for whoever has to sweep

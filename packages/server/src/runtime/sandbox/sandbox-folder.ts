@@ -1,12 +1,13 @@
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { toPackagesFolder } from "./package-files.ts"
 
 /** The folder of one sandbox, on the host. */
 export interface SandboxFolder {
   readonly path: string
   /** The two sockets. */
   readonly run: string
-  /** Deno's cache, which holds the modules; the guest can only read it. */
+  /** Deno's cache, which holds the modules, and the packages; the guest can only read it. */
   readonly deno: string
   /** Only without bubblewrap, which has a file system of its own for it. */
   readonly scratch: string
@@ -25,6 +26,7 @@ export function createSandboxFolder(path: string, uid: number | undefined): Sand
   }
   makeFolder(folder.deno, 0o755)
   makeFolder(join(folder.deno, "remote"), 0o755)
+  makeFolder(toPackagesFolder(folder.deno), 0o755)
   // Without any permission, `caches` and `localStorage` would write here.
   chmodSync(folder.deno, 0o555)
   if (uid !== undefined) chownSync(path, process.getuid?.() ?? 0, uid)

@@ -1,36 +1,28 @@
-import { chmodSync, chownSync, readFileSync } from "node:fs"
+import { chmodSync, chownSync } from "node:fs"
 import { join } from "node:path"
 import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
+import type { Bundle } from "../../domain/locks.ts"
 import type { Door } from "../door.ts"
-import type { Cgroup } from "./cgroup.ts"
-import type { Cgroups } from "./cgroups.ts"
 import { ControlChannel } from "./control-channel.ts"
-import { GuestProcess } from "./guest-process.ts"
-import type { Isolation } from "./isolation.ts"
-import { toShellCommand } from "./launch-script.ts"
+import type { GuestProcess } from "./guest-process.ts"
+import { LaunchedProcess, type LaunchHost } from "./launched-process.ts"
 import { type CachedModule, writeModules } from "./module-cache.ts"
+import { writeBundles } from "./package-files.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
 import { closeRunFolder, createSandboxFolder, removeSandboxFolder, type SandboxFolder } from "./sandbox-folder.ts"
-import type { SandboxLimits } from "./sandbox-limits.ts"
 import { isLargerThan } from "./scratch-size.ts"
-import { bubblewrapFile, processFile } from "./sweep.ts"
 import type { Watchdog } from "./watchdog.ts"
 
 export type { SandboxExit } from "./sandbox-exit.ts"
 
 /** What all sandboxes of a server share. */
-export interface SandboxHost {
-  readonly limits: SandboxLimits
+export interface SandboxHost extends LaunchHost {
   /** With which the guest warms up. */
   readonly example: CachedModule
-  readonly isolation: Isolation
-  readonly cgroups: Cgroups
   readonly watchdog: Watchdog
-  readonly filterPath: string
   /** Opens the way out of a sandbox; absent where sandboxes have none. */
   readonly openDoor: ((path: string) => Door) | undefined
-  readonly onError: (error: unknown) => void
 }
 
 /** What one sandbox has for itself. */
@@ -42,11 +34,8 @@ export interface SandboxPlace {
   readonly stderr: "ignore" | "pipe"
 }
 
-const goneCheckMs = 2
 /** How long a process may live on after it has closed the control socket, and what it wrote last may take to arrive after its end. */
 const controlGraceMs = 1_000
-/** bubblewrap ends by itself when the process inside has; after this long it is not waited for. */
-const outerGraceMs = 1_000
 /** Adding up a folder takes longer than looking at a process. */
 const scratchCheckEvery = 10
 const niceIdle = 19
@@ -74,8 +63,7 @@ export class Sandbox {
   readonly #warm = Promise.withResolvers<void>()
   readonly #removed: Promise<void>
   readonly #control: ControlChannel
-  readonly #group: Cgroup | undefined
-  readonly #child: Bun.Subprocess
+  readonly #process: LaunchedProcess
   #guest: GuestProcess | undefined
   #stopped: StopCause | undefined
   #cpuMs: number | undefined
@@ -96,22 +84,20 @@ export class Sandbox {
       made.push(() => this.#control.stop())
       this.door = this.#openDoor()
       made.push(() => this.door?.stop())
-      this.#group = host.cgroups.createGroup(place.id)
-      made.push(() => this.#group?.remove())
-      this.#child = this.#spawn(place.stderr)
+      this.#process = this.#launch(place.stderr)
     } catch (error) {
       for (const undo of made.reverse()) undo()
       throw error
     }
     this.warm = this.#warm.promise
-    this.exited = this.#child.exited.then(() => this.#end())
+    this.exited = this.#process.child.exited.then(() => this.#end())
     this.#removed = this.exited.then(() => this.#remove())
     void this.#control.closed.then(() => setTimeout(() => this.#endMute(), controlGraceMs).unref())
   }
 
   /** What it wrote to standard error until it ended; only if that was asked for. */
   async readErrors(): Promise<string> {
-    const { stderr } = this.#child
+    const { stderr } = this.#process.child
     return stderr instanceof ReadableStream ? (await new Response(stderr).text()).trim() : ""
   }
 
@@ -124,11 +110,16 @@ export class Sandbox {
     if (!this.#hasEnded) writeModules(this.#folder.deno, modules)
   }
 
+  /** The same for what they import from elsewhere. */
+  addBundles(bundles: readonly Bundle[]): void {
+    if (!this.#hasEnded) writeBundles(this.#folder.deno, bundles)
+  }
+
   /** Undefined when it has ended, or nobody can tell. */
   usage(): { readonly cpuMs: number; readonly memoryBytes: number } | undefined {
     if (this.#hasEnded) return undefined
-    const cpuMs = this.#group?.readCpuMs()
-    const memoryBytes = this.#group?.readMemoryBytes()
+    const cpuMs = this.#process.group?.readCpuMs()
+    const memoryBytes = this.#process.group?.readMemoryBytes()
     if (cpuMs !== undefined && memoryBytes !== undefined) return { cpuMs, memoryBytes }
     const usage = this.#guest?.readUsage()
     return usage && { cpuMs: cpuMs ?? usage.cpuMs, memoryBytes: memoryBytes ?? usage.memoryBytes }
@@ -136,7 +127,7 @@ export class Sandbox {
 
   /** Whoever is idle gets what nobody else wants. */
   setPriority(priority: "normal" | "idle"): void {
-    if (this.#hasEnded || this.#group?.setIdle(priority === "idle")) return
+    if (this.#hasEnded || this.#process.group?.setIdle(priority === "idle")) return
     this.#guest?.setNice(priority === "idle" ? niceIdle : 0)
   }
 
@@ -144,7 +135,7 @@ export class Sandbox {
   async stop(reason: SandboxExit["reason"] = "killed", message?: string): Promise<SandboxExit> {
     if (!this.#stopped && !this.#hasEnded) {
       this.#stopped = { reason, message }
-      this.#kill()
+      this.#process.kill()
     }
     await this.#removed
     return await this.exited
@@ -158,8 +149,8 @@ export class Sandbox {
     const { hasOuterProcess, hasOwnUser } = this.#host.isolation
     this.#cpuMs = usage.cpuMs
     this.#checks += 1
-    if (!this.#group?.has("memory") && usage.memoryBytes > limits.memoryBytesMax) void this.stop("memory")
-    else if (!this.#group?.has("pids") && !hasOwnUser && usage.threads > limits.threadsMax) void this.stop("processes")
+    if (!this.#process.group?.has("memory") && usage.memoryBytes > limits.memoryBytesMax) void this.stop("memory")
+    else if (!this.#process.group?.has("pids") && !hasOwnUser && usage.threads > limits.threadsMax) void this.stop("processes")
     else if (!hasOuterProcess && this.#checks % scratchCheckEvery === 0 && isLargerThan(this.#folder.scratch, limits.scratchBytesMax))
       void this.stop("files", `its scratch folder holds more than the limit of ${limits.scratchBytesMax} bytes`)
   }
@@ -188,22 +179,19 @@ export class Sandbox {
     chmodSync(path, 0o600)
   }
 
-  #spawn(stderr: SandboxPlace["stderr"]): Bun.Subprocess {
-    const { isolation, limits, filterPath } = this.#host
-    const command = isolation.toCommand({ folder: this.#folder, uid: this.#uid })
-    const start = {
-      processPath: join(this.#folder.path, processFile),
-      reportPath: isolation.hasOuterProcess ? join(this.#folder.path, bubblewrapFile) : "/dev/null",
-      filterPath: isolation.hasOuterProcess ? filterPath : "/dev/null",
-      joinPaths: this.#group?.joinPaths ?? [],
-      hasOwnUser: isolation.hasOwnUser,
+  #launch(stderr: SandboxPlace["stderr"]): LaunchedProcess {
+    const { isolation, limits } = this.#host
+    return new LaunchedProcess(this.#host, {
+      id: this.id,
+      folder: this.#folder,
+      command: isolation.toCommand({ folder: this.#folder, uid: this.#uid }),
+      environment: isolation.toEnvironment(this.#folder),
       limits,
-    }
-    return Bun.spawn(toShellCommand(start, command), {
-      cwd: isolation.hasOuterProcess ? "/" : this.#folder.scratch,
-      env: isolation.toEnvironment(this.#folder),
+      stdin: "ignore",
       // Nobody reads what a val writes past the guest, so a flood of it costs nothing.
-      stdio: ["ignore", "ignore", stderr],
+      stdout: "ignore",
+      stderr,
+      hasChildren: false,
     })
   }
 
@@ -219,24 +207,15 @@ export class Sandbox {
   }
 
   #noteWarm(): void {
-    this.#guest = this.#findGuest()
+    this.#guest = this.#process.findInner()
     if (!this.#guest) {
       void this.stop("killed", "its process cannot be found")
       return
     }
     closeRunFolder(this.#folder, this.#uid)
-    if (!this.#group?.has("memory") || !this.#group.has("pids") || !this.#host.isolation.hasOuterProcess) this.#host.watchdog.add(this)
+    if (!this.#process.group?.has("memory") || !this.#process.group.has("pids") || !this.#host.isolation.hasOuterProcess)
+      this.#host.watchdog.add(this)
     this.#warm.resolve()
-  }
-
-  #findGuest(): GuestProcess | undefined {
-    if (!this.#host.isolation.hasOuterProcess) return GuestProcess.find(this.#child.pid)
-    try {
-      const report = JSON.parse(readFileSync(join(this.#folder.path, bubblewrapFile), "utf8")) as { "child-pid": number }
-      return GuestProcess.find(report["child-pid"])
-    } catch {
-      return undefined
-    }
   }
 
   /** A process that nobody can talk to any more is of no use, and neither limits nor logs would be known of it. */
@@ -244,63 +223,24 @@ export class Sandbox {
     if (!this.#hasEnded) void this.stop("protocol", "it closed the control socket")
   }
 
-  /** bubblewrap, if there is one, takes note of the guest's end and follows. Killed itself, it would leave that to somebody else. */
-  #kill(): void {
-    this.#guest ??= this.#findGuest()
-    if (!this.#guest?.isAlive()) {
-      this.#child.kill("SIGKILL")
-      return
-    }
-    this.#guest.kill()
-    setTimeout(() => this.#child.kill("SIGKILL"), outerGraceMs).unref()
-  }
-
   async #end(): Promise<SandboxExit> {
-    await this.#waitUntilGone()
+    await this.#process.waitUntilGone()
     // The kernel may still hold what the guest said last.
     if (!this.#stopped && this.#control.isOpen) await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
     this.#hasEnded = true
     this.#host.watchdog.delete(this)
     this.#control.stop()
     this.door?.stop()
-    const exit = toSandboxExit(
-      {
-        code: this.#child.exitCode,
-        signal: this.#child.signalCode,
-        stopped: this.#stopped,
-        wasOutOfMemory: this.#group?.wasOutOfMemory() ?? false,
-        wasOutOfProcesses: this.#group?.wasOutOfProcesses() ?? false,
-        cpuMs: this.#group?.readCpuMs() ?? this.#cpuMs,
-        memoryBytes: this.#group?.readPeakBytes(),
-      },
-      this.#host.limits,
-    )
+    const exit = toSandboxExit(this.#process.readEnd(this.#stopped, this.#cpuMs), this.#host.limits)
     this.#warm.reject(new AppError("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`))
     this.#warm.promise.catch(() => {})
     return exit
   }
 
-  /** The process that we started has ended; the one inside of it may take a moment longer. */
-  async #waitUntilGone(): Promise<void> {
-    const deadlineMs = performance.now() + this.#host.limits.endMsMax
-    for (;;) {
-      const isGuestAlive = this.#guest?.isAlive() ?? false
-      if (isGuestAlive) this.#guest?.kill()
-      const left = this.#group?.kill() ?? 0
-      if (!isGuestAlive && left === 0) return
-      if (performance.now() > deadlineMs) {
-        this.#host.onError(new Error(`Cannot end sandbox "${this.id}": a process in it does not go away`))
-        return
-      }
-      await Bun.sleep(goneCheckMs)
-    }
-  }
-
   async #remove(): Promise<void> {
     try {
       removeSandboxFolder(this.#folder.path)
-      const deadlineMs = performance.now() + controlGraceMs
-      while (this.#group?.remove() === false && performance.now() < deadlineMs) await Bun.sleep(goneCheckMs)
+      await this.#process.removeGroup()
     } catch (error) {
       this.#host.onError(error)
     }

@@ -3,13 +3,14 @@ import { exampleCode } from "@hamlet/guest/example"
 import { AppError } from "../../domain/app-error.ts"
 import type { Door } from "../door.ts"
 import { stackMap } from "./bubblewrap-command.ts"
-import { bundleGuest } from "./bundle-guest.ts"
+import { bundleProgram } from "./bundle-program.ts"
 import { Cgroups } from "./cgroups.ts"
 import { type Isolation, listIsolations } from "./isolation.ts"
 import { RuntimeFolder } from "./runtime-folder.ts"
-import { Sandbox, type SandboxHost } from "./sandbox.ts"
+import { Sandbox, type SandboxHost, type SandboxPlace } from "./sandbox.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 import { createSystemCallFilter } from "./system-call-filter.ts"
+import { runTool, type ToolJob, type ToolOutcome } from "./tool-run.ts"
 import { chooseUserRange, pickUser, type UserRange } from "./user-range.ts"
 import { Watchdog } from "./watchdog.ts"
 
@@ -48,6 +49,8 @@ export class Sandboxes {
   readonly #host: SandboxHost
   readonly #users: UserRange | undefined
   readonly #living = new Set<Sandbox>()
+  readonly #tools = new Set<Promise<unknown>>()
+  readonly #stopping = new AbortController()
   /** The one with which the isolation was tried; the first that is asked for gets it. */
   #first: Sandbox | undefined
   #launched = 0
@@ -82,9 +85,28 @@ export class Sandboxes {
     return await this.#start("ignore")
   }
 
+  /** Puts a program where sandboxes can see it; gives its path. */
+  addProgram(name: string, code: string): string {
+    return this.#folder.write(name, code)
+  }
+
+  /** Has a program of ours work on what strangers have written, with the same walls around it as around a val. */
+  async runTool(job: ToolJob): Promise<ToolOutcome> {
+    const signal = AbortSignal.any([job.signal, this.#stopping.signal])
+    const run = runTool(this.#host, this.#nextPlace(), { ...job, signal })
+    this.#tools.add(run)
+    try {
+      return await run
+    } finally {
+      this.#tools.delete(run)
+    }
+  }
+
   /** Ends everything. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#stopping.abort()
+    await Promise.allSettled(this.#tools)
     await this.#stopSandboxes()
     this.#host.watchdog.stop()
     // A group that stays behind is in the list of the folder, so that the next server finds it.
@@ -112,9 +134,7 @@ export class Sandboxes {
 
   async #start(stderr: "ignore" | "pipe"): Promise<Sandbox> {
     if (this.#isStopped) throw new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is stopping")
-    const id = `s${++this.#launched}`
-    const uid = this.#users && pickUser(this.#users, this.#launched)
-    const sandbox = new Sandbox(this.#host, { id, path: join(this.#folder.path, id), uid, stderr })
+    const sandbox = new Sandbox(this.#host, { ...this.#nextPlace(), stderr })
     this.#living.add(sandbox)
     const { startMsMax } = this.#host.limits
     const deadline = setTimeout(() => void sandbox.stop("killed", `it was not ready after ${startMsMax} ms`), startMsMax)
@@ -130,6 +150,11 @@ export class Sandboxes {
     } finally {
       clearTimeout(deadline)
     }
+  }
+
+  #nextPlace(): Omit<SandboxPlace, "stderr"> {
+    const id = `s${++this.#launched}`
+    return { id, path: join(this.#folder.path, id), uid: this.#users && pickUser(this.#users, this.#launched) }
   }
 
   async #forget(sandbox: Sandbox): Promise<void> {
@@ -150,7 +175,7 @@ async function choose(
 ): Promise<Sandboxes> {
   const filter = createSystemCallFilter()
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
-  const guestPath = folder.write("guest.js", await bundleGuest(options.guestPath))
+  const guestPath = folder.write("guest.js", await bundleProgram(options.guestPath))
   const stackMapPath = folder.write("maps", stackMap)
   const { baseUrl, limits, denoPath } = options
   const example = { url: `${baseUrl}/v/example`, code: exampleCode }

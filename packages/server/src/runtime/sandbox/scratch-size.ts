@@ -1,11 +1,11 @@
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
-/** A folder with more entries than this is too large whatever is in them. */
-const entriesMax = 10_000
+/** A folder of a val with more entries than this is too large whatever is in them. */
+const entriesUsual = 10_000
 
-/** Whether the files in a folder take more than `bytesMax`. Looks no further than it has to. */
-export function isLargerThan(folder: string, bytesMax: number): boolean {
+/** Whether the files in a folder take more than `bytesMax`, or are more than `entriesMax`. Looks no further than it has to. */
+export function isLargerThan(folder: string, bytesMax: number, entriesMax = entriesUsual): boolean {
   let bytes = 0
   let entries = 0
   const folders = [folder]

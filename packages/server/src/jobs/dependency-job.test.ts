@@ -1,0 +1,289 @@
+import { afterEach, beforeEach, expect, test } from "bun:test"
+import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
+import { FakeResolver } from "../../test/support/fake-resolver.ts"
+import type { LockStore } from "../domain/locks.ts"
+import { createBundleStore } from "../storage/bundles.ts"
+import { createLockStore } from "../storage/locks.ts"
+import { sql } from "../storage/sql.ts"
+import { createValStore } from "../storage/vals.ts"
+import { createVersionStore } from "../storage/versions.ts"
+import { DependencyJob, type DependencyJobDeps } from "./dependency-job.ts"
+
+const ownerOf = (number: number) => `10000000-0000-7000-8000-${String(number).padStart(12, "0")}`
+const idOf = (number: number) => `20000000-0000-7000-8000-${String(number).padStart(12, "0")}`
+const never = new Promise<void>(() => {})
+
+describeEachDatabase("DependencyJob", (open) => {
+  let database: TestDatabase
+  let locks: LockStore
+  let resolver: FakeResolver
+  let clock: { at: number }
+  let noted: string[]
+  let errors: unknown[]
+  let jobs: DependencyJob[]
+  /** How often somebody has looked and found nothing to do. */
+  let idle: number
+
+  beforeEach(async () => {
+    database = await open()
+    locks = createLockStore(database.db)
+    resolver = new FakeResolver()
+    clock = { at: 1_000_000 }
+    noted = []
+    errors = []
+    jobs = []
+    idle = 0
+    await database.db.write(function* () {
+      for (let number = 1; number <= 6; number++)
+        yield sql`insert into users (id, username, username_key, created_at) values (${ownerOf(number)}, ${`u${number}`}, ${`u${number}`}, 1)`
+    })
+  })
+
+  afterEach(async () => {
+    await Promise.all(jobs.map((job) => job.stop()))
+  })
+
+  function startJob(more: Partial<DependencyJobDeps> = {}): DependencyJob {
+    const claim: LockStore["claim"] = async (options) => {
+      const claimed = await (more.locks ?? locks).claim(options)
+      if (!claimed) idle += 1
+      return claimed
+    }
+    const job = new DependencyJob({
+      versions: createVersionStore(database.db),
+      resolver,
+      pendingLocks: { note: (valId, version) => noted.push(`${valId}@${version}`) },
+      resolveMsMax: 60_000,
+      listRemoteImports: async () => ["npm:a", "npm:b"],
+      now: () => clock.at,
+      onError: (error) => errors.push(error),
+      ...more,
+      locks: { ...(more.locks ?? locks), claim },
+      // Nothing happens by itself unless a test says so.
+      limits: { pollMs: 3_600_000, ...more.limits },
+    })
+    jobs.push(job)
+    job.start()
+    return job
+  }
+
+  async function addVal(number: number, code = `import a from "npm:a"`, owner = number): Promise<void> {
+    const val = { id: idOf(number), ownerId: ownerOf(owner), ownerName: `u${owner}`, name: `v${number}`, privacy: "private" } as const
+    await createValStore(database.db).create(
+      { ...val, type: "script", readme: null, source: { code, imports: [], isRemote: true } },
+      clock.at,
+    )
+  }
+
+  /** Wakes it, and waits until it has found nothing. */
+  async function wakeInVain(job: DependencyJob): Promise<void> {
+    const before = idle
+    job.wake()
+    await until(async () => idle > before)
+  }
+
+  const stateOf = async (number: number) => (await locks.find(idOf(number), 1))?.state
+  const untilState = (number: number, state: string) => until(async () => (await stateOf(number)) === state)
+
+  test("fetches what is pending when it starts and when it is woken, and tells who waits for it", async () => {
+    resolver.add("npm:a", "the a")
+    await addVal(1)
+    const job = startJob()
+    await untilState(1, "ready")
+    await addVal(2)
+    job.wake()
+    await untilState(2, "ready")
+    const lock = await locks.find(idOf(2), 1)
+    expect(lock?.resolution?.imports).toMatchObject([
+      { specifier: "npm:a", resolved: "npm:a@1.0.0", error: null, places: [{ start: 14, end: 21 }] },
+    ])
+    expect((await createBundleStore(database.db).find(lock?.bundle ?? ""))?.code.length).toBeGreaterThan(50)
+    await until(async () => noted.length === 2)
+    expect(noted).toEqual([`${idOf(1)}@1`, `${idOf(2)}@1`])
+    expect(errors).toEqual([])
+  })
+
+  test("keeps what is there when something else is not", async () => {
+    resolver.add("npm:a", 1)
+    await addVal(1, `import a from "npm:a"; import b from "npm:b"`)
+    startJob()
+    await untilState(1, "failed")
+    const lock = await locks.find(idOf(1), 1)
+    expect(lock?.resolution?.imports.map(({ error }) => error)).toEqual([null, "there is no such package"])
+    expect(lock?.bundle).toMatch(/^[0-9a-f]{64}$/)
+    await until(async () => noted.length === 1)
+  })
+
+  test("tries again what may go better later, less and less often, and then gives up", async () => {
+    resolver.isTemporary = true
+    await addVal(1)
+    const job = startJob()
+    const waits: number[] = []
+    for (let attempt = 1; ; attempt++) {
+      await until(async () => resolver.asked.length === attempt && (await isAtRest(1)))
+      const lock = await locks.find(idOf(1), 1)
+      if (lock?.state !== "pending") break
+      expect(lock.resolution?.imports[0]?.error).toBe("there is no such package")
+      waits.push((lock.retryAt ?? 0) - clock.at)
+      clock.at = (lock.retryAt ?? 0) - 1
+      await wakeInVain(job)
+      expect(resolver.asked).toHaveLength(attempt)
+      clock.at += 1
+      job.wake()
+    }
+    expect(waits).toEqual([5_000, 30_000, 120_000, 600_000])
+    expect(await stateOf(1)).toBe("failed")
+    await until(async () => noted.length === 1)
+  })
+
+  const isAtRest = async (number: number) => {
+    const lock = await locks.find(idOf(number), 1)
+    return lock?.state !== "pending" || lock.retryAt !== null
+  }
+
+  test("takes a mistake of the resolver for something that may pass", async () => {
+    resolver.failure = new Error("a mistake")
+    await addVal(1)
+    startJob({ limits: { backoffMs: [] } })
+    await untilState(1, "failed")
+    const reason = { error: "the server made a mistake", resolved: null, places: [] }
+    expect((await locks.find(idOf(1), 1))?.resolution?.imports).toMatchObject([
+      { specifier: "npm:a", ...reason },
+      { specifier: "npm:b", ...reason },
+    ])
+    expect(errors).toEqual([resolver.failure])
+  })
+
+  test("does not wait for ever, also for one that does not listen", async () => {
+    await addVal(1)
+    startJob({ resolver: { resolve: async () => (await never) as never }, resolveMsMax: 1, limits: { backoffMs: [], overtimeMs: 1 } })
+    await untilState(1, "failed")
+    expect((await locks.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe("fetching it took too long")
+    expect(errors).toEqual([])
+  })
+
+  test("does several at once, but one for each owner", async () => {
+    resolver.gate = never
+    for (const [number, owner] of [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [4, 2],
+      [5, 3],
+    ] as const) {
+      clock.at += 1
+      await addVal(number, `import "npm:a" // ${number}`, owner)
+    }
+    const askedFor = () => resolver.asked.map((code) => code.at(-1))
+    const narrow = startJob({ limits: { atOnceMax: 2 } })
+    await until(async () => resolver.asked.length === 2)
+    narrow.wake()
+    await narrow.stop()
+    expect(askedFor()).toEqual(["1", "4"])
+
+    clock.at += 1
+    resolver.asked.length = 0
+    startJob({ limits: { atOnceMax: 9 } })
+    await until(async () => idle > 0)
+    expect(askedFor().sort()).toEqual(["2", "4", "5"])
+  })
+
+  test("stop breaks off what is under way, which another may do at once and counts for nothing", async () => {
+    resolver.gate = never
+    await addVal(1)
+    const job = startJob()
+    await until(async () => resolver.asked.length === 1)
+    await job.stop()
+    expect(await locks.find(idOf(1), 1)).toMatchObject({ state: "pending", retryAt: clock.at })
+    const claim = await locks.claim({ at: clock.at, until: clock.at + 1, busyOwners: [] })
+    expect(claim?.attempts).toBe(1)
+    clock.at += 1
+    resolver.gate = undefined
+    resolver.add("npm:a", 1)
+    startJob()
+    await untilState(1, "ready")
+    expect(errors).toEqual([])
+  })
+
+  test("does what a node that died had begun, when its time is over", async () => {
+    resolver.add("npm:a", 1)
+    await addVal(1)
+    await locks.claim({ at: clock.at, until: clock.at + 500, busyOwners: [] })
+    const job = startJob()
+    clock.at += 499
+    await wakeInVain(job)
+    expect(resolver.asked).toEqual([])
+    clock.at += 1
+    job.wake()
+    await untilState(1, "ready")
+  })
+
+  test("gives up what nodes have died over again and again", async () => {
+    await addVal(1)
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      await locks.claim({ at: clock.at, until: clock.at + 10, busyOwners: [] })
+      clock.at += 10
+    }
+    startJob()
+    await untilState(1, "failed")
+    expect(resolver.asked).toEqual([])
+    expect((await locks.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe("it was tried too often")
+  })
+
+  test("shares the work with other nodes: nothing is done twice", async () => {
+    resolver.add("npm:a", 1)
+    for (let number = 1; number <= 6; number++) await addVal(number)
+    const nodes = await Promise.all([openAgain(database), openAgain(database)])
+    for (const db of nodes) startJob({ locks: createLockStore(db), versions: createVersionStore(db), limits: { atOnceMax: 1 } })
+    for (let number = 1; number <= 6; number++) await untilState(number, "ready")
+    expect(resolver.asked).toHaveLength(6)
+    await Promise.all(jobs.map((job) => job.stop()))
+    await Promise.all(nodes.map((db) => db.stop()))
+    expect(errors).toEqual([])
+  })
+
+  test("looks by itself now and then", async () => {
+    resolver.add("npm:a", 1)
+    startJob({ limits: { pollMs: 1 } })
+    await addVal(1)
+    await untilState(1, "ready")
+  })
+
+  test("leaves alone a val that was deleted meanwhile", async () => {
+    const gate = Promise.withResolvers<void>()
+    resolver.gate = gate.promise
+    await addVal(1)
+    const job = startJob()
+    await until(async () => resolver.asked.length === 1)
+    await createValStore(database.db).delete(idOf(1), () => {})
+    gate.resolve()
+    // Whoever has done their work looks for more.
+    await until(async () => idle > 0)
+    await job.stop()
+    expect([noted, errors]).toEqual([[], []])
+  })
+
+  test("leaves alone a val that was deleted before it looked", async () => {
+    await addVal(1)
+    startJob({ versions: { find: async () => undefined } })
+    await until(async () => idle > 0)
+    expect([resolver.asked, errors]).toEqual([[], []])
+  })
+
+  test("tells of a database that is away, and goes on when it is back", async () => {
+    resolver.add("npm:a", 1)
+    await addVal(1)
+    const away = new Error("away")
+    let isAway = true
+    const job = startJob({ locks: { ...locks, claim: (options) => (isAway ? Promise.reject(away) : locks.claim(options)) } })
+    await until(async () => errors.length > 0)
+    expect(errors).toEqual([away])
+    isAway = false
+    job.wake()
+    await untilState(1, "ready")
+  })
+})
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(1)
+}

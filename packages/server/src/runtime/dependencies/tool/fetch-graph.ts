@@ -1,0 +1,71 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { fetchInfo, findFetchError } from "./deno-info.ts"
+import { ModuleGraph } from "./module-graph.ts"
+import type { DenoPlace } from "./run-deno.ts"
+import type { Failure } from "./tool-messages.ts"
+
+/** Something to fetch. */
+export interface Wanted {
+  readonly specifier: string
+  readonly type: string | undefined
+}
+
+/** What could be fetched, and why the rest could not. */
+export interface Fetched<Import extends Wanted> {
+  readonly graph: ModuleGraph
+  readonly good: readonly Import[]
+  readonly failures: ReadonlyMap<Import, Failure>
+}
+
+/**
+ * Fetches what is wanted. One npm package that cannot be had keeps Deno from resolving all others, so what fails is left out and the rest
+ * fetched again; that is fast, since what is there already is not fetched twice.
+ */
+export async function fetchGraph<Import extends Wanted>(place: DenoPlace, wanted: readonly Import[]): Promise<Fetched<Import>> {
+  const failures = new Map<Import, Failure>()
+  const complete = new Set<Import>()
+  let left = wanted
+  for (;;) {
+    const graph = await readGraph(place, left)
+    const found = await findFailures(place, graph, left, complete)
+    if (found.size === 0) return { graph, good: left, failures }
+    for (const [one, failure] of found) failures.set(one, failure)
+    left = left.filter((one) => !found.has(one))
+  }
+}
+
+async function readGraph(place: DenoPlace, wanted: readonly Wanted[]): Promise<ModuleGraph> {
+  if (wanted.length === 0) return new ModuleGraph({ modules: [], redirects: {}, npmPackages: {} }, "")
+  const main = writeMain(place, wanted)
+  return new ModuleGraph(await fetchInfo(place, main), pathToFileURL(main).href)
+}
+
+/** Those that are broken; if there are none, those of the others that are. `complete` are those known to be all right without the rest. */
+async function findFailures<Import extends Wanted>(place: DenoPlace, graph: ModuleGraph, wanted: readonly Import[], complete: Set<Import>) {
+  const judged = wanted.flatMap((one) => {
+    const failure = graph.findFailure(one.specifier)
+    return failure && !(failure.kind === "incomplete" && complete.has(one)) ? [{ one, failure }] : []
+  })
+  const broken = judged.filter(({ failure }) => failure.kind === "broken")
+  const failures = new Map<Import, Failure>(broken.map(({ one, failure }) => [one, failure]))
+  if (broken.length > 0) return failures
+  for (const { one, failure } of judged) {
+    const message = await findFetchError(place, writeMain(place, [one]))
+    if (message !== undefined) failures.set(one, { message, from: "deno", about: null })
+    else if (failure.kind === "incomplete") complete.add(one)
+  }
+  // Each can be had alone, but not all of them together.
+  const unresolved = judged.filter(({ failure }) => failure.kind === "unresolved")
+  return failures.size > 0 ? failures : new Map<Import, Failure>(unresolved.map(({ one, failure }) => [one, failure]))
+}
+
+function writeMain(place: DenoPlace, wanted: readonly Wanted[]): string {
+  const path = join(place.cwd, "main.ts")
+  const lines = wanted.map(
+    ({ specifier, type }) => `import ${JSON.stringify(specifier)}${type === undefined ? "" : ` with { type: ${JSON.stringify(type)} }`};`,
+  )
+  writeFileSync(path, lines.join("\n"))
+  return path
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { parse } from "cjs-module-lexer"
+import type { BuildFailure, BuildOptions, Metafile, OnLoadResult, Plugin, PluginBuild } from "esbuild"
+import { build } from "esbuild"
+import { toOptions } from "./bundle-packages.ts"
+import { readObjectKeys } from "./read-object-keys.ts"
+import type { RemoteModules } from "./remote-modules.ts"
+
+/**
+ * The names that each specifier exports. For esbuild CommonJS exports nothing that it knows of, so for this it sees an ES module in the place
+ * of each CommonJS one, with the names that Node would find there. `inputs` say which ones these are.
+ */
+export async function listExports(
+  modules: RemoteModules,
+  specifiers: readonly string[],
+  inputs: Metafile["inputs"],
+  folder: string,
+): Promise<readonly (readonly string[])[]> {
+  const all = Object.entries(inputs).filter(([, { format }]) => format === "cjs")
+  const standIns: StandIns = { paths: new Set(all.map(([path]) => resolve(folder, path))), more: new Map() }
+  const options: BuildOptions & { metafile: true } = {
+    ...toOptions(folder),
+    format: "esm",
+    logLimit: 0,
+    plugins: [createPlugin(modules, specifiers, standIns)],
+    entryPoints: specifiers.map((_, index) => ({ in: `hamlet:entry/${index}`, out: `entry-${index}` })),
+  }
+  for (let round = 0; round < roundsMax; round++) {
+    const built = await build(options).catch((error: BuildFailure) => error)
+    if (!(built instanceof Error))
+      return specifiers.map((_, index) => findExports(built.metafile, resolve(folder, `entry-${index}.js`), folder))
+    if (!addMissing(standIns, built, folder)) break
+  }
+  // A namespace without names is still one, and everything is there under its default export.
+  return specifiers.map(() => ["default"])
+}
+
+/** What is missing in one module may show only when another is complete. */
+const roundsMax = 5
+
+interface StandIns {
+  readonly paths: Set<string>
+  /** Names that somebody imports from there, although nobody has found them there. */
+  readonly more: Map<string, Set<string>>
+}
+
+function findExports(metafile: Metafile, path: string, folder: string): readonly string[] {
+  const found = Object.entries(metafile.outputs).find(([name]) => resolve(folder, name) === path)
+  return found?.[1].exports ?? []
+}
+
+/** In the bundle it is no error to import from CommonJS what nobody can find there. False when that was not it. */
+function addMissing({ more }: StandIns, { errors }: BuildFailure, folder: string): boolean {
+  for (const { text } of errors) {
+    const [, file, name] = /^No matching export in "(.+)" for import "(.+)"$/.exec(text) ?? []
+    if (file === undefined || name === undefined) return false
+    const path = resolve(folder, file)
+    more.set(path, (more.get(path) ?? new Set()).add(name))
+  }
+  return errors.length > 0
+}
+
+function createPlugin(modules: RemoteModules, specifiers: readonly string[], standIns: StandIns): Plugin {
+  return {
+    name: "exports",
+    setup(plugin) {
+      plugin.onResolve({ filter: /^hamlet:entry\// }, ({ path }) => {
+        const index = Number(path.slice("hamlet:entry/".length))
+        return modules.resolve(plugin, specifiers[index] ?? "")
+      })
+      plugin.onResolve({ filter: /./ }, (args) => modules.resolveFrom(plugin, args))
+      plugin.onLoad({ filter: /\.(?:json|node)$/ }, () => ({ contents: "export default 0", loader: "js" }))
+      plugin.onLoad({ filter: /./, namespace: "file" }, async ({ path }) => {
+        const loaded = modules.load(path)
+        if (loaded?.loader === "json") return { contents: "export default 0", loader: "js" }
+        return loaded ?? (standIns.paths.has(path) ? await toStandIn(plugin, path, standIns) : undefined)
+      })
+    },
+  }
+}
+
+/** `export *` leaves out `default`, which CommonJS always has and of which there is one. */
+async function toStandIn(plugin: PluginBuild, path: string, standIns: StandIns): Promise<OnLoadResult> {
+  const { exports, reexports } = readNames(path)
+  const resolveDir = resolve(path, "..")
+  const found = await Promise.all(reexports.map((name) => plugin.resolve(name, { kind: "require-call", resolveDir, importer: path })))
+  const stars = found.filter(({ errors, external, path: target }) => errors.length === 0 && !external && target !== path)
+  // The bundle need not have it: Node looks at the last file that is named, even if it is the one for development.
+  for (const one of stars) if (/\.c?js$/.test(one.path)) standIns.paths.add(one.path)
+  const names = [...new Set([...exports, ...(standIns.more.get(path) ?? []), "default"])].filter((name) => name.isWellFormed())
+  const lines = [
+    ...stars.map((one) => `export * from ${JSON.stringify(one.path)}`),
+    `export { ${names.map((name) => `it as ${JSON.stringify(name)}`).join(", ")} }`,
+  ]
+  return { contents: `const it = 0\n${lines.join("\n")}`, loader: "js" }
+}
+
+/** What Node finds, and what Deno finds beyond it. */
+function readNames(path: string): { readonly exports: readonly string[]; readonly reexports: readonly string[] } {
+  const code = readFileSync(path, "utf8")
+  const { keys, spreads } = readObjectKeys(code)
+  try {
+    const { exports, reexports } = parse(code)
+    return { exports: [...exports, ...keys], reexports: [...new Set([...reexports, ...spreads])] }
+  } catch {
+    // The lexer gives up where the runtime may not; then there is the default export.
+    return { exports: keys, reexports: spreads }
+  }
+}

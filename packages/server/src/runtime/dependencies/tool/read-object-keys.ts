@@ -1,0 +1,61 @@
+import { skipTrivia } from "./skip-trivia.ts"
+
+/**
+ * The keys of the objects that code assigns to `module.exports`, and the specifiers of what it spreads into them. Node's own lexer gives up at
+ * the first value that is more than a name, where Deno goes on; packages are imported in both ways. What is no plain key is left out, and
+ * what cannot be followed ends the list.
+ */
+export function readObjectKeys(code: string): { readonly keys: readonly string[]; readonly spreads: readonly string[] } {
+  const keys = new Set<string>()
+  const spreads = new Set<string>()
+  for (const { 0: start, index } of code.matchAll(/\bmodule\.exports\s*=\s*\{/g)) readObject(code, index + start.length, keys, spreads)
+  return { keys: [...keys], spreads: [...spreads] }
+}
+
+const keyPattern =
+  /(?:(?:async|get|static)\s+(?=[\w$"']))?\*?\s*(?:([\p{ID_Start}$_][\p{ID_Continue}$]*)|"([^"\\\n]*)"|'([^'\\\n]*)')\s*(?=[:,}(])/uy
+const spreadPattern = /\.\.\.\s*require\(\s*["']([^"'\\\n]+)["']\s*\)/y
+
+/** From after the opening brace. */
+function readObject(code: string, from: number, keys: Set<string>, spreads: Set<string>): void {
+  let at = skipTrivia(code, from)
+  while (at < code.length && code.charAt(at) !== "}") {
+    keyPattern.lastIndex = at
+    spreadPattern.lastIndex = at
+    const [, plain, double, single] = keyPattern.exec(code) ?? []
+    const key = plain ?? double ?? single
+    const spread = spreadPattern.exec(code)?.[1]
+    if (key !== undefined) keys.add(key)
+    if (spread !== undefined) spreads.add(spread)
+    const end = skipValue(code, at)
+    if (end === undefined) return
+    at = skipTrivia(code, code.charAt(end) === "," ? end + 1 : end)
+  }
+}
+
+/** To the comma or the brace that ends it. */
+function skipValue(code: string, from: number): number | undefined {
+  let depth = 0
+  let before = ","
+  for (let at = skipTrivia(code, from); at < code.length; at = skipTrivia(code, at)) {
+    const char = code.charAt(at)
+    if (depth === 0 && (char === "," || char === "}")) return at
+    if ("([{".includes(char)) depth += 1
+    if (")]}".includes(char)) depth -= 1
+    if (depth < 0) return undefined
+    const literal = matchLiteral(code, at, before)
+    at += literal?.length ?? 1
+    before = literal === undefined ? char : '"'
+  }
+  return undefined
+}
+
+const textPattern = /"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|`(?:[^`\\$]|\\[\s\S]|\$(?!\{))*`/y
+const regexPattern = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y
+
+/** A text, or a regular expression where a value may begin. */
+function matchLiteral(code: string, at: number, before: string): string | undefined {
+  textPattern.lastIndex = at
+  regexPattern.lastIndex = at
+  return textPattern.exec(code)?.[0] ?? ("(,=:[!&|?{};>".includes(before) ? regexPattern.exec(code)?.[0] : undefined)
+}

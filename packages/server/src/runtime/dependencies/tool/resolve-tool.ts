@@ -1,0 +1,31 @@
+/** Fetches and bundles what code imports, and runs none of it. Started by the server in a sandbox, with where things are as its argument. */
+import { mkdirSync, readFileSync, realpathSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import type { ToolPaths } from "../../sandbox/tool-command.ts"
+import type { DenoPlace } from "./run-deno.ts"
+import { joinAnswer, type ResolveRequest } from "./tool-messages.ts"
+
+const paths = JSON.parse(process.argv[2] ?? "{}") as ToolPaths
+// esbuild reads it when it is loaded.
+process.env.ESBUILD_BINARY_PATH = paths.helpers.esbuild
+const request = JSON.parse(readFileSync(0, "utf8")) as ResolveRequest
+const { resolveCode } = await import("./resolve-code.ts")
+const { answer, bundle } = await resolveCode(createPlace(), request, (found) => writeAll(joinAnswer({ found })))
+writeAll(joinAnswer(answer, bundle))
+process.exit(0)
+
+/** The work is done in a folder of its own, so that paths in it are short and always the same. */
+function createPlace(): DenoPlace {
+  // As esbuild sees it, without links.
+  const cwd = join(realpathSync(paths.scratch), "work")
+  mkdirSync(cwd)
+  const proxy = `unix:${paths.run}/out.sock`
+  const registries = { NPM_CONFIG_REGISTRY: request.npmRegistry, JSR_URL: request.jsrUrl }
+  const home = { DENO_DIR: join(paths.scratch, "deno"), HOME: paths.scratch }
+  const env = { ...home, ...registries, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" }
+  return { deno: paths.deno, cwd, env }
+}
+
+function writeAll(bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at)
+}

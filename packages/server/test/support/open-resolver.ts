@@ -1,0 +1,133 @@
+// What the tests of the resolver share.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Bundle, LockedImport, ResolvedCode } from "../../src/domain/locks.ts"
+import { type ResolverLimits, resolverLimits } from "../../src/runtime/dependencies/resolver-limits.ts"
+import { type ResolverDeps, SandboxedResolver } from "../../src/runtime/dependencies/sandboxed-resolver.ts"
+import { sandboxLimits } from "../../src/runtime/sandbox/sandbox-limits.ts"
+import type { Sandboxes, SandboxOptions } from "../../src/runtime/sandbox/sandboxes.ts"
+import { denoPath, openSandboxes } from "../../src/runtime/sandbox/testing/sandbox-testing.ts"
+import { FakeRegistry } from "./fake-registry.ts"
+import { openForwardingDoor } from "./forwarding-door.ts"
+
+/** A resolver with a registry of its own. Disposing fails if anything has reported an error or was left behind. */
+export interface OpenResolver extends AsyncDisposable {
+  readonly registry: FakeRegistry
+  readonly resolver: SandboxedResolver
+  readonly sandboxes: Sandboxes
+  readonly dataDir: string
+  /** What the resolver has reported. Whoever expects something empties it. */
+  readonly errors: unknown[]
+  resolve(code: string): Promise<ResolvedCode>
+}
+
+export interface ResolverTestOptions extends Partial<Pick<ResolverDeps, "npmRegistry" | "openDoor">> {
+  readonly isolation?: SandboxOptions["isolation"]
+  readonly usesCgroups?: boolean
+  readonly limits?: Partial<ResolverLimits>
+}
+
+export async function openResolver(options: ResolverTestOptions = {}): Promise<OpenResolver> {
+  const { isolation = "auto", usesCgroups = true } = options
+  const open = await openSandboxes({ isolation, usesCgroups })
+  // The one with which the isolation was tried would be taken for a trace of the resolver.
+  await (await open.sandboxes.launch()).stop()
+  const registry = new FakeRegistry()
+  const errors: unknown[] = []
+  const resolver = new SandboxedResolver({
+    tools: async () => open.sandboxes,
+    importHosts: { baseUrls: ["http://localhost:8080"] },
+    npmRegistry: registry.npmUrl,
+    jsrUrl: registry.jsrUrl,
+    openDoor: (path, { note }) => openForwardingDoor(path, note),
+    ...options,
+    limits: { ...resolverLimits, ...options.limits },
+    onError: (error) => errors.push(error),
+  })
+  return {
+    registry,
+    resolver,
+    sandboxes: open.sandboxes,
+    dataDir: open.dataDir,
+    errors,
+    resolve: (code) => resolver.resolve({ code, signal: new AbortController().signal }),
+    async [Symbol.asyncDispose]() {
+      await resolver.stop()
+      await registry.stop()
+      await open[Symbol.asyncDispose]()
+      if (errors.length > 0) throw new AggregateError(errors, "The resolver reported errors")
+    },
+  }
+}
+
+/** The import of a specifier. */
+export function importOf(resolved: ResolvedCode, specifier: string): LockedImport {
+  const found = resolved.imports.find((one) => one.specifier === specifier)
+  if (!found) throw new Error(`There is no import of "${specifier}", only ${JSON.stringify(resolved.imports.map((one) => one.specifier))}`)
+  return found
+}
+
+/** The pieces of the code that an import stands for. */
+export function readPlaces(code: string, { places }: LockedImport): string[] {
+  return places.map(({ start, end }) => code.slice(start, end))
+}
+
+/**
+ * Evaluates a bundle on Deno as the guest does, and gives what `body` returns, the body of an async function that gets `packages`, the
+ * namespaces by specifier, as getters. Fails if V8 did not take the cache.
+ */
+export async function runBundle(resolved: ResolvedCode, body: string): Promise<unknown> {
+  if (!resolved.bundle) throw new Error(`There is no bundle: ${JSON.stringify(resolved.imports)}`)
+  const folder = mkdtempSync(join(tmpdir(), "hamlet-bundle-"))
+  try {
+    writeBundle(folder, resolved.bundle)
+    const entries = resolved.imports.filter(({ error }) => error === null).map(({ specifier, entry }) => [specifier, entry])
+    writeFileSync(join(folder, "main.js"), toProgram(folder, entries, body))
+    const heapMegabytes = sandboxLimits.heapBytesMax / 1024 ** 2
+    const switches = ["--quiet", "--no-prompt", "--no-config", "--no-lock", "--no-npm", "--cached-only", "--no-code-cache"]
+    const flags = [...switches, "--allow-env", `--allow-read=${folder}`, `--v8-flags=--max-old-space-size=${heapMegabytes}`]
+    const child = Bun.spawn([denoPath, "run", ...flags, join(folder, "main.js")], {
+      env: { DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
+      stdout: "pipe",
+      stderr: "pipe",
+    })
+    const [out, said] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    if ((await child.exited) !== 0) throw new Error(said)
+    const { value, isRejected } = JSON.parse(out) as { value: unknown; isRejected: boolean }
+    if (isRejected) throw new Error("V8 did not take the cache")
+    return value
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function writeBundle(folder: string, { code, cache }: Bundle): void {
+  writeFileSync(join(folder, "bundle.js"), code)
+  writeFileSync(join(folder, "bundle.cache"), cache ?? "")
+}
+
+function toProgram(folder: string, entries: readonly unknown[], body: string): string {
+  // As in the guest's protocol. V8 takes the cache for no other text.
+  const [before, after, name] = ["(function(module,exports,require){", "\n})", "packages.js"]
+  return `
+import { Script } from "node:vm"
+import process from "node:process"
+const code = Deno.readTextFileSync(${JSON.stringify(join(folder, "bundle.js"))})
+const cachedData = Deno.readFileSync(${JSON.stringify(join(folder, "bundle.cache"))})
+const script = new Script(${JSON.stringify(before)} + code + ${JSON.stringify(after)}, { filename: ${JSON.stringify(name)}, cachedData })
+const isRejected = script.cachedDataRejected !== false
+const module = { exports: {} }
+const require = (name) => {
+  const found = process.getBuiltinModule(name)
+  if (!found) throw Object.assign(new Error("Cannot find module " + name), { code: "MODULE_NOT_FOUND" })
+  return found
+}
+script.runInThisContext()(module, module.exports, require)
+const packages = {}
+for (const [specifier, entry] of ${JSON.stringify(entries)})
+  Object.defineProperty(packages, specifier, { get: () => module.exports[entry](), enumerable: true })
+const value = await (async () => { ${body} })()
+console.log(JSON.stringify({ value, isRejected }))
+`
+}
