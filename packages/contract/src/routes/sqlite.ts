@@ -1,0 +1,31 @@
+import { z } from "zod"
+import { route } from "../route.ts"
+import { batchSqlBody, executeSqlBody, resultSet } from "../sql.ts"
+
+/** The caller's own SQLite database. */
+export const sqliteRoutes = {
+  executeSql: route({
+    method: "post",
+    path: "/v1/sqlite/execute",
+    tag: "SQLite",
+    summary: "Run a statement in the caller's database",
+    auth: "required",
+    scope: "sqlite:read",
+    scopeToWrite: "sqlite:write",
+    body: executeSqlBody,
+    answers: { 200: resultSet },
+    errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable"],
+  }),
+  batchSql: route({
+    method: "post",
+    path: "/v1/sqlite/batch",
+    tag: "SQLite",
+    summary: "Run statements in the caller's database, all of them or none",
+    auth: "required",
+    scope: "sqlite:read",
+    scopeToWrite: "sqlite:write",
+    body: batchSqlBody,
+    answers: { 200: z.array(resultSet) },
+    errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable"],
+  }),
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "bun:test"
+import type { Scope } from "@hamlet/contract"
+import { AppError } from "./app-error.ts"
+import type { Caller } from "./caller.ts"
+import { batchSql, executeSql, noOwnerDatabases, type OwnerDatabases, type SqlOutcome, type SqlRequest } from "./owner-databases.ts"
+
+const statement = { sql: "select 1", args: [] }
+
+function callerWith(...scopes: Scope[]): Caller {
+  return { userId: "ada", username: "ada", tokenId: "token", scopes: new Set(scopes) }
+}
+
+/** Databases in which everything ends the same way, and what they were asked. */
+function databasesThat(outcome: SqlOutcome) {
+  const asked: SqlRequest[] = []
+  const ownerDatabases: OwnerDatabases = {
+    async run(request) {
+      asked.push(request)
+      return outcome
+    },
+    sizeOf: async () => 0,
+  }
+  return { deps: { ownerDatabases }, asked }
+}
+
+async function errorOf(work: Promise<unknown>): Promise<readonly [string, string]> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof AppError) return [error.code, error.message]
+  throw new Error(`no refusal but ${error}`)
+}
+
+describe("executeSql and batchSql", () => {
+  test("ask for the caller's own database, and say whether the token may write", async () => {
+    const json = Buffer.from("{}")
+    const { deps, asked } = databasesThat({ kind: "done", json })
+    expect(await executeSql(deps, callerWith("sqlite:read"), statement)).toBe(json)
+    expect(await batchSql(deps, callerWith("sqlite:read", "sqlite:write"), { statements: [statement, statement], mode: "write" })).toBe(
+      json,
+    )
+    expect(asked).toEqual([
+      { ownerId: "ada", mode: "single", statements: [statement], canWrite: false },
+      { ownerId: "ada", mode: "write", statements: [statement, statement], canWrite: true },
+    ])
+  })
+
+  test("name the scope that a token lacks to write, and the mode where it is not the token", async () => {
+    const { deps } = databasesThat({ kind: "write_refused" })
+    expect(await errorOf(executeSql(deps, callerWith("sqlite:read"), statement))).toEqual([
+      "missing_scope",
+      "Cannot do this: the token does not have the required permissions (scope sqlite:write)",
+    ])
+    const reader = batchSql(deps, callerWith("sqlite:write"), { statements: [statement], mode: "read" })
+    expect(await errorOf(reader)).toEqual(["sql_failed", "Cannot write to the database: the mode of the batch is read"])
+  })
+
+  test.each<readonly [SqlOutcome, readonly [string, string]]>([
+    [{ kind: "failed", message: "no such table: x" }, ["sql_failed", "Cannot run the statement: no such table: x"]],
+    [{ kind: "failed", message: "no such table: x", index: 2 }, ["sql_failed", "Cannot run statement 3: no such table: x"]],
+    [{ kind: "full", message: "it is" }, ["quota_exceeded", "Cannot write to the database: it is"]],
+    [{ kind: "overloaded" }, ["rate_limited", "Cannot run the statement: too many are waiting for their turn"]],
+    [{ kind: "unavailable", message: "it is" }, ["database_unavailable", "Cannot use the database: it is"]],
+  ])("%j is told", async (outcome, error) => {
+    const { deps } = databasesThat(outcome)
+    expect(await errorOf(executeSql(deps, callerWith("sqlite:write"), statement))).toEqual(error)
+  })
+})
+
+test("noOwnerDatabases refuses to run anything, and says what an operator can do", async () => {
+  const [code, message] = await errorOf(executeSql({ ownerDatabases: noOwnerDatabases }, callerWith("sqlite:write"), statement))
+  expect(code).toBe("sqlite_unavailable")
+  expect(message).toContain("HAMLET_DATA_DIR_SHARED")
+  expect(await noOwnerDatabases.sizeOf("ada")).toBe(0)
+})

@@ -1,0 +1,97 @@
+import type { SqlArgs } from "@hamlet/contract"
+import { AppError } from "./app-error.ts"
+import { assertAccess, type Caller } from "./caller.ts"
+
+/** A statement and the values of its parameters, in order or by their names. */
+export interface SqlStatement {
+  readonly sql: string
+  readonly args: SqlArgs
+}
+
+/** How several statements run together: whether they may write, and whether that is decided at once or with the first that does. */
+export type BatchMode = "write" | "read" | "deferred"
+
+/** What is to be done in the database of a user. */
+export interface SqlRequest {
+  readonly ownerId: string
+  /** `single` for one statement, the result of which is given as it is; otherwise a transaction, and a list of results. */
+  readonly mode: "single" | BatchMode
+  readonly statements: readonly SqlStatement[]
+  /** Otherwise whatever writes is refused, in every mode. */
+  readonly canWrite: boolean
+}
+
+/** How it ended. The results are the bytes of JSON already: they may be megabytes, and nobody in this process looks into them. */
+export type SqlOutcome =
+  | { readonly kind: "done"; readonly json: Uint8Array }
+  /** `index` is the statement's, where one is to blame. */
+  | { readonly kind: "failed"; readonly message: string; readonly index?: number | undefined }
+  | { readonly kind: "write_refused" }
+  | { readonly kind: "full"; readonly message: string }
+  | { readonly kind: "overloaded" }
+  | { readonly kind: "unavailable"; readonly message: string }
+
+/** The SQLite databases of users, one for each. A user has one from the first statement on. */
+export interface OwnerDatabases {
+  run(request: SqlRequest): Promise<SqlOutcome>
+  /** How many bytes the database of a user takes on the disk; 0 where there is none. */
+  sizeOf(ownerId: string): Promise<number>
+}
+
+/** What the rules of databases need. */
+export interface OwnerDatabaseDeps {
+  readonly ownerDatabases: OwnerDatabases
+}
+
+/** The result of a statement in the caller's database, as JSON. */
+export function executeSql(deps: OwnerDatabaseDeps, caller: Caller, statement: SqlStatement): Promise<Uint8Array> {
+  return run(deps, caller, { mode: "single", statements: [statement] })
+}
+
+/** The results of statements that are all run or none, as JSON. */
+export function batchSql(
+  deps: OwnerDatabaseDeps,
+  caller: Caller,
+  batch: { readonly statements: readonly SqlStatement[]; readonly mode: BatchMode },
+): Promise<Uint8Array> {
+  return run(deps, caller, batch)
+}
+
+/** For a server on which nobody can have a database, since its nodes would each have another. */
+export const noOwnerDatabases: OwnerDatabases = {
+  async run() {
+    throw new AppError(
+      "sqlite_unavailable",
+      "Cannot run SQL: this server keeps its data in PostgreSQL, and its nodes have no data folder in common (HAMLET_DATA_DIR_SHARED)",
+    )
+  },
+  sizeOf: () => Promise.resolve(0),
+}
+
+async function run(deps: OwnerDatabaseDeps, caller: Caller, request: Pick<SqlRequest, "mode" | "statements">): Promise<Uint8Array> {
+  const canWrite = caller.scopes.has("sqlite:write")
+  const outcome = await deps.ownerDatabases.run({ ...request, ownerId: caller.userId, canWrite })
+  if (outcome.kind === "done") return outcome.json
+  // Whether a statement writes is known only to the database, once it has read it.
+  if (outcome.kind === "write_refused") assertAccess({ auth: "required", scope: "sqlite:write" }, caller)
+  throw toError(outcome)
+}
+
+function toError(outcome: Exclude<SqlOutcome, { kind: "done" }>): AppError {
+  switch (outcome.kind) {
+    case "failed":
+      return new AppError("sql_failed", `Cannot run ${toName(outcome.index)}: ${outcome.message}`)
+    case "write_refused":
+      return new AppError("sql_failed", "Cannot write to the database: the mode of the batch is read")
+    case "full":
+      return new AppError("quota_exceeded", `Cannot write to the database: ${outcome.message}`)
+    case "overloaded":
+      return new AppError("rate_limited", "Cannot run the statement: too many are waiting for their turn")
+    case "unavailable":
+      return new AppError("database_unavailable", `Cannot use the database: ${outcome.message}`)
+  }
+}
+
+function toName(index: number | undefined): string {
+  return index === undefined ? "the statement" : `statement ${index + 1}`
+}

@@ -1,0 +1,162 @@
+import { constants } from "node:sqlite"
+import { allowedFunctions, allowedModules, allowedPragmas, refusedTables } from "./allowed-sql.ts"
+import { StatementError } from "./statement-error.ts"
+
+/** What is known of a statement once SQLite has read it. */
+export interface StatementTraits {
+  /** It leaves the database as it is. */
+  readonly isRead: boolean
+  /** It inserts, updates or deletes rows, so that it makes sense to count them. */
+  readonly isChange: boolean
+  readonly isInsert: boolean
+}
+
+/** Something that SQLite asks about. What the texts mean depends on the action. */
+interface Question {
+  readonly action: number
+  readonly first: string
+  readonly second: string | null
+  readonly database: string | null
+  /** The trigger or view that it comes from. */
+  readonly source: string | null
+}
+
+/**
+ * Decides what statements may do. SQLite asks when it reads a statement, once for each thing that the statement would do, whatever way it is
+ * written: so nothing has to be found in the text. It asks again for what statements cause on the way, such as the pragma in a table function.
+ */
+export interface Authorizer {
+  /** For SQLite to call. Before the first `guard` the statements are our own, to which everything is allowed. */
+  decide(action: number, first: string | null, second: string | null, database: string | null, source: string | null): number
+  /** Has SQLite read or run a statement of a user. Where it is refused something, the error says why. */
+  guard<T>(isInBatch: boolean, work: () => T): { readonly result: T; readonly traits: StatementTraits }
+}
+
+/** What a statement has turned out to be so far. */
+interface Notes {
+  readonly isInBatch: boolean
+  refusal?: string
+  isWrite: boolean
+  isDefinition: boolean
+  isChange: boolean
+  isInsert: boolean
+}
+
+/** An authorizer for one connection. */
+export function createAuthorizer(): Authorizer {
+  let notes: Notes | undefined
+  return {
+    decide(action, first, second, database, source) {
+      if (!notes) return constants.SQLITE_OK
+      const refusal = findRefusal(notes, { action, first: first ?? "", second, database, source })
+      if (refusal === undefined) return constants.SQLITE_OK
+      notes.refusal ??= refusal
+      return constants.SQLITE_DENY
+    },
+    guard(isInBatch, work) {
+      const taken: Notes = { isInBatch, isWrite: false, isDefinition: false, isChange: false, isInsert: false }
+      notes = taken
+      try {
+        return { result: work(), traits: toTraits(taken) }
+      } catch (error) {
+        throw taken.refusal === undefined ? error : new StatementError(`not authorized: ${taken.refusal}`)
+      } finally {
+        notes = undefined
+      }
+    },
+  }
+}
+
+function toTraits({ isWrite, isDefinition, isChange, isInsert }: Notes): StatementTraits {
+  const isCounted = isChange && !isDefinition
+  return { isRead: !isWrite, isChange: isCounted, isInsert: isCounted && isInsert }
+}
+
+function findRefusal(notes: Notes, question: Question): string | undefined {
+  const { action, first, second } = question
+  switch (action) {
+    case constants.SQLITE_SELECT:
+    case constants.SQLITE_RECURSIVE:
+      return undefined
+    case constants.SQLITE_READ:
+      return isHidden(first.toLowerCase()) ? `the table ${first} is not available` : undefined
+    case constants.SQLITE_FUNCTION:
+      return allowedFunctions.has((second ?? "").toLowerCase()) ? undefined : `the function ${second} is not available`
+    case constants.SQLITE_PRAGMA:
+      return findPragmaRefusal(notes, first.toLowerCase(), second)
+    case constants.SQLITE_INSERT:
+    case constants.SQLITE_UPDATE:
+    case constants.SQLITE_DELETE:
+      noteChange(notes, question)
+      return undefined
+    default:
+      return findDefinitionRefusal(notes, question)
+  }
+}
+
+function isHidden(table: string): boolean {
+  return refusedTables.has(table) || (table.startsWith(pragmaPrefix) && !allowedPragmas.has(table.slice(pragmaPrefix.length)))
+}
+
+function findPragmaRefusal(notes: Notes, name: string, value: string | null): string | undefined {
+  const use = allowedPragmas.get(name)
+  if (use === undefined) return `the pragma ${name} is not available`
+  if (value === null || use === "ask") return undefined
+  notes.isWrite = true
+  notes.isDefinition = true
+  if (use === "set" || (use === "set_on" && onPattern.test(value)) || (use === "set_in_batch" && notes.isInBatch)) return undefined
+  return `the pragma ${name} cannot be set to ${value}${use === "set_in_batch" ? " outside of a batch" : ""}`
+}
+
+/** What triggers do is not counted. */
+function noteChange(notes: Notes, { action, source }: Question): void {
+  notes.isWrite = true
+  if (source !== null) return
+  notes.isChange = true
+  notes.isInsert ||= action === constants.SQLITE_INSERT
+}
+
+function findDefinitionRefusal(notes: Notes, { action, second, database }: Question): string | undefined {
+  notes.isWrite = true
+  notes.isDefinition = true
+  if (action === constants.SQLITE_CREATE_VTABLE && !allowedModules.has((second ?? "").toLowerCase()))
+    return `virtual tables of ${second} are not available`
+  if (definitions.has(action)) return database === "temp" ? noTemporary : undefined
+  if (transactions.has(action)) return "a transaction is what a batch is, and nothing else"
+  if (action === constants.SQLITE_ATTACH) return "there is no other database, and none is written elsewhere (ATTACH, VACUUM)"
+  return temporaries.has(action) ? noTemporary : "this is not available"
+}
+
+const pragmaPrefix = "pragma_"
+const onPattern = /^(on|1|true|yes)$/i
+/** They would be there for some of the statements that follow, and not for others. */
+const noTemporary = "temporary tables, views and triggers are not available"
+
+const transactions: ReadonlySet<number> = new Set([constants.SQLITE_TRANSACTION, constants.SQLITE_SAVEPOINT])
+
+const definitions: ReadonlySet<number> = new Set([
+  constants.SQLITE_CREATE_INDEX,
+  constants.SQLITE_CREATE_TABLE,
+  constants.SQLITE_CREATE_TRIGGER,
+  constants.SQLITE_CREATE_VIEW,
+  constants.SQLITE_CREATE_VTABLE,
+  constants.SQLITE_DROP_INDEX,
+  constants.SQLITE_DROP_TABLE,
+  constants.SQLITE_DROP_TRIGGER,
+  constants.SQLITE_DROP_VIEW,
+  constants.SQLITE_DROP_VTABLE,
+  constants.SQLITE_ALTER_TABLE,
+  constants.SQLITE_REINDEX,
+  constants.SQLITE_ANALYZE,
+])
+
+const temporaries: ReadonlySet<number> = new Set([
+  constants.SQLITE_CREATE_TEMP_INDEX,
+  constants.SQLITE_CREATE_TEMP_TABLE,
+  constants.SQLITE_CREATE_TEMP_TRIGGER,
+  constants.SQLITE_CREATE_TEMP_VIEW,
+  constants.SQLITE_DROP_TEMP_INDEX,
+  constants.SQLITE_DROP_TEMP_TABLE,
+  constants.SQLITE_DROP_TEMP_TRIGGER,
+  constants.SQLITE_DROP_TEMP_VIEW,
+])

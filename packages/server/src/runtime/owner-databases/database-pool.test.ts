@@ -1,0 +1,231 @@
+import { describe, expect, test } from "bun:test"
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { openDatabases, type TestOwner } from "./database-testing.ts"
+
+const endless = "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
+
+describe("DatabasePool", () => {
+  test("gives each owner a database of their own, in a folder that is nobody else's", async () => {
+    await using databases = await openDatabases()
+    const [ada, bob] = [databases.owner(), databases.owner()]
+    await ada.execute("create table t (a)")
+    expect(await bob.execute("select * from t")).toMatchObject({ kind: "failed", message: "no such table: t" })
+    await bob.execute("create table t (a, b)")
+    expect(await ada.rows("select count(*) from pragma_table_info('t')")).toEqual([[1]])
+    expect(statSync(databases.folder).mode & 0o777).toBe(0o700)
+  })
+
+  test("refuses an owner whose id is the name of a file elsewhere", async () => {
+    await using databases = await openDatabases()
+    for (const id of ["../hamlet", "", "x".repeat(36), `../${"a".repeat(33)}`])
+      await expect(databases.owner(id).execute("select 1")).rejects.toThrow("this is no id")
+  })
+
+  test("keeps what was acknowledged when a process is killed in the middle of a transaction, and nothing else", async () => {
+    await using databases = await openDatabases()
+    const owner = databases.owner()
+    await owner.execute("create table t (a)")
+    for (let round = 0; round < 5; round++) {
+      await owner.execute("insert into t values (?)", [round])
+      const [pid = 0] = databases.pool.pids
+      const lost = owner.batch(["insert into t values (-1)", "delete from t where a >= 0", endless])
+      await untilBusy(pid)
+      process.kill(pid, "SIGKILL")
+      expect(await lost).toEqual({ kind: "failed", message: "interrupted: the process that ran it ended" })
+      expect(await owner.rows("select a from t order by a")).toEqual(Array.from({ length: round + 1 }, (_, index) => [index]))
+    }
+    expect(await owner.rows("pragma integrity_check")).toEqual([["ok"]])
+  })
+
+  test("kills a statement that takes too long, and runs everything that waited behind it", async () => {
+    await using databases = await openDatabases({ msMax: 300, limits: { processesMax: 1 } })
+    const [ada, bob] = [databases.owner(), databases.owner()]
+    await ada.execute("create table t (a)")
+    await bob.execute("create table t (a)")
+    const slow = ada.batch(["insert into t values (1)", endless])
+    const others = [
+      ada.execute("insert into t values (2)"),
+      bob.execute("insert into t values (3)"),
+      ada.execute("insert into t values (4)"),
+    ]
+    expect(await slow).toEqual({ kind: "failed", message: "interrupted: it took longer than 0.3 s" })
+    expect((await Promise.all(others)).map((result) => "rowsAffected" in result && result.rowsAffected)).toEqual([1, 1, 1])
+    expect(await ada.rows("select a from t")).toEqual([[2], [4]])
+    expect(await bob.rows("select a from t")).toEqual([[3]])
+  })
+
+  test("lets nobody wait for somebody else's endless statement while a process is free", async () => {
+    await using databases = await openDatabases({ limits: { processesMax: 2 } })
+    const [ada, bob] = [databases.owner(), databases.owner()]
+    await ada.execute("select 1")
+    const [pid = 0] = databases.pool.pids
+    const mine = [ada.execute(endless), ada.execute("select 2")]
+    await untilBusy(pid)
+    for (let count = 0; count < 20; count++) expect(await bob.rows("select ?", [count])).toEqual([[count]])
+    expect(databases.pool.pids.length).toBe(2)
+    process.kill(pid, "SIGKILL")
+    expect(await Promise.all(mine)).toMatchObject([{ kind: "failed" }, { rows: [[2]] }])
+  })
+
+  test("kills a statement that takes too much memory", async () => {
+    await using databases = await openDatabases({ limits: { memoryBytesMax: 150_000_000 } })
+    const owner = databases.owner()
+    const hungry =
+      "with recursive c(x) as (select 1 union all select x + 1 from c limit 100000) select x from c order by randomblob(100000)"
+    expect(await owner.execute(hungry)).toEqual({ kind: "failed", message: "interrupted: it took more than 150000000 bytes of memory" })
+    expect(await owner.rows("select 1")).toEqual([[1]])
+  })
+
+  test("replaces a process that has kept too much memory, without losing a request", async () => {
+    await using databases = await openDatabases({ limits: { keptMemoryBytesMax: 1, checkRequests: 3 } })
+    const owner = databases.owner()
+    await owner.execute("create table t (a)")
+    const seen = new Set<number>()
+    for (let count = 0; count < 12; count++) {
+      expect(await owner.execute("insert into t values (?)", [count])).toMatchObject({ rowsAffected: 1 })
+      for (const pid of databases.pool.pids) seen.add(pid)
+    }
+    expect(seen.size).toBeGreaterThan(2)
+    for (const pid of seen) expect(isAlive(pid)).toBe(databases.pool.pids.includes(pid))
+    expect(await owner.rows("select count(*) from t")).toEqual([[12]])
+  })
+
+  test("starts no more processes than it may, and ends those that have nothing to do", async () => {
+    await using databases = await openDatabases({ limits: { processesMax: 3, idleMsMax: 50 } })
+    const owners = Array.from({ length: 12 }, () => databases.owner())
+    const results = await Promise.all(owners.map((owner) => owner.rows("select 1")))
+    expect(results.flat(2)).toEqual(owners.map(() => 1))
+    expect(databases.pool.pids.length).toBeLessThanOrEqual(3)
+    while (databases.pool.pids.length > 0) await new Promise(setImmediate)
+    expect(await owners[0]?.rows("select 2")).toEqual([[2]])
+  })
+
+  test("keeps few databases open, and opens again what it has closed", async () => {
+    await using databases = await openDatabases({ limits: { processesMax: 1, openMax: 2 } })
+    const owners = Array.from({ length: 5 }, () => databases.owner())
+    for (const [index, owner] of owners.entries()) {
+      await owner.execute("create table t (a)")
+      await owner.execute("insert into t values (?)", [index])
+    }
+    const [pid = 0] = databases.pool.pids
+    expect(countOpenDatabases(pid)).toBe(2)
+    expect(await Promise.all(owners.map((owner) => owner.rows("select a from t")))).toEqual([[[0]], [[1]], [[2]], [[3]], [[4]]])
+    expect(countOpenDatabases(pid)).toBe(2)
+  })
+
+  test("refuses what would have to wait too long", async () => {
+    await using databases = await openDatabases({ limits: { waitingPerOwnerMax: 3 } })
+    const owner = databases.owner()
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => owner.execute("select 1")))
+    const refused = outcomes.filter((outcome) => "kind" in outcome && outcome.kind === "overloaded")
+    expect(refused.length).toBe(6)
+    expect(await owner.rows("select 1")).toEqual([[1]])
+    await using narrow = await openDatabases({ limits: { processesMax: 1, waitingBytesMax: 100_000 } })
+    const [ada, bob] = [narrow.owner(), narrow.owner()]
+    const large = () => ada.execute("select length(?)", ["x".repeat(60_000)])
+    const crowded = await Promise.all([bob.execute("select 1"), large(), large(), large(), bob.execute("select 1")])
+    expect(crowded.map((outcome) => "kind" in outcome && outcome.kind)).toEqual([false, false, false, "overloaded", "overloaded"])
+    expect(await large()).toMatchObject({ rows: [[60_000]] })
+  })
+
+  test("lets owners take turns, whatever one of them has waiting", async () => {
+    await using databases = await openDatabases({ limits: { processesMax: 1 } })
+    const [ada, bob] = [databases.owner(), databases.owner()]
+    const order: string[] = []
+    const many = Array.from({ length: 50 }, () => ada.execute("select 1").then(() => order.push("ada")))
+    await bob.execute("select 1").then(() => order.push("bob"))
+    await Promise.all(many)
+    expect(order.indexOf("bob")).toBeLessThan(3)
+  })
+
+  test("has the sizes of the databases", async () => {
+    await using databases = await openDatabases()
+    const owner = databases.owner()
+    expect(await databases.pool.sizeOf(owner.id)).toBe(0)
+    await owner.execute("create table t (a)")
+    await owner.execute("insert into t values (zeroblob(1000000))")
+    expect(await databases.pool.sizeOf(owner.id)).toBeGreaterThan(1_000_000)
+  })
+
+  test("stops: what runs ends within limits, nothing new is begun, and no process is left", async () => {
+    const databases = await openDatabases({ limits: { endMsMax: 50 } })
+    const owner = databases.owner()
+    await owner.execute("create table t (a)")
+    const pids = databases.pool.pids
+    const outcomes = Promise.all([owner.execute(endless), owner.execute("insert into t values (1)")])
+    await untilBusy(pids[0] ?? 0)
+    await databases[Symbol.asyncDispose]()
+    const ending = { kind: "unavailable", message: "the server is about to end" } as const
+    expect(await outcomes).toEqual([{ kind: "failed", message: "interrupted: the process that ran it ended" }, ending])
+    expect(await owner.execute("select 1")).toEqual(ending)
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow()
+  })
+
+  test("says so when the folder cannot be made, and when a file is no database", async () => {
+    await using databases = await openDatabases()
+    await using without = await openDatabases({ folder: "/dev/null/sqlite" })
+    expect(await without.owner().execute("select 1")).toMatchObject({ kind: "unavailable" })
+    const owner = databases.owner()
+    await databases.owner().execute("select 1")
+    await Bun.write(join(databases.folder, `${owner.id}.db`), "this is no database".repeat(1000))
+    expect(await owner.execute("select 1")).toEqual({ kind: "unavailable", message: "file is not a database" })
+  })
+})
+
+describe("the processes of a server that is killed", () => {
+  test.each(["select 1", endless])("end by themselves, also in the middle of %s", async (sql) => {
+    await using databases = await openDatabases()
+    const program = `
+      import { DatabasePool } from ${JSON.stringify(join(import.meta.dir, "database-pool.ts"))}
+      const pool = new DatabasePool({ folder: ${JSON.stringify(databases.folder)}, bytesMax: 1e7, msMax: 600_000, isShared: false })
+      const run = (sql) => pool.run({ ownerId: crypto.randomUUID(), mode: "single", statements: [{ sql, args: [] }], canWrite: true })
+      await run("select 1")
+      process.stdout.write(String(pool.pids[0]))
+      await run(${JSON.stringify(sql)})
+      setInterval(() => {}, 1000)`
+    const server = Bun.spawn({ cmd: [process.execPath, "-e", program], stdout: "pipe" })
+    const { value } = await server.stdout.getReader().read()
+    const pid = Number(new TextDecoder().decode(value))
+    if (sql === endless) await untilBusy(pid)
+    server.kill("SIGKILL")
+    await server.exited
+    while (isAlive(pid)) await new Promise(setImmediate)
+  })
+})
+
+describe("where machines share the folder", () => {
+  test("two pools write to one database, and each sees what the other has done", async () => {
+    await using databases = await openDatabases({ isShared: true })
+    await using others = await openDatabases({ isShared: true, folder: databases.folder })
+    const here = databases.owner()
+    const there = others.owner(here.id)
+    await here.execute("create table t (a)")
+    expect(await there.rows("pragma journal_mode")).toEqual([["delete"]])
+    const write = (owner: TestOwner, from: number) =>
+      Promise.all(Array.from({ length: 40 }, (_, index) => owner.execute("insert into t values (?)", [from + index])))
+    const results = (await Promise.all([write(here, 0), write(there, 100)])).flat()
+    expect(results.every((result) => "rowsAffected" in result && result.rowsAffected === 1)).toBe(true)
+    expect(await here.rows("select count(*) from t")).toEqual([[80]])
+    await there.execute("alter table t add column b")
+    expect(await here.execute("select * from t limit 1")).toMatchObject({ columns: ["a", "b"] })
+  })
+})
+
+/** Waits until a process works: one that waits for a request sleeps. */
+async function untilBusy(pid: number): Promise<void> {
+  while (!/^State:\s+R/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await new Promise(setImmediate)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+  } catch {
+    return false
+  }
+}
+
+function countOpenDatabases(pid: number): number {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).filter((name) => readlinkSync(join(folder, name)).endsWith(".db")).length
+}

@@ -1,0 +1,57 @@
+import type { Column, SQLOutputValue } from "node:sqlite"
+import { StatementError } from "./statement-error.ts"
+
+/** What a statement has changed. */
+export interface Changes {
+  readonly changes: number | bigint
+  readonly lastInsertRowid: number | bigint | null
+}
+
+/** Writes the results of a request as JSON, until they are too large together. */
+export interface ResultWriter {
+  toRow(values: readonly SQLOutputValue[]): string
+  toResult(columns: readonly Column[], rows: readonly string[], changes?: Changes): string
+  /** All of it, in the bytes that go over the wire. */
+  toBytes(json: string): Buffer
+}
+
+/** A writer for one request. */
+export function createResultWriter(bytesMax: number): ResultWriter {
+  let total = 0
+  // No character takes less than a byte.
+  const count = (json: string) => {
+    total += json.length
+    if (total > bytesMax) throw tooLarge(bytesMax)
+    return json
+  }
+  return {
+    toRow: (values) => count(`[${values.map(toJson).join(",")}]`),
+    toResult(columns, rows, changes) {
+      const names = count(JSON.stringify(columns.map(({ name }) => name)))
+      const types = count(JSON.stringify(columns.map(({ type }) => type ?? "")))
+      const ends = count(`"rowsAffected":${changes?.changes ?? 0},"lastInsertRowid":${toJson(changes?.lastInsertRowid ?? null)}`)
+      return `{"columns":${names},"columnTypes":${types},"rows":[${rows.join(",")}],${ends}}`
+    },
+    toBytes(json) {
+      const bytes = Buffer.from(json)
+      if (bytes.length > bytesMax) throw tooLarge(bytesMax)
+      return bytes
+    },
+  }
+}
+
+function tooLarge(bytesMax: number): StatementError {
+  return new StatementError(`the result is larger than ${bytesMax} bytes`)
+}
+
+/** Infinity, which JSON does not have, becomes null, as JSON.stringify would do it too. */
+function toJson(value: SQLOutputValue): string {
+  if (typeof value === "string") return JSON.stringify(value)
+  if (typeof value === "bigint") return isSafe(value) ? String(value) : `"${value}"`
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "null"
+  return value === null ? "null" : `"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}"`
+}
+
+function isSafe(value: bigint): boolean {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
+}
