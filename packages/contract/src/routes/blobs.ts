@@ -1,0 +1,53 @@
+import { z } from "zod"
+import { blobsQuery, params } from "../inputs.ts"
+import { blob } from "../records.ts"
+import { type RouteDefinition, route } from "../route.ts"
+
+const one = {
+  path: "/v1/blob/{key}",
+  tag: "Blobs",
+  auth: "required",
+  params: params.blob,
+  isRestPath: true,
+} as const satisfies Partial<RouteDefinition>
+
+/** The caller's blobs. */
+export const blobRoutes = {
+  listBlobs: route({
+    method: "get",
+    path: "/v1/blob",
+    tag: "Blobs",
+    summary: "The caller's blobs whose keys begin with a prefix, by key; the header `link` leads to those after them",
+    auth: "required",
+    scope: "blob:read",
+    query: blobsQuery,
+    answers: { 200: z.array(blob) },
+  }),
+  getBlob: route({
+    ...one,
+    method: "get",
+    summary: "A blob: its bytes as they were stored, with their content type",
+    scope: "blob:read",
+    hasEtag: true,
+    hasRange: true,
+    answers: { 200: "bytes", 206: "bytes" },
+    errors: ["blob_not_found", "storage_unavailable"],
+  }),
+  putBlob: route({
+    ...one,
+    method: "post",
+    summary: "Store a blob, in the place of the one with that key if there is one",
+    scope: "blob:write",
+    isBytesBody: true,
+    answers: { 201: null },
+    errors: ["quota_exceeded", "storage_unavailable"],
+  }),
+  deleteBlob: route({
+    ...one,
+    method: "delete",
+    summary: "Delete a blob",
+    scope: "blob:write",
+    answers: { 204: null },
+    errors: ["blob_not_found"],
+  }),
+}

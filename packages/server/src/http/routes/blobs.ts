@@ -1,0 +1,31 @@
+import { deleteBlob, getBlob, putBlob } from "../../domain/blobs.ts"
+import { json, noContent } from "../answer.ts"
+import { toBlobAnswer } from "../blob-answer.ts"
+import { toContent, toContentType } from "../byte-content.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+import { toBlobView } from "../views.ts"
+
+/** The caller's blobs. */
+export function blobHandlers(deps: HttpDeps) {
+  return {
+    listBlobs: async ({ caller, query }) => {
+      const { items, hasMore } = await deps.blobs.list(caller.userId, query)
+      // A bare array has no place for a link, so that it stands in a header.
+      const next = new URLSearchParams({ prefix: query.prefix, after: items.at(-1)?.key ?? "", limit: String(query.limit) })
+      return json(200, items.map(toBlobView), hasMore ? { link: `<${deps.links.baseUrl}/v1/blob?${next}>; rel="next"` } : {})
+    },
+    getBlob: async ({ caller, params, request }) =>
+      toBlobAnswer(deps.objects, await getBlob(deps, caller, params.key), request, (error) =>
+        deps.log.warn("blob_broken_off", { error: String(error) }),
+      ),
+    putBlob: async ({ caller, params, request }) => {
+      await putBlob(deps, caller, { key: params.key, contentType: toContentType(request), content: toContent(request) })
+      return noContent(201)
+    },
+    deleteBlob: async ({ caller, params }) => {
+      await deleteBlob(deps, caller, params.key)
+      return noContent()
+    },
+  } satisfies Partial<Handlers>
+}

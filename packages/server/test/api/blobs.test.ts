@@ -1,0 +1,556 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { sql } from "../../src/storage/sql.ts"
+import { exchange, parseAnswers } from "../fuzz/raw-client.ts"
+import { listen } from "../fuzz/socket.ts"
+import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
+import { FakeBucket } from "../support/fake-bucket.ts"
+import { type ApiSuite, describeApi, nextMoment, refusalOf } from "./suite.ts"
+
+const mega = 1024 ** 2
+
+describeApi("api/blobs", (suite) => {
+  describe("a key", () => defineKeys(suite))
+  describe("the content", () => defineContents(suite))
+  describe("GET /v1/blob/{key}", () => defineReads(suite))
+  describe("POST and DELETE /v1/blob/{key}", () => defineWrites(suite))
+  describe("GET /v1/blob", () => defineLists(suite))
+  describe("over a socket", () => defineSockets(suite))
+})
+
+describeApi("api/blobs within limits", defineLimits, { HAMLET_BLOBS_MB_MAX: "1", HAMLET_BLOB_BYTES_MAX: "500000" })
+
+const bucket = new FakeBucket()
+afterAll(() => bucket.stop())
+
+describeApi("api/blobs in a bucket", defineBucket, { HAMLET_S3_URL: bucket.url })
+
+const store = async ({ call }: ApiSuite, as: TestUser, key: string, body: unknown, headers: Record<string, string> = {}) =>
+  expectStatus(await call("POST", `/v1/blob/${encodeURIComponent(key)}`, { as, body, headers }), 201)
+
+/** The answer itself: what `call` gives is text. */
+const fetchBlob = ({ api }: ApiSuite, as: TestUser, key: string, init: RequestInit = {}) =>
+  api.hamlet.app.request(`${testBaseUrl}/v1/blob/${encodeURIComponent(key)}`, {
+    ...init,
+    headers: { authorization: `Bearer ${as.token}`, ...(init.headers as Record<string, string>) },
+  })
+
+function defineKeys(suite: ApiSuite): void {
+  const { call, person } = suite
+  const keys = [
+    ...[
+      "a",
+      "a/b",
+      "a//b/",
+      "/",
+      "//",
+      "a b",
+      "+",
+      "ä😀",
+      "%",
+      "100%",
+      "%2F",
+      "%252f",
+      "?",
+      "a?b=c",
+      "#",
+      "a#b",
+      "a/../b",
+      "../x",
+      "x/..",
+      "a/./b",
+    ],
+    ...[
+      "...",
+      "\\",
+      "\n",
+      "\u007f",
+      "\u{10ffff}",
+      "__proto__",
+      "constructor",
+      "'; drop table blobs --",
+      "vals",
+      "a".repeat(512),
+      "ü".repeat(512),
+    ],
+  ]
+
+  test.each(keys)("%j names the same blob encoded as a whole or between its slashes", async (key) => {
+    const ada = await person()
+    const parts = key.split("/")
+    const whole = `/v1/blob/${encodeURIComponent(key)}`
+    // A path with directions in it is another path before it is sent, and so is one of which nothing is left.
+    const isApart = parts.every((part) => part !== "." && part !== "..")
+    const apart = isApart ? `/v1/blob/${parts.map(encodeURIComponent).join("/")}` : whole
+    expectStatus(await call("POST", apart, { as: ada, body: `content of ${key}` }), 201)
+    for (const path of [whole, apart]) expect(expectStatus(await call("GET", path, { as: ada }), 200).text).toBe(`content of ${key}`)
+    expect((await call("GET", "/v1/blob", { as: ada })).json).toEqual([
+      { key, size: Buffer.byteLength(`content of ${key}`), lastModified: expect.any(String) },
+    ])
+    expectStatus(await call("DELETE", whole, { as: ada }), 204)
+    expect(refusalOf(await call("GET", apart, { as: ada }))).toEqual([404, "blob_not_found"])
+  })
+
+  test.each([
+    ["/v1/blob/100%", "100%"],
+    ["/v1/blob/%zz", "%zz"],
+    ["/v1/blob/a/b%", "a/b%"],
+  ])("that is not encoded, as the official client sends it, is taken as it is: %s", async (path, key) => {
+    const ada = await person()
+    expectStatus(await call("POST", path, { as: ada, body: "x" }), 201)
+    expect((await call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ key }])
+  })
+
+  test.each(["a".repeat(513), "%00", "a%00b"])("is refused: %j", async (path) => {
+    const ada = await suite.anybody()
+    for (const method of ["GET", "POST", "DELETE"])
+      expect([method, ...refusalOf(await call(method, `/v1/blob/${path}`, { as: ada }))]).toEqual([method, 400, "invalid_request"])
+  })
+
+  test("belongs to whoever stores something under it", async () => {
+    const [ada, bob] = [await person(), await person()]
+    await store(suite, ada, "same", "of ada")
+    await store(suite, bob, "same", "of bob")
+    expect((await call("GET", "/v1/blob/same", { as: ada })).text).toBe("of ada")
+    expectStatus(await call("DELETE", "/v1/blob/same", { as: bob }), 204)
+    expect((await call("GET", "/v1/blob/same", { as: ada })).text).toBe("of ada")
+    expect([refusalOf(await call("GET", "/v1/blob/same", { as: bob })), (await call("GET", "/v1/blob", { as: bob })).json]).toEqual([
+      [404, "blob_not_found"],
+      [],
+    ])
+  })
+}
+
+/** Bytes that are different everywhere. */
+function toBytes(size: number, seed = 0): Uint8Array {
+  return Uint8Array.from({ length: size }, (_, index) => (index * 7 + (index >> 8) * 13 + seed) & 255)
+}
+
+function defineContents(suite: ApiSuite): void {
+  const { person } = suite
+
+  test.each([0, 1, 65_535, 65_536, 65_537, 262_144, 262_145, mega, mega + 1, 3 * mega + 7])(
+    "of %i bytes comes back as it was",
+    async (size) => {
+      const ada = await person()
+      const content = toBytes(size)
+      const stream = new Blob([content as Uint8Array<ArrayBuffer>]).stream()
+      const lengths = { "content-length": String(size) }
+      for (const init of [{ body: content as BodyInit, headers: lengths }, { body: content as BodyInit }, { body: stream as BodyInit }]) {
+        expect((await fetchBlob(suite, ada, "a", { method: "POST", ...init })).status).toBe(201)
+        const answer = await fetchBlob(suite, ada, "a")
+        expect([answer.status, answer.headers.get("content-length"), answer.headers.get("content-type")]).toEqual([
+          200,
+          String(size),
+          "application/octet-stream",
+        ])
+        expect(Buffer.compare(await answer.bytes(), content)).toBe(0)
+      }
+      expect((await suite.call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ size }])
+    },
+  )
+
+  test.each(["text/plain; charset=utf-16", "application/json", "image/png", "x", ";"])(
+    "has the type that it was stored with: %s",
+    async (type) => {
+      const ada = await suite.anybody()
+      await store(suite, ada, "typed", "{", { "content-type": type })
+      expect((await fetchBlob(suite, ada, "typed")).headers.get("content-type")).toBe(type)
+      await store(suite, ada, "typed", new Uint8Array(1))
+      expect((await fetchBlob(suite, ada, "typed")).headers.get("content-type")).toBe("application/octet-stream")
+    },
+  )
+
+  test("is refused when its type is no header, or when it is compressed", async () => {
+    const ada = await suite.anybody()
+    const send = async (headers: Record<string, string>) =>
+      refusalOf(await suite.call("POST", "/v1/blob/refused", { as: ada, body: "x", headers }))
+    expect(await send({ "content-type": "x".repeat(256) })).toEqual([400, "invalid_request"])
+    expect(await send({ "content-encoding": "gzip" })).toEqual([415, "unsupported_encoding"])
+    expect((await suite.call("GET", "/v1/blob?prefix=refused", { as: ada })).json).toEqual([])
+  })
+
+  test("is nothing that a browser shows, guesses or runs", async () => {
+    const ada = await suite.anybody()
+    for (const size of [10, 70_000, 2 * mega]) {
+      await store(suite, ada, "page", `<script>alert(1)</script>${" ".repeat(size)}`, { "content-type": "text/html" })
+      const { headers } = await fetchBlob(suite, ada, "page")
+      expect(headers.get("content-security-policy")).toBe("sandbox; default-src 'none'")
+      expect([headers.get("x-content-type-options"), headers.get("content-disposition")]).toEqual(["nosniff", "attachment"])
+    }
+  })
+}
+
+function defineReads(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  describe.each([
+    ["small", 1000],
+    ["large", 100_000],
+    ["very large", 2 * mega],
+  ])("of a %s blob", (_, size) => {
+    const content = toBytes(size)
+
+    test("with a range gives that part", async () => {
+      const ada = await person()
+      await store(suite, ada, "a", content)
+      for (const [range, start, end] of [
+        ["bytes=0-0", 0, 1],
+        ["bytes=10-99", 10, 100],
+        [`bytes=${size - 5}-`, size - 5, size],
+        ["bytes=-5", size - 5, size],
+        ["bytes=1-", 1, size],
+        [`bytes=500-${size * 2}`, 500, size],
+      ] as const) {
+        const answer = await fetchBlob(suite, ada, "a", { headers: { range } })
+        const { headers } = answer
+        expect([answer.status, headers.get("content-range"), headers.get("content-length")]).toEqual([
+          206,
+          `bytes ${start}-${end - 1}/${size}`,
+          String(end - start),
+        ])
+        expect(Buffer.compare(await answer.bytes(), content.subarray(start, end))).toBe(0)
+      }
+      const refused = await call("GET", "/v1/blob/a", { as: ada, headers: { range: `bytes=${size}-` } })
+      expect([...refusalOf(refused), refused.headers.get("content-range")]).toEqual([416, "range_not_satisfiable", `bytes */${size}`])
+      expect((await fetchBlob(suite, ada, "a", { headers: { range: "bytes=0-1,3-4" } })).status).toBe(200)
+    })
+
+    test("says when it was stored, and gives nothing to whoever has it", async () => {
+      const ada = await person()
+      const before = Date.now()
+      await store(suite, ada, "a", content)
+      const first = await call("GET", "/v1/blob/a", { as: ada })
+      const etag = first.headers.get("etag") ?? ""
+      const modified = Date.parse(first.headers.get("last-modified") ?? "")
+      expect([modified >= before - 1000, modified <= Date.now(), first.headers.get("accept-ranges")]).toEqual([true, true, "bytes"])
+      for (const headers of [{ "if-none-match": etag }, { "if-none-match": etag, range: "bytes=0-1" }]) {
+        const again = await call("GET", "/v1/blob/a", { as: ada, headers: headers as Record<string, string> })
+        expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag])
+      }
+      await nextMoment()
+      await store(suite, ada, "a", content)
+      expectStatus(await call("GET", "/v1/blob/a", { as: ada, headers: { "if-none-match": etag } }), 200)
+    })
+
+    test("with HEAD says the same without the content", async () => {
+      const ada = await person()
+      await store(suite, ada, "a", content, { "content-type": "x/y" })
+      const [got, head] = [await fetchBlob(suite, ada, "a"), await fetchBlob(suite, ada, "a", { method: "HEAD" })]
+      await got.bytes()
+      const withoutId = ({ headers }: Response) => Object.fromEntries([...headers].filter(([name]) => name !== "x-request-id"))
+      expect([head.status, withoutId(head), await head.text()]).toEqual([200, withoutId(got), ""])
+    })
+  })
+
+  test("finishes with what was there when it began, while another takes its place", async () => {
+    const ada = await person()
+    const [old, next] = [toBytes(3 * mega, 1), toBytes(3 * mega, 2)]
+    await store(suite, ada, "a", old)
+    const reader = (await fetchBlob(suite, ada, "a")).body?.getReader()
+    const pieces = [await reader?.read()]
+    await store(suite, ada, "a", next)
+    expect(Buffer.compare(await (await fetchBlob(suite, ada, "a")).bytes(), next)).toBe(0)
+    expectStatus(await call("DELETE", "/v1/blob/a", { as: ada }), 204)
+    while (!pieces.at(-1)?.done) pieces.push(await reader?.read())
+    expect(Buffer.compare(Buffer.concat(pieces.flatMap((piece) => piece?.value ?? [])), old)).toBe(0)
+  })
+}
+
+function defineWrites(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  test("POST answers with nothing, DELETE of what is not there says so", async () => {
+    const ada = await person()
+    expect((await store(suite, ada, "a", "x")).text).toBe("")
+    expectStatus(await call("DELETE", "/v1/blob/a", { as: ada }), 204)
+    for (const method of ["DELETE", "GET", "HEAD"]) expect((await call(method, "/v1/blob/a", { as: ada })).status).toBe(404)
+    expect((await call("DELETE", "/v1/blob/a", { as: ada })).json).toMatchObject({
+      code: "blob_not_found",
+      message: 'Cannot delete blob "a": you have none with that key',
+    })
+  })
+
+  test("POST takes the place of what was there, small or large", async () => {
+    const ada = await person()
+    for (const size of [10, 100_000, 200_000, 20, 0]) {
+      await store(suite, ada, "a", toBytes(size, size))
+      expect(Buffer.compare(await (await fetchBlob(suite, ada, "a")).bytes(), toBytes(size, size))).toBe(0)
+    }
+    expect((await call("GET", "/v1/blob", { as: ada })).json).toHaveLength(1)
+  })
+
+  test("POST does not look at Idempotency-Key: what was sent last is what is stored", async () => {
+    const ada = await person()
+    for (const content of ["first", "second"]) await store(suite, ada, "a", content, { "idempotency-key": "same" })
+    expect((await call("GET", "/v1/blob/a", { as: ada })).text).toBe("second")
+  })
+
+  test("POST of many at once to one key leaves one of them whole, and counts it once", async () => {
+    const ada = await person()
+    const sizes = [10, 70_000, 300_000, 20, 80_000, 400_000]
+    await Promise.all(sizes.map((size) => store(suite, ada, "a", toBytes(size, size))))
+    const content = await (await fetchBlob(suite, ada, "a")).bytes()
+    expect(sizes).toContain(content.length)
+    expect(Buffer.compare(content, toBytes(content.length, content.length))).toBe(0)
+    expect(await usageOf(suite, ada)).toEqual([content.length, 1])
+  })
+}
+
+async function usageOf({ database }: ApiSuite, { id }: TestUser): Promise<readonly number[]> {
+  const [row] = await database.db.read<Record<"bytes" | "count", unknown>>(
+    sql`select blob_bytes as bytes, blob_count as count from users where id = ${id}`,
+  )
+  return [Number(row?.bytes), Number(row?.count)]
+}
+
+function defineLists(suite: ApiSuite): void {
+  const { call, person } = suite
+  const odd = ["%", "_", "a", "a%", "a_", "b", "é", "\uffff", "😀", "😀!", "\u{10ffff}"]
+
+  test("is an array by key, of what begins with the prefix", async () => {
+    const ada = await person()
+    for (const key of odd.toReversed()) await store(suite, ada, key, key)
+    for (const prefix of ["", ...odd, "nothing", "'"]) {
+      const { json } = expectStatus(await call("GET", `/v1/blob?prefix=${encodeURIComponent(prefix)}`, { as: ada }), 200)
+      expect([prefix, json.map((blob: { key: string }) => blob.key)]).toEqual([prefix, odd.filter((key) => key.startsWith(prefix))])
+    }
+    expect((await call("GET", "/v1/blob/", { as: ada })).json).toHaveLength(odd.length)
+  })
+
+  test("leads from part to part by its header link, keeping the prefix", async () => {
+    const ada = await person()
+    const keys = Array.from({ length: 25 }, (_, index) => `p&=/ü>${String(index).padStart(2, "0")}`)
+    for (const key of [...keys, "other"]) await store(suite, ada, key, "x")
+    const seen: string[] = []
+    const asked: string[] = []
+    let path: string | undefined = `/v1/blob?prefix=${encodeURIComponent("p&=/ü>")}&limit=10`
+    while (path !== undefined) {
+      asked.push(path)
+      const answer = expectStatus(await call("GET", path, { as: ada }), 200)
+      seen.push(...answer.json.map((blob: { key: string }) => blob.key))
+      const link = /^<([^>]*)>; rel="next"$/.exec(answer.headers.get("link") ?? "")?.[1]
+      if (link !== undefined) expect(link).toStartWith(`${testBaseUrl}/v1/blob?`)
+      path = link?.slice(testBaseUrl.length)
+    }
+    expect([seen, asked.length]).toEqual([keys, 3])
+  })
+
+  test.each([
+    "limit=0",
+    "limit=10001",
+    "limit=x",
+    "limit=-1",
+    `prefix=${"a".repeat(513)}`,
+    "prefix=%00",
+    `after=${"a".repeat(513)}`,
+    "prefix=a&prefix=b",
+  ])("is refused with %s", async (query) => {
+    expect(refusalOf(await call("GET", `/v1/blob?${query}`, { as: await suite.anybody() }))).toEqual([400, "invalid_request"])
+  })
+}
+
+function defineSockets(suite: ApiSuite): void {
+  let server: Bun.Server<undefined>
+  beforeAll(() => {
+    server = listen(suite.api)
+  })
+  afterAll(() => server.stop(true))
+  const ask = (as: TestUser, key: string, init: RequestInit = {}) =>
+    fetch(`http://127.0.0.1:${server.port}/v1/blob/${key}`, { ...init, headers: { authorization: `Bearer ${as.token}` } })
+
+  test("content streams both ways, and HEAD tells its length", async () => {
+    const ada = await suite.person()
+    const content = toBytes(5 * mega)
+    for (const body of [content as BodyInit, new Blob([content as Uint8Array<ArrayBuffer>]).stream() as BodyInit]) {
+      expect((await ask(ada, "a", { method: "POST", body })).status).toBe(201)
+      expect(Buffer.compare(await (await ask(ada, "a")).bytes(), content)).toBe(0)
+    }
+    const head = await ask(ada, "a", { method: "HEAD" })
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, String(content.length)])
+    await store(suite, ada, "b", "small")
+    const [got, headed] = [await ask(ada, "b"), await ask(ada, "b", { method: "HEAD" })]
+    expect([got.headers.get("content-length"), await got.text(), headed.headers.get("content-length")]).toEqual(["5", "small", "5"])
+  })
+
+  test.each([
+    ["with a length", "Content-Length: 100000\r\n\r\nhello"],
+    ["with a small length", "Content-Length: 10\r\n\r\nhello"],
+    ["in chunks", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"],
+    ["in many chunks", `Transfer-Encoding: chunked\r\n\r\n${`2710\r\n${"x".repeat(10_000)}\r\n`.repeat(40)}`],
+  ])("content that breaks off changes nothing, %s", async (_, rest) => {
+    const ada = await suite.person()
+    await store(suite, ada, "a", "old")
+    for (const leaving of ["end", "cut"] as const) {
+      await exchange(server.port ?? 0, `POST /v1/blob/a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\n${rest}`, leaving)
+      while (server.pendingRequests > 0) await Bun.sleep(1)
+      expect((await suite.call("GET", "/v1/blob/a", { as: ada })).text).toBe("old")
+    }
+    expect(await usageOf(suite, ada)).toEqual([3, 1])
+    // What had come is deleted, by whoever it came to.
+    while ((await suite.database.db.read(sql`select id from objects where owner_id = ${ada.id}`)).length > 0) await Bun.sleep(1)
+  })
+
+  test("directions in a path are followed before anybody sees a key, so that a key that has some must be encoded", async () => {
+    const ada = await suite.person()
+    await store(suite, ada, "b", "of b")
+    const get = async (target: string) => {
+      const bytes = await exchange(
+        server.port ?? 0,
+        `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nConnection: close\r\n\r\n`,
+      )
+      return parseAnswers(bytes)[0]
+    }
+    expect(await get("/v1/blob/a/../b")).toMatchObject({ status: 200, text: "of b" })
+    expect(await get("/v1/blob/a%2F..%2Fb")).toMatchObject({ status: 404 })
+    expect(JSON.parse((await get("/v1/blob/.."))?.text ?? "")).toMatchObject({ code: "route_not_found" })
+  })
+}
+
+function defineLimits(suite: ApiSuite): void {
+  const { call, person } = suite
+  const all = mega
+  const one = 500_000
+
+  test("a blob has no more bytes than a blob may have, whether it says so or not", async () => {
+    const ada = await person()
+    const content = toBytes(one + 1)
+    const send = (init: RequestInit) => fetchBlob(suite, ada, "a", { method: "POST", ...init })
+    const stream = () => new Blob([content as Uint8Array<ArrayBuffer>]).stream()
+    for (const init of [
+      { body: "", headers: { "content-length": String(one + 1) } },
+      { body: content as BodyInit },
+      { body: stream() as BodyInit },
+    ]) {
+      const answer = await send(init)
+      expect([answer.status, await answer.json()]).toEqual([
+        413,
+        expect.objectContaining({ code: "body_too_large", message: `Cannot store blob "a": it has more than ${one} bytes` }),
+      ])
+    }
+    expect((await send({ body: content.subarray(1) as BodyInit })).status).toBe(201)
+    expect(await usageOf(suite, ada)).toEqual([one, 1])
+  })
+
+  test("what says that it is too much is not read at all", async () => {
+    const ada = await person()
+    await store(suite, ada, "a", toBytes(one))
+    await store(suite, ada, "b", toBytes(one))
+    for (const [size, code] of [
+      [one + 1, "body_too_large"],
+      [one, "quota_exceeded"],
+    ] as const) {
+      let isRead = false
+      const pull = () => {
+        isRead = true
+      }
+      const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
+      const answer = await fetchBlob(suite, ada, "c", { method: "POST", body, headers: { "content-length": String(size) } })
+      expect([answer.status, await answer.json(), isRead]).toEqual([413, expect.objectContaining({ code }), false])
+    }
+  })
+
+  test("all blobs together have no more bytes than that, and what is refused leaves nothing behind", async () => {
+    const ada = await person()
+    await store(suite, ada, "a", toBytes(one))
+    await store(suite, ada, "b", toBytes(one))
+    const room = all - 2 * one
+    for (const size of [room + 1, 60_000, 70_000]) {
+      for (const headers of [{}, { "content-length": String(size) }] as Record<string, string>[]) {
+        const refused = await call("POST", "/v1/blob/c", { as: ada, body: toBytes(size), headers })
+        expect([size, ...refusalOf(refused)]).toEqual([size, 413, "quota_exceeded"])
+      }
+    }
+    await store(suite, ada, "c", toBytes(room))
+    expect(refusalOf(await call("POST", "/v1/blob/d", { as: ada, body: "x" }))).toEqual([413, "quota_exceeded"])
+    // In the place of another there is its room.
+    await store(suite, ada, "b", toBytes(one))
+    expectStatus(await call("DELETE", "/v1/blob/c", { as: ada }), 204)
+    await store(suite, ada, "d", "x")
+    expect(await usageOf(suite, ada)).toEqual([2 * one + 1, 3])
+    const unlinked = await suite.database.db.read(sql`select id from objects where owner_id = ${ada.id} and size is null`)
+    expect(unlinked).toEqual([])
+  })
+
+  test("twenty at once never have more than that together, and the rest is refused", async () => {
+    const ada = await person()
+    const sizes = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 60_000 + index : 100_000 + index))
+    const answers = await Promise.all(sizes.map((size, index) => call("POST", `/v1/blob/k${index}`, { as: ada, body: toBytes(size) })))
+    const stored = sizes.filter((_, index) => answers[index]?.status === 201)
+    const bytes = stored.reduce((sum, size) => sum + size, 0)
+    const others = answers.filter(({ status }) => status !== 201)
+    // What is on its way counts by itself, so that whoever sends too much at once may be asked to come again.
+    for (const answer of others) expect(["413 quota_exceeded", "429 rate_limited"]).toContain(refusalOf(answer).join(" "))
+    expect([bytes <= all, others.length > 0, stored.length > 0]).toEqual([true, true, true])
+    expect(await usageOf(suite, ada)).toEqual([bytes, stored.length])
+    expect(await suite.database.db.read(sql`select id from objects where owner_id = ${ada.id} and unused_since is not null`)).toEqual([])
+  })
+
+  test("what was replaced is kept for a while, but no more of it than a user may have", async () => {
+    const ada = await person()
+    for (let turn = 0; turn < 8; turn += 1) await store(suite, ada, "a", toBytes(one, turn))
+    const rows = await suite.database.db.read<{ size: unknown }>(
+      sql`select size from objects where owner_id = ${ada.id} and unused_since is not null`,
+    )
+    expect([rows.length > 0, rows.length <= 3]).toEqual([true, true])
+    expect(Buffer.compare(await (await fetchBlob(suite, ada, "a")).bytes(), toBytes(one, 7))).toBe(0)
+  })
+
+  test("what one user stores is no affair of another", async () => {
+    const [ada, bob] = [await person(), await person()]
+    await store(suite, ada, "a", toBytes(one))
+    await store(suite, ada, "b", toBytes(one))
+    await store(suite, bob, "a", toBytes(one))
+    expect(await usageOf(suite, bob)).toEqual([one, 1])
+  })
+}
+
+function defineBucket(suite: ApiSuite): void {
+  const { call, person } = suite
+  afterEach(() => {
+    bucket.fault = undefined
+  })
+
+  test("large blobs are in the bucket, small ones are not, and all of them come back as they were", async () => {
+    const ada = await person()
+    const before = bucket.files.size
+    for (const size of [10, 65_536, 65_537, 2 * mega, 6 * mega]) {
+      await store(suite, ada, `of ${size}`, toBytes(size))
+      expect(Buffer.compare(await (await fetchBlob(suite, ada, `of ${size}`)).bytes(), toBytes(size))).toBe(0)
+    }
+    expect(bucket.files.size).toBe(before + 3)
+    const part = await fetchBlob(suite, ada, `of ${6 * mega}`, { headers: { range: `bytes=${5 * mega}-${5 * mega + 9}` } })
+    expect(Buffer.compare(await part.bytes(), toBytes(6 * mega).subarray(5 * mega, 5 * mega + 10))).toBe(0)
+  })
+
+  test("while the bucket is away, large blobs are 503 with a time to try again, and everything else works", async () => {
+    const ada = await person()
+    await store(suite, ada, "large", toBytes(100_000))
+    await store(suite, ada, "very large", toBytes(3 * mega))
+    bucket.fault = () => new Response("<Error><Code>InternalError</Code><Message>away</Message></Error>", { status: 500 })
+    const refused = [
+      await call("GET", "/v1/blob/large", { as: ada }),
+      await call("GET", "/v1/blob/very%20large", { as: ada }),
+      await call("POST", "/v1/blob/large", { as: ada, body: toBytes(200_000) }),
+    ]
+    for (const answer of refused)
+      expect([...refusalOf(answer), answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"])
+    expect((await fetchBlob(suite, ada, "large", { method: "HEAD" })).headers.get("content-length")).toBe("100000")
+    await store(suite, ada, "small", "x")
+    expectStatus(await call("DELETE", "/v1/blob/very%20large", { as: ada }), 204)
+    expect((await call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ key: "large", size: 100_000 }, { key: "small" }])
+    expect(await usageOf(suite, ada)).toEqual([100_001, 2])
+  })
+
+  test("an answer that the bucket breaks off is not taken for the whole", async () => {
+    const ada = await person()
+    await store(suite, ada, "a", toBytes(9 * mega))
+    bucket.fault = ({ range }) => (range?.startsWith("bytes=0-") ? undefined : new Response("", { status: 500 }))
+    const answer = await fetchBlob(suite, ada, "a")
+    expect(answer.status).toBe(200)
+    let isBroken = false
+    await answer.bytes().catch(() => {
+      isBroken = true
+    })
+    expect(isBroken).toBe(true)
+  })
+}
