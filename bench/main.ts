@@ -4,6 +4,9 @@ import type { Benchmark, Context } from "./harness/benchmark.ts"
 import { writeResults } from "./harness/document.ts"
 import { describeMachine } from "./harness/machine.ts"
 import { countMissed, toMarkdown } from "./harness/report.ts"
+import { egress } from "./reach/egress.ts"
+import { packages } from "./reach/packages.ts"
+import { storage } from "./reach/storage.ts"
 import { burst } from "./runs/burst.ts"
 import { cold } from "./runs/cold.ts"
 import { firstSave } from "./runs/first-save.ts"
@@ -15,7 +18,22 @@ import { read } from "./speed/read.ts"
 import { save } from "./speed/save.ts"
 import { start } from "./speed/start.ts"
 
-const benchmarks: readonly Benchmark[] = [read, save, memory, start, cold, burst, warm, firstSave, valMemory, neighbours, growth]
+const benchmarks: readonly Benchmark[] = [
+  read,
+  save,
+  memory,
+  start,
+  cold,
+  burst,
+  warm,
+  firstSave,
+  valMemory,
+  neighbours,
+  packages,
+  egress,
+  storage,
+  growth,
+]
 
 const usage = `npm run bench -- [names] [options]
   names         ${benchmarks.map(({ name }) => name).join(", ")}, or all; without any: those that take little time

@@ -7,8 +7,8 @@ import { bun, root } from "./setup/root.mjs"
 
 /** @typedef {{ name: string, commands: string[][] }} Step */
 
-/** The guest runs on Deno, and only Deno knows its types. */
-const guestTypes = [toTool("deno"), "check", "--quiet", "--no-lock", "--config", "packages/guest/deno.json", "packages/guest/src/main.ts"]
+/** What runs in sandboxes runs on Deno, and only Deno knows its types. */
+const denoTypes = [toDenoCheck("packages/guest", "src/main.ts"), toDenoCheck("packages/std", "src/blob.ts", "src/sqlite.ts")]
 
 ensurePackages({ dev: true })
 if (process.argv.includes("--fix")) await fix()
@@ -38,7 +38,7 @@ function listSteps() {
   return [
     { name: "format and lint", commands: [[toTool("biome"), "check", "--error-on-warnings", "--max-diagnostics=30"]] },
     { name: "imports", commands: [[bun, "scripts/imports/check-imports.ts"]] },
-    { name: "types", commands: [...listTypeScriptProjects().map((folder) => [toTool("tsc"), "--project", folder]), guestTypes] },
+    { name: "types", commands: [...listTypeScriptProjects().map((folder) => [toTool("tsc"), "--project", folder]), ...denoTypes] },
     { name: "dead code", commands: [[toTool("knip"), "--no-progress"]] },
     { name: "tidy", commands: [[bun, "scripts/tidy/tidy.ts"]] },
   ]
@@ -48,6 +48,11 @@ function listSteps() {
 function listTypeScriptProjects() {
   const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name))
   return [".", ...packages.filter((folder) => existsSync(join(root, folder, "tsconfig.json")))]
+}
+
+/** @param {string} folder @param {string[]} files */
+function toDenoCheck(folder, ...files) {
+  return [toTool("deno"), "check", "--quiet", "--no-lock", "--config", `${folder}/deno.json`, ...files.map((file) => `${folder}/${file}`)]
 }
 
 /** @param {string} name */

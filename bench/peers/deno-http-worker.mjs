@@ -64,7 +64,7 @@ function getWorker(id) {
   const known = workers.get(id)
   if (known) return known
   // The comment makes the code of each one its own, as the code of different vals is.
-  const code = `// ${id}\nexport default { fetch(request: Request): Response { return new Response("hello world") } }`
+  const code = `// ${id}\n${process.env.BENCH_IMPORTS ?? ""}export default { fetch(request: Request): Response { return new Response("hello world") } }`
   const started = newDenoHTTPWorker(code, options)
   workers.set(id, started)
   // On a busy machine it may find the socket before anybody listens there. Who asks again gets a new process.

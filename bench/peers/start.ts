@@ -6,9 +6,9 @@ import { helloCode } from "../runs/vals.ts"
 import { findDeno, findWorkerd } from "./install.ts"
 
 /** `@valtown/deno-http-worker` behind an HTTP server of Node. With `isNext`, its options that make it start faster. */
-export function startDenoHttpWorker({ isNext }: { readonly isNext: boolean }): Promise<Program> {
+export function startDenoHttpWorker({ isNext, imports = "" }: { readonly isNext: boolean; readonly imports?: string }): Promise<Program> {
   const folder = createScratchFolder()
-  const env = { ...denoEnvironment(folder), BENCH_DENO: findDeno(), BENCH_NEXT: isNext ? "1" : "0", TMPDIR: folder }
+  const env = { ...denoEnvironment(folder), BENCH_DENO: findDeno(), BENCH_NEXT: isNext ? "1" : "0", BENCH_IMPORTS: imports, TMPDIR: folder }
   return startProgram(["node", join(import.meta.dir, "deno-http-worker.mjs")], { env, log: join(folder, "log") })
 }
 

@@ -11,6 +11,8 @@ export interface Hamlet {
   readonly program: Program
   /** Makes a val, or its next version. It is saved and has not run. */
   putVal(name: string, code: string): Promise<BenchVal>
+  /** How far the packages of its first version are. */
+  lockState(val: BenchVal): Promise<string>
   /** What stands between vals and the machine. */
   readonly isolation: string
   status(): Promise<RunnerStatus>
@@ -52,6 +54,7 @@ export async function startHamlet(settings: Readonly<Record<string, string>> = {
       const val = (await ask("/v1/vals", { method: "PUT", body })) as { id: string; links: { endpoint: string } }
       return { id: val.id, name, host: new URL(val.links.endpoint).host }
     },
+    lockState: async (val) => ((await ask(`/v1/vals/${val.id}/versions/1/lock`)) as { state: string }).state,
     isolation,
     status,
     async waitForPool(ready) {

@@ -9,7 +9,7 @@ export type Area = {
 
 const serverLayers = ["http", "gateway", "jobs", "runtime", "storage"]
 const server = ["config", "domain", ...serverLayers]
-const everyone = ["contract", "cli", "guest", "web", ...server]
+const everyone = ["contract", "cli", "guest", "std", "web", ...server]
 
 /**
  * Who may import whom: the whole import rule is this table. A source file that is in no area is refused, so that a new folder gets a row
@@ -18,6 +18,7 @@ const everyone = ["contract", "cli", "guest", "web", ...server]
 const areas: readonly Area[] = [
   { name: "contract", path: "packages/contract/", mayImport: [] },
   { name: "guest", path: "packages/guest/", mayImport: [] },
+  { name: "std", path: "packages/std/", mayImport: [] },
   { name: "web", path: "packages/web/", mayImport: ["contract"] },
   { name: "cli", path: "packages/cli/", mayImport: ["contract"] },
   { name: "domain", path: "packages/server/src/domain/", mayImport: ["contract"] },
@@ -28,7 +29,8 @@ const areas: readonly Area[] = [
   { name: "config-parts", path: "packages/server/src/config/", mayImport: ["contract"] },
   // The composition root: the program is put together, is given a port, and is started.
   { name: "compose", path: "packages/server/src/compose.ts", mayImport: ["compose-runtime", ...everyone] },
-  { name: "compose-runtime", path: "packages/server/src/compose-runtime.ts", mayImport: everyone },
+  { name: "compose-runtime", path: "packages/server/src/compose-runtime.ts", mayImport: ["compose-outside", ...everyone] },
+  { name: "compose-outside", path: "packages/server/src/compose-outside.ts", mayImport: everyone },
   { name: "listen", path: "packages/server/src/listen.ts", mayImport: ["compose", ...everyone] },
   { name: "main", path: "packages/server/src/main.ts", mayImport: ["compose", "listen", ...everyone] },
   { name: "bench", path: "bench/", mayImport: ["contract", "compose", ...server] },

@@ -62,6 +62,20 @@ describe("tidy", () => {
     })
   })
 
+  test("refuses a client that does not know what the route table says, and writes it when told to", async () => {
+    const facts = (path: string) =>
+      `export const readContractFacts = () => ({ routes: { getMe: { method: "get", path: "${path}" } }, errorCodes: ["gone"] })`
+    const files = { ...clean, "packages/contract/src/client/contract-facts.ts": facts("/v1/me") }
+    await withTempTree(files, async (root) => {
+      const problem = "packages/contract/src/client/contract.ts: is not what the route table says; npm run check -- --fix writes it"
+      expect(await tidy(root, false)).toEqual([problem])
+      expect(await tidy(root, true)).toEqual([])
+      expect(await tidy(root, false)).toEqual([])
+      const { contract } = await import(join(root, "packages/contract/src/client/contract.ts"))
+      expect(contract).toEqual({ routes: { getMe: { method: "get", path: "/v1/me" } }, errorCodes: ["gone"] })
+    })
+  })
+
   test("refuses links that lead nowhere", async () => {
     expect(await check({ "docs/a.md": "[x](../missing.md) and [y](errors.md#nothing)" })).toEqual([
       "docs/a.md: links to ../missing.md, which does not exist",

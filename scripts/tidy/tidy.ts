@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { listFiles } from "../list-files.ts"
 import { documentedCode } from "./documented-code.ts"
 import { checkExactVersions } from "./exact-versions.ts"
+import { checkGeneratedClient } from "./generated-client.ts"
 import { checkGeneratedTable } from "./generated-tables.ts"
 import { checkLocalPaths } from "./local-paths.ts"
 import { checkLockFile } from "./lock-file.ts"
@@ -10,11 +11,12 @@ import { checkMigrationNumbers } from "./migration-numbers.ts"
 
 const rules = [checkLocalPaths, checkMarkdownLinks, checkExactVersions, checkLockFile, checkMigrationNumbers]
 
-/** What no other tool looks at. With `isFixing`, tables in the documents are written anew first. */
+/** What no other tool looks at. With `isFixing`, what is made from the code is written anew first. */
 export async function tidy(root: string, isFixing: boolean): Promise<string[]> {
   const documented = await Promise.all(documentedCode.map((table) => checkGeneratedTable(root, table, isFixing)))
+  const client = await checkGeneratedClient(root, isFixing)
   const tree = { root, files: listFiles(root) }
-  return [...documented.flat(), ...rules.flatMap((rule) => rule(tree))]
+  return [...documented.flat(), ...client, ...rules.flatMap((rule) => rule(tree))]
 }
 
 if (import.meta.main) {

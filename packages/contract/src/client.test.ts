@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { toSampleInput } from "../test/samples.ts"
 import { startScriptedServer } from "../test/scripted-server.ts"
 import { createClient } from "./client.ts"
-import type { RouteDefinition } from "./route.ts"
+import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { routeNames, routes } from "./routes.ts"
 
 type AnyMethods = Record<string, (input?: object) => Promise<unknown>>
@@ -20,23 +20,26 @@ describe("createClient, called once for every row of the route table,", () => {
       await using server = startScriptedServer(answer)
       const client = createClient({ baseUrl: server.url, token: "secret" })
       const input = toSampleInput(route)
-      const output = await (client as unknown as AnyMethods)[name]?.(input)
+      const answered = await (client as unknown as AnyMethods)[name]?.(input)
+      const output = answered instanceof Response ? await answered.json() : answered
 
       const seen = server.seen[0]
       if (!seen) throw new Error("nothing arrived")
       expect(server.seen).toHaveLength(1)
       expect(seen.method).toBe(route.method.toUpperCase())
       expect(seen.headers.get("authorization")).toBe("Bearer secret")
-      expect(seen.headers.has("idempotency-key")).toBe(route.method === "post")
-      expect(seen.headers.get("content-type")).toBe(route.body ? "application/json" : null)
+      expect(seen.headers.has("idempotency-key")).toBe(hasIdempotencyKey(route))
+      const type = route.isBytesBody ? input.contentType : route.body ? "application/json" : null
+      expect(seen.headers.get("content-type")).toBe(type as string | null)
 
       // What arrived is in its place, and the schemas that the server checks with take it and lose nothing.
       const params = readPath(route.path, seen.path)
       const query = Object.fromEntries(seen.query)
-      const body = seen.body === "" ? {} : JSON.parse(seen.body)
+      const bytes = route.isBytesBody ? { content: seen.body, contentType: type } : {}
+      const body = seen.body === "" || route.isBytesBody ? {} : JSON.parse(seen.body)
       expect(Object.keys(params).sort()).toEqual(Object.keys(route.params?.shape ?? {}).sort())
       expect(Object.keys(query).sort()).toEqual(Object.keys(route.query?.shape ?? {}).sort())
-      expect({ ...params, ...query, ...body }).toEqual(asText({ ...input }, body))
+      expect({ ...params, ...query, ...body, ...bytes }).toEqual(asText({ ...input }, body))
       for (const [schema, value] of [
         [route.params, params],
         [route.query, query],

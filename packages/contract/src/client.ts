@@ -14,7 +14,7 @@ import type { RouteName } from "./routes.ts"
 export type { Clock } from "./client/clock.ts"
 export { ApiError, ConnectionError, type Issue, LinkError } from "./client/errors.ts"
 export type { FollowOptions, RunEvent } from "./client/follow-types.ts"
-export type { Input } from "./client/input.ts"
+export type { Content, Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
 export type { Answer, CallOptions, Client, ClientOptions, Fetch, Item, NotModified, Output, PageName } from "./client/types.ts"
 

@@ -34,6 +34,10 @@ export const errorCodes = {
   body_too_large: { status: 413, meaning: "The body is larger than the server accepts." },
   quota_exceeded: { status: 413, meaning: "The caller's storage is full; the message says which limit it is." },
   unsupported_encoding: { status: 415, meaning: "The body has a `content-encoding`; send it as it is." },
+  range_not_satisfiable: {
+    status: 416,
+    meaning: "The `Range` begins where there is nothing any more; `content-range` says how much there is.",
+  },
   idempotency_mismatch: { status: 422, meaning: "The `Idempotency-Key` was used before with another request." },
   module_not_parsable: { status: 422, meaning: "A browser asked for the val as JavaScript, but its code does not parse." },
   rate_limited: { status: 429, meaning: "Too many requests; `retry-after` says in how many seconds to try again." },
@@ -48,8 +52,13 @@ export const errorCodes = {
   },
   run_failed: { status: 502, meaning: "The val threw, could not be loaded, was cancelled or died; `runId` names the run that tells more." },
   overloaded: { status: 503, meaning: "The server has no room for another run at the moment; `retry-after` says when to try again." },
+  packages_pending: {
+    status: 503,
+    meaning: "What the version imports from elsewhere is still being fetched; `retry-after` says when to try again.",
+  },
   sandbox_unavailable: { status: 503, meaning: "The server cannot start sandboxes, so that it cannot run vals." },
   database_unavailable: { status: 503, meaning: "The database does not answer at the moment; `retry-after` says when to try again." },
+  storage_unavailable: { status: 503, meaning: "The bucket that keeps large blobs does not answer; `retry-after` says when to try again." },
   run_timed_out: { status: 504, meaning: "The val took longer than a run may; `runId` names the run that tells more." },
   call_too_deep: { status: 508, meaning: "Vals have called one another in a chain that is too long, most likely a circle." },
 } as const satisfies Record<string, { status: number; meaning: string }>
@@ -68,6 +77,7 @@ export const statusTexts: Readonly<Record<number, string>> = {
   412: "Precondition Failed",
   413: "Payload Too Large",
   415: "Unsupported Media Type",
+  416: "Range Not Satisfiable",
   422: "Unprocessable Entity",
   429: "Too Many Requests",
   500: "Internal Server Error",

@@ -91,6 +91,16 @@ const versionNumber = z
 // Ids are kept in lower case; a client may shout.
 const idParam = id.transform((value) => value.toLowerCase())
 
+// Whoever reads a URL takes these two for directions, encoded or not, so that nobody could ever ask for them.
+const blobKey = text(limits.blobKeyCharsMax, 1).refine((key) => key !== "." && key !== "..", "must not be . or .., which no URL can name")
+
+/** The query of the list of blobs. */
+export const blobsQuery = z.object({
+  prefix: text(limits.blobKeyCharsMax).default(""),
+  after: text(limits.blobKeyCharsMax).optional(),
+  limit: integerParam(1, limits.blobListItemsMax).default(limits.blobListItemsMax),
+})
+
 /** Path parameters, by what the path names. */
 export const params = {
   val: z.object({ val_id: idParam }),
@@ -102,6 +112,8 @@ export const params = {
   evaluation: z.object({ val_id: idParam, run_id: idParam }),
   comment: z.object({ comment_id: idParam }),
   token: z.object({ token_id: idParam }),
+  standardModule: z.object({ module: name }),
+  blob: z.object({ key: blobKey }),
   secret: z.object({
     name: z
       .string()

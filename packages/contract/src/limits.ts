@@ -23,4 +23,10 @@ export const limits = {
   runValueBytesMax: 100_000,
   runLogBytesMax: 100_000,
   runInputBytesMax: 65_536,
+  blobKeyCharsMax: 512,
+  blobTypeCharsMax: 255,
+  blobListItemsMax: 10_000,
+  sqlCharsMax: 1_000_000,
+  sqlArgsMax: 32_766,
+  sqlStatementsMax: 10_000,
 } as const

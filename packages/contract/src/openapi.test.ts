@@ -68,7 +68,7 @@ describe("toOpenApi", () => {
         operation?.parameters.filter((parameter) => parameter.in === place).map((parameter) => parameter.name)
       expect(inPlace("path")).toEqual(Object.keys(route.params?.shape ?? {}))
       expect(inPlace("query")).toEqual(Object.keys(route.query?.shape ?? {}))
-      expect(operation?.requestBody !== undefined).toBe(route.body !== undefined)
+      expect(operation?.requestBody !== undefined).toBe(route.body !== undefined || route.isBytesBody === true)
       const statuses = [
         ...Object.keys(route.answers),
         ...errorsOf(route).map((code) => String(errorCodes[code].status)),
@@ -101,10 +101,14 @@ describe("toOpenApi", () => {
     expect(headers("createVersion")).toEqual(["If-Match", "Idempotency-Key"])
     expect(headers("getVal")).toEqual(["If-None-Match"])
     expect(headers("getMe")).toEqual([])
+    expect(headers("getBlob")).toEqual(["If-None-Match", "Range"])
+    expect(headers("putBlob")).toEqual([])
   })
 
   test("shows answers that are no JSON with their content type, and none for 204", () => {
     expect(Object.keys(find("getModule").responses[200]?.content ?? {})).toEqual(["text/tsx", "text/javascript"])
     expect(find("deleteVal").responses[204]?.content).toBeUndefined()
+    expect(Object.keys(find("getBlob").responses[206]?.content ?? {})).toEqual(["*/*"])
+    expect(find("putBlob").responses[201]?.content).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { type ErrorCode, errorCodes, statusTexts } from "./errors.ts"
 import { limits } from "./limits.ts"
 import { errorBody } from "./records.ts"
-import type { RouteDefinition } from "./route.ts"
+import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { errorsOf, type RouteName, routeNames, routes } from "./routes.ts"
 
 type Json = Record<string, unknown>
@@ -48,18 +48,21 @@ function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Js
     operationId: name,
     tags: [route.tag],
     summary: route.summary,
-    ...(route.scope
-      ? { description: `Scope of the token: \`${route.scope}\`${route.auth === "optional" ? ", if one is sent" : ""}.` }
-      : {}),
+    ...(route.scope ? { description: describeScope(route) } : {}),
     ...(route.auth === "none" ? { security: [] } : { security: route.auth === "optional" ? [{}, { token: [] }] : [{ token: [] }] }),
     parameters: [
       ...toParameters("path", route.params, schemas),
       ...toParameters("query", route.query, schemas),
       ...toHeaderParameters(route),
     ],
-    ...(route.body ? { requestBody: toRequestBody(route, schemas) } : {}),
+    ...(route.body || route.isBytesBody ? { requestBody: toRequestBody(route, schemas) } : {}),
     responses: { ...toAnswers(route, schemas), ...toErrorAnswers(route, schemas) },
   }
+}
+
+function describeScope({ scope, scopeToWrite, auth }: RouteDefinition): string {
+  const toWrite = scopeToWrite === undefined ? "" : ` To change something, it needs \`${scopeToWrite}\` as well.`
+  return `Scope of the token: \`${scope}\`${auth === "optional" ? ", if one is sent" : ""}.${toWrite}`
 }
 
 function toParameters(place: "path" | "query", object: z.ZodObject | undefined, schemas: Json): Json[] {
@@ -82,6 +85,7 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
       ? [header("If-Match", 'The version the caller has seen, as `"3"`; 412 when the val has moved on', { type: "string" })]
       : []),
     ...(route.hasEtag ? [header("If-None-Match", "An ETag; 304 when the answer would be the same", { type: "string" })] : []),
+    ...(route.hasRange ? [header("Range", "One range of bytes, as `bytes=0-99`: 206 with that part alone", { type: "string" })] : []),
     ...(route.hasAsync ? [header("Prefer", "`respond-async`: 202 at once instead of waiting for the end", { type: "string" })] : []),
     ...(route.hasEvents
       ? [
@@ -89,7 +93,7 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
           header("Last-Event-ID", "The id of the last event that was seen: those after it follow", { type: "string" }),
         ]
       : []),
-    ...(route.method === "post"
+    ...(hasIdempotencyKey(route)
       ? [
           header("Idempotency-Key", "The same key with the same body gives the same answer for 24 hours", {
             type: "string",
@@ -101,7 +105,11 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
   ]
 }
 
+/** Bytes of any type: no schema says anything about them. */
+const bytes = { schema: { type: "string", format: "binary" } }
+
 function toRequestBody(route: RouteDefinition, schemas: Json): Json {
+  if (route.isBytesBody) return { required: false, content: { "application/octet-stream": bytes } }
   const body = route.body as z.ZodType
   return {
     required: true,
@@ -118,6 +126,7 @@ function toAnswers(route: RouteDefinition, schemas: Json): Json {
     const headers = {
       "x-request-id": { schema: { type: "string" } },
       ...(route.hasEtag ? { etag: { schema: { type: "string" } } } : {}),
+      ...(status === "206" ? { "content-range": { schema: { type: "string" } } } : {}),
       ...(status === "202" ? { location: { schema: { type: "string", format: "uri" } } } : {}),
     }
     answers[status] = { description: status === "204" ? "Done" : route.summary, headers, ...toContent(answer, schemas, route.hasEvents) }
@@ -128,6 +137,7 @@ function toAnswers(route: RouteDefinition, schemas: Json): Json {
 
 function toContent(answer: RouteDefinition["answers"][number], schemas: Json, hasEvents = false): Json {
   if (answer === null) return {}
+  if (answer === "bytes") return { content: { "*/*": bytes } }
   const events = hasEvents ? { "text/event-stream": { schema: { type: "string" } } } : {}
   if (answer instanceof z.ZodType) return { content: { "application/json": { schema: toSchema(answer, "output", schemas) }, ...events } }
   return { content: Object.fromEntries(answer.map((type) => [type, { schema: { type: "string" } }])) }

@@ -58,6 +58,24 @@ export const version = z
   })
   .meta({ id: "Version" })
 
+/** What a version imports from npm, JSR and other servers, resolved when it was saved. */
+export const versionLock = z
+  .object({
+    // `none` when it imports nothing of the kind; `failed` when one of them has an error, which the others do not suffer from.
+    state: z.enum(["none", "pending", "ready", "failed"]),
+    // While it is pending, those of the last attempt.
+    imports: z.array(
+      z.object({
+        specifier: z.string(),
+        // With its exact version, or the address that it was redirected to.
+        resolved: z.string().nullable(),
+        error: z.string().nullable(),
+      }),
+    ),
+    updatedAt: time.nullable(),
+  })
+  .meta({ id: "VersionLock" })
+
 /** A val as runs and comments mention it. */
 export const valMention = z
   .object({ id, name: valName, version: z.int().min(1), privacy, public: z.boolean(), author, author_id: id, username })
@@ -169,6 +187,37 @@ export const newToken = token.extend({ token: z.string() }).meta({ id: "NewToken
 export const secret = z
   .object({ name: z.string(), hosts: z.array(z.string()).nullable(), createdAt: time, updatedAt: time })
   .meta({ id: "Secret" })
+
+/** A blob in a list, without its content. */
+export const blob = z.object({ key: z.string(), size: z.int(), lastModified: time }).meta({ id: "Blob" })
+
+/** What the caller uses, and how much of it they may: null where there is no limit. What happens is counted by each node for itself. */
+export const usage = z
+  .object({
+    // When the node that answers began to count.
+    countedSince: time,
+    runs: z.object({
+      lastMinute: z.int().min(0),
+      sinceStart: z.int().min(0),
+      perMinuteMax: z.int().nullable(),
+      atOnce: z.int().min(0),
+      atOnceMax: z.int(),
+    }),
+    egress: z.object({
+      bytesLastMinute: z.int().min(0),
+      bytesSinceStart: z.int().min(0),
+      bytesPerMinuteMax: z.int().nullable(),
+    }),
+    storage: z.object({
+      requestsLastMinute: z.int().min(0),
+      requestsSinceStart: z.int().min(0),
+      requestsPerMinuteMax: z.int().nullable(),
+    }),
+    blobs: z.object({ count: z.int().min(0), bytes: z.int().min(0), bytesMax: z.int() }),
+    // Null when users have no databases on this server.
+    sqlite: z.object({ bytes: z.int().min(0), bytesMax: z.int() }).nullable(),
+  })
+  .meta({ id: "Usage" })
 
 /** A user who was just created, with their first token. */
 export const newUser = user.extend({ token: z.string() }).meta({ id: "NewUser" })

@@ -1,9 +1,11 @@
 import type { ErrorCode } from "./errors.ts"
-import type { RouteDefinition } from "./route.ts"
+import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
+import { blobRoutes } from "./routes/blobs.ts"
 import { meRoutes } from "./routes/me.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { socialRoutes } from "./routes/social.ts"
+import { sqliteRoutes } from "./routes/sqlite.ts"
 import { systemRoutes } from "./routes/system.ts"
 import { userRoutes } from "./routes/users.ts"
 import { valRoutes } from "./routes/vals.ts"
@@ -18,6 +20,8 @@ export const routes = {
   ...runRoutes,
   ...userRoutes,
   ...accountRoutes,
+  ...blobRoutes,
+  ...sqliteRoutes,
   ...systemRoutes,
 } satisfies Record<string, RouteDefinition>
 
@@ -38,8 +42,10 @@ export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   if (route.scope) codes.push("missing_scope")
   if (route.valAccess) codes.push("val_not_found")
   if (route.valAccess === "own") codes.push("not_owner")
-  if (route.body) codes.push("invalid_json", "body_too_large", "unsupported_encoding")
+  if (route.body) codes.push("invalid_json")
+  if (route.body || route.isBytesBody) codes.push("body_too_large", "unsupported_encoding")
+  if (route.hasRange) codes.push("range_not_satisfiable")
   if (route.hasIfMatch) codes.push("version_conflict")
-  if (route.method === "post") codes.push("idempotency_in_flight", "idempotency_mismatch")
+  if (hasIdempotencyKey(route)) codes.push("idempotency_in_flight", "idempotency_mismatch")
   return [...new Set([...codes, ...(route.errors ?? [])])]
 }

@@ -26,6 +26,9 @@ describe("routes", () => {
       if (route.body) expect(["post", "put"]).toContain(route.method)
       if (route.hasEtag) expect(route.method).toBe("get")
       if (route.hasIfMatch) expect(route.method).not.toBe("get")
+      if (route.isBytesBody) expect([route.method, route.body, route.query]).toEqual(["post", undefined, undefined])
+      // Nothing can stand behind a parameter that takes the rest, and nothing beside it.
+      if (route.isRestPath) expect(route.path).toMatch(/^[^{]*\/\{\w+\}$/)
       if (route.isCodeBody) expect(route.body).toBeDefined()
       if (route.auth === "none") expect(route.scope).toBeUndefined()
       if (route.auth === "required") expect(route.scope).toBeDefined()
@@ -42,6 +45,6 @@ describe("routes", () => {
   })
 })
 
-test("contract is what the macro would read now", () => {
+test("contract is what the route table says now; if not, npm run check -- --fix writes it", () => {
   expect(contract).toEqual(readContractFacts())
 })

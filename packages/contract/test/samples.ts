@@ -19,6 +19,7 @@ const byName: Readonly<Record<string, unknown>> = {
   name: "HELLO",
   email: "ada@example.com",
   query: "a+b&c=d é/%",
+  key: "a/b c/../é%2F?x#",
   code: 'export default "é\u2028😀"\n',
   hosts: ["api.example.com:443"],
 }
@@ -26,7 +27,7 @@ const byName: Readonly<Record<string, unknown>> = {
 /** An input for the route that names every field it has, made from the route's own schemas. */
 export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   const places = [route.params, route.query, route.body].filter((place) => place !== undefined)
-  return Object.assign({}, ...places.map(toSampleFields))
+  return Object.assign({}, ...places.map(toSampleFields), route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {})
 }
 
 function toSampleFields(schema: z.ZodType): Record<string, unknown> {

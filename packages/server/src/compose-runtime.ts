@@ -1,5 +1,8 @@
 import { fileURLToPath } from "node:url"
+import { createEgress, createResolver, type Surroundings } from "./compose-outside.ts"
 import type { Config } from "./config.ts"
+import type { DependencyResolver } from "./domain/locks.ts"
+import type { Door } from "./runtime/door.ts"
 import { findDeno } from "./runtime/find-deno.ts"
 import { runnerLimits } from "./runtime/runner-limits.ts"
 import { sandboxLimits } from "./runtime/sandbox/sandbox-limits.ts"
@@ -9,6 +12,7 @@ import { Supervisor } from "./runtime/supervisor.ts"
 /** What runs vals, put together. */
 export interface Runtime {
   readonly supervisor: Supervisor
+  readonly resolver: DependencyResolver
   /** Prepares the machine, unless that has been done, and gets processes ready. */
   start(): Promise<IsolationReport>
   stop(): Promise<void>
@@ -21,11 +25,13 @@ const heapShare = 0.5
  * Puts together what runs vals. The machine is prepared when the first process is wanted: a program that is only there to change a key, or a
  * test of the API, starts none.
  */
-export function composeRuntime(config: Config, onError: (error: unknown) => void): Runtime {
+export function composeRuntime(config: Config, surroundings: Surroundings): Runtime {
   let preparing: Promise<Sandboxes> | undefined
   let report: IsolationReport | undefined
+  const { onError } = surroundings
+  const egress = createEgress(config, surroundings)
   const prepare = () => {
-    preparing ??= createSandboxes(config, onError)
+    preparing ??= createSandboxes(config, (path) => egress.open(path), onError)
     return preparing
   }
   const supervisor = new Supervisor({
@@ -34,22 +40,25 @@ export function composeRuntime(config: Config, onError: (error: unknown) => void
     limits: toRunnerLimits(config),
     onError,
   })
+  const resolver = createResolver(config, egress, prepare, onError)
   return {
     supervisor,
+    resolver,
     async start() {
       report = (await prepare()).report
       supervisor.start()
       return report
     },
     async stop() {
-      await supervisor.stop()
+      await Promise.all([supervisor.stop(), resolver.stop()])
       const sandboxes = await preparing?.catch(() => undefined)
       await sandboxes?.stop()
+      await egress.stop()
     },
   }
 }
 
-function createSandboxes(config: Config, onError: (error: unknown) => void): Promise<Sandboxes> {
+function createSandboxes(config: Config, openDoor: (path: string) => Door, onError: (error: unknown) => void): Promise<Sandboxes> {
   const { valMemoryBytesMax, valScratchBytesMax } = config.runs
   const limits = {
     ...sandboxLimits,
@@ -67,6 +76,7 @@ function createSandboxes(config: Config, onError: (error: unknown) => void): Pro
       limits,
       denoPath: findDeno(),
       guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
+      openDoor,
     },
     onError,
   )

@@ -1,45 +1,62 @@
-import { accessSync, constants, mkdirSync } from "node:fs"
+import { accessSync, constants, mkdirSync, readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { buildDocsPage } from "@hamlet/web"
 import packageJson from "../package.json" with { type: "json" }
 import { composeRuntime } from "./compose-runtime.ts"
 import type { Config } from "./config.ts"
+import { createAllowances } from "./domain/allowances.ts"
 import { AppError } from "./domain/app-error.ts"
 import { createCipher } from "./domain/cipher.ts"
 import type { Runner } from "./domain/execution.ts"
 import { RunFollowers } from "./domain/follow-run.ts"
 import { LiveRuns } from "./domain/live-runs.ts"
+import type { DependencyResolver } from "./domain/locks.ts"
+import { noOwnerDatabases } from "./domain/owner-databases.ts"
+import { createPendingLocks } from "./domain/pending-locks.ts"
 import { createPrograms } from "./domain/programs.ts"
+import { listRemoteImports } from "./domain/remote-imports.ts"
 import { RunTokens } from "./domain/run-tokens.ts"
+import type { StandardModuleName } from "./domain/standard-modules.ts"
 import { TokenUses } from "./domain/token-uses.ts"
+import { createUploads } from "./domain/uploads.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { createApp } from "./http/app.ts"
 import type { BuiltPage, HttpDeps } from "./http/deps.ts"
 import { createLinks } from "./http/links.ts"
 import { createLog, type Log } from "./http/log.ts"
+import { DependencyJob } from "./jobs/dependency-job.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
 import { NodeWatch } from "./jobs/node-watch.ts"
 import { CodeTools } from "./runtime/code-tools.ts"
+import { DatabasePool } from "./runtime/owner-databases/database-pool.ts"
 import { runnerLimits } from "./runtime/runner-limits.ts"
 import { identityOf, isAlive } from "./runtime/sandbox/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
+import { createBlobStore } from "./storage/blobs.ts"
+import { createBundleStore } from "./storage/bundles.ts"
 import { createCommentStore } from "./storage/comments.ts"
 import type { Database } from "./storage/database.ts"
 import { createIdempotencyStore } from "./storage/idempotency.ts"
 import { createImportStore } from "./storage/imports.ts"
 import { loadKeyFile, readKeyFile } from "./storage/key-file.ts"
 import { createLikeStore } from "./storage/likes.ts"
-import { migrate } from "./storage/migrate.ts"
+import { createLockStore } from "./storage/locks.ts"
+import { findNotedSince, migrate } from "./storage/migrate.ts"
+import { reach } from "./storage/migrations/0003-reach.ts"
 import { migrations } from "./storage/migrations/index.ts"
 import { createNodeStore } from "./storage/nodes.ts"
+import { createObjectStore } from "./storage/objects.ts"
 import { openPostgres } from "./storage/postgres.ts"
 import { createReferenceStore } from "./storage/references.ts"
 import { createRunStore } from "./storage/runs.ts"
+import { createBucketPlace } from "./storage/s3-objects.ts"
 import { createSecretStore } from "./storage/secrets.ts"
 import { createSettingStore, type SettingStore } from "./storage/settings.ts"
 import { openSqlite } from "./storage/sqlite.ts"
 import { createTokenStore } from "./storage/tokens.ts"
+import { createUsageStore } from "./storage/usage.ts"
 import { createUserStore } from "./storage/users.ts"
 import { createValStore } from "./storage/vals.ts"
 import { createVersionStore } from "./storage/versions.ts"
@@ -63,6 +80,8 @@ export interface Hamlet {
 export interface Replacements {
   open?(config: Config): Promise<Database>
   readonly runner?: Runner
+  /** Null for none: what vals import from elsewhere is then never fetched. */
+  readonly resolver?: DependencyResolver | null
 }
 
 /** Puts the program together: opens the database, brings its schema up to date and wires everybody to everybody. */
@@ -72,7 +91,9 @@ export async function compose(config: Config, replacements: Replacements = {}): 
   const db = await (replacements.open ?? openDatabase)(config)
   try {
     const { to: schemaVersion } = await migrate(db, migrations)
-    const { hamlet, nodeWatch } = wire({ config, db, keys, schemaVersion, runner: replacements.runner })
+    const locksSince = await findNotedSince(db, reach.version)
+    const { runner, resolver } = replacements
+    const { hamlet, nodeWatch } = wire({ config, db, keys, schemaVersion, locksSince, runner, resolver })
     await nodeWatch.start()
     return hamlet
   } catch (error) {
@@ -103,6 +124,8 @@ function sqlitePath(config: Config): string {
 
 /** What a request that runs a val may take beyond the run: waiting for its turn, and for the database. */
 const requestMsMore = 60_000
+/** How long a run waits for packages that are still being fetched. */
+const packagesMsMax = 30_000
 
 type OnError = (error: unknown) => void
 
@@ -111,7 +134,9 @@ interface Foundation {
   readonly db: Database
   readonly keys: readonly Uint8Array[]
   readonly schemaVersion: number
+  readonly locksSince: number
   readonly runner: Runner | undefined
+  readonly resolver: DependencyResolver | null | undefined
 }
 
 function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeWatch: NodeWatch } {
@@ -120,9 +145,16 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
   const onError = (error: unknown) =>
     log.error("background", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const codeTools = new CodeTools({}, (gaveUp) => log.warn("parser_gave_up", gaveUp))
-  const runtime = composeRuntime(config, onError)
-  const rules = createRules({ ...foundation, runner: foundation.runner ?? runtime.supervisor }, codeTools, onError)
+  const runtime = composeRuntime(config, {
+    fetchApi: (request) => app.fetch(request, { address: () => "a val" }),
+    isValHost: (host) => gateway.isValHost(host),
+    takeBytes: (accountId, bytes) => rules.allowances.takeBytes(accountId, bytes),
+    onError,
+  })
+  const { runner = runtime.supervisor, resolver = runtime.resolver } = foundation
+  const rules = createRules({ ...foundation, runner, resolver }, codeTools, onError)
   const deps = createHttpDeps(foundation, rules, codeTools, log)
+  const app = createApp(deps)
   const gateway = createGateway({
     ...rules,
     baseUrl: config.baseUrl,
@@ -137,10 +169,11 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
   const retention = { keptMs: config.runs.keptDays * 86_400_000, keptPerVal: config.runs.keptPerVal }
   const housekeeping = new Housekeeping({ ...rules, retention })
   housekeeping.start()
+  rules.dependencyJob?.start()
   const node = { id: rules.nodeId, host: hostname(), pid: process.pid, pidStarted: identityOf(process.pid) ?? "" }
   const nodeWatch = new NodeWatch({ ...rules, node, nodes: createNodeStore(db), hasEnded: ({ pidStarted }) => !isAlive(pidStarted) })
   const hamlet: Hamlet = {
-    app: createApp(deps),
+    app,
     gateway,
     deps,
     settings: createSettingStore(db),
@@ -149,9 +182,11 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
     start: runtime.start,
     async stop() {
       await housekeeping.stop()
+      await rules.dependencyJob?.stop()
       deps.followers.stop()
       gateway.stop()
       await runtime.stop()
+      await rules.ownerDatabases.stop()
       await rules.liveRuns.stop()
       await rules.runTokens.stop()
       await nodeWatch.stop()
@@ -165,17 +200,31 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
 }
 
 /** What the rules of the domain need, whoever asks. */
-function createRules({ config, db, keys, runner }: Foundation & { readonly runner: Runner }, codeTools: CodeTools, onError: OnError) {
+function createRules(foundation: Foundation & { readonly runner: Runner }, codeTools: CodeTools, onError: OnError) {
+  const { config, db, keys, runner } = foundation
   const stores = createStores(db)
   const common = { now: Date.now, newId: () => Bun.randomUUIDv7(), onError, nodeId: Bun.randomUUIDv7() }
   // A process that has had its time may have an answer to finish.
   const lifeMsMax = config.runs.processMsMax + config.runs.streamMsMax
+  const { s3 } = config.storage
   const rules = {
     ...stores,
     ...common,
     cipher: createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir)),
     requestMsMax: config.runs.runMsMax + requestMsMore,
-    importHosts: { baseUrls: [config.baseUrl] },
+    ...createLockRules(foundation, stores, codeTools, common),
+    allowances: createAllowances(config.allowances, common.now),
+    startedAt: common.now(),
+    usageLimits: {
+      runsAtOnceMax: config.runs.perAccountMax,
+      blobBytesMax: config.storage.blobsBytesMax,
+      sqliteBytesMax: config.databaseUrl && !config.storage.isDataDirShared ? null : config.storage.sqliteBytesMax,
+    },
+    objects: createObjectStore({ ...common, db, bucket: s3 && createBucketPlace(s3, config.storage.blobBytesMax) }),
+    uploads: createUploads(config.storage.blobsBytesMax),
+    blobLimits: config.storage,
+    ownerDatabases: openOwnerDatabases(config),
+    standardModules: { blob: readStandardModule("blob"), sqlite: readStandardModule("sqlite") },
     scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
     links: createLinks(config.baseUrl, config.valsDomain),
     tokenUses: new TokenUses(stores.tokens, onError),
@@ -184,6 +233,37 @@ function createRules({ config, db, keys, runner }: Foundation & { readonly runne
     runner,
   }
   return { ...rules, programs: createPrograms(rules) }
+}
+
+/** What fetches the packages of vals, and who waits for them. */
+function createLockRules(
+  { config, locksSince, resolver }: Foundation,
+  { locks, versions }: ReturnType<typeof createStores>,
+  codeTools: CodeTools,
+  { now, onError }: { now(): number; readonly onError: OnError },
+) {
+  const importHosts = { baseUrls: [config.baseUrl] }
+  // Whoever waits has to have time left for the run.
+  const pendingLocks = createPendingLocks(locks, now, { waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2) })
+  const { resolveMsMax } = config.dependencies
+  const dependencyJob =
+    resolver &&
+    new DependencyJob({
+      ...{ locks, versions, pendingLocks, resolver, resolveMsMax, now, onError },
+      listRemoteImports: async ({ code, ownerId }) => listRemoteImports(code, await codeTools.scanImports(code, ownerId), importHosts),
+    })
+  return { importHosts, locksSince, pendingLocks, dependencyJob, lockWork: dependencyJob ?? { wake() {} } }
+}
+
+/** Each node would have other ones if nodes share nothing but the database. */
+function openOwnerDatabases({ databaseUrl, dataDir, storage }: Config) {
+  const isShared = databaseUrl !== undefined
+  if (isShared && !storage.isDataDirShared) return { ...noOwnerDatabases, stop: () => Promise.resolve() }
+  return new DatabasePool({ folder: join(dataDir, "sqlite"), bytesMax: storage.sqliteBytesMax, msMax: storage.sqliteMsMax, isShared })
+}
+
+function readStandardModule(name: StandardModuleName): string {
+  return readFileSync(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)), "utf8")
 }
 
 function createHttpDeps(
@@ -221,8 +301,12 @@ function createStores(db: Database) {
     comments: createCommentStore(db),
     references: createReferenceStore(db),
     imports: createImportStore(db),
+    locks: createLockStore(db),
+    bundles: createBundleStore(db),
     runs: createRunStore(db),
     users: createUserStore(db),
+    usage: createUsageStore(db),
+    blobs: createBlobStore(db),
     tokens: createTokenStore(db),
     secrets: createSecretStore(db),
     idempotency: createIdempotencyStore(db),

@@ -1,5 +1,6 @@
 import type { Hamlet } from "./compose.ts"
 import { type Config, ConfigError } from "./config.ts"
+import type { GatewayConnection } from "./gateway/deps.ts"
 import { gatewayLimits } from "./gateway/limits.ts"
 import { createSocketHandlers } from "./gateway/socket-handlers.ts"
 import type { SocketRelay } from "./gateway/socket-relay.ts"
@@ -17,7 +18,7 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
       hostname: config.host,
       port: config.port,
       idleTimeout: gatewayLimits.idleSeconds,
-      maxRequestBodySize: Math.max(config.runs.valBodyBytesMax, config.bodyBytesMax),
+      maxRequestBodySize: Math.max(config.runs.valBodyBytesMax, config.bodyBytesMax, config.storage.blobBytesMax),
       fetch(request, server) {
         return hamlet ? answer(config, hamlet, request, server) : starting.then((started) => answer(config, started, request, server))
       },
@@ -29,19 +30,35 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
 }
 
 function answer(config: Config, { app, gateway }: Hamlet, request: Request, server: Server): Promise<Response | undefined> {
-  const { addressHeader } = config
-  const address = () =>
-    (addressHeader && request.headers.get(addressHeader)?.split(",").at(-1)?.trim()) || (server.requestIP(request)?.address ?? "")
+  const connection = new Connection(config.addressHeader, request, server)
   if (!gateway.isValHost(request.headers.get("host") ?? "")) {
     // Whoever waits for a run to end hears nothing until then.
-    if (config.runs.runMsMax >= gatewayLimits.idleSeconds * 1000) server.timeout(request, 0)
-    return app.fetch(request, { address })
+    if (config.runs.runMsMax >= gatewayLimits.idleSeconds * 1000) connection.timeout(0)
+    return app.fetch(request, { address: () => connection.address() })
   }
-  return gateway.fetch(request, {
-    address,
-    timeout: (seconds) => server.timeout(request, seconds),
-    upgrade: (options) => server.upgrade(request, options),
-  })
+  return gateway.fetch(request, connection)
+}
+
+/** The connection that a request came by. One object instead of a function for each thing it can do: it is made for every request. */
+class Connection implements GatewayConnection {
+  constructor(
+    readonly addressHeader: string | undefined,
+    readonly request: Request,
+    readonly server: Server,
+  ) {}
+
+  address(): string {
+    const { addressHeader, request, server } = this
+    return (addressHeader && request.headers.get(addressHeader)?.split(",").at(-1)?.trim()) || (server.requestIP(request)?.address ?? "")
+  }
+
+  timeout(seconds: number): void {
+    this.server.timeout(this.request, seconds)
+  }
+
+  upgrade(options: Parameters<GatewayConnection["upgrade"]>[0]): boolean {
+    return this.server.upgrade(this.request, options)
+  }
 }
 
 function explainListening(error: unknown): string {

@@ -18,6 +18,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getMe({ client, world }) {
     expect(await client.getMe()).toMatchObject({ id: world.ada.id, username: "ada", email: null, tier: null })
   },
+  async getMyUsage({ client }) {
+    expect(await client.getMyUsage()).toMatchObject({ runs: { perMinuteMax: null, atOnceMax: 1024 }, blobs: { bytesMax: 1024 ** 3 } })
+  },
   async listMyRuns({ client, world }) {
     const ids = async (input: Parameters<Client["listMyRuns"]>[0]) => (await client.listMyRuns(input)).data.map((run) => run.id)
     const [first = "", second = "", third = ""] = world.runs.map((run) => run.id)
@@ -87,6 +90,15 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getVersion({ client, world }) {
     expect(await client.getVersion({ val_id: world.library.id, version: 1 })).toMatchObject({ version: 1, code: "export const one = 1" })
+  },
+  async getVersionLock({ client, world }) {
+    const none = { state: "none", imports: [], updatedAt: null } as const
+    expect(await client.getVersionLock({ val_id: world.library.id, version: 1 })).toEqual(none)
+    expect(await failure(client.getVersionLock({ val_id: world.library.id, version: 9 }))).toMatchObject({ code: "version_not_found" })
+  },
+  async resolveVersion({ client }) {
+    const { id } = await client.createVal({ code: `import "npm:nothing"` })
+    expect(["pending", "failed"]).toContain((await client.resolveVersion({ val_id: id, version: 1 })).state)
   },
   async deleteVersion({ client }) {
     const { id } = await client.createVal({ code: "1" })
@@ -168,6 +180,11 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { data } = await client.getRunLogs({ run_id: world.runs[0]?.id ?? "" })
     expect(data.map((line) => line.message)).toEqual(["hello"])
   },
+  async listUsers({ loopback, world }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    const { data } = await admin.listUsers()
+    expect(data.map((user) => user.id)).toContain(world.bob.id)
+  },
   async createUser({ loopback }) {
     const admin = openClient(loopback, loopback.api.admin.token)
     const made = await admin.createUser({ username: "grace", email: "grace@example.com" })
@@ -211,8 +228,59 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.deleteSecret({ name: "Z_GONE" })).toBeUndefined()
     expect(await failure(client.deleteSecret({ name: "Z_GONE" }))).toMatchObject({ status: 404, code: "secret_not_found" })
   },
+  async listBlobs({ client }) {
+    for (const key of ["list/b", "list/a"]) await client.putBlob({ key, content: "12345" })
+    const [first] = await client.listBlobs({ prefix: "list/", limit: 1 })
+    expect(first).toEqual({ key: "list/a", size: 5, lastModified: expect.any(String) })
+    expect(await client.listBlobs({ prefix: "list/", after: first?.key })).toMatchObject([{ key: "list/b" }])
+  },
+  async getBlob({ client }) {
+    const key = "a/../b?c#d%2F ü/"
+    await client.putBlob({ key, content: "hello", contentType: "x/y" })
+    const response = await client.getBlob({ key })
+    expect([await response.text(), response.headers.get("content-type")]).toEqual(["hello", "x/y"])
+    const ifNoneMatch = response.headers.get("etag") ?? ""
+    expect((await client.raw.getBlob({ key }, { ifNoneMatch })).status).toBe(304)
+    expect(await failure(client.getBlob({ key: "nothing" }))).toMatchObject({ status: 404, code: "blob_not_found" })
+  },
+  async putBlob({ client }) {
+    const bytes = crypto.getRandomValues(new Uint8Array(2_000_000))
+    const contents = [new Uint8Array(3), new Blob(["typed"], { type: "image/x" }), new Blob([bytes]).stream(), bytes.buffer]
+    for (const content of contents) {
+      const expected = content instanceof ReadableStream ? bytes : await new Response(content as BodyInit).bytes()
+      expect(await client.putBlob({ key: "put", content })).toBeUndefined()
+      expect(Buffer.compare(await (await client.getBlob({ key: "put" })).bytes(), expected)).toBe(0)
+    }
+  },
+  async deleteBlob({ client }) {
+    await client.putBlob({ key: "gone", content: "" })
+    expect(await client.deleteBlob({ key: "gone" })).toBeUndefined()
+    expect(await failure(client.deleteBlob({ key: "gone" }))).toMatchObject({ status: 404, code: "blob_not_found" })
+  },
+  async executeSql({ client }) {
+    await client.executeSql({ statement: "create table executed (id integer primary key, a)" })
+    const sql = "insert into executed (a) values (?), (?)"
+    expect(await client.executeSql({ statement: { sql, args: [true, { base64: "AQI=" }] } })).toMatchObject({
+      rowsAffected: 2,
+      lastInsertRowid: 2,
+    })
+    expect((await client.executeSql({ statement: { sql: "select a from executed where id >= :id", args: { id: 1 } } })).rows).toEqual([
+      [1],
+      ["AQI="],
+    ])
+    expect(await failure(client.executeSql({ statement: "selec" }))).toMatchObject({ status: 400, code: "sql_failed" })
+  },
+  async batchSql({ client }) {
+    const [first, second] = await client.batchSql({ statements: ["select 1 as a", { sql: "select ?", args: ["b"] }], mode: "read" })
+    expect([first?.columns, first?.rows, second?.rows]).toEqual([["a"], [[1]], [["b"]]])
+    const refused = client.batchSql({ statements: ["create table batched (a)"], mode: "read" })
+    expect(await failure(refused)).toMatchObject({ status: 400, code: "sql_failed" })
+  },
   async getModule({ client }) {
     expect(await client.getModule({ username: "ada", val_name: "library@1" })).toBe("export const one = 1")
+  },
+  async getStandardModule({ client }) {
+    expect(await client.getStandardModule({ module: "blob" })).toContain("export const blob = {")
   },
   async getOpenApi({ client }) {
     expect((await client.getOpenApi()).openapi).toStartWith("3.1")
@@ -235,7 +303,7 @@ describeEachDatabase("createClient, with a real server,", (open) => {
   let scene: Scene
 
   beforeAll(async () => {
-    const loopback = await openLoopback(open)
+    const loopback = await openLoopback(open, { HAMLET_DATA_DIR_SHARED: "yes" })
     const world = await createWorld(loopback.api, loopback.baseUrl)
     scene = { loopback, world, client: openClient(loopback, world.ada.token) }
   })

@@ -24,8 +24,8 @@ const seed = Number(process.env.HAMLET_FUZZ_SEED ?? Math.trunc(Math.random() * 0
 // To bun, 0 means no limit.
 const timeoutMs = requestsWanted === undefined ? 120_000 : 0
 
-/** A fault of the server says in the log where it is; nothing else does. */
-const loud = { HAMLET_LOG_LEVEL: "error" }
+/** A fault of the server says in the log where it is; nothing else does. Everybody has a SQLite database, whatever the server has. */
+const loud = { HAMLET_LOG_LEVEL: "error", HAMLET_DATA_DIR_SHARED: "yes" }
 
 /** A server is asked so often before it is replaced by a fresh one: otherwise a long run would measure how lists grow. */
 const requestsPerServer = 25_000

@@ -5,7 +5,9 @@ import { type RouteName, type Routes, routeNames, routes } from "@hamlet/contrac
 import { compose, type Hamlet } from "../src/compose.ts"
 import { loadConfig } from "../src/config.ts"
 import { allScopes, issueToken, makeToken } from "../src/domain/tokens.ts"
+import { createBundleStore } from "../src/storage/bundles.ts"
 import { createImportStore } from "../src/storage/imports.ts"
+import { createLockStore } from "../src/storage/locks.ts"
 import { type Statement, sql } from "../src/storage/sql.ts"
 import { createBigWorld, examples, idOf } from "./plans/big-world.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
@@ -41,6 +43,7 @@ const combine = (paths: readonly string[], queries: readonly string[]) =>
 /** What is asked of each route: every filter it has, alone and together. Each is asked by the owner, by somebody else and by nobody. */
 const questions: Record<GetRoute, readonly string[]> = {
   getMe: ["/v1/me"],
+  getMyUsage: ["/v1/me/usage"],
   listMyRuns: combine(["/v1/me/runs"], runFilters),
   listMyLikes: combine(["/v1/me/likes"], pages),
   listMyComments: combine(
@@ -63,6 +66,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   listValRuns: combine(ofVals("/runs"), runFilters),
   listVersions: combine(ofVals("/versions"), pages),
   getVersion: ofVals("/versions/1"),
+  getVersionLock: ofVals("/versions/1/lock"),
   listComments: combine(ofVals("/comments"), pages),
   listValReferences: combine(ofVals("/references"), periods),
   listValDependencies: combine(ofVals("/dependencies"), periods),
@@ -74,11 +78,22 @@ const questions: Record<GetRoute, readonly string[]> = {
     [`/v1/users/${idOf("user", 1)}/vals`, `/v1/users/${idOf("user", 3)}/vals`, `/v1/users/${idOf("user", 9000)}/vals`],
     pages,
   ),
+  listUsers: combine(["/v1/users"], pages),
   getUserByName: ["/v1/alias/user1", "/v1/alias/@USER9000", "/v1/alias/nobody"],
   getValByName: ["/v1/alias/user1/val1", "/v1/alias/user1/val7", "/v1/alias/user1/nothing"],
   listTokens: combine(["/v1/me/tokens"], pages),
   listSecrets: combine(["/v1/me/secrets"], pages),
+  listBlobs: combine(
+    ["/v1/blob"],
+    ["", "%25", "_", "key1", "%F0%9F%98%80", "%F4%8F%BF%BF"].flatMap((prefix) => [
+      `prefix=${prefix}`,
+      `prefix=${prefix}&limit=10`,
+      `prefix=${prefix}&limit=10&after=key15`,
+    ]),
+  ),
+  getBlob: ["/v1/blob/key1", "/v1/blob/large1", "/v1/blob/nothing"],
   getModule: ["/v/user1/val1", "/v/user1/val1@1"],
+  getStandardModule: ["/std/blob"],
   getOpenApi: ["/openapi.json"],
   getDocs: ["/docs"],
   getHealth: ["/healthz"],
@@ -92,6 +107,9 @@ const deeds: readonly (readonly [method: string, path: string, body?: object])[]
   ["PUT", "/v1/vals", { name: "val11", code: 'import "https://esm.town/v/user1/val32"' }],
   ["PUT", "/v1/vals", { name: "brandNew2", code: "1" }],
   ["POST", `/v1/vals/${idOf("val", 11)}/versions`, { code: "2" }],
+  ["POST", `/v1/vals/${idOf("val", 21)}/versions`, { code: 'import "npm:zod"' }],
+  ["POST", `/v1/vals/${idOf("val", 1)}/versions/1/lock`],
+  ["POST", `/v1/vals/${idOf("val", 10)}/versions/1/lock`],
   ["PUT", `/v1/vals/${idOf("val", 31)}`, { name: "renamed", privacy: "unlisted" }],
   ["PUT", `/v1/vals/${idOf("val", 7)}`, { privacy: "public" }],
   ["DELETE", `/v1/vals/${idOf("val", 11)}/versions/1`],
@@ -106,6 +124,10 @@ const deeds: readonly (readonly [method: string, path: string, body?: object])[]
   ["PUT", "/v1/me/secrets/ANOTHER", { value: "hush" }],
   ["DELETE", "/v1/me/secrets/ANOTHER"],
   ["POST", "/v1/users", { username: "newcomer" }],
+  ["POST", "/v1/blob/key1", { small: true }],
+  ["POST", "/v1/blob/new", { large: "x".repeat(70_000) }],
+  ["POST", "/v1/blob/large1", { large: "x".repeat(70_000) }],
+  ["DELETE", "/v1/blob/large2"],
   ["POST", `/v1/vals/${idOf("val", 11)}/runs`, { args: [1] }],
   ["POST", `/v1/vals/${examples.strangersVal}/runs`, { version: 1 }],
   ["POST", "/v1/run/user1.val32", { args: [1] }],
@@ -134,6 +156,7 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     planner = await openPlanner(database)
     hamlet = await compose(toConfig(database), {
       runner: new FakeRunner(),
+      resolver: null,
       open: async () => recording(await openAgain(database), (statement) => recorded.push(statement)),
     })
     const callers = { "the owner": idOf("user", 1), "somebody else": idOf("user", 2) }
@@ -161,7 +184,7 @@ describeEachDatabase("no query reads a whole table:", (open) => {
       ...init,
     })
     if (method !== "GET" || response.status >= 500)
-      expect(`${method} ${path}: ${response.status} ${await response.text()}`).toMatch(/: 20[014] /)
+      expect(`${method} ${path}: ${response.status} ${await response.text()}`).toMatch(/: 20[0124] /)
     return recorded
   }
 
@@ -201,6 +224,8 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     // Later than any time that ids of this world may stand for, so that there is something to delete.
     await hamlet.deps.runs.purgeOlder(2 ** 47, 100)
     await hamlet.deps.runs.purgeBeyond(examples.publicVal, 100, 100)
+    await hamlet.deps.objects.purgeBeyond(idOf("user", 1), 0)
+    for (let turn = 0; turn < 3; turn += 1) await hamlet.deps.objects.purge(Date.parse("2100-01-01"))
     expect(recorded.length).toBeGreaterThan(10)
     expect(await planner.findFaults(recorded)).toEqual([])
   })
@@ -222,6 +247,30 @@ describeEachDatabase("no query reads a whole table:", (open) => {
       await store.removeRunTokensOf(idOf("token", 1))
       await store.removeLostRunTokens()
       expect(recorded.length).toBeGreaterThan(5)
+      expect(await planner.findFaults(recorded)).toEqual([])
+    } finally {
+      await db.stop()
+    }
+  })
+
+  test("what fetches packages", async () => {
+    const db = recording(await openAgain(database), (statement) => recorded.push(statement))
+    try {
+      recorded = []
+      const [locks, bundles] = [createLockStore(db), createBundleStore(db)]
+      const [at, until] = [Date.now(), Date.now() + 1000]
+      const bundle = { hash: "f".repeat(64), code: new Uint8Array(10), cache: null }
+      const resolution = { imports: [], bundle: bundle.hash }
+      await Promise.all([locks.findStamp(idOf("val", 10), 1), locks.findStamp(idOf("val", 11), 1), locks.findStamp(idOf("val", 12), 1)])
+      await locks.add(idOf("val", 12), 1, at)
+      const owners = [idOf("user", 1), idOf("user", 2), idOf("user", 3)]
+      const claims = [await locks.claim({ at, until, busyOwners: [] }), await locks.claim({ at, until, busyOwners: owners })]
+      if (!claims[0] || !claims[1]) throw new Error("there was nothing to claim")
+      expect(await locks.settle(claims[0], { state: "ready", resolution, bundle }, at)).toBe(true)
+      await locks.postpone(claims[1], at, { resolution, counts: true })
+      expect(await bundles.find(bundle.hash)).toBeDefined()
+      expect(await bundles.purge("", at, 100)).toBeDefined()
+      expect(recorded.length).toBeGreaterThan(10)
       expect(await planner.findFaults(recorded)).toEqual([])
     } finally {
       await db.stop()

@@ -23,6 +23,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const self = `${loopback.baseUrl}/v1/users/${world.ada.id}`
     expect(me).toMatchObject({ id: world.ada.id, username: "ada", type: "user", email: null, tier: null, links: { self } })
   },
+  async getMyUsage({ client }) {
+    expect(await client.get<object, Output<"getMyUsage">>("/v1/me/usage")).toMatchObject({ egress: { bytesPerMinuteMax: null } })
+  },
   async listMyRuns({ client, world }) {
     const [first, second, third] = world.runs.map((run) => run.id)
     expect(await listIds(client, "listMyRuns", "/v1/me/runs")).toEqual([third, second, first])
@@ -99,6 +102,14 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getVersion({ client, world }) {
     const old = await client.get<object, Output<"getVersion">>(`/v1/vals/${world.library.id}/versions/1`)
     expect(old).toMatchObject({ id: world.library.id, version: 1, code: "export const one = 1" })
+  },
+  async getVersionLock({ client, world }) {
+    const lock = await client.get<object, Output<"getVersionLock">>(`/v1/vals/${world.library.id}/versions/1/lock`)
+    expect(lock).toEqual({ state: "none", imports: [], updatedAt: null })
+  },
+  async resolveVersion({ client, world }) {
+    const lock = await client.post<object, Output<"resolveVersion">>(`/v1/vals/${world.library.id}/versions/1/lock`)
+    expect(lock.state).toBe("none")
   },
   async deleteVersion({ client }) {
     const { id } = await addVal(client)
@@ -187,6 +198,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const logs = await client.get<object, Output<"getRunLogs">>(`/v1/runs/${world.runs[0]?.id}/logs`)
     expect(logs).toEqual({ data: [{ at: new Date(firstRunAt).toISOString(), level: "info", message: "hello" }], logsTruncated: false })
   },
+  async listUsers({ loopback, world }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    expect(await listIds(admin, "listUsers", "/v1/users")).toContain(world.bob.id)
+  },
   async createUser({ loopback }) {
     const admin = openClient(loopback, loopback.api.admin.token)
     const made = await admin.post<object, Output<"createUser">>("/v1/users", { body: { username: "grace", email: "grace@example.com" } })
@@ -235,8 +250,73 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.delete<object, null>("/v1/me/secrets/Z_GONE")).toBeNull()
     expect(await failure(() => client.delete("/v1/me/secrets/Z_GONE"))).toBeInstanceOf(ValTown.NotFoundError)
   },
+  async listBlobs({ client }) {
+    for (const key of ["list/b", "list/a", "other"]) await client.blobs.store(key, toUpload("12345"))
+    const found = await client.blobs.list({ prefix: "list/" })
+    expect(found.map(({ key, size }) => [key, size])).toEqual([
+      ["list/a", 5],
+      ["list/b", 5],
+    ])
+    expect(Date.parse(found[0]?.lastModified ?? "")).toBeGreaterThan(Date.now() - 60_000)
+    expect((await client.blobs.list()).length).toBeGreaterThan(2)
+  },
+  async getBlob({ client }) {
+    const content = crypto.getRandomValues(new Uint8Array(100_000))
+    // The client encodes nothing: what it makes an address of is the key.
+    for (const key of ["a/b c/ü", "100%", encodeURIComponent("a/../b?")]) {
+      await client.blobs.store(key, toUpload(content))
+      const response = await client.blobs.get(key)
+      expect([response.status, Buffer.compare(Buffer.from(await response.arrayBuffer()), content)]).toEqual([200, 0])
+    }
+    expect((await client.blobs.list({ prefix: "a/../" })).map(({ key }) => key)).toEqual(["a/../b?"])
+    expect(await failure(() => client.blobs.get("nothing"))).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async putBlob({ client }) {
+    const stored = async (key: string) => (await client.blobs.get(key)).text()
+    await client.blobs.store("text", toUpload("first"))
+    await client.blobs.store("text", toUpload("second"))
+    expect(await stored("text")).toBe("second")
+    await client.blobs.store("empty")
+    expect(await stored("empty")).toBe("")
+  },
+  async deleteBlob({ client }) {
+    await client.blobs.store("gone", toUpload("x"))
+    await client.blobs.delete("gone")
+    expect(await failure(() => client.blobs.delete("gone"))).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async executeSql({ client }) {
+    await client.sqlite.execute({ statement: "create table if not exists executed (id integer primary key, title text, cover blob)" })
+    const sql = "insert into executed (title, cover) values (:title, $cover)"
+    const added = await client.sqlite.execute({ statement: { sql, args: { title: "é", $cover: new Uint8Array([1, 2]) } } })
+    expect(added).toEqual({ columns: [], columnTypes: [], rows: [], rowsAffected: 1, lastInsertRowid: 1 })
+    const found = await client.sqlite.execute({ statement: { sql: "select *, 1 as one from executed where id = ?", args: [1] } })
+    expect(found).toMatchObject({ columns: ["id", "title", "cover", "one"], columnTypes: ["INTEGER", "TEXT", "BLOB", ""] })
+    expect(found.rows).toEqual([[1, "é", "AQI=", 1]])
+    const error = await failure(() => client.sqlite.execute({ statement: "select * from nowhere" }))
+    expect(error).toBeInstanceOf(ValTown.BadRequestError)
+    expect(error.message).toBe("400 Cannot run the statement: no such table: nowhere")
+  },
+  async batchSql({ client }) {
+    const statements = [
+      "create table if not exists batched (a)",
+      { sql: "insert into batched values (?), (?)", args: [1, null] },
+      "SELECT a FROM batched;",
+    ]
+    const results = await client.sqlite.batch({ statements, mode: "write" })
+    expect(results.map(({ rows, rowsAffected }) => [rows, rowsAffected])).toEqual([
+      [[], 0],
+      [[], 2],
+      [[[1], [null]], 0],
+    ])
+    const error = await failure(() => client.sqlite.batch({ statements: ["delete from batched", "insert into nowhere values (1)"] }))
+    expect(error.message).toBe("400 Cannot run statement 2: no such table: nowhere")
+    expect((await client.sqlite.batch({ statements: ["select count(*) from batched"], mode: "read" }))[0]?.rows).toEqual([[2]])
+  },
   async getModule({ client }) {
     expect(await client.get<object, string>("/v/ada/library@1")).toBe("export const one = 1")
+  },
+  async getStandardModule({ client }) {
+    expect(await client.get<object, string>("/std/sqlite.ts")).toContain("export const sqlite = {")
   },
   async getOpenApi({ client }) {
     expect((await client.get<object, Output<"getOpenApi">>("/openapi.json")).openapi).toStartWith("3.1")
@@ -265,7 +345,7 @@ describeEachDatabase("the official client", (open) => {
   let scene: Scene
 
   beforeAll(async () => {
-    const loopback = await openLoopback(open)
+    const loopback = await openLoopback(open, { HAMLET_DATA_DIR_SHARED: "yes" })
     const world = await createWorld(loopback.api, loopback.baseUrl)
     scene = { loopback, world, client: openClient(loopback, world.ada.token) }
   })
@@ -279,7 +359,7 @@ describeEachDatabase("the official client", (open) => {
         const { seen } = scene.loopback
         const before = seen.length
         await calls[name](scene)
-        const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
+        const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, path === "/v1/blob/{key}" ? ".+" : "[^/]+")}$`)
         expect(seen.slice(before).some((request) => request.method === method.toUpperCase() && pattern.test(request.path))).toBe(true)
       })
     }
@@ -402,6 +482,11 @@ describeEachDatabase("the official client", (open) => {
 
 function openClient(loopback: Loopback, token: string, maxRetries = 2): ValTown {
   return new ValTown({ baseURL: loopback.baseUrl, bearerToken: token, maxRetries })
+}
+
+/** The client sends bytes as they are, and files as JSON, which its types do not tell. */
+function toUpload(content: string | Uint8Array): ValTown.BlobStoreParams {
+  return Buffer.from(content as string) as unknown as ValTown.BlobStoreParams
 }
 
 /** Everything in a list, asked for one at a time through the client's own iterator. */

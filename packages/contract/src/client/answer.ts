@@ -13,7 +13,9 @@ export function toAnswer(route: RouteFacts, request: PreparedRequest, received: 
   const isExpected304 = status === 304 && request.headers.has("if-none-match")
   if (status === 204 || isExpected304) return { status, headers, body: undefined }
   if (status < 200 || status > 299) throw toApiError(request, received, nowMs)
-  if (route.isText) return { status, headers, body: text }
+  if (route.answer === "none") return { status, headers, body: undefined }
+  if (route.answer === "bytes") return { status, headers, body: received.response }
+  if (route.answer === "text") return { status, headers, body: text }
   const body = parseJson(text)
   // A portal or a proxy in between can answer 200 with a page of its own.
   if (body === undefined) throw new ApiError(`Cannot ${describe(request)}: the answer is not JSON`, toDetails(received, {}, nowMs))

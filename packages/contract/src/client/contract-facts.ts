@@ -6,10 +6,11 @@ import { type RouteName, routeNames, routes } from "../routes.ts"
 export interface RouteFacts {
   readonly method: Method
   readonly path: string
-  /** The fields that the path does not name go into a JSON body; otherwise into the query. */
+  /** The fields that the path does not name go into a JSON body; otherwise, unless the body is bytes, into the query. */
   readonly hasBody: boolean
-  /** The answer is text and not JSON. */
-  readonly isText: boolean
+  /** The body is the content that the caller hands in, as it is. */
+  readonly isBytesBody: boolean
+  readonly answer: "json" | "text" | "bytes" | "none"
 }
 
 /** What a client has to know of the contract. */
@@ -19,8 +20,8 @@ export interface ContractFacts {
 }
 
 /**
- * Reads the facts out of the contract. The client runs this as a macro, while it is being transpiled or bundled: the rows
- * carry zod schemas, and a client that imported them would be ten times the size. What comes out has to be plain data.
+ * Reads the facts out of the contract. The client has them as a literal in contract.ts, which is made with this: the rows carry zod
+ * schemas, and a client that imported them would be ten times the size and take a tenth of a second to start.
  */
 export function readContractFacts(): ContractFacts {
   const facts = routeNames.map((name) => [name, toRouteFacts(name, routes[name])])
@@ -29,11 +30,19 @@ export function readContractFacts(): ContractFacts {
 
 function toRouteFacts(name: RouteName, route: RouteDefinition): RouteFacts {
   // A caller writes one flat object, and only these two facts say where its fields go.
-  if (route.body && route.query) throw new Error(`Cannot make a client method of "${name}": it has both a query and a body`)
+  if ((route.body || route.isBytesBody) && route.query)
+    throw new Error(`Cannot make a client method of "${name}": it has both a query and a body`)
   return {
     method: route.method,
     path: route.path,
     hasBody: route.body !== undefined,
-    isText: Object.values(route.answers).some((answer) => Array.isArray(answer)),
+    isBytesBody: route.isBytesBody ?? false,
+    answer: toAnswerKind(Object.values(route.answers)),
   }
+}
+
+function toAnswerKind(answers: readonly RouteDefinition["answers"][number][]): RouteFacts["answer"] {
+  if (answers.every((answer) => answer === null)) return "none"
+  if (answers.includes("bytes")) return "bytes"
+  return answers.some((answer) => Array.isArray(answer)) ? "text" : "json"
 }

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from "bun:test"
 import { z } from "zod"
-import type { Answer, Client, Input, Item, Output, PageName } from "../client.ts"
+import type { Answer, Client, Content, Input, Item, Output, PageName } from "../client.ts"
 import type { Scope } from "../fields.ts"
 import type { comment, run, val } from "../records.ts"
 import type { RouteDefinition } from "../route.ts"
@@ -43,6 +43,11 @@ describe("Input", () => {
     expectTypeOf<Input<"putSecret">>().toEqualTypeOf<{ name: string; value: string; hosts?: readonly string[] | null | undefined }>()
   })
 
+  test("has content, where a body is bytes", () => {
+    expectTypeOf<Input<"putBlob">>().toEqualTypeOf<{ key: string; content: Content; contentType?: string | undefined }>()
+    expectTypeOf<Input<"getBlob">>().toEqualTypeOf<{ key: string }>()
+  })
+
   test("knows every field that is a moment", () => {
     const known: Record<MomentField, true> = { since: true, until: true, expiresAt: true }
     const found = routeNames.flatMap((name) => toMoments(routes[name]))
@@ -56,6 +61,8 @@ describe("Output", () => {
     expectTypeOf<Output<"createVersion">>().toEqualTypeOf<Val>()
     expectTypeOf<Output<"deleteVal">>().toEqualTypeOf<undefined>()
     expectTypeOf<Output<"getModule">>().toEqualTypeOf<string>()
+    expectTypeOf<Output<"getBlob">>().toEqualTypeOf<Response>()
+    expectTypeOf<Output<"putBlob">>().toEqualTypeOf<undefined>()
     expectTypeOf<Answer<"createVersion">["status"]>().toEqualTypeOf<200 | 201>()
     expectTypeOf<Item<"listMyComments">>().toEqualTypeOf<Comment>()
   })
@@ -104,6 +111,12 @@ async function compileOnly(client: Client): Promise<void> {
   await client.createVal({ code: "" }, { ifMatch: 3 })
   // @ts-expect-error an idempotency key where the server reads none
   await client.saveVal({ name: "", code: "" }, { idempotencyKey: "k" })
+  // @ts-expect-error an idempotency key for bytes
+  await client.putBlob({ key: "", content: "" }, { idempotencyKey: "k" })
+  // @ts-expect-error a blob without its content
+  await client.putBlob({ key: "" })
+  // @ts-expect-error content that is none
+  await client.putBlob({ key: "", content: { a: 1 } })
   // @ts-expect-error an ETag where a 304 has nothing to resolve to
   await client.getVal({ val_id }, { ifNoneMatch: '"3"' })
   // @ts-expect-error an ETag where there is none

@@ -5,7 +5,15 @@ import type { RouteName, Routes } from "../routes.ts"
 export type MomentField = "since" | "until" | "expiresAt"
 
 /** What a route is called with: one flat object of path parameters, query parameters and fields of the body, as one would write them. */
-export type Input<Name extends RouteName> = Flat<Part<Routes[Name], "params"> & Part<Routes[Name], "query"> & Part<Routes[Name], "body">>
+export type Input<Name extends RouteName> = Flat<
+  Part<Routes[Name], "params"> & Part<Routes[Name], "query"> & Part<Routes[Name], "body"> & ContentPart<Routes[Name]>
+>
+
+/** What a blob can be stored from. A stream is read once, so that a call with one is never repeated. */
+export type Content = string | Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Array>
+
+/** Unless a type is given, a text is plain text, a Blob is of its own type, and other bytes are of none. */
+type ContentPart<Row> = Row extends { readonly isBytesBody: true } ? { content: Content; contentType?: string | undefined } : unknown
 
 type Part<Row, Place extends string> =
   Row extends Readonly<Record<Place, infer Schema extends z.ZodType>> ? Written<z.input<Schema>, z.output<Schema>> : unknown

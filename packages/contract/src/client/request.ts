@@ -1,4 +1,5 @@
 import type { RouteFacts } from "./contract-facts.ts"
+import type { Content } from "./input.ts"
 import type { AnyCallOptions } from "./types.ts"
 
 /** A request that can be sent, and sent again. */
@@ -6,7 +7,9 @@ export interface PreparedRequest {
   readonly method: string
   readonly url: string
   readonly headers: Headers
-  readonly body: string | undefined
+  readonly body: Content | undefined
+  /** A good answer is handed on as it comes, not read. */
+  readonly isUnread: boolean
   /** A second attempt does no harm when the first one reached the server unseen. */
   readonly isRepeatable: boolean
 }
@@ -25,13 +28,17 @@ export function toRequest(server: Server, route: RouteFacts, input: object, opti
     fields.delete(name)
     return segment
   })
+  const content = route.isBytesBody ? (fields.get("content") as Content) : undefined
+  // A Blob has a type of its own, and bytes have none. What a text is, not every platform says.
+  const contentType = fields.get("contentType") ?? (typeof content === "string" ? "text/plain;charset=UTF-8" : undefined)
   return {
     method: route.method.toUpperCase(),
-    url: server.baseUrl + path + (route.hasBody ? "" : toQuery(fields)),
-    headers: toHeaders(server, route, options),
-    body: route.hasBody ? JSON.stringify(Object.fromEntries(fields)) : undefined,
-    // A POST has its idempotency key. Anything else is idempotent, but with a precondition the second attempt would find
-    // what the first one did and report a conflict with it.
+    url: server.baseUrl + path + (route.hasBody || route.isBytesBody ? "" : toQuery(fields)),
+    headers: toHeaders(server, route, options, contentType),
+    body: route.hasBody ? JSON.stringify(Object.fromEntries(fields)) : content,
+    isUnread: route.answer === "bytes",
+    // A POST has its idempotency key, or stores the same bytes again. Anything else is idempotent, but with a precondition the
+    // second attempt would find what the first one did and report a conflict with it.
     isRepeatable: route.method === "post" || options.ifMatch === undefined,
   }
 }
@@ -58,12 +65,13 @@ function toQuery(fields: ReadonlyMap<string, unknown>): string {
 }
 
 /** Made before anything is sent, so that a value which is no header is the caller's error and not a failed connection. */
-function toHeaders(server: Server, route: RouteFacts, options: AnyCallOptions): Headers {
+function toHeaders(server: Server, route: RouteFacts, options: AnyCallOptions, contentType: unknown): Headers {
   const headers = new Headers()
-  if (!route.isText) headers.set("accept", "application/json")
+  if (route.answer === "json" || route.answer === "none") headers.set("accept", "application/json")
   if (route.hasBody) headers.set("content-type", "application/json")
+  else if (route.isBytesBody && contentType !== undefined) headers.set("content-type", String(contentType))
   if (server.token !== undefined) headers.set("authorization", `Bearer ${server.token}`)
-  if (route.method === "post") headers.set("idempotency-key", options.idempotencyKey ?? createKey())
+  if (route.method === "post" && !route.isBytesBody) headers.set("idempotency-key", options.idempotencyKey ?? createKey())
   if (options.respondAsync) headers.set("prefer", "respond-async")
   if (options.ifMatch !== undefined) headers.set("if-match", `"${options.ifMatch}"`)
   if (options.ifNoneMatch !== undefined) headers.set("if-none-match", options.ifNoneMatch)

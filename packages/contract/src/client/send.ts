@@ -19,6 +19,8 @@ export interface Received {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+  /** Instead of a text, where the body is the caller's to read. */
+  readonly response?: Response
 }
 
 /** Sends a request until there is an answer that another attempt would not better, or until there were enough attempts. */
@@ -28,7 +30,9 @@ export async function send(deps: SendDeps, request: PreparedRequest, options: An
     const result = await receive(deps, request, options)
     const failure: Failure = result instanceof ConnectionError ? undefined : result
     const isFailed = !failure || failure.status >= 400
-    if (isFailed && attempt < deps.retriesMax && canRetry(failure, request.isRepeatable)) {
+    // A stream can be read once.
+    const isSpent = request.body instanceof ReadableStream
+    if (isFailed && !isSpent && attempt < deps.retriesMax && canRetry(failure, request.isRepeatable)) {
       await deps.clock.sleep(toRetryMs(failure, attempt, deps.clock.now(), deps.random()), signal)
       continue
     }
@@ -45,8 +49,11 @@ async function receive(deps: SendDeps, request: PreparedRequest, options: AnyCal
   const stop = () => attempt.abort()
   const timer = setTimeout(stop, Math.min(timeoutMs, clientLimits.timeoutMsMax))
   signal?.addEventListener("abort", stop, { once: true })
+  let isHandedOn = false
   try {
     const response = await deps.fetch(request.url, toInit(request, attempt.signal))
+    isHandedOn = request.isUnread && response.ok
+    if (isHandedOn) return { status: response.status, headers: response.headers, text: "", response }
     return { status: response.status, headers: response.headers, text: await response.text() }
   } catch (cause) {
     signal?.throwIfAborted()
@@ -54,7 +61,8 @@ async function receive(deps: SendDeps, request: PreparedRequest, options: AnyCal
     return new ConnectionError(`Cannot ${request.method} "${request.url}": ${reason}`, { cause })
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener("abort", stop)
+    // What the caller reads of it still ends with their signal.
+    if (!isHandedOn) signal?.removeEventListener("abort", stop)
   }
 }
 
@@ -62,5 +70,6 @@ async function receive(deps: SendDeps, request: PreparedRequest, options: AnyCal
 export function toInit(request: PreparedRequest, signal: AbortSignal): RequestInit {
   const { method, headers, body } = request
   // The API never redirects and knows no cookies: following a redirect could carry the token elsewhere, or make a GET of a POST.
-  return { method, headers, signal, redirect: "manual", credentials: "omit", ...(body === undefined ? {} : { body }) }
+  const content = body === undefined ? {} : { body: body as BodyInit, ...(body instanceof ReadableStream ? { duplex: "half" } : {}) }
+  return { method, headers, signal, redirect: "manual", credentials: "omit", ...content }
 }

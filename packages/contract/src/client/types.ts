@@ -26,7 +26,11 @@ export interface ClientOptions {
 export type CallOptions<Name extends RouteName> = CommonOptions &
   (Routes[Name] extends { readonly hasIfMatch: true } ? IfMatch : unknown) &
   (Routes[Name] extends { readonly hasAsync: true } ? RespondAsync : unknown) &
-  (Routes[Name] extends { readonly method: "post" } ? IdempotencyKey : unknown)
+  (Routes[Name] extends { readonly method: "post" }
+    ? Routes[Name] extends { readonly isBytesBody: true }
+      ? unknown
+      : IdempotencyKey
+    : unknown)
 
 interface CommonOptions {
   /** Ends the call, also between two attempts; it then rejects with the signal's reason. */
@@ -81,7 +85,14 @@ type GoodStatus<Name extends RouteName, Status = keyof Routes[Name]["answers"]> 
     : never
   : never
 
-type Body<Declared> = Declared extends z.ZodType ? z.output<Declared> : Declared extends readonly string[] ? string : undefined
+type Body<Declared> = Declared extends z.ZodType
+  ? z.output<Declared>
+  : Declared extends readonly string[]
+    ? string
+    : Declared extends "bytes"
+      ? // Not read yet: `await (await client.getBlob({ key })).bytes()`, or its `body` piece by piece.
+        Response
+      : undefined
 
 /** What a method of the client resolves to. */
 export type Output<Name extends RouteName> = Answer<Name>["body"]

@@ -1,5 +1,5 @@
 import { commentsQuery, pageQuery, periodQuery, runsQuery } from "../inputs.ts"
-import { comment, page, profile, reference, run, val } from "../records.ts"
+import { comment, page, profile, reference, run, usage, val } from "../records.ts"
 import { route } from "../route.ts"
 
 /** What belongs to the caller. */
@@ -12,6 +12,15 @@ export const meRoutes = {
     auth: "required",
     scope: "user:read",
     answers: { 200: profile },
+  }),
+  getMyUsage: route({
+    method: "get",
+    path: "/v1/me/usage",
+    tag: "Me",
+    summary: "What the caller uses of runs, outgoing traffic and storage, and how much of each they may",
+    auth: "required",
+    scope: "user:read",
+    answers: { 200: usage },
   }),
   listMyRuns: route({
     method: "get",

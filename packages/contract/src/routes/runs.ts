@@ -3,7 +3,7 @@ import { returnValue, runCancellation, runDetail, runLogs } from "../records.ts"
 import { type RouteDefinition, route } from "../route.ts"
 
 /** What running a val may come to, beside the run itself. */
-const refusals = ["too_many_runs", "overloaded", "sandbox_unavailable"] as const
+const refusals = ["too_many_runs", "overloaded", "sandbox_unavailable", "packages_pending"] as const
 
 /** Calling is running somebody's code on one's own account, whatever the method: there is no calling without a token. */
 const call = {

@@ -19,6 +19,17 @@ export const systemRoutes = {
     answers: { 200: ["text/tsx", "text/javascript"] },
     errors: ["version_not_found", "module_not_parsable"],
   }),
+  getStandardModule: route({
+    method: "get",
+    path: "/std/{module}",
+    tag: "Modules",
+    summary: "A module of the standard library, `blob` or `sqlite`: TypeScript to a runtime, JavaScript to a browser",
+    auth: "none",
+    params: params.standardModule,
+    hasEtag: true,
+    answers: { 200: ["text/typescript", "text/javascript"] },
+    errors: ["route_not_found", "module_not_parsable"],
+  }),
   getOpenApi: route({
     method: "get",
     path: "/openapi.json",

@@ -1,9 +1,19 @@
 import { createUserBody, pageQuery, params } from "../inputs.ts"
-import { newUser, page, user, val } from "../records.ts"
+import { newUser, page, profile, user, val } from "../records.ts"
 import { route } from "../route.ts"
 
 /** Users, by id and by name. */
 export const userRoutes = {
+  listUsers: route({
+    method: "get",
+    path: "/v1/users",
+    tag: "Users",
+    summary: "All users, newest first, as they see themselves",
+    auth: "required",
+    scope: "admin",
+    query: pageQuery,
+    answers: { 200: page(profile) },
+  }),
   createUser: route({
     method: "post",
     path: "/v1/users",

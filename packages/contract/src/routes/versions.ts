@@ -1,5 +1,5 @@
 import { createVersionBody, pageQuery, params } from "../inputs.ts"
-import { page, val, version } from "../records.ts"
+import { page, val, version, versionLock } from "../records.ts"
 import { route } from "../route.ts"
 
 /** The versions of a val. */
@@ -56,5 +56,29 @@ export const versionRoutes = {
     hasIfMatch: true,
     answers: { 204: null },
     errors: ["version_not_found", "last_version"],
+  }),
+  getVersionLock: route({
+    method: "get",
+    path: "/v1/vals/{val_id}/versions/{version}/lock",
+    tag: "Versions",
+    summary: "What a version imports from npm, JSR and other servers, and whether it is there",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    params: params.version,
+    answers: { 200: versionLock },
+    errors: ["version_not_found"],
+  }),
+  resolveVersion: route({
+    method: "post",
+    path: "/v1/vals/{val_id}/versions/{version}/lock",
+    tag: "Versions",
+    summary: "Try again to fetch what a version imports; 200 when there is nothing left to do, and what is there stays as it is",
+    auth: "required",
+    scope: "val:write",
+    valAccess: "own",
+    params: params.version,
+    answers: { 200: versionLock, 202: versionLock },
+    errors: ["version_not_found"],
   }),
 }

@@ -1,3 +1,4 @@
+import type { Allowances } from "./allowances.ts"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import { assertDepth } from "./egress.ts"
@@ -14,6 +15,7 @@ export interface ExecuteDeps extends RunDeps, VersionDeps {
   readonly liveRuns: LiveRuns
   readonly runner: Runner
   readonly programs: Programs
+  readonly allowances: Pick<Allowances, "takeRun">
   newId(): string
 }
 
@@ -97,6 +99,7 @@ export async function startRun<Result>(
 ): Promise<StartedRun<Result | Stopped>> {
   const depth = caller.depth ?? 0
   assertDepth(depth)
+  deps.allowances.takeRun(caller.userId)
   const program = await deps.programs.of(val, caller.userId)
   const live = await deps.liveRuns.begin({
     ...about,

@@ -20,6 +20,11 @@ export interface Program {
   readonly entryUrl: string
   /** Its web address. */
   readonly endpoint: string
+  /**
+   * There while something of it is still being fetched: resolves when nothing is. `load` waits for it too; whoever has a process waiting
+   * for it meanwhile should ask here first. Throws `packages_pending` when it takes too long.
+   */
+  readonly whenFetched?: () => Promise<void>
   /** Reads the rest; asked once for each process. */
   load(): Promise<ProgramContent>
 }

@@ -1,4 +1,5 @@
 import { limits, username as usernameField, valName } from "@hamlet/contract"
+import { toStandardName } from "./standard-modules.ts"
 
 /** The val that an import names. Username and name are in lower case, since both are unique ignoring case. */
 export interface ImportAddress {
@@ -22,11 +23,12 @@ interface Importer {
 
 /**
  * The val that an import specifier means: `{base}/v/{user}/{val}[@version]`, the same on https://esm.town (where vals written for another
- * service point), or relative to the module address of the importing val, resolved as a browser would. Undefined for everything else.
+ * service point), or relative to the module address of the importing val, resolved as a browser would. Undefined for everything else, and
+ * for what is the standard library there.
  */
 export function parseImportAddress(specifier: string, hosts: ImportHosts, importer?: Importer): ImportAddress | undefined {
   const url = resolve(specifier, hosts, importer)
-  if (url?.username !== "" || url.password !== "") return undefined
+  if (url?.username !== "" || url.password !== "" || toStandardName(url, hosts)) return undefined
   if (url.origin === esmTown.origin) return parsePath(url, esmTown, url.searchParams.get("v"))
   for (const base of hosts.baseUrls) {
     const baseUrl = URL.parse(base)
@@ -76,7 +78,7 @@ function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path
 }
 
-/** Whether code may have any imports at all. Exact where it says no, for a keyword cannot be written with escapes. */
+/** Whether code may import anything at all. Exact where it says no, for a keyword cannot be written with escapes. */
 export function mayImport(code: string): boolean {
-  return /import|from/.test(code)
+  return /import|from|@jsxImportSource/.test(code)
 }

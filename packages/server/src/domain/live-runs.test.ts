@@ -164,7 +164,7 @@ describe("LiveRuns", () => {
     test("fails when the database is away, and leaves no run that seems to go on if it was written nevertheless", async () => {
       // The commit happened, and only its answer was lost.
       failure = (runs) => {
-        void rules.deps.runs.record([{ ...(runs[0] as RunRecord) }])
+        void rules.deps.runs.record(runs)
         return away()
       }
       const { id } = toNew()

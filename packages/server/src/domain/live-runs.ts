@@ -95,6 +95,11 @@ export class LiveRuns {
     return this.#recorder.find(id)
   }
 
+  /** How many runs on an account go on here. */
+  countOf(accountId: string): number {
+    return this.#recorder.countOf(accountId)
+  }
+
   /** For the metrics. */
   stats(): { readonly open: number; readonly waiting: number; readonly dropped: number } {
     return { open: this.#recorder.open.size, waiting: this.#recorder.waiting, dropped: this.#recorder.dropped }

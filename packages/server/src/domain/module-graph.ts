@@ -1,4 +1,6 @@
 import { type ImportAddress, type ImportHosts, parseImportAddress } from "./import-address.ts"
+import type { LockStamp, LockStore } from "./locks.ts"
+import { ensureLock, type LockWork } from "./version-locks.ts"
 import type { VersionStore } from "./versions.ts"
 
 /** A val that a version imports, as things stand. */
@@ -30,7 +32,12 @@ export interface GraphDeps {
   readonly imports: ImportStore
   readonly versions: VersionStore
   readonly importHosts: ImportHosts
+  readonly locks: LockStore
+  /** Versions that were saved before then may have no lock although they need one. */
+  readonly locksSince: number
+  readonly lockWork: LockWork
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
+  now(): number
 }
 
 /** A module under one of the addresses that it is imported by. */
@@ -38,6 +45,12 @@ export interface GraphModule {
   readonly url: string
   readonly valId: string
   readonly version: number
+}
+
+/** A module with what it imports from elsewhere. */
+export interface LockedGraphModule extends GraphModule {
+  /** Null when that is nothing. */
+  readonly lock: LockStamp | null
 }
 
 /** A module whose own imports are looked at. */
@@ -58,11 +71,19 @@ export interface GraphLimits {
 
 /** Finds out what a val is made of. */
 export interface ModuleGraph {
-  /** Whether that version is known to import no vals; what it imports never changes. */
-  isKnownAlone(valId: string, version: number): boolean
+  /** The lock, or null, of a version that is known to import no vals, where that is the end of it; undefined where it is not known. */
+  findAlone(valId: string, version: number): LockStamp | null | undefined
+  /** That version imports nothing at all; what it imports never changes. */
   noteAlone(valId: string, version: number): void
+  walk(entry: ImportingModule): Promise<Walk>
+}
+
+/** What a val is made of. */
+export interface Walk {
+  /** The entry's own. */
+  readonly lock: LockStamp | null
   /** Every module that the entry may import, directly or not, nearest first; at most as many as the limit says. */
-  walk(entry: ImportingModule): Promise<readonly GraphModule[]>
+  readonly modules: readonly LockedGraphModule[]
 }
 
 /**
@@ -74,31 +95,38 @@ export interface ModuleGraph {
  * is heard, and so the entry itself first of all: what its author has seen it with is what it gets.
  */
 export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleGraph {
-  const alone = new Set<string>()
-  const facts: Facts = { ...limits, alone, scanned: new Map(), parsed: new Map() }
+  const alone = new Map<string, LockStamp | null>()
+  const facts: Facts = { ...limits, alone, locks: new Map(), scanned: new Map(), parsed: new Map() }
   return {
-    isKnownAlone: (valId, version) => alone.has(`${valId}@${version}`),
-    noteAlone: (valId, version) => noteAlone(facts, valId, version),
+    findAlone: (valId, version) => alone.get(`${valId}@${version}`),
+    noteAlone: (valId, version) => note(facts, alone, `${valId}@${version}`, null),
     async walk(entry) {
       const known = new Map<string, ImportingModule>([[entry.url, entry]])
+      const locks = new Map<string, LockStamp | null>()
       for (let level = [entry]; level.length > 0; ) {
-        const imported = await Promise.all(level.map((module) => listImported(deps, facts, module)))
-        level = imported.flat().filter((module) => {
-          if (known.has(module.url) || known.size > limits.modulesMax) return false
-          known.set(module.url, module)
-          return true
-        })
+        const found = await Promise.all(level.map((module) => look(deps, facts, module)))
+        for (const { url, lock } of found) locks.set(url, lock)
+        level = found
+          .flatMap(({ imported }) => imported)
+          .filter((module) => {
+            if (known.has(module.url) || known.size > limits.modulesMax) return false
+            known.set(module.url, module)
+            return true
+          })
       }
       known.delete(entry.url)
-      return [...known.values()]
+      const modules = Array.from(known.values(), (module) => ({ ...module, lock: locks.get(module.url) ?? null }))
+      return { lock: locks.get(entry.url) ?? null, modules }
     },
   }
 }
 
 /** What never changes, and is therefore remembered. */
 interface Facts extends GraphLimits {
-  /** By `{val id}@{version}`. */
-  readonly alone: Set<string>
+  /** The locks of versions that import no vals, by `{val id}@{version}`. */
+  readonly alone: Map<string, LockStamp | null>
+  /** Of all versions, the same way: those that are ready, and that there is none. */
+  readonly locks: Map<string, LockStamp | null>
   readonly scanned: Map<string, readonly string[]>
   /** By the address of the importing module and the specifier: to read an address takes longer than everything else here. */
   readonly parsed: Map<string, Written | undefined>
@@ -111,18 +139,52 @@ interface Written {
   readonly address: ImportAddress
 }
 
-function noteAlone({ alone, rememberedMax }: Facts, valId: string, version: number): void {
-  if (alone.size >= rememberedMax) alone.clear()
-  alone.add(`${valId}@${version}`)
+function note({ rememberedMax }: GraphLimits, known: Map<string, LockStamp | null>, key: string, lock: LockStamp | null): void {
+  if (known.size >= rememberedMax) known.clear()
+  known.set(key, lock)
 }
 
-async function listImported(deps: GraphDeps, facts: Facts, module: ImportingModule): Promise<readonly ImportingModule[]> {
-  if (facts.alone.has(`${module.valId}@${module.version}`)) return []
-  const imports = await deps.imports.find(module.valId, module.version, module.asOf)
-  if (imports.length === 0) {
-    noteAlone(facts, module.valId, module.version)
-    return []
+interface Look {
+  readonly url: string
+  readonly lock: LockStamp | null
+  readonly imported: readonly ImportingModule[]
+}
+
+async function look(deps: GraphDeps, facts: Facts, module: ImportingModule): Promise<Look> {
+  const { url } = module
+  const key = `${module.valId}@${module.version}`
+  const known = facts.alone.get(key)
+  if (known !== undefined) return { url, lock: known, imported: [] }
+  const [lock, imports] = await Promise.all([findLock(deps, facts, module), deps.imports.find(module.valId, module.version, module.asOf)])
+  if (imports.length > 0) return { url, lock, imported: await listImported(deps, facts, module, imports) }
+  if (isFinal(lock)) note(facts, facts.alone, key, lock)
+  return { url, lock, imported: [] }
+}
+
+async function findLock(deps: GraphDeps, facts: Facts, { valId, version, savedAt }: ImportingModule): Promise<LockStamp | null> {
+  const key = `${valId}@${version}`
+  const known = facts.locks.get(key)
+  if (known !== undefined) return known
+  let lock = await deps.locks.findStamp(valId, version)
+  if (lock === null && savedAt < deps.locksSince) {
+    const val = await deps.versions.find(valId, version)
+    if (val && (await ensureLock(deps, val))) lock = await deps.locks.findStamp(valId, version)
   }
+  if (isFinal(lock)) note(facts, facts.locks, key, lock)
+  return lock
+}
+
+/** A version that has no lock never gets one, and what is ready stays as it is. */
+function isFinal(lock: LockStamp | null): boolean {
+  return lock === null || lock.state === "ready"
+}
+
+async function listImported(
+  deps: GraphDeps,
+  facts: Facts,
+  module: ImportingModule,
+  imports: readonly ResolvedImport[],
+): Promise<readonly ImportingModule[]> {
   const byAddress = new Map(imports.map((one) => [one.address, one]))
   const isNoted = imports.every(({ specifiers }) => specifiers !== null)
   const specifiers = isNoted ? imports.flatMap((one) => one.specifiers ?? []) : await scan(deps, facts, module)

@@ -1,14 +1,18 @@
 import type { Program, ProgramContent } from "./execution.ts"
 import { mayImport } from "./import-address.ts"
+import type { LockStamp } from "./locks.ts"
 import { createMask } from "./mask.ts"
-import { createModuleGraph, type GraphDeps, type GraphModule } from "./module-graph.ts"
+import { createModuleGraph, type GraphDeps, type LockedGraphModule, type Walk } from "./module-graph.ts"
+import { addPackages, type CodeWithPackages, type PackageDeps, type SavedModule, waitForPackages } from "./program-packages.ts"
 import type { RunTokens } from "./run-tokens.ts"
 import { openSecrets, type SecretDeps } from "./secrets.ts"
+import { listStandardModules, type StandardModules } from "./standard-modules.ts"
 import type { Val } from "./vals.ts"
 
 /** What making programs of vals needs. */
-export interface ProgramDeps extends GraphDeps, Pick<SecretDeps, "secrets" | "cipher"> {
+export interface ProgramDeps extends GraphDeps, Omit<PackageDeps, "locks" | "links">, Pick<SecretDeps, "secrets" | "cipher"> {
   readonly runTokens: Pick<RunTokens, "issue" | "end">
+  readonly standardModules: StandardModules
   readonly links: {
     readonly baseUrl: string
     module(username: string, name: string): string
@@ -46,11 +50,12 @@ export function createPrograms(deps: ProgramDeps): Programs {
     of(val, accountId) {
       const known = accountId === val.ownerId ? owners.get(val) : undefined
       if (known) return known
-      if (!graph.isKnownAlone(val.id, val.version)) {
+      const lock = graph.findAlone(val.id, val.version)
+      if (lock === undefined) {
         if (mayImport(val.code)) return walk(val, accountId)
         graph.noteAlone(val.id, val.version)
       }
-      const program = toProgram(deps, val, accountId, [])
+      const program = toProgram(deps, val, accountId, { lock: lock ?? null, modules: [] })
       if (accountId === val.ownerId) owners.set(val, program)
       return program
     },
@@ -66,12 +71,13 @@ function toEntry(deps: ProgramDeps, val: Val) {
   return { url: toEntryUrl(deps, val), valId, ownerId, version, savedAt, asOf: null }
 }
 
-function toProgram(deps: ProgramDeps, val: Val, accountId: string, modules: readonly GraphModule[]): Program {
+function toProgram(deps: ProgramDeps, val: Val, accountId: string, walk: Walk): Program {
+  const { lock, modules } = walk
   const label = `${val.ownerName}/${val.name}`
   // Only the owner's runs see the owner's secrets, so that only those change with them.
   const environment = accountId === val.ownerId ? val.ownerSecretsVersion : "none"
-  return {
-    key: `${val.id}@${val.version} ${val.type} ${label} ${accountId} ${environment} ${toFingerprint(modules)}`,
+  const program: Program = {
+    key: `${val.id}@${val.version} ${val.type} ${label} ${accountId} ${environment} ${toFingerprint(walk)}`,
     valId: val.id,
     version: val.version,
     type: val.type,
@@ -80,32 +86,41 @@ function toProgram(deps: ProgramDeps, val: Val, accountId: string, modules: read
     label,
     entryUrl: toEntryUrl(deps, val),
     endpoint: deps.links.endpoint(val),
-    load: () => loadProgram(deps, val, accountId, modules),
+    load: () => loadProgram(deps, val, accountId, walk),
   }
+  if (!isPending(lock) && !modules.some((module) => isPending(module.lock))) return program
+  return { ...program, whenFetched: () => waitForPackages(deps, [{ valId: val.id, version: val.version, lock }, ...modules]) }
+}
+
+function isPending(lock: LockStamp | null): boolean {
+  return lock?.state === "pending"
 }
 
 /** Cryptographic, because with a hash that one can collide, one could be given a process that imports something else. */
-function toFingerprint(modules: readonly GraphModule[]): string {
-  if (modules.length === 0) return "alone"
+function toFingerprint({ lock, modules }: Walk): string {
+  if (modules.length === 0 && lock === null) return "alone"
   const hasher = new Bun.CryptoHasher("sha256")
-  for (const { url, valId, version } of modules) hasher.update(`${url} ${valId}@${version}\n`)
+  hasher.update(`${toText(lock)}\n`)
+  for (const module of modules) hasher.update(`${module.url} ${module.valId}@${module.version} ${toText(module.lock)}\n`)
   return hasher.digest("base64url")
 }
 
-async function loadProgram(deps: ProgramDeps, val: Val, accountId: string, modules: readonly GraphModule[]): Promise<ProgramContent> {
-  const own = { url: toEntryUrl(deps, val), code: val.code }
+function toText(lock: LockStamp | null): string {
+  return lock ? `${lock.state} ${lock.bundle} ${lock.updatedAt}` : ""
+}
+
+async function loadProgram(deps: ProgramDeps, val: Val, accountId: string, walk: Walk): Promise<ProgramContent> {
   const given = { HAMLET_URL: deps.links.baseUrl, HAMLET_VAL: `${val.ownerName}/${val.name}` }
   if (accountId !== val.ownerId) {
-    const others = await loadModules(deps, modules)
-    return { modules: [own, ...others], bundles: [], env: given, substitutions: [], mask: createMask(new Map()), end: () => {} }
+    const code = await loadCode(deps, val, walk)
+    return { ...code, env: given, substitutions: [], mask: createMask(new Map()), end: () => {} }
   }
-  const [others, { values, substitutions }] = await Promise.all([loadModules(deps, modules), openSecrets(deps, val.ownerId)])
+  const [code, { values, substitutions }] = await Promise.all([loadCode(deps, val, walk), openSecrets(deps, val.ownerId)])
   // Issued when nothing can fail any more, or nobody would end it.
   const token = deps.runTokens.issue({ id: val.ownerId, username: val.ownerName })
   const visible = new Map([...values, ["HAMLET_TOKEN", token]])
   return {
-    modules: [own, ...others],
-    bundles: [],
+    ...code,
     env: Object.fromEntries([...substitutions.map(({ name, placeholder }) => [name, placeholder]), ...visible, ...Object.entries(given)]),
     substitutions,
     mask: createMask(new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)])),
@@ -113,19 +128,30 @@ async function loadProgram(deps: ProgramDeps, val: Val, accountId: string, modul
   }
 }
 
+/** The val's module, those that it imports, and all that they import from elsewhere and of the standard library. */
+async function loadCode(deps: ProgramDeps, val: Val, { lock, modules }: Walk): Promise<CodeWithPackages> {
+  const own = { url: toEntryUrl(deps, val), code: val.code, valId: val.id, version: val.version, lock }
+  const code = await addPackages(deps, [own, ...(await loadModules(deps, modules))])
+  return { ...code, modules: addStandard(deps, code.modules) }
+}
+
+function addStandard({ importHosts, standardModules }: ProgramDeps, modules: ProgramContent["modules"]): ProgramContent["modules"] {
+  return [...modules, ...listStandardModules(modules, importHosts, standardModules)]
+}
+
 /** The code of the modules, nearest first. What was deleted a moment ago, or is too much, is left out. */
-async function loadModules(deps: ProgramDeps, modules: readonly GraphModule[]): Promise<ProgramContent["modules"]> {
-  const loaded: { readonly url: string; readonly code: string }[] = []
+async function loadModules(deps: ProgramDeps, modules: readonly LockedGraphModule[]): Promise<readonly SavedModule[]> {
+  const loaded: SavedModule[] = []
   let chars = 0
   for (let from = 0; from < modules.length; from += limits.loadedAtOnceMax) {
     const batch = modules.slice(from, from + limits.loadedAtOnceMax)
     const vals = await Promise.all(batch.map(({ valId, version }) => deps.versions.find(valId, version)))
-    for (const [index, { url }] of batch.entries()) {
+    for (const [index, { url, valId, version, lock }] of batch.entries()) {
       const code = vals[index]?.code
       if (code === undefined) continue
       chars += code.length
       if (chars > limits.codeCharsMax) return loaded
-      loaded.push({ url, code })
+      loaded.push({ url, code, valId, version, lock })
     }
   }
   return loaded

@@ -12,10 +12,13 @@ export interface RateLimiter {
   take(key: string): void
 }
 
-/** The error of a caller who asks too often. */
+/** The error of a caller who asks too often. `what` is the beginning of the sentence that tells them. */
 export class RateLimited extends AppError {
-  constructor(readonly retryAfterSeconds: number) {
-    super("rate_limited", `Cannot take more requests from you now: try again in ${retryAfterSeconds} s`)
+  constructor(
+    readonly retryAfterSeconds: number,
+    what = "Cannot take more requests from you now:",
+  ) {
+    super("rate_limited", `${what} try again in ${retryAfterSeconds} s`)
   }
 }
 

@@ -88,6 +88,12 @@ export class RunRecorder implements RunKeeper {
     return this.#open.get(id) ?? this.#fresh.find((run) => run.id === id) ?? this.#changed.find((run) => run.id === id)
   }
 
+  /** Runs on an account that have not ended. A look at all of them, for whoever asks now and then. */
+  countOf(accountId: string): number {
+    const goesOn = (run: WrittenRun) => run.accountId === accountId && run.endedAt === null
+    return this.#fresh.filter((run) => run.isFresh && goesOn(run)).length + this.#open.values().filter(goesOn).toArray().length
+  }
+
   noteChange(run: WrittenRun): void {
     if (run.isFresh || run.isChanged) return
     run.isChanged = true

@@ -22,6 +22,8 @@ export interface UserStore {
   findByName(username: string): Promise<User | undefined>
   /** The user who was there first. */
   findFirst(): Promise<User | undefined>
+  /** Everybody, newest first. */
+  list(page: Page): Promise<Slice<User>>
   /** Adds the user with their first token, or neither: false when somebody has the name. */
   add(user: User, token: NewTokenRecord): Promise<boolean>
   /** The same, but only if there is no user at all yet; two nodes may try at the same time. */
@@ -51,6 +53,11 @@ export async function getUserByName(deps: Pick<UserDeps, "users">, username: str
   const user = await deps.users.findByName(username.replace(/^@/, ""))
   if (!user) throw new AppError("user_not_found", `Cannot find user "${username}"`)
   return user
+}
+
+/** Everybody, for whoever administers. */
+export async function listUsers(deps: Pick<UserDeps, "users">, page: Page): Promise<Slice<User>> {
+  return deps.users.list(page)
 }
 
 /** The vals of a user that the viewer may find. */

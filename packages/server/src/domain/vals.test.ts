@@ -218,3 +218,24 @@ describe("a val that is deleted while it is changed", () => {
     expect(await codeOf(deleteVal(rules.deps, ada, id, undefined))).toBe("val_not_found")
   })
 })
+
+describe("saves of code that imports something from elsewhere", () => {
+  test("wake whoever fetches it, once for each new version, and no other save does", async () => {
+    let wakes = 0
+    const deps = { ...rules.deps, lockWork: { wake: () => (wakes += 1) } }
+    const remote = (number: number) => `import x from "npm:x" // ${number}`
+    const { id } = await createVal(deps, ada, { name: "remote", code: remote(1) })
+    await createVal(deps, ada, { code: remote(1) })
+    expect(wakes).toBe(2)
+    await saveVal(deps, ada, { name: "remote2", code: remote(1) }, undefined)
+    await saveVal(deps, ada, { name: "remote", code: remote(2) }, undefined)
+    await saveVersion(deps, ada, id, { code: remote(3) }, undefined)
+    expect(wakes).toBe(5)
+    await saveVersion(deps, ada, id, { code: remote(3) }, undefined)
+    await saveVal(deps, ada, { name: "remote", code: remote(3), readme: "x" }, undefined)
+    await updateVal(deps, ada, id, { readme: "y" }, undefined)
+    await saveVersion(deps, ada, id, { code: 'import x from "./y"' }, undefined)
+    expect(await codeOf(createVal(deps, ada, { name: "remote", code: remote(4) }))).toBe("name_taken")
+    expect(wakes).toBe(5)
+  })
+})

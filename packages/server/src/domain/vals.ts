@@ -5,6 +5,7 @@ import type { Caller } from "./caller.ts"
 import { type ImportAddress, type ImportHosts, mayImport, parseImportAddress } from "./import-address.ts"
 import { makeUpName } from "./made-up-name.ts"
 import type { Page, Slice } from "./paging.ts"
+import { hasRemoteImports } from "./remote-imports.ts"
 import type { Retirer } from "./retirer.ts"
 
 /** Who may see a val. */
@@ -40,14 +41,22 @@ export interface ValImport extends ImportAddress {
   readonly specifiers: readonly string[]
 }
 
+/** Code, and what it imports. */
+export interface ValSource {
+  readonly code: string
+  readonly imports: readonly ValImport[]
+  /** Whether it also imports something from elsewhere, so that its version gets a lock. */
+  readonly isRemote?: boolean
+}
+
 /** What may be changed of a val in one save; what is undefined stays as it is. */
 export interface ValChange {
   readonly name?: string | undefined
   readonly privacy?: Privacy | undefined
   readonly type?: ValType | undefined
   readonly readme?: string | null | undefined
-  /** New code, and what it imports. Code that equals the current version's makes no new version. */
-  readonly source?: { readonly code: string; readonly imports: readonly ValImport[] } | undefined
+  /** New code. Code that equals the current version's makes no new version. */
+  readonly source?: ValSource | undefined
 }
 
 /** A val that does not exist yet. */
@@ -59,7 +68,7 @@ export interface NewVal extends ValChange {
   readonly privacy: Privacy
   readonly type: ValType
   readonly readme: string | null
-  readonly source: { readonly code: string; readonly imports: readonly ValImport[] }
+  readonly source: ValSource
 }
 
 /** What a save did. */
@@ -79,7 +88,8 @@ export type AssertVal<Seen = Val> = (val: Seen) => void
 
 /** Where vals are kept. Every method is atomic; lists contain only what the viewer may find: public vals and their own. */
 export interface ValStore {
-  findById(id: string): Promise<Val | undefined>
+  /** At once where it is remembered: nearly every request begins with it. */
+  findById(id: string): Promise<Val | undefined> | Val | undefined
   findByName(username: string, name: string): Promise<Val | undefined>
   list(viewerId: string | undefined, filter: ValFilter, page: Page): Promise<Slice<Val>>
   search(viewerId: string | undefined, query: string, page: Page): Promise<Slice<Val>>
@@ -98,6 +108,8 @@ export interface ValDeps {
   readonly vals: ValStore
   readonly runner: Retirer
   readonly importHosts: ImportHosts
+  /** Fetches what versions import from elsewhere. */
+  readonly lockWork: { wake(): void }
   /** What the code imports. The owner is who waits when their own code takes the parser long. */
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
   newId(): string
@@ -146,12 +158,12 @@ export function assertUnchanged(val: Val, ifMatch: number | undefined): void {
 /** Makes a val; without a name it gets a readable one. */
 export async function createVal(deps: ValDeps, caller: Caller, input: ValInput & { readonly code: string }): Promise<Val> {
   if (input.name !== undefined) {
-    const val = await deps.vals.create(await toNewVal(deps, caller, input.name, input), deps.now())
+    const val = await createNamed(deps, await toNewVal(deps, caller, input.name, input))
     if (!val) throw new AppError("name_taken", `Cannot create val "${input.name}": you already have one with that name`)
     return val
   }
   for (let attempt = 0; ; attempt++) {
-    const val = await deps.vals.create(await toNewVal(deps, caller, makeUpName(attempt), input), deps.now())
+    const val = await createNamed(deps, await toNewVal(deps, caller, makeUpName(attempt), input))
     if (val) return val
   }
 }
@@ -170,7 +182,7 @@ export async function saveVal(
     else if (ifMatch !== undefined)
       throw new AppError("version_conflict", `Cannot save val "${input.name}": you have none with that name, at whatever version`)
   }
-  return noteSaved(deps, await deps.vals.createOrChange(val, { ...rest, source: val.source }, assert, deps.now()))
+  return noteSaved(deps, val.source, await deps.vals.createOrChange(val, { ...rest, source: val.source }, assert, deps.now()))
 }
 
 /** Changes what is said of a val without touching its code. */
@@ -191,7 +203,7 @@ export async function saveVersion(
   // What an import means depends on the name of the val, and nobody but its owner keeps the parser busy.
   const val = await getVal(deps, caller, id)
   assertOwner(val, caller)
-  const source = { code, imports: await readImports(deps, caller, code, val.name) }
+  const source = await readSource(deps, caller, code, val.name)
   return changeOwnVal(deps, caller, id, { ...rest, source }, ifMatch)
 }
 
@@ -222,12 +234,20 @@ async function changeOwnVal(deps: ValDeps, caller: Caller, id: string, change: V
   }
   const saved = await deps.vals.change(id, change, assert, deps.now())
   if (!saved) throw valNotFound(id)
-  return noteSaved(deps, saved)
+  return noteSaved(deps, change.source, saved)
 }
 
-/** Whoever still runs the version before takes no more runs. */
-function noteSaved(deps: ValDeps, saved: SavedVal): SavedVal {
-  if (saved.isNewVersion) deps.runner.retire({ valId: saved.val.id })
+async function createNamed(deps: ValDeps, val: NewVal): Promise<Val | undefined> {
+  const created = await deps.vals.create(val, deps.now())
+  if (created && val.source.isRemote) deps.lockWork.wake()
+  return created
+}
+
+/** Whoever still runs the version before takes no more runs. What the new one imports is fetched while nobody waits for it. */
+function noteSaved(deps: ValDeps, source: ValSource | undefined, saved: SavedVal): SavedVal {
+  if (!saved.isNewVersion) return saved
+  deps.runner.retire({ valId: saved.val.id })
+  if (source?.isRemote) deps.lockWork.wake()
   return saved
 }
 
@@ -240,14 +260,15 @@ async function toNewVal(deps: ValDeps, caller: Caller, name: string, input: ValI
     privacy: input.privacy ?? "private",
     type: input.type ?? "script",
     readme: input.readme ?? null,
-    source: { code: input.code, imports: await readImports(deps, caller, input.code, name) },
+    source: await readSource(deps, caller, input.code, name),
   }
 }
 
-/** The vals that the code imports by their address, each once. */
-async function readImports(deps: ValDeps, caller: Caller, code: string, name: string): Promise<readonly ValImport[]> {
+/** The code with the vals that it imports by their address, each once. */
+async function readSource(deps: ValDeps, caller: Caller, code: string, name: string): Promise<ValSource> {
   const found = new Map<string, ValImport>()
-  for (const specifier of await deps.scanImports(code, caller.userId)) {
+  const specifiers = await deps.scanImports(code, caller.userId)
+  for (const specifier of specifiers) {
     const address = parseImportAddress(specifier, deps.importHosts, { username: caller.username, name })
     if (!address) continue
     const key = `${address.username}/${address.name}`
@@ -255,5 +276,5 @@ async function readImports(deps: ValDeps, caller: Caller, code: string, name: st
     const version = before?.version === null ? null : address.version
     found.set(key, { ...address, version, specifiers: [...(before?.specifiers ?? []), specifier] })
   }
-  return [...found.values()]
+  return { code, imports: [...found.values()], isRemote: hasRemoteImports(code, specifiers, deps.importHosts) }
 }

@@ -17,7 +17,7 @@ const dropped = new Set([
   "x-run-id",
 ])
 
-/** The headers of an answer as the client gets them, and what the gateway has to know of them. */
+/** The headers of an answer as the client gets them, but for the length, and what the gateway has to know of them. */
 export interface AnswerHead {
   readonly headers: Headers
   /** Of the body; undefined when the val did not say, or said it in a way that cannot be relied on. */
@@ -46,7 +46,6 @@ export function prepareAnswerHeaders(list: HeaderList, runId: string, bytesMax: 
   headers.set("x-run-id", runId)
   // With both, the length is not the one that counts; relying on it would mean to read whatever else the val sends.
   if (isEncoded) length = undefined
-  if (length !== undefined) headers.set("content-length", String(length))
   return { headers, length, hasType: headers.has("content-type") }
 }
 

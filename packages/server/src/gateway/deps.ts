@@ -1,3 +1,4 @@
+import type { Allowances } from "../domain/allowances.ts"
 import type { Program, Runner } from "../domain/execution.ts"
 import type { LiveRun, NewRun } from "../domain/live-runs.ts"
 import type { TokenUses } from "../domain/token-uses.ts"
@@ -16,6 +17,7 @@ export interface GatewayDeps extends AuthenticationDeps {
   readonly tokenUses: Pick<TokenUses, "note">
   readonly programs: { of(val: Val, accountId: string): Program | Promise<Program> }
   readonly runner: Pick<Runner, "enter">
+  readonly allowances: Pick<Allowances, "takeRun">
   readonly runs: { open(run: NewRun): LiveRun }
   readonly limits?: Partial<GatewayLimits>
   newId(): string

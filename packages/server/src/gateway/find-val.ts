@@ -1,8 +1,10 @@
 import type { Val, ValStore } from "../domain/vals.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
-/** Finds the val at an address, as it stands at this moment. */
-export type FindVal = (address: ValAddress) => Promise<Val | undefined>
+type Found = Val | undefined
+
+/** Finds the val at an address, as it stands at this moment: at once where the store does. */
+export type FindVal = (address: ValAddress) => Promise<Found> | Found
 
 /**
  * Stores find vals by their ids with the least effort, so the ids that belong to names are kept here. A val that was found by its id and
@@ -18,14 +20,17 @@ export function createFindVal(vals: Pick<ValStore, "findById" | "findByName">, a
     ids.set(address.host, val.id)
     return val
   }
-  return async (address) => {
-    if (address.id !== undefined) return vals.findById(address.id)
-    const id = ids.get(address.host)
-    if (id === undefined) return findByName(address)
-    const val = await vals.findById(id)
+  const check = (val: Found, address: ValAddress) => {
     if (val && hasNames(val, address) && val.privacy !== "private") return val
     ids.delete(address.host)
     return findByName(address)
+  }
+  return (address) => {
+    if (address.id !== undefined) return vals.findById(address.id)
+    const id = ids.get(address.host)
+    if (id === undefined) return findByName(address)
+    const found = vals.findById(id)
+    return found instanceof Promise ? found.then((val) => check(val, address)) : check(found, address)
   }
 }
 

@@ -1,6 +1,7 @@
 import { AppError } from "../domain/app-error.ts"
 import { assertDepth, depthHeader, readDepth } from "../domain/egress.ts"
 import type { Seat } from "../domain/execution.ts"
+import { RateLimited } from "../domain/rate-limit.ts"
 import type { Val } from "../domain/vals.ts"
 import { Deadlines } from "./deadlines.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
@@ -66,14 +67,16 @@ async function answer(parts: Parts, request: Request, connection: GatewayConnect
   let seat: Seat | undefined
   try {
     const address = hosts.parse(known.host ?? "")
-    const val = address && (await parts.findVal(address))
+    const finding = address && parts.findVal(address)
+    const val = finding instanceof Promise ? await finding : finding
     // Also where there is no such val: how long the answer takes must not tell.
     const visitor = known.authorization === undefined ? stranger : await identify(deps, known.authorization)
     const admission = admit(val, visitor)
-    if (!val || admission !== "yes") return refuse(deps, admission, known)
+    if (!address || !val || admission !== "yes") return refuse(deps, admission, known)
     assertMethod(request.method)
     const depth = readDepth(known[depthHeader])
     assertDepth(depth)
+    deps.allowances.takeRun(val.ownerId)
     const reading = readBody(request, known, parts.limits)
     const body = reading instanceof Promise ? await reading : reading
     const found = deps.programs.of(val, val.ownerId)
@@ -163,6 +166,6 @@ function explain({ deps, limits }: Parts, error: unknown, known: HeaderRecord, r
   const { code, message } =
     error instanceof AppError ? error : { code: "internal" as const, message: "Cannot answer: the server made a mistake, which was logged" }
   const isLater = code === "overloaded" || code === "database_unavailable"
-  const retrySeconds = isLater ? limits.retrySeconds : undefined
+  const retrySeconds = error instanceof RateLimited ? error.retryAfterSeconds : isLater ? limits.retrySeconds : undefined
   return toErrorResponse({ code, message, requestId: deps.newId(), hasRun: false, retrySeconds }, known.accept)
 }

@@ -20,14 +20,17 @@ export function passOn(visit: Visit, seat: Seat, answer: ValAnswer, deadlines: D
     return answerBroken(visit, seat, message)
   }
   const { headers, length, hasType } = head
-  if (body === null || visit.request.method === "HEAD" || bodiless.has(status) || length === 0) {
+  const isBodiless = body === null || visit.request.method === "HEAD" || bodiless.has(status) || length === 0
+  // Of bytes that are all here Bun says itself how many there are.
+  if (hasType && !isBodiless && body instanceof Uint8Array) return complete(visit, seat, body, { status, headers })
+  if (length !== undefined) headers.set("content-length", String(length))
+  if (isBodiless) {
     drop(body)
     return complete(visit, seat, null, { status, headers })
   }
   // Bun would make up a type for bytes without one, so that a browser no longer looked at what they are.
-  const isWhole = hasType && (body instanceof Uint8Array || (length !== undefined && length <= limits.wholeAnswerBytesMax))
+  const isWhole = hasType && body instanceof ReadableStream && length !== undefined && length <= limits.wholeAnswerBytesMax
   if (!isWhole) return passOnStream(visit, seat, toStream(body), { status, headers }, deadlines)
-  if (body instanceof Uint8Array) return complete(visit, seat, body, { status, headers })
   return passOnLate(visit, seat, body, { status, headers }, deadlines)
 }
 

@@ -2,6 +2,7 @@ import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
 import type { AppError } from "../domain/app-error.ts"
 import { RateLimited } from "../domain/rate-limit.ts"
 import { RunFailure } from "../domain/run-failure.ts"
+import { RangeRefused } from "./range.ts"
 
 /** What a handler answers with, before it becomes a response: kept apart so that an answer can be stored and given again. */
 export interface Answer {
@@ -19,9 +20,14 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
   return { status, headers: { "content-type": jsonType, ...headers }, body: JSON.stringify(body) }
 }
 
+/** The same where somebody has written the JSON already. */
+export function jsonBytes(status: number, body: Uint8Array): Answer {
+  return { status, headers: { "content-type": jsonType }, body }
+}
+
 /** An answer without a body. */
-export function noContent(): Answer {
-  return { status: 204, headers: {}, body: null }
+export function noContent(status: 201 | 204 = 204): Answer {
+  return { status, headers: {}, body: null }
 }
 
 /** An answer that is no JSON. */
@@ -33,7 +39,14 @@ export function content(contentType: string, body: string | Uint8Array, headers:
 const retrySeconds = 1
 
 /** What is over sooner or later without anybody doing anything about it. */
-const passingCodes: ReadonlySet<ErrorCode> = new Set(["database_unavailable", "rate_limited", "too_many_runs", "overloaded"])
+const passingCodes: ReadonlySet<ErrorCode> = new Set([
+  "database_unavailable",
+  "storage_unavailable",
+  "rate_limited",
+  "too_many_runs",
+  "overloaded",
+  "packages_pending",
+])
 
 /** The one place where an error code becomes a status. */
 export function toErrorAnswer(error: AppError, requestId: string): Answer {
@@ -52,6 +65,7 @@ export function toErrorAnswer(error: AppError, requestId: string): Answer {
 
 function errorHeaders(error: AppError, code: ErrorCode, status: number): Record<string, string> {
   if (error instanceof RateLimited) return { "retry-after": String(error.retryAfterSeconds) }
+  if (error instanceof RangeRefused) return { "content-range": `bytes */${error.size}` }
   if (passingCodes.has(code)) return { "retry-after": String(retrySeconds) }
   // The official client tries 409 and 5xx again unless it is told that this is of no use.
   if (status === 409 || status >= 500) return { "x-should-retry": "false" }

@@ -101,8 +101,8 @@ function refuseMethod(method: string, path: string, methods: readonly string[], 
 /** An error we expect is told; anything else is a bug: the caller sees the request id, the log sees the rest. */
 function explain(deps: HttpDeps, error: unknown, requestId: string): Answer {
   if (error instanceof AppError) {
-    if (error.code === "database_unavailable")
-      deps.log.warn("database_unavailable", { requestId, message: error.message, cause: String(error.cause ?? "") })
+    if (error.code === "database_unavailable" || error.code === "storage_unavailable")
+      deps.log.warn(error.code, { requestId, message: error.message, cause: String(error.cause ?? "") })
     return toErrorAnswer(error, requestId)
   }
   deps.log.error("internal", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })

@@ -4,10 +4,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /** The bytes of a request's body, refused as soon as they are too many. */
 export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const encoding = request.headers.get("content-encoding")
-  if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    throw new AppError("unsupported_encoding", `Cannot read a body with content encoding "${encoding}": send it as it is`)
-  }
+  assertNotEncoded(request)
   const length = request.headers.get("content-length")
   if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax)
   try {
@@ -18,6 +15,14 @@ export async function readBody(request: Request, bytesMax: number): Promise<Uint
     if (cause instanceof AppError) throw cause
     // The client went away, or sent chunks that are none.
     throw new AppError("invalid_json", "Cannot read the body: it ended before it was complete", { cause })
+  }
+}
+
+/** Refuses a body that is compressed: nobody here makes it what it was. */
+export function assertNotEncoded(request: Request): void {
+  const encoding = request.headers.get("content-encoding")
+  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+    throw new AppError("unsupported_encoding", `Cannot read a body with content encoding "${encoding}": send it as it is`)
   }
 }
 

@@ -2,10 +2,12 @@ import type { Handlers } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import type { Metrics } from "./metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
+import { blobHandlers } from "./routes/blobs.ts"
 import { meHandlers } from "./routes/me.ts"
 import { moduleHandlers } from "./routes/modules.ts"
 import { runHandlers } from "./routes/runs.ts"
 import { socialHandlers } from "./routes/social.ts"
+import { sqliteHandlers } from "./routes/sqlite.ts"
 import { systemHandlers } from "./routes/system.ts"
 import { userHandlers } from "./routes/users.ts"
 import { valHandlers } from "./routes/vals.ts"
@@ -21,6 +23,8 @@ export function createHandlers(deps: HttpDeps, metrics: Metrics): Handlers {
     ...runHandlers(deps),
     ...userHandlers(deps),
     ...accountHandlers(deps),
+    ...blobHandlers(deps),
+    ...sqliteHandlers(deps),
     ...moduleHandlers(deps),
     ...systemHandlers(deps, metrics),
   }

@@ -30,10 +30,13 @@ const segment = fc.oneof(
     "{val_id}",
   ),
 )
+/** What stands before a parameter that takes the rest. */
+const prefixOf = (route: RouteDefinition) => route.path.slice(0, route.path.indexOf("{"))
 /** Whether a route of the table has that path, found the slow way. */
 const routesAt = (path: string) =>
   table.filter(([, route]) => {
-    const [want, have] = [route.path.split("/"), path.split("/")]
+    if (route.isRestPath) return path.startsWith(prefixOf(route)) && path.length > prefixOf(route).length
+    const [want, have] = [route.path.split("/"), path.replace(/(.)\/$/, "$1").split("/")]
     return want.length === have.length && want.every((part, index) => (part.startsWith("{") ? have[index] !== "" : part === have[index]))
   })
 
@@ -78,6 +81,9 @@ describe("matchRoute", () => {
       for (const [other, { path }] of table) {
         if (route.path === path || name === other) continue
         const [left, right] = [route.path.split("/"), path.split("/")]
+        // What takes the rest takes everything below it.
+        if ((routes[other] as RouteDefinition).isRestPath)
+          expect([name, other, route.path.startsWith(prefixOf(routes[other]))]).toEqual([name, other, false])
         const isEither =
           left.length === right.length && left.every((part, at) => part === right[at] || part.startsWith("{") || right[at]?.startsWith("{"))
         expect([name, other, isEither]).toEqual([name, other, false])
@@ -97,13 +103,14 @@ describe("matchRoute", () => {
     "/v1",
     "/v1/",
     "/V1/vals",
-    "/v1/vals/",
+    "/v1/vals//",
     "/v1//vals",
     "/v1/vals//versions",
-    "/v1/vals/x/versions/",
+    "/v1/vals/x/versions//",
     "/v1/vals/x/y/z",
     "/v2/vals",
-    "/v1/me/",
+    "/v1/me//",
+    "/v1/blobs/x",
   ])("finds nothing at %j", (path) => {
     expect(matchRoute(path)).toBeUndefined()
   })
@@ -119,12 +126,46 @@ describe("matchRoute", () => {
   })
 })
 
+describe("matchRoute, for a parameter that takes the rest of the path,", () => {
+  test.each([
+    ["/v1/blob/a", "a"],
+    ["/v1/blob/a/b//c/", "a/b//c/"],
+    ["/v1/blob//", "/"],
+    ["/v1/blob/a%2Fb", "a/b"],
+    ["/v1/blob/a/../b/./..", "a/../b/./.."],
+    ["/v1/blob/100%", "100%"],
+    ["/v1/blob/100%25", "100%"],
+    ["/v1/blob/%252F", "%2F"],
+    ["/v1/blob/%zz%C3%A9/%E0%A4", "%zzé/%E0%A4"],
+    ["/v1/blob/%3F%23+%20", "?#+ "],
+    ["/v1/blob/vals/versions", "vals/versions"],
+  ])("%s is about %j", (path, key) => {
+    const match = matchRoute(path)
+    expect([match?.routes.get("get"), match?.params]).toEqual(["getBlob", { key }])
+  })
+
+  test("any key comes through as it is, its slashes encoded or not", () => {
+    const key = fc.string({ unit: "binary", minLength: 1 })
+    fc.assert(
+      fc.property(key, (text) => {
+        expect(matchRoute(`/v1/blob/${encodeURIComponent(text)}`)?.params).toEqual({ key: text })
+        expect(matchRoute(`/v1/blob/${text.split("/").map(encodeURIComponent).join("/")}`)?.params).toEqual({ key: text })
+      }),
+    )
+  })
+
+  test("what stands before it alone is another path, with a slash at its end too", () => {
+    for (const path of ["/v1/blob", "/v1/blob/"]) expect(matchRoute(path)?.routes.get("get")).toBe("listBlobs")
+  })
+})
+
 describe("methodsOf", () => {
   test.each([
     ["/v1/vals", ["GET", "HEAD", "OPTIONS", "POST", "PUT"]],
     ["/v1/vals/x", ["DELETE", "GET", "HEAD", "OPTIONS", "PUT"]],
     ["/v1/vals/x/like", ["DELETE", "OPTIONS", "PUT"]],
     ["/v1/users", ["OPTIONS", "POST"]],
+    ["/v1/blob/a/b", ["DELETE", "GET", "HEAD", "OPTIONS", "POST"]],
     ["/healthz", ["GET", "HEAD", "OPTIONS"]],
   ])("%s takes %j", (path, methods) => {
     const match = matchRoute(path)

@@ -9,6 +9,8 @@ export interface Match {
 interface Node {
   readonly literals: Map<string, Node>
   parameter: Node | undefined
+  /** What takes all that follows, slashes included. */
+  rest: Node | undefined
   readonly routes: Map<Method, RouteName>
   /** The names of the parameters on the way here, for each segment that has some; all routes at one path agree on them. */
   names: readonly (readonly string[])[]
@@ -16,12 +18,20 @@ interface Node {
 
 const root = createTree()
 
-/** Finds what the route table has at a path, which has no slash at its end. A literal segment goes before a parameter. */
+/**
+ * Finds what the route table has at a path. A literal segment goes before a parameter. A slash at the end means nothing, but for a parameter
+ * that takes the rest of the path.
+ */
 export function matchRoute(path: string): Match | undefined {
   const segments = path.split("/")
   const values: string[] = []
+  const end = segments.length > 2 && segments.at(-1) === "" ? segments.length - 1 : segments.length
   let node: Node | undefined = root
-  for (let index = 1; index < segments.length && node; index++) {
+  for (let index = 1; index < end && node; index++) {
+    if (node.rest) {
+      const params = { [node.rest.names.at(-1)?.[0] ?? ""]: decodeParts(segments.slice(index).join("/")) }
+      return { routes: node.rest.routes, params }
+    }
     const segment = segments[index] ?? ""
     const literal: Node | undefined = node.literals.get(segment)
     if (!literal && segment !== "") values.push(segment)
@@ -39,8 +49,9 @@ export function methodsOf(match: Match): readonly string[] {
 function createTree(): Node {
   const top = createNode()
   for (const name of routeNames) {
-    const { method, path }: RouteDefinition = routes[name]
-    const node = path.split("/").slice(1).reduce(descend, top)
+    const { method, path, isRestPath = false }: RouteDefinition = routes[name]
+    const segments = path.split("/").slice(1)
+    const node = isRestPath ? descendToRest(segments.slice(0, -1).reduce(descend, top)) : segments.reduce(descend, top)
     node.routes.set(method, name)
     node.names = path
       .split("/")
@@ -51,7 +62,7 @@ function createTree(): Node {
 }
 
 function createNode(): Node {
-  return { literals: new Map(), parameter: undefined, routes: new Map(), names: [] }
+  return { literals: new Map(), parameter: undefined, rest: undefined, routes: new Map(), names: [] }
 }
 
 function descend(node: Node, segment: string): Node {
@@ -62,6 +73,11 @@ function descend(node: Node, segment: string): Node {
   const next = node.literals.get(segment) ?? createNode()
   node.literals.set(segment, next)
   return next
+}
+
+function descendToRest(node: Node): Node {
+  node.rest ??= createNode()
+  return node.rest
 }
 
 /** A segment with two parameters, `{username}.{val_name}`, is parted at its first dot; without one the second is empty. */
@@ -85,4 +101,9 @@ function decode(segment: string): string {
   } catch {
     return segment
   }
+}
+
+/** The same for a rest, in which people write whatever they like: what is no escape is itself, and so is what is no UTF-8. */
+function decodeParts(rest: string): string {
+  return rest.replaceAll(/(?:%[0-9a-f]{2})+/gi, decode)
 }

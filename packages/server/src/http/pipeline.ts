@@ -1,4 +1,4 @@
-import type { RouteDefinition } from "@hamlet/contract"
+import { hasIdempotencyKey, type RouteDefinition } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
 import { assertAccess, type Caller } from "../domain/caller.ts"
 import { answerOnce } from "../domain/idempotency.ts"
@@ -27,9 +27,10 @@ export async function answerRoute(
 ): Promise<Answer> {
   const { request, caller } = incoming
   assertAccess(route, caller)
+  if (caller && /^(?:blob|sqlite):/.test(route.scope ?? "")) deps.allowances.takeStorageRequest(caller.userId)
   const bytes = route.body ? await readBody(request, deps.bodyBytesMax) : undefined
   const call = toCall(route, incoming, bytes)
-  const idempotencyKey = route.method === "post" ? parseIdempotencyKey(request.headers.get("idempotency-key")) : undefined
+  const idempotencyKey = hasIdempotencyKey(route) ? parseIdempotencyKey(request.headers.get("idempotency-key")) : undefined
   if (idempotencyKey !== undefined && caller) {
     // What the token may do is part of the request: the answer may hold a new token, which one that may do less must not be given.
     const content = [route.method, parseTarget(request.url).pathname, bytes ?? "", [...caller.scopes].sort().join(" ")]

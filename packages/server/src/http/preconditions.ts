@@ -11,7 +11,7 @@ export function withEtag(answer: Answer, version: number): Answer {
 /** The same answer, or 304 where the client has it already. */
 export function answerIfChanged(answer: Answer, ifNoneMatch: string | null): Answer {
   const { etag } = answer.headers
-  if (ifNoneMatch === null || etag === undefined || answer.status !== 200) return answer
+  if (ifNoneMatch === null || etag === undefined || answer.status >= 300) return answer
   const known = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""))
   if (!known.includes(etag) && !known.includes("*")) return answer
   const { "content-type": _type, ...headers } = answer.headers

@@ -8,18 +8,18 @@ const toRequest = (url: string) => ({ url }) as Request
 describe("toPath and parseTarget", () => {
   const table: readonly [string, path: string, target: string][] = [
     ["http://hamlet.test/v1/vals", "/v1/vals", "/v1/vals"],
-    ["http://hamlet.test/v1/vals/", "/v1/vals", "/v1/vals/"],
-    ["http://hamlet.test/v1/vals//", "/v1/vals/", "/v1/vals//"],
+    ["http://hamlet.test/v1/vals/", "/v1/vals/", "/v1/vals/"],
+    ["http://hamlet.test/v1/vals//", "/v1/vals//", "/v1/vals//"],
     ["http://hamlet.test/", "/", "/"],
     ["http://hamlet.test", "/", "/"],
-    ["http://hamlet.test//", "/", "//"],
+    ["http://hamlet.test//", "//", "//"],
     ["http://hamlet.test/v1/vals?limit=1&x=/y", "/v1/vals", "/v1/vals?limit=1&x=/y"],
-    ["http://hamlet.test/v1/vals/?limit=1", "/v1/vals", "/v1/vals/?limit=1"],
+    ["http://hamlet.test/v1/vals/?limit=1", "/v1/vals/", "/v1/vals/?limit=1"],
     ["http://hamlet.test/?a=b", "/", "/?a=b"],
     ["http://[::1]:8080/v1", "/v1", "/v1"],
     ["http://user:pass@hamlet.test/v1", "/v1", "/v1"],
     ["/v1/vals", "/v1/vals", "/v1/vals"],
-    ["/v1/vals/?a=/b", "/v1/vals", "/v1/vals/?a=/b"],
+    ["/v1/vals/?a=/b", "/v1/vals/", "/v1/vals/?a=/b"],
     ["/", "/", "/"],
     ["//evil.example/v1", "//evil.example/v1", "//evil.example/v1"],
     ["/a://b/c", "/a://b/c", "/a://b/c"],
@@ -48,12 +48,11 @@ describe("toPath and parseTarget", () => {
     )
   })
 
-  test("agree on the path of any address, but for the slash at its end", () => {
+  test("agree on the path of any address", () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
         const request = new Request(url)
-        const { pathname } = parseTarget(request.url)
-        expect([pathname, pathname.replace(/(.)\/$/, "$1")]).toContain(toPath(request))
+        expect(toPath(request)).toBe(parseTarget(request.url).pathname)
       }),
     )
   })

@@ -7,11 +7,10 @@ export function parseTarget(url: string): URL {
   return new URL(`http://localhost${start < 0 ? "/" : url.slice(start)}`)
 }
 
-/** The path that a request is routed by: without a slash at the end. */
+/** The path that a request is routed by. */
 export function toPath(request: Request): string {
   const { url } = request
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3)
   const query = url.indexOf("?", start)
-  const path = start < 0 ? "/" : url.slice(start, query < 0 ? undefined : query)
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+  return start < 0 ? "/" : url.slice(start, query < 0 ? undefined : query)
 }

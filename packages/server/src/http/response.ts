@@ -5,7 +5,7 @@ const commonHeaders = { "cache-control": "no-store", "x-content-type-options": "
 // Any page may call the API with a token it was given; cookies are never sent along, so there is nothing to steal.
 const crossOriginHeaders = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "etag, location, retry-after, x-request-id, x-should-retry",
+  "access-control-expose-headers": "accept-ranges, content-range, etag, link, location, retry-after, x-request-id, x-should-retry",
 }
 
 const preflightSeconds = 86_400
@@ -27,7 +27,8 @@ export function preflight(methods: readonly string[], requestId: string): Respon
       ...crossOriginHeaders,
       allow: methods.join(", "),
       "access-control-allow-methods": methods.join(", "),
-      "access-control-allow-headers": "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, prefer",
+      "access-control-allow-headers":
+        "authorization, content-type, idempotency-key, if-match, if-none-match, if-range, last-event-id, prefer, range",
       "access-control-max-age": String(preflightSeconds),
       "x-request-id": requestId,
     },

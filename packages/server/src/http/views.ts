@@ -1,4 +1,5 @@
 import type {
+  blob,
   comment,
   newToken,
   newUser,
@@ -8,17 +9,22 @@ import type {
   runDetail,
   secret,
   token,
+  usage,
   user,
   val,
   valMention,
   version,
+  versionLock,
 } from "@hamlet/contract"
 import type { z } from "zod"
+import type { BlobEntry } from "../domain/blobs.ts"
 import type { Comment, ValMention } from "../domain/comments.ts"
+import type { Lock } from "../domain/locks.ts"
 import type { Reference, ReferenceEnd } from "../domain/references.ts"
 import type { Run, RunDetail } from "../domain/runs.ts"
 import type { Secret } from "../domain/secrets.ts"
 import type { Token } from "../domain/tokens.ts"
+import type { Usage } from "../domain/usage.ts"
 import type { User } from "../domain/users.ts"
 import type { Val } from "../domain/vals.ts"
 import type { Version } from "../domain/versions.ts"
@@ -92,6 +98,16 @@ export function toVersionView(it: Version): z.infer<typeof version> {
   }
 }
 
+/** What a version imports from elsewhere; null when that is nothing. */
+export function toVersionLockView(it: Lock | null): z.infer<typeof versionLock> {
+  const imports = it?.resolution?.imports ?? []
+  return {
+    state: it?.state ?? "none",
+    imports: imports.map(({ specifier, resolved, error }) => ({ specifier, resolved, error })),
+    updatedAt: toTimeOrNull(it?.updatedAt ?? null),
+  }
+}
+
 /** A comment. */
 export function toCommentView(it: Comment): z.infer<typeof comment> {
   return {
@@ -157,6 +173,37 @@ export function toNewTokenView(it: Token, text: string): z.infer<typeof newToken
 /** A secret without its value. */
 export function toSecretView(it: Secret): z.infer<typeof secret> {
   return { name: it.name, hosts: it.hosts && [...it.hosts], createdAt: toTime(it.createdAt), updatedAt: toTime(it.updatedAt) }
+}
+
+/** A blob in a list. */
+export function toBlobView(it: BlobEntry): z.infer<typeof blob> {
+  return { key: it.key, size: it.size, lastModified: toTime(it.modifiedAt) }
+}
+
+/** What a user uses. */
+export function toUsageView({ used, perMinuteMax, ...it }: Usage): z.infer<typeof usage> {
+  return {
+    countedSince: toTime(it.countedSince),
+    runs: {
+      lastMinute: used.runs.lastMinute,
+      sinceStart: used.runs.sinceStart,
+      perMinuteMax: perMinuteMax.runsPerMinute ?? null,
+      atOnce: it.runsAtOnce,
+      atOnceMax: it.runsAtOnceMax,
+    },
+    egress: {
+      bytesLastMinute: used.egressBytes.lastMinute,
+      bytesSinceStart: used.egressBytes.sinceStart,
+      bytesPerMinuteMax: perMinuteMax.egressBytesPerMinute ?? null,
+    },
+    storage: {
+      requestsLastMinute: used.storageRequests.lastMinute,
+      requestsSinceStart: used.storageRequests.sinceStart,
+      requestsPerMinuteMax: perMinuteMax.storageRequestsPerMinute ?? null,
+    },
+    blobs: { count: it.blobs.count, bytes: it.blobs.bytes, bytesMax: it.blobBytesMax },
+    sqlite: it.sqlite && { bytes: it.sqlite.bytes, bytesMax: it.sqlite.bytesMax },
+  }
 }
 
 function toMentionView(it: ValMention): z.infer<typeof valMention> {

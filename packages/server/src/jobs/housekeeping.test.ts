@@ -2,9 +2,13 @@ import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
 import { openRules, type TestRules } from "../../test/support/rules.ts"
 import type { Caller } from "../domain/caller.ts"
 import { answerOnce } from "../domain/idempotency.ts"
+import type { ObjectStore } from "../domain/objects.ts"
 import { createRunCounts, type RunCounts } from "../domain/run-counts.ts"
 import type { RunRecord, RunStore } from "../domain/runs.ts"
 import { createVal, deleteVal, type Val } from "../domain/vals.ts"
+import { createBlobStore } from "../storage/blobs.ts"
+import { createBundleStore } from "../storage/bundles.ts"
+import { createObjectStore } from "../storage/objects.ts"
 import { sql } from "../storage/sql.ts"
 import { Housekeeping } from "./housekeeping.ts"
 
@@ -32,11 +36,12 @@ describe("Housekeeping", () => {
     await rules[Symbol.asyncDispose]()
   })
 
-  function createHousekeeping(runs: Partial<RunStore> = {}): Housekeeping {
+  function createHousekeeping(runs: Partial<RunStore> = {}, objects?: ObjectStore): Housekeeping {
     const { deps } = rules
     const onError = (error: unknown) => errors.push(error)
     const retention = { keptMs: 30 * dayMs, keptPerVal: 10 }
-    const stores = { runs: { ...deps.runs, ...runs }, idempotency: deps.idempotency }
+    const unused = objects ?? createObjectStore({ ...deps, db: rules.db, bucket: undefined })
+    const stores = { runs: { ...deps.runs, ...runs }, idempotency: deps.idempotency, objects: unused, bundles: createBundleStore(rules.db) }
     return new Housekeeping({ ...stores, liveRuns: { counts }, retention, now: deps.now, onError })
   }
 
@@ -130,6 +135,59 @@ describe("Housekeeping", () => {
     expect(await startedAt(busy.id)).toHaveLength(15)
   })
 
+  test("run deletes what blobs have not used for a quarter of an hour, however large it is, and no other content", async () => {
+    const objects = createObjectStore({ ...rules.deps, db: rules.db, bucket: undefined })
+    const blobs = createBlobStore(rules.db)
+    const put = async (key: string) => {
+      const content = await objects.write(ada.userId, onePiece(6_000_000))
+      await blobs.put({ ownerId: ada.userId, key, contentType: null, content, at: rules.clock.at }, 1e9)
+      return content.id
+    }
+    const idsOf = async (table: "objects" | "object_chunks") => {
+      const statements = { objects: sql`select id from objects`, object_chunks: sql`select distinct object_id as id from object_chunks` }
+      return (await rules.db.read<{ id: string }>(statements[table])).map(({ id }) => id).sort()
+    }
+    const [replaced, kept, deleted] = [await put("a"), await put("a"), await put("b")]
+    const unfinished = (await objects.write(ada.userId, onePiece(70_000))).id
+    await blobs.remove(ada.userId, "b", rules.clock.at)
+    rules.clock.at += 900_000
+    await housekeeping.run()
+    expect(await idsOf("objects")).toEqual([replaced, kept, deleted, unfinished].sort())
+    rules.clock.at += 1
+    await housekeeping.run()
+    expect([await idsOf("objects"), await idsOf("object_chunks")]).toEqual([[kept], [kept]])
+  })
+
+  test("run cleans up everything else when the bucket is away", async () => {
+    const away = { purge: () => Promise.reject(new Error("away")) }
+    housekeeping = createHousekeeping({}, { ...createObjectStore({ ...rules.deps, db: rules.db, bucket: undefined }), ...away })
+    await deleteVal(rules.deps, ada, (await addVal("gone", 1)).id, undefined)
+    await expect(housekeeping.run()).rejects.toThrow("away")
+    expect(await countIn("runs")).toBe(0)
+  })
+
+  test("run deletes the bundles that no version has needed for an hour, some in each round, and no others", async () => {
+    const { id } = await createVal(rules.deps, ada, { name: "locked", code: 'import x from "npm:x"' })
+    await rules.db.write(function* () {
+      const toHash = (n: number) => String(n).padStart(64, "0")
+      for (let n = 0; n < 450; n++)
+        yield sql`insert into bundles (hash, created_at, code) values (${toHash(n)}, ${rules.clock.at + (n === 7 ? 1 : 0)}, ${new Uint8Array(1)})`
+      yield sql`update locks set state = 'ready', bundle_hash = ${toHash(300)} where val_id = ${id}`
+    })
+    const left = async () =>
+      (await rules.db.read<{ hash: string }>(sql`select hash from bundles order by hash`)).map(({ hash }) => Number(hash))
+    rules.clock.at += 3_600_000
+    await housekeeping.run()
+    expect(await left()).toHaveLength(450)
+    rules.clock.at += 1
+    // It goes on where it was, then begins again.
+    for (const count of [251, 201, 2]) {
+      await housekeeping.run()
+      expect(await left()).toHaveLength(count)
+    }
+    expect(await left()).toEqual([7, 300])
+  })
+
   test("start cleans up every ten seconds, until it is stopped", async () => {
     jest.useFakeTimers()
     housekeeping.start()
@@ -208,3 +266,7 @@ describe("Housekeeping", () => {
     }
   }
 })
+
+async function* onePiece(bytes: number): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(bytes)
+}

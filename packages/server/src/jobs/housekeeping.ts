@@ -1,5 +1,7 @@
 import type { IdempotencyStore } from "../domain/idempotency.ts"
 import type { LiveRuns } from "../domain/live-runs.ts"
+import type { BundleStore } from "../domain/locks.ts"
+import type { ObjectStore } from "../domain/objects.ts"
 import type { RunStore } from "../domain/runs.ts"
 
 /** What housekeeping needs. */
@@ -7,6 +9,8 @@ export interface HousekeepingDeps {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
   readonly liveRuns: Pick<LiveRuns, "counts">
+  readonly bundles: Pick<BundleStore, "purge">
+  readonly objects: Pick<ObjectStore, "purge">
   readonly retention: RunRetention
   now(): number
   onError(error: unknown): void
@@ -23,6 +27,12 @@ const limits = {
   batchMax: 500,
   /** Pause between two rounds. */
   pauseMs: 10_000,
+  /** How long the content of a blob is kept after it was replaced or deleted: whoever reads it at that moment can finish. */
+  unusedMs: 900_000,
+  /** Bundles that are looked at in a round, which goes on where the one before has ended. */
+  bundlesMax: 200,
+  /** How long a bundle is kept that nobody names: another node may be about to, and its clock may be wrong. */
+  bundleMsMin: 3_600_000,
   /** Pause between two batches, in multiples of what a batch took: cleaning up takes a tenth of the time at most, whatever there is to do. */
   restFactor: 9,
 }
@@ -32,6 +42,8 @@ export class Housekeeping {
   readonly #deps: HousekeepingDeps
   #timer: Timer | undefined
   #round: Promise<void> = Promise.resolve()
+  /** How far it has got with the bundles. */
+  #bundle = ""
   #isStopped = false
 
   constructor(deps: HousekeepingDeps) {
@@ -51,13 +63,16 @@ export class Housekeeping {
 
   /** Cleans up until there is nothing left to do. */
   async run(): Promise<void> {
-    const { runs, idempotency, liveRuns, retention, now } = this.#deps
+    const { runs, idempotency, liveRuns, retention, objects, now } = this.#deps
     await this.#repeat(() => runs.purge(limits.batchMax))
     await this.#repeat(() => idempotency.purge(now(), limits.batchMax))
     await this.#repeat(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
     for (const valId of liveRuns.counts.take()) {
       await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
     }
+    this.#bundle = (await this.#deps.bundles.purge(this.#bundle, now() - limits.bundleMsMin, limits.bundlesMax)) ?? ""
+    // Last, since it may have to ask a bucket, which may be away.
+    await this.#repeat(() => objects.purge(now() - limits.unusedMs))
   }
 
   /** Does a batch after the other while there may be more, and lets everybody else go first. */

@@ -12,9 +12,10 @@ import {
   type ValAnswer,
 } from "../domain/execution.ts"
 import { readFailure, readReturned } from "./guest-answers.ts"
-import type { Exchange, GuestFailure } from "./guest-client/exchange.ts"
-import { type GuestRequest, isProperHeader } from "./guest-client/request-head.ts"
+import type { AnswerListener, Exchange, GuestFailure } from "./guest-client/exchange.ts"
+import type { GuestRequest } from "./guest-client/request-head.ts"
 import { openGuestSocket } from "./guest-socket.ts"
+import { isProperHeader } from "./http1/write-request.ts"
 import type { Occupant } from "./occupant.ts"
 import type { LoadOutcome, ValProcess } from "./val-process.ts"
 
@@ -30,7 +31,7 @@ export interface Usher {
 const lateLogsMs = 500
 
 /** A run's place in a process. */
-export class ProcessSeat implements Seat, Occupant {
+export class ProcessSeat implements Seat, Occupant, AnswerListener {
   readonly run: RunListener
   readonly startedMs = performance.now()
   process: ValProcess
@@ -38,6 +39,8 @@ export class ProcessSeat implements Seat, Occupant {
   #logCount = 0
   #usher: Usher
   #end: ((outcome: Stopped) => void) | undefined
+  /** Whoever waits for the answer to a request. */
+  #settle: ((outcome: HttpOutcome) => void) | undefined
   #outcome: Stopped | undefined
   #exchange: Exchange | undefined
   #client: Client | undefined
@@ -60,21 +63,30 @@ export class ProcessSeat implements Seat, Occupant {
     return outcome
   }
 
-  fetch(request: SeatRequest): Promise<HttpOutcome> {
-    const { method, host, target, headers, body } = request
-    this.#client = request.client
-    return this.#untilEnded<HttpOutcome>((settle) => {
-      const onAnswer = (answer: ValAnswer) => {
-        // A failure has to be here as soon as any other answer has to begin.
-        if (isFailure(answer)) {
-          void readFailure(answer, this.process).then(({ outcome }) => settle(outcome))
-          return
-        }
-        this.isWaiting = false
-        settle({ kind: "responded", answer })
-      }
-      this.#send({ method, host, path: `/h${this.run.id}${target}`, headers, body }, onAnswer, settle)
+  fetch({ method, host, target, headers, body, client }: SeatRequest): Promise<HttpOutcome> {
+    if (this.#outcome) return Promise.resolve(this.#outcome)
+    this.#client = client
+    return new Promise((resolve) => {
+      this.#settle = resolve
+      this.#end = resolve
+      this.#exchange = this.process.client.send({ method, host, path: `/h${this.run.id}${target}`, headers, body }, this)
     })
+  }
+
+  onAnswer(answer: ValAnswer): void {
+    const settle = this.#settle
+    // A failure has to be here as soon as any other answer has to begin.
+    if (isFailure(answer)) {
+      void readFailure(answer, this.process).then(({ outcome }) => settle?.(outcome))
+      return
+    }
+    this.isWaiting = false
+    settle?.({ kind: "responded", answer })
+  }
+
+  onFailure(failure: GuestFailure): void {
+    const settle = this.#settle
+    void this.#explain(failure).then((outcome) => settle?.(outcome))
   }
 
   connect(request: SeatRequest): Promise<SocketOutcome> {
@@ -137,6 +149,7 @@ export class ProcessSeat implements Seat, Occupant {
     this.#exchange = undefined
     this.#client = undefined
     this.#end = undefined
+    this.#settle = undefined
     this.process.rise(this)
     this.#giveTurnBack()
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { toBundle } from "../../test/support/fake-resolver.ts"
 import { readText } from "../../test/support/to-answer.ts"
 import type { OutgoingRequest } from "../domain/egress.ts"
 import type { CallOutcome, HttpOutcome, Program, RunListener, Seat } from "../domain/execution.ts"
@@ -159,6 +160,34 @@ describe("Supervisor", () => {
     const { outcome, run } = await callOnce(toProgram(code, { type: "script" }), 1, 2)
     expect(outcome).toEqual({ kind: "returned", value: { sum: 3, text: "[secret]" }, isCut: false })
     expect(run.logs.map(({ message }) => message)).toEqual(Array.from({ length: 50 }, (_, index) => String(index)))
+  })
+
+  test("gives a val its packages", async () => {
+    stage = await Stage.open()
+    const bundle = toBundle([`({ greet: () => "hello from a package" })`])
+    const code = `export default () => new Response(globalThis[Symbol.for("hamlet.packages")]("${bundle.hash}", 0).greet())`
+    const program = toProgram(code)
+    const load = async () => ({ ...(await program.load()), bundles: [bundle] })
+    expect((await fetchOnce({ ...program, load })).text).toBe("hello from a package")
+    const odd = { ...program, key: "odd", load: async () => ({ ...(await program.load()), bundles: [{ ...bundle, hash: "../../x" }] }) }
+    await expect(fetchOnce(odd)).rejects.toThrow('Cannot put bundle "../../x" into the sandbox')
+    await until(() => ended.length === 1, "the process is gone that could not be given its packages")
+    expect(stage.supervisor.status().runs).toBe(0)
+  })
+
+  test("starts nothing for a program whose packages are still being fetched, and lets everybody wait for them", async () => {
+    stage = await Stage.open()
+    const gate = Promise.withResolvers<void>()
+    const program = toProgram(identity, { whenFetched: () => gate.promise })
+    const answers = Promise.all([fetchOnce(program), fetchOnce(program)])
+    await Bun.sleep(0)
+    expect(stage.supervisor.status()).toMatchObject({ processes: 0, runs: 2 })
+    gate.resolve()
+    const [first, second] = await answers
+    expect(first.text).toBe(second.text)
+    const failing = toProgram(identity, { key: "failing", whenFetched: () => Promise.reject(new Error("still being fetched")) })
+    await expect(fetchOnce(failing)).rejects.toThrow("still being fetched")
+    expect(stage.supervisor.status()).toMatchObject({ runs: 0 })
   })
 
   test("lets all requests to a version share one process, and binds one however many come first", async () => {

@@ -115,7 +115,14 @@ export class Supervisor implements Runner, Usher {
       throw error
     }
     const seat = this.#sit(process, run)
-    process.load()
+    try {
+      process.load()
+    } catch (error) {
+      // No room left on the disk, say.
+      seat.leave()
+      this.#end(process)
+      throw error
+    }
     return seat
   }
 
@@ -141,6 +148,7 @@ export class Supervisor implements Runner, Usher {
   }
 
   async #start(program: Program, runId: string): Promise<ValProcess> {
+    if (program.whenFetched) await program.whenFetched()
     const loading = program.load()
     // Both take their time; the sandbox must not be lost when the program cannot be read, nor the program's token when there is no sandbox.
     const [taken, content] = await Promise.allSettled([this.#take(), loading])

@@ -18,8 +18,8 @@ const accountShare = 4
 /** Counts the runs of each val and each account, and lets those beyond the limits wait for their turn. */
 export class Turnstile {
   readonly #limits: TurnstileLimits
-  readonly #perVal = new Map<string, number>()
-  readonly #perAccount = new Map<string, number>()
+  readonly #perVal = new Map<string, Count>()
+  readonly #perAccount = new Map<string, Count>()
   readonly #waitingPerAccount = new Map<string, number>()
   #waiting: Waiter[] = []
   #inside = 0
@@ -38,15 +38,14 @@ export class Turnstile {
 
   /** Undefined when the run may go on at once. Fails with `too_many_runs`. */
   enter(valId: string, accountId: string, client?: Client): Promise<void> | undefined {
-    if (this.#hasRoom(valId, accountId)) {
-      this.#count(valId, accountId, 1)
-      return undefined
-    }
+    if (this.#enter(valId, accountId)) return undefined
     return this.#wait(valId, accountId, client?.signal)
   }
 
   leave(valId: string, accountId: string): void {
-    this.#count(valId, accountId, -1)
+    this.#inside--
+    leave(this.#perVal, valId)
+    leave(this.#perAccount, accountId)
     if (this.#waiting.length > 0) this.#admit()
   }
 
@@ -75,9 +74,8 @@ export class Turnstile {
 
   #admit(): void {
     for (const waiter of [...this.#waiting]) {
-      if (!this.#hasRoom(waiter.valId, waiter.accountId)) continue
+      if (!this.#enter(waiter.valId, waiter.accountId)) continue
       this.#forget(waiter)
-      this.#count(waiter.valId, waiter.accountId, 1)
       waiter.enter()
       return
     }
@@ -95,17 +93,28 @@ export class Turnstile {
     return true
   }
 
-  #hasRoom(valId: string, accountId: string): boolean {
-    return (
-      (this.#perVal.get(valId) ?? 0) < this.#limits.runsPerValMax && (this.#perAccount.get(accountId) ?? 0) < this.#limits.runsPerAccountMax
-    )
+  #enter(valId: string, accountId: string): boolean {
+    const ofVal = this.#perVal.get(valId)
+    const ofAccount = this.#perAccount.get(accountId)
+    const { runsPerValMax, runsPerAccountMax } = this.#limits
+    if ((ofVal?.runs ?? 0) >= runsPerValMax || (ofAccount?.runs ?? 0) >= runsPerAccountMax) return false
+    if (ofVal) ofVal.runs++
+    else this.#perVal.set(valId, { runs: 1 })
+    if (ofAccount) ofAccount.runs++
+    else this.#perAccount.set(accountId, { runs: 1 })
+    this.#inside++
+    return true
   }
+}
 
-  #count(valId: string, accountId: string, change: number): void {
-    this.#inside += change
-    add(this.#perVal, valId, change)
-    add(this.#perAccount, accountId, change)
-  }
+/** An object, so that counting means one look into the map and not two. */
+interface Count {
+  runs: number
+}
+
+function leave(counts: Map<string, Count>, key: string): void {
+  const count = counts.get(key)
+  if (count && --count.runs === 0) counts.delete(key)
 }
 
 function add(counts: Map<string, number>, key: string, change: number): void {

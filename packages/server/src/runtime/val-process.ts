@@ -35,7 +35,7 @@ export class ValProcess implements DoorGuest {
   /** When a run last came or left. */
   usedMs = performance.now()
   readonly limits: RunnerLimits
-  readonly #content: ProgramContent
+  #content: ProgramContent
   readonly #settle = Promise.withResolvers<LoadOutcome>()
   /** Whoever is waiting for an answer. */
   readonly #seated = new Set<Occupant>()
@@ -68,6 +68,7 @@ export class ValProcess implements DoorGuest {
     const { program, sandbox } = this
     sandbox.door?.admit(this)
     sandbox.addModules(this.#content.modules)
+    sandbox.addBundles(this.#content.bundles)
     sandbox.send({
       kind: "load",
       url: program.entryUrl,
@@ -80,6 +81,8 @@ export class ValProcess implements DoorGuest {
       egressKey: this.egressKey,
       limits: { logBytesMax: this.limits.logBytesMax, returnBytesMax: this.limits.returnBytesMax },
     })
+    // All of it is in the sandbox now; here it would be held as long as the process lives.
+    this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
   }
 
   get ownerId(): string {
@@ -92,12 +95,10 @@ export class ValProcess implements DoorGuest {
 
   findRun(runId: string | undefined): { readonly run: RunListener | undefined; readonly depth: number } {
     const said = runId === undefined ? undefined : this.#findSeat(runId)
+    if (said && this.#seated.has(said)) return { run: said.run, depth: said.run.depth }
     // Whatever does not say whose it is can only be of the one that is here.
     const seat = said ?? (this.#seated.size === 1 ? this.#seated.values().next().value : undefined)
-    if (seat) return { run: seat.run, depth: seat.run.depth }
-    let depth = 0
-    for (const { run } of this.#seated) depth = Math.max(depth, run.depth)
-    return { run: undefined, depth }
+    return { run: seat?.run, depth: this.#findDepth() }
   }
 
   get runs(): number {
@@ -196,6 +197,13 @@ export class ValProcess implements DoorGuest {
     if (!seat || this.#seated.has(seat) || performance.now() - seat.startedMs <= this.limits.runMsMax) return seat
     this.#known.delete(runId)
     return undefined
+  }
+
+  /** Of the deepest of the runs that can be spoken about: what goes on after an answer, or says nothing, may be a chain without an end. */
+  #findDepth(): number {
+    let depth = 0
+    for (const runId of this.#known.keys()) depth = Math.max(depth, this.#findSeat(runId)?.run.depth ?? 0)
+    return depth
   }
 
   #end(exit: SandboxExit): void {

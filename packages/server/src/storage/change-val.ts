@@ -5,6 +5,7 @@ import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./
 import type { Dialect } from "./dialect.ts"
 import { foldBody, foldText } from "./fold-text.ts"
 import { type LinkLocks, toNameKey } from "./link-locks.ts"
+import { insertLock } from "./locks.ts"
 import { nothing, type Statement, sql } from "./sql.ts"
 
 /** A val that nobody else changes until the transaction ends, nor what it is linked to. */
@@ -29,6 +30,7 @@ export function* changeVal(dialect: Dialect, locked: LockedVal, change: ValChang
   if (source) {
     yield sql`insert into versions (val_id, version, code, created_at) values (${after.id}, ${after.version}, ${after.code}, ${at})`
     yield* insertImports(before, after.version, source.imports)
+    if (source.isRemote) yield insertLock(after.id, after.version, at)
   }
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
   const referenceCount = yield* relink(locks, before, after, isRelinked, at)

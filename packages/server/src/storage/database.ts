@@ -1,5 +1,5 @@
 import type { Dialect } from "./dialect.ts"
-import type { Statement, Statements } from "./sql.ts"
+import type { SqlValue, Statement, Statements } from "./sql.ts"
 
 /**
  * A transaction, written once for both databases: it yields statements and is sent their rows. SQLite runs it synchronously, so that
@@ -56,9 +56,14 @@ export interface DatabaseStats {
   readonly waiting: number
 }
 
+/** What is written down of a run, in the order of the columns; nothing that JSON could not carry to another thread. */
+export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
+
 export interface WriteOptions {
   /** For migrations: waits much longer for locks and answers than anything on behalf of a request may. */
   readonly isPatient?: boolean
+  /** The script does nothing but write down these runs. Where that is better, somebody else does it. */
+  readonly runs?: readonly RunValues[] | undefined
 }
 
 export interface Database {

@@ -1,4 +1,4 @@
-import type { Val } from "../domain/vals.ts"
+import type { Val, ValStore } from "../domain/vals.ts"
 import { createCoalescer } from "./coalesce.ts"
 import type { Database } from "./database.ts"
 import { remember } from "./remember.ts"
@@ -8,7 +8,7 @@ import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.t
 const limits = { keysMax: 100, rememberedCharsMax: 8_000_000 }
 
 /** Finds a val by its id, the lookup that nearly every request begins with. */
-export function createFindById(db: Database): (id: string) => Promise<Val | undefined> {
+export function createFindById(db: Database): ValStore["findById"] {
   const find = async (id: string) => {
     const [row] = await db.read<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`)
     return row && toVal(row)

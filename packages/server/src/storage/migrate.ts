@@ -24,6 +24,20 @@ export async function migrate(db: Database, migrations: readonly Migration[]): P
   }
 }
 
+/** How long nodes of the release before may go on writing after a migration. */
+const upgradeMsMax = 3_600_000
+/** Migrations that are applied in one go are as near to each other as this. */
+const firstStartMsMax = 60_000
+
+/** Until when there may be rows that lack what has been written down since that migration; 0 where it was there from the beginning. */
+export async function findNotedSince(db: Database, version: number): Promise<number> {
+  const applied = await db.read<{ version: number; applied_at: number | string }>(
+    sql`select version, applied_at from schema_migrations order by version`,
+  )
+  const at = Number(applied.find((row) => row.version === version)?.applied_at ?? 0)
+  return at - Number(applied[0]?.applied_at ?? 0) < firstStartMsMax ? 0 : at + upgradeMsMax
+}
+
 function assertAscending(migrations: readonly Migration[]): void {
   for (const [index, { version }] of migrations.entries()) {
     if (version <= (migrations[index - 1]?.version ?? 0)) throw new Error(`Cannot migrate: version ${version} is out of order`)

@@ -1,14 +1,63 @@
 import type { RunRecord } from "../domain/runs.ts"
 import { inChunks, list } from "./chunks.ts"
-import { rows, type Script } from "./database.ts"
+import { type RunValues, rows, type Script } from "./database.ts"
 import { toJson } from "./run-rows.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "./sql.ts"
 
+const columns = [
+  ...["id", "val_id", "version", "account_id", "owner_id", "parent_id", "node_id", "source", "status", "started_at", "ended_at"],
+  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs", "egress"],
+]
+
+/** The run as it is written down. */
+export function toRunValues(run: RunRecord): RunValues {
+  const { logs } = run
+  return [
+    run.id,
+    run.valId,
+    run.version,
+    run.accountId,
+    run.ownerId,
+    run.parentId,
+    run.nodeId ?? null,
+    run.source,
+    run.status,
+    run.startedAt,
+    run.endedAt,
+    run.logsTruncated ? 1 : 0,
+    toJson(run.error),
+    toJson(run.request),
+    toJson(run.input),
+    toJson(run.args),
+    toJson(run.returnValue),
+    logs.length > 0 ? toJson(logs) : null,
+    toJson(run.egress),
+  ]
+}
+
+/** A row, and what is looked at of it. */
+interface Row {
+  readonly values: RunValues
+  readonly id: string
+  readonly valId: string
+  readonly version: number
+  readonly startedAt: number
+  readonly endedAt: number | null
+}
+
+const startedAtColumn = columns.indexOf("started_at")
+const endedAtColumn = columns.indexOf("ended_at")
+
+function toRow(values: RunValues): Row {
+  const [id, valId, version] = values as readonly [string, string, number]
+  return { values, id, valId, version, startedAt: values[startedAtColumn] as number, endedAt: values[endedAtColumn] as number | null }
+}
+
 /** Writes runs down, new ones and new states of known ones. */
-export function* recordRuns(all: readonly RunRecord[]): Script<void> {
+export function* recordRuns(all: readonly RunValues[]): Script<void> {
   if (all.length === 0) return
   // PostgreSQL refuses a statement that would change a row twice.
-  const distinct = [...new Map(all.map((run) => [run.id, run])).values()]
+  const distinct = [...new Map(all.map(toRow).map((run) => [run.id, run])).values()]
   // The runs of a val that was deleted meanwhile have nobody left to see them, or to delete them.
   const known = yield* findKnown([...new Set(distinct.map((run) => run.valId))])
   const runs = distinct.filter((run) => known.has(run.valId))
@@ -24,20 +73,15 @@ function* findKnown(valIds: readonly string[]): Statements<ReadonlySet<string>> 
   return known
 }
 
-const columns = [
-  ...["id", "val_id", "version", "account_id", "owner_id", "parent_id", "node_id", "source", "status", "started_at", "ended_at"],
-  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs", "egress"],
-]
-
 const insertTexts = new Map<number, string>()
 
 /**
  * One statement for many runs takes half as long as many statements for one each. It is put together here and not by the `sql` tag,
  * because that would go through a thousand values to find out that none is a fragment.
  */
-function insertRuns(runs: readonly RunRecord[]): Statement {
+function insertRuns(runs: readonly Row[]): Statement {
   const values: SqlValue[] = []
-  for (const run of runs) pushValues(values, run)
+  for (const run of runs) values.push(...run.values)
   let text = insertTexts.get(runs.length)
   if (text === undefined) {
     text = toInsertText(runs.length)
@@ -46,24 +90,16 @@ function insertRuns(runs: readonly RunRecord[]): Statement {
   return { text, values }
 }
 
-function pushValues(values: SqlValue[], run: RunRecord): void {
-  const { logs } = run
-  values.push(run.id, run.valId, run.version, run.accountId, run.ownerId, run.parentId, run.nodeId ?? null)
-  values.push(run.source, run.status, run.startedAt, run.endedAt, run.logsTruncated ? 1 : 0)
-  values.push(toJson(run.error), toJson(run.request), toJson(run.input), toJson(run.args), toJson(run.returnValue))
-  values.push(logs.length > 0 ? toJson(logs) : null, toJson(run.egress))
-}
-
 function toInsertText(count: number): string {
-  const toRow = (row: number) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(", ")})`
-  return `insert into runs (${columns.join(", ")}) values ${Array.from({ length: count }, (_, row) => toRow(row)).join(", ")}
+  const toGroup = (row: number) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(", ")})`
+  return `insert into runs (${columns.join(", ")}) values ${Array.from({ length: count }, (_, row) => toGroup(row)).join(", ")}
     on conflict (id) do update set status = excluded.status, node_id = excluded.node_id, ended_at = excluded.ended_at,
       logs_truncated = excluded.logs_truncated, error = excluded.error, request = excluded.request,
       return_value = excluded.return_value, logs = excluded.logs, egress = excluded.egress
     where runs.ended_at is null or excluded.ended_at is not null`
 }
 
-function* noteLatest(runs: readonly RunRecord[]): Statements<void> {
+function* noteLatest(runs: readonly Row[]): Statements<void> {
   for (const run of latestOf(runs, (run) => run.valId)) {
     yield sql`update vals set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
       where id = ${run.valId} and (run_started_at is null or run_started_at <= ${run.startedAt})`
@@ -75,8 +111,8 @@ function* noteLatest(runs: readonly RunRecord[]): Statements<void> {
 }
 
 /** Of the runs with the same key only the latest, in the order of the keys, so that two batches wait for each other instead of deadlocking. */
-function latestOf(runs: readonly RunRecord[], keyOf: (run: RunRecord) => string): readonly RunRecord[] {
-  const latest = new Map<string, RunRecord>()
+function latestOf(runs: readonly Row[], keyOf: (run: Row) => string): readonly Row[] {
+  const latest = new Map<string, Row>()
   for (const run of runs) {
     const key = keyOf(run)
     const known = latest.get(key)

@@ -5,6 +5,9 @@ export interface RememberLimits {
   readonly weightMax: number
 }
 
+/** What was found: at once where it is remembered, because a promise would cost more than the look into the memory. */
+export type Remembered<Value> = Value | Promise<Value | undefined>
+
 /**
  * Remembers what was found for as long as the database has not changed, however it was changed, so that nobody is ever given
  * anything old. Where asking whether it has changed costs as much as looking, nothing is remembered.
@@ -14,27 +17,33 @@ export function remember<Value>(
   find: (key: string) => Promise<Value | undefined>,
   limits: RememberLimits,
   weigh: (value: Value) => number,
-): (key: string) => Promise<Value | undefined> {
+): (key: string) => Remembered<Value> {
   const { stamp } = db
   if (!stamp) return find
   const known = new Map<string, Value>()
   let knownAt = stamp()
   let weight = 0
-  return async (key) => {
-    const now = stamp()
-    if (now !== knownAt || weight > limits.weightMax) {
-      known.clear()
-      weight = 0
-    }
-    knownAt = now
-    const remembered = known.get(key)
-    if (remembered !== undefined) return remembered
+  const look = async (key: string) => {
+    const since = knownAt
     const value = await find(key)
     // While it was looked for, the database may have changed, or another caller may have found it too.
-    if (value !== undefined && knownAt === now && !known.has(key)) {
+    if (value !== undefined && knownAt === since && !known.has(key)) {
       known.set(key, value)
       weight += weigh(value)
     }
     return value
+  }
+  return (key) => {
+    try {
+      const now = stamp()
+      if (now !== knownAt || weight > limits.weightMax) {
+        known.clear()
+        weight = 0
+      }
+      knownAt = now
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return known.get(key) ?? look(key)
   }
 }

@@ -4,7 +4,7 @@ import type { Database } from "./database.ts"
 import { crashLost, isOpen, requestCancel } from "./end-runs.ts"
 import { within } from "./period.ts"
 import { purgeBeyond, purgeOlder, purgeRuns } from "./purge-runs.ts"
-import { recordRuns } from "./record-runs.ts"
+import { recordRuns, toRunValues } from "./record-runs.ts"
 import { fromJson, type RunDetailRow, type RunRow, runColumns, runDetailColumns, toRun, toRunDetail } from "./run-rows.ts"
 import { limitPart, limitTo, toSlice } from "./slices.ts"
 import { join, nothing, raw, type Statement, sql } from "./sql.ts"
@@ -35,7 +35,10 @@ export function createRunStore(db: Database): RunStore {
       const [row] = await db.read<{ input: string | null }>(sql`select input from runs where id = ${id}`)
       return fromJson<RunInput>(row?.input ?? null) ?? undefined
     },
-    record: (runs) => db.write(() => recordRuns(runs)),
+    async record(all) {
+      const runs = all.map(toRunValues)
+      await db.write(() => recordRuns(runs), { runs })
+    },
     requestCancel: (id, at) => db.write(() => requestCancel(id, at)),
     async listCancelRequests(nodeId) {
       const found = await db.read<{ id: string }>(sql`

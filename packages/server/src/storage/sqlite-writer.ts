@@ -19,6 +19,8 @@ export interface SqliteWriterLimits {
 interface Job {
   readonly script: () => Script<unknown>
   readonly deadline: number
+  /** Has it done by somebody else while nobody writes here; false when nothing came of it. */
+  readonly lend?: (() => Promise<boolean>) | undefined
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -35,6 +37,8 @@ export class SqliteWriter {
   readonly #queue: Job[] = []
   /** So many of the queue must not share a transaction, because one of them spoilt the last one for the others. */
   #alone = 0
+  /** Of the queue, how many may be done by somebody else. */
+  #lendable = 0
   #isScheduled = false
   #onIdle: (() => void) | undefined
 
@@ -49,12 +53,14 @@ export class SqliteWriter {
     return this.#queue.length
   }
 
-  write<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
+  /** With `lend`, somebody else is asked first to do what the script does. */
+  write<T>(script: () => Script<T>, isPatient: boolean, lend?: () => Promise<boolean>): Promise<T> {
     if (this.#onIdle !== undefined) return Promise.reject(unavailable("it is closed"))
     if (this.#queue.length >= this.#limits.waitingMax) return Promise.reject(unavailable("too many writes are waiting"))
     const deadline = performance.now() + (isPatient ? this.#limits.patientMsMax : this.#limits.lockMsMax)
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ script, deadline, resolve: resolve as (value: unknown) => void, reject })
+      this.#queue.push({ script, deadline, lend, resolve: resolve as (value: unknown) => void, reject })
+      if (lend) this.#lendable++
       this.#schedule()
     })
   }
@@ -79,11 +85,36 @@ export class SqliteWriter {
       this.#onIdle?.()
       return
     }
-    const group = this.#queue.splice(0, this.#alone > 0 ? 1 : this.#limits.groupMax)
+    const first = this.#queue[0]
+    if (first?.lend) {
+      this.#queue.shift()
+      this.#lendable--
+      void this.#lend(first, first.lend)
+      return
+    }
+    const group = this.#queue.splice(0, this.#countGroup())
     if (this.#begin(group)) {
       this.#alone = Math.max(0, this.#alone - 1)
       this.#write(group)
     }
+    if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
+  }
+
+  #countGroup(): number {
+    if (this.#alone > 0) return 1
+    const lent = this.#lendable > 0 ? this.#queue.findIndex(({ lend }) => lend !== undefined) : -1
+    return lent === -1 ? this.#limits.groupMax : Math.min(lent, this.#limits.groupMax)
+  }
+
+  /** Nobody writes here until it is back: two that want to write would have to wait for each other inside SQLite. */
+  async #lend(job: Job, lend: () => Promise<boolean>): Promise<void> {
+    this.#isScheduled = true
+    const isDone = await lend().catch(() => false)
+    this.#isScheduled = false
+    if (isDone) {
+      this.#onCommit()
+      job.resolve(undefined)
+    } else this.#queue.unshift({ ...job, lend: undefined })
     if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
   }
 

@@ -82,7 +82,10 @@ function createFindHolder(db: Database): TokenStore["findHolder"] {
     const [row] = await db.read<HolderRow>(sql`${select} where t.hash = ${Buffer.from(hash, "hex")}`)
     return row && toHolder(row)
   }
-  if (!gather) return remember(db, find, { weightMax: limits.rememberedMax }, () => 1)
+  if (!gather) {
+    const remembered = remember(db, find, { weightMax: limits.rememberedMax }, () => 1)
+    return async (hash) => remembered(hash)
+  }
   return createCoalescer<string, TokenHolder>(async (hashes) => {
     const keys = hashes.map((hash) => Buffer.from(hash, "hex"))
     const rows = await db.read<HolderRow>(sql`${select} where ${gather.isAnyBytes("t.hash", keys)}`)

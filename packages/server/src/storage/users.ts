@@ -2,6 +2,7 @@ import type { NewTokenRecord } from "../domain/tokens.ts"
 import type { User, UserStore } from "../domain/users.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
+import { limitTo, toSlice } from "./slices.ts"
 import { type Statement, sql } from "./sql.ts"
 import { insertToken } from "./tokens.ts"
 
@@ -17,8 +18,10 @@ interface UserRow {
 
 /** Users in the database. */
 export function createUserStore(db: Database): UserStore {
+  const select = (rest: Statement) =>
+    db.read<UserRow>(sql`select id, username, email, bio, profile_image_url, tier, created_at from users ${rest}`)
   const find = async (rest: Statement) => {
-    const [row] = await db.read<UserRow>(sql`select id, username, email, bio, profile_image_url, tier, created_at from users ${rest}`)
+    const [row] = await select(rest)
     return row && toUser(row)
   }
   return {
@@ -26,6 +29,7 @@ export function createUserStore(db: Database): UserStore {
     findByName: (username) => find(sql`where username_key = ${username.toLowerCase()}`),
     // Ids are UUIDs of version 7, which begin with the time.
     findFirst: () => find(sql`order by id limit 1`),
+    list: async (page) => toSlice(await select(sql`order by id desc ${limitTo(page)}`), page, toUser),
     add: (user, token) => db.write(() => addUser(user, token)),
     addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
   }

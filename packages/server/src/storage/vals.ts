@@ -6,6 +6,7 @@ import type { Dialect } from "./dialect.ts"
 import { createFindById } from "./find-val.ts"
 import { foldBody, foldText } from "./fold-text.ts"
 import { type LinkChange, LinksMoved, lockNames, lockVals, type NameKey, toNameKey, writeLinks } from "./link-locks.ts"
+import { insertLock } from "./locks.ts"
 import { searchVals } from "./search.ts"
 import { toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
@@ -57,7 +58,7 @@ function* readVal(id: string): Script<Val | undefined> {
 }
 
 function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | undefined> {
-  const { code, imports } = val.source
+  const { code, imports, isRemote } = val.source
   const name = toNameKey(val.ownerName, val.name)
   yield* lockNames(dialect, [name, ...imports])
   const inserted = yield* firstRow(sql`
@@ -69,6 +70,7 @@ function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | und
   yield sql`insert into search_texts (val_id, is_public, name, body)
     values (${val.id}, ${val.privacy === "public" ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`
   yield* insertImports(val, 1, imports)
+  if (isRemote) yield insertLock(val.id, 1, at)
   const locks = yield* lockVals(dialect, { valId: val.id, imports, name })
   const linked = { id: val.id, ownerId: val.ownerId, version: 1, isPublic: val.privacy === "public" }
   yield* relinkIncoming(locks, linked, name, at)

@@ -21,11 +21,21 @@ describeApi("api/http", (suite) => {
 })
 
 /** A path for every GET route: something that is there, and may be read by the administrator. */
-async function pathsOf({ api, val, run }: ApiSuite): Promise<ReadonlyMap<string, string>> {
+async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<string, string>> {
   const made = await val(api.admin)
   const { id } = await run(made)
+  expectStatus(await call("POST", "/v1/blob/every%20read", { as: api.admin, body: "x" }), 201)
   const values: Record<string, string> = {
-    ...{ val_id: made.id, version: "1", user_id: api.admin.id, username: "admin", val_name: made.name, run_id: id },
+    ...{
+      val_id: made.id,
+      version: "1",
+      user_id: api.admin.id,
+      username: "admin",
+      val_name: made.name,
+      run_id: id,
+      key: "every%20read",
+      module: "blob",
+    },
   }
   const toPath = (route: RouteDefinition) => route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? missing)
   return new Map(reads.map((name) => [name, toPath(routes[name]) + (name === "searchVals" ? "?query=x" : "")]))
@@ -36,6 +46,8 @@ function definePaths(suite: ApiSuite): void {
 
   test("may end in a slash on every route, and means the same", async () => {
     for (const [name, path] of await pathsOf(suite)) {
+      // The key of a blob may end in one, and is another key then.
+      if (name === "getBlob") continue
       const plain = await call("GET", path, { as: suite.api.admin })
       const slashed = await call("GET", path.replace(/(\?|$)/, "/$1"), { as: suite.api.admin })
       expect([name, slashed.status]).toEqual([name, 200])
@@ -221,7 +233,7 @@ function defineCors({ call, person }: ApiSuite): void {
 
 function definePages(suite: ApiSuite): void {
   const { call, person, val } = suite
-  const lists = reads.filter((name) => "limit" in ((routes[name] as RouteDefinition).query?.shape ?? {}))
+  const lists = reads.filter((name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}))
 
   /** Somebody with 45 secrets, the newest first. Nobody changes them, so everybody shares them. */
   const withSecrets = once(async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import type { Program, ProgramContent } from "../../src/domain/execution.ts"
+import { createPendingLocks } from "../../src/domain/pending-locks.ts"
 import { createPrograms, type Programs } from "../../src/domain/programs.ts"
+import { createBundleStore } from "../../src/storage/bundles.ts"
 import { createImportStore } from "../../src/storage/imports.ts"
 import { sql } from "../../src/storage/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
@@ -146,9 +148,7 @@ describeApi("createPrograms", (suite) => {
         `${base}/x/../${name}/lib#part`,
         `../${name}/lib@1?x=1`,
         `/v/${name.toUpperCase()}/rel`,
-        "npm:zod",
         "node:fs",
-        "https://example.com/v/a/b",
       )
       const main = await val(ada, { name: "main", code })
       expect(await modulesOf(await programOf(suite, main))).toEqual({
@@ -335,7 +335,9 @@ describeApi("createPrograms", (suite) => {
 function programsOf({ api, database }: ApiSuite): Programs {
   const known = programsByDatabase.get(database)
   if (known) return known
-  const programs = createPrograms({ ...api.hamlet.deps, imports: createImportStore(database.db) })
+  const { locks, now } = api.hamlet.deps
+  const packages = { bundles: createBundleStore(database.db), pendingLocks: createPendingLocks(locks, now, { waitMsMax: 10_000 }) }
+  const programs = createPrograms({ ...api.hamlet.deps, ...packages, imports: createImportStore(database.db) })
   programsByDatabase.set(database, programs)
   return programs
 }

@@ -5,8 +5,10 @@ import { expectStatus, type TestUser } from "../support/api.ts"
 import { describeApi, idsOf, refusalOf } from "./suite.ts"
 
 const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [name, routes[name]])
-/** Everything but reading, and calling a val, which is more than reading whatever the method. */
-const writing = table.filter(([, { method, path }]) => method !== "get" || path.startsWith("/v1/run/"))
+/** Everything but reading, and calling a val, which is more than reading whatever the method. What vals remember things in is theirs to write. */
+const writing = table.filter(
+  ([, { method, path, scope }]) => (method !== "get" || path.startsWith("/v1/run/")) && !/^(blob|sqlite):/.test(scope ?? ""),
+)
 
 describeApi("run tokens", (suite) => {
   const { call, person, val, run } = suite
@@ -31,6 +33,17 @@ describeApi("run tokens", (suite) => {
     expect(idsOf(await call("GET", `/v1/users/${ada.id}/vals`, { as: token }))).toEqual([mine.id])
     expect((await call("GET", `/v1/runs/${(await run(mine)).id}`, { as: token })).status).toBe(200)
     expect(refusalOf(await call("GET", `/v1/vals/${theirs.id}`, { as: token }))).toEqual([404, "val_not_found"])
+  })
+
+  test("read and write the blobs of their user, and nothing of anybody else's", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const token = issue(ada)
+    expectStatus(await call("POST", "/v1/blob/a", { as: token, body: "mine" }), 201)
+    expectStatus(await call("POST", "/v1/blob/b", { as: bob, body: "theirs" }), 201)
+    expect((await call("GET", "/v1/blob/a", { as: ada })).text).toBe("mine")
+    expect((await call("GET", "/v1/blob", { as: token })).json).toMatchObject([{ key: "a" }])
+    expect(refusalOf(await call("GET", "/v1/blob/b", { as: token }))).toEqual([404, "blob_not_found"])
+    expectStatus(await call("DELETE", "/v1/blob/a", { as: token }), 204)
   })
 
   test("are in no list, and nobody can revoke them", async () => {

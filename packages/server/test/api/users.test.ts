@@ -6,11 +6,38 @@ import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
 const missing = "01890000-0000-7000-8000-000000000000"
 
 describeApi("api/users", (suite) => {
+  describe("GET /v1/users", () => defineList(suite))
   describe("POST /v1/users", () => defineCreate(suite))
   describe("GET /v1/users/{user_id}", () => defineById(suite))
   describe("GET /v1/alias/{username}", () => defineByName(suite))
   describe("GET /v1/alias/{username}/{val_name}", () => defineValByName(suite))
 })
+
+function defineList(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  test("is everybody as they see themselves, newest first, page by page", async () => {
+    const ada = await person()
+    const bob = expectStatus(
+      await call("POST", "/v1/users", { as: suite.api.admin.token, body: { username: "listed", email: "l@hamlet.test" } }),
+      200,
+    ).json
+    const list = (query = "") => call("GET", `/v1/users${query}`, { as: suite.api.admin.token })
+
+    const { data, links } = expectStatus(await list("?limit=2"), 200).json
+
+    expect(data.map((user: { id: string }) => user.id)).toEqual([bob.id, ada.id])
+    expect(data[0]).toEqual((await call("GET", "/v1/me", { as: bob.token })).json)
+    expect(links.next).toBe(`${testBaseUrl}/v1/users?limit=2&offset=2`)
+    expect(idsOf(await list("?offset=1&limit=1"))).toEqual([ada.id])
+    expect(idsOf(await list("?limit=100"))).toContain(suite.api.admin.id)
+  })
+
+  test("is for tokens with the scope admin only", async () => {
+    expect(refusalOf(await call("GET", "/v1/users", { as: await person() }))).toEqual([403, "missing_scope"])
+    expect(refusalOf(await call("GET", "/v1/users"))).toEqual([401, "unauthenticated"])
+  })
+}
 
 function defineCreate(suite: ApiSuite): void {
   const { call, person } = suite

@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { existsSync, readdirSync, readlinkSync } from "node:fs"
+import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { notRun } from "../support/databases.ts"
 import { readText } from "./support/processes.ts"
@@ -119,7 +119,7 @@ const walls: readonly Wall[] = [
         .split("\0")
         .filter(Boolean)
         .map((pair) => pair.slice(0, pair.indexOf("=")))
-      expect(names.filter((name) => !/^(DENO_DIR|DENO_NO_UPDATE_CHECK|HOME|NO_COLOR|PWD)$/.test(name))).toEqual([])
+      expect(names.filter((name) => !/^(DENO_DIR|DENO_NO_UPDATE_CHECK|HOME|HTTPS?_PROXY|NO_COLOR|PWD)$/.test(name))).toEqual([])
       for (const treasure of treasures) expect(read("environ") + read("cmdline")).not.toContain(treasure)
     },
   },
@@ -165,7 +165,14 @@ const walls: readonly Wall[] = [
   },
   {
     title: "has a control socket that nobody else can connect to",
-    check: ({ folder }) => expect(readdirSync(join(folder, "run"))).toEqual(["in.sock"]),
+    check: ({ folder }) => expect(readdirSync(join(folder, "run")).sort()).toEqual(["in.sock", "out.sock"]),
+  },
+  {
+    title: "has a door that is its own",
+    check({ folder, uid }) {
+      const { mode, uid: owner } = statSync(join(folder, "run", "out.sock"))
+      expect([mode & 0o777, owner]).toEqual([0o600, uid])
+    },
   },
 ]
 
@@ -215,6 +222,7 @@ const wallsOfUsers: readonly Wall[] = [
       expect(asUser(uid, "sh", "-c", `kill -9 ${guest.pid}`)).toMatch(/^1 .*not permitted/i)
       expect(asUser(uid, "ls", folder)).toMatch(/^2 .*Permission denied/)
       expect(asUser(uid, "ls", join(folder, "deno"))).toMatch(/^2 .*Permission denied/)
+      expect(asUser(uid, "ls", join(folder, "run", "out.sock"))).toMatch(/^2 .*Permission denied/)
       expect(asUser(uid, "cat", `/proc/${guest.pid}/environ`)).toMatch(/^1 .*Permission denied/)
     },
   },
@@ -223,7 +231,8 @@ const wallsOfUsers: readonly Wall[] = [
     check({ uid, folder }) {
       for (const path of ["run/x", "deno/x", "deno/remote/x", "x", "../x", "../../x"])
         expect(asUser(uid, "touch", join(folder, path))).toMatch(/^1 .*Permission denied/)
-      expect(asUser(uid, "rm", join(folder, "run", "in.sock"))).toMatch(/^1 .*(Permission denied|not permitted)/)
+      for (const name of ["in.sock", "out.sock"])
+        expect(asUser(uid, "rm", join(folder, "run", name))).toMatch(/^1 .*(Permission denied|not permitted)/)
     },
   },
 ]

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { type Scope, scope } from "@hamlet/contract"
+import { type RouteDefinition, type Scope, scope } from "@hamlet/contract"
 import { runScopes } from "../../src/domain/run-tokens.ts"
 import { makeTokenText } from "../../src/domain/token-text.ts"
 import { issueToken } from "../../src/domain/tokens.ts"
@@ -20,9 +20,9 @@ export interface TestCaller {
 
 const allScopes = scope.options
 
-/** Everybody who may try a route that needs the scope, out of `createCallers`: of those who have all scopes but one, the one who lacks it. */
-export function callersFor(all: readonly TestCaller[], needed: Scope | undefined): readonly TestCaller[] {
-  return all.filter(({ lacks }) => lacks === undefined || lacks === needed)
+/** Everybody who may try the route, out of `createCallers`: of those who have all scopes but one, those who lack one that it needs. */
+export function callersFor(all: readonly TestCaller[], { scope, scopeToWrite }: RouteDefinition): readonly TestCaller[] {
+  return all.filter(({ lacks }) => lacks === undefined || lacks === scope || lacks === scopeToWrite)
 }
 
 /** Everybody who may try some route. The bad tokens are the owner's: whoever took one for good would let it do everything. */

@@ -85,8 +85,9 @@ function whatIsWrong(route: RouteDefinition, expected: Exclude<Expected, "allowe
   if (status === 401 && answer.headers.get("www-authenticate") !== "Bearer") return "got 401 without www-authenticate: Bearer"
   if (expected !== "missing_scope") return undefined
   const { message } = answer.json
-  const isHelpful = message.includes("required permissions") && message.includes(route.scope)
-  return isHelpful ? undefined : `should be told the required permissions and ${route.scope}, got ${message}`
+  const scopes = [route.scope, route.scopeToWrite].filter((scope) => scope !== undefined)
+  const isHelpful = message.includes("required permissions") && scopes.some((scope) => message.includes(scope))
+  return isHelpful ? undefined : `should be told the required permissions and ${scopes.join(" or ")}, got ${message}`
 }
 
 function describeAnswer({ status, text }: TestAnswer): string {

@@ -63,12 +63,18 @@ export async function createWorld(api: TestApi): Promise<World> {
 
 async function createWorldVal(api: TestApi, owner: TestUser, kind: Kind, imports: readonly WorldVal[]): Promise<WorldVal> {
   const name = `${kind}_of_${owner.username}`
-  const marks = [`code_of_${name}`, `readme_of_${name}`]
+  const marks = [`code_of_${name}`, `readme_of_${name}`, toBlobKey(name)]
   const lines = imports.map((val) => `import "${testBaseUrl}/v/${val.owner.username}/${val.name}"`)
   const [privacy, finalPrivacy] = fates[kind]
   const body = { name, code: [...lines, `export default "${marks[0]}"`].join("\n"), readme: marks[1], privacy }
   const { id } = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
+  expectStatus(await api.call("POST", `/v1/blob/${toBlobKey(name)}`, { as: owner, body: `what ${marks[0]} remembers` }), 201)
   return { id, name, owner, privacy: finalPrivacy, marks: [id, ...marks], etags: {}, commentIds: [], runIds: [] }
+}
+
+/** The key of what a val remembers, among the blobs of its owner. */
+export function toBlobKey(valName: string): string {
+  return `blob_of_${valName}`
 }
 
 /** Lets the owner and the visitor do what they can with each val, then gives it its final privacy. */

@@ -24,6 +24,8 @@ export function expectedOf(name: string, route: RouteDefinition, caller: RuleCal
   if (caller.token === "bad") return "invalid_token"
   if (caller.token === "none" && route.auth === "required") return "unauthenticated"
   if (caller.token === "good" && route.scope !== undefined && !caller.scopes.includes(route.scope)) return "missing_scope"
+  // What the matrix sends changes something.
+  if (caller.token === "good" && route.scopeToWrite !== undefined && !caller.scopes.includes(route.scopeToWrite)) return "missing_scope"
   const refusals = namedBy(route).map((param) => ruleOf(name, param)(route, caller, privacy))
   return refusals.find((refusal) => refusal !== "allowed") ?? "allowed"
 }
@@ -55,6 +57,7 @@ const rules: Readonly<Record<string, Rule>> = {
   version: anybody,
   user_id: anybody,
   username: anybody,
+  module: anybody,
   // "Its author or the val's owner", and none on a private val for anybody else.
   comment_id: (_route, caller, privacy) => {
     if (caller.isOwner) return "allowed"
@@ -65,4 +68,6 @@ const rules: Readonly<Record<string, Rule>> = {
   token_id: (_route, caller) => (caller.isOwner ? "allowed" : "token_not_found"),
   // A secret is looked for among the caller's own; setting one makes it there.
   name: (route, caller) => (caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found"),
+  // So is a blob.
+  key: (route, caller) => (caller.isOwner || route.method === "post" ? "allowed" : "blob_not_found"),
 }

@@ -5,7 +5,8 @@ import { z } from "zod"
 export interface SampleRequest {
   readonly method: string
   readonly path: string
-  readonly body?: Record<string, unknown>
+  /** Fields of JSON, or bytes. */
+  readonly body?: Record<string, unknown> | Uint8Array
 }
 
 /** What the path parameters of a route stand for, by their name. */
@@ -30,6 +31,7 @@ export function toSampleRequest(name: string, route: RouteDefinition, values: Pa
   const search = query ? new URLSearchParams(query as Record<string, string>).toString() : ""
   const path = toPath(name, route, values) + (search === "" ? "" : `?${search}`)
   const method = route.method.toUpperCase()
+  if (route.isBytesBody) return { method, path, body: new TextEncoder().encode(`bytes of ${unique}`) }
   return route.body
     ? { method, path, body: assertAccepted(name, "body", route.body, toFields(route.body, fields, "all")) }
     : { method, path }
@@ -43,6 +45,8 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
     email: "sample@example.com",
     code: `export const sample = "${unique}"`,
     hosts: ["api.example.com"],
+    statement: `create table sample_${unique} (a)`,
+    statements: [`create table sample_${unique} (a)`],
     version: 1,
     // The one scope that every token has which may create tokens at all.
     scopes: ["user:write"],

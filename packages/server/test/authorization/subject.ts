@@ -28,7 +28,7 @@ export async function createSubject(
   const val = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
   // There must be something to take away, and something to add.
   if (route.method === "delete") expectStatus(await api.call("PUT", `/v1/vals/${val.id}/like`, { as: owner }), 204)
-  const parts = { val_id: val.id, val_name: val.name, user_id: owner.id, username: owner.username }
+  const parts = { val_id: val.id, val_name: val.name, user_id: owner.id, username: owner.username, module: "blob" }
   const values = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }
   return { request: toSampleRequest(name, route, values, unique), read: () => readBack(api, owner, val.id, unique) }
 }
@@ -38,6 +38,7 @@ async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition
   const parts: Readonly<Record<string, () => Promise<string>>> = {
     // The first of two, since the only one cannot be deleted.
     async version() {
+      if (route.path.endsWith("/lock")) return addFailedLock(api, owner, valId, unique)
       expectStatus(await api.call("POST", `/v1/vals/${valId}/versions`, { as: owner, body: { code: `2 // ${unique}` } }), 201)
       return "1"
     },
@@ -54,6 +55,11 @@ async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition
     async token_id() {
       return (await issueToken(api.hamlet.deps, owner.id, { name: "named", scopes: ["val:read"], expiresAt: null })).token.id
     },
+    async key() {
+      const key = `blobs/of ${unique}`
+      expectStatus(await api.call("POST", `/v1/blob/${encodeURIComponent(key)}`, { as: owner, body: `first of ${unique}` }), 201)
+      return key
+    },
     async name() {
       const secret = `SECRET_${unique}`
       expectStatus(await api.call("PUT", `/v1/me/secrets/${secret}`, { as: owner, body: { value: "hush" } }), 204)
@@ -65,19 +71,34 @@ async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition
   return made
 }
 
+/** A version that imports what is not there, which can be tried again. */
+async function addFailedLock(api: TestApi, owner: TestUser, valId: string, unique: string): Promise<string> {
+  const code = `import "npm:nothing" // ${unique}`
+  const { version } = expectStatus(await api.call("POST", `/v1/vals/${valId}/versions`, { as: owner, body: { code } }), 201).json
+  while ((await api.call("GET", `/v1/vals/${valId}/versions/${version}/lock`, { as: owner })).json.state !== "failed") await Bun.sleep(1)
+  return String(version)
+}
+
 /** The lists are newest first, so that a few items show whatever was just added or removed; secrets are in the order of their names. */
 async function readBack(api: TestApi, owner: TestUser, valId: string, unique: string): Promise<string> {
   const paths = [
     `/v1/vals/${valId}`,
     `/v1/vals/${valId}/versions`,
+    `/v1/vals/${valId}/versions/2/lock`,
     `/v1/vals/${valId}/comments`,
     `/v1/vals/${valId}/runs`,
     `/v1/users/${owner.id}/vals?limit=3`,
     "/v1/me/tokens?limit=3",
     "/v1/me/secrets?limit=100",
     `/v1/alias/user_${unique}`,
+    `/v1/blob?prefix=${encodeURIComponent(`blobs/of ${unique}`)}`,
+    `/v1/blob/${encodeURIComponent(`blobs/of ${unique}`)}`,
   ]
-  const answers = await Promise.all(paths.map((path) => api.call("GET", path, { as: owner })))
+  const statement = `select name from sqlite_master where name = 'sample_${unique}'`
+  const answers = await Promise.all([
+    ...paths.map((path) => api.call("GET", path, { as: owner })),
+    api.call("POST", "/v1/sqlite/execute", { as: owner, body: { statement } }),
+  ])
   return answers.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
 }
 

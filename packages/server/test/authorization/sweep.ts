@@ -1,6 +1,6 @@
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
-import type { World, WorldVal } from "./privacy-world.ts"
+import { toBlobKey, type World, type WorldVal } from "./privacy-world.ts"
 
 /** A record of what one did oneself, so it may mention an unlisted val: one had its address to do it. */
 const ownDeeds: readonly string[] = ["listMyRuns", "listMyComments"]
@@ -50,6 +50,8 @@ function toPaths(name: string, route: RouteDefinition, world: World): readonly s
     user_id: people.map((person) => person.id),
     username: people.map((person) => person.username),
     run_id: vals.flatMap((val) => val.runIds),
+    key: vals.map((val) => toBlobKey(val.name)),
+    module: ["blob", "sqlite"],
   }
   const params = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param ?? "")
   return params.reduce<readonly string[]>(
@@ -82,6 +84,8 @@ function toQueries(name: string, route: RouteDefinition, world: World): readonly
     privacy: ["public", "unlisted", "private"],
     userId: [world.ada.id, world.bob.id],
     query: words,
+    prefix: ["blob_of_", "blob_of_secret"],
+    after: ["a"],
   }
   const params = Object.keys(route.query?.shape ?? {})
   if (params.includes("query")) return words.map((word) => `?query=${encodeURIComponent(word)}`)

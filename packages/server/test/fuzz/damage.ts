@@ -75,7 +75,20 @@ function mapSegment(plan: Plan, index: number, change: (segment: string) => stri
   return { ...plan, segments: plan.segments.with(place, change(plan.segments[place] ?? "")) }
 }
 
-const knownParameter = fc.constantFrom("limit", "offset", "since", "until", "error", "source", "relationship", "privacy", "userId", "query")
+const knownParameter = fc.constantFrom(
+  "limit",
+  "offset",
+  "since",
+  "until",
+  "error",
+  "source",
+  "relationship",
+  "privacy",
+  "userId",
+  "query",
+  "prefix",
+  "after",
+)
 const strangeParameter = fc.constantFrom(
   "limit[]",
   "limit[0]",

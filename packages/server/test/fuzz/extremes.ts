@@ -12,13 +12,14 @@ const deepTexts = [`${"[".repeat(levels)}${"]".repeat(levels)}`, `${'{"a":'.repe
 
 /** Requests that are too large to be made by chance often: to every operation, as somebody who may do everything. */
 export function* extremes(as: TestUser): Generator<Extreme> {
-  for (const { method, path: template, body } of operations) {
+  for (const { method, path: template, body, isBytesBody } of operations) {
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "x")
     const headers = Object.fromEntries(longHeaders.map((name) => [name, `"${"a".repeat(1_000_000)}"`]))
     yield { method, path, options: { as, headers } }
     yield { method, path, options: { as: "x".repeat(1_000_000) } }
     yield { method, path: `${path}/${"a".repeat(1_000_000)}`, options: { as } }
     yield { method, path: `${path}${"/a".repeat(100_000)}`, options: { as } }
+    if (isBytesBody) for (const size of [0, 2_097_153, 20_000_000]) yield { method, path, options: { as, body: new Uint8Array(size) } }
     if (body === undefined) continue
     for (const deep of deepTexts) {
       yield { method, path, options: { as, body: deep } }
@@ -48,4 +49,5 @@ const values: Readonly<Record<string, string>> = {
   comment_id: "~comment.0.id~",
   token_id: "~token.0.id~",
   name: "KEY",
+  key: "a%2Fb",
 }

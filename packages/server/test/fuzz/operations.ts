@@ -34,6 +34,8 @@ export interface Operation {
   readonly body: Schema | undefined
   /** Whether the body may be the code itself. */
   readonly isCodeBody: boolean
+  /** Whether the body is bytes, whatever they are. */
+  readonly isBytesBody: boolean
 }
 
 interface DocumentedOperation {
@@ -55,5 +57,6 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
     parameters: operation.parameters,
     body: operation.requestBody?.content["application/json"]?.schema,
     isCodeBody: operation.requestBody?.content["text/plain"] !== undefined,
+    isBytesBody: operation.requestBody?.content["application/octet-stream"] !== undefined,
   })),
 )

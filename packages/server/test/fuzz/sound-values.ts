@@ -60,7 +60,11 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   if (kind !== undefined) return fc.oneof({ weight: 8, arbitrary: focusMark(kind) }, { weight: 1, arbitrary: fc.uuid() })
   if (schema.format === "date-time") return soundTime
   if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
+  if (name === "module") return fc.oneof(fc.constantFrom("blob", "sqlite.ts"), text(1, 50))
   if (name === "code") return soundCode
+  if (name === "key" || name === "prefix" || name === "after") return soundKey
+  if (name === "statement" || name === "statements" || name === "sql") return soundSql
+  if (name === "base64") return fc.base64String({ maxLength: 40 })
   if (name === "query") return soundSearch
   if (name === "val_name")
     return fc.oneof(
@@ -97,6 +101,15 @@ function text(min: number, max: number): fc.Arbitrary<string> {
   return fc.oneof({ weight: 60, arbitrary: short }, { weight: max > 1000 ? 1 : 10, arbitrary: long })
 }
 
+/** Few enough that what is stored is found again. */
+const soundKey = fc.oneof({ weight: 4, arbitrary: fc.constantFrom("a", "a/b", "a//", "%", "😀?#") }, { weight: 1, arbitrary: text(1, 512) })
+
+/** The content of a blob: mostly as small as most are, sometimes too large for its row. */
+export const soundBytes: fc.Arbitrary<Uint8Array> = fc.oneof(
+  { weight: 20, arbitrary: fc.uint8Array({ maxLength: 64 }) },
+  { weight: 1, arbitrary: fc.constantFrom(65_536, 65_537, 600_000, 1_200_000).map((size) => new Uint8Array(size)) },
+)
+
 const soundTime = fc.oneof(
   fc
     .date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-30T00:00:00Z"), noInvalidDate: true })
@@ -123,6 +136,36 @@ const samples = fc.constantFrom(
   "`${".repeat(300),
 )
 const soundCode = fc.oneof({ weight: 12, arbitrary: text(1, 2000) }, { weight: 4, arbitrary: samples }, { weight: 2, arbitrary: imports })
+
+/** Of a small database that everybody makes for themselves, with parameters or without. */
+const soundSql = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom(
+      ...["create table if not exists t (id integer primary key, a)", "insert into t (a) values (1)", "select * from t", "select 1;"],
+      ...[
+        "insert into t (a) values (?) returning *",
+        "select :a",
+        "select ?1, @b",
+        "drop table t",
+        "delete from t",
+        "pragma table_info(t)",
+      ],
+      ...[
+        "attach 'x' as y",
+        "begin",
+        "commit",
+        "vacuum",
+        "selec",
+        "select 1; select 2",
+        ";",
+        "select load_extension('x')",
+        "pragma foreign_keys",
+      ],
+    ),
+  },
+  { weight: 2, arbitrary: text(1, 1_000_000) },
+)
 
 const soundSearch = fc.oneof(
   fc.constantFrom("val", "x", "=>", "foo.bar(", "%", "_", "'", '"', "\\", "%%%", "export default", "😀", "İ", "a b"),

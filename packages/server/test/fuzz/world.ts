@@ -13,7 +13,18 @@ export interface World {
   look(): Promise<unknown>
 }
 
-const scopes = ["val:read", "val:write", "user:read", "user:write", "run:read", "run:write"]
+const scopes = [
+  "val:read",
+  "val:write",
+  "user:read",
+  "user:write",
+  "run:read",
+  "run:write",
+  "blob:read",
+  "blob:write",
+  "sqlite:read",
+  "sqlite:write",
+]
 const valsMin = 10
 
 /** Fills the server. Eve is never asked to change anything: what is hers must stay as it is. */
@@ -29,7 +40,7 @@ export async function createWorld(api: TestApi): Promise<World> {
   pools.keep("otherBearer", expired)
   pools.keep("token", { id: expired.id, token: ada.token })
   // She may look, with a token of which everybody has a copy.
-  const reader = await addToken(api, eve, ["val:read", "user:read", "run:read"])
+  const reader = await addToken(api, eve, ["val:read", "user:read", "run:read", "blob:read", "sqlite:read"])
   pools.keep("otherBearer", reader)
   const eveRuns = await addEve(api, pools, eve, reader.token, ada)
   const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
@@ -47,7 +58,7 @@ async function addToken(
   expiresAt: string | null = null,
 ): Promise<{ id: string; token: string }> {
   const { json } = expectStatus(
-    await api.call("POST", "/v1/me/tokens", { as: user, body: { name: scopes.join(), scopes, expiresAt } }),
+    await api.call("POST", "/v1/me/tokens", { as: user, body: { name: scopes.join().slice(0, 100), scopes, expiresAt } }),
     200,
   )
   return { id: json.id, token: json.token }
@@ -65,11 +76,18 @@ async function addEve(api: TestApi, pools: Pools, eve: TestUser, token: string, 
     pools.keep("comment", { id: comment.json.id, token })
     const byAda = privacy === "private" ? [] : [await addRun(api, { id, version: 1 }, eve, ada)]
     const byEve = await addRun(api, { id, version: 2 }, eve, eve)
-    for (const run of byAda) pools.keep("run", { id: run, token: ada.token })
-    pools.keep("run", { id: byEve, token })
+    for (const run of byAda) pools.keep("run", { id: run, val: id, token: ada.token })
+    pools.keep("run", { id: byEve, val: id, token })
     runs.push(...byAda, byEve)
   }
   expectStatus(await api.call("PUT", "/v1/me/secrets/KEY", { as: eve, body: { value: "v" } }), 204)
+  for (const [key, size] of [
+    ["a", 10],
+    ["a%2Fb", 100_000],
+  ] as const)
+    expectStatus(await api.call("POST", `/v1/blob/${key}`, { as: eve, body: "e".repeat(size) }), 201)
+  const statements = ["create table t (id integer primary key, a)", "insert into t values (1, 'albatross')"]
+  expectStatus(await api.call("POST", "/v1/sqlite/batch", { as: eve, body: { statements } }), 200)
   return runs
 }
 
@@ -108,7 +126,7 @@ async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<v
     const id = await addVal(api, user, name, ["public", "unlisted", "private"][count % 3] ?? "", `export default ${count}`)
     for (const code of ["a", "b", "c"]) await api.call("POST", `/v1/vals/${id}/versions`, { as: user, body: { code } })
     pools.add("val", { id, name, username, token })
-    pools.add("run", { id: await addRun(api, { id, version: 1 }, user, user), token })
+    pools.add("run", { id: await addRun(api, { id, version: 1 }, user, user), val: id, token })
     const comment = expectStatus(await api.call("POST", `/v1/vals/${id}/comments`, { as: user, body: { comment: "c" } }), 201)
     pools.add("comment", { id: comment.json.id, token })
   }
@@ -148,9 +166,22 @@ async function look(api: TestApi, eve: TestUser, ada: TestUser, runIds: readonly
   for (const id of runIds) views.push(expectStatus(await api.call("GET", `/v1/runs/${id}`, { as: eve }), 200).json)
   const tokens = expectStatus(await api.call("GET", "/v1/me/tokens", { as: eve }), 200).json.data as { id: string; scopes: unknown }[]
   const secrets = expectStatus(await api.call("GET", "/v1/me/secrets", { as: eve }), 200).json.data
+  const blobs = expectStatus(await api.call("GET", "/v1/blob", { as: eve }), 200).json
+  const contents = ["a", "a/b"].map(async (key) => Bun.hash((await api.call("GET", `/v1/blob/${key}`, { as: eve })).text))
+  const statements = ["select * from t", "select * from sqlite_master"]
+  const rows = expectStatus(await api.call("POST", "/v1/sqlite/batch", { as: eve, body: { statements } }), 200).json
   const health = expectStatus(await api.call("GET", "/healthz"), 200)
   const readiness = expectStatus(await api.call("GET", "/readyz"), 200)
-  return [views, tokens.map(({ id, scopes }) => ({ id, scopes })), secrets, health.json, readiness.json]
+  return [
+    views,
+    tokens.map(({ id, scopes }) => ({ id, scopes })),
+    secrets,
+    blobs,
+    await Promise.all(contents),
+    rows,
+    health.json,
+    readiness.json,
+  ]
 }
 
 function withoutLastRun({ runStartAt: _start, runEndAt: _end, ...rest }: Record<string, unknown>): Record<string, unknown> {

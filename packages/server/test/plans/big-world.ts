@@ -17,10 +17,15 @@ const sizes = {
   runs: 50_000,
   secrets: 5_000,
   idempotencyKeys: 5_000,
+  /** The first versions of so many vals have a lock; every tenth is pending, and every bundle is named by two. */
+  locks: 10_000,
+  bundles: 6_000,
+  blobs: 20_000,
+  objects: 5_000,
 }
 
 /** Kinds of ids, so that no two records share one. */
-const kinds = { user: 1, val: 2, comment: 3, run: 4, token: 5 }
+const kinds = { user: 1, val: 2, comment: 3, run: 4, token: 5, object: 6 }
 
 /** The id of the n-th record of a kind. */
 export function idOf(kind: keyof typeof kinds, number: number): string {
@@ -76,6 +81,11 @@ function toStatements(hasUuids: boolean): readonly string[] {
       select ${val(importer)}, ${versionOf(importer)}, 'user' || ${ownerOf(imported)}, 'val' || ${imported} from numbers`,
     `insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at) ${numbers(sizes.dependencies)}
       select ${val(importer)}, ${val(imported)}, ${owner(imported)}, ${time("n")} from numbers`,
+    `insert into locks (val_id, version, state, due_at, updated_at, bundle_hash, resolution) ${numbers(sizes.locks)}
+      select ${val("n")}, 1, case when n % 10 = 0 then 'pending' when n % 10 = 1 then 'failed' else 'ready' end, ${time("n")}, ${time("n")},
+        case when n % 10 < 2 then null else 'hash' || (n % 5000) end, '{"imports":[],"bundle":null}' from numbers`,
+    `insert into bundles (hash, created_at, code) ${numbers(sizes.bundles)}
+      select 'hash' || n, ${time("n")}, ${bytes("n")} from numbers`,
     // Seven and the number of vals have no common factor, so no user likes a val twice.
     `insert into likes (user_id, val_id, created_at) ${numbers(sizes.likes)}
       select ${id("user", `1 + n % ${sizes.owners}`)}, ${val(`1 + (n * 7) % ${sizes.vals}`)}, ${time("n")} from numbers`,
@@ -88,6 +98,15 @@ function toStatements(hasUuids: boolean): readonly string[] {
         case when n % 50 = 0 then 'failed' when n % 51 = 0 then 'crashed' else 'succeeded' end, ${time("n")}, ${time("n")} from numbers`,
     `insert into secrets (user_id, name, key_id, sealed, created_at, updated_at) ${numbers(sizes.secrets)}
       select ${id("user", "n")}, 'NAME', 'key', ${bytes("n")}, ${time("n")}, ${time("n")} from numbers`,
+    // A third of them is unused.
+    `insert into objects (id, owner_id, place, size, unused_since) ${numbers(sizes.objects)}
+      select ${id("object", "n")}, ${id("user", `1 + n % ${sizes.owners}`)}, 'database', 1, case when n % 3 = 0 then ${time("n")} end from numbers`,
+    `insert into object_chunks (object_id, number, content) ${numbers(sizes.objects)}
+      select ${id("object", "n")}, 0, ${bytes("n")} from numbers`,
+    `insert into blobs (owner_id, key, size, modified_at, content) ${numbers(sizes.blobs)}
+      select ${owner("n")}, 'key' || n, 32, ${time("n")}, ${bytes("n")} from numbers`,
+    `insert into blobs (owner_id, key, size, modified_at, object_id) ${numbers(sizes.objects)}
+      select ${id("user", "1")}, 'large' || n, 32, ${time("n")}, ${id("object", "n")} from numbers where n % 3 > 0`,
     `insert into idempotency_keys (user_id, key, fingerprint, expires_at) ${numbers(sizes.idempotencyKeys)}
       select ${id("user", "n")}, 'key', ${bytes("n")}, ${time("n")} + 1000000000000 from numbers`,
   ]

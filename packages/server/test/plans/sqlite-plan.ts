@@ -9,11 +9,13 @@ export interface SqlitePlanRow {
 
 /**
  * Indexes that may be read from their beginning without a condition, because the order they give is the one that is asked for and a limit
- * ends the walk: the newest public vals, and the most liked ones; the runs that have not ended, to find those whose node is gone.
+ * ends the walk: the newest public vals, and the most liked ones; the runs that have not ended, to find those whose node is gone; the
+ * newest users, for whoever administers.
  */
 const walkedIndexes: Readonly<Record<string, RegExp>> = {
   vals_public: /privacy = 'public'\s+order by created_at desc, id desc\s+limit \$\d/,
   vals_public_by_rank: /privacy = 'public'\s+order by like_count desc, created_at desc, id desc\s+limit \$\d/,
+  sqlite_autoindex_users_1: /from users order by id desc limit \$\d/,
   runs_open: /r\.status in \('queued', 'running'\) [\s\S]*order by r\.node_id, r\.id limit \$\d/,
 }
 

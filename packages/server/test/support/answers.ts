@@ -1,4 +1,4 @@
-import { toOpenApi } from "@hamlet/contract"
+import { type RouteDefinition, routeNames, routes, toOpenApi } from "@hamlet/contract"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 
@@ -25,10 +25,13 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema({ $id: "document", components: document.components })
 
-const patterns = Object.entries(document.paths).map(([path, operations]) => ({
-  pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`),
-  operations,
-}))
+const patterns = Object.entries(document.paths).map(([path, operations]) => ({ pattern: new RegExp(`^${toPattern(path)}/?$`), operations }))
+
+/** A document cannot say that a parameter holds slashes; the route table does. */
+function toPattern(path: string): string {
+  const isRest = routeNames.some((name) => routes[name].path === path && (routes[name] as RouteDefinition).isRestPath)
+  return path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, isRest ? "[^]+" : "[^/]+")
+}
 
 const validators = new Map<string, ValidateFunction>()
 
@@ -49,9 +52,10 @@ export function assertFitsDocument(method: string, url: string, answer: Answer):
     if (answer.text !== "") throw new Error(`${method} ${url}: a body where the document has none`)
     return
   }
-  const content = promised.content[type]
+  const content = promised.content[type] ?? promised.content["*/*"]
   if (!content) throw new Error(`${method} ${url}: type ${type} is not in the document`)
-  if (type === "application/json") check(`${operation.operationId} ${answer.status}`, content.schema, method, url, answer)
+  if (promised.content["application/json"] && type === "application/json")
+    check(`${operation.operationId} ${answer.status}`, content.schema, method, url, answer)
 }
 
 /** A request that no operation is for gets an error of the general shape. */
@@ -73,4 +77,13 @@ function check(name: string, schema: Json, method: string, url: string, answer: 
   }
   if (validator(answer.json)) return
   throw new Error(`${method} ${url}: the answer does not fit ${name}: ${ajv.errorsText(validator.errors)}\n${answer.text.slice(0, 1000)}`)
+}
+
+/** The value of an answer in JSON; undefined for what is none, as a blob may be whatever its type says. */
+export function parseJson({ headers, text }: Pick<Answer, "headers" | "text">): unknown {
+  try {
+    return headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : undefined
+  } catch {
+    return undefined
+  }
 }

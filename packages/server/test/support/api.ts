@@ -1,10 +1,13 @@
 import { expect } from "bun:test"
-import { dirname } from "node:path"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
 import { compose, type Hamlet, type Replacements } from "../../src/compose.ts"
 import { loadConfig } from "../../src/config.ts"
 import { createUser, ensureFirstUser } from "../../src/domain/users.ts"
-import { assertFitsDocument } from "./answers.ts"
+import { assertFitsDocument, parseJson } from "./answers.ts"
 import { databases, type OpenDatabase, type TestDatabase } from "./databases.ts"
+import { FakeResolver } from "./fake-resolver.ts"
 
 /** Somebody who calls the API. */
 export interface TestUser {
@@ -40,14 +43,23 @@ export interface TestAnswer {
 
 export const testBaseUrl = "http://hamlet.test"
 
-/** Opens the server on a database; `env` are settings of the operator. */
+/**
+ * Opens the server on a database; `env` are settings of the operator. With `HAMLET_DATA_DIR_SHARED`, the files that are not in the database have
+ * a folder of their own on PostgreSQL too.
+ */
 export async function openApi(
   open: OpenDatabase = databases[0]?.open as OpenDatabase,
   env: Record<string, string> = {},
   replacements: Replacements = {},
 ): Promise<TestApi> {
   const database = await open()
-  const hamlet = await compose(toConfig(database, env), replacements)
+  const folder =
+    database.path === undefined && env.HAMLET_DATA_DIR_SHARED === "yes" ? await mkdtemp(join(tmpdir(), "hamlet-shared-")) : undefined
+  // Nobody asks a registry on the network unless a test says so.
+  const hamlet = await compose(toConfig(database, folder === undefined ? env : { HAMLET_DATA_DIR: folder, ...env }), {
+    resolver: new FakeResolver(),
+    ...replacements,
+  })
   const { user, token } = await ensureFirstUser(hamlet.deps, { username: "admin", token: undefined })
   const call = createCall(hamlet)
   return {
@@ -61,6 +73,7 @@ export async function openApi(
     async close() {
       await hamlet.stop()
       await database.close()
+      if (folder !== undefined) await rm(folder, { recursive: true })
     },
   }
 }
@@ -91,9 +104,9 @@ function createCall(hamlet: Hamlet): TestApi["call"] {
       ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as BodyInit }),
     }
     const response = await hamlet.app.request(`${testBaseUrl}${path}`, init)
+    const { status, headers: answered } = response
     const text = await response.text()
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false
-    const answer = { status: response.status, headers: response.headers, text, json: isJson && text !== "" ? JSON.parse(text) : undefined }
+    const answer = { status, headers: answered, text, json: parseJson({ headers: answered, text }) }
     assertFitsDocument(method, path, answer)
     return answer
   }

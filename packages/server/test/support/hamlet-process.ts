@@ -6,6 +6,8 @@ const program = new URL("../../src/main.ts", import.meta.url).pathname
 export interface ProcessOptions {
   /** What the operator types after the name of the program. */
   readonly args: readonly string[]
+  /** What starts the program in its place; it must become the program, and not stay its parent. */
+  readonly prefix?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly cwd: string
 }
@@ -18,8 +20,8 @@ export class HamletProcess {
   stdout = ""
   stderr = ""
 
-  constructor({ args, env = {}, cwd }: ProcessOptions) {
-    this.#child = Bun.spawn([process.execPath, program, ...args], {
+  constructor({ args, prefix = [], env = {}, cwd }: ProcessOptions) {
+    this.#child = Bun.spawn([...prefix, process.execPath, program, ...args], {
       cwd,
       env: { ...ownEnv(), ...env },
       stdin: "ignore",

@@ -1,4 +1,4 @@
-import { assertFitsDocument } from "./answers.ts"
+import { assertFitsDocument, parseJson } from "./answers.ts"
 import { openApi, type TestApi } from "./api.ts"
 import type { OpenDatabase } from "./databases.ts"
 
@@ -54,14 +54,9 @@ export async function openLoopback(open: OpenDatabase, env: Record<string, strin
 async function checked(method: string, path: string, response: Response): Promise<Response> {
   const bytes = await response.clone().bytes()
   const text = new TextDecoder().decode(response.headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(bytes) : bytes)
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false
+  const { status, headers } = response
   try {
-    assertFitsDocument(method, path, {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: isJson && text !== "" ? JSON.parse(text) : undefined,
-    })
+    assertFitsDocument(method, path, { status, headers, text, json: parseJson({ headers, text }) })
     return response
   } catch (error) {
     return Response.json({ message: `the answer is not as documented: ${error}` }, { status: 500, headers: { "x-should-retry": "false" } })

@@ -1,4 +1,6 @@
+import { AppError } from "../../domain/app-error.ts"
 import type { Caller } from "../../domain/caller.ts"
+import { standardModuleNames } from "../../domain/standard-modules.ts"
 import { getValByName, type Val } from "../../domain/vals.ts"
 import { getVersion, versionNotFound } from "../../domain/versions.ts"
 import { content } from "../answer.ts"
@@ -6,30 +8,45 @@ import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { withEtag } from "../preconditions.ts"
 
-const typescriptType = "text/tsx; charset=utf-8"
+const tsxType = "text/tsx; charset=utf-8"
+const typescriptType = "text/typescript; charset=utf-8"
 const javascriptType = "text/javascript; charset=utf-8"
 
 // Code of users is only ever handed out as a module. Opened as a page it can do nothing, and it is never sniffed into one.
 const moduleHeaders = {
   // Caches keep a module for everybody, so it allows everybody, whoever asked for it first.
   "access-control-allow-origin": "*",
-  vary: "authorization, user-agent",
   "content-security-policy": "default-src 'none'; sandbox",
 }
 
-/** The address that vals import each other by. */
+/** The addresses that vals import each other by, and the standard library. */
 export function moduleHandlers(deps: HttpDeps) {
   return {
     getModule: async ({ caller, params, request }) => {
       const [name = "", ...rest] = params.val_name.split("@")
       const pinned = rest.length === 0 ? undefined : rest.join("@")
       const val = await getPinned(deps, caller, params.username, name, pinned)
-      const isBrowser = (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
+      const isBrowser = isFromBrowser(request)
       const body = isBrowser ? await deps.toJavaScript(val.code, val.ownerId) : val.code
-      const headers = { ...moduleHeaders, "cache-control": toCacheControl(val, pinned !== undefined) }
-      return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), val.version)
+      const headers = { ...moduleHeaders, vary: "authorization, user-agent", "cache-control": toCacheControl(val, pinned !== undefined) }
+      return withEtag(content(isBrowser ? javascriptType : tsxType, body, headers), val.version)
+    },
+    getStandardModule: async ({ params, request }) => {
+      const name = standardModuleNames.find((known) => params.module === known || params.module === `${known}.ts`)
+      if (name === undefined)
+        throw new AppError("route_not_found", `Cannot find module "${params.module}": there are ${standardModuleNames.join(" and ")}`)
+      const isBrowser = isFromBrowser(request)
+      const code = deps.standardModules[name]
+      const body = isBrowser ? await deps.toJavaScript(code, "the standard library") : code
+      // It may be another one when the server is.
+      const headers = { ...moduleHeaders, vary: "user-agent", "cache-control": "public, no-cache" }
+      return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), 1)
     },
   } satisfies Partial<Handlers>
+}
+
+function isFromBrowser(request: Request): boolean {
+  return (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
 }
 
 async function getPinned(

@@ -1,11 +1,12 @@
 import { saveVersion } from "../../domain/vals.ts"
+import { getVersionLock, resolveAgain } from "../../domain/version-locks.ts"
 import { deleteVersion, getVersion, listVersions } from "../../domain/versions.ts"
 import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { page } from "../pages.ts"
 import { createValAnswer } from "../val-answer.ts"
-import { toValView, toVersionView } from "../views.ts"
+import { toValView, toVersionLockView, toVersionView } from "../views.ts"
 
 /** The versions of a val. */
 export function versionHandlers(deps: HttpDeps) {
@@ -22,6 +23,12 @@ export function versionHandlers(deps: HttpDeps) {
     deleteVersion: async ({ caller, params, ifMatch }) => {
       await deleteVersion(deps, caller, params.val_id, params.version, ifMatch)
       return noContent()
+    },
+    getVersionLock: async ({ caller, params }) =>
+      json(200, toVersionLockView(await getVersionLock(deps, caller, params.val_id, params.version))),
+    resolveVersion: async ({ caller, params }) => {
+      const lock = await resolveAgain(deps, caller, params.val_id, params.version)
+      return json(lock?.state === "pending" ? 202 : 200, toVersionLockView(lock))
     },
   } satisfies Partial<Handlers>
 }

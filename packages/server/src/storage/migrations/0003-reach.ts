@@ -41,16 +41,19 @@ function dependencies({ types: { id, integer, text, time, bytes }, tableOptions 
 
 /**
  * A small blob is in its row, a large one is an object: chunks in the database, or a file in a bucket. Objects never change; one that no
- * blob names any more, or that nobody finished writing, is unused, and goes in the background.
+ * blob names any more, or that nobody finished writing, is unused, and goes in the background. It has a size once a blob has named it.
  */
 function blobs({ types: { id, integer, text, time, bytes }, tableOptions }: Dialect): readonly string[] {
   return [
     `create table objects (
       id ${id} primary key,
+      owner_id ${id} not null,
       place ${text} not null check (place in ('database', 's3')),
+      size ${time},
       unused_since ${time}
     ) ${tableOptions}`,
-    "create index objects_unused on objects (unused_since) where unused_since is not null",
+    "create index objects_unused on objects (place, unused_since) where unused_since is not null",
+    "create index objects_unused_by_owner on objects (owner_id, unused_since) where unused_since is not null and size is not null",
     `create table object_chunks (
       object_id ${id} not null references objects on delete cascade,
       number ${integer} not null,
@@ -67,7 +70,7 @@ function blobs({ types: { id, integer, text, time, bytes }, tableOptions }: Dial
       object_id ${id} references objects,
       primary key (owner_id, key)
     ) ${tableOptions}`,
-    "create index blobs_by_object on blobs (object_id) where object_id is not null",
+    "create index blobs_by_object on blobs (object_id)",
     `alter table users add column blob_bytes ${time} not null default 0`,
     `alter table users add column blob_count ${integer} not null default 0`,
   ]

@@ -108,7 +108,9 @@ create table object_chunks (
 
 create table objects (
   id uuid not null,
+  owner_id uuid not null,
   place text collate "C" not null,
+  size bigint,
   unused_since bigint,
   constraint objects_pkey PRIMARY KEY (id),
   constraint objects_place_check CHECK ((place = ANY (ARRAY['database'::text, 's3'::text])))
@@ -246,7 +248,7 @@ create table versions (
   constraint versions_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
 );
 
-CREATE INDEX blobs_by_object ON blobs USING btree (object_id) WHERE (object_id IS NOT NULL);
+CREATE INDEX blobs_by_object ON blobs USING btree (object_id);
 
 CREATE INDEX comments_by_author ON comments USING btree (author_id, created_at DESC, id DESC);
 
@@ -272,7 +274,9 @@ CREATE INDEX locks_by_bundle ON locks USING btree (bundle_hash) WHERE (bundle_ha
 
 CREATE INDEX locks_due ON locks USING btree (due_at) WHERE (state = 'pending'::text);
 
-CREATE INDEX objects_unused ON objects USING btree (unused_since) WHERE (unused_since IS NOT NULL);
+CREATE INDEX objects_unused ON objects USING btree (place, unused_since) WHERE (unused_since IS NOT NULL);
+
+CREATE INDEX objects_unused_by_owner ON objects USING btree (owner_id, unused_since) WHERE ((unused_since IS NOT NULL) AND (size IS NOT NULL));
 
 CREATE INDEX runs_by_account ON runs USING btree (account_id, started_at DESC, id DESC);
 

@@ -9,7 +9,7 @@ CREATE TABLE blobs (
   primary key (owner_id, key)
 ) strict;
 
-CREATE INDEX blobs_by_object on blobs (object_id) where object_id is not null;
+CREATE INDEX blobs_by_object on blobs (object_id);
 
 CREATE TABLE bundles (
   hash text primary key,
@@ -118,11 +118,15 @@ CREATE TABLE object_chunks (
 
 CREATE TABLE objects (
   id text primary key,
+  owner_id text not null,
   place text not null check (place in ('database', 's3')),
+  size integer,
   unused_since integer
 ) strict;
 
-CREATE INDEX objects_unused on objects (unused_since) where unused_since is not null;
+CREATE INDEX objects_unused on objects (place, unused_since) where unused_since is not null;
+
+CREATE INDEX objects_unused_by_owner on objects (owner_id, unused_since) where unused_since is not null and size is not null;
 
 CREATE TABLE run_purges (
   val_id text primary key

@@ -85,6 +85,17 @@ export const fileProbes: readonly ValProbe[] = [
   { tries: "to replace the deno that runs it", code: `Deno.writeTextFileSync("/deno", "x")`, denied: write },
   { tries: "to replace the program of the guest", code: `Deno.writeTextFileSync("/guest.js", "x")`, denied: write },
   { tries: "to read the program of the guest", code: `return Deno.readTextFileSync("/guest.js")`, denied: read },
+  {
+    tries: "to put a package where its own are",
+    code: `Deno.writeTextFileSync("/deno-dir/packages/${"0".repeat(64)}.js", "module.exports = []")`,
+    denied: write,
+  },
+  { tries: "to remove the folder of its packages", code: `Deno.removeSync("/deno-dir/packages", { recursive: true })`, denied: write },
+  {
+    tries: "to have something else read as a package",
+    code: `return globalThis[Symbol.for("hamlet.packages")]("../../../etc/passwd", 0)`,
+    denied: /^TypeError: Cannot find the package: it is named by a hash and a number/,
+  },
   { tries: "to put a module into the cache", code: `Deno.mkdirSync("/deno-dir/remote/http", { recursive: true })`, denied: write },
   {
     tries: "to look through the cache of modules",

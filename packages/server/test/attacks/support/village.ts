@@ -85,9 +85,9 @@ export class Village {
     this.traces = new Traces(dirname(stage.dataDir))
   }
 
-  /** Builds it; `env` are settings of the operator. */
-  static async open(env: Readonly<Record<string, string>> = {}): Promise<Village> {
-    const village = new Village(await openStage(), env)
+  /** Builds it; `env` are settings of the operator, and `prefix` is what starts the server in a place of its own. */
+  static async open(env: Readonly<Record<string, string>> = {}, prefix: readonly string[] = []): Promise<Village> {
+    const village = new Village(await openStage(undefined, prefix), env)
     await village.start()
     await village.#settle()
     return village

@@ -50,7 +50,7 @@ export async function openGatewayStage(
   const server = listen(loadConfig(settings, []), starting.promise)
   const port = server.port ?? 0
   const runner = new PlainRunner()
-  const hamlet = await compose(loadConfig({ ...settings, HAMLET_PORT: String(port) }, []), { runner })
+  const hamlet = await compose(loadConfig({ ...settings, HAMLET_PORT: String(port) }, []), { runner, resolver: null })
   starting.resolve(hamlet)
   const addUser = async (username: string): Promise<TestUser> => {
     const { user, token } = await createUser(hamlet.deps, { username, email: null })

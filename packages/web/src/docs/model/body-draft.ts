@@ -47,12 +47,17 @@ export function isJsonType(contentType: string): boolean {
   return /^[^;]*[/+]json\s*(;|$)/i.test(contentType)
 }
 
+/** What a body that is no JSON is to the typed client: the content of a blob, or the code itself. */
+export function textField(contentType: string): "content" | "code" {
+  return contentType === "application/octet-stream" ? "content" : "code"
+}
+
 /** The body as it would be sent. When `isFilled`, what is required and still empty is taken from an example: so a snippet is always whole. */
 export function toBodyText(schemas: Schemas, body: RequestBody, draft: BodyDraft, isFilled: boolean): BodyText | undefined {
   const json = jsonContent(body)
   if (draft.mode === "text") {
     const content = textContent(body)
-    const example = isFilled && content ? schemaToExample(schemas, content.schema, { name: "code" }) : ""
+    const example = isFilled && content ? schemaToExample(schemas, content.schema, { name: textField(content.contentType) }) : ""
     return content ? { contentType: content.contentType, text: draft.text || String(example) } : undefined
   }
   if (!json) return undefined

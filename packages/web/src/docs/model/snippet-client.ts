@@ -1,4 +1,4 @@
-import { isJsonType } from "./body-draft.ts"
+import { isJsonType, textField } from "./body-draft.ts"
 import { textToValue } from "./field-value.ts"
 import { toJsKey, toJsLiteral } from "./js-literal.ts"
 import { isObject, type Json, type JsonObject, parseJson } from "./json.ts"
@@ -30,8 +30,7 @@ export function toClientSnippet({ schemas, request, baseUrl, hasToken }: Snippet
 
 function bodyFields({ body }: ApiRequest): JsonObject {
   if (!body) return {}
-  // A body that is no JSON is the code itself.
-  if (!isJsonType(body.contentType)) return { code: body.text }
+  if (!isJsonType(body.contentType)) return { [textField(body.contentType)]: body.text }
   const value = parseJson(body.text)
   return isObject(value) ? value : {}
 }

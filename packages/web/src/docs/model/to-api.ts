@@ -50,7 +50,7 @@ function toOperation(method: string, path: string, source: JsonObject): Operatio
     path,
     tag: asText(asList(source.tags)[0]) || "Other",
     summary: asText(source.summary),
-    description: scope === undefined ? description : "",
+    description: scope === undefined ? description : description.replace(/^[^.]*\.\s*/, ""),
     auth: toAuth(source.security),
     ...(scope === undefined ? {} : { scope }),
     parameters: asList(source.parameters).flatMap(toParameter),

@@ -1,0 +1,52 @@
+/** Code that measures from within, on Deno: many at once for their rate, then one after the other for the time each takes. */
+const measuring = `async function measure(work: () => Promise<unknown>) {
+  const count = 4_000, atOnce = 16, single = 400
+  for (let index = 0; index < 200; index++) await work()
+  const began = performance.now()
+  let begun = 0
+  await Promise.all(Array.from({ length: atOnce }, async () => { while (begun++ < count) await work() }))
+  const rate = (count * 1_000) / (performance.now() - began)
+  const times: number[] = []
+  for (let index = 0; index < single; index++) {
+    const start = performance.now()
+    await work()
+    times.push(performance.now() - start)
+  }
+  return { rate, p50Ms: times.sort((left, right) => left - right)[single / 2] }
+}
+`
+
+/** What it gives. */
+export interface Measured {
+  readonly rate: number
+  readonly p50Ms: number
+}
+
+/** Fetches the address, which comes from outside so that the code is the same everywhere. */
+export const fetchingCode = `${measuring}
+export const run = (url: string) => measure(async () => { await (await fetch(url)).text() })
+export default (request: Request) => run(new URL(request.url).searchParams.get("url") ?? "")
+`
+
+/** The same as a program. */
+export const fetchingProgram = `${fetchingCode}
+console.log(JSON.stringify(await run(Deno.args[0] ?? "")))
+`
+
+/** Uses what every val has. */
+export function toStorageCode(baseUrl: string): string {
+  return `import { blob } from "${baseUrl}/std/blob"
+import { sqlite } from "${baseUrl}/std/sqlite"
+${measuring}
+export default async (request: Request) => {
+  if (new URL(request.url).pathname === "/blob") {
+    await blob.set("a-key", new Uint8Array(1_024))
+    return measure(async () => { await (await blob.get("a-key")).arrayBuffer() })
+  }
+  await sqlite.execute("create table if not exists things (id integer primary key, name text)")
+  await sqlite.batch(["delete from things", ...Array.from({ length: 500 }, (_, id) => ({ sql: "insert into things values (?, ?)", args: [id, "thing " + id] }))])
+  let id = 0
+  return measure(() => sqlite.execute({ sql: "select name from things where id = ?", args: [id++ % 500] }))
+}
+`
+}

@@ -1,0 +1,64 @@
+import type { Benchmark } from "../harness/benchmark.ts"
+import { atMost, type Cell } from "../harness/report.ts"
+import { median, percentile, takeTurns } from "../harness/stats.ts"
+import { describePeers, ensurePeers } from "../peers/install.ts"
+import { startDenoHttpWorker } from "../peers/start.ts"
+import { askNewPath, askOnce, timeOf, waitUntil } from "../runs/ask.ts"
+import { type Hamlet, startHamlet } from "../runs/hamlet.ts"
+
+const limits = { vals: 30, warmUp: 3, ready: 4, p50MsMax: 40, workerRatioMax: 0.5 }
+const importLine = `import { z } from "npm:zod@4.6.7"\n`
+const code = `${importLine}const text = z.string()
+export default () => new Response(text.parse("hello world"))
+`
+
+/** How long somebody waits for the first answer of a val that imports a package. */
+export const packages: Benchmark = {
+  name: "packages",
+  isQuick: true,
+  async run(context) {
+    await ensurePeers(context.say)
+    const hamlet = await startHamlet({ HAMLET_PROCESSES_READY: String(limits.ready) })
+    const worker = await startDenoHttpWorker({ isNext: false, imports: importLine })
+    try {
+      const firstAnswers = { hamlet: () => askNewVal(hamlet), worker: () => askWorker(worker.url) }
+      await takeTurns(limits.warmUp, firstAnswers)
+      const times = await takeTurns(limits.vals, firstAnswers)
+      const ratio = median(times.hamlet) / median(times.worker)
+      return [
+        {
+          title: `packages: first answer of a val that imports zod and has never run, ${limits.vals} vals; Hamlet with ${hamlet.isolation}, both with the package at hand`,
+          columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"],
+          rows: [
+            ["Hamlet", ...toFigures(times.hamlet), "", atMost(median(times.hamlet), limits.p50MsMax, " ms")],
+            [describePeers().worker, ...toFigures(times.worker), ratio.toFixed(2), atMost(ratio, limits.workerRatioMax)],
+          ],
+        },
+      ]
+    } finally {
+      for (const program of [hamlet, worker]) await program.stop()
+    }
+  },
+}
+
+function toFigures(times: readonly number[]): Cell[] {
+  return [median(times).toFixed(1), `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`]
+}
+
+let made = 0
+
+async function askNewVal(hamlet: Hamlet): Promise<number> {
+  const name = `packaged${made++}`
+  const val = await hamlet.putVal(name, `// ${name}\n${code}`)
+  await waitUntil(`the packages of ${name}`, async () => (await hamlet.lockState(val)) === "ready")
+  await hamlet.waitForPool(limits.ready)
+  const time = await timeOf(() => askOnce(hamlet.program.url, { host: val.host }))
+  await hamlet.waitForPool(limits.ready)
+  return time
+}
+
+async function askWorker(url: string): Promise<number> {
+  const { path, ms } = await askNewPath(url)
+  await fetch(url + path, { method: "DELETE" })
+  return ms
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "bun:test"
+import { createAllowances } from "./allowances.ts"
+
+const start = Date.parse("2026-01-01T00:00:00.000Z")
+const none = { runsPerMinute: undefined, egressBytesPerMinute: undefined, storageRequestsPerMinute: undefined }
+
+describe("createAllowances", () => {
+  test("keeps runs, traffic and storage apart, and says which of them is used up", () => {
+    const limits = { runsPerMinute: 1, egressBytesPerMinute: 60, storageRequestsPerMinute: 2 }
+    const allowances = createAllowances(limits, () => start)
+    allowances.takeRun("ada")
+    allowances.takeBytes("ada", 60)
+    allowances.takeStorageRequest("ada")
+    allowances.takeStorageRequest("ada")
+    expect(() => allowances.takeRun("ada")).toThrow("the account has had all of its runs for this minute; try again in 60 s")
+    expect(() => allowances.takeBytes("ada", 1)).toThrow("the account has used up its outgoing traffic for this minute; try again in 1 s")
+    expect(() => allowances.takeStorageRequest("ada")).toThrow(
+      "the account has used up its requests to them for this minute; try again in 30 s",
+    )
+    allowances.takeRun("bob")
+    expect(allowances.usedBy("ada")).toEqual({
+      runs: { lastMinute: 1, sinceStart: 1 },
+      egressBytes: { lastMinute: 60, sinceStart: 60 },
+      storageRequests: { lastMinute: 2, sinceStart: 2 },
+    })
+    expect(allowances.limits).toEqual(limits)
+  })
+
+  test("limits only what has a limit", () => {
+    const allowances = createAllowances({ ...none, runsPerMinute: 1 }, () => start)
+    for (let count = 0; count < 1_000; count++) {
+      allowances.takeBytes("ada", 1_000_000)
+      allowances.takeStorageRequest("ada")
+    }
+    allowances.takeRun("ada")
+    expect(() => allowances.takeRun("ada")).toThrow("all of its runs")
+  })
+})

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { createMeter, type Meter } from "./meter.ts"
+import { RateLimited } from "./rate-limit.ts"
+
+const start = Date.parse("2026-01-01T00:00:00.000Z")
+const refusal = "Cannot do it: no more;"
+
+describe("createMeter", () => {
+  test("lets exactly as many take one as the limit says, and one more whenever its share of the minute has passed", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(2 ** 40), (perMinute, time) => {
+        const clock = { at: start + time }
+        const meter = createMeter(perMinute, refusal, () => clock.at)
+        expect(countAtOnce(meter, perMinute + 5)).toBe(perMinute)
+        clock.at += Math.ceil(60_000 / perMinute)
+        expect(countAtOnce(meter, 2)).toBeGreaterThanOrEqual(1)
+        clock.at += 60_000
+        expect(countAtOnce(meter, perMinute + 5)).toBe(perMinute)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test("lets one that is larger than what is left pass, and those who follow wait until it is paid", () => {
+    const clock = { at: start }
+    const meter = createMeter(600, refusal, () => clock.at)
+    meter.take("ada", 599)
+    meter.take("ada", 101)
+    // 100 too many, at 10 a second, and one for the next.
+    expect(errorOf(() => meter.take("ada", 1))).toMatchObject({
+      code: "rate_limited",
+      retryAfterSeconds: 11,
+      message: "Cannot do it: no more; try again in 11 s",
+    })
+    clock.at += 10_000
+    expect(errorOf(() => meter.take("ada", 1))).toBeInstanceOf(RateLimited)
+    clock.at += 1_000
+    meter.take("ada", 1)
+  })
+
+  test("lets nobody wait for more than a minute's worth, however much they took", () => {
+    const clock = { at: start }
+    const meter = createMeter(600, refusal, () => clock.at)
+    meter.take("ada", 1e15)
+    expect(errorOf(() => meter.take("ada", 1))).toMatchObject({ retryAfterSeconds: 61 })
+    clock.at += 61_000
+    meter.take("ada", 1)
+  })
+
+  test("is right to the byte with a limit of gigabytes, after years", () => {
+    const clock = { at: start }
+    const perMinute = 1_000 * 1024 ** 2
+    const meter = createMeter(perMinute, refusal, () => clock.at)
+    clock.at += 10 * 365 * 86_400_000
+    meter.take("ada", perMinute - 2)
+    meter.take("ada", 1)
+    meter.take("ada", 1)
+    expect(errorOf(() => meter.take("ada", 1))).toBeInstanceOf(RateLimited)
+  })
+
+  test("counts each user by themselves, and what is refused for nothing", () => {
+    const meter = createMeter(2, refusal, () => start)
+    expect([countAtOnce(meter, 5, "ada"), countAtOnce(meter, 1, "bob")]).toEqual([2, 1])
+    expect([meter.usedBy("ada"), meter.usedBy("bob"), meter.usedBy("eve")]).toEqual([
+      { lastMinute: 2, sinceStart: 2 },
+      { lastMinute: 1, sinceStart: 1 },
+      { lastMinute: 0, sinceStart: 0 },
+    ])
+  })
+
+  test("refuses nobody without a limit, and counts all the same", () => {
+    const meter = createMeter(undefined, refusal, () => start)
+    for (let count = 0; count < 10_000; count++) meter.take("ada", 1e9)
+    expect(meter.usedBy("ada")).toEqual({ lastMinute: 1e13, sinceStart: 1e13 })
+  })
+
+  test("counts in the last minute what is not older than a minute, and at least what is not older than 50 seconds", () => {
+    const steps = fc.array(fc.record({ pause: fc.oneof(fc.nat(500), fc.nat(30_000), fc.nat(200_000)), amount: fc.nat(100) }), {
+      maxLength: 100,
+    })
+    fc.assert(
+      fc.property(steps, fc.nat(60_000), (taken, offset) => {
+        const clock = { at: start + offset }
+        const meter = createMeter(undefined, refusal, () => clock.at)
+        const all: { at: number; amount: number }[] = []
+        for (const { pause, amount } of taken) {
+          clock.at += pause
+          meter.take("ada", amount)
+          all.push({ at: clock.at, amount })
+          const since = (ms: number) => all.filter(({ at }) => clock.at - at < ms).reduce((sum, it) => sum + it.amount, 0)
+          const { lastMinute, sinceStart } = meter.usedBy("ada")
+          expect(lastMinute).toBeLessThanOrEqual(since(60_000))
+          expect(lastMinute).toBeGreaterThanOrEqual(since(50_000))
+          expect(sinceStart).toBe(all.reduce((sum, it) => sum + it.amount, 0))
+        }
+      }),
+    )
+  })
+
+  test.each([1_000, 3_600_000, 10 * 365 * 86_400_000])(
+    "keeps nobody out for longer than its due when the clock is set back by %i ms",
+    (back) => {
+      const clock = { at: start }
+      const meter = createMeter(10, refusal, () => clock.at)
+      expect(countAtOnce(meter, 20)).toBe(10)
+      clock.at -= back
+      const error = errorOf(() => meter.take("ada", 1))
+      if (error !== undefined) expect((error as RateLimited).retryAfterSeconds).toBeLessThanOrEqual(61)
+      clock.at += 61_000
+      meter.take("ada", 1)
+      expect(meter.usedBy("ada").lastMinute).toBeLessThanOrEqual(11)
+    },
+  )
+
+  test("forgets whoever came first when there are too many to count", () => {
+    const meter = createMeter(1, refusal, () => start)
+    for (let index = 0; index < 100_000; index++) meter.take(`user ${index}`, 1)
+    expect(meter.usedBy("user 0").sinceStart).toBe(1)
+    meter.take("one more", 1)
+    expect([meter.usedBy("user 0").sinceStart, meter.usedBy("user 1").sinceStart, meter.usedBy("one more").sinceStart]).toEqual([0, 1, 1])
+  })
+})
+
+function countAtOnce(meter: Meter, tries: number, userId = "ada"): number {
+  let count = 0
+  for (let index = 0; index < tries; index++) if (errorOf(() => meter.take(userId, 1)) === undefined) count += 1
+  return count
+}
+
+function errorOf(work: () => void): unknown {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return error
+  }
+}

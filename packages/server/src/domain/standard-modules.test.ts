@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test"
+import { parseImportAddress } from "./import-address.ts"
+import { findStandardModule, listStandardModules } from "./standard-modules.ts"
+
+const hosts = { baseUrls: ["http://localhost:8080", "https://vals.example.com/hamlet/"] }
+const from = "http://localhost:8080/v/ada/main@3"
+const sources = { blob: "the code of blob", sqlite: "the code of sqlite" }
+
+describe("findStandardModule", () => {
+  const accepted = [
+    ["http://localhost:8080/std/blob", "blob"],
+    ["http://localhost:8080/std/blob.ts", "blob"],
+    ["HTTP://LOCALHOST:8080/std/sqlite", "sqlite"],
+    ["http://localhost:8080/x/../std/sqlite.ts?x=1", "sqlite"],
+    ["https://vals.example.com/hamlet/std/blob", "blob"],
+    ["/std/blob", "blob"],
+    ["../../std/sqlite.ts", "sqlite"],
+    ["https://esm.town/v/std/blob", "blob"],
+    ["https://esm.town/v/@std/blob", "blob"],
+    ["https://esm.town/v/std/blob@12", "blob"],
+    ["https://esm.town/v/std/sqlite?v=4", "sqlite"],
+    ["https://esm.town/v/std/sqlite/main.ts", "sqlite"],
+    ["https://esm.town/v/std/sqlite/global.ts", "sqlite"],
+    ["https://esm.town/v/std/blob@14-main/main.tsx", "blob"],
+    ["https://esm.town/std/blob", "blob"],
+  ] as const
+  test.each(accepted)("understands %s", (specifier, name) => {
+    const found = findStandardModule(specifier, from, hosts)
+    expect(found).toEqual({ name, url: new URL(specifier, from).href })
+    // What is the standard library is no val.
+    expect(parseImportAddress(specifier, hosts, { username: "ada", name: "main" })).toBeUndefined()
+  })
+
+  const refused = [
+    "",
+    "blob",
+    "std/blob",
+    "@std/blob",
+    "jsr:@std/blob",
+    "npm:std/blob",
+    "./std/blob",
+    "./blob",
+    "/blob",
+    "/std/",
+    "/std/blob/",
+    "/std/blob.js",
+    "/std/blobs",
+    "/std/BLOB",
+    "/std/email",
+    "/std%2fblob",
+    "/x/std/blob",
+    "http://localhost:8081/std/blob",
+    "https://localhost:8080/std/blob",
+    "http://ada@localhost:8080/std/blob",
+    "https://vals.example.com/std/blob",
+    "https://vals.example.com/hamlet2/std/blob",
+    "http://esm.town/v/std/blob",
+    "https://esm.town/v/std/email",
+    "https://esm.town/v/std/blob/other.ts",
+    "https://esm.town/v/std/blob/main.ts/x",
+    "https://esm.town.example.com/v/std/blob",
+    "https://esm.sh/v/std/blob",
+  ]
+  test.each(refused)("has nothing for %s", (specifier) => {
+    expect(findStandardModule(specifier, from, hosts)).toBeUndefined()
+  })
+
+  test("leaves a user who is called std their vals", () => {
+    const address = { username: "std", name: "blob", version: null }
+    for (const specifier of ["http://localhost:8080/v/std/blob", "/v/std/blob", "../std/blob"]) {
+      expect(findStandardModule(specifier, from, hosts)).toBeUndefined()
+      expect(parseImportAddress(specifier, hosts, { username: "ada", name: "main" })).toEqual(address)
+    }
+    expect(parseImportAddress("https://esm.town/v/std/email", hosts)).toEqual({ ...address, name: "email" })
+  })
+
+  test("leaves out what runtimes leave out", () => {
+    expect(findStandardModule("/std/blob?a#b", from, hosts)?.url).toBe("http://localhost:8080/std/blob?a")
+  })
+})
+
+describe("listStandardModules", () => {
+  const list = (...modules: (readonly [url: string, code: string])[]) =>
+    listStandardModules(
+      modules.map(([url, code]) => ({ url, code })),
+      hosts,
+      sources,
+    )
+
+  test("gives each module under every address that the code writes", () => {
+    const code = `import { blob } from "https://esm.town/v/std/blob?v=3"
+      import sqlite from '/std/sqlite'
+      export * from "../../std/blob.ts"
+      const later = await import(\`http://localhost:8080/std/sqlite.ts\`)
+      import again from "/std/sqlite"`
+    expect(list([from, code])).toEqual([
+      { url: "https://esm.town/v/std/blob?v=3", code: sources.blob },
+      { url: "http://localhost:8080/std/sqlite", code: sources.sqlite },
+      { url: "http://localhost:8080/std/blob.ts", code: sources.blob },
+      { url: "http://localhost:8080/std/sqlite.ts", code: sources.sqlite },
+    ])
+  })
+
+  test("reads a relative address from where the module is", () => {
+    const found = list(
+      [from, 'import "/std/blob"'],
+      ["https://esm.town/v/bob/lib", 'import "/std/blob"'],
+      ["https://other.test/x", 'import "/std/blob"'],
+    )
+    expect(found.map(({ url }) => url)).toEqual(["http://localhost:8080/std/blob", "https://esm.town/std/blob"])
+  })
+
+  test("finds nothing where nothing is named", () => {
+    expect(list([from, "// see https://esm.town/v/std/blob for more\nconst std = blob"], [from, 'import "std/blob"'])).toEqual([])
+  })
+
+  test("has an end, whatever the code is made of", () => {
+    const many = Array.from({ length: 5_000 }, (_, index) => `import "/std/blob?${index}"`).join("\n")
+    expect(list([from, many])).toHaveLength(50)
+    for (const unit of ['"', '"std/blob', "std/blob", `"${"x".repeat(400)}std/`, '"/std/blob?', "`\\std/blob"]) {
+      expect(list([from, unit.repeat(Math.ceil(256_000 / unit.length))]).length).toBeLessThanOrEqual(1)
+    }
+  })
+})

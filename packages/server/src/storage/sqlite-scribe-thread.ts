@@ -1,0 +1,34 @@
+import { parentPort, workerData } from "node:worker_threads"
+import { type RunValues, runScript } from "./database.ts"
+import { recordRuns } from "./record-runs.ts"
+import { connect } from "./sqlite-connect.ts"
+import type { ScribeAnswer, ScribeOrders } from "./sqlite-scribe.ts"
+
+// The thread of a scribe. What it is told is the JSON of a batch, which costs less to pass on than objects do, or nothing when it is to end.
+const orders = workerData as ScribeOrders
+const connection = connect(orders.path, orders, false)
+const say = (answer: ScribeAnswer) => parentPort?.postMessage(answer)
+
+parentPort?.on("message", (message: string) => {
+  if (message !== "") return say(record(JSON.parse(message) as readonly RunValues[]) ? "written" : "failed")
+  connection.stop()
+  say("closed")
+})
+say("ready")
+
+function record(runs: readonly RunValues[]): boolean {
+  try {
+    connection.command("begin immediate")
+    runScript(
+      () => recordRuns(runs),
+      (statement) => connection.run(statement),
+      new Map(),
+    )
+    connection.command("commit")
+    return true
+  } catch {
+    // Another process writes, or there is something wrong with the runs or the disk.
+    if (connection.isInTransaction) connection.command("rollback")
+    return false
+  }
+}

@@ -1,0 +1,315 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { sql } from "../../src/storage/sql.ts"
+import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
+import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
+import { FakeResolver } from "../support/fake-resolver.ts"
+import type { ValView } from "./suite.ts"
+
+describeEachDatabase("vals with packages", (open) => {
+  let database: TestDatabase
+  let shared: OpenDatabase
+  let api: TestApi
+  let resolver: FakeResolver
+  let ada: TestUser
+  let bob: TestUser
+
+  beforeAll(async () => {
+    database = await open()
+    shared = async () => ({ ...database, close: async () => {} })
+    resolver = new FakeResolver()
+    api = await openApi(shared, {}, { resolver })
+    ada = await api.addUser("ada")
+    bob = await api.addUser("bob")
+  })
+  afterAll(() => api.close())
+
+  let names = 0
+  const save = async (code: string, fields: object = {}, as = ada, on = api): Promise<ValView> => {
+    names += 1
+    const body = { name: `v${names}`, code, privacy: "public", ...fields }
+    return expectStatus(await on.call("PUT", "/v1/vals", { as, body }), 200).json
+  }
+  const run = async ({ id }: ValView, body: object = {}, on = api, as = ada) =>
+    expectStatus(await on.call("POST", `/v1/vals/${id}/runs`, { as, body }), 200).json
+  const resultOf = async (code: string) => {
+    const { returnValue, error } = await run(await save(code))
+    return error ?? returnValue
+  }
+  const lockOf = async ({ id, version }: ValView) => (await api.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).json
+  const whenSettled = async (val: ValView) => {
+    while ((await lockOf(val)).state === "pending") await Bun.sleep(2)
+  }
+
+  describe("import", () => {
+    test("what their packages export, in every way there is", async () => {
+      resolver.packages.set("npm:a", {
+        code: `(() => { class Thing { name = "thing" } return { default: (x) => 2 * x, Thing, "odd name": 3, delete: 4 } })()`,
+        exports: ["default", "Thing", "odd name", "delete"],
+      })
+      const code = `import double, { Thing, "odd name" as odd, delete as remove } from "npm:a"
+        import * as all from 'npm:a'
+        export { Thing as Again } from "npm:a"
+        export default async (): Promise<unknown> => {
+          const later = await import(\`npm:a\`)
+          return [double(4), new Thing().name, odd, remove, Object.keys(all).sort(), later.Thing === Thing, later.default(1)]
+        }`
+      expect(await resultOf(code)).toEqual([8, "thing", 3, 4, ["Thing", "default", "delete", "odd name"], true, 2])
+    })
+
+    test("a package once, whoever imports it how often", async () => {
+      resolver.packages.set("npm:counter", {
+        code: "(globalThis.times = (globalThis.times ?? 0) + 1, { default: globalThis.times })",
+        exports: ["default"],
+      })
+      const code = `import a from "npm:counter"; import { default as b } from "npm:counter"
+        export default async () => [a, b, (await import("npm:counter")).default, globalThis.times]`
+      expect(await resultOf(code)).toEqual([1, 1, 1, 1])
+    })
+
+    test("the source of JSX", async () => {
+      resolver.packages.set("npm:view/jsx-runtime", { code: "({ jsx: (tag, props) => [tag, props] })", exports: ["jsx"] })
+      expect(await resultOf("/** @jsxImportSource npm:view */\nexport default () => <p>hi</p>")).toEqual(["p", { children: "hi" }])
+    })
+
+    test("packages and vals with packages of their own, each as its own lock says", async () => {
+      resolver.add("npm:v", "one")
+      const lib = await save(`export { value } from "npm:v"`)
+      await whenSettled(lib)
+      resolver.add("npm:v", "two")
+      const main = await save(
+        `import { value } from "npm:v"; import * as lib from "./${lib.name}"; export default () => [value, lib.value]`,
+      )
+      expect((await run(main)).returnValue).toEqual(["two", "one"])
+      // One's own vals are imported as they are now.
+      resolver.add("npm:v", "three")
+      await save(`export { value } from "npm:v" // again`, { name: lib.name })
+      expect((await run(main)).returnValue).toEqual(["two", "three"])
+    })
+
+    test("other people's vals with the packages that they had", async () => {
+      resolver.add("npm:w", "old")
+      const theirs = await save(`export { value } from "npm:w"`, {}, bob)
+      const mine = await save(`import { value } from "${testBaseUrl}/v/bob/${theirs.name}"; export default () => value`)
+      resolver.add("npm:w", "new")
+      await save(`export { value } from "npm:w" // again`, { name: theirs.name }, bob)
+      expect((await run(mine)).returnValue).toBe("old")
+      expect((await run(await save(`${mine.code} // again`, { name: mine.name }))).returnValue).toBe("new")
+    })
+  })
+
+  test("run the same after the registry has changed, on every node, and so does each version", async () => {
+    resolver.add("npm:moving", 1)
+    const code = (number: number) => `import value from "npm:moving"; export default () => value // ${number}`
+    const val = await save(code(1))
+    expect((await run(val)).returnValue).toBe(1)
+    resolver.add("npm:moving", 2)
+    expect((await run(await save(code(2), { name: val.name }))).returnValue).toBe(2)
+    resolver.packages.delete("npm:moving")
+    const other = await openApi(shared, {}, { resolver: new FakeResolver() })
+    expect((await run(val, { version: 1 }, other)).returnValue).toBe(1)
+    expect((await run(val, {}, other)).returnValue).toBe(2)
+    await other.close()
+  })
+
+  describe("whose packages are not there", () => {
+    test("fail when they need them, and say where and why", async () => {
+      const error = await resultOf(`import fs from "node:fs"\nimport { x, type Y } from "npm:nope"\nexport default () => x`)
+      const message = 'Cannot import "npm:nope": there is no such package'
+      expect(error).toEqual({ name: "TypeError", message, stack: `TypeError: ${message}\n    at ada/v${names}.tsx:2:27` })
+    })
+
+    test("run with those that are", async () => {
+      resolver.add("npm:there", "there")
+      const code = `import { value } from "npm:there"
+        export default async () => [value, await import("npm:nope").catch((error) => error instanceof TypeError && error.message)]`
+      expect(await resultOf(code)).toEqual(["there", 'Cannot import "npm:nope": there is no such package'])
+    })
+
+    test("run with them when they have been fetched after all", async () => {
+      const val = await save(`import { value } from "npm:late"; export default () => value`)
+      expect((await run(val)).error.message).toContain("npm:late")
+      resolver.add("npm:late", "at last")
+      expectStatus(await api.call("POST", `/v1/vals/${val.id}/versions/1/lock`, { as: ada }), 202)
+      expect((await run(val)).returnValue).toBe("at last")
+    })
+  })
+
+  test("have their errors on the lines where they are", async () => {
+    resolver.add("npm:a-package-with-a-longer-name", 1)
+    const code = `import x from "npm:a-package-with-a-longer-name"; export const y = x
+export default () => {
+  throw new Error("here")
+}`
+    const error = await resultOf(code)
+    expect(error).toMatchObject({ message: "here", stack: expect.stringMatching(/^Error: here\n {4}at .*ada\/v\d+\.tsx:3:9\)?$/m) })
+  })
+
+  test("tell errors of packages by the file of packages", async () => {
+    resolver.packages.set("npm:thrower", { code: `({ fail() { throw new RangeError("in a package") } })`, exports: ["fail"] })
+    const { stack } = await resultOf(`import { fail } from "npm:thrower"\nexport default () => fail()`)
+    expect(stack.split("\n")).toEqual([
+      "RangeError: in a package",
+      expect.stringMatching(/^ {4}at .*packages\.js:\d+:\d+\)?$/),
+      expect.stringMatching(/^ {4}at .*ada\/v\d+\.tsx:2:\d+\)?$/),
+    ])
+  })
+
+  test("are served at their addresses as they were written", async () => {
+    resolver.add("npm:served", 1)
+    const val = await save(`import x from "npm:served"; export default x`)
+    await whenSettled(val)
+    for (const address of [`/v/ada/${val.name}`, `/v/ada/${val.name}@1`]) expect((await api.call("GET", address)).text).toBe(val.code)
+  })
+
+  test("answer at their web addresses", async () => {
+    resolver.add("npm:greeting", "hello")
+    const val = await save(`import { value } from "npm:greeting"; export default () => new Response(value)`, { type: "http" })
+    const visit = async () => {
+      const request = new Request(`http://ada-${val.name}.hamlet.test/`, { headers: { host: `ada-${val.name}.hamlet.test` } })
+      return (
+        await api.hamlet.gateway.fetch(request, { address: () => "127.0.0.1", timeout: () => {}, upgrade: () => false } as never)
+      )?.text()
+    }
+    expect([await visit(), await visit()]).toEqual(["hello", "hello"])
+  })
+
+  describe("that are still being fetched", () => {
+    test("wait for it", async () => {
+      const gate = Promise.withResolvers<void>()
+      resolver.add("npm:slow", "worth it")
+      resolver.gate = gate.promise
+      const asked = resolver.asked.length
+      const val = await save(`import { value } from "npm:slow"; export default () => value`)
+      const runs = Promise.all([run(val), run(val)])
+      while (resolver.asked.length === asked) await Bun.sleep(1)
+      resolver.gate = undefined
+      gate.resolve()
+      for (const { returnValue } of await runs) expect(returnValue).toBe("worth it")
+    })
+
+    test("wait for another node that does it", async () => {
+      const [gate, theirs] = [Promise.withResolvers<void>(), new FakeResolver()]
+      theirs.add("npm:elsewhere", "fetched elsewhere")
+      theirs.gate = gate.promise
+      const other = await openApi(shared, {}, { resolver: theirs })
+      const val = await save(`import { value } from "npm:elsewhere"; export default () => value`, {}, ada, other)
+      while (theirs.asked.length === 0) await Bun.sleep(1)
+      const running = run(val)
+      gate.resolve()
+      expect((await running).returnValue).toBe("fetched elsewhere")
+      await other.close()
+    })
+
+    test("fail when it takes too long, and run later", async () => {
+      const [gate, slow] = [Promise.withResolvers<void>(), new FakeResolver()]
+      slow.gate = gate.promise
+      slow.add("npm:slow", 1)
+      const other = await openApi(shared, { HAMLET_RUN_SECONDS_MAX: "1" }, { resolver: slow })
+      const val = await save(`import { value } from "npm:slow"; export default () => value // too slow`, {}, ada, other)
+      while (slow.asked.length === 0) await Bun.sleep(1)
+      const answer = expectStatus(await other.call("POST", `/v1/vals/${val.id}/runs`, { as: ada }), 503)
+      const message = "Cannot run the val: the packages of this version are still being fetched"
+      expect(answer.json).toMatchObject({ code: "packages_pending", message })
+      expect(answer.headers.get("retry-after")).toBe("1")
+      const [{ status, error }] = (await other.call("GET", `/v1/vals/${val.id}/runs`, { as: ada })).json.data
+      expect([status, error]).toEqual(["failed", { name: "packages_pending", message }])
+      gate.resolve()
+      await whenSettled(val)
+      expect((await run(val, {}, other)).returnValue).toBe(1)
+      await other.close()
+    })
+  })
+
+  describe("as programs", () => {
+    const programs = () => api.hamlet.deps.programs
+    const find = async ({ id, version }: ValView) => {
+      const val = await api.hamlet.deps.versions.find(id, version)
+      if (!val) throw new Error("the val is gone")
+      return val
+    }
+
+    test("are known at once when they have been asked for before and import no vals", async () => {
+      resolver.add("npm:known", 1)
+      const saved = await save(`import "npm:known"`)
+      await whenSettled(saved)
+      const [val, of] = [await find(saved), programs()]
+      const first = await of.of(val, ada.id)
+      const second = of.of(await find(saved), ada.id)
+      expect(second).not.toBeInstanceOf(Promise)
+      expect((await second).key).toBe(first.key)
+      expect(of.of(val, bob.id)).not.toBeInstanceOf(Promise)
+      const plain = await find(await save("export default 1"))
+      expect(of.of(plain, ada.id)).not.toBeInstanceOf(Promise)
+    })
+
+    test("are others when their packages, or those of what they import, are others", async () => {
+      const lib = await save(`export * from "npm:unknown"`)
+      const main = await save(`import "./${lib.name}"; import "npm:missing"`)
+      await Promise.all([whenSettled(lib), whenSettled(main)])
+      const of = programs()
+      const keyOf = async () => (await of.of(await find(main), ada.id)).key
+      const keys = [await keyOf(), await keyOf()]
+      expect(keys[0]).toBe(keys[1] as string)
+      for (const val of [lib, main]) {
+        await Bun.sleep(2)
+        expectStatus(await api.call("POST", `/v1/vals/${val.id}/versions/1/lock`, { as: ada }), 202)
+        await whenSettled(val)
+        keys.push(await keyOf())
+      }
+      expect(new Set(keys).size).toBe(3)
+      const { whenFetched } = await of.of(await find(main), ada.id)
+      expect(whenFetched).toBeUndefined()
+    })
+
+    test("have what may not be there in time, and hold no process until it is", async () => {
+      const gate = Promise.withResolvers<void>()
+      resolver.gate = gate.promise
+      const asked = resolver.asked.length
+      const saved = await save(`import "npm:known" // pending`)
+      while (resolver.asked.length === asked) await Bun.sleep(1)
+      const program = await programs().of(await find(saved), ada.id)
+      const fetched = program.whenFetched?.().then(() => "fetched")
+      expect(await Promise.race([fetched, Bun.sleep(0).then(() => "not yet")])).toBe("not yet")
+      resolver.gate = undefined
+      gate.resolve()
+      expect(await fetched).toBe("fetched")
+      const { bundles, end } = await program.load()
+      end()
+      expect(bundles).toHaveLength(1)
+    })
+  })
+})
+
+describeEachDatabase("vals from before there were packages", (open) => {
+  test("get theirs when they are run, if they import any", async () => {
+    const database = await open()
+    const dayMs = 86_400_000
+    await database.db.write(function* () {
+      yield sql`update schema_migrations set applied_at = applied_at - ${dayMs} where version = 1`
+    })
+    const resolver = new FakeResolver()
+    resolver.add("npm:old", "not too late")
+    const api = await openApi(async () => ({ ...database, close: async () => {} }), {}, { resolver })
+    const { token } = await api.addUser("ada")
+    const save = async (name: string, code: string): Promise<ValView> =>
+      expectStatus(await api.call("PUT", "/v1/vals", { as: token, body: { name, code } }), 200).json
+    const resultOf = async ({ id }: ValView) => (await api.call("POST", `/v1/vals/${id}/runs`, { as: token })).json.returnValue
+    const lib = await save("lib", `export { value } from "npm:old"`)
+    const main = await save("main", `import { value } from "./lib"; import fs from "node:fs"; export default () => value + typeof fs`)
+    const other = await save("other", `import { value } from "npm:old"; export default () => value`)
+    while ((await database.db.read(sql`select val_id from locks where state = 'pending'`)).length > 0) await Bun.sleep(1)
+    await database.db.write(function* () {
+      yield sql`delete from locks where val_id in (${lib.id}, ${other.id})`
+    })
+    const lockOf = async (val: ValView) => (await api.call("GET", `/v1/vals/${val.id}/versions/1/lock`, { as: token })).json.state
+    expect(await lockOf(lib)).toBe("none")
+
+    expect(await resultOf(main)).toBe("not too lateobject")
+
+    expect([await lockOf(lib), await lockOf(main)]).toEqual(["ready", "none"])
+    // Or when somebody asks for it.
+    expect(expectStatus(await api.call("POST", `/v1/vals/${other.id}/versions/1/lock`, { as: token }), 202).json.state).toBe("pending")
+    expect(await resultOf(other)).toBe("not too late")
+    await api.close()
+  })
+})

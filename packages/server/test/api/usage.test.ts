@@ -1,0 +1,168 @@
+import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
+import { expectStatus, type TestUser } from "../support/api.ts"
+import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+
+const runsMax = 3
+const requestsMax = 4
+const answer = "export default () => 42"
+const hang = 'export default () => { console.log("here"); return new Promise(() => {}) }'
+
+const usageOf = async ({ call }: ApiSuite, as: TestUser) => expectStatus(await call("GET", "/v1/me/usage", { as }), 200).json
+
+describeApi("GET /v1/me/usage", (suite) => {
+  const { call, person, val } = suite
+
+  test("says all, and where there is no limit null, to somebody who has used nothing", async () => {
+    expect(await usageOf(suite, await person())).toEqual({
+      countedSince: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      runs: { lastMinute: 0, sinceStart: 0, perMinuteMax: null, atOnce: 0, atOnceMax: 1024 },
+      egress: { bytesLastMinute: 0, bytesSinceStart: 0, bytesPerMinuteMax: null },
+      storage: { requestsLastMinute: 0, requestsSinceStart: 0, requestsPerMinuteMax: null },
+      blobs: { count: 0, bytes: 0, bytesMax: 1024 ** 3 },
+      sqlite: suite.database.path === undefined ? null : { bytes: 0, bytesMax: 256 * 1024 ** 2 },
+    })
+  })
+
+  test("counts runs for whose account they are on", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const { id } = await val(ada, { code: answer })
+    for (const as of [ada, bob, bob]) expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as }), 200)
+    expect((await usageOf(suite, ada)).runs).toMatchObject({ lastMinute: 1, sinceStart: 1 })
+    expect((await usageOf(suite, bob)).runs).toMatchObject({ lastMinute: 2, sinceStart: 2 })
+  })
+
+  test("counts the runs that go on", async () => {
+    const ada = await person()
+    const { id } = await val(ada, { code: hang })
+    const started = expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada, headers: { prefer: "respond-async" } }), 202).json
+    expect((await usageOf(suite, ada)).runs.atOnce).toBe(1)
+    expectStatus(await call("POST", `/v1/runs/${started.id}/cancel`, { as: ada }), 200)
+    while ((await call("GET", `/v1/runs/${started.id}`, { as: ada })).json.runEndAt === null) await Bun.sleep(5)
+    expect((await usageOf(suite, ada)).runs.atOnce).toBe(0)
+  })
+
+  test("counts requests to storage, and what is stored", async () => {
+    const ada = await person()
+    expectStatus(await call("POST", "/v1/blob/a", { as: ada, body: "12345" }), 201)
+    expectStatus(await call("POST", "/v1/blob/b", { as: ada, body: "é" }), 201)
+    expectStatus(await call("POST", "/v1/blob/a", { as: ada, body: "1" }), 201)
+    expectStatus(await call("GET", "/v1/blob/none", { as: ada }), 404)
+    expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
+    expect(await usageOf(suite, ada)).toMatchObject({
+      storage: { requestsLastMinute: 4, requestsSinceStart: 4 },
+      blobs: { count: 2, bytes: 3 },
+    })
+  })
+
+  test("knows the size of the database", async () => {
+    if (suite.database.path === undefined) return
+    const ada = await person()
+    expectStatus(await call("POST", "/v1/sqlite/execute", { as: ada, body: { statement: "create table t (a)" } }), 200)
+    const { sqlite, storage } = await usageOf(suite, ada)
+    expect(sqlite.bytes).toBeGreaterThan(0)
+    expect(storage.requestsLastMinute).toBe(1)
+  })
+
+  test("forgets the last minute when it is over, and not what was before", async () => {
+    const ada = await person()
+    const { id } = await val(ada, { code: answer })
+    expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200)
+    const now = Date.now()
+    try {
+      setSystemTime(new Date(now + 60_000))
+      expect((await usageOf(suite, ada)).runs).toMatchObject({ lastMinute: 0, sinceStart: 1 })
+    } finally {
+      setSystemTime()
+    }
+  })
+})
+
+describeApi(
+  "allowances",
+  (suite) => {
+    afterEach(() => void setSystemTime())
+    describe("HAMLET_RUNS_PER_MINUTE", () => defineRuns(suite))
+    describe("HAMLET_STORAGE_REQUESTS_PER_MINUTE", () => defineRequests(suite))
+  },
+  { HAMLET_RUNS_PER_MINUTE: String(runsMax), HAMLET_STORAGE_REQUESTS_PER_MINUTE: String(requestsMax), HAMLET_EGRESS_MB_PER_MINUTE: "5" },
+)
+
+function defineRuns(suite: ApiSuite): void {
+  const { call, person, val } = suite
+
+  test("lets an account have so many runs, and says of the next when to come again", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const { id, name } = await val(ada, { code: answer })
+    for (let count = 0; count < runsMax; count += 1) expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: bob }), 200)
+    const refused = await call("POST", `/v1/vals/${id}/runs`, { as: bob })
+    expect(refusalOf(refused)).toEqual([429, "rate_limited"])
+    expect(refused.json.message).toStartWith("Cannot run the val: the account has had all of its runs for this minute; try again in ")
+    const seconds = Number(refused.headers.get("retry-after"))
+    expect(seconds).toBeGreaterThanOrEqual(1)
+    expect(seconds).toBeLessThanOrEqual(60 / runsMax)
+    expect(refused.headers.get("x-should-retry")).toBeNull()
+    expect(refusalOf(await call("GET", `/v1/run/${ada.username}.${name}`, { as: bob }))).toEqual([429, "rate_limited"])
+    // Nothing was begun, and the owner of the val has all of theirs.
+    expect((await call("GET", "/v1/me/runs", { as: bob })).json.data).toHaveLength(runsMax)
+    expectStatus(await call("GET", `/v1/run/${ada.username}.${name}`, { as: ada }), 200)
+    expect((await usageOf(suite, bob)).runs).toMatchObject({ lastMinute: runsMax, perMinuteMax: runsMax })
+  })
+
+  test("lets the next one begin after as many seconds as it said", async () => {
+    const ada = await person()
+    const { id } = await val(ada, { code: answer })
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    for (let count = 0; count < runsMax; count += 1) expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200)
+    const seconds = Number(expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 429).headers.get("retry-after"))
+    setSystemTime(new Date(start + seconds * 1000))
+    expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200)
+    expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 429)
+  })
+
+  test("counts a replay like any other run", async () => {
+    const ada = await person()
+    const { id } = await val(ada, { code: answer })
+    const first = expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200).json
+    for (let count = 1; count < runsMax; count += 1) expectStatus(await call("POST", `/v1/runs/${first.id}/replay`, { as: ada }), 200)
+    expect(refusalOf(await call("POST", `/v1/runs/${first.id}/replay`, { as: ada }))).toEqual([429, "rate_limited"])
+  })
+}
+
+function defineRequests(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  test("lets a user ask so often for blobs and SQLite together, whatever becomes of it, and for everything else as often as they like", async () => {
+    const [ada, bob] = [await person(), await person()]
+    expectStatus(await call("POST", "/v1/blob/a", { as: ada, body: "1" }), 201)
+    expectStatus(await call("GET", "/v1/blob", { as: ada }), 200)
+    expectStatus(await call("GET", "/v1/blob/none", { as: ada }), 404)
+    await call("POST", "/v1/sqlite/execute", { as: ada, body: { statement: "select 1" } })
+    for (const [method, path, body] of [
+      ["GET", "/v1/blob/a", undefined],
+      ["DELETE", "/v1/blob/a", undefined],
+      ["POST", "/v1/blob/b", "1"],
+      ["POST", "/v1/sqlite/batch", { statements: ["select 1"] }],
+    ] as const) {
+      const refused = await call(method, path, { as: ada, body })
+      expect(refusalOf(refused)).toEqual([429, "rate_limited"])
+      expect(refused.json.message).toContain("requests to them for this minute")
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1)
+    }
+    expectStatus(await call("GET", "/v1/blob", { as: bob }), 200)
+    expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
+    expect(await usageOf(suite, ada)).toMatchObject({
+      storage: { requestsLastMinute: requestsMax, requestsPerMinuteMax: requestsMax },
+      egress: { bytesPerMinuteMax: 5 * 1024 ** 2 },
+      blobs: { count: 1, bytes: 1 },
+    })
+  })
+
+  test("does not count who is refused for want of a token or of a scope", async () => {
+    const ada = await person()
+    const scopes = ["user:write"]
+    const weak = expectStatus(await call("POST", "/v1/me/tokens", { as: ada, body: { name: "weak", scopes } }), 200).json
+    for (let count = 0; count < requestsMax + 1; count += 1) expectStatus(await call("GET", "/v1/blob", { as: weak.token }), 403)
+    expect((await usageOf(suite, ada)).storage.requestsLastMinute).toBe(0)
+  })
+}

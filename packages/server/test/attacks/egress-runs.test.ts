@@ -1,0 +1,92 @@
+import { afterAll, expect } from "bun:test"
+import { OutsideServer } from "./support/outside-server.ts"
+import { createPuppet } from "./support/puppet.ts"
+import { describeVillage, probe } from "./support/test-village.ts"
+import { waitUntil } from "./support/wait.ts"
+
+const outside = await OutsideServer.listen()
+const up = `localhost:${outside.port}`
+afterAll(() => outside.stop())
+
+/** A run that a visitor has started, and the 15 of the longest chain. */
+const runsMax = 16
+/** Several times as long as a val takes to call itself again. */
+const silentLooks = 40
+
+/** Ways in which a val calls itself, when its answer is over and nobody waits for anything, so that nobody would ever stop it. */
+const chains: Readonly<Record<string, string>> = {
+  "by fetch": "fetch(url).catch(() => {})",
+  "by EventSource, which says nothing of its run": "const source = new EventSource(url); source.onerror = () => source.close()",
+  "by WebSocket": "new WebSocket(url).onerror = () => {}",
+  "in a worker, which says nothing of its run":
+    'const worker = new Worker("data:application/javascript,fetch(" + JSON.stringify(url) + ").finally(() => self.close())", { type: "module" }); worker.onerror = (event) => event.preventDefault()',
+  "on behalf of its first run": "tasks.push(() => fetch(url).catch(() => {})); wake()",
+  "out of the context of any run": "Deno[Deno.internal].core.setAsyncContext(undefined); fetch(url).catch(() => {})",
+  "through the API": `fetch(Deno.env.get("HAMLET_URL") + "/v1/vals", { headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }).then(() => fetch(url)).catch(() => {})`,
+}
+
+describeVillage("what a val tries with its runs", { HAMLET_EGRESS_ALLOW: up, HAMLET_ADDRESS_HEADER: "x-forwarded-for" }, (village) => {
+  for (const [index, [how, code]] of Object.entries(chains).entries())
+    probe(village, `a val tries to call itself for ever ${how}`, async (place) => {
+      const val = await place.save(place.bob, {
+        code: `const tasks = []
+let wake = () => {}
+let hasBegun = false
+const work = async () => { for (;;) { for (const task of tasks.splice(0)) task(); await new Promise((resolve) => { wake = resolve }) } }
+export default async function (request) {
+  await (await fetch("http://${up}/chain${index}.")).text()
+  // What this loop does is done in the name of the run that has begun it.
+  if (!hasBegun) void work()
+  hasBegun = true
+  const { url } = request
+  setTimeout(() => { ${code} }, 5)
+  return "fine"
+}`,
+      })
+      expect((await place.visit(val)).text).toBe("fine")
+      const count = () => outside.seen(`/chain${index}.`).length
+      let [looks, last] = [0, 0]
+      await waitUntil(() => {
+        looks = count() === last ? looks + 1 : 0
+        last = count()
+        return looks >= silentLooks || last > runsMax
+      })
+      // It would not be one that goes on if it did not even begin.
+      expect(last).toBeGreaterThan(1)
+      expect(last).toBeLessThanOrEqual(runsMax)
+    })
+
+  probe(village, "a val tries to be taken for a visitor with another address", async (place) => {
+    const seer = await place.save(place.ada, { code: `export default (request) => Object.fromEntries(request.headers)` })
+    const puppet = await createPuppet(place)
+    const { got } = await puppet.act(
+      `return await (await fetch("http://${seer.host}/", { headers: { "x-forwarded-for": "6.6.6.6", "X-Forwarded-Host": "forged", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" } })).json()`,
+    )
+    expect(got).toMatchObject({ "x-forwarded-for": expect.stringMatching(/^(127\.0\.0\.1|::1)$/), "x-forwarded-host": seer.host })
+    expect(JSON.stringify(got)).not.toContain("6.6.6.6")
+  })
+
+  probe(village, "a val tries to write its secrets into the record of its run", async (place) => {
+    const carol = await place.addVillager("carol")
+    const secrets = { PLAIN: "SECRETVALUE", ODD: "se cret/va+lue&ü" }
+    for (const [name, value] of Object.entries(secrets)) await place.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body: { value } })
+    const puppet = await createPuppet(place, carol)
+    const { runId } = await puppet.act(`for (const value of [Deno.env.get("PLAIN"), Deno.env.get("ODD")])
+      for (const [url, init] of [
+        ["http://10.0.0.1/" + value],
+        ["http://10.0.0.1/" + encodeURIComponent(value)],
+        ["http://10.0.0.1/?" + new URLSearchParams({ value })],
+        ["http://10.0.0.1/?value=" + [...new TextEncoder().encode(value)].map((byte) => "%" + byte.toString(16).padStart(2, "0")).join("")],
+        ["http://10.0.0.1/", { method: value }],
+        ["http://" + value + ".invalid:99999/"],
+      ]) await fetch(url, init).catch(() => {})`)
+    const run = await place.endedRun(runId, carol)
+    expect(run.egress.list.length).toBe(9)
+    const texts = run.egress.list.flatMap(({ url, method }: { url: string; method: string }) => [url, method])
+    for (const value of Object.values(secrets))
+      expect(texts.filter((text: string) => text.includes(value) || decodeURIComponent(text.replaceAll("+", " ")).includes(value))).toEqual(
+        [],
+      )
+    expect(texts.filter((text: string) => text.includes("[secret PLAIN]")).length).toBe(5)
+  })
+})

@@ -1,0 +1,100 @@
+/** One answer of the name server: an address of either kind, or another name whose addresses follow. */
+export type NameRecord = { readonly address: string } | { readonly alias: string }
+
+/** What a name is this time; `query` counts the questions for it, of this type, from 0. Undefined when it is to stay without an answer. */
+export type Zone = (name: string, type: "A" | "AAAA", query: number) => readonly NameRecord[] | undefined
+
+const types: Readonly<Record<number, "A" | "AAAA">> = { 1: "A", 28: "AAAA" }
+const headBytes = 12
+
+/** A name server that changes its mind: as little of the DNS as it takes to lie. Whatever it says holds for no time at all. */
+export class NameServer {
+  /** How often it was asked, by name and type. */
+  readonly queries = new Map<string, number>()
+  readonly #zone: Zone
+  #socket: Bun.udp.Socket<"buffer"> | undefined
+
+  private constructor(zone: Zone) {
+    this.#zone = zone
+  }
+
+  static async listen(address: string, zone: Zone): Promise<NameServer> {
+    const server = new NameServer(zone)
+    server.#socket = await Bun.udpSocket({
+      hostname: address,
+      port: 53,
+      socket: {
+        data(socket, question, port, from) {
+          const answer = server.#answer(question)
+          if (answer) socket.send(answer, port, from)
+        },
+      },
+    })
+    return server
+  }
+
+  stop(): void {
+    this.#socket?.close()
+  }
+
+  #answer(question: Buffer): Buffer | undefined {
+    const { name, end } = readName(question)
+    const type = types[question.readUInt16BE(end)]
+    const key = `${name} ${type}`
+    const query = this.queries.get(key) ?? 0
+    this.queries.set(key, query + 1)
+    const found = type === undefined ? [] : this.#zone(name, type, query)
+    if (!found) return undefined
+    const records = toRecords(found, name, type ?? "A")
+    const head = Buffer.from(question.subarray(0, headBytes))
+    head.writeUInt16BE(0x8180, 2)
+    for (const [at, count] of [1, records.length, 0, 0].entries()) head.writeUInt16BE(count, 4 + 2 * at)
+    return Buffer.concat([head, question.subarray(headBytes, end + 4), ...records])
+  }
+}
+
+function readName(question: Buffer): { readonly name: string; readonly end: number } {
+  const labels: string[] = []
+  let at = headBytes
+  for (let length = question[at++] ?? 0; length > 0; length = question[at++] ?? 0) {
+    labels.push(question.toString("latin1", at, at + length).toLowerCase())
+    at += length
+  }
+  return { name: labels.join("."), end: at }
+}
+
+/** Records behind an alias are those of the alias. */
+function toRecords(found: readonly NameRecord[], name: string, type: "A" | "AAAA"): Buffer[] {
+  let owner = name
+  return found.map((record) => {
+    if ("address" in record) return toRecord(owner, type === "A" ? 1 : 28, toBytes(record.address))
+    const written = toRecord(owner, 5, writeName(record.alias))
+    owner = record.alias
+    return written
+  })
+}
+
+function toRecord(owner: string, type: number, data: Buffer): Buffer {
+  const fixed = Buffer.alloc(10)
+  fixed.writeUInt16BE(type, 0)
+  fixed.writeUInt16BE(1, 2)
+  fixed.writeUInt16BE(data.length, 8)
+  return Buffer.concat([writeName(owner), fixed, data])
+}
+
+function writeName(name: string): Buffer {
+  return Buffer.concat([...name.split(".").map((label) => Buffer.from([label.length, ...Buffer.from(label)])), Buffer.from([0])])
+}
+
+/** IPv6 is written out in full, with dots for IPv4 in the end if need be. */
+function toBytes(address: string): Buffer {
+  if (!address.includes(":")) return Buffer.from(address.split(".").map(Number))
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const [left = "", right] = canonical.split("::")
+  const parts = (text: string) => (text === "" ? [] : text.split(":").map((part) => Number.parseInt(part, 16)))
+  const [first, last] = [parts(left), parts(right ?? "")]
+  const all = [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last]
+  const bytes = Buffer.alloc(16)
+  for (const [index, part] of all.entries()) bytes.writeUInt16BE(part, 2 * index)
+  return bytes
+}

@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { createClient } from "@hamlet/contract/client"
+import { sql } from "../../src/storage/sql.ts"
+import { describeEachDatabase } from "../support/databases.ts"
+import { FakeBucket } from "../support/fake-bucket.ts"
+import { chosenToken, openStage } from "../support/stage.ts"
+
+const mega = 1024 ** 2
+
+const sizes = {
+  blobBytes: 200 * mega,
+  pieceBytes: mega,
+  /** What the server may grow by, at its peak: less than a blob, whose bytes it never has all at once. */
+  growthBytesMax: 120 * mega,
+}
+const timeoutMs = 180_000
+
+/** The settings with which such a blob may be stored. */
+const env = {
+  HAMLET_LOG_LEVEL: "none",
+  HAMLET_BLOB_BYTES_MAX: String(sizes.blobBytes),
+  HAMLET_ISOLATION: "deno",
+  HAMLET_PROCESSES_READY: "0",
+}
+
+/** A piece of a blob, different from every other. */
+function toPiece(number: number): Uint8Array {
+  return new Uint8Array(sizes.pieceBytes).fill(number % 251)
+}
+
+function toStream(): ReadableStream<Uint8Array> {
+  let number = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (number * sizes.pieceBytes >= sizes.blobBytes) controller.close()
+        else controller.enqueue(toPiece(number++))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** How much came, and whether it is what was sent. */
+async function check(body: ReadableStream<Uint8Array> | null): Promise<{ readonly bytes: number; readonly isSame: boolean }> {
+  let bytes = 0
+  let isSame = true
+  for await (const piece of body ?? []) {
+    for (const at of [0, piece.length - 1]) isSame &&= piece[at] === Math.floor((bytes + at) / sizes.pieceBytes) % 251
+    bytes += piece.length
+  }
+  return { bytes, isSame }
+}
+
+/** The most memory that a process has had. */
+function peakOf(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024
+}
+
+describeEachDatabase("hamlet serve, given a large blob,", (open) => {
+  test.each(["the database", "a bucket"])(
+    "passes it on to %s and back without ever having all of it",
+    async (place) => {
+      const bucket = new FakeBucket()
+      try {
+        await using stage = await openStage(open)
+        const { hamlet, baseUrl } = await stage.serve({ ...env, ...(place === "a bucket" ? { HAMLET_S3_URL: bucket.url } : {}) })
+        const client = createClient({ baseUrl, token: chosenToken, timeoutMs })
+        // What is used once is loaded before it is measured.
+        await client.putBlob({ key: "small", content: new Uint8Array(8 * mega) })
+        await (await client.getBlob({ key: "small" })).bytes()
+        const before = peakOf(hamlet.pid)
+
+        await client.putBlob({ key: "large", content: toStream() })
+        const came = await check((await client.getBlob({ key: "large" })).body)
+
+        expect(came).toEqual({ bytes: sizes.blobBytes, isSame: true })
+        expect(peakOf(hamlet.pid) - before).toBeLessThan(sizes.growthBytesMax)
+        expect(await client.listBlobs({ prefix: "large" })).toMatchObject([{ size: sizes.blobBytes }])
+        expect(bucket.files.size).toBe(place === "a bucket" ? 2 : 0)
+      } finally {
+        await bucket.stop()
+      }
+    },
+    timeoutMs,
+  )
+
+  test(
+    "and killed in the middle of it, has the one that was there before, and the next one cleans up",
+    async () => {
+      await using stage = await openStage(open)
+      const { hamlet, baseUrl } = await stage.serve(env)
+      const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
+      await client.putBlob({ key: "a", content: "old" })
+      const db = await stage.connect()
+      const countChunks = async () =>
+        Number((await db.read<{ count: unknown }>(sql`select count(*) as count from object_chunks`))[0]?.count)
+      const storing = client.putBlob({ key: "a", content: toStream() }).catch((error: unknown) => error)
+      while ((await countChunks()) < 10) await Bun.sleep(1)
+      hamlet.signal("SIGKILL")
+      await Promise.all([storing, hamlet.ended()])
+      expect(await db.read(sql`select size from objects where unused_since is null`)).toEqual([])
+      await db.write(function* () {
+        yield sql`update objects set unused_since = 1`
+      })
+
+      const next = await stage.serve(env)
+      const again = createClient({ baseUrl: next.baseUrl, token: chosenToken })
+      expect(await (await again.getBlob({ key: "a" })).text()).toBe("old")
+      while ((await countChunks()) > 0) await Bun.sleep(50)
+      await db.stop()
+    },
+    timeoutMs,
+  )
+})

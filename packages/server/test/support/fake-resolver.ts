@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto"
+import type { Bundle, DependencyResolver, LockedImport, ResolvedCode } from "../../src/domain/locks.ts"
+
+/** What there is under a specifier. */
+export interface FakePackage {
+  /** An expression of JavaScript that gives its namespace. */
+  readonly code: string
+  readonly exports: readonly string[]
+  readonly resolved?: string
+}
+
+/**
+ * A registry in the test. Unlike the real thing it reads code with a pattern, and it gives whatever the test has put there at that moment.
+ * The bundles are such as the real guest runs.
+ */
+export class FakeResolver implements DependencyResolver {
+  readonly packages = new Map<string, FakePackage>()
+  /** Code that was asked for, in order. */
+  readonly asked: string[] = []
+  /** While it is there, everybody waits for it. */
+  gate: Promise<void> | undefined
+  /** What it throws. */
+  failure: Error | undefined
+  /** Whether what is missing may be there later. */
+  isTemporary = false
+
+  /** A package whose default export, and `value`, is that value. */
+  add(specifier: string, value: unknown): void {
+    const text = JSON.stringify(value)
+    this.packages.set(specifier, { code: `({ default: ${text}, value: ${text} })`, exports: ["default", "value"] })
+  }
+
+  async resolve({ code, signal }: { readonly code: string; readonly signal: AbortSignal }): Promise<ResolvedCode> {
+    this.asked.push(code)
+    signal.throwIfAborted()
+    if (this.gate !== undefined) {
+      const aborted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+      await Promise.race([this.gate, aborted])
+    }
+    if (this.failure) throw this.failure
+    const imports = [...Map.groupBy(code.matchAll(pattern), (match) => toSpecifier(match))].map(([specifier, matches], entry) =>
+      this.#lock(specifier, matches, entry),
+    )
+    const bundle = toBundle(imports.map(({ specifier }) => this.packages.get(specifier)?.code ?? "undefined"))
+    const isMissing = imports.some(({ error }) => error !== null)
+    const hasAny = imports.some(({ error }) => error === null)
+    return { imports, bundle: hasAny ? bundle : null, isTemporary: isMissing && this.isTemporary }
+  }
+
+  #lock(specifier: string, matches: readonly RegExpExecArray[], entry: number): LockedImport {
+    const found = this.packages.get(specifier)
+    return {
+      specifier,
+      resolved: found ? (found.resolved ?? `${specifier}@1.0.0`) : null,
+      error: found ? null : "there is no such package",
+      places: matches.map(toPlace),
+      entry,
+      exports: found?.exports ?? [],
+    }
+  }
+}
+
+/** A literal that names no val; or the source of JSX. */
+const pattern =
+  /(["'`])((?!http:\/\/hamlet\.test\/|https:\/\/esm\.town\/v\/)(?:npm|jsr|https?):[^"'`]+)\1|(?<=@jsxImportSource\s+)(?:npm|jsr|https?):[^\s*]+/g
+
+function toSpecifier([text, , inQuotes]: RegExpExecArray): string {
+  return inQuotes?.replaceAll(/\\\r?\n/g, "") ?? `${text}/jsx-runtime`
+}
+
+function toPlace({ index, 0: text }: RegExpExecArray) {
+  return { start: index, end: index + text.length }
+}
+
+/** A bundle as the guest takes it. */
+export function toBundle(packages: readonly string[]): Bundle {
+  const text = `const once = (make) => { let made; return () => (made ??= make()) }
+module.exports = [${packages.map((code) => `once(() => ${code})`).join(", ")}]`
+  const code = new TextEncoder().encode(text)
+  return { hash: createHash("sha256").update(code).digest("hex"), code, cache: null }
+}

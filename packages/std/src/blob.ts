@@ -1,0 +1,161 @@
+/**
+ * Blobs: data under a name, which belongs to your account and which all of your vals share.
+ *
+ * ```ts
+ * import { blob } from "https://esm.town/v/std/blob"
+ *
+ * await blob.setJSON("counter", { count: 1 })
+ * const counter = await blob.getJSON<{ count: number }>("counter")
+ * ```
+ *
+ * Names and behaviour are those of Val Town's module, so that vals written for it run unchanged.
+ *
+ * @module
+ */
+
+/** What a list says of a blob. */
+export interface BlobEntry {
+  key: string
+  /** In bytes. */
+  size: number
+  /** ISO 8601. */
+  lastModified: string
+}
+
+/** Something that could not be done with a blob. */
+export class ValTownBlobError extends Error {
+  override name = "ValTownBlobError"
+  /** The code of the server's error, if it was the server who refused. */
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** There is no blob with that key. */
+export class ValTownBlobNotFoundError extends ValTownBlobError {
+  override name = "ValTownBlobNotFoundError"
+}
+
+/** The blobs of your account. */
+export const blob = {
+  /** The content of a blob, still to be read. Throws a `ValTownBlobNotFoundError` when there is none with that key. */
+  get,
+  /** The content of a blob that is JSON; undefined when there is none with that key. */
+  getJSON,
+  /** Makes a blob, or gives it new content. A stream is sent as it comes. */
+  set,
+  /** Makes a blob whose content is a value as JSON. */
+  setJSON,
+  /** Your blobs, or those whose keys begin with the prefix. */
+  list,
+  /** Deletes a blob. Throws a `ValTownBlobNotFoundError` when there is none with that key. */
+  delete: remove,
+  /** Makes a blob with the content of another. */
+  copy,
+  /** Gives a blob another key. */
+  move,
+}
+
+// biome-ignore lint/style/noDefaultExport: vals import it under whatever name they like
+export default blob
+
+async function get(key: string): Promise<Response> {
+  return await request(`get blob "${key}"`, toPath(key))
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whoever does not say what is there may do with it what they like
+async function getJSON<Value = any>(key: string): Promise<Value | undefined> {
+  try {
+    return await (await get(key)).json()
+  } catch (error) {
+    if (error instanceof ValTownBlobNotFoundError) return undefined
+    if (error instanceof SyntaxError) throw new ValTownBlobError(`Cannot get blob "${key}" as JSON: ${error.message}`)
+    throw error
+  }
+}
+
+async function set(key: string, value: BodyInit): Promise<void> {
+  await change(`set blob "${key}"`, toPath(key), { method: "POST", body: value })
+}
+
+async function setJSON(key: string, value: unknown): Promise<void> {
+  const body = JSON.stringify(value)
+  if (body === undefined) throw new TypeError(`Cannot set blob "${key}": ${typeof value} is nothing that JSON can hold`)
+  await change(`set blob "${key}"`, toPath(key), { method: "POST", body, headers: { "content-type": "application/json" } })
+}
+
+async function list(prefix = ""): Promise<BlobEntry[]> {
+  const entries: BlobEntry[] = []
+  for (let isMore = true; isMore; ) {
+    const after = entries.at(-1)?.key
+    const response = await request("list blobs", `?prefix=${encode(prefix)}${after === undefined ? "" : `&after=${encode(after)}`}`)
+    const page: BlobEntry[] = await response.json()
+    for (const entry of page) entries.push(entry)
+    isMore = page.length > 0 && /rel="?next/.test(response.headers.get("link") ?? "")
+  }
+  return entries
+}
+
+async function remove(key: string): Promise<void> {
+  await change(`delete blob "${key}"`, toPath(key), { method: "DELETE" })
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  const path = toPath(to)
+  const { body, headers } = await get(from)
+  const type = headers.get("content-type")
+  await change(`set blob "${to}"`, path, { method: "POST", body, ...(type === null ? {} : { headers: { "content-type": type } }) })
+}
+
+async function move(from: string, to: string): Promise<void> {
+  // To delete what was just copied onto itself would be the end of it.
+  if (from === to) return void (await (await get(from)).body?.cancel())
+  await copy(from, to)
+  await remove(from)
+}
+
+function toPath(key: string): string {
+  // In an address these would mean another place.
+  if (key === "" || key === "." || key === "..") throw new ValTownBlobError(`Cannot use "${key}" as the key of a blob`)
+  return `/${encode(key)}`
+}
+
+function encode(text: string): string {
+  try {
+    return encodeURIComponent(text)
+  } catch {
+    throw new ValTownBlobError("Cannot use the key of a blob: it has half a character in it")
+  }
+}
+
+async function change(what: string, path: string, init: RequestInit): Promise<void> {
+  await (await request(what, path, init)).body?.cancel()
+}
+
+interface Runtime {
+  Deno?: { env: { get(name: string): string | undefined } }
+}
+
+// What a val puts in its place later, in a test for example, is not meant for us.
+const send = globalThis.fetch
+
+async function request(what: string, path: string, init: RequestInit = {}): Promise<Response> {
+  const env = (globalThis as Runtime).Deno?.env
+  const [server, token] = [env?.get("HAMLET_URL"), env?.get("HAMLET_TOKEN")]
+  if (server === undefined)
+    throw new ValTownBlobError(`Cannot ${what}: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment`)
+  if (token === undefined) throw new ValTownBlobError(`Cannot ${what}: this val runs on somebody else's account, which has no storage`)
+  const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` }
+  const response = await send(`${server}/v1/blob${path}`, { ...init, headers })
+  if (response.ok) return response
+  throw await toError(what, response)
+}
+
+async function toError(what: string, response: Response): Promise<ValTownBlobError> {
+  const { message, code } = await response.json().catch(() => ({}))
+  const text = message ?? `Cannot ${what}: the server answered ${response.status}`
+  return response.status === 404 ? new ValTownBlobNotFoundError(text, code) : new ValTownBlobError(text, code)
+}

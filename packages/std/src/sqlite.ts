@@ -1,0 +1,143 @@
+/**
+ * SQLite: a database that belongs to your account and that all of your vals share.
+ *
+ * ```ts
+ * import { sqlite } from "https://esm.town/v/std/sqlite"
+ *
+ * await sqlite.execute("create table if not exists visits (page text, at integer)")
+ * await sqlite.execute("insert into visits values (?, ?)", ["/", Date.now()])
+ * const { rows } = await sqlite.execute("select page, count(*) as visits from visits group by page")
+ * for (const row of rows) console.log(row.page, row[1])
+ * ```
+ *
+ * Names and behaviour are those of Val Town's module, so that vals written for it run unchanged.
+ *
+ * @module
+ */
+
+/** What can be stored. A boolean becomes 0 or 1, a date its milliseconds since 1970. */
+export type InValue = null | string | number | bigint | boolean | Uint8Array | ArrayBuffer | Date
+
+/** For the `?` of a statement in their order, or by the names of its parameters, with or without their `:`, `$` or `@`. */
+export type InArgs = InValue[] | Record<string, InValue>
+
+/** A statement, with arguments if it has parameters. */
+export type InStatement = string | { sql: string; args?: InArgs } | [sql: string, args?: InArgs]
+
+/** What a batch is allowed to do: `read` refuses to change anything. */
+export type TransactionMode = "write" | "read" | "deferred"
+
+/**
+ * The values of a row in the order of the columns; each is also found under the name of its column, as `row.name`. Integers that are larger
+ * than a number can be are strings, and so are blobs, in base64.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: what a column holds is known to whoever wrote the statement
+export type Row = any[] & Record<string, any>
+
+/** What a statement gave. */
+export interface ResultSet {
+  columns: string[]
+  /** As they were declared; empty for what is computed. */
+  columnTypes: string[]
+  rows: Row[]
+  rowsAffected: number
+  /** A string if it is larger than a number can be. */
+  lastInsertRowid: number | string | null
+}
+
+/** A statement that could not be executed, most often because of what it says. */
+export class LibsqlError extends Error {
+  override name = "LibsqlError"
+  /** The code of the server's error, if it was the server who refused: `sql_failed` when the database did. */
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The database of your account. */
+export const sqlite = {
+  /** Executes a statement: `execute("select 1")`, `execute("select ?", [1])`, `execute({ sql: "select :a", args: { a: 1 } })`. */
+  execute,
+  /** Executes statements in one transaction: all of them, or none if one fails. */
+  batch,
+}
+
+// biome-ignore lint/style/noDefaultExport: vals import it under whatever name they like
+export default sqlite
+
+async function execute(statement: InStatement, args?: InArgs): Promise<ResultSet> {
+  const given = args === undefined || typeof statement !== "string" ? statement : { sql: statement, args }
+  return toResultSet(await request("execute", { statement: toStatement(given) }))
+}
+
+async function batch(statements: InStatement[], mode?: TransactionMode): Promise<ResultSet[]> {
+  const results: RawResultSet[] = await request("batch", { statements: statements.map(toStatement), mode })
+  return results.map(toResultSet)
+}
+
+interface RawResultSet extends Omit<ResultSet, "rows"> {
+  rows: unknown[][]
+}
+
+function toStatement(statement: InStatement): unknown {
+  if (typeof statement === "string") return statement
+  const { sql, args = [] } = Array.isArray(statement) ? { sql: statement[0], args: statement[1] } : statement
+  if (Array.isArray(args)) return { sql, args: args.map(toWire) }
+  return { sql, args: Object.fromEntries(Object.entries(args).map(([name, value]) => [name, toWire(value)])) }
+}
+
+/** What JSON cannot hold goes in another form. */
+function toWire(value: InValue): unknown {
+  if (value === undefined) throw new TypeError("Cannot execute the statement: an argument is undefined; null stands for no value")
+  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError(`Cannot execute the statement: an argument is ${value}`)
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (typeof value === "boolean") return value ? 1 : 0
+  if (value instanceof Date) return toWire(value.getTime())
+  if (value instanceof ArrayBuffer) return toWire(new Uint8Array(value))
+  return value instanceof Uint8Array ? { base64: toBase64(value) } : value
+}
+
+/** In pieces, since a function takes only so many arguments. */
+function toBase64(bytes: Uint8Array): string {
+  let text = ""
+  for (let from = 0; from < bytes.length; from += 8192) text += String.fromCharCode(...bytes.subarray(from, from + 8192))
+  return btoa(text)
+}
+
+function toResultSet(raw: RawResultSet): ResultSet {
+  // Between a row and the array that it is, so that its elements and its length stay what they are.
+  const named = Object.create(Array.prototype)
+  for (const [index, column] of raw.columns.entries()) {
+    if (Object.hasOwn(named, column)) continue
+    Object.defineProperty(named, column, {
+      get(this: Row) {
+        return this[index]
+      },
+    })
+  }
+  return { ...raw, rows: raw.rows.map((row) => Object.setPrototypeOf(row, named)) }
+}
+
+interface Runtime {
+  Deno?: { env: { get(name: string): string | undefined } }
+}
+
+// What a val puts in its place later, in a test for example, is not meant for us.
+const send = globalThis.fetch
+
+// biome-ignore lint/suspicious/noExplicitAny: the server's answer, which is what its contract says
+async function request(path: "execute" | "batch", body: unknown): Promise<any> {
+  const env = (globalThis as Runtime).Deno?.env
+  const [server, token] = [env?.get("HAMLET_URL"), env?.get("HAMLET_TOKEN")]
+  if (server === undefined)
+    throw new LibsqlError("Cannot use SQLite: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment")
+  if (token === undefined) throw new LibsqlError("Cannot use SQLite: this val runs on somebody else's account, which has no storage")
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+  const response = await send(`${server}/v1/sqlite/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+  if (response.ok) return await response.json()
+  const { message, code } = await response.json().catch(() => ({}))
+  throw new LibsqlError(message ?? `Cannot use SQLite: the server answered ${response.status}`, code)
+}

@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+/** Runs code of tests on Deno, as vals run; `await using` leaves nothing behind. */
+export interface OnDeno extends AsyncDisposable {
+  /**
+   * Runs the code as the body of an asynchronous function that sees `blob`, `sqlite` and, as `modules`, all that they were exported with.
+   * What it returns comes back through JSON, and so does what it throws.
+   */
+  run(body: string, env: Readonly<Record<string, string>>): Promise<unknown>
+}
+
+const blobUrl = import.meta.resolve("../../src/blob.ts")
+const sqliteUrl = import.meta.resolve("../../src/sqlite.ts")
+const imports = `import * as blobModule from "${blobUrl}"
+import * as sqliteModule from "${sqliteUrl}"
+const { blob } = blobModule, { sqlite } = sqliteModule, modules = { blob: blobModule, sqlite: sqliteModule }`
+
+/** Makes a place for Deno to keep what it compiles. */
+export async function openDeno(): Promise<OnDeno> {
+  const folder = await mkdtemp(join(tmpdir(), "hamlet-std-"))
+  const command = [findDeno(), "run", "--quiet", "--no-config", "--no-lock", "--no-remote", "--allow-net", "--allow-env", "--ext=ts", "-"]
+  return {
+    async run(body, env) {
+      const caught = "(error) => ({ failed: error.name, message: error.message, code: error.code })"
+      const code = `${imports}\nconsole.log(JSON.stringify({ result: await (async () => { ${body} })().catch(${caught}) }))`
+      const child = Bun.spawn(command, {
+        stdin: new Blob([code]),
+        stdout: "pipe",
+        stderr: "pipe",
+        env: { ...env, DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1" },
+      })
+      const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+      if ((await child.exited) !== 0) throw new Error(stderr)
+      return JSON.parse(stdout).result
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  }
+}
+
+function findDeno(): string {
+  return join(dirname(createRequire(import.meta.url).resolve("deno/package.json")), "deno")
+}
