@@ -3,8 +3,9 @@ import { onEnd } from "./scratch.ts"
 
 const root = join(import.meta.dir, "..", "..")
 
-/** For a program to end by itself. */
+/** For a program to end by itself: when we end too, and when there is time. */
 const endMs = 500
+const stopMs = 10_000
 
 /** A program that runs beside us and has said where it listens. */
 export interface Program {
@@ -67,6 +68,7 @@ export async function startProgram(command: readonly string[], { env, log, toUrl
     startMs,
     async stop() {
       child.kill("SIGTERM")
+      if ((await Promise.race([child.exited, Bun.sleep(stopMs)])) === undefined) child.kill("SIGKILL")
       await child.exited
       kill()
     },

@@ -1,8 +1,9 @@
-const limits = { waitMs: 120_000, pollMs: 20, attemptsMax: 5 }
+const limits = { waitMs: 120_000, pollMs: 20, attemptsMax: 5, answerMs: 60_000 }
 
 /** What the first answer of anything is: its status and body are there, and are what is expected. */
 export async function askOnce(url: string, { host, expected = "hello world" }: { host?: string; expected?: string } = {}): Promise<void> {
-  const response = await fetch(url, host === undefined ? {} : { headers: { host } })
+  // Whoever stops answering must not stop the benchmark.
+  const response = await fetch(url, { headers: host === undefined ? {} : { host }, signal: AbortSignal.timeout(limits.answerMs) })
   const text = await response.text()
   if (!response.ok || text !== expected)
     throw new Error(`Cannot measure ${host ?? url}: it answered ${response.status} ${text.slice(0, 500)}`)

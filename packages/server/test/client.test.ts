@@ -92,8 +92,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.getVersion({ val_id: world.library.id, version: 1 })).toMatchObject({ version: 1, code: "export const one = 1" })
   },
   async getVersionLock({ client, world }) {
-    const none = { state: "none", imports: [], updatedAt: null } as const
-    expect(await client.getVersionLock({ val_id: world.library.id, version: 1 })).toEqual(none)
+    expect(await client.getVersionLock({ val_id: world.library.id, version: 1 })).toEqual({ state: "none", imports: [], updatedAt: null })
     expect(await failure(client.getVersionLock({ val_id: world.library.id, version: 9 }))).toMatchObject({ code: "version_not_found" })
   },
   async resolveVersion({ client }) {

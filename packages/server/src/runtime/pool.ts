@@ -33,6 +33,8 @@ export class Pool {
   #ready: Sandbox[] = []
   #waiters: Waiter[] = []
   #launching = 0
+  /** Those that were taken and are not yet among the processes of vals: while a program is read, nobody else counts them. */
+  #handed = 0
   #taken: { readonly atMs: number; count: number }[] = []
   #retryAtMs = 0
   #isStopped = false
@@ -42,9 +44,9 @@ export class Pool {
     this.#deps = deps
   }
 
-  /** Processes that wait for a val, and those on their way to that. */
+  /** Processes that wait for a val, those on their way to that, and those on their way from here. */
   get size(): number {
-    return this.#ready.length + this.#launching
+    return this.#ready.length + this.#launching + this.#handed
   }
 
   get ready(): number {
@@ -55,12 +57,13 @@ export class Pool {
     return this.#waiters.length
   }
 
-  /** A warm process, which is the caller's from now on and never comes back. */
+  /** A warm process, which is the caller's from now on and never comes back; `noteBound` when it has a program, or has ended. */
   take(): Sandbox | Promise<Sandbox> {
     if (this.#isStopped) throw new AppError("overloaded", "Cannot run the val: the server is stopping")
     this.#noteTaken()
     const sandbox = this.#ready.pop()
     if (sandbox) {
+      this.#handed++
       this.#refillSoon()
       return sandbox
     }
@@ -70,9 +73,13 @@ export class Pool {
     })
   }
 
+  noteBound(): void {
+    this.#handed--
+  }
+
   /** Starts what is missing, a few at a time: more at once would only slow each other and the server down. */
   refill(): void {
-    const missing = () => this.#waiters.length + this.#target() - this.size
+    const missing = () => this.#waiters.length + this.#target() - this.#ready.length - this.#launching
     while (!this.#isStopped && this.#launching < this.#deps.limits.launchesMax && missing() > 0 && performance.now() >= this.#retryAtMs) {
       if (!this.#deps.hasRoom()) return
       this.#launching++
@@ -130,6 +137,7 @@ export class Pool {
     }
     const waiter = this.#waiters.shift()
     if (waiter) {
+      this.#handed++
       waiter.resolve(sandbox)
       return
     }

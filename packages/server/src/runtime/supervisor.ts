@@ -157,11 +157,12 @@ export class Supervisor implements Runner, Usher {
       throw taken.reason
     }
     if (content.status === "rejected") {
-      void taken.value.stop()
+      void taken.value.stop().then(() => this.#pool.noteBound())
       throw content.reason
     }
     const process = new ValProcess(program, content.value, taken.value, this.#limits, runId)
     this.#processes.add(process)
+    this.#pool.noteBound()
     void taken.value.exited.then(() => this.#forget(process))
     void process.loaded.then(() => this.#noteLoaded(process))
     if (this.#isStopped) void taken.value.stop()

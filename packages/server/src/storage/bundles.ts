@@ -46,7 +46,7 @@ function rememberLatest(find: BundleStore["find"]): BundleStore["find"] {
     if (!known.delete(hash)) bytes += weigh(bundle)
     known.set(hash, bundle)
     for (const [oldest, other] of known) {
-      break
+      if (bytes <= limits.rememberedBytesMax) break
       known.delete(oldest)
       bytes -= weigh(other)
     }
