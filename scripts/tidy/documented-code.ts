@@ -1,6 +1,6 @@
 import { type GeneratedTable, toTable } from "./generated-tables.ts"
 
-/** Every error code of the contract and every option of the configuration has its row, and no row is left of one that is gone. */
+/** Every error code of the contract, every option of the configuration and every exit code has its row, and no row is left of one that is gone. */
 export const documentedCode: readonly GeneratedTable[] = [
   {
     name: "error codes",
@@ -11,6 +11,18 @@ export const documentedCode: readonly GeneratedTable[] = [
       return toTable(
         ["code", "status", "meaning"],
         codes.map(([code, { status, meaning }]) => [`\`${code}\``, String(status), asMeaning(code, meaning)]),
+      )
+    },
+  },
+  {
+    name: "exit codes",
+    document: "docs/cli.md",
+    source: "packages/cli/src/exit-codes.ts",
+    toLines: ({ exitCodes }) => {
+      const codes = Object.entries(asRecord("exitCodes", exitCodes))
+      return toTable(
+        ["exit code", "meaning"],
+        codes.map(([name, { exit, meaning }]) => [String(exit), asMeaning(name, meaning)]),
       )
     },
   },

@@ -14,6 +14,8 @@ const clean = {
     "options",
     "| variable | flag | default | meaning |\n|---|---|---|---|\n| `HAMLET_DATA_DIR` | `--data-dir` | `./data` | Where data is kept. |",
   ),
+  "docs/cli.md": toDocument("exit codes", "| exit code | meaning |\n|---|---|\n| 0 | It worked. |"),
+  "packages/cli/src/exit-codes.ts": `export const exitCodes = { ok: { exit: 0, meaning: "It worked." } }`,
   "packages/contract/src/errors.ts": `export const errorCodes = { gone: { status: 404, meaning: "It is gone." } }`,
   "packages/server/src/config/options.ts": `export const options = [{ env: "HAMLET_DATA_DIR", default: "./data", meaning: "Where data is kept." }]`,
   [`${migrations}/index.ts`]: "",

@@ -8,6 +8,8 @@ const bufferBytes = 65_536
 export interface Control {
   /** The first Load. Later ones count for nothing: a process is one val's, once and for all. */
   readonly load: Promise<Load>
+  /** The first Begin. */
+  readonly begin: Promise<void>
   readonly write: Write
 }
 
@@ -15,12 +17,14 @@ export interface Control {
 export async function connectControl(path: string, exit: () => never): Promise<Control> {
   const connection = await Deno.connect({ transport: "unix", path })
   const { promise: load, resolve } = Promise.withResolvers<Load>()
+  const { promise: begin, resolve: allow } = Promise.withResolvers<void>()
   void readLines(connection.read.bind(connection), (line) => {
     const message = jsonParse(line) as HostMessage
     if (message.kind === "load") resolve(message)
+    else if (message.kind === "begin") allow()
     else if (message.kind === "ping") send('{"kind":"pong"}')
   }).finally(exit)
-  return { load, write: connection.write.bind(connection) }
+  return { load, begin, write: connection.write.bind(connection) }
 }
 
 type Read = (buffer: Uint8Array<ArrayBuffer>) => Promise<number | null>

@@ -13,13 +13,17 @@ export interface LoadedVal {
   readonly error: ErrorText | undefined
 }
 
-/** Makes this process the val's, and evaluates its module as part of the run that waits for it. Never throws. */
-export async function loadVal(load: Load): Promise<LoadedVal> {
+/** Makes this process the val's, as far as that goes without its module. */
+export function becomeVal(load: Load): void {
   setLogLimit(load.limits.logBytesMax)
   nameModulesBeside(load.url)
   setEnvironment(load.env)
   hidePaths(load.url)
   setLoadRun(createRun(load.runId))
+}
+
+/** Evaluates the val's module as part of the run that waits for it. Never throws. */
+export async function evaluateVal(load: Load): Promise<LoadedVal> {
   const run = openRun(load.runId)
   try {
     const module: Record<string, unknown> = await inRun(run, importModule, load.url)

@@ -7,7 +7,7 @@ import { captureConsole } from "./console-capture.ts"
 import { connectControl } from "./control.ts"
 import { markOutgoing } from "./egress.ts"
 import { catchTheUncaught } from "./failures.ts"
-import { loadVal } from "./load-val.ts"
+import { becomeVal, evaluateVal } from "./load-val.ts"
 import { errorToJson, openOutbox, send } from "./outbox.ts"
 import { providePackages } from "./packages.ts"
 import { forbidExit } from "./process-guard.ts"
@@ -58,7 +58,9 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
   // 5. The val.
   const load = await control.load
   markOutgoing(load.egressKey)
-  const { program, error } = await loadVal(load)
+  becomeVal(load)
+  await control.begin
+  const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
   send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)
 }

@@ -35,10 +35,10 @@ export const packagesSymbol = "hamlet.packages"
  */
 export const packagesScript = { name: "packages.js", before: "(function(module,exports,require){", after: "\n})" } as const
 
-/** The first line the host sends, and the only one that is needed: what this process is to be from now on. */
+/** The first line the host sends: what this process is to be from now on. */
 export interface Load {
   readonly kind: "load"
-  /** The address of the val's module; it and all it imports are in the module cache. */
+  /** The address of the val's module; it and all it imports are in the module cache when the host says Begin. */
   readonly url: string
   /** `{user}/{val}`, for messages. */
   readonly label: string
@@ -66,7 +66,12 @@ export interface Ping {
   readonly kind: "ping"
 }
 
-export type HostMessage = Load | Ping
+/** Follows the Load: the modules are in the cache now. Until then the guest does what it can without them, while the host writes them. */
+export interface Begin {
+  readonly kind: "begin"
+}
+
+export type HostMessage = Load | Begin | Ping
 
 /** The guest is up, listening and warm. */
 export interface Warm {

@@ -136,6 +136,7 @@ export class GuestProcess {
       ...options,
       limits: { logBytesMax: 100_000, returnBytesMax: 100_000, ...limits },
     })
+    this.send({ kind: "begin" })
     return await this.message(({ kind }) => kind === "loaded" || kind === "load_failed")
   }
 

@@ -4,19 +4,11 @@ import { brokenAnswer, type RunListener, type Seat } from "./execution.ts"
 import type { LogLine, RunError, RunInput, RunRecord, RunRequest, RunSource, RunStatus } from "./runs.ts"
 
 /** A run that is about to begin. */
-export interface NewRun {
-  readonly id: string
-  readonly valId: string
-  readonly version: number
-  readonly accountId: string
-  readonly ownerId: string
-  readonly parentId: string | null
-  readonly source: RunSource
+export interface NewRun
+  extends Pick<RunRecord, "id" | "valId" | "version" | "accountId" | "ownerId" | "parentId" | "source" | "startedAt" | "args"> {
   /** How many vals have called one another until it came to this run. */
   readonly depth: number
-  readonly startedAt: number
-  readonly args: unknown
-  readonly request: { readonly method: string; readonly url: string } | null
+  readonly request: Pick<RunRequest, "method" | "url"> | null
   /** What a replay needs of the request: null when its body was too large to be kept. */
   readonly input: RunInput | null
 }

@@ -65,7 +65,13 @@ export function answerBroken(visit: Visit, seat: Seat, message: string): Respons
   return answerStopped(visit, seat, { kind: "stopped", status: "failed", error: { name: brokenAnswer, message } })
 }
 
-const turnedAway: ReadonlySet<string> = new Set(["too_many_runs", "overloaded", "sandbox_unavailable", "database_unavailable"])
+const turnedAway: ReadonlySet<string> = new Set([
+  "too_many_runs",
+  "overloaded",
+  "packages_pending",
+  "sandbox_unavailable",
+  "database_unavailable",
+])
 
 /** There was no seat for the run. */
 export function answerTurnedAway(visit: Visit, error: unknown): Response {

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import type { DependencyResolver, LockClaim, LockStore, Resolution, ResolvedCode } from "../domain/locks.ts"
 import type { PendingLocks } from "../domain/pending-locks.ts"
 import type { Val } from "../domain/vals.ts"
@@ -20,7 +21,7 @@ export interface DependencyJobDeps {
 
 /** How much it does, and how often. */
 export interface DependencyJobLimits {
-  /** Versions at a time, each of another owner: who saves a lot waits for themselves. */
+  /** Versions at a time, each of another owner: who saves a lot waits for themselves. More than the resolver does would wait for it in vain. */
   readonly atOnceMax: number
   /** How often it is looked whether there is something to do that other nodes have left, or that is to be tried again. */
   readonly pollMs: number
@@ -33,7 +34,7 @@ export interface DependencyJobLimits {
 }
 
 const defaults: DependencyJobLimits = {
-  atOnceMax: 4,
+  atOnceMax: availableParallelism(),
   pollMs: 5_000,
   backoffMs: [5_000, 30_000, 120_000, 600_000],
   overtimeMs: 10_000,

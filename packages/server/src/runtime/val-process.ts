@@ -67,8 +67,6 @@ export class ValProcess implements DoorGuest {
     this.#isLoading = true
     const { program, sandbox } = this
     sandbox.door?.admit(this)
-    sandbox.addModules(this.#content.modules)
-    sandbox.addBundles(this.#content.bundles)
     sandbox.send({
       kind: "load",
       url: program.entryUrl,
@@ -81,6 +79,10 @@ export class ValProcess implements DoorGuest {
       egressKey: this.egressKey,
       limits: { logBytesMax: this.limits.logBytesMax, returnBytesMax: this.limits.returnBytesMax },
     })
+    // The guest gets ready meanwhile: to write a file takes as long as a message takes to arrive.
+    sandbox.addModules(this.#content.modules)
+    sandbox.addBundles(this.#content.bundles)
+    sandbox.send({ kind: "begin" })
     // All of it is in the sandbox now; here it would be held as long as the process lives.
     this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
   }

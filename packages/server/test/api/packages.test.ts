@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { GatewayConnection } from "../../src/gateway/deps.ts"
 import { sql } from "../../src/storage/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
@@ -34,6 +35,11 @@ describeEachDatabase("vals with packages", (open) => {
   const resultOf = async (code: string) => {
     const { returnValue, error } = await run(await save(code))
     return error ?? returnValue
+  }
+  const visit = async ({ name }: ValView, on = api): Promise<Response> => {
+    const request = new Request(`http://ada-${name}.hamlet.test/`, { headers: { host: `ada-${name}.hamlet.test` } })
+    const connection: GatewayConnection = { address: () => "127.0.0.1", timeout: () => {}, upgrade: () => false }
+    return (await on.hamlet.gateway.fetch(request, connection)) ?? Response.error()
   }
   const lockOf = async ({ id, version }: ValView) => (await api.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).json
   const whenSettled = async (val: ValView) => {
@@ -164,13 +170,7 @@ export default () => {
   test("answer at their web addresses", async () => {
     resolver.add("npm:greeting", "hello")
     const val = await save(`import { value } from "npm:greeting"; export default () => new Response(value)`, { type: "http" })
-    const visit = async () => {
-      const request = new Request(`http://ada-${val.name}.hamlet.test/`, { headers: { host: `ada-${val.name}.hamlet.test` } })
-      return (
-        await api.hamlet.gateway.fetch(request, { address: () => "127.0.0.1", timeout: () => {}, upgrade: () => false } as never)
-      )?.text()
-    }
-    expect([await visit(), await visit()]).toEqual(["hello", "hello"])
+    expect([await (await visit(val)).text(), await (await visit(val)).text()]).toEqual(["hello", "hello"])
   })
 
   describe("that are still being fetched", () => {
@@ -205,7 +205,7 @@ export default () => {
       slow.gate = gate.promise
       slow.add("npm:slow", 1)
       const other = await openApi(shared, { HAMLET_RUN_SECONDS_MAX: "1" }, { resolver: slow })
-      const val = await save(`import { value } from "npm:slow"; export default () => value // too slow`, {}, ada, other)
+      const val = await save(`import { value } from "npm:slow"; export default () => value // too slow`, { type: "http" }, ada, other)
       while (slow.asked.length === 0) await Bun.sleep(1)
       const answer = expectStatus(await other.call("POST", `/v1/vals/${val.id}/runs`, { as: ada }), 503)
       const message = "Cannot run the val: the packages of this version are still being fetched"
@@ -213,6 +213,8 @@ export default () => {
       expect(answer.headers.get("retry-after")).toBe("1")
       const [{ status, error }] = (await other.call("GET", `/v1/vals/${val.id}/runs`, { as: ada })).json.data
       expect([status, error]).toEqual(["failed", { name: "packages_pending", message }])
+      const visited = await visit(val, other)
+      expect([visited.status, visited.headers.has("retry-after"), (await visited.text()).includes(message)]).toEqual([503, true, true])
       gate.resolve()
       await whenSettled(val)
       expect((await run(val, {}, other)).returnValue).toBe(1)

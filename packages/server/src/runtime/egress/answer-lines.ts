@@ -14,7 +14,7 @@ export function toAnswerLines({ status, headers, framing }: AnswerHead, method: 
   const isBodiless = isSocket || method === "HEAD" || status === 204 || status === 304
   const isChunked = !isBodiless && typeof framing !== "number"
   let text = `HTTP/1.1 ${status} \r\n`
-  for (const [name, value] of passHeaders(headers)) text += `${name}: ${value}\r\n`
+  for (const header of passHeaders(headers)) text += `${header[0]}: ${header[1]}\r\n`
   if (isSocket) text += "connection: upgrade\r\nupgrade: websocket\r\n"
   else if (isChunked) text += "transfer-encoding: chunked\r\n"
   // A HEAD is answered with the length that a GET would have.

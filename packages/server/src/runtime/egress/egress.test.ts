@@ -561,6 +561,19 @@ describe("a run hears", () => {
     expect(stage.sent).toMatchObject([{ url: `http://a.test/${"x".repeat(15)}…`, blocked: "no", bytesSent: 0, bytesReceived: 0 }])
   })
 
+  test("nothing if it cannot be found, and the request comes to an end", async () => {
+    const { stage, url } = open((socket) => socket.write(say("x")), {
+      guest: {
+        findRun() {
+          throw new Error("a bug")
+        },
+      },
+    })
+    expect((await stage.get(`${url}/`)).status).toBe(502)
+    expect(stage.errors.splice(0)).toEqual([new Error("a bug")])
+    expect(stage.door.sizes.requests).toBe(0)
+  })
+
   test("even if it fails to listen", async () => {
     const { stage, url } = open((socket) => socket.write(say("x")), {
       guest: {

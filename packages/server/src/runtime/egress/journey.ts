@@ -142,6 +142,7 @@ function unescapeText(escaped: string): string {
 
 /** The run that the guest says the request is of. The val may add the header too, but does not know the key. */
 function findRunId(headers: HeaderList, key: string): string | undefined {
-  for (const [name, value] of headers) if (name === runHeader && value.startsWith(`${key} `)) return value.slice(key.length + 1)
+  const start = `${key} `
+  for (const header of headers) if (header[0] === runHeader && header[1].startsWith(start)) return header[1].slice(start.length)
   return undefined
 }

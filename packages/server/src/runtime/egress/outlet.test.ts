@@ -12,10 +12,10 @@ class Sink {
     this.outlet.open(this)
   }
 
-  write(bytes: Uint8Array): number {
-    const count = Math.min(this.room, bytes.length)
+  write(bytes: Uint8Array, from: number, length: number): number {
+    const count = Math.min(this.room, length)
     this.room -= count
-    if (count > 0) this.writes.push(Buffer.from(bytes.subarray(0, count)).toString())
+    if (count > 0) this.writes.push(Buffer.from(bytes.subarray(from, from + count)).toString())
     return count
   }
 

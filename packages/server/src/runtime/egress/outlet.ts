@@ -3,7 +3,7 @@ import { sendSoon } from "../http1/send-queue.ts"
 /** What can be written to. */
 export interface Drain {
   /** How many bytes it has taken; it tells when it takes more. */
-  write(bytes: Uint8Array): number
+  write(bytes: Uint8Array, from: number, length: number): number
 }
 
 /** What is smaller is copied together, so that a head and its body are one call of the system; what is larger is not worth a copy. */
@@ -76,13 +76,14 @@ export class Outlet {
     const drain = this.#drain
     if (!drain) return
     while (this.#waiting.length > 0) {
-      const bytes = this.#takeNext()
-      const count = Math.max(0, drain.write(bytes))
+      const bytes = this.#takeAlone() ?? scratch
+      const length = bytes === scratch ? this.#gather() : bytes.length
+      const count = Math.max(0, drain.write(bytes, 0, length))
       this.#waitingBytes -= count
-      if (count < bytes.length) {
-        const rest = bytes.subarray(count)
+      if (count < length) {
+        const rest = bytes.subarray(count, length)
         // The scratch is needed for others. A Buffer's own `slice` would not copy.
-        this.#waiting.unshift(bytes.buffer === scratch.buffer ? new Uint8Array(rest) : rest)
+        this.#waiting.unshift(bytes === scratch ? new Uint8Array(rest) : rest)
         this.isFull = true
         return
       }
@@ -92,25 +93,28 @@ export class Outlet {
     onEmpty?.()
   }
 
-  /** As many of the first as fit together, or the first alone. */
-  #takeNext(): Uint8Array {
+  /** The first, if there is nothing to put it together with. */
+  #takeAlone(): Uint8Array | undefined {
+    const first = this.#waiting[0]
+    if (first === undefined || (first.length <= smallBytesMax && (this.#waiting.length > 1 || typeof first === "string"))) return undefined
+    this.#waiting.shift()
+    return typeof first === "string" ? Buffer.from(first, "latin1") : first
+  }
+
+  /** Puts as many of the first as fit into the scratch. */
+  #gather(): number {
     const waiting = this.#waiting
-    const [first] = waiting
-    if (first !== undefined && (first.length > smallBytesMax || (waiting.length === 1 && typeof first !== "string"))) {
-      waiting.shift()
-      return typeof first === "string" ? Buffer.from(first, "latin1") : first
-    }
     let count = 0
-    let at = 0
+    let bytes = 0
     for (const part of waiting) {
-      if (part.length > smallBytesMax || at + part.length > scratch.length) break
-      if (typeof part === "string") scratch.write(part, at, "latin1")
-      else scratch.set(part, at)
-      at += part.length
+      if (part.length > smallBytesMax || bytes + part.length > scratch.length) break
+      if (typeof part === "string") scratch.write(part, bytes, "latin1")
+      else scratch.set(part, bytes)
+      bytes += part.length
       count++
     }
     if (count === waiting.length) this.#waiting = []
     else waiting.splice(0, count)
-    return scratch.subarray(0, at)
+    return bytes
   }
 }

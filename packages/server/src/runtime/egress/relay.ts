@@ -186,7 +186,8 @@ export class Relay implements RequestListener, CarrierListener {
   }
 
   async #go(): Promise<void> {
-    const journey = await this.#door.embark(this.#head)
+    const embarking = this.#door.embark(this.#head)
+    const journey = embarking instanceof Promise ? await embarking : embarking
     if (this.#isOver) return
     this.#journey = journey
     const route = await journey.choose()

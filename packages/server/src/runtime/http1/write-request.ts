@@ -22,17 +22,16 @@ export function writeRequestHead({ method, host, path, headers }: RequestLines, 
   if (!tokenPattern.test(method) || notInPath.test(path) || notInPath.test(host)) return undefined
   let text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`
   for (const header of headers) {
-    const [name, value] = header
-    if (isFraming(name)) continue
+    if (isFraming(header[0])) continue
     if (!isProperHeader(header)) return undefined
-    text += `${name}: ${value}\r\n`
+    text += `${header[0]}: ${header[1]}\r\n`
   }
   return `${text}${framing}\r\n`
 }
 
 /** Whether it is one header, and stays one when it is written down. */
-export function isProperHeader([name, value]: HeaderList[number]): boolean {
-  return tokenPattern.test(name) && !notInValue.test(value)
+export function isProperHeader(header: HeaderList[number]): boolean {
+  return tokenPattern.test(header[0]) && !notInValue.test(header[1])
 }
 
 /** Whether a request without a body need not say so. */
