@@ -199,7 +199,7 @@ describe("loadConfig", () => {
 test("options are documented in sentences, each once", () => {
   expect(new Set(options.map(({ env }) => env)).size).toBe(options.length)
   for (const { env, meaning } of options) {
-    expect(env).toMatch(/^HAMLET_[A-Z]+(_[A-Z]+)*$/)
+    expect(env).toMatch(/^HAMLET_[A-Z0-9]+(_[A-Z]+)*$/)
     expect(meaning).toMatch(/^[A-Z`].*\.$/)
   }
 })

@@ -18,7 +18,7 @@ const defaults: SqliteLimits = {
   lockRetryMs: 5,
   preparedMax: 500,
   openMsMax: 5_000,
-  scribeRunsMin: 64,
+  scribeRunsMin: 16,
 }
 
 const dataVersion = sql`pragma data_version`
