@@ -164,7 +164,7 @@ describe("methodsOf", () => {
     ["/v1/vals", ["GET", "HEAD", "OPTIONS", "POST", "PUT"]],
     ["/v1/vals/x", ["DELETE", "GET", "HEAD", "OPTIONS", "PUT"]],
     ["/v1/vals/x/like", ["DELETE", "OPTIONS", "PUT"]],
-    ["/v1/users", ["OPTIONS", "POST"]],
+    ["/v1/users", ["GET", "HEAD", "OPTIONS", "POST"]],
     ["/v1/blob/a/b", ["DELETE", "GET", "HEAD", "OPTIONS", "POST"]],
     ["/healthz", ["GET", "HEAD", "OPTIONS"]],
   ])("%s takes %j", (path, methods) => {
