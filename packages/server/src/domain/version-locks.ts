@@ -38,8 +38,10 @@ export async function resolveAgain(deps: VersionLockDeps, caller: Caller, valId:
   const val = await getVersion(deps, caller, valId, version)
   assertOwner(val, caller)
   if (!(await ensureLock(deps, val))) await deps.locks.reopen(valId, version, deps.now())
+  const lock = await deps.locks.find(valId, version)
+  // Not before: whoever asked for it is to hear that it has begun, and not already how it ended.
   deps.lockWork.wake()
-  return deps.locks.find(valId, version)
+  return lock
 }
 
 /** Makes the lock that a version needs and lacks. True when it did. */
