@@ -1,0 +1,76 @@
+import { type Command, InvalidArgumentError } from "commander"
+import { defineCommand } from "../command.ts"
+import type { Connection } from "../connection.ts"
+import type { Context } from "../context.ts"
+import { limits } from "../limits.ts"
+import { findWholeVal } from "../names/find-val.ts"
+import type { Output } from "../output/output.ts"
+import { type LogLine, toClock, toPainted } from "../runs/log-lines.ts"
+import { showLatest, type WatcherDeps, watchRuns } from "../runs/run-watcher.ts"
+import { type Run, toRunVal } from "../runs/runs.ts"
+import { toOneLine } from "../terminal/visible.ts"
+
+interface LogsOptions {
+  readonly val: string | undefined
+  readonly follow?: true
+  readonly runs: number
+}
+
+export const command = defineCommand<LogsOptions>({
+  description: `The latest runs, the oldest of them first, and how those ended that failed. With --follow it goes on with every run that begins,
+until Ctrl-C.`,
+  examples: [
+    ["hamlet logs", "what the latest runs on your account have logged"],
+    ["hamlet logs -f", "and whatever happens from now on"],
+    ["hamlet logs -f hello -n 0", "of one val, only what is to come"],
+  ],
+  takes: (command: Command) =>
+    command
+      .argument("[val]", "only runs of this one")
+      .option("-f, --follow", "go on with the runs to come")
+      .option("-n, --runs <count>", "begin with so many of the latest runs", toRunCount, limits.latestRunsDefault),
+  run: showLogs,
+})
+
+async function showLogs({ connect, output }: Context, { val, follow, runs }: LogsOptions): Promise<void> {
+  const connection = await connect()
+  const valId = val === undefined ? undefined : (await findWholeVal(connection, val)).id
+  const deps = toWatcherDeps(connection, output, valId)
+  if (follow) await watchRuns(deps, runs)
+  else await showLatest(deps, runs)
+}
+
+function toWatcherDeps({ client }: Connection, output: Output, valId: string | undefined): WatcherDeps {
+  return {
+    client,
+    listRuns(since, limit) {
+      const query = { limit, ...(since && { since }) }
+      return valId === undefined ? client.items("listMyRuns", query) : client.items("listValRuns", { val_id: valId, ...query })
+    },
+    onLog: (run, line) => writeLogOf(output, run, line),
+    onFailure: (run) => writeFailure(output, run),
+    onTrouble: (text) => output.note(text),
+  }
+}
+
+function writeLogOf(output: Output, run: Run, line: LogLine): void {
+  if (output.mode === "json") output.json({ run: run.id, val: toRunVal(run), ...line })
+  else if (output.mode === "plain") output.line([line.at, toRunVal(run), run.id, line.level, toOneLine(line.message)].join("\t"))
+  else output.line(`${output.colour.dim(toClock(line.at))}  ${output.colour.cyan(toRunVal(run))}  ${toPainted(output, line)}`)
+}
+
+function writeFailure(output: Output, run: Run): void {
+  const at = run.runEndAt ?? run.runStartAt
+  const error = run.error ? `${run.error.name}: ${run.error.message}` : ""
+  if (output.mode === "json") output.json({ run: run.id, val: toRunVal(run), at, status: run.status, error: run.error })
+  else if (output.mode === "plain") output.line([at, toRunVal(run), run.id, run.status, toOneLine(error)].join("\t"))
+  else {
+    const { dim, cyan, red } = output.colour
+    output.line(`${dim(toClock(at))}  ${cyan(toRunVal(run))}  ${red(output.toVisible(`${run.status} ${error}`))}  ${dim(run.id)}`)
+  }
+}
+
+function toRunCount(text: string): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError("It must be a number from 0 to 999.")
+}

@@ -1,0 +1,71 @@
+import { type Command, Option } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { findWholeVal } from "../../names/find-val.ts"
+import type { ListView } from "../../output/list.ts"
+import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { paintStatus, type Run, sources, toDuration, toRunVal } from "../../runs/runs.ts"
+import { toMoment } from "../../runs/since.ts"
+import { toAgo } from "../../terminal/ago.ts"
+
+interface ListOptions extends ListingOptions {
+  readonly val: string | undefined
+  readonly failed?: true
+  readonly succeeded?: true
+  readonly source?: Run["source"]
+  readonly since?: Date
+  readonly until?: Date
+}
+
+export const command = defineCommand<ListOptions>({
+  description: "The newest come first.",
+  examples: [
+    ["hamlet run list", "runs on your account"],
+    ["hamlet run list hello --failed --since 2h", "what failed of one val in the last two hours"],
+    ["hamlet run list --all --json | jq -r .status | sort | uniq -c", "count how runs end"],
+  ],
+  takes: (command: Command) =>
+    takesListing(
+      command
+        .argument("[val]", "only runs of this one")
+        .addOption(new Option("--failed", "only those that failed").conflicts("succeeded"))
+        .option("--succeeded", "only those that did not")
+        .addOption(new Option("--source <source>", "only what this started").choices(sources))
+        .option("--since <time>", "not before: 15m, 2h, 3d or a date", toMoment)
+        .option("--until <time>", "not after", toMoment),
+    ),
+  run: listRuns,
+})
+
+async function listRuns({ connect, output }: Context, options: ListOptions): Promise<void> {
+  const connection = await connect()
+  const { client } = connection
+  const query = {
+    limit: toPageLimit(options),
+    ...((options.failed || options.succeeded) && { error: options.failed === true }),
+    ...(options.source && { source: options.source }),
+    ...(options.since && { since: options.since }),
+    ...(options.until && { until: options.until }),
+  }
+  const runs =
+    options.val === undefined
+      ? client.items("listMyRuns", query)
+      : client.items("listValRuns", { val_id: (await findWholeVal(connection, options.val)).id, ...query })
+  await showList(output, runs, options, toRunListView())
+}
+
+function toRunListView(): ListView<Run> {
+  const now = Date.now()
+  return {
+    empty: "There are none",
+    columns: [
+      { title: "run", value: ({ id }) => id, isWhole: true },
+      { title: "val", value: toRunVal, paint: (colour) => colour.bold },
+      { title: "status", value: ({ status }) => status, paint: (colour, { status }) => paintStatus(colour, status) },
+      { title: "source", value: ({ source }) => source },
+      { title: "took", value: ({ durationMs }) => durationMs, human: ({ durationMs }) => toDuration(durationMs) },
+      { title: "started", value: ({ runStartAt }) => runStartAt, human: ({ runStartAt }) => toAgo(runStartAt, now) },
+      { title: "error", value: ({ error }) => (error ? `${error.name}: ${error.message}` : null) },
+    ],
+  }
+}

@@ -1,0 +1,34 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { writeLog } from "../../runs/log-lines.ts"
+
+interface LogsOptions {
+  readonly run: string
+  readonly follow?: true
+}
+
+export const command = defineCommand<LogsOptions>({
+  examples: [
+    ["hamlet run logs 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "what it has logged so far"],
+    ["hamlet run logs -f 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "and what it logs until it ends"],
+  ],
+  takes: (command: Command) => command.argument("<run>", "its id").option("-f, --follow", "go on until it ends"),
+  run: showLogs,
+})
+
+async function showLogs({ connect, output }: Context, { run, follow }: LogsOptions): Promise<void> {
+  const { client } = await connect()
+  let isCut = false
+  if (follow) {
+    for await (const event of client.follow({ run_id: run })) {
+      if (event.kind === "log") writeLog(output, event.line)
+      else isCut = event.logsTruncated
+    }
+  } else {
+    const { data, logsTruncated } = await client.getRunLogs({ run_id: run })
+    for (const line of data) writeLog(output, line)
+    isCut = logsTruncated
+  }
+  if (isCut) output.note("The logs were longer, and the rest was not kept")
+}

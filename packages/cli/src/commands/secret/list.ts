@@ -1,0 +1,25 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { toAgo } from "../../terminal/ago.ts"
+
+export const command = defineCommand<ListingOptions>({
+  description: "Values can never be read back.",
+  examples: [["hamlet secret list", "which there are"]],
+  takes: (command: Command) => takesListing(command),
+  run: listSecrets,
+})
+
+async function listSecrets({ connect, output }: Context, options: ListingOptions): Promise<void> {
+  const { client } = await connect()
+  const now = Date.now()
+  await showList(output, client.items("listSecrets", { limit: toPageLimit(options) }), options, {
+    empty: 'There are none: "hamlet secret set" makes one',
+    columns: [
+      { title: "secret", value: ({ name }) => name, paint: (colour) => colour.bold },
+      { title: "hosts", value: ({ hosts }) => hosts?.join(",") ?? null },
+      { title: "updated", value: ({ updatedAt }) => updatedAt, human: ({ updatedAt }) => toAgo(updatedAt, now) },
+    ],
+  })
+}

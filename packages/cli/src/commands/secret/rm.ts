@@ -1,0 +1,24 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import { type ConfirmOptions, confirm, takesConfirmation } from "../../confirm.ts"
+import type { Context } from "../../context.ts"
+
+interface RmOptions extends ConfirmOptions {
+  readonly secret: string
+}
+
+export const command = defineCommand<RmOptions>({
+  examples: [
+    ["hamlet secret rm API_KEY", "after asking"],
+    ["hamlet secret rm API_KEY --yes", "without asking"],
+  ],
+  takes: (command: Command) => takesConfirmation(command.argument("<secret>", "its name")),
+  run: deleteSecret,
+})
+
+async function deleteSecret({ connect, output }: Context, { secret: name, ...options }: RmOptions): Promise<void> {
+  const { client } = await connect()
+  await confirm(`Delete the secret ${name}?`, options)
+  await client.deleteSecret({ name })
+  output.tell({ json: { name, deleted: true }, plain: name, human: `Deleted ${name}` })
+}

@@ -1,0 +1,43 @@
+import { spawn } from "node:child_process"
+import { constants } from "node:os"
+import { fileURLToPath } from "node:url"
+import type { Command } from "commander"
+import { CliError } from "../cli-error.ts"
+import { defineCommand } from "../command.ts"
+import type { Context } from "../context.ts"
+
+interface ServeOptions {
+  readonly flags: readonly string[]
+}
+
+// By its path: this package knows the server over the wire only.
+const server = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
+
+export const command = defineCommand<ServeOptions>({
+  description: `Every setting of docs/configuration.md is a flag and a variable: --data-dir is HAMLET_DATA_DIR. What follows "serve" goes
+to the server as it is.`,
+  examples: [
+    ["hamlet serve", "on http://localhost:8080, with its data in ./data"],
+    ["hamlet serve --port 9000 --data-dir /var/lib/hamlet", "elsewhere"],
+  ],
+  takes: (command: Command) => command.argument("[flags...]", "settings of the server").allowUnknownOption().passThroughOptions(),
+  isBare: true,
+  run: serve,
+})
+
+/** The server in front of our terminal. It ends as it is told to, and we end as it did. */
+async function serve(_context: Context, { flags }: ServeOptions): Promise<undefined> {
+  const child = spawn(process.execPath, [server, "serve", ...flags], { stdio: "inherit" })
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.removeAllListeners(signal)
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to every program in front of it; sent twice, it would look like somebody who lost patience.
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
+    })
+  }
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once("error", (cause) => reject(new CliError("failed", `Cannot start the server: ${cause.message}`, { cause })))
+    child.once("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? "SIGTERM"]))
+  })
+  process.exit(code)
+}

@@ -1,0 +1,24 @@
+import { defineCommand } from "../../command.ts"
+import { loadServers } from "../../config/servers.ts"
+import type { Context } from "../../context.ts"
+
+export const command = defineCommand({
+  examples: [["hamlet server list", "the current one is marked with *"]],
+  run: listServers,
+})
+
+async function listServers({ env, output }: Context): Promise<void> {
+  const { current, servers } = loadServers(env)
+  async function* rows() {
+    for (const [name, { url, user }] of servers) yield { name, url, username: user.username, isCurrent: name === current }
+  }
+  await output.list(rows(), {
+    empty: 'You are not signed in to any: "hamlet login URL" changes that',
+    columns: [
+      { title: "", value: ({ isCurrent }) => (isCurrent ? "*" : "") },
+      { title: "name", value: ({ name }) => name, paint: (colour) => colour.bold },
+      { title: "url", value: ({ url }) => url },
+      { title: "user", value: ({ username }) => username },
+    ],
+  })
+}

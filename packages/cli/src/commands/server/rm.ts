@@ -1,0 +1,25 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import { selectServer } from "../../config/select-server.ts"
+import { loadServers, saveServers } from "../../config/servers.ts"
+import type { Context } from "../../context.ts"
+
+interface RmOptions {
+  readonly server: string
+}
+
+export const command = defineCommand<RmOptions>({
+  description: 'The token goes on working; "hamlet token revoke" ends it.',
+  examples: [["hamlet server rm work", "sign out of the server called work"]],
+  takes: (command: Command) => command.argument("<server>", "its name"),
+  run: forgetServer,
+})
+
+async function forgetServer({ env, output }: Context, { server: name }: RmOptions): Promise<void> {
+  const { url } = selectServer(env, name)
+  const { current, servers } = loadServers(env)
+  const rest = new Map(servers)
+  rest.delete(name)
+  saveServers(env, { current: current === name ? undefined : current, servers: rest })
+  output.tell({ json: { name, url }, plain: name, human: `Forgot ${name}, at ${url}` })
+}

@@ -1,0 +1,28 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { toAgo } from "../../terminal/ago.ts"
+
+export const command = defineCommand<ListingOptions>({
+  description: "What they can do and when they were last used; the tokens themselves are not kept.",
+  examples: [["hamlet token list", "which there are"]],
+  takes: (command: Command) => takesListing(command),
+  run: listTokens,
+})
+
+async function listTokens({ connect, output }: Context, options: ListingOptions): Promise<void> {
+  const { client } = await connect()
+  const now = Date.now()
+  const ago = (at: string | null, otherwise: string) => (at === null ? otherwise : toAgo(at, now))
+  await showList(output, client.items("listTokens", { limit: toPageLimit(options) }), options, {
+    empty: "There are none",
+    columns: [
+      { title: "token", value: ({ id }) => id, isWhole: true },
+      { title: "name", value: ({ name }) => name, paint: (colour) => colour.bold },
+      { title: "used", value: ({ lastUsedAt }) => lastUsedAt, human: ({ lastUsedAt }) => ago(lastUsedAt, "never") },
+      { title: "expires", value: ({ expiresAt }) => expiresAt, human: ({ expiresAt }) => ago(expiresAt, "never") },
+      { title: "scopes", value: ({ scopes }) => scopes.join(" ") },
+    ],
+  })
+}

@@ -1,0 +1,26 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { toAgo } from "../../terminal/ago.ts"
+
+export const command = defineCommand<ListingOptions>({
+  description: "The newest come first.",
+  examples: [["hamlet user list --all", "everybody"]],
+  takes: (command: Command) => takesListing(command),
+  run: listUsers,
+})
+
+async function listUsers({ connect, output }: Context, options: ListingOptions): Promise<void> {
+  const { client } = await connect()
+  const now = Date.now()
+  await showList(output, client.items("listUsers", { limit: toPageLimit(options) }), options, {
+    empty: "There are none",
+    columns: [
+      { title: "user", value: ({ username }) => username, paint: (colour) => colour.bold },
+      { title: "email", value: ({ email }) => email },
+      { title: "since", value: ({ createdAt }) => createdAt, human: ({ createdAt }) => toAgo(createdAt, now) },
+      { title: "id", value: ({ id }) => id, isWhole: true },
+    ],
+  })
+}

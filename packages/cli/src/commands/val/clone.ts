@@ -1,0 +1,45 @@
+import { mkdirSync } from "node:fs"
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import type { ExitName } from "../../exit-codes.ts"
+import { openFolderState } from "../../files/folder-state.ts"
+import { pullVal } from "../../files/pull-val.ts"
+import { forEachOne } from "../../for-each-one.ts"
+import { limits } from "../../limits.ts"
+import { tellPulled } from "./pull.ts"
+
+interface CloneOptions {
+  readonly user: string | undefined
+  readonly folder: string | undefined
+  readonly force?: boolean
+}
+
+export const command = defineCommand<CloneOptions>({
+  description: "The folder is called after the user where nothing else is said. Done again, it fetches what is new.",
+  examples: [
+    ["hamlet val clone", "all your vals, into a folder with your name"],
+    ["hamlet val clone ada examples", "what ada shows to others, into examples"],
+  ],
+  takes: (command: Command) =>
+    command
+      .argument("[user]", "whose vals; yours where nothing is said")
+      .argument("[folder]", "where to write them")
+      .option("--force", "write over files with changes of their own"),
+  run: cloneVals,
+})
+
+async function cloneVals(context: Context, { user, folder, force = false }: CloneOptions): Promise<ExitName | undefined> {
+  const connection = await context.connect()
+  const { client, server } = connection
+  const owner = user === undefined ? await connection.me() : await client.getUserByName({ username: user })
+  const target = folder ?? owner.username
+  mkdirSync(target, { recursive: true })
+  const state = openFolderState(target, server.url)
+  const vals = client.items("listVals", { userId: owner.id, limit: limits.pageItemsMax })
+  try {
+    return await forEachOne(context.output, vals, (val) => tellPulled(context.output, pullVal(state, val, force)))
+  } finally {
+    state.save()
+  }
+}

@@ -1,0 +1,36 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import { type ConfirmOptions, confirm, takesConfirmation } from "../../confirm.ts"
+import type { Context } from "../../context.ts"
+import type { ExitName } from "../../exit-codes.ts"
+import { forEachOne } from "../../for-each-one.ts"
+import { findWholeVal, toFullName } from "../../names/find-val.ts"
+
+interface RmOptions extends ConfirmOptions {
+  readonly vals: readonly string[]
+}
+
+export const command = defineCommand<RmOptions>({
+  description: "Versions, likes, comments and runs go with it. It cannot be taken back.",
+  examples: [
+    ["hamlet val rm hello", "after asking"],
+    ["hamlet val rm hello world --yes", "without asking, as a script needs it"],
+  ],
+  takes: (command: Command) => takesConfirmation(command.argument("<vals...>", "their names")),
+  run: deleteVals,
+})
+
+async function deleteVals({ connect, output }: Context, { vals, ...options }: RmOptions): Promise<ExitName | undefined> {
+  const connection = await connect()
+  return forEachOne(output, vals, async (text) => {
+    const val = await findWholeVal(connection, text)
+    const name = toFullName(val)
+    await confirm(`Delete ${name} with all its versions and runs?`, options)
+    await connection.client.deleteVal({ val_id: val.id })
+    output.tell({
+      json: { id: val.id, name: val.name, username: val.author.username, deleted: true },
+      plain: name,
+      human: `Deleted ${name}`,
+    })
+  })
+}

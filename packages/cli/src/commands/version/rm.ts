@@ -1,0 +1,31 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import { type ConfirmOptions, confirm, takesConfirmation } from "../../confirm.ts"
+import type { Context } from "../../context.ts"
+import { toFullName } from "../../names/find-val.ts"
+import { findNamedVersion, toVersionNumber } from "../../names/version-number.ts"
+
+interface RmOptions extends ConfirmOptions {
+  readonly val: string
+  readonly version: number | undefined
+}
+
+export const command = defineCommand<RmOptions>({
+  description: "Its number is never used again. It can no longer be run or imported, and it cannot be taken back.",
+  examples: [
+    ["hamlet version rm hello 3", "after asking"],
+    ["hamlet version rm hello@3 --yes", "without asking"],
+  ],
+  takes: (command: Command) =>
+    takesConfirmation(command.argument("<val>", "its name").argument("[version]", "the number of the version", toVersionNumber)),
+  run: deleteVersion,
+})
+
+async function deleteVersion({ connect, output }: Context, options: RmOptions): Promise<void> {
+  const connection = await connect()
+  const { val, version } = await findNamedVersion(connection, options.val, options.version)
+  const name = `${toFullName(val)}@${version}`
+  await confirm(`Delete ${name}?`, options)
+  await connection.client.deleteVersion({ val_id: val.id, version })
+  output.tell({ json: { id: val.id, version, deleted: true }, plain: name, human: `Deleted ${name}` })
+}

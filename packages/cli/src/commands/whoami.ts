@@ -1,0 +1,21 @@
+import { defineCommand } from "../command.ts"
+import type { Context } from "../context.ts"
+
+export const command = defineCommand({
+  examples: [
+    ["hamlet whoami", "your name, and the server that commands go to"],
+    ["hamlet whoami --json", "your whole profile"],
+  ],
+  run: sayWho,
+})
+
+async function sayWho({ connect, output }: Context): Promise<void> {
+  const { client, server } = await connect()
+  const me = await client.getMe()
+  output.record({ ...me, server: { name: server.name ?? null, url: server.url } }, [
+    ["username", me.username],
+    ["email", me.email],
+    ["server", server.name ?? null],
+    ["url", server.url],
+  ])
+}

@@ -1,0 +1,49 @@
+import type { Command } from "commander"
+import { type Connection, connect } from "./connection.ts"
+import type { Interruption } from "./interruption.ts"
+import { createOutput, type Output } from "./output/output.ts"
+import type { Streams } from "./streams.ts"
+import { hasColour } from "./terminal/colour.ts"
+
+/** The environment, as far as anybody asks for it. */
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** The options that every command has. */
+export interface CommonOptions {
+  readonly json: boolean
+  readonly isColourAllowed: boolean
+  /** The name of a server that was signed in to. */
+  readonly server: string | undefined
+}
+
+/** What a command is given beside its own options. */
+export interface Context {
+  readonly env: Env
+  readonly output: Output
+  readonly interruption: Interruption
+  /** The server that is asked for. */
+  connect(): Promise<Connection>
+  /** The parser with every command read, for whoever describes them. */
+  describeProgram(): Promise<Command>
+}
+
+/** Everything for one command on this process's own streams. */
+export function createContext(
+  options: CommonOptions,
+  { interruption, streams, describeProgram }: Pick<Context, "interruption" | "describeProgram"> & { readonly streams: Streams },
+): Context {
+  const { env, stdout, stderr } = process
+  const isTerminal = stdout.isTTY === true
+  const isErrorTerminal = stderr.isTTY === true
+  const isAllowed = options.isColourAllowed
+  const output = createOutput({
+    mode: options.json ? "json" : isTerminal ? "human" : "plain",
+    width: stdout.columns || Number(env.COLUMNS) || 80,
+    hasColour: hasColour({ isTerminal, isAllowed, env }),
+    hasErrorColour: hasColour({ isTerminal: isErrorTerminal, isAllowed, env }),
+    isErrorTerminal,
+    writeOut: streams.writeOut,
+    writeError: streams.writeError,
+  })
+  return { env, output, interruption, describeProgram, connect: async () => connect(env, options.server) }
+}

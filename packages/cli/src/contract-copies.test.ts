@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test"
+import { limits as contractLimits, privacy, runSource, scope, valType } from "@hamlet/contract"
+import { isValName } from "./files/front-matter.ts"
+import { limits } from "./limits.ts"
+import { sources } from "./runs/runs.ts"
+import { scopes } from "./scopes.ts"
+import { privacies, valTypes } from "./vals.ts"
+
+test("what the command line has copied from the contract is what the contract says", () => {
+  const sorted = (values: readonly string[]) => [...values].sort()
+  expect(sorted(privacies)).toEqual(sorted(privacy.options))
+  expect(sorted(valTypes)).toEqual(sorted(valType.options))
+  expect(sorted(scopes)).toEqual(sorted(scope.options))
+  expect(sorted(sources)).toEqual(sorted(runSource.options))
+  expect(limits.pageItemsMax).toBe(contractLimits.pageItemsMax)
+  expect([isValName("a".repeat(contractLimits.nameCharsMax)), isValName("a".repeat(contractLimits.nameCharsMax + 1))]).toEqual([
+    true,
+    false,
+  ])
+})

@@ -1,0 +1,91 @@
+import { CliError } from "../cli-error.ts"
+import { type Privacy, privacies, type ValType, valTypes } from "../vals.ts"
+
+/** What the first line of a file can say about its val. */
+export interface FrontMatter {
+  readonly name?: string
+  readonly privacy?: Privacy
+  readonly type?: ValType
+}
+
+/** A file in its two parts. */
+export interface FileParts {
+  readonly front: FrontMatter
+  /** What is saved as the val's code, to the byte. */
+  readonly code: string
+}
+
+const start = "// hamlet:"
+const namePattern = /^[a-zA-Z][a-zA-Z0-9_]{0,47}$/
+
+/**
+ * The front matter is one line, so that the lines of errors are off by one at most:
+ *
+ *     // hamlet: name=hello privacy=public type=http
+ *
+ * It belongs to the file and not to the code: it is taken off before saving, and put before what is fetched. A value with spaces or
+ * quotes in it is a JSON string.
+ */
+export function parseFile(text: string, source: string): FileParts {
+  const whole = text.replace(/^\ufeff/, "")
+  if (!whole.startsWith(start)) return { front: {}, code: whole }
+  const end = whole.indexOf("\n")
+  const line = whole.slice(start.length, end === -1 ? undefined : end)
+  return { front: parseFields(line, source), code: end === -1 ? "" : whole.slice(end + 1) }
+}
+
+/** The file for a val. */
+export function formatFile({ front, code }: FileParts): string {
+  const fields = Object.entries(front).filter(([, value]) => value !== undefined)
+  if (fields.length === 0 && !code.startsWith(start)) return code
+  return `${[start, ...fields.map(([name, value]) => `${name}=${toValue(value)}`)].join(" ")}\n${code}`
+}
+
+function toValue(value: string): string {
+  return /^[^\s"]+$/.test(value) ? value : JSON.stringify(value)
+}
+
+function parseFields(line: string, source: string): FrontMatter {
+  const fields: Record<string, string> = {}
+  const pattern = /\s*(?:([a-z]+)=("(?:[^"\\]|\\.)*"|[^\s"]+)(?=\s|$)|(\S+))/gy
+  for (const [, name, value = "", rest] of line.trim().matchAll(pattern)) {
+    if (name === undefined) throw refuse(source, `"${rest}" is no field`)
+    if (name in fields) throw refuse(source, `it has "${name}" twice`)
+    fields[name] = value.startsWith('"') ? fromJson(value, source) : value
+  }
+  return assertFields(fields, source)
+}
+
+function fromJson(text: string, source: string): string {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refuse(source, `${text} is no text in JSON`)
+  }
+}
+
+function assertFields(fields: Readonly<Record<string, string>>, source: string): FrontMatter {
+  for (const [name, value] of Object.entries(fields)) {
+    const isGood = checks[name as keyof FrontMatter]
+    if (!isGood) throw refuse(source, `"${name}" is none of ${Object.keys(checks).join(", ")}`)
+    if (!isGood(value)) throw refuse(source, `"${value}" is no ${name} of a val`)
+  }
+  return fields
+}
+
+const checks: Readonly<Record<keyof FrontMatter, (value: string) => boolean>> = {
+  name: (value) => namePattern.test(value),
+  privacy: (value) => (privacies as readonly string[]).includes(value),
+  type: (value) => (valTypes as readonly string[]).includes(value),
+}
+
+function refuse(source: string, problem: string): CliError {
+  return new CliError("usage", `Cannot read the first line of "${source}": ${problem}`, {
+    advice: 'it should be as in "// hamlet: name=hello privacy=public type=http"',
+  })
+}
+
+/** Whether a text can be the name of a val. */
+export function isValName(text: string): boolean {
+  return namePattern.test(text)
+}

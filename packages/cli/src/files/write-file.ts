@@ -1,0 +1,49 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { CliError } from "../cli-error.ts"
+
+/**
+ * Puts a text into a file, whole or not at all: somebody who reads meanwhile, or a full disk, never gets half of it. Where nothing else is
+ * said, those may read it who might before.
+ */
+export function writeFileWhole(path: string, text: string, mode?: number): void {
+  const target = resolveLink(path)
+  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
+  try {
+    mkdirSync(dirname(target), { recursive: true })
+    writeNew(temporary, text, mode ?? modeOf(target))
+    renameSync(temporary, target)
+  } catch (cause) {
+    if (existsSync(temporary)) rmSync(temporary)
+    throw new CliError("failed", `Cannot write "${path}": ${(cause as Error).message}`, { cause })
+  }
+}
+
+function writeNew(path: string, text: string, mode: number): void {
+  const file = openSync(path, "w", mode)
+  try {
+    const bytes = Buffer.from(text)
+    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A link stays a link: what it leads to is written. */
+function resolveLink(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // Not there yet.
+    return path
+  }
+}
+
+function modeOf(path: string): number {
+  try {
+    return statSync(path).mode & 0o777
+  } catch {
+    return 0o666
+  }
+}

@@ -1,0 +1,34 @@
+/** The limits of the command line; what is larger or later is refused or cut. */
+export const limits = {
+  /** How long a server may take for one attempt. */
+  timeoutMs: 60_000,
+  /** A server that is not there is noticed by the first attempt; one that restarts answers the second. */
+  retriesMax: 1,
+  /** What is read from standard input or a file. */
+  inputBytesMax: 4_194_304,
+  tokenBytesMax: 1_000,
+  serversMax: 1_000,
+  /** How many items a list shows where nothing else is asked for. */
+  listItemsDefault: 50,
+  /** How many the API gives at once. */
+  pageItemsMax: 100,
+  /** How long completion waits for the server before it says nothing. */
+  completeMs: 1_000,
+  completeItemsMax: 300,
+  /** How long Ctrl-C waits for what is to be tidied up. */
+  tidyMsMax: 3_000,
+  /** How long a run may wait for the packages that it imports to be fetched. */
+  packagesMsMax: 120_000,
+  /** How long the end of a run may take to be readable after it was announced. */
+  endMsMax: 10_000,
+  /** How often new runs are looked for. */
+  followPollMs: 1_000,
+  /** Runs of requests are written a little late: so far back is looked for ones that were not there before. */
+  followOverlapMs: 5_000,
+  /** How many runs are followed at once; the server allows 50 for an account. */
+  followedMax: 20,
+  /** How many more wait for their turn. */
+  followWaitingMax: 1_000,
+  /** How many runs are shown before the following begins, where nothing else is asked for. */
+  latestRunsDefault: 10,
+} as const

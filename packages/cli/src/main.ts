@@ -1,0 +1,46 @@
+import { CommanderError } from "commander"
+import { createContext } from "./context.ts"
+import { type ExitName, exitCodes } from "./exit-codes.ts"
+import { toFailure } from "./failure.ts"
+import { watchInterruption } from "./interruption.ts"
+import { createProgram, type Perform } from "./program.ts"
+import { openStreams } from "./streams.ts"
+import { hasColour } from "./terminal/colour.ts"
+import { toVisible } from "./terminal/visible.ts"
+
+const streams = openStreams()
+const exit = await main(process.argv.slice(2))
+await streams.flush()
+// Connections that are kept for later requests would keep the program.
+process.exit(exitCodes[exit].exit)
+
+async function main(args: readonly string[]): Promise<ExitName> {
+  const interruption = watchInterruption()
+  let exit: ExitName | undefined
+  const describeProgram = () => createProgram({ wanted: "all", perform: async () => {}, streams, hasColour: false })
+  const perform: Perform = async (definition, common, options) => {
+    exit = await definition.run(createContext(common, { interruption, streams, describeProgram }), options as never)
+  }
+  const isAllowed = !args.includes("--no-color")
+  try {
+    const isHelpPainted = hasColour({ isTerminal: process.stdout.isTTY === true, isAllowed, env: process.env })
+    const program = await createProgram({ wanted: args, perform, streams, hasColour: isHelpPainted })
+    if (args.length === 0) program.outputHelp()
+    else await program.parseAsync([...args], { from: "user" })
+    return exit ?? "ok"
+  } catch (error) {
+    return report(error)
+  }
+}
+
+function report(error: unknown): ExitName {
+  if (error instanceof CommanderError && error.exitCode === 0) return "ok"
+  // The help that the parser prints by itself says enough.
+  if (error instanceof CommanderError && error.code === "commander.help") return "usage"
+  const failure = toFailure(error)
+  // A bug shows where it happened.
+  if (!failure) throw error
+  const text = process.stderr.isTTY ? toVisible(failure.text) : failure.text
+  if (text !== "") streams.writeError(`${text}\n`)
+  return failure.exit
+}

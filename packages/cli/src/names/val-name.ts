@@ -1,0 +1,87 @@
+import { CliError } from "../cli-error.ts"
+
+/** What a text names: a val of the caller's, somebody's val, or a val by its id; perhaps one version of it. */
+export interface ValName {
+  readonly kind: "own" | "named" | "id"
+  /** Of somebody's val. */
+  readonly username: string
+  /** Of a val that is not named by its id. */
+  readonly name: string
+  readonly id: string
+  readonly version: number | undefined
+}
+
+/** What a text can mean. An address can be read in two ways; `host` is what the val's own addresses have to agree with. */
+export interface ParsedValName {
+  readonly candidates: readonly ValName[]
+  readonly host: string | undefined
+}
+
+const word = "[a-zA-Z][a-zA-Z0-9_]*"
+const ownPattern = new RegExp(`^(${word})(?:@(\\d{1,10}))?$`)
+const namedPattern = new RegExp(`^@?(${word})/(${word})(?:@(\\d{1,10}))?$`)
+const idPattern = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const labelPattern = new RegExp(`^(${word})-(${word})$`, "i")
+
+/** Reads `val`, `user/val`, `user/val@3`, an id or an address. */
+export function parseValName(text: string): ParsedValName {
+  const candidates = /^https?:\/\//i.test(text) ? fromAddress(text) : [fromWords(text)]
+  const known = candidates.filter((candidate) => candidate !== undefined)
+  if (known.length === 0)
+    throw new CliError("usage", `Cannot use "${text}" as the name of a val`, {
+      advice: 'write "hello", "ada/hello", "ada/hello@3" or one of its addresses',
+    })
+  return { candidates: known, host: URL.canParse(text) && text.includes("//") ? new URL(text).host : undefined }
+}
+
+function fromWords(text: string): ValName | undefined {
+  if (idPattern.test(text)) return byId(text, undefined)
+  const own = ownPattern.exec(text)
+  if (own) return { kind: "own", username: "", name: own[1] ?? "", id: "", version: toVersion(own[2]) }
+  const named = namedPattern.exec(text)
+  return named ? byName(named[1], named[2], named[3]) : undefined
+}
+
+/** A path of the server's, `/v/ada/hello@3`, `/u/ada/hello` or one of the API, or the val's own host name. */
+function fromAddress(text: string): readonly (ValName | undefined)[] {
+  if (!URL.canParse(text)) return []
+  const { pathname, hostname } = new URL(text)
+  const path = decode(pathname).replace(/\/+$/, "")
+  return [fromPath(path), fromLabel(hostname.split(".")[0] ?? "")]
+}
+
+function fromPath(path: string): ValName | undefined {
+  // A server may be behind a path of its own.
+  const named = /\/(?:v|u|v1\/alias)\/([^/]+\/[^/]+)$/.exec(path)
+  const words = named?.[1] === undefined ? undefined : fromWords(named[1])
+  const api = /\/v1\/vals\/([^/]+)(?:\/versions\/(\d{1,10}))?$/.exec(path)
+  return words ?? (api?.[1] !== undefined && idPattern.test(api[1]) ? byId(api[1], toVersion(api[2])) : undefined)
+}
+
+/** The first part of a val's own host name: both names, or the id without its dashes where they are too long. */
+function fromLabel(label: string): ValName | undefined {
+  const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i.exec(label)
+  if (id) return byId(id.slice(1).join("-"), undefined)
+  const names = labelPattern.exec(label)
+  return names ? byName(names[1], names[2], undefined) : undefined
+}
+
+function byId(id: string, version: number | undefined): ValName {
+  return { kind: "id", username: "", name: "", id: id.toLowerCase(), version }
+}
+
+function byName(username = "", name = "", version: string | undefined): ValName {
+  return { kind: "named", username, name, id: "", version: toVersion(version) }
+}
+
+function toVersion(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text)
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,44 @@
+import type { Item, Output } from "@hamlet/contract/client"
+import type { ExitName } from "../exit-codes.ts"
+import type { Colour } from "../terminal/colour.ts"
+
+/** A run with everything that is kept of it. */
+export type RunDetail = Output<"getRun">
+
+/** A run in a list. */
+export type Run = Item<"listMyRuns">
+
+/** How a run stands. */
+export type RunStatus = Run["status"]
+
+/** What can start a run. */
+export const sources: readonly Run["source"][] = ["ui", "api", "http", "interval", "email"]
+
+/** How the program ends after a run that ended like that. */
+export const exitOf: Readonly<Record<RunStatus, ExitName>> = {
+  queued: "failed",
+  running: "failed",
+  succeeded: "ok",
+  failed: "valFailed",
+  crashed: "valFailed",
+  timed_out: "valTimedOut",
+  cancelled: "valCancelled",
+}
+
+/** The colour of a status. */
+export function paintStatus(colour: Colour, status: RunStatus): (text: string) => string {
+  if (status === "succeeded") return colour.green
+  return status === "queued" || status === "running" ? colour.yellow : colour.red
+}
+
+/** The val of a run, with the version that ran. */
+export function toRunVal({ val }: Pick<Run, "val">): string {
+  return `${val.username}/${val.name}@${val.version}`
+}
+
+/** How long a run took, as one would say it. */
+export function toDuration(ms: number | null): string {
+  if (ms === null) return ""
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}

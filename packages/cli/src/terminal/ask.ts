@@ -1,0 +1,57 @@
+import { CliError } from "../cli-error.ts"
+
+/** What a key does while something secret is typed. */
+const keys = { enter: ["\r", "\n"], end: "\x04", interrupt: "\x03", erase: ["\x7f", "\b"], eraseAll: "\x15" }
+
+/** Whether there is somebody to ask. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true
+}
+
+/** Asks yes or no; everything but yes is no. */
+export async function askYes(question: string): Promise<boolean> {
+  process.stderr.write(`${question} [y/N] `)
+  const answer = await new Promise<string>((resolve) => {
+    process.stdin.once("data", (data) => resolve(String(data)))
+    process.stdin.once("end", () => resolve(""))
+  })
+  process.stdin.pause()
+  return /^\s*y(es)?\s*$/i.test(answer)
+}
+
+/** Asks for something that nobody else should read: nothing that is typed is shown. */
+export async function askHidden(question: string): Promise<string> {
+  // Before the question: whoever pastes an answer at once would see it otherwise.
+  process.stdin.setRawMode(true)
+  process.stderr.write(question)
+  try {
+    return await readHidden()
+  } finally {
+    process.stdin.setRawMode(false)
+    process.stdin.pause()
+    process.stderr.write("\n")
+  }
+}
+
+function readHidden(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let typed = ""
+    const onData = (data: Buffer) => {
+      for (const key of data.toString("utf8")) {
+        if (key === keys.interrupt) return settle(() => reject(new CliError("interrupted", "")))
+        if (keys.enter.includes(key) || key === keys.end) return settle(() => resolve(typed))
+        if (key === keys.eraseAll) typed = ""
+        else if (keys.erase.includes(key)) typed = [...typed].slice(0, -1).join("")
+        else typed += key
+      }
+    }
+    const onEnd = () => settle(() => resolve(typed))
+    const settle = (finish: () => void) => {
+      process.stdin.off("data", onData)
+      process.stdin.off("end", onEnd)
+      finish()
+    }
+    process.stdin.on("data", onData)
+    process.stdin.on("end", onEnd)
+  })
+}

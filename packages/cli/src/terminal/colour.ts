@@ -1,0 +1,35 @@
+/** Paints text, or leaves it as it is. */
+export interface Colour {
+  bold(text: string): string
+  dim(text: string): string
+  red(text: string): string
+  green(text: string): string
+  yellow(text: string): string
+  cyan(text: string): string
+}
+
+/** What decides about colour. */
+export interface ColourWish {
+  readonly isTerminal: boolean
+  /** `false` after `--no-color`. */
+  readonly isAllowed: boolean
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Whether a stream gets colour. An empty NO_COLOR counts as absent, as its convention says. */
+export function hasColour({ isTerminal, isAllowed, env }: ColourWish): boolean {
+  return isTerminal && isAllowed && !env.NO_COLOR && env.TERM !== "dumb"
+}
+
+/** Colours that are colours, or nothing at all. */
+export function createColour(isOn: boolean): Colour {
+  const paint = (open: number, close: number) => (text: string) => (isOn && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text)
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+    cyan: paint(36, 39),
+  }
+}

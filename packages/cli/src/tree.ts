@@ -1,0 +1,108 @@
+import type { CommandDefinition } from "./command.ts"
+
+/** A command that has not been read yet. */
+export interface Leaf {
+  readonly summary: string
+  /** Only the command that is asked for is imported: reading all of them would take longer than most of them do. */
+  readonly load: () => Promise<{ readonly command: CommandDefinition }>
+  /** Not for people. */
+  readonly isHidden?: true
+}
+
+/** A noun with its verbs. */
+export interface Group {
+  readonly summary: string
+  readonly verbs: Readonly<Record<string, Leaf>>
+  /** What is meant when no verb is named. */
+  readonly otherwise?: Leaf
+}
+
+/** The commands there are. A path in it is a path in `commands/`. */
+export const tree: Readonly<Record<string, Leaf | Group>> = {
+  serve: { summary: "Start a server", load: () => import("./commands/serve.ts") },
+  login: { summary: "Sign in to a server with a token", load: () => import("./commands/login.ts") },
+  whoami: { summary: "Say who is signed in, and where", load: () => import("./commands/whoami.ts") },
+  server: {
+    summary: "The servers that you are signed in to",
+    verbs: {
+      list: { summary: "List them", load: () => import("./commands/server/list.ts") },
+      use: { summary: "Choose the one that commands go to", load: () => import("./commands/server/use.ts") },
+      rm: { summary: "Forget one, and the token for it", load: () => import("./commands/server/rm.ts") },
+    },
+  },
+  val: {
+    summary: "Vals: write, find, change and share them",
+    verbs: {
+      list: { summary: "List vals, yours or somebody else's", load: () => import("./commands/val/list.ts") },
+      new: { summary: "Make a val", load: () => import("./commands/val/new.ts") },
+      show: { summary: "Show a val", load: () => import("./commands/val/show.ts") },
+      edit: { summary: "Change a val in your editor", load: () => import("./commands/val/edit.ts") },
+      push: { summary: "Save files as vals", load: () => import("./commands/val/push.ts") },
+      pull: { summary: "Write vals into files", load: () => import("./commands/val/pull.ts") },
+      clone: { summary: "Write all vals of a user into a folder", load: () => import("./commands/val/clone.ts") },
+      rename: { summary: "Give a val another name", load: () => import("./commands/val/rename.ts") },
+      rm: { summary: "Delete vals with everything that belongs to them", load: () => import("./commands/val/rm.ts") },
+      open: { summary: "Open a val in the browser", load: () => import("./commands/val/open.ts") },
+      search: { summary: "Find vals by name, code or readme", load: () => import("./commands/val/search.ts") },
+      like: { summary: "Like a val", load: () => import("./commands/val/like.ts") },
+    },
+  },
+  version: {
+    summary: "The versions of a val",
+    verbs: {
+      list: { summary: "List the versions of a val", load: () => import("./commands/version/list.ts") },
+      show: { summary: "Show the code of a version", load: () => import("./commands/version/show.ts") },
+      diff: { summary: "Show what changed between two versions", load: () => import("./commands/version/diff.ts") },
+      restore: { summary: "Make the code of an old version the current one", load: () => import("./commands/version/restore.ts") },
+      rm: { summary: "Delete a version", load: () => import("./commands/version/rm.ts") },
+    },
+  },
+  run: {
+    summary: "Run a val, and look at runs",
+    otherwise: { summary: "Run a val and print what it returns", load: () => import("./commands/run/val.ts") },
+    verbs: {
+      list: { summary: "List runs, of all your vals or of one", load: () => import("./commands/run/list.ts") },
+      show: { summary: "Show a run", load: () => import("./commands/run/show.ts") },
+      logs: { summary: "Show what a run has logged", load: () => import("./commands/run/logs.ts") },
+      cancel: { summary: "End a run", load: () => import("./commands/run/cancel.ts") },
+      replay: { summary: "Run the same version with the same input again", load: () => import("./commands/run/replay.ts") },
+    },
+  },
+  logs: { summary: "Show and follow the logs of all runs", load: () => import("./commands/logs.ts") },
+  secret: {
+    summary: "Secrets that your vals see as environment",
+    verbs: {
+      set: { summary: "Set a secret", load: () => import("./commands/secret/set.ts") },
+      list: { summary: "List the names of your secrets", load: () => import("./commands/secret/list.ts") },
+      rm: { summary: "Delete a secret", load: () => import("./commands/secret/rm.ts") },
+    },
+  },
+  token: {
+    summary: "Tokens that act for you",
+    verbs: {
+      new: { summary: "Make a token", load: () => import("./commands/token/new.ts") },
+      list: { summary: "List your tokens", load: () => import("./commands/token/list.ts") },
+      revoke: { summary: "Make a token stop working", load: () => import("./commands/token/revoke.ts") },
+    },
+  },
+  user: {
+    summary: "Users, for whoever administers the server",
+    verbs: {
+      add: { summary: "Add a user, with a first token", load: () => import("./commands/user/add.ts") },
+      list: { summary: "List all users", load: () => import("./commands/user/list.ts") },
+    },
+  },
+  ref: {
+    summary: "Who imports which vals",
+    verbs: {
+      list: { summary: "List the vals that import yours, or one val", load: () => import("./commands/ref/list.ts") },
+    },
+  },
+  completion: { summary: "Print a script that completes commands in a shell", load: () => import("./commands/completion.ts") },
+  __complete: { summary: "What could follow", load: () => import("./commands/complete.ts"), isHidden: true },
+}
+
+/** Whether a noun has verbs. */
+export function isGroup(node: Leaf | Group): node is Group {
+  return "verbs" in node
+}

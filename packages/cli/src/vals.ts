@@ -1,0 +1,57 @@
+import type { Input } from "@hamlet/contract/client"
+import { type Command, Option } from "commander"
+import { toFullName, type Val } from "./names/find-val.ts"
+import type { ListView } from "./output/list.ts"
+import { toAgo } from "./terminal/ago.ts"
+
+/** Who may see a val. */
+export type Privacy = Val["privacy"]
+
+/** What starts a val. */
+export type ValType = Val["type"]
+
+/** The choices there are, most open first. */
+export const privacies: readonly Privacy[] = ["public", "unlisted", "private"]
+
+/** The choices there are. */
+export const valTypes: readonly ValType[] = ["http", "script", "interval", "email"]
+
+/** What can be set on a val beside its code. */
+export interface ValSettings {
+  readonly privacy?: Privacy
+  readonly type?: ValType
+}
+
+/** Declares the options for these settings. */
+export function takesSettings(command: Command): Command {
+  return command
+    .addOption(new Option("--privacy <privacy>", "who may see it").choices(privacies))
+    .addOption(new Option("--type <type>", "what starts it").choices(valTypes))
+}
+
+/** The settings as the API takes them: those that are given. */
+export function toSettings({ privacy, type }: ValSettings): Pick<Input<"updateVal">, "privacy" | "type"> {
+  return { ...(privacy && { privacy }), ...(type && { type }) }
+}
+
+/** How a list of vals is shown. */
+export function toValListView(empty: string): ListView<Val> {
+  const now = Date.now()
+  return {
+    empty,
+    columns: [
+      { title: "val", value: toFullName, paint: (colour) => colour.bold },
+      { title: "version", value: (val) => val.version },
+      { title: "type", value: (val) => val.type },
+      { title: "privacy", value: (val) => val.privacy, paint: (colour, val) => (val.privacy === "public" ? colour.green : colour.yellow) },
+      { title: "likes", value: (val) => val.likeCount },
+      { title: "updated", value: (val) => val.updatedAt, human: (val) => toAgo(val.updatedAt, now), paint: (colour) => colour.dim },
+    ],
+  }
+}
+
+/** A val that was made or saved: its name and version for a script, its addresses for a person. */
+export function toSaved(val: Val, verb: string): { readonly json: Val; readonly plain: string; readonly human: string } {
+  const name = `${toFullName(val)}@${val.version}`
+  return { json: val, plain: name, human: [`${verb} ${name}`, `  ${val.links.endpoint ?? val.url}`].join("\n") }
+}

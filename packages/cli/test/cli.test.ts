@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe } from "bun:test"
+import { defineAccount } from "./suites/account.ts"
+import { defineCompletion } from "./suites/completion.ts"
+import { defineFailures } from "./suites/failures.ts"
+import { defineFiles } from "./suites/files.ts"
+import { defineHelp } from "./suites/help.ts"
+import { defineRuns } from "./suites/runs.ts"
+import { defineServe } from "./suites/serve.ts"
+import { defineSettings } from "./suites/settings.ts"
+import { defineTerminal } from "./suites/terminal.ts"
+import { defineVals } from "./suites/vals.ts"
+import { defineVersions } from "./suites/versions.ts"
+import { openStage, type Stage } from "./support/stage.ts"
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage[Symbol.asyncDispose]())
+
+// One server for all of them: starting one takes longer than most of what is asked of it.
+describe("login, whoami, server", () => defineAccount(() => stage))
+describe("secret, token, user", () => defineSettings(() => stage))
+describe("val", () => defineVals(() => stage))
+describe("val push, pull, clone", () => defineFiles(() => stage))
+describe("version", () => defineVersions(() => stage))
+describe("run, logs", () => defineRuns(() => stage))
+describe("failures", () => defineFailures(() => stage))
+describe("at a terminal", () => defineTerminal(() => stage))
+describe("help", () => defineHelp(() => stage))
+describe("completion", () => defineCompletion(() => stage))
+describe("serve", () => defineServe(() => stage))

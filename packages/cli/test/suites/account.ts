@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test"
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Stage } from "../support/stage.ts"
+
+/** login, whoami, server: who somebody is, and where. */
+export function defineAccount(stage: () => Stage): void {
+  test("login keeps the token of standard input where only its owner can read it, once the server has said that it is good", async () => {
+    const ada = await stage().holder((await stage().person("login1")).token, false)
+
+    expect(await ada.hamlet(["whoami"])).toMatchObject({
+      exit: 3,
+      stdout: "",
+      stderr: expect.stringMatching(/^Cannot .+; "hamlet login URL" .+\n$/),
+    })
+    expect(await ada.print(["login", stage().url, "--name", "here"], { input: `${ada.token}\n` })).toBe("login1\n")
+
+    const path = join(ada.configDir, "servers.json")
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({
+      current: "here",
+      servers: { here: { url: stage().url, token: ada.token } },
+    })
+    expect([statSync(path).mode & 0o777, statSync(ada.configDir).mode & 0o777]).toEqual([0o600, 0o700])
+    expect(await ada.print(["whoami"])).toBe(`username\tlogin1\nemail\t\nserver\there\nurl\t${stage().url}\n`)
+    expect(await ada.json(["whoami"])).toMatchObject([{ username: "login1", server: { name: "here", url: stage().url } }])
+  })
+
+  test("login keeps nothing of a token that is not good, and says who refused", async () => {
+    const nobody = await stage().holder("not-a-token-of-anybody-0123456789", false)
+    const ended = await nobody.hamlet(["login", stage().url], { input: nobody.token })
+    expect(ended).toMatchObject({ exit: 3, stdout: "", stderr: expect.stringMatching(/^Cannot .+; "hamlet login" takes another token\n$/) })
+    expect(existsSync(nobody.configDir)).toBe(false)
+    expect(JSON.stringify(ended)).not.toContain(nobody.token)
+    expect((await nobody.hamlet(["login", stage().url], { input: "\n" })).exit).toBe(2)
+    expect((await nobody.hamlet(["login", stage().url], { input: "ä token" })).exit).toBe(2)
+    for (const url of ["localhost:8080", "ftp://x", "http://a:b@localhost"])
+      expect((await nobody.hamlet(["login", url], { input: "x" })).exit).toBe(2)
+  })
+
+  test("login makes a folder and a file that were open to others private", async () => {
+    const ada = await stage().holder((await stage().person("login2")).token, false)
+    mkdirSync(ada.configDir, { mode: 0o755 })
+    const path = join(ada.configDir, "servers.json")
+    writeFileSync(path, "{}", { mode: 0o644 })
+    chmodSync(path, 0o644)
+    await ada.print(["login", stage().url], { input: ada.token })
+    expect([statSync(path).mode & 0o777, statSync(ada.configDir).mode & 0o777]).toEqual([0o600, 0o700])
+  })
+
+  test("login asks at a terminal and shows nothing of what is typed; Ctrl-C there leaves everything as it was", async () => {
+    const ada = await stage().holder((await stage().person("login3")).token, false)
+    await using asked = ada.atTerminal(["login", stage().url])
+    await asked.waitFor(/Token for \S+: $/)
+    asked.type(`wrong\x15${ada.token}x\x7f\r`)
+    const { exit, stdout } = await asked.ended()
+    expect([exit, stdout.includes("Signed in")]).toEqual([0, true])
+    expect(stdout).not.toContain(ada.token.slice(0, 12))
+
+    const bob = await stage().holder(ada.token, false)
+    await using interrupted = bob.atTerminal(["login", stage().url])
+    await interrupted.waitFor(/Token for/)
+    interrupted.type("half\x03")
+    expect((await interrupted.ended()).exit).toBe(130)
+    expect(existsSync(bob.configDir)).toBe(false)
+  })
+
+  test("server list, use and rm know several servers by name, and --server asks one of them", async () => {
+    const [ada, bob] = [await stage().person("several1"), await stage().person("several2")]
+    await ada.print(["login", stage().url, "--name", "other"], { input: bob.token })
+
+    expect(await ada.print(["server", "list"])).toBe(`\ttest\t${stage().url}\tseveral1\n*\tother\t${stage().url}\tseveral2\n`)
+    const [name, url] = [await ada.json(["whoami"]), await ada.json(["whoami", "--server", "test"])].map(([me]) => me.username)
+    expect([name, url]).toEqual(["several2", "several1"])
+    expect(await ada.json(["--server", "test", "whoami"])).toMatchObject([{ username: "several1" }])
+    expect(await ada.print(["server", "use", "test"])).toBe("test\n")
+    expect(await ada.json(["whoami"])).toMatchObject([{ username: "several1" }])
+    expect(await ada.hamlet(["whoami", "--server", "third"])).toMatchObject({ exit: 4, stderr: expect.stringContaining('"third"') })
+    expect((await ada.hamlet(["server", "use", "third"])).exit).toBe(4)
+    expect(await ada.print(["server", "rm", "test"])).toBe("test\n")
+    expect(await ada.json(["server", "list"])).toEqual([{ name: "other", url: stage().url, username: "several2", isCurrent: false }])
+    expect(await ada.hamlet(["whoami"])).toMatchObject({ exit: 3, stderr: expect.stringContaining('"hamlet server use"') })
+  })
+
+  test("HAMLET_URL and HAMLET_TOKEN win over what is kept, and --server over both", async () => {
+    const [ada, bob] = [await stage().person("env1"), await stage().person("env2")]
+    const env = { HAMLET_URL: `${stage().url}/`, HAMLET_TOKEN: bob.token }
+    expect(await ada.json(["whoami"], { env })).toMatchObject([{ username: "env2", server: { name: null } }])
+    expect(await ada.json(["whoami"], { env: { HAMLET_TOKEN: bob.token } })).toMatchObject([{ username: "env2", server: { name: "test" } }])
+    expect(await ada.json(["whoami"], { env: { HAMLET_URL: stage().url } })).toMatchObject([{ username: "env1", server: { name: "test" } }])
+    expect(await ada.json(["whoami", "--server", "test"], { env })).toMatchObject([{ username: "env1" }])
+    expect((await ada.hamlet(["whoami"], { env: { HAMLET_TOKEN: "with space" } })).exit).toBe(2)
+  })
+
+  test("a file that is not what login writes is told of, and left alone", async () => {
+    const ada = await stage().person("broken1")
+    const path = join(ada.configDir, "servers.json")
+    for (const text of ["{", "[]1", '{"servers":{"a":{"url":1}}}']) {
+      writeFileSync(path, text)
+      expect(await ada.hamlet(["whoami"])).toMatchObject({ exit: 1, stderr: expect.stringContaining(path) })
+      expect(readFileSync(path, "utf8")).toBe(text)
+    }
+  })
+}

@@ -1,0 +1,168 @@
+import { expect, test } from "bun:test"
+import { createServer } from "node:net"
+import { hamletPath } from "../support/processes.ts"
+import type { Stage } from "../support/stage.ts"
+
+/** One call of each command that asks the server something. */
+const calls: readonly (readonly string[])[] = [
+  ["whoami"],
+  ["val", "list"],
+  ["val", "new", "x", "-f", "-"],
+  ["val", "show", "x"],
+  ["val", "edit", "x"],
+  ["val", "push", "x.ts"],
+  ["val", "pull", "x"],
+  ["val", "clone"],
+  ["val", "rename", "x", "y"],
+  ["val", "rm", "x", "--yes"],
+  ["val", "open", "x"],
+  ["val", "search", "x"],
+  ["val", "like", "x"],
+  ["version", "list", "x"],
+  ["version", "show", "x"],
+  ["version", "diff", "x"],
+  ["version", "restore", "x", "1"],
+  ["version", "rm", "x", "1", "--yes"],
+  ["run", "x"],
+  ["run", "list"],
+  ["run", "show", "01890000-0000-7000-8000-000000000000"],
+  ["run", "logs", "01890000-0000-7000-8000-000000000000"],
+  ["run", "cancel", "01890000-0000-7000-8000-000000000000"],
+  ["run", "replay", "01890000-0000-7000-8000-000000000000"],
+  ["logs"],
+  ["secret", "set", "X"],
+  ["secret", "list"],
+  ["secret", "rm", "X", "--yes"],
+  ["token", "new", "x", "--scope", "val:read"],
+  ["token", "list"],
+  ["token", "revoke", "01890000-0000-7000-8000-000000000000", "--yes"],
+  ["user", "add", "x"],
+  ["user", "list"],
+  ["ref", "list"],
+]
+
+const sentence = /^Cannot [^\n]+; [^\n]+\n$/
+
+/** What every command does when something is not as it should be. */
+export function defineFailures(stage: () => Stage): void {
+  const all = async (call: (args: readonly string[]) => Promise<{ exit: number; stdout: string; stderr: string }>) => {
+    const results: unknown[] = []
+    // Two at a time, so that it does not take for ever on a small machine and does not hog it either.
+    for (let index = 0; index < calls.length; index += 2) {
+      const pair = calls.slice(index, index + 2).map(async (args) => {
+        const { exit, stdout, stderr } = await call(args)
+        return [args.join(" "), exit, stdout, sentence.test(stderr) || stderr] as const
+      })
+      results.push(...(await Promise.all(pair)))
+    }
+    return results
+  }
+
+  test("a token that is not good ends every command with 3, and one sentence", async () => {
+    const nobody = await stage().holder("not-a-token-of-anybody-0123456789")
+    await Bun.write(`${nobody.folder}/x.ts`, "1")
+    const results = await all((args) => nobody.hamlet(args, { input: "x" }))
+    expect(results).toEqual(calls.map((args) => [args.join(" "), 3, "", true]))
+  })
+
+  test("a token without the scope ends every command with 3, and the scope is named", async () => {
+    const ada = await stage().person("scopeless")
+    const { token } = await ada.client.createToken({ name: "little", scopes: ["blob:read"] })
+    const little = await stage().holder(token)
+    for (const args of [
+      ["val", "list", "--everybody"],
+      ["run", "list"],
+      ["secret", "list"],
+      ["token", "list"],
+    ])
+      expect(await little.hamlet(args)).toMatchObject({
+        exit: 3,
+        stdout: "",
+        stderr: expect.stringMatching(/required permissions.+:read.+; "hamlet token new"/),
+      })
+  })
+
+  test("a server that is not there ends a command with 6, and one sentence", async () => {
+    const ada = await stage().holder(stage().admin.token)
+    const env = { HAMLET_URL: `http://localhost:${await findFreePort()}`, HAMLET_TOKEN: "x" }
+    const results = await Promise.all(
+      [["whoami"], ["val", "list"], ["run", "x/y"], ["val", "push", "x.ts"]].map((args) => ada.hamlet(args, { env })),
+    )
+    await Bun.write(`${ada.folder}/x.ts`, "1")
+    results.push(await ada.hamlet(["val", "push", "x.ts", "x.ts"], { env }))
+    expect(results.map(({ exit, stdout, stderr }) => [exit, stdout, sentence.test(stderr)])).toEqual([
+      [6, "", true],
+      [6, "", true],
+      [6, "", true],
+      [4, "", false],
+      [6, "", true],
+    ])
+  })
+
+  test("something else that answers there is no server", async () => {
+    using other = Bun.serve({
+      port: 0,
+      fetch: () => new Response("<h1>Welcome to the Wi-Fi</h1>", { headers: { "content-type": "text/html" } }),
+    })
+    const env = { HAMLET_URL: `http://localhost:${other.port}`, HAMLET_TOKEN: "x" }
+    expect(await stage().admin.hamlet(["whoami"], { env })).toMatchObject({
+      exit: 1,
+      stdout: "",
+      stderr: expect.stringContaining("Hamlet server?"),
+    })
+  })
+
+  test("a command line that is not understood ends with 2 and says where to look", async () => {
+    const table: readonly (readonly [args: readonly string[], advice: string])[] = [
+      [["val", "lst"], "hamlet val --help"],
+      [["vals"], "hamlet --help"],
+      [["val", "list", "--frob"], "hamlet val list --help"],
+      [["val", "show"], "hamlet val show --help"],
+      [["val", "rename", "a"], "hamlet val rename --help"],
+      [["whoami", "extra"], "hamlet whoami --help"],
+      [["completion", "tcsh"], "hamlet completion --help"],
+    ]
+    for (const [args, advice] of table)
+      expect([args, await stage().admin.hamlet(args)]).toEqual([
+        args,
+        {
+          exit: 2,
+          stdout: "",
+          stderr: expect.stringMatching(new RegExp(`^Cannot understand the command line: .+; "${advice}" says what there is\n$`)),
+        },
+      ])
+    expect(await stage().admin.hamlet(["val"])).toMatchObject({ exit: 2, stdout: "", stderr: expect.stringContaining("Usage: hamlet val") })
+  })
+
+  test("Ctrl-C ends a command that waits for an answer, with 130", async () => {
+    const { promise: isAsked, resolve } = Promise.withResolvers<void>()
+    using silent = Bun.serve({
+      port: 0,
+      fetch() {
+        resolve()
+        return new Promise(() => {})
+      },
+    })
+    await using waiting = stage().admin.start(["whoami"], { env: { HAMLET_URL: `http://localhost:${silent.port}`, HAMLET_TOKEN: "x" } })
+    await isAsked
+    waiting.signal("SIGINT")
+    expect(await waiting.ended()).toEqual({ exit: 130, stdout: "", stderr: "" })
+  })
+
+  test("whoever stops reading is not told of it", async () => {
+    const ada = await stage().person("pipe1")
+    await ada.client.createVal({ name: "long", code: "x".repeat(250_000) })
+    const env = { ...process.env, HAMLET_CONFIG_DIR: ada.configDir } as Record<string, string>
+    const ended = Bun.spawnSync(["sh", "-c", '{ "$0" val show long --code; echo "exit $?" >&2; } | head -c 1', hamletPath], { env })
+    expect([ended.stdout.toString(), ended.stderr.toString()]).toEqual(["x", "exit 141\n"])
+    const slow = Bun.spawnSync(["sh", "-c", '"$0" val show long --code | { sleep 0.2; wc -c; }', hamletPath], { env })
+    expect(slow.stdout.toString().trim()).toBe("250000")
+  })
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0)
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,161 @@
+import { expect, test } from "bun:test"
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Person, Stage } from "../support/stage.ts"
+
+const read = (person: Person, ...path: readonly string[]) => readFileSync(join(person.folder, ...path), "utf8")
+const write = (person: Person, name: string, text: string) => writeFileSync(join(person.folder, name), text)
+const codeOf = async (person: Person, name: string) =>
+  (await person.client.getValByName({ username: person.username, val_name: name })).code
+
+/** val push, pull and clone: files and vals. */
+export function defineFiles(stage: () => Stage): void {
+  test("push makes vals of files and changes them, without their first lines", async () => {
+    const ada = await stage().person("push1")
+    write(ada, "hello.ts", "export default 1\n")
+    write(ada, "some-page.tsx", "// hamlet: name=page privacy=public type=http\nexport default () => <p>hi</p>\n")
+
+    expect(await ada.print(["val", "push", "hello.ts", "some-page.tsx"])).toBe("push1/hello@1\npush1/page@1\n")
+    expect(await ada.json(["val", "show", "page"])).toMatchObject([
+      { code: "export default () => <p>hi</p>\n", privacy: "public", type: "http" },
+    ])
+    expect(await ada.json(["val", "show", "hello"])).toMatchObject([{ code: "export default 1\n", privacy: "private", type: "script" }])
+
+    write(ada, "hello.ts", "export default 2\n")
+    expect(await ada.json(["val", "push", "hello.ts"])).toMatchObject([{ file: "hello.ts", val: { name: "hello", version: 2 } }])
+    expect(await ada.print(["val", "push", "hello.ts"])).toBe("push1/hello@2\n")
+    write(ada, "hello.ts", "// hamlet: name=renamed privacy=unlisted\nexport default 2\n")
+    expect(await ada.json(["val", "push", "hello.ts"])).toMatchObject([{ val: { name: "renamed", version: 2, privacy: "unlisted" } }])
+    expect((await ada.client.listVals({ userId: (await ada.client.getMe()).id })).data).toHaveLength(2)
+  })
+
+  test("push does not undo what somebody else has saved, unless it is told to", async () => {
+    const ada = await stage().person("push2")
+    write(ada, "hello.ts", "mine 1")
+    await ada.print(["val", "push", "hello.ts"])
+    await ada.client.saveVal({ name: "hello", code: "theirs" })
+    write(ada, "hello.ts", "mine 2")
+
+    expect(await ada.hamlet(["val", "push", "hello.ts"])).toMatchObject({
+      exit: 5,
+      stdout: "",
+      stderr: expect.stringMatching(/has changed since.+"--force"/),
+    })
+    expect(await codeOf(ada, "hello")).toBe("theirs")
+    expect(await ada.print(["val", "push", "hello.ts", "--force"])).toBe("push2/hello@3\n")
+    await ada.client.deleteVal({ val_id: (await ada.client.getValByName({ username: "push2", val_name: "hello" })).id })
+    expect(await ada.hamlet(["val", "push", "hello.ts"])).toMatchObject({ exit: 5, stderr: expect.stringContaining("was deleted") })
+  })
+
+  test("push saves what it can of several files, and the first failure decides", async () => {
+    const ada = await stage().person("push3")
+    write(ada, "good.ts", "1")
+    write(ada, "no-name.ts", "1")
+    write(ada, "bad_line.ts", "// hamlet: privacy=secret\n1")
+    writeFileSync(join(ada.folder, "binary.ts"), new Uint8Array([0xff, 0xfe, 0]))
+    const { exit, stdout, stderr } = await ada.hamlet([
+      "val",
+      "push",
+      "no-name.ts",
+      "gone.ts",
+      "bad_line.ts",
+      "binary.ts",
+      "data.json",
+      "types.d.ts",
+      "good.ts",
+    ])
+    expect([exit, stdout]).toEqual([2, "push3/good@1\n"])
+    for (const text of [
+      '"no-name.ts"',
+      'read "gone.ts"',
+      'of "bad_line.ts": "secret" is no privacy',
+      "UTF-8",
+      '"data.json"',
+      '"types.d.ts"',
+    ])
+      expect(stderr).toContain(text)
+  })
+
+  test("pull writes a val into a file with its first line, and again when it has changed", async () => {
+    const ada = await stage().person("pull1")
+    await ada.client.createVal({ name: "hello", code: "one\r\n\ttwo", privacy: "public" })
+    expect(await ada.print(["val", "pull", "hello"])).toBe("hello.ts\n")
+    expect(read(ada, "hello.ts")).toBe("// hamlet: name=hello privacy=public type=script\none\r\n\ttwo")
+    expect(await ada.print(["val", "push", "hello.ts"])).toBe("pull1/hello@1\n")
+
+    await ada.client.saveVal({ name: "hello", code: "three", type: "http" })
+    expect(await ada.json(["val", "pull"])).toMatchObject([{ file: "hello.ts", val: { version: 2 } }])
+    expect(read(ada, "hello.ts")).toBe("// hamlet: name=hello privacy=public type=http\nthree")
+    expect(await ada.print(["val", "pull", "hello@1", "--dir", "old"])).toBe("old/hello.ts\n")
+    expect(read(ada, "old", "hello.ts")).toEndWith("two")
+    expect(read(ada, ".hamlet", ".gitignore")).toBe("*\n")
+  })
+
+  test("pull leaves a file alone that has changes of its own, unless it is told not to, and writes through a link", async () => {
+    const ada = await stage().person("pull2")
+    await ada.client.createVal({ name: "hello", code: "one" })
+    mkdirSync(join(ada.folder, "elsewhere"))
+    write(ada, "elsewhere/real.ts", "my own work")
+    symlinkSync("elsewhere/real.ts", join(ada.folder, "hello.ts"))
+    expect(await ada.hamlet(["val", "pull", "hello"])).toMatchObject({
+      exit: 5,
+      stdout: "",
+      stderr: expect.stringMatching(/changes of its own.+"--force"/),
+    })
+    expect(read(ada, "hello.ts")).toBe("my own work")
+    expect(await ada.print(["val", "pull", "hello", "--force"])).toBe("hello.ts\n")
+    expect(read(ada, "elsewhere/real.ts")).toBe("// hamlet: name=hello privacy=private type=script\none")
+    write(ada, "hello.ts", "changed again")
+    expect((await ada.hamlet(["val", "pull"])).exit).toBe(5)
+    expect((await ada.hamlet(["val", "pull"], { cwd: join(ada.folder, "elsewhere") })).exit).toBe(2)
+    expect((await ada.hamlet(["val", "pull", "nothing"])).exit).toBe(4)
+  })
+
+  test("what was pulled from somebody else is pushed as a val of one's own only by force", async () => {
+    const [ada, bob] = [await stage().person("pull3"), await stage().person("pull4")]
+    await ada.client.createVal({ name: "hello", code: "hers", privacy: "public" })
+    await bob.print(["val", "pull", "pull3/hello"])
+    expect(await bob.hamlet(["val", "push", "hello.ts"])).toMatchObject({ exit: 3, stderr: expect.stringContaining("--force") })
+    expect(await bob.print(["val", "push", "hello.ts", "--force"])).toBe("pull4/hello@1\n")
+    expect(await bob.print(["val", "push", "hello.ts"])).toBe("pull4/hello@1\n")
+    expect(await codeOf(ada, "hello")).toBe("hers")
+  })
+
+  test("clone writes all vals of a user into a folder, and later what is new", async () => {
+    const [ada, bob] = [await stage().person("clone1"), await stage().person("clone2")]
+    await ada.client.createVal({ name: "shown", code: "1", privacy: "public" })
+    await ada.client.createVal({ name: "element", code: "export default () => <br/>", privacy: "public" })
+    await ada.client.createVal({ name: "hidden", code: "1" })
+    expect((await ada.print(["val", "clone"])).split("\n").sort()).toEqual([
+      "",
+      "clone1/element.tsx",
+      "clone1/hidden.ts",
+      "clone1/shown.ts",
+    ])
+    expect((await bob.json(["val", "clone", "clone1", "copies"])).map(({ file }) => file)).toEqual([
+      "copies/element.tsx",
+      "copies/shown.ts",
+    ])
+    await ada.client.createVal({ name: "later", code: "1", privacy: "public" })
+    write(bob, "copies/shown.ts", "my own")
+    expect(await bob.hamlet(["val", "clone", "clone1", "copies"])).toMatchObject({
+      exit: 5,
+      stdout: "copies/later.ts\ncopies/element.tsx\n",
+    })
+    expect(readdirSync(join(bob.folder, "copies")).sort()).toEqual([".hamlet", "element.tsx", "later.ts", "shown.ts"])
+    expect(read(bob, "copies", "shown.ts")).toBe("my own")
+    expect((await bob.hamlet(["val", "clone", "nobody_at_all"])).exit).toBe(4)
+  })
+
+  test("a folder that cannot be written to is told of, and nothing is left half done", async () => {
+    const ada = await stage().person("pull5")
+    await ada.client.createVal({ name: "hello", code: "one" })
+    write(ada, "file", "not a folder")
+    expect(await ada.hamlet(["val", "pull", "hello", "--dir", "file/inner"])).toMatchObject({
+      exit: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^Cannot write .+\n/),
+    })
+    expect(read(ada, "file")).toBe("not a folder")
+  })
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { exitCodes } from "../../src/exit-codes.ts"
+import { createProgram } from "../../src/program.ts"
+import { isGroup, tree } from "../../src/tree.ts"
+import type { Stage } from "../support/stage.ts"
+
+const commands = Object.entries(tree).flatMap(([noun, node]) => {
+  if (!isGroup(node)) return [[noun]]
+  return [...(node.otherwise ? [[noun]] : []), ...Object.keys(node.verbs).map((verb) => [noun, verb])]
+})
+const document = readFileSync(new URL("../../../../docs/cli.md", import.meta.url), "utf8")
+
+/** What the program says about itself. */
+export function defineHelp(stage: () => Stage): void {
+  test("alone, and with --help, it lists every noun", async () => {
+    const nouns = Object.entries(tree).filter(([, node]) => isGroup(node) || !node.isHidden)
+    for (const args of [[], ["--help"], ["help"]]) {
+      const text = await stage().admin.print(args)
+      for (const [noun, { summary }] of nouns) expect(text).toMatch(new RegExp(`^ {2}${noun} +${summary.slice(0, 20)}`, "m"))
+      expect(text).not.toContain("__complete")
+    }
+    expect(await stage().admin.print(["--version"])).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  test("every command has a help with examples that call it", async () => {
+    for (const path of commands) {
+      const text = await readHelp(path)
+      expect(text).toStartWith(`Usage: hamlet ${path.join(" ")} [options]`)
+      expect(text).toMatch(new RegExp(`Examples:\\n(.*\\n)*.*hamlet ${path.join(" ")}\\b`))
+    }
+    const text = await readHelp(["version", "diff"])
+    for (const args of [
+      ["version", "diff", "--help"],
+      ["version", "help", "diff"],
+    ])
+      expect(await stage().admin.print(args)).toBe(text)
+  })
+
+  describe("docs/cli.md", () => {
+    for (const path of commands.filter(([noun]) => noun !== "__complete"))
+      test(`names hamlet ${path.join(" ")}`, () => expect(document).toMatch(new RegExp(`\`(hamlet )?${path.join(" ")}[ \`]`)))
+    test("has every exit code", () => {
+      for (const { exit } of Object.values(exitCodes)) expect(document).toContain(`| ${exit} |`)
+    })
+  })
+}
+
+/** What a command would print, without starting a process for each. */
+async function readHelp(path: readonly string[]): Promise<string> {
+  let text = ""
+  const add = (more: string) => {
+    text += more
+  }
+  const program = await createProgram({
+    wanted: path,
+    perform: async () => {},
+    streams: { writeOut: add, writeError: add },
+    hasColour: false,
+  })
+  await program.parseAsync([...path, "--help"], { from: "user" }).catch(() => {})
+  return text
+}

@@ -1,0 +1,163 @@
+import { expect, test } from "bun:test"
+import type { Person, Stage } from "../support/stage.ts"
+
+const missing = "01890000-0000-7000-8000-000000000000"
+
+const codes = {
+  args: "export default (...args: unknown[]) => args",
+  text: 'export default () => "just text"',
+  nothing: "export default () => {}",
+  talk: 'export default () => { console.log("first"); console.error("second\\u001b[31m"); return { a: [1] } }',
+  fail: 'export default () => { console.log("before"); throw new RangeError("too far") }',
+  wait: 'export default async () => { console.log("waiting"); await new Promise((done) => setTimeout(done, 60_000)) }',
+}
+
+async function withVals(person: Person, ...names: readonly (keyof typeof codes)[]): Promise<Person> {
+  for (const name of names) await person.client.saveVal({ name, code: codes[name], privacy: "public" })
+  return person
+}
+
+/** run and logs. */
+export function defineRuns(stage: () => Stage): void {
+  test("run prints what the val returns alone on standard output, and its logs on standard error", async () => {
+    const ada = await withVals(await stage().person("run1"), "talk", "text", "nothing")
+    expect(await ada.hamlet(["run", "talk"])).toEqual({ exit: 0, stdout: '{"a":[1]}\n', stderr: "first\nsecond\u001b[31m\n" })
+    expect(await ada.print(["run", "text"])).toBe("just text\n")
+    expect(await ada.print(["run", "nothing"])).toBe("")
+    expect(await ada.json(["run", "run1/talk@1"])).toMatchObject([
+      { status: "succeeded", returnValue: { a: [1] }, logs: [{ message: "first" }, { level: "error" }] },
+    ])
+  })
+
+  test("run takes arguments as JSON, as words, as key=value and from standard input", async () => {
+    const ada = await withVals(await stage().person("run2"), "args")
+    const table: readonly (readonly [args: readonly string[], value: unknown, input?: string])[] = [
+      [[], []],
+      [
+        ["1", "true", "null", '"2"', "[3]", '{"a":4}', "five"],
+        [1, true, null, "2", [3], { a: 4 }, "five"],
+      ],
+      [
+        ["x=1", "y=two", "last"],
+        [{ x: 1, y: "two" }, "last"],
+      ],
+      [
+        ["first", "x={}", "__proto__=1", "z="],
+        ["first", JSON.parse('{"x":{},"__proto__":1,"z":""}')],
+      ],
+      [["-"], ["some\ntext\n"], "some\ntext\n"],
+      [["-", "2"], [{ body: 1 }, 2], '{"body":1}\n'],
+      [
+        ["--", "-1", "--json"],
+        [-1, "--json"],
+      ],
+      [["https://example.com/?a=b"], ["https://example.com/?a=b"]],
+    ]
+    const values = await Promise.all(
+      table.map(async ([args, , input]) => JSON.parse(await ada.print(["run", "args", ...args], input === undefined ? {} : { input }))),
+    )
+    expect(values).toEqual(table.map(([, value]) => value))
+    for (const args of [["{a:1}"], ["[1"], ['"open'], ["-", "-"], ["--unknown"]])
+      expect((await ada.hamlet(["run", "args", ...args])).exit).toBe(2)
+  })
+
+  test("run says by its exit code how the val ended, and why on standard error", async () => {
+    const ada = await withVals(await stage().person("run3"), "fail")
+    const { exit, stdout, stderr } = await ada.hamlet(["run", "fail"])
+    expect([exit, stdout]).toEqual([7, ""])
+    expect(stderr).toMatch(
+      /^before\nCannot finish run3\/fail@1: it failed: RangeError: too far; "hamlet run show [\w-]+" tells more\n {4}at /,
+    )
+    expect(await ada.hamlet(["run", "fail", "--json"])).toMatchObject({ exit: 7, stdout: expect.stringContaining('"status":"failed"') })
+    expect(await ada.hamlet(["run", "nothing_there"])).toMatchObject({ exit: 4, stdout: "" })
+    expect((await ada.hamlet(["run"])).exit).toBe(2)
+  })
+
+  test("Ctrl-C cancels the run, at a terminal and as a signal", async () => {
+    const ada = await withVals(await stage().person("run4"), "wait")
+    await using interrupted = ada.start(["run", "wait"])
+    await interrupted.waitFor(/waiting/)
+    interrupted.signal("SIGINT")
+    expect(await interrupted.ended()).toMatchObject({
+      exit: 130,
+      stdout: "",
+      stderr: expect.stringMatching(/^waiting\nCancelled run \S+\n$/),
+    })
+    await using typed = ada.atTerminal(["run", "wait"])
+    await typed.waitFor(/waiting/)
+    typed.type("\x03")
+    expect((await typed.ended()).exit).toBe(130)
+    expect((await ada.client.listMyRuns()).data.map(({ status }) => status)).toEqual(["cancelled", "cancelled"])
+  })
+
+  test("run --detach, list, show, logs -f, cancel and replay", async () => {
+    const ada = await withVals(await stage().person("run5"), "wait", "talk", "fail")
+    const id = (await ada.print(["run", "--detach", "wait"])).trim()
+    await using following = ada.start(["run", "logs", "-f", id])
+    await following.waitFor(/^waiting\n/)
+    expect(await ada.print(["run", "cancel", id])).toBe("cancelled\n")
+    expect(await following.ended()).toMatchObject({ exit: 0, stdout: "waiting\n" })
+    expect(await ada.json(["run", "cancel", id])).toEqual([{ id, found: false }])
+    expect(await ada.hamlet(["run", "replay", missing])).toMatchObject({ exit: 4, stderr: expect.stringContaining('"hamlet run list"') })
+
+    const [talked] = await ada.json(["run", "talk"])
+    expect(await ada.hamlet(["run", "replay", talked.id])).toMatchObject({ exit: 0, stdout: '{"a":[1]}\n' })
+    await ada.hamlet(["run", "fail"])
+    const runs = await ada.json(["run", "list"])
+    expect(runs.map(({ val, status }) => `${val.name} ${status}`)).toEqual([
+      "fail failed",
+      "talk succeeded",
+      "talk succeeded",
+      "wait cancelled",
+    ])
+    expect(runs[1].parentId).toBe(talked.id)
+    expect((await ada.print(["run", "list", "--failed", "fail"])).split("\t").slice(1, 4)).toEqual(["run5/fail@1", "failed", "api"])
+    expect((await ada.json(["run", "list", "talk", "-n", "1", "--succeeded", "--source", "api", "--since", "1h"])).length).toBe(1)
+    expect(await ada.json(["run", "list", "--until", "2020-01-01"])).toEqual([])
+    expect((await ada.hamlet(["run", "list", "--since", "yesterday"])).exit).toBe(2)
+    expect((await ada.hamlet(["run", "list", "--failed", "--succeeded"])).exit).toBe(2)
+
+    expect(await ada.print(["run", "show", talked.id])).toMatch(
+      /^run\t\S+\nval\trun5\/talk@1\nstatus\tsucceeded\n[\s\S]+\nvalue\t\{"a":\[1\]\}\n/,
+    )
+    expect(await ada.json(["run", "show", talked.id])).toMatchObject([{ id: talked.id, returnValue: { a: [1] } }])
+    expect(await ada.json(["run", "logs", talked.id])).toMatchObject([{ level: "log", message: "first" }, { level: "error" }])
+    for (const verb of ["show", "logs", "cancel"]) expect((await ada.hamlet(["run", verb, missing])).exit).toBe(4)
+    expect((await ada.hamlet(["run", "show", "1"])).exit).toBe(2)
+  })
+
+  test("logs shows the latest runs with their failures, of all vals or of one", async () => {
+    const ada = await withVals(await stage().person("logs1"), "talk", "fail", "text")
+    for (const name of ["talk", "fail", "text"]) await ada.hamlet(["run", name])
+    const rows = (await ada.print(["logs"])).split("\n").map((line) => line.split("\t"))
+    expect(rows.map(([, val, , level, message]) => [val, level, message])).toEqual([
+      ["logs1/talk@1", "log", "first"],
+      ["logs1/talk@1", "error", "second␛[31m"],
+      ["logs1/fail@1", "log", "before"],
+      ["logs1/fail@1", "failed", "RangeError: too far"],
+      [undefined, undefined, undefined],
+    ])
+    expect((await ada.json(["logs", "fail"])).map(({ message, status }) => message ?? status)).toEqual(["before", "failed"])
+    expect(await ada.print(["logs", "-n", "0"])).toBe("")
+    expect((await ada.hamlet(["logs", "nothing_there"])).exit).toBe(4)
+  })
+
+  test("logs -f goes on with every run that begins, until Ctrl-C", async () => {
+    const ada = await withVals(await stage().person("logs2"), "talk", "fail", "wait")
+    await ada.hamlet(["run", "talk"])
+    await using following = ada.start(["logs", "-f"])
+    await following.waitFor(/first/)
+    const { id } = await ada.client.createRun(
+      { val_id: (await ada.client.getValByName({ username: "logs2", val_name: "wait" })).id },
+      { respondAsync: true },
+    )
+    await following.waitFor(new RegExp(`logs2/wait@1\t${id}\tlog\twaiting`))
+    await ada.client.cancelRun({ run_id: id })
+    await following.waitFor(new RegExp(`logs2/wait@1\t${id}\tcancelled`))
+    await ada.hamlet(["run", "fail"])
+    await following.waitFor(/logs2\/fail@1\t\S+\tfailed\tRangeError: too far/)
+    following.signal("SIGINT")
+    const { exit, stdout } = await following.ended()
+    expect([exit, stdout.split("\n").filter((line) => line.includes("first")).length]).toEqual([130, 1])
+  })
+}

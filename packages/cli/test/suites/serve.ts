@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import type { Stage } from "../support/stage.ts"
+
+/** serve: the server as a command. */
+export function defineServe(stage: () => Stage): void {
+  test("starts the server with its flags, ends it with itself, and ends as it does", async () => {
+    const { admin } = stage()
+    const data = join(admin.folder, "served")
+    await using served = admin.start(["serve", "--port", "0", "--data-dir", data, "--user", "grace"], {
+      env: { HAMLET_PROCESSES_READY: "0" },
+    })
+    const [, url = ""] = await served.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
+    const [, token = ""] = await served.waitFor(/token {2,}(\S+)/)
+    expect(await admin.json(["whoami"], { env: { HAMLET_URL: url, HAMLET_TOKEN: token } })).toMatchObject([{ username: "grace" }])
+    served.signal("SIGTERM")
+    expect((await served.ended()).exit).toBe(0)
+    expect(await fetch(`${url}/healthz`).catch(() => "gone")).toBe("gone")
+  })
+
+  test("hands on what the server says of flags that it does not know", async () => {
+    expect(await stage().admin.hamlet(["serve", "--frobnicate", "--json"])).toMatchObject({
+      exit: 1,
+      stderr: expect.stringContaining("--frobnicate"),
+    })
+  })
+}

@@ -1,0 +1,119 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { type Client, createClient } from "@hamlet/contract/client"
+import { cleanEnv, type Ended, hamletPath, type Started, startAtTerminal, startInPipe } from "./processes.ts"
+
+const server = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
+const adminToken = "chosen-by-the-operator-0123456789-abcdef"
+
+/** What is said about one call of the program. */
+export interface CallOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  readonly input?: string
+}
+
+/** Somebody at a computer of their own, with a configuration and a folder of their own. */
+export interface Person {
+  readonly username: string
+  readonly token: string
+  readonly client: Client
+  readonly folder: string
+  readonly configDir: string
+  /** Calls the program in a pipe and waits for its end. */
+  hamlet(args: readonly string[], options?: CallOptions): Promise<Ended>
+  /** The same, when it must go well: what it printed. */
+  print(args: readonly string[], options?: CallOptions): Promise<string>
+  /** The same with `--json`: each line of it. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a command prints is whatever the test says it is.
+  json(args: readonly string[], options?: CallOptions): Promise<any[]>
+  /** Starts it without waiting. */
+  start(args: readonly string[], options?: CallOptions): Started
+  /** Starts it at a terminal. */
+  atTerminal(args: readonly string[], options?: CallOptions): Started
+}
+
+/** A real server, and people who use it. */
+export interface Stage extends AsyncDisposable {
+  readonly url: string
+  readonly admin: Person
+  /** Somebody new, signed in. */
+  person(username: string): Promise<Person>
+  /** Somebody with this token, signed in or not. */
+  holder(token: string, isSignedIn?: boolean): Promise<Person>
+}
+
+/** Starts a server and signs its first user in. */
+export async function openStage(): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), "hamlet-cli-"))
+  const settings = { HAMLET_DATA_DIR: join(folder, "data"), HAMLET_PORT: "0", HAMLET_USER: "root", HAMLET_TOKEN: adminToken }
+  const program = startServer(folder, { ...settings, HAMLET_PROCESSES_READY: "1" })
+  const [, url = ""] = await program.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
+  let count = 0
+  const holder = async (token: string, isSignedIn = true) => {
+    count += 1
+    return openPerson(join(folder, `home-${count}`), url, token, isSignedIn)
+  }
+  const admin = await holder(adminToken)
+  return {
+    url,
+    admin,
+    holder,
+    person: async (username) => holder((await admin.client.createUser({ username, email: null })).token),
+    async [Symbol.asyncDispose]() {
+      program.signal("SIGTERM")
+      await program.ended()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+function startServer(cwd: string, env: Readonly<Record<string, string>>): Started {
+  return startInPipe(process.execPath, { args: [server, "serve"], env: { ...cleanEnv(), ...env }, cwd, isLasting: true })
+}
+
+async function openPerson(home: string, url: string, token: string, isSignedIn: boolean): Promise<Person> {
+  const client = createClient({ baseUrl: url, token })
+  const [folder, configDir] = [join(home, "work"), join(home, "config")]
+  mkdirSync(folder, { recursive: true })
+  mkdirSync(join(home, "tmp"))
+  const { id, username } = await client.getMe().catch(() => ({ id: "none", username: "nobody" }))
+  if (isSignedIn) {
+    mkdirSync(configDir)
+    writeFileSync(
+      join(configDir, "servers.json"),
+      JSON.stringify({ current: "test", servers: { test: { url, token, user: { id, username } } } }),
+    )
+  }
+  const toStart = (args: readonly string[], { env = {}, cwd = folder, input }: CallOptions) => ({
+    args,
+    env: { ...cleanEnv(), HOME: home, TMPDIR: join(home, "tmp"), HAMLET_CONFIG_DIR: configDir, ...env },
+    cwd,
+    input,
+  })
+  const hamlet: Person["hamlet"] = (args, options = {}) => startInPipe(hamletPath, toStart(args, options)).ended()
+  const print: Person["print"] = async (args, options) => {
+    const { exit, stdout, stderr } = await hamlet(args, options)
+    if (exit !== 0) throw new Error(`hamlet ${args.join(" ")} ended with ${exit}: ${stderr}${stdout}`)
+    return stdout
+  }
+  return {
+    username,
+    token,
+    client,
+    folder,
+    configDir,
+    hamlet,
+    print,
+    json: async (args, options) =>
+      (await print([...args, "--json"], options))
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    start: (args, options = {}) => startInPipe(hamletPath, toStart(args, options)),
+    atTerminal: (args, options = {}) => startAtTerminal(hamletPath, toStart(args, options)),
+  }
+}
