@@ -194,13 +194,13 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
   }
 
   #write(head: string, body: Uint8Array | undefined): void {
-    const bytes = body?.length ?? 0
-    const target = head.length + bytes <= scratch.length ? scratch : Buffer.allocUnsafeSlow(head.length + bytes)
+    const bytes = head.length + (body?.length ?? 0)
+    const target = bytes <= scratch.length ? scratch : Buffer.allocUnsafeSlow(bytes)
     target.write(head, "latin1")
     if (body) target.set(body, head.length)
-    const all = target.subarray(0, head.length + bytes)
+    const count = this.#socket?.write(target, 0, bytes) ?? 0
     // The scratch is needed for the next one. A Buffer's own `slice` would not copy.
-    if (!this.write(all) && target === scratch && this.#unsent) this.#unsent = new Uint8Array(this.#unsent)
+    if (count < bytes) this.#unsent = new Uint8Array(target.subarray(Math.max(0, count), bytes))
   }
 
   async #sendStream(exchange: Exchange, body: ReadableStream<Uint8Array>, { length }: RequestHead): Promise<void> {

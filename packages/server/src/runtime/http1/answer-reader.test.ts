@@ -109,6 +109,31 @@ describe("AnswerReader reads", () => {
     expect(read(old("content-length: 1")).end).toContain("no answer of HTTP/1.1")
   })
 
+  test("the same head again, with another body, cut, and one that only begins like it", () => {
+    const heard: string[] = []
+    const reader = new AnswerReader(http1Limits, {
+      onHead: ({ status, headers }, body) => void heard.push(`${status} ${headers.length} ${body ? Buffer.from(body).toString() : body}`),
+      onPart: (bytes) => void heard.push(Buffer.from(bytes).toString()),
+      onEnd: (isClean) => void heard.push(isClean ? "clean" : "unclean"),
+      onBroken: (reason) => void heard.push(reason),
+    })
+    const head = `${ok}content-length: 3\r\n\r\n`
+    const read = (method: string, ...parts: readonly string[]) => {
+      heard.length = 0
+      reader.begin(method)
+      for (const part of parts) reader.push(Buffer.from(part))
+      return heard.join(", ")
+    }
+    expect(read("GET", `${head}abc`)).toBe("200 1 abc, clean")
+    expect(read("GET", `${head}def`)).toBe("200 1 def, clean")
+    expect(read("GET", head, "gh", "i")).toBe("200 1 undefined, gh, i, clean")
+    expect(read("GET", `${head}jklm`)).toBe("200 1 jkl, unclean")
+    expect(read("HEAD", head)).toBe("200 1 null, clean")
+    expect(read("GET", head.slice(0, 20), `${head.slice(20)}nop`)).toBe("200 1 nop, clean")
+    expect(read("GET", `${head.slice(0, -2)}x: y\r\n\r\nqrs`)).toBe("200 2 qrs, clean")
+    expect(read("GET", `${head}tuv`)).toBe("200 1 tuv, clean")
+  })
+
   for (const [title, text] of [
     ["more than the answer has come", `${ok}content-length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n`],
     ["more than the chunks has come", `${ok}transfer-encoding: chunked\r\n\r\n0\r\n\r\nmore`],

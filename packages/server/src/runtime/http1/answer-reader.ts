@@ -15,6 +15,8 @@ export interface AnswerSink {
 }
 
 const zero = 48
+/** A head up to this size is remembered until another comes. */
+const knownBytesMax = 2_048
 
 type Expected = "head" | "length" | "chunks" | "close" | "nothing"
 
@@ -38,6 +40,8 @@ export class AnswerReader {
   /** Bytes of the body that are still to come. */
   #left = 0
   #chunks: ChunkDecoder | undefined
+  /** The last head, and what it says: on a connection that is kept, most answers differ in their bodies only. */
+  #known: { readonly bytes: Buffer; readonly head: AnswerHead } | undefined
 
   constructor(limits: AnswerLimits, sink: AnswerSink, { isOldRead = false }: AnswerOptions = {}) {
     this.#limits = limits
@@ -75,6 +79,8 @@ export class AnswerReader {
 
   /** What follows the head; undefined when there is more of it to come, or all is over. */
   #readHead(bytes: Buffer): Buffer | undefined {
+    const known = this.#known
+    if (known && this.#head.isEmpty && startsWith(bytes, known.bytes)) return this.#takeHead(known.head, bytes, known.bytes.length)
     const { headBytesMax, interimMax } = this.#limits
     const { all, end, after } = this.#head.push(bytes)
     if (!this.#isStart(all)) return this.#break("it is no answer of HTTP/1.1")
@@ -82,7 +88,10 @@ export class AnswerReader {
     if (end < 0) return undefined
     const head = parseAnswerHead(all.toString("latin1", 0, end))
     if (typeof head === "string") return this.#break(head)
-    if (head.status >= 200) return this.#takeHead(head, all, after)
+    if (head.status >= 200) {
+      if (after <= knownBytesMax) this.#known = { bytes: Buffer.from(all.subarray(0, after)), head }
+      return this.#takeHead(head, all, after)
+    }
     if (head.status === 101 && this.#isUpgrade) return this.#takeHead({ ...head, framing: "close", isKept: false }, all, after)
     if (head.status < 100 || head.status === 101) return this.#break(`its status is ${head.status}`)
     if (++this.#interim > interimMax) return this.#break(`more than ${interimMax} others come before it`)
@@ -154,4 +163,8 @@ export class AnswerReader {
       if (bytes[at] !== answerStart[at] && !(at === versionAt && bytes[at] === zero && this.#isOldRead)) return false
     return true
   }
+}
+
+function startsWith(bytes: Buffer, start: Buffer): boolean {
+  return bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0
 }
