@@ -15,7 +15,7 @@ import { createWorld, type World } from "./fuzz/world.ts"
 import { expectStatus, openApi } from "./support/api.ts"
 import { databases, describeEachDatabase } from "./support/databases.ts"
 
-const requestsPerDatabase = 20_000
+const requestsPerDatabase = 12_000
 /** How many together, for a long run. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS
 const requests = requestsWanted === undefined ? requestsPerDatabase : Math.ceil(Number(requestsWanted) / databases.length)

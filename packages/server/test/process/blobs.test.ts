@@ -9,7 +9,7 @@ import { chosenToken, openStage } from "../support/stage.ts"
 const mega = 1024 ** 2
 
 const sizes = {
-  blobBytes: 200 * mega,
+  blobBytes: 160 * mega,
   pieceBytes: mega,
   /** What the server may grow by, at its peak: less than a blob, whose bytes it never has all at once. */
   growthBytesMax: 120 * mega,
