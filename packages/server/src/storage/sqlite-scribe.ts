@@ -62,7 +62,10 @@ export class SqliteScribe {
     this.#state = "starting"
     this.#thread = new Worker(new URL("./sqlite-scribe-thread.ts", import.meta.url), { workerData: this.#orders })
     this.#thread.on("message", (answer: ScribeAnswer) => this.#hear(answer))
-    this.#thread.on("error", () => this.#end())
+    this.#thread.on("error", (error) => {
+      process.emitWarning(`Runs are written without a thread of their own from now on: ${error.message}`)
+      this.#end()
+    })
     this.#thread.on("exit", () => this.#end())
   }
 
