@@ -1,3 +1,4 @@
+import { scope } from "@hamlet/contract"
 import { expectStatus, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
 import { createPools, type Pools } from "./pools.ts"
 
@@ -13,18 +14,7 @@ export interface World {
   look(): Promise<unknown>
 }
 
-const scopes = [
-  "val:read",
-  "val:write",
-  "user:read",
-  "user:write",
-  "run:read",
-  "run:write",
-  "blob:read",
-  "blob:write",
-  "sqlite:read",
-  "sqlite:write",
-]
+const scopes = scope.options.filter((name) => name !== "admin")
 const valsMin = 10
 
 /** Fills the server. Eve is never asked to change anything: what is hers must stay as it is. */

@@ -5,7 +5,7 @@ import { toPackagesFolder } from "./package-files.ts"
 /** The folder of one sandbox, on the host. */
 export interface SandboxFolder {
   readonly path: string
-  /** The two sockets. */
+  /** The sockets: control, in and out. */
   readonly run: string
   /** Deno's cache, which holds the modules, and the packages; the guest can only read it. */
   readonly deno: string
