@@ -11,6 +11,6 @@ for (const kills of [guests, servers])
   }
 process.exitCode = await runTests({
   // To bun, 0 means no limit.
-  args: ["--timeout", "0", ...args, "./packages/server/test/chaos/chaos.test.ts", "./packages/server/test/attacks/streams.test.ts"],
+  parts: [["--timeout", "0", ...args, "./packages/server/test/chaos/chaos.test.ts", "./packages/server/test/attacks/streams.test.ts"]],
   env: { HAMLET_CHAOS: "long", HAMLET_CHAOS_GUESTS: guests, HAMLET_CHAOS_SERVERS: servers },
 })

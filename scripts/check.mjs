@@ -10,6 +10,9 @@ import { bun, root } from "./setup/root.mjs"
 /** What runs in sandboxes runs on Deno, and only Deno knows its types. */
 const denoTypes = [toDenoCheck("packages/guest", "src/main.ts"), toDenoCheck("packages/std", "src/blob.ts", "src/sqlite.ts")]
 
+// By its path: the TypeScript that the web app takes along for browsers has a tool of the same name.
+const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
+
 ensurePackages({ dev: true })
 if (process.argv.includes("--fix")) await fix()
 const hasFailed = await check()
@@ -38,7 +41,7 @@ function listSteps() {
   return [
     { name: "format and lint", commands: [[toTool("biome"), "check", "--error-on-warnings", "--max-diagnostics=30"]] },
     { name: "imports", commands: [[bun, "scripts/imports/check-imports.ts"]] },
-    { name: "types", commands: [...listTypeScriptProjects().map((folder) => [toTool("tsc"), "--project", folder]), ...denoTypes] },
+    { name: "types", commands: [...listTypeScriptProjects().map((folder) => [tsc, "--project", folder]), ...denoTypes] },
     { name: "dead code", commands: [[toTool("knip"), "--no-progress"]] },
     { name: "tidy", commands: [[bun, "scripts/tidy/tidy.ts"]] },
   ]

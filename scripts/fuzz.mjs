@@ -9,6 +9,6 @@ if (!/^[1-9]\d*$/.test(requests)) {
 }
 process.exitCode = await runTests({
   // To bun, 0 means no limit.
-  args: ["--timeout", "0", ...args, "./packages/server/test/fuzz.test.ts"],
+  parts: [["--timeout", "0", ...args, "./packages/server/test/fuzz.test.ts"]],
   env: { HAMLET_FUZZ_REQUESTS: requests },
 })

@@ -1,9 +1,22 @@
 // npm start: the server, or another of its commands, also on a fresh clone. Nothing is imported that Node does not have, and little, since every start pays for it.
+import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { runInForeground } from "./child.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
 import { bun, root } from "./setup/root.mjs"
 
 ensurePackages({ dev: false })
+const args = process.argv.slice(2)
+if (args[0] === undefined || args[0] === "serve" || args[0].startsWith("-")) prepareWebApp()
 const main = join(root, "packages", "server", "src", "main.ts")
-process.exitCode = await runInForeground(bun, [main, ...process.argv.slice(2)], { cwd: root })
+process.exitCode = await runInForeground(bun, [main, ...args], { cwd: root })
+
+/** Builds the web app beside the server's start where it is missing, so that the first page is not waited for. The server would build it too. */
+function prepareWebApp() {
+  const build = join(root, "packages", "web", "src", "build", "main.ts")
+  const child = spawn(bun, [build], { stdio: ["pipe", "ignore", "ignore"] })
+  child.once("error", () => {})
+  // Neither keeps us: when we end, so does it.
+  child.unref()
+  Reflect.get(child.stdin ?? {}, "unref")?.call(child.stdin)
+}

@@ -31,9 +31,12 @@ const areas: readonly Area[] = [
   { name: "compose", path: "packages/server/src/compose.ts", mayImport: ["compose-runtime", ...everyone] },
   { name: "compose-runtime", path: "packages/server/src/compose-runtime.ts", mayImport: ["compose-outside", ...everyone] },
   { name: "compose-outside", path: "packages/server/src/compose-outside.ts", mayImport: everyone },
+  // Looks at what a server would be made of, without making one.
+  { name: "doctor", path: "packages/server/src/doctor/", mayImport: everyone },
   { name: "listen", path: "packages/server/src/listen.ts", mayImport: ["compose", ...everyone] },
-  { name: "main", path: "packages/server/src/main.ts", mayImport: ["compose", "listen", ...everyone] },
-  { name: "bench", path: "bench/", mayImport: ["contract", "compose", ...server] },
+  { name: "restore", path: "packages/server/src/restore.ts", mayImport: ["contract", ...server] },
+  { name: "main", path: "packages/server/src/main.ts", mayImport: ["compose", "doctor", "listen", "restore", ...everyone] },
+  { name: "bench", path: "bench/", mayImport: ["contract", "compose", "web", ...server] },
   { name: "scripts", path: "scripts/", mayImport: ["contract", "config"] },
 ]
 

@@ -9,6 +9,23 @@
  */
 
 /**
+ * What came of several runs, as if they had been one. The exit code is that of the first that did not end well.
+ * @param {Omit<TestRunEnd, "isCi">[]} ends
+ * @returns {Omit<TestRunEnd, "isCi">}
+ */
+export function addEnds(ends) {
+  const totals = ends.map((end) => end.totals)
+  const sum = (/** @type {keyof Totals} */ field) => totals.reduce((count, part) => count + (part?.[field] ?? 0), 0)
+  return {
+    exitCode: ends.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0,
+    // Where one of them did not get to its end, nobody knows how many there are.
+    totals: totals.includes(undefined) ? undefined : { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") },
+    notRun: [...new Set(ends.flatMap(({ notRun }) => notRun))],
+    leaks: ends.flatMap(({ leaks }) => leaks),
+  }
+}
+
+/**
  * What to print at the end, and the exit code. Whatever is wrong beside failing tests counts as a failure of its own, so that somebody who
  * reads only the last line is not misled.
  * @param {TestRunEnd} end

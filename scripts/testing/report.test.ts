@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { toReport } from "./report.mjs"
+import { addEnds, toReport } from "./report.mjs"
 
 const good = { exitCode: 0, totals: { passed: 3, failed: 0, skipped: 0 }, notRun: [], leaks: [], isCi: true }
 
@@ -51,5 +51,18 @@ describe("toReport", () => {
       lines: ["not run: browser: Chromium is not installed", "3 passed, 0 failed"],
       exitCode: 0,
     })
+  })
+})
+
+describe("addEnds", () => {
+  test("adds up what ran and keeps what was left", () => {
+    const { isCi: _, ...end } = good
+    const other = { exitCode: 1, totals: { passed: 1, failed: 2, skipped: 1 }, notRun: ["x", "x"], leaks: ["a file"] }
+    expect(addEnds([end, other])).toEqual({ exitCode: 1, totals: { passed: 4, failed: 2, skipped: 1 }, notRun: ["x"], leaks: ["a file"] })
+  })
+
+  test("knows no totals when one part did not reach its end", () => {
+    const { isCi: _, ...end } = good
+    expect(addEnds([end, { ...end, totals: undefined }]).totals).toBeUndefined()
   })
 })

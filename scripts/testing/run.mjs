@@ -5,12 +5,13 @@ import { bun, root } from "../setup/root.mjs"
 import { ensureSystemPackages, requirements } from "../setup/system-packages.mjs"
 import { createTestEnvironment } from "./environment.mjs"
 import { collectLeaks } from "./leaks.mjs"
-import { toReport } from "./report.mjs"
+import { createQueue } from "./output-queue.mjs"
+import { addEnds, toReport } from "./report.mjs"
 import { findTotals } from "./totals.mjs"
 
 /**
  * @typedef {object} TestOptions
- * @property {string[]} args as for `bun test`
+ * @property {string[][]} parts the arguments of `bun test` for each of those that run beside each other
  * @property {Record<string, string>} [env]
  * @property {number} [silenceMsMax] a test that never yields is beyond bun's own limit; after this long without a word bun is ended
  */
@@ -19,28 +20,51 @@ import { findTotals } from "./totals.mjs"
 const outputCharsKept = 10_000
 
 /**
- * Installs what is missing, runs `bun test` with a PostgreSQL of its own and says what came of it.
+ * Installs what is missing, runs `bun test` with a PostgreSQL of its own and says what came of it. Parts run beside each other, each with
+ * temporary files of its own; what they print comes one part after the other.
  * @param {TestOptions} options
  * @returns {Promise<number>} the exit code: 0 only if something ran and nothing failed
  */
-export async function runTests(options) {
+export async function runTests({ parts, env, silenceMsMax }) {
   ensurePackages({ dev: true })
   const missing = ensureSystemPackages(Object.values(requirements))
   const postgres = await startPostgresIfFound()
-  const environment = createTestEnvironment(postgres?.url)
   const interruption = watchInterruption()
+  const queue = createQueue(parts.length, (text) => process.stderr.write(text))
   try {
-    const { exitCode, output } = await runBun(options, { ...environment.env, ...options.env })
-    const leaks = await collectLeaks(environment)
+    const ends = await Promise.all(
+      parts.map((args, index) => runPart({ args, silenceMsMax, write: queue[index] ?? (() => {}) }, { ...env }, postgres?.url)),
+    )
+    const { exitCode, totals, notRun, leaks } = addEnds(ends)
     if (interruption.happened()) return exitCode || 1
-    const notRun = [...missing.map(({ name, suites }) => `${suites}: ${name} is not installed`), ...environment.readNotRun()]
-    const report = toReport({ exitCode, totals: findTotals(output), notRun, leaks, isCi: process.env.CI === "true" })
+    const report = toReport({
+      exitCode,
+      totals,
+      notRun: [...missing.map(({ name, suites }) => `${suites}: ${name} is not installed`), ...notRun],
+      leaks,
+      isCi: process.env.CI === "true",
+    })
     for (const line of report.lines) console.log(line)
     return report.exitCode
   } finally {
     await postgres?.stop()
-    environment.remove()
     interruption.stop()
+  }
+}
+
+/**
+ * @param {PartOptions} options
+ * @param {Record<string, string>} env
+ * @param {string | undefined} postgresUrl
+ */
+async function runPart(options, env, postgresUrl) {
+  const environment = createTestEnvironment(postgresUrl)
+  try {
+    const { exitCode, output } = await runBun(options, { ...environment.env, ...env })
+    options.write(undefined)
+    return { exitCode, totals: findTotals(output), leaks: await collectLeaks(environment), notRun: environment.readNotRun() }
+  } finally {
+    environment.remove()
   }
 }
 
@@ -67,10 +91,17 @@ function watchInterruption() {
 }
 
 /**
- * @param {TestOptions} options
+ * @typedef {object} PartOptions
+ * @property {string[]} args
+ * @property {number | undefined} silenceMsMax
+ * @property {import("./output-queue.mjs").Write} write
+ */
+
+/**
+ * @param {PartOptions} options
  * @param {NodeJS.ProcessEnv} env
  */
-async function runBun({ args, silenceMsMax }, env) {
+async function runBun({ args, silenceMsMax, write }, env) {
   let output = ""
   /** @type {NodeJS.Timeout | undefined} */
   let silence
@@ -81,7 +112,7 @@ async function runBun({ args, silenceMsMax }, env) {
     if (silenceMsMax !== undefined) silence = setTimeout(() => endSilent(child, silenceMsMax), silenceMsMax)
     child.stderr?.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
       silence?.refresh()
-      process.stderr.write(text)
+      write(text)
       output = (output + text).slice(-outputCharsKept)
     })
   })

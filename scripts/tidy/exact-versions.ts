@@ -5,7 +5,8 @@ import type { Tree } from "./tree.ts"
 const fields = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides"] as const
 type Manifest = Partial<Record<(typeof fields)[number], Record<string, unknown>>>
 
-const exactVersion = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
+/** By its own name, or by another one where two versions of the same package are needed. */
+const exactVersion = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
 
 /** Every dependency is one version, not a range: two people who install get the same program. */
 export function checkExactVersions({ root, files }: Tree): string[] {
