@@ -1,9 +1,9 @@
 import { z } from "zod"
-import { id, privacy, runSource, scope, text, username, valName, valTypeInput } from "./fields.ts"
+import { id, privacy, runSource, scope, text, username, valName, valType, valTypeInput } from "./fields.ts"
 import { limits } from "./limits.ts"
 
 /** Parameters arrive as text; the `wire` of their meta says what the OpenAPI document shows instead. */
-function integerParam(min: number, max: number) {
+export function integerParam(min: number, max: number) {
   return z
     .string()
     .regex(/^[0-9]{1,15}$/, `must be an integer from ${min} to ${max}`)
@@ -25,7 +25,7 @@ const timeMin = Date.parse("0000-01-01T00:00:00Z")
 const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
 
 /** A moment as a client writes it, read into milliseconds. */
-const moment = z
+export const moment = z
   .string()
   .max(40)
   .transform((value, context) => {
@@ -68,6 +68,9 @@ export const periodQuery = z.object({ ...paging, ...period })
 /** The query of a list of runs. */
 export const runsQuery = z.object({ ...paging, ...period, error: booleanParam.optional(), source: sourcesParam.optional() })
 
+/** The query of the list of the caller's runs. */
+export const myRunsQuery = runsQuery.extend({ val_id: id.transform((value) => value.toLowerCase()).optional() })
+
 /** The query of a list of comments. */
 export const commentsQuery = z.object({ ...paging, ...period, relationship: z.enum(["any", "given", "received"]).default("any") })
 
@@ -76,6 +79,16 @@ export const valsQuery = z.object({
   ...paging,
   privacy: privacy.optional(),
   userId: id.transform((value) => value.toLowerCase()).optional(),
+})
+
+/** The query of the list of the caller's vals; without an order names go up and everything else begins with the newest or the most. */
+export const myValsQuery = z.object({
+  ...paging,
+  query: text(limits.queryCharsMax).optional(),
+  privacy: privacy.optional(),
+  type: valType.optional(),
+  sort: z.enum(["created", "updated", "name", "likes", "run"]).default("created"),
+  order: z.enum(["asc", "desc"]).optional(),
 })
 
 /** The query of a search. */
@@ -162,8 +175,12 @@ export const callValBody = z.object({ args: args.optional() })
 /** The same in a query string. */
 export const callValQuery = z.object({ args: argsParam.optional() })
 
-const code = text(limits.codeCharsMax, 1)
-const readme = text(limits.readmeCharsMax).nullable()
+/** The code of a val. */
+export const code = text(limits.codeCharsMax, 1)
+
+/** What a val says of itself. */
+export const readme = text(limits.readmeCharsMax).nullable()
+
 const optionalFields = { readme: readme.optional(), privacy: privacy.optional(), type: valTypeInput.optional() }
 
 /** What a client sends to create a val; without a name one is made up. */
@@ -214,3 +231,61 @@ export const createUserBody = z.object({
   username,
   email: z.email().max(limits.emailCharsMax).nullable().optional(),
 })
+
+/** What a user sends to change their profile. */
+export const updateMeBody = z
+  .object({ bio: text(limits.bioCharsMax).nullable().optional(), email: z.email().max(limits.emailCharsMax).nullable().optional() })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), "must have at least one of bio, email")
+
+const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const headerName = z.string().max(limits.requestHeadCharsMax).regex(tokenPattern, "must be the name of a header")
+// What else a header may hold, no two programs read alike.
+const headerValue = z
+  .string()
+  .max(limits.requestHeadCharsMax)
+  .regex(/^[\t\x20-\x7e]*$/, "must be visible ASCII, spaces and tabs")
+const headerPairs = z.array(z.tuple([headerName, headerValue])).max(limits.requestHeadersMax)
+const headerRecord = z
+  .record(headerName, headerValue)
+  .refine((record) => Object.keys(record).length <= limits.requestHeadersMax, `must be at most ${limits.requestHeadersMax} headers`)
+const requestHeaders = z.union([headerPairs, headerRecord])
+
+/** The headers of a request as a list, in whichever of the two ways they were written. */
+export function toHeaderPairs(headers: z.output<typeof requestHeaders>): readonly (readonly [name: string, value: string])[] {
+  return Array.isArray(headers) ? headers : Object.entries(headers)
+}
+
+/** What a client sends to have a request sent to a val: as strict as HTTP is on the wire, so that nothing is read as something else. */
+export const sendValRequestBody = z
+  .object({
+    method: z
+      .string()
+      .max(limits.requestMethodCharsMax)
+      .regex(tokenPattern, "must be a method of HTTP")
+      .refine((method) => !/^(?:connect|trace)$/i.test(method), "must not be CONNECT or TRACE, which vals never see"),
+    // Path and query, in the way they stand in a request.
+    path: z
+      .string()
+      .max(limits.requestHeadCharsMax)
+      .regex(/^\/[\x21\x22\x24-\x7e]*$/, "must begin with / and be visible ASCII without #: other characters are percent-encoded"),
+    headers: requestHeaders.optional(),
+    body: z
+      .string()
+      .refine((body) => body.isWellFormed(), "must not contain a lone surrogate")
+      .optional(),
+    bodyBase64: z.base64().optional(),
+  })
+  .refine(({ body, bodyBase64 }) => !(body && bodyBase64), { path: ["bodyBase64"], message: "must not be there together with body" })
+  .refine(({ method, body, bodyBase64 }) => !((body || bodyBase64) && /^(?:get|head)$/i.test(method)), {
+    path: ["body"],
+    message: "must be empty: GET and HEAD have none",
+  })
+  .refine(({ path, headers = [] }) => countHeadChars(path, toHeaderPairs(headers)) <= limits.requestHeadCharsMax, {
+    path: ["headers"],
+    message: `must have at most ${limits.requestHeadCharsMax} characters together with the path`,
+  })
+
+/** On the wire a colon, a space and the end of the line come with each header. */
+function countHeadChars(path: string, headers: readonly (readonly [name: string, value: string])[]): number {
+  return headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, path.length)
+}

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { type ErrorCode, errorCodes, statusTexts } from "./errors.ts"
 import { limits } from "./limits.ts"
+import { mendSchema } from "./mend-schema.ts"
 import { errorBody } from "./records.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { errorsOf, type RouteName, routeNames, routes } from "./routes.ts"
@@ -93,6 +94,14 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
           header("Last-Event-ID", "The id of the last event that was seen: those after it follow", { type: "string" }),
         ]
       : []),
+    ...(route.isSignIn
+      ? [
+          {
+            ...header("X-Hamlet-Session", "`1`, which shows that a page of this server sends it", { type: "string", const: "1" }),
+            required: true,
+          },
+        ]
+      : []),
     ...(hasIdempotencyKey(route)
       ? [
           header("Idempotency-Key", "The same key with the same body gives the same answer for 24 hours", {
@@ -162,25 +171,13 @@ function toSchema(schema: z.ZodType, io: "input" | "output", components: Json): 
     io,
     target: "draft-2020-12",
     unrepresentable: "any",
-    override: mend,
+    override: mendSchema,
   }) as Json
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
     const { $schema: _dialect, id: _id, ...rest } = definition
     components[name] = pointToComponents(rest)
   }
   return pointToComponents(json) as Json
-}
-
-/** Where a field's `meta` has `wire`, that is what it looks like on the wire; a pattern beside a format says nothing more. */
-function mend({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: Json }): void {
-  if (typeof jsonSchema.wire === "object") {
-    const { wire } = jsonSchema
-    for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
-    Object.assign(jsonSchema, wire)
-  }
-  // zod leaves out the default of a field that is transformed, though on our wire both look the same.
-  if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue
-  if (jsonSchema.format) delete jsonSchema.pattern
 }
 
 function pointToComponents(value: unknown): unknown {

@@ -46,6 +46,14 @@ export const val = z
   })
   .meta({ id: "Val" })
 
+/** What tells whether a val has changed, without its code. */
+export const valState = z
+  .object({ id, name: valName, version: z.int().min(1), privacy, type: valType, updatedAt: time })
+  .meta({ id: "ValState" })
+
+/** The states of all vals of a user, by name; `hasMore` when they have more vals than one answer tells of. */
+export const valStates = z.object({ data: z.array(valState), hasMore: z.boolean() }).meta({ id: "ValStates" })
+
 /** A version in the list of a val's versions. */
 export const version = z
   .object({
@@ -156,8 +164,31 @@ export const returnValue = z.custom<Json>().meta({ description: "Any JSON" })
 /** What a run has logged. */
 export const runLogs = z.object({ data: z.array(logLine), logsTruncated: z.boolean() }).meta({ id: "RunLogs" })
 
+/** What a val answered to a request that was sent through the API. */
+export const valResponse = z
+  .object({
+    status: z.int(),
+    statusText: z.string(),
+    headers: z.array(z.tuple([z.string(), z.string()])),
+    body: z.string(),
+    // Whether the body is base64, since it is no text in UTF-8.
+    isBase64: z.boolean(),
+    // Whether there was more of it, or would have been.
+    isTruncated: z.boolean(),
+    durationMs: z.number().min(0),
+    // Null when the request was turned away before it came to a run.
+    runId: id.nullable(),
+  })
+  .meta({ id: "ValResponse" })
+
+/** An address at which a browser can look at a val; null when it does not expire. */
+export const preview = z.object({ url, expiresAt: time.nullable() }).meta({ id: "Preview" })
+
 /** Whether there was something left to cancel: false when the run had ended before. */
 export const runCancellation = z.object({ found: z.boolean() }).meta({ id: "RunCancellation" })
+
+/** Whether the caller likes a val. */
+export const like = z.object({ liked: z.boolean() }).meta({ id: "Like" })
 
 /** What somebody said about a val. */
 export const comment = z.object({ id, comment: z.string(), createdAt: time, author, val: valMention }).meta({ id: "Comment" })

@@ -21,6 +21,8 @@ export interface RouteDefinition {
   readonly scope?: Scope
   /** The scope it needs as well where what is sent changes something, which shows only when it is done. */
   readonly scopeToWrite?: Scope
+  /** It signs a browser in: only a page of this server may send it, and every try counts as a request without a token. */
+  readonly isSignIn?: boolean
   /** What the caller must be to the val that the path names: able to see it, or its owner. */
   readonly valAccess?: "see" | "own"
   readonly params?: z.ZodObject

@@ -1,11 +1,15 @@
 import type { ErrorCode } from "./errors.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
+import { backupRoutes } from "./routes/backup.ts"
 import { blobRoutes } from "./routes/blobs.ts"
 import { meRoutes } from "./routes/me.ts"
+import { requestRoutes } from "./routes/requests.ts"
 import { runRoutes } from "./routes/runs.ts"
+import { sessionRoutes } from "./routes/sessions.ts"
 import { socialRoutes } from "./routes/social.ts"
 import { sqliteRoutes } from "./routes/sqlite.ts"
+import { statRoutes } from "./routes/stats.ts"
 import { systemRoutes } from "./routes/system.ts"
 import { userRoutes } from "./routes/users.ts"
 import { valRoutes } from "./routes/vals.ts"
@@ -18,10 +22,14 @@ export const routes = {
   ...versionRoutes,
   ...socialRoutes,
   ...runRoutes,
+  ...statRoutes,
+  ...requestRoutes,
   ...userRoutes,
   ...accountRoutes,
+  ...sessionRoutes,
   ...blobRoutes,
   ...sqliteRoutes,
+  ...backupRoutes,
   ...systemRoutes,
 } satisfies Record<string, RouteDefinition>
 
@@ -38,7 +46,8 @@ export const routeNames = Object.keys(routes) as readonly RouteName[]
 export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   const codes: ErrorCode[] = ["rate_limited", "internal", "database_unavailable", "invalid_request"]
   if (route.auth === "required") codes.push("unauthenticated")
-  if (route.auth !== "none") codes.push("invalid_token")
+  if (route.auth !== "none") codes.push("invalid_token", "invalid_session")
+  if (route.isSignIn) codes.push("cross_site_request")
   if (route.scope) codes.push("missing_scope")
   if (route.valAccess) codes.push("val_not_found")
   if (route.valAccess === "own") codes.push("not_owner")

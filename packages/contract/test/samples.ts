@@ -22,10 +22,17 @@ const byName: Readonly<Record<string, unknown>> = {
   key: "a/b c/../é%2F?x#",
   code: 'export default "é\u2028😀"\n',
   hosts: ["api.example.com:443"],
+  method: "PATCH",
+  path: "/a?b=%20",
+  headers: [["x-a", "1"]],
+  // There is a text already.
+  bodyBase64: "",
 }
 
 /** An input for the route that names every field it has, made from the route's own schemas. */
 export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
+  // It takes one of its two fields.
+  if (route.isSignIn) return { token: "text & more" }
   const places = [route.params, route.query, route.body].filter((place) => place !== undefined)
   return Object.assign({}, ...places.map(toSampleFields), route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {})
 }

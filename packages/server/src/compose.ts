@@ -2,12 +2,13 @@ import { accessSync, constants, mkdirSync, readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { buildDocsPage } from "@hamlet/web"
+import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../package.json" with { type: "json" }
 import { composeRuntime } from "./compose-runtime.ts"
 import type { Config } from "./config.ts"
 import { createAllowances } from "./domain/allowances.ts"
 import { AppError } from "./domain/app-error.ts"
+import { Backups } from "./domain/backups.ts"
 import { createCipher } from "./domain/cipher.ts"
 import type { Runner } from "./domain/execution.ts"
 import { RunFollowers } from "./domain/follow-run.ts"
@@ -26,6 +27,7 @@ import { createApp } from "./http/app.ts"
 import type { BuiltPage, HttpDeps } from "./http/deps.ts"
 import { createLinks } from "./http/links.ts"
 import { createLog, type Log } from "./http/log.ts"
+import { createSessionCookie } from "./http/session-cookie.ts"
 import { DependencyJob } from "./jobs/dependency-job.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
 import { NodeWatch } from "./jobs/node-watch.ts"
@@ -34,11 +36,13 @@ import { DatabasePool } from "./runtime/owner-databases/database-pool.ts"
 import { runnerLimits } from "./runtime/runner-limits.ts"
 import { identityOf, isAlive } from "./runtime/sandbox/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
+import { createBackupSource } from "./storage/backup/backup-source.ts"
 import { createBlobStore } from "./storage/blobs.ts"
 import { createBundleStore } from "./storage/bundles.ts"
 import { createCommentStore } from "./storage/comments.ts"
 import type { Database } from "./storage/database.ts"
 import { createIdempotencyStore } from "./storage/idempotency.ts"
+import { createValImportStore } from "./storage/import-vals.ts"
 import { createImportStore } from "./storage/imports.ts"
 import { loadKeyFile, readKeyFile } from "./storage/key-file.ts"
 import { createLikeStore } from "./storage/likes.ts"
@@ -48,13 +52,16 @@ import { reach } from "./storage/migrations/0003-reach.ts"
 import { migrations } from "./storage/migrations/index.ts"
 import { createNodeStore } from "./storage/nodes.ts"
 import { createObjectStore } from "./storage/objects.ts"
+import { createOwnValStore } from "./storage/own-vals.ts"
 import { openPostgres } from "./storage/postgres.ts"
 import { createReferenceStore } from "./storage/references.ts"
 import { createRunStore } from "./storage/runs.ts"
 import { createBucketPlace } from "./storage/s3-objects.ts"
 import { createSecretStore } from "./storage/secrets.ts"
+import { createSessionStore } from "./storage/sessions.ts"
 import { createSettingStore, type SettingStore } from "./storage/settings.ts"
 import { openSqlite } from "./storage/sqlite.ts"
+import { createStatStore } from "./storage/stats.ts"
 import { createTokenStore } from "./storage/tokens.ts"
 import { createUsageStore } from "./storage/usage.ts"
 import { createUserStore } from "./storage/users.ts"
@@ -153,7 +160,11 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
   })
   const { runner = runtime.supervisor, resolver = runtime.resolver } = foundation
   const rules = createRules({ ...foundation, runner, resolver }, codeTools, onError)
-  const deps = createHttpDeps(foundation, rules, codeTools, log)
+  const deps = createHttpDeps(foundation, rules, codeTools, log, (request, visitor) => {
+    // As the proxy in front would have written it.
+    if (config.addressHeader) request.headers.set(config.addressHeader, visitor.address())
+    return gateway.visit(request, visitor)
+  })
   const app = createApp(deps)
   const gateway = createGateway({
     ...rules,
@@ -186,6 +197,7 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
       deps.followers.stop()
       gateway.stop()
       await runtime.stop()
+      await rules.backups.stop()
       await rules.ownerDatabases.stop()
       await rules.liveRuns.stop()
       await rules.runTokens.stop()
@@ -222,10 +234,13 @@ function createRules(foundation: Foundation & { readonly runner: Runner }, codeT
     },
     objects: createObjectStore({ ...common, db, bucket: s3 && createBucketPlace(s3, config.storage.blobBytesMax) }),
     uploads: createUploads(config.storage.blobsBytesMax),
+    backups: createBackups(config, db, common.now),
     blobLimits: config.storage,
     ownerDatabases: openOwnerDatabases(config),
     standardModules: { blob: readStandardModule("blob"), sqlite: readStandardModule("sqlite") },
     scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
+    scanManyImports: (codes: readonly string[], ownerId: string) => codeTools.scanManyImports(codes, ownerId),
+    sessionMs: config.sessionDays * 86_400_000,
     links: createLinks(config.baseUrl, config.valsDomain),
     tokenUses: new TokenUses(stores.tokens, onError),
     runTokens: new RunTokens({ ...common, tokens: stores.tokens, lifeMsMax }),
@@ -256,10 +271,23 @@ function createLockRules(
 }
 
 /** Each node would have other ones if nodes share nothing but the database. */
-function openOwnerDatabases({ databaseUrl, dataDir, storage }: Config) {
+function ownerFolder({ databaseUrl, dataDir, storage }: Config): string | undefined {
+  return databaseUrl !== undefined && !storage.isDataDirShared ? undefined : join(dataDir, "sqlite")
+}
+
+function createBackups(config: Config, db: Database, now: () => number): Backups {
+  const { databaseUrl, storage } = config
+  const place = { sqlitePath: sqlitePath(config), databaseUrl, ownerFolder: ownerFolder(config) }
+  const orders = { ...place, bucket: storage.s3, objectBytesMax: storage.blobBytesMax, serverVersion: packageJson.version }
+  return new Backups(createBackupSource(db, orders, now))
+}
+
+function openOwnerDatabases(config: Config) {
+  const { databaseUrl, storage } = config
+  const folder = ownerFolder(config)
+  if (folder === undefined) return { ...noOwnerDatabases, stop: () => Promise.resolve() }
   const isShared = databaseUrl !== undefined
-  if (isShared && !storage.isDataDirShared) return { ...noOwnerDatabases, stop: () => Promise.resolve() }
-  return new DatabasePool({ folder: join(dataDir, "sqlite"), bytesMax: storage.sqliteBytesMax, msMax: storage.sqliteMsMax, isShared })
+  return new DatabasePool({ folder, bytesMax: storage.sqliteBytesMax, msMax: storage.sqliteMsMax, isShared })
 }
 
 function readStandardModule(name: StandardModuleName): string {
@@ -271,12 +299,16 @@ function createHttpDeps(
   rules: ReturnType<typeof createRules>,
   codeTools: CodeTools,
   log: Log,
+  visitVal: HttpDeps["visitVal"],
 ): HttpDeps {
   let docs: Promise<BuiltPage> | undefined
+  let web: Promise<WebApp> | undefined
   return {
     ...rules,
+    visitVal,
     followers: new RunFollowers(rules),
     toJavaScript: (code, ownerId) => codeTools.toJavaScript(code, ownerId),
+    sessionCookie: createSessionCookie(config.baseUrl),
     log,
     version: packageJson.version,
     bodyBytesMax: config.bodyBytesMax,
@@ -285,6 +317,15 @@ function createHttpDeps(
       docs ??= buildDocsPage()
       return docs
     },
+    webApp() {
+      web ??= openApp(join(config.dataDir, "web")).catch((error: unknown) => {
+        // The next one who asks has another try.
+        web = undefined
+        throw error
+      })
+      return web
+    },
+    valsDomain: config.valsDomain,
     async checkDatabase() {
       await db.ping()
       return { database: db.dialect.name, schemaVersion }
@@ -301,13 +342,17 @@ function createStores(db: Database) {
     comments: createCommentStore(db),
     references: createReferenceStore(db),
     imports: createImportStore(db),
+    valImports: createValImportStore(db),
     locks: createLockStore(db),
     bundles: createBundleStore(db),
     runs: createRunStore(db),
     users: createUserStore(db),
     usage: createUsageStore(db),
+    stats: createStatStore(db),
+    ownVals: createOwnValStore(db),
     blobs: createBlobStore(db),
     tokens: createTokenStore(db),
+    sessions: createSessionStore(db),
     secrets: createSecretStore(db),
     idempotency: createIdempotencyStore(db),
   }

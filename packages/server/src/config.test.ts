@@ -15,6 +15,7 @@ describe("loadConfig", () => {
       valsDomain: "localhost:8080",
       user: "ada",
       token: undefined,
+      sessionDays: 30,
       secretKeys: undefined,
       ratePerToken: undefined,
       ratePerAddress: undefined,

@@ -34,6 +34,7 @@ export interface Config {
   readonly valsDomain: string
   readonly user: string
   readonly token: string | undefined
+  readonly sessionDays: number
   readonly secretKeys: readonly Uint8Array[] | undefined
   readonly ratePerToken: number | undefined
   readonly ratePerAddress: number | undefined
@@ -65,6 +66,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     valsDomain: readDomain(read("HAMLET_VALS_DOMAIN")) ?? `localhost:${port}`,
     user: readUser(read("HAMLET_USER")) ?? toUsername(env.USER ?? env.LOGNAME ?? ""),
     token: readToken(read("HAMLET_TOKEN")),
+    sessionDays: readInteger("HAMLET_SESSION_DAYS", read("HAMLET_SESSION_DAYS"), 1, 3650) ?? 30,
     secretKeys: readKeys(read("HAMLET_SECRET_KEY")),
     ratePerToken: readRate("HAMLET_RATE_PER_TOKEN", read("HAMLET_RATE_PER_TOKEN"), isLoopback ? undefined : 10_000),
     ratePerAddress: readRate("HAMLET_RATE_PER_ADDRESS", read("HAMLET_RATE_PER_ADDRESS"), isLoopback ? undefined : 1_000),

@@ -1,19 +1,25 @@
 import { randomBytes } from "node:crypto"
 import { compose, type Hamlet } from "./compose.ts"
 import { type Config, ConfigError, loadConfig } from "./config.ts"
+import { runDoctor } from "./doctor/run-doctor.ts"
 import { AppError } from "./domain/app-error.ts"
-import { keyBytes, type Sealed } from "./domain/cipher.ts"
+import { keyBytes } from "./domain/cipher.ts"
+import { findMissingKey, keyCheckName, sealKeyCheck } from "./domain/key-check.ts"
 import { resealSecrets } from "./domain/secrets.ts"
+import { createSignInLink } from "./domain/sessions.ts"
+import { allScopes } from "./domain/tokens.ts"
 import { ensureFirstUser } from "./domain/users.ts"
 import { listen } from "./listen.ts"
+import { restore } from "./restore.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
 import { loadKeyFile, writeKeyFile } from "./storage/key-file.ts"
 
-const keyCheck = { name: "secret_key_check", text: "hamlet", purpose: "key check" }
 const limits = {
   stopMsMax: 10_000,
   /** One signal can arrive twice, from the terminal and from the program that started us; only a later one means that somebody is impatient. */
   signalMs: 500,
+  /** How long the link is good that is printed at the start. */
+  signInMs: 3_600_000,
 }
 
 await main(process.argv.slice(2))
@@ -24,7 +30,9 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     if (command === "serve") await serve(flags)
     else if (command === "rotate-secret-key") await rotateSecretKey(loadConfig(process.env, flags))
-    else throw new ConfigError(`Cannot do "${command}": the commands are serve and rotate-secret-key`)
+    else if (command === "restore") await restore(flags, process.env)
+    else if (command === "doctor") process.exit(await runDoctor(flags))
+    else throw new ConfigError(`Cannot do "${command}": the commands are serve, restore, rotate-secret-key and doctor`)
   } catch (error) {
     // What the operator can mend is told in one sentence; anything else is a bug and shows where it happened.
     if (!(error instanceof AppError || error instanceof ConfigError)) throw error
@@ -42,7 +50,7 @@ async function serve(flags: readonly string[]): Promise<void> {
     const { hamlet, first, isolation } = await start(config)
     endOnSignal(server, hamlet)
     starting.resolve(hamlet)
-    printWelcome(config, hamlet, first, isolation)
+    printWelcome(config, hamlet, first, isolation, await makeSignInLink(config, hamlet, first))
   } catch (error) {
     await server.stop(true)
     throw error
@@ -64,11 +72,14 @@ async function start(config: Config) {
 
 /** Deno's permissions alone are for code that one trusts: others may only reach such a server when somebody has decided so. */
 function assertIsolated(config: Config, { level, details }: IsolationReport): void {
-  const isLoopback = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(config.host)
-  if (level === "bubblewrap" || isLoopback || config.isolation === "deno") return
+  if (level === "bubblewrap" || isLoopback(config.host) || config.isolation === "deno") return
   throw new ConfigError(
     `Cannot listen on ${config.host}: vals would be isolated by Deno's permissions only (${details.join("; ")}); install bubblewrap, or set HAMLET_ISOLATION=deno to do so all the same`,
   )
+}
+
+function isLoopback(host: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/.test(host)
 }
 
 function endOnSignal(server: Bun.Server<unknown>, hamlet: Hamlet): void {
@@ -86,6 +97,7 @@ function endOnSignal(server: Bun.Server<unknown>, hamlet: Hamlet): void {
 async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<void> {
   // Those who follow a run would wait for something that may never end.
   hamlet.deps.followers.stop()
+  void hamlet.deps.backups.stop()
   await Promise.race([server.stop(), Bun.sleep(limits.stopMsMax)])
   await hamlet.stop()
   process.exit(0)
@@ -94,13 +106,11 @@ async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<vo
 /** Refuses to run with keys that do not open what is in the database: secrets would be lost one after the other. */
 async function assertKeys(hamlet: Hamlet): Promise<void> {
   const { cipher } = hamlet.deps
-  const kept = fromText(await hamlet.settings.getOrSet(keyCheck.name, toText(cipher.seal(keyCheck.text, keyCheck.purpose))))
-  try {
-    cipher.open(kept, keyCheck.purpose)
-  } catch (cause) {
-    const message = `Cannot start: the secrets in this database are encrypted with key ${kept.keyId}, which is neither in HAMLET_SECRET_KEY nor in the data folder`
-    throw new ConfigError(message, { cause })
-  }
+  const missing = findMissingKey(cipher, await hamlet.settings.getOrSet(keyCheckName, sealKeyCheck(cipher)))
+  if (missing !== undefined)
+    throw new ConfigError(
+      `Cannot start: the secrets in this database are encrypted with key ${missing}, which is neither in HAMLET_SECRET_KEY nor in the data folder`,
+    )
 }
 
 /** Makes a new key and encrypts every secret with it. The server may go on meanwhile: it uses the new key from the moment it is there. */
@@ -112,7 +122,7 @@ async function rotateSecretKey(config: Config): Promise<void> {
     const keys = config.secretKeys ? undefined : [randomBytes(keyBytes), ...loadKeyFile(config.dataDir)]
     if (keys) writeKeyFile(config.dataDir, keys)
     const count = await resealSecrets(hamlet.deps)
-    await hamlet.settings.set(keyCheck.name, toText(cipher.seal(keyCheck.text, keyCheck.purpose)))
+    await hamlet.settings.set(keyCheckName, sealKeyCheck(cipher))
     // Secrets that were being written meanwhile may have the key before this one, and none has an older one.
     if (keys) writeKeyFile(config.dataDir, keys.slice(0, 2))
     process.stdout.write(`Encrypted ${count} secrets with key ${cipher.keyId}\n`)
@@ -121,13 +131,19 @@ async function rotateSecretKey(config: Config): Promise<void> {
   }
 }
 
-function toText(sealed: Sealed): string {
-  return `${sealed.keyId} ${Buffer.from(sealed.bytes).toString("base64")}`
-}
-
-function fromText(text: string): Sealed {
-  const [keyId = "", bytes = ""] = text.split(" ")
-  return { keyId, bytes: Buffer.from(bytes, "base64") }
+/**
+ * A link that signs the first user's browser in. What is printed goes into logs, so that there is one at the very first start, as there is the
+ * token, and later only where nobody but this machine is served.
+ */
+async function makeSignInLink(
+  config: Config,
+  { deps }: Hamlet,
+  { user, isNew }: Awaited<ReturnType<typeof ensureFirstUser>>,
+): Promise<string | undefined> {
+  const isLocal = isLoopback(config.host) && isLoopback(new URL(config.baseUrl).hostname)
+  if (!isNew && !isLocal) return undefined
+  const somebody = { userId: user.id, scopes: new Set(allScopes), root: { tokenId: null, expiresAt: null } }
+  return deps.links.signIn((await createSignInLink(deps, somebody, limits.signInMs)).code)
 }
 
 function printWelcome(
@@ -135,6 +151,7 @@ function printWelcome(
   hamlet: Hamlet,
   first: Awaited<ReturnType<typeof ensureFirstUser>>,
   isolation: IsolationReport,
+  signInLink: string | undefined,
 ): void {
   const lines = [
     `Hamlet ${hamlet.deps.version} listens at ${config.baseUrl}`,
@@ -143,6 +160,7 @@ function printWelcome(
     ...isolation.details.map((detail) => `              ${detail}`),
     `  first user  ${first.user.username}`,
     ...(first.token === undefined ? [] : [`  token       ${first.token}`, "              (shown only now: keep it)"]),
+    ...(signInLink === undefined ? [] : [`  sign in     ${signInLink}`, "              (works once, within an hour)"]),
     `  docs        ${config.baseUrl}/docs`,
   ]
   process.stdout.write(`${lines.join("\n")}\n`)

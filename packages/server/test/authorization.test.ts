@@ -19,8 +19,12 @@ describe("routes", () => {
   })
 
   test("need a token and a scope for every write and for every run, and a reading scope for every read", () => {
-    for (const [name, { method, path, auth, scope = "", scopeToWrite = scope }] of table) {
-      if (method !== "get" || path.startsWith("/v1/run/"))
+    // Who signs in has nothing else to show yet, and who may do next to nothing may still sign out.
+    const others = table.filter(([name]) => name !== "createSession" && name !== "signOut")
+    for (const [name, { method, path, auth, scope = "", scopeToWrite = scope }] of others) {
+      // Whoever may read a val may look at it; nothing is written down.
+      if (name === "createPreview") expect([auth, scope]).toEqual(["required", "val:read"])
+      else if (method !== "get" || path.startsWith("/v1/run/"))
         expect([name, auth, /:write$|^admin$/.test(scopeToWrite)]).toEqual([name, "required", true])
       else if (auth !== "none") expect([name, /:read$|^admin$/.test(scope)]).toEqual([name, true])
     }
@@ -30,15 +34,25 @@ describe("routes", () => {
     for (const [name, { method, path, auth }] of table) {
       if (path.startsWith("/v1/me")) expect([name, auth]).toEqual([name, "required"])
       if (!path.startsWith("/v1/") && !path.startsWith("/v/")) expect([name, auth]).toEqual([name, "none"])
-      if (path.startsWith("/v1/") && auth === "none") expect(name).toBe("a route of /v1 that does not look at the token")
-      const isOfRuns = path.includes("/runs")
-      if (method === "get" && path.startsWith("/v1/vals") && !isOfRuns) expect([name, auth]).toEqual([name, "optional"])
+      if (path.startsWith("/v1/") && auth === "none" && name !== "createSession")
+        expect(name).toBe("a route of /v1 that does not look at the token")
+      const isOfCaller = /\/(runs|stats|like)$/.test(path)
+      if (method === "get" && path.startsWith("/v1/vals") && !isOfCaller) expect([name, auth]).toEqual([name, "optional"])
     }
   })
 
-  test("let nobody write to somebody else's val but with likes and comments, and by running it on their own account", () => {
+  test("let nobody write to somebody else's val but with likes and comments, by running it on their own account and by looking at it", () => {
     const open = table.filter(([, { method, valAccess }]) => method !== "get" && valAccess === "see").map(([name]) => name)
-    expect(open.sort()).toEqual(["callVal", "cancelEvaluation", "createComment", "createRun", "likeVal", "unlikeVal"])
+    expect(open.sort()).toEqual([
+      "callVal",
+      "cancelEvaluation",
+      "createComment",
+      "createPreview",
+      "createRun",
+      "likeVal",
+      "sendValRequest",
+      "unlikeVal",
+    ])
   })
 })
 

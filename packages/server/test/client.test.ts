@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
+import { createBackupChecker } from "@hamlet/contract/backup"
 import { ApiError, type Client, ConnectionError, createClient } from "@hamlet/contract/client"
+import { signIn } from "../src/domain/sessions.ts"
 import type { TestUser } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
@@ -18,8 +20,40 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getMe({ client, world }) {
     expect(await client.getMe()).toMatchObject({ id: world.ada.id, username: "ada", email: null, tier: null })
   },
+  async updateMe({ loopback, client: adas }) {
+    const { client } = await newcomer({ loopback })
+    expect(await client.updateMe({ bio: "é😀", email: "eve@example.com" })).toMatchObject({ bio: "é😀", email: "eve@example.com" })
+    expect(await client.updateMe({ email: null })).toMatchObject({ bio: "é😀", email: null })
+    expect(await failure(adas.updateMe({ bio: "x".repeat(2_001) }))).toMatchObject({ code: "invalid_request" })
+  },
+  async listMyVals({ client, world }) {
+    const { data } = await client.listMyVals({ query: "LIBR", privacy: "public", sort: "run", order: "asc" })
+    expect(data.map((val) => val.id)).toEqual([world.library.id])
+  },
+  async getMyStats({ client }) {
+    const stats = await client.getMyStats({ since: new Date(firstRunAt - 1), until: new Date(firstRunAt + 180_000 - 1), buckets: 3 })
+    expect(stats).toMatchObject({ bucketMs: 60_000, total: { runs: 3, errors: 1, p50Ms: 25 }, isPartial: false })
+    expect(stats.buckets.map(({ runs, errors }) => [runs, errors])).toEqual([
+      [1, 0],
+      [1, 1],
+      [1, 0],
+    ])
+  },
+  async getValStats({ client, world }) {
+    const stats = await client.getValStats({ val_id: world.library.id, since: new Date(firstRunAt), until: new Date(firstRunAt + 60_000) })
+    expect(stats.total).toEqual({ runs: 1, errors: 1, p50Ms: 25, p95Ms: 25 })
+  },
+  async listMyActivity({ client }) {
+    expect(await client.listMyActivity({ hours: 2, buckets: 60 })).toMatchObject({ bucketMs: 120_000, isPartial: false })
+  },
   async getMyUsage({ client }) {
     expect(await client.getMyUsage()).toMatchObject({ runs: { perMinuteMax: null, atOnceMax: 1024 }, blobs: { bytesMax: 1024 ** 3 } })
+  },
+  async listMyValStates({ client, world }) {
+    const first = await client.raw.listMyValStates()
+    expect(first.body.data).toContainEqual(expect.objectContaining({ id: world.library.id }))
+    const ifNoneMatch = first.headers.get("etag") ?? ""
+    expect(await client.raw.listMyValStates({}, { ifNoneMatch })).toMatchObject({ status: 304, body: undefined })
   },
   async listMyRuns({ client, world }) {
     const ids = async (input: Parameters<Client["listMyRuns"]>[0]) => (await client.listMyRuns(input)).data.map((run) => run.id)
@@ -55,6 +89,17 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       status: 412,
       code: "version_conflict",
     })
+  },
+  async importVals({ client }) {
+    const vals = [
+      { name: "imported", versions: [{ version: 3, code: "3", createdAt: "2024-02-29T12:00:00Z" }] },
+      { name: "no-name", versions: [{ code: "1" }] },
+    ]
+    const { results } = await client.importVals({ vals, dryRun: false, ifExists: "fail" })
+    expect(results).toMatchObject([
+      { name: "imported", status: "created", version: 3 },
+      { name: "no-name", status: "failed" },
+    ])
   },
   async searchVals({ client, world }) {
     const { data } = await client.searchVals({ query: 'from "http' })
@@ -104,6 +149,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     await client.createVersion({ val_id: id, code: "2" })
     expect(await client.deleteVersion({ val_id: id, version: 1 })).toBeUndefined()
     expect(await failure(client.deleteVersion({ val_id: id, version: 2 }))).toMatchObject({ status: 409, code: "last_version" })
+  },
+  async getLike({ client }) {
+    const { id } = await client.createVal({ code: "1" })
+    expect(await client.getLike({ val_id: id })).toEqual({ liked: false })
+    await client.likeVal({ val_id: id })
+    expect(await client.getLike({ val_id: id })).toEqual({ liked: true })
+    await client.deleteVal({ val_id: id })
   },
   async likeVal({ client }) {
     const { id } = await client.createVal({ code: "1" })
@@ -171,6 +223,19 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const again = await client.replayRun({ run_id: first.id })
     expect(again).toMatchObject({ parentId: first.id, returnValue: "Hello, Ada", args: ["Ada"] })
   },
+  async sendValRequest(scene) {
+    const { client } = await newcomer(scene)
+    const code = "export default async (request) => new Response(`${request.method} ${await request.text()}`)"
+    const { id } = await client.saveVal({ name: "echo", code, type: "http" })
+    const answer = await client.sendValRequest({ val_id: id, method: "PUT", path: "/a?b", headers: { "x-a": "1" }, body: "sent" })
+    expect(answer).toMatchObject({ status: 200, body: "PUT sent", isBase64: false, isTruncated: false })
+    expect((await client.getRun({ run_id: answer.runId ?? "" })).request).toMatchObject({ method: "PUT", status: 200 })
+  },
+  async createPreview(scene) {
+    const { client } = await newcomer(scene)
+    const { id } = await client.saveVal({ name: "page", code: "export default () => new Response('')", type: "http" })
+    expect((await client.createPreview({ val_id: id })).url).toMatch(/^http:\/\/[a-z2-7]{52}\./)
+  },
   async getRun({ client, world }) {
     const run = await client.getRun({ run_id: world.runs[1]?.id ?? "" })
     expect(run).toMatchObject({ status: "failed", error: { name: "TypeError" }, durationMs: 25, val: { id: world.library.id } })
@@ -214,6 +279,31 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const made = await client.createToken({ name: "brief", scopes: ["user:read"] })
     expect(await client.revokeToken({ token_id: made.id })).toBeUndefined()
     expect(await failure(openClient(loopback, made.token).getMe())).toMatchObject({ status: 401, code: "invalid_token" })
+  },
+  // Not for a client: only a page of the server may sign a browser in.
+  async createSession({ client }) {
+    expect(await failure(client.createSession({ token: "x" }))).toMatchObject({ status: 403, code: "cross_site_request" })
+  },
+  async listSessions({ client, loopback, world }) {
+    const { session } = await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: "Lynx", replaced: undefined })
+    expect((await client.listSessions()).data).toContainEqual(
+      expect.objectContaining({ id: session.id, userAgent: "Lynx", current: false }),
+    )
+  },
+  async deleteSession({ client, loopback, world }) {
+    const { session } = await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: null, replaced: undefined })
+    expect(await client.deleteSession({ session_id: session.id })).toBeUndefined()
+    expect(await failure(client.deleteSession({ session_id: session.id }))).toMatchObject({ status: 404, code: "session_not_found" })
+  },
+  async deleteAllSessions({ client }) {
+    expect(await client.deleteAllSessions()).toBeUndefined()
+    expect((await client.listSessions()).data).toEqual([])
+  },
+  async signOut({ client }) {
+    expect(await client.signOut()).toBeUndefined()
+  },
+  async createSignInLink({ client, loopback }) {
+    expect((await client.createSignInLink()).url).toStartWith(`${loopback.api.hamlet.deps.links.baseUrl}/sign-in#code=`)
   },
   async listSecrets({ client, world }) {
     expect((await client.listSecrets()).data.map((secret) => secret.name).sort()).toEqual([...world.secrets])
@@ -284,6 +374,12 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getOpenApi({ client }) {
     expect((await client.getOpenApi()).openapi).toStartWith("3.1")
   },
+  async getBackup({ loopback }) {
+    const response = await openClient(loopback, loopback.api.admin.token).getBackup()
+    const checker = createBackupChecker()
+    checker.add(await response.bytes())
+    expect(checker.end().header.sections.map(({ name }) => name)).toContain("vals")
+  },
   async getDocs({ client }) {
     expect(await client.getDocs()).toStartWith("<!doctype html>")
   },
@@ -327,6 +423,7 @@ describeEachDatabase("createClient, with a real server,", (open) => {
     const val_id = world.library.id
     const lists = {
       listMyRuns: await Array.fromAsync(client.pages("listMyRuns", { limit: 1 })),
+      listMyVals: await Array.fromAsync(client.pages("listMyVals", { limit: 1, query: "library" })),
       listMyLikes: await Array.fromAsync(client.pages("listMyLikes", { limit: 1 })),
       listMyComments: await Array.fromAsync(client.pages("listMyComments", { limit: 1 })),
       listMyReferences: await Array.fromAsync(client.pages("listMyReferences", { limit: 1 })),
@@ -341,6 +438,7 @@ describeEachDatabase("createClient, with a real server,", (open) => {
     const sizes = Object.entries(lists).map(([name, pages]) => [name, ...pages.map((page) => page.data.length)])
     expect(sizes).toEqual([
       ["listMyRuns", 1, 1, 1],
+      ["listMyVals", 1],
       ["listMyLikes", 1, 1],
       ["listMyComments", 1, 1],
       ["listMyReferences", 1, 1],
@@ -432,7 +530,7 @@ function openClient(loopback: Loopback, token?: string): Client {
 }
 
 /** Somebody who runs vals, so that the lists of the others stay as they are. */
-async function newcomer({ loopback }: Scene): Promise<{ readonly client: Client; readonly user: TestUser }> {
+async function newcomer({ loopback }: Pick<Scene, "loopback">): Promise<{ readonly client: Client; readonly user: TestUser }> {
   const user = await loopback.api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
   return { client: openClient(loopback, user.token), user }
 }

@@ -4,7 +4,8 @@ import { dirname } from "node:path"
 import { type RouteName, type Routes, routeNames, routes } from "@hamlet/contract"
 import { compose, type Hamlet } from "../src/compose.ts"
 import { loadConfig } from "../src/config.ts"
-import { allScopes, issueToken, makeToken } from "../src/domain/tokens.ts"
+import { createSignInLink, renewSession, signIn } from "../src/domain/sessions.ts"
+import { allScopes, authenticate, issueToken, makeToken } from "../src/domain/tokens.ts"
 import { createBundleStore } from "../src/storage/bundles.ts"
 import { createImportStore } from "../src/storage/imports.ts"
 import { createLockStore } from "../src/storage/locks.ts"
@@ -35,6 +36,7 @@ const runFilters = [
   "error=true&source=api,http&since=2023-11-14T22:13:20Z",
   "error=false&source=interval&limit=100&offset=40",
 ]
+const statPeriods = [...periods, "since=2000-01-01T00:00:00Z&buckets=200"]
 const vals = [examples.publicVal, examples.privateVal, examples.unlistedVal, examples.strangersVal]
 const ofVals = (rest: string) => vals.map((id) => `/v1/vals/${id}${rest}`)
 const combine = (paths: readonly string[], queries: readonly string[]) =>
@@ -44,7 +46,17 @@ const combine = (paths: readonly string[], queries: readonly string[]) =>
 const questions: Record<GetRoute, readonly string[]> = {
   getMe: ["/v1/me"],
   getMyUsage: ["/v1/me/usage"],
-  listMyRuns: combine(["/v1/me/runs"], runFilters),
+  listMyValStates: ["/v1/me/val-states"],
+  listMyRuns: combine(["/v1/me/runs"], [...runFilters, ...vals.flatMap((id) => runFilters.map((filter) => `val_id=${id}&${filter}`))]),
+  listMyVals: combine(
+    ["/v1/me/vals"],
+    ["created", "updated", "name", "likes", "run"].flatMap((sort) =>
+      ["", "order=asc", "order=desc", "query=val1", "privacy=private&type=http", "limit=100&offset=40"].map((it) => `sort=${sort}&${it}`),
+    ),
+  ),
+  getMyStats: combine(["/v1/me/stats"], statPeriods),
+  getValStats: combine(ofVals("/stats"), statPeriods),
+  listMyActivity: ["/v1/me/activity", "/v1/me/activity?hours=720&buckets=60"],
   listMyLikes: combine(["/v1/me/likes"], pages),
   listMyComments: combine(
     ["/v1/me/comments"],
@@ -67,6 +79,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   listVersions: combine(ofVals("/versions"), pages),
   getVersion: ofVals("/versions/1"),
   getVersionLock: ofVals("/versions/1/lock"),
+  getLike: ofVals("/like"),
   listComments: combine(ofVals("/comments"), pages),
   listValReferences: combine(ofVals("/references"), periods),
   listValDependencies: combine(ofVals("/dependencies"), periods),
@@ -82,6 +95,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   getUserByName: ["/v1/alias/user1", "/v1/alias/@USER9000", "/v1/alias/nobody"],
   getValByName: ["/v1/alias/user1/val1", "/v1/alias/user1/val7", "/v1/alias/user1/nothing"],
   listTokens: combine(["/v1/me/tokens"], pages),
+  listSessions: combine(["/v1/me/sessions"], pages),
   listSecrets: combine(["/v1/me/secrets"], pages),
   listBlobs: combine(
     ["/v1/blob"],
@@ -95,6 +109,8 @@ const questions: Record<GetRoute, readonly string[]> = {
   getModule: ["/v/user1/val1", "/v/user1/val1@1"],
   getStandardModule: ["/std/blob"],
   getOpenApi: ["/openapi.json"],
+  // Reads whole tables, on a connection of its own.
+  getBackup: [],
   getDocs: ["/docs"],
   getHealth: ["/healthz"],
   getReadiness: ["/readyz"],
@@ -119,8 +135,12 @@ const deeds: readonly (readonly [method: string, path: string, body?: object])[]
   ["DELETE", `/v1/vals/${examples.strangersVal}/like`],
   ["POST", `/v1/vals/${examples.strangersVal}/comments`, { comment: "hello" }],
   ["DELETE", `/v1/comments/${idOf("comment", 200)}`],
+  ["PUT", "/v1/me", { bio: "hello" }],
   ["POST", "/v1/me/tokens", { name: "another", scopes: ["val:read"] }],
   ["DELETE", `/v1/me/tokens/${idOf("token", 1)}`],
+  ["POST", "/v1/me/sign-in-links"],
+  ["DELETE", "/v1/me/session"],
+  ["DELETE", "/v1/me/sessions"],
   ["PUT", "/v1/me/secrets/ANOTHER", { value: "hush" }],
   ["DELETE", "/v1/me/secrets/ANOTHER"],
   ["POST", "/v1/users", { username: "newcomer" }],
@@ -141,6 +161,8 @@ const gatherings = [
   /^(Sort|Unique|Aggregate|SetOp): .* for update of v$/,
   // A user has at most so many secrets as the contract allows.
   /^Aggregate: select count\(\*\) as count from secrets where user_id = \$1 /,
+  // And so many sessions and sign-in links as the domain allows.
+  /^(Sort|USE TEMP B-TREE[ \w]*): delete from tokens where id in \( select id from tokens where user_id = \$1 and kind = \$2 order by coalesce/,
 ]
 
 describeEachDatabase("no query reads a whole table:", (open) => {
@@ -228,6 +250,20 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     for (let turn = 0; turn < 3; turn += 1) await hamlet.deps.objects.purge(Date.parse("2100-01-01"))
     expect(recorded.length).toBeGreaterThan(10)
     expect(await planner.findFaults(recorded)).toEqual([])
+  })
+
+  test("what signs a browser in, and keeps it signed in", async () => {
+    const { deps } = hamlet
+    recorded = []
+    const token = tokens["the owner"] ?? ""
+    const caller = await authenticate(deps, token)
+    const { session, text } = await signIn(deps, { token, userAgent: null, replaced: undefined })
+    const { code } = await createSignInLink(deps, caller)
+    await signIn(deps, { code, userAgent: null, replaced: text })
+    await renewSession({ ...deps, sessionMs: deps.sessionMs * 2 }, { tokenId: session.id, expiresAt: session.expiresAt })
+    await deps.sessions.remove(caller.userId, session.id)
+    expect(recorded.length).toBeGreaterThan(10)
+    expect((await planner.findFaults(recorded)).filter((fault) => !gatherings.some((pattern) => pattern.test(fault)))).toEqual([])
   })
 
   test("what makes a program of a val", async () => {

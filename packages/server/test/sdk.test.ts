@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
+import { createBackupChecker } from "@hamlet/contract/backup"
 import type { Item, Output, PageName } from "@hamlet/contract/client"
 import ValTown from "@valtown/sdk"
 import { PageCursorURL } from "@valtown/sdk/pagination"
+import { signIn } from "../src/domain/sessions.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
 import { createWorld, firstRunAt, type World } from "./support/world.ts"
@@ -23,8 +25,31 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const self = `${loopback.baseUrl}/v1/users/${world.ada.id}`
     expect(me).toMatchObject({ id: world.ada.id, username: "ada", type: "user", email: null, tier: null, links: { self } })
   },
+  async updateMe({ client }) {
+    const changed = await client.put<object, Output<"updateMe">>("/v1/me", { body: { bio: "I count." } })
+    expect(await client.me.profile.retrieve()).toMatchObject({ id: changed.id, bio: "I count." })
+  },
+  async listMyVals({ client, world }) {
+    expect(await listIds(client, "listMyVals", "/v1/me/vals", { query: "library", sort: "likes" })).toEqual([world.library.id])
+  },
+  async getMyStats({ client }) {
+    const query = { since: new Date(firstRunAt - 1).toISOString(), until: new Date(firstRunAt + 200_000).toISOString() }
+    const { total } = await client.get<object, Output<"getMyStats">>("/v1/me/stats", { query })
+    expect(total).toEqual({ runs: 3, errors: 1, p50Ms: 25, p95Ms: 25 })
+  },
+  async getValStats({ client, world }) {
+    const { buckets } = await client.get<object, Output<"getValStats">>(`/v1/vals/${world.library.id}/stats`)
+    expect(buckets).toHaveLength(48)
+  },
+  async listMyActivity({ client }) {
+    expect((await client.get<object, Output<"listMyActivity">>("/v1/me/activity")).bucketMs).toBe(3_600_000)
+  },
   async getMyUsage({ client }) {
     expect(await client.get<object, Output<"getMyUsage">>("/v1/me/usage")).toMatchObject({ egress: { bytesPerMinuteMax: null } })
+  },
+  async listMyValStates({ client, world }) {
+    const { data } = await client.get<object, Output<"listMyValStates">>("/v1/me/val-states")
+    expect(data).toContainEqual(expect.objectContaining({ id: world.library.id }))
   },
   async listMyRuns({ client, world }) {
     const [first, second, third] = world.runs.map((run) => run.id)
@@ -63,6 +88,11 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const made = await client.put<object, Output<"saveVal">>("/v1/vals", { body: { name: "saved", code: "1" } })
     const changed = await client.put<object, Output<"saveVal">>("/v1/vals", { body: { name: "saved", code: "2" } })
     expect(changed).toMatchObject({ id: made.id, code: "2", version: 2 })
+  },
+  async importVals({ client }) {
+    const body = { vals: [{ name: "imported", versions: [{ code: "1" }] }] }
+    const { results } = await client.post<object, Output<"importVals">>("/v1/vals/import", { body })
+    expect(results).toMatchObject([{ name: "imported", status: "created", version: 1 }])
   },
   async searchVals({ client, world }) {
     const found = await Array.fromAsync(client.search.vals.list({ query: "Importer", limit: 1 }))
@@ -116,6 +146,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     await client.post(`/v1/vals/${id}/versions`, { body: { code: "2" } })
     expect(await client.delete<object, null>(`/v1/vals/${id}/versions/1`)).toBeNull()
     expect(await failure(() => client.get(`/v1/vals/${id}/versions/1`))).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async getLike({ client }) {
+    const { id } = await addVal(client)
+    expect(await client.get<object, Output<"getLike">>(`/v1/vals/${id}/like`)).toEqual({ liked: false })
+    await client.put(`/v1/vals/${id}/like`)
+    expect(await client.get<object, Output<"getLike">>(`/v1/vals/${id}/like`)).toEqual({ liked: true })
+    await client.delete(`/v1/vals/${id}`)
   },
   async likeVal({ client }) {
     const { id } = await addVal(client)
@@ -184,6 +221,21 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const again = await client.post<object, Output<"replayRun">>(`/v1/runs/${first.id}/replay`)
     expect(again).toMatchObject({ parentId: first.id, returnValue: "Hello, Ada" })
   },
+  async sendValRequest(scene) {
+    const { client } = await newcomer(scene)
+    const val = { name: "echo", code: "export default async (request) => new Response(await request.text())", type: "http" }
+    const { id } = await client.put<object, Output<"saveVal">>("/v1/vals", { body: val })
+    const body = { method: "POST", path: "/", headers: [["x-a", "1"]], body: "sent" }
+    const answer = await client.post<object, Output<"sendValRequest">>(`/v1/vals/${id}/requests`, { body })
+    expect(answer).toMatchObject({ status: 200, statusText: "OK", body: "sent" })
+  },
+  async createPreview(scene) {
+    const { client } = await newcomer(scene)
+    const val = { name: "page", code: "export default () => new Response('')", type: "http", privacy: "unlisted" }
+    const { id, links } = await client.put<object, Output<"saveVal">>("/v1/vals", { body: val })
+    const preview = await client.post<object, Output<"createPreview">>(`/v1/vals/${id}/preview`)
+    expect(preview).toEqual({ url: links.endpoint ?? "", expiresAt: null })
+  },
   async getRun({ client, world }) {
     const run = await client.get<object, Output<"getRun">>(`/v1/runs/${world.runs[2]?.id}`)
     expect(run).toMatchObject({
@@ -237,6 +289,32 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const made = await client.post<object, Output<"createToken">>("/v1/me/tokens", { body: { name: "brief", scopes: ["user:read"] } })
     expect(await client.delete<object, null>(`/v1/me/tokens/${made.id}`)).toBeNull()
     expect(await failure(() => openClient(loopback, made.token).me.profile.retrieve())).toBeInstanceOf(ValTown.AuthenticationError)
+  },
+  async createSession({ client }) {
+    const error = await failure(() => client.post("/v1/sessions", { body: { token: "x" } }))
+    expect(error).toBeInstanceOf(ValTown.PermissionDeniedError)
+    const headers = { "x-hamlet-session": "1" }
+    expect(await failure(() => client.post("/v1/sessions", { body: { token: "x" }, headers }))).toBeInstanceOf(ValTown.AuthenticationError)
+  },
+  async listSessions({ client, loopback, world }) {
+    await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: "Lynx", replaced: undefined })
+    const found = await list(client, "listSessions", "/v1/me/sessions")
+    expect(found.map((session) => session.userAgent)).toEqual(["Lynx"])
+  },
+  async deleteSession({ client, loopback, world }) {
+    const { session } = await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: null, replaced: undefined })
+    expect(await client.delete<object, null>(`/v1/me/sessions/${session.id}`)).toBeNull()
+    expect(await failure(() => client.delete(`/v1/me/sessions/${session.id}`))).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async deleteAllSessions({ client }) {
+    expect(await client.delete<object, null>("/v1/me/sessions")).toBeNull()
+  },
+  async signOut({ client }) {
+    expect(await client.delete<object, null>("/v1/me/session")).toBeNull()
+  },
+  async createSignInLink({ client }) {
+    const made = await client.post<object, Output<"createSignInLink">>("/v1/me/sign-in-links")
+    expect(made.url).toContain("/sign-in#code=hamlet_link_")
   },
   async listSecrets({ client, world }) {
     expect((await list(client, "listSecrets", "/v1/me/secrets")).map((secret) => secret.name).sort()).toEqual([...world.secrets])
@@ -320,6 +398,12 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getOpenApi({ client }) {
     expect((await client.get<object, Output<"getOpenApi">>("/openapi.json")).openapi).toStartWith("3.1")
+  },
+  async getBackup({ loopback }) {
+    const response = await openClient(loopback, loopback.api.admin.token).get<object, Response>("/v1/backup", { __binaryResponse: true })
+    const checker = createBackupChecker()
+    checker.add(new Uint8Array(await response.arrayBuffer()))
+    expect(checker.end().trailer.missing).toEqual([])
   },
   async getDocs({ client }) {
     expect(await client.get<object, string>("/docs")).toStartWith("<!doctype html>")

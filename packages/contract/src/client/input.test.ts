@@ -137,6 +137,8 @@ function toMoments(route: RouteDefinition): string[] {
   return [route.params, route.query, route.body].flatMap((place) => {
     if (!place) return []
     const { properties = {} } = z.toJSONSchema(place, { io: "input", unrepresentable: "any" })
-    return Object.entries(properties).flatMap(([name, property]) => (JSON.stringify(property).includes('"date-time"') ? [name] : []))
+    // What is inside an object is written as it goes over the wire.
+    const isMoment = (text: string) => text.includes('"date-time"') && !text.includes('"properties"')
+    return Object.entries(properties).flatMap(([name, property]) => (isMoment(JSON.stringify(property)) ? [name] : []))
   })
 }

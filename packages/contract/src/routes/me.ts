@@ -1,5 +1,5 @@
-import { commentsQuery, pageQuery, periodQuery, runsQuery } from "../inputs.ts"
-import { comment, page, profile, reference, run, usage, val } from "../records.ts"
+import { commentsQuery, myRunsQuery, myValsQuery, pageQuery, periodQuery, updateMeBody } from "../inputs.ts"
+import { comment, page, profile, reference, run, usage, val, valStates } from "../records.ts"
 import { route } from "../route.ts"
 
 /** What belongs to the caller. */
@@ -13,6 +13,16 @@ export const meRoutes = {
     scope: "user:read",
     answers: { 200: profile },
   }),
+  updateMe: route({
+    method: "put",
+    path: "/v1/me",
+    tag: "Me",
+    summary: "Change what the caller's profile says: bio, email or both",
+    auth: "required",
+    scope: "user:write",
+    body: updateMeBody,
+    answers: { 200: profile },
+  }),
   getMyUsage: route({
     method: "get",
     path: "/v1/me/usage",
@@ -22,14 +32,34 @@ export const meRoutes = {
     scope: "user:read",
     answers: { 200: usage },
   }),
+  listMyVals: route({
+    method: "get",
+    path: "/v1/me/vals",
+    tag: "Me",
+    summary: "The caller's own vals, by what is in their name and in the order asked for; unless by name or creation, the newest 10,000",
+    auth: "required",
+    scope: "val:read",
+    query: myValsQuery,
+    answers: { 200: page(val) },
+  }),
+  listMyValStates: route({
+    method: "get",
+    path: "/v1/me/val-states",
+    tag: "Me",
+    summary: "What tells which of the caller's vals have changed: all of them in one answer, by name, without their code",
+    auth: "required",
+    scope: "val:read",
+    hasEtag: true,
+    answers: { 200: valStates },
+  }),
   listMyRuns: route({
     method: "get",
     path: "/v1/me/runs",
     tag: "Me",
-    summary: "Runs on the caller's account, newest first",
+    summary: "Runs on the caller's account, of all vals or of one, newest first",
     auth: "required",
     scope: "run:read",
-    query: runsQuery,
+    query: myRunsQuery,
     answers: { 200: page(run) },
   }),
   listMyLikes: route({

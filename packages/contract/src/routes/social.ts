@@ -1,9 +1,20 @@
 import { createCommentBody, pageQuery, params, periodQuery } from "../inputs.ts"
-import { comment, page, reference } from "../records.ts"
+import { comment, like, page, reference } from "../records.ts"
 import { route } from "../route.ts"
 
 /** What people do with each other's vals: like, comment, import. */
 export const socialRoutes = {
+  getLike: route({
+    method: "get",
+    path: "/v1/vals/{val_id}/like",
+    tag: "Likes",
+    summary: "Whether the caller likes a val",
+    auth: "required",
+    scope: "val:read",
+    valAccess: "see",
+    params: params.val,
+    answers: { 200: like },
+  }),
   likeVal: route({
     method: "put",
     path: "/v1/vals/{val_id}/like",

@@ -1,3 +1,4 @@
+import { importValsBody, importValsResult } from "../import-vals.ts"
 import { createValBody, params, runsQuery, saveValBody, searchQuery, updateValBody, valsQuery } from "../inputs.ts"
 import { page, run, val } from "../records.ts"
 import { route } from "../route.ts"
@@ -36,6 +37,16 @@ export const valRoutes = {
     body: saveValBody,
     hasIfMatch: true,
     answers: { 200: val },
+  }),
+  importVals: route({
+    method: "post",
+    path: "/v1/vals/import",
+    tag: "Vals",
+    summary: "Create or continue many vals with their versions; what is wrong with one does not keep the others",
+    auth: "required",
+    scope: "val:write",
+    body: importValsBody,
+    answers: { 200: importValsResult },
   }),
   searchVals: route({
     method: "get",

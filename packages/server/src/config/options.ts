@@ -34,6 +34,11 @@ export const options = [
       "Token of the first user, 32 to 200 visible ASCII characters, for automation. Empty: one is made up at the first start and printed once.",
   },
   {
+    env: "HAMLET_SESSION_DAYS",
+    default: "30",
+    meaning: "Days after which a browser that was not used is signed out.",
+  },
+  {
     env: "HAMLET_SECRET_KEY",
     default: "",
     meaning:

@@ -7,8 +7,20 @@ export interface Caller {
   readonly username: string
   readonly tokenId: string
   readonly scopes: ReadonlySet<Scope>
+  /** Where sessions that the caller begins come from; absent for a run, with whose token nobody signs in. */
+  readonly root?: SessionRoot
   /** How many vals have called one another until it came to this request; absent when it comes from elsewhere. */
   readonly depth?: number
+  /** Somebody in the web app: their token is a cookie of a browser. */
+  readonly isInBrowser?: boolean
+  /** The token belongs to a process that runs a val, and ends with it. */
+  readonly isOfRun?: boolean
+}
+
+/** The token that sessions come from: they end when it is revoked, and no later than it does. The id is null where the server itself let somebody in. */
+export interface SessionRoot {
+  readonly tokenId: string | null
+  readonly expiresAt: number | null
 }
 
 /** What a route asks of its caller. */

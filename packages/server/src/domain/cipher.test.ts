@@ -135,3 +135,29 @@ describe("createCipher", () => {
     )
   })
 })
+
+describe("sign", () => {
+  const content = Buffer.from("content")
+  const [older, newer] = [Buffer.alloc(keyBytes, 1), Buffer.alloc(keyBytes, 2)]
+  const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
+
+  test("gives the same for the same, and something else for another content, purpose or key", () => {
+    const cipher = createCipher([older])
+    const signatures = [
+      cipher.sign(content, "a"),
+      cipher.sign(content, "b"),
+      cipher.sign(Buffer.from("contenT"), "a"),
+      createCipher([newer]).sign(content, "a"),
+    ]
+    expect(new Set(signatures.map(toHex)).size).toBe(4)
+    expect(toHex(cipher.sign(content, "a"))).toBe(toHex(signatures[0] ?? content))
+    expect(signatures[0]).toHaveLength(32)
+  })
+
+  test("takes the newest key as it is at that moment", () => {
+    let keys: readonly Uint8Array[] = [older]
+    const cipher = createCipher(keys, () => keys)
+    keys = [newer, older]
+    expect(toHex(cipher.sign(content, "a"))).toBe(toHex(createCipher([newer]).sign(content, "a")))
+  })
+})

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
 
 /** Encrypted text, and which key opens it. */
 export interface Sealed {
@@ -13,6 +13,8 @@ export interface Cipher {
   /** `purpose` says what the text is; only the same purpose opens it again. */
   seal(text: string, purpose: string): Sealed
   open(sealed: Sealed, purpose: string): string
+  /** What nobody can make without the newest key, and what no other purpose has in common with this one: 32 bytes. */
+  sign(content: Uint8Array, purpose: string): Uint8Array
 }
 
 /** How long a key is. */
@@ -41,6 +43,7 @@ export function createCipher(keys: readonly Uint8Array[], reload: () => readonly
       if (!key) throw new Error(`Cannot decrypt: the key ${sealed.keyId} is not configured`)
       return open(key, sealed, purpose)
     },
+    sign: (content, purpose) => sign(newest(), content, purpose),
   }
 }
 
@@ -61,4 +64,10 @@ function open(key: Uint8Array, sealed: Sealed, purpose: string): string {
   const text = sealed.bytes.subarray(nonceBytes, -tagBytes)
   const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose)).setAuthTag(sealed.bytes.subarray(-tagBytes))
   return Buffer.concat([decipher.update(text), decipher.final()]).toString("utf8")
+}
+
+/** With a key of its own for each purpose, so that a signature is never anything that the key itself is used for. */
+function sign(key: Uint8Array, content: Uint8Array, purpose: string): Uint8Array {
+  const purposeKey = createHmac("sha256", key).update(`hamlet signature: ${purpose}`).digest()
+  return createHmac("sha256", purposeKey).update(content).digest()
 }

@@ -108,7 +108,7 @@ export async function startRun<Result>(
     version: val.version,
     accountId: caller.userId,
     ownerId: val.ownerId,
-    source: "api",
+    source: caller.isInBrowser ? "ui" : "api",
     depth,
     startedAt: deps.now(),
   })

@@ -4,6 +4,7 @@ import { getVal, type Val, type ValStore } from "./vals.ts"
 
 /** Where likes are kept. */
 export interface LikeStore {
+  has(userId: string, valId: string): Promise<boolean>
   /** Liking twice is liking once. */
   add(userId: string, valId: string, at: number): Promise<void>
   remove(userId: string, valId: string): Promise<void>
@@ -16,6 +17,12 @@ export interface LikeDeps {
   readonly vals: ValStore
   readonly likes: LikeStore
   now(): number
+}
+
+/** Whether the caller likes a val that they can see. */
+export async function isLiked(deps: LikeDeps, caller: Caller, valId: string): Promise<boolean> {
+  await getVal(deps, caller, valId)
+  return deps.likes.has(caller.userId, valId)
 }
 
 /** Likes a val that the caller can see. */

@@ -59,7 +59,10 @@ export class RunTokens implements LiveTokens {
     const { record, text } = makeToken(this.#deps, user.id, { name: "run", scopes: runScopes, expiresAt: now() + lifeMsMax })
     const { id: tokenId, hash, expiresAt } = record
     const scopes = new Set(runScopes)
-    const holder = { tokenId, hash, scopes, expiresAt, lastUsedAt: null, userId: user.id, username: user.username, isOfRun: true }
+    const holder: TokenHolder = {
+      ...{ tokenId, kind: "token", hash, scopes, expiresAt, lastUsedAt: null, userId: user.id, username: user.username, isOfRun: true },
+      ...{ parentId: null, parentExpiresAt: null },
+    }
     const token = { holder, record, isWritten: false }
     this.#live.set(hash, token)
     this.#toAdd.set(hash, token)

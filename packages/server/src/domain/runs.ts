@@ -5,7 +5,7 @@ import type { Caller } from "./caller.ts"
 import type { ValMention } from "./comments.ts"
 import type { RunEgress } from "./egress.ts"
 import type { Page, Period, Slice } from "./paging.ts"
-import { getVal, type ValStore } from "./vals.ts"
+import { canSee, getVal, type ValStore } from "./vals.ts"
 
 /** What started a run. */
 export type RunSource = z.infer<typeof runSource>
@@ -91,6 +91,8 @@ export interface RunStore {
   listOfAccount(accountId: string, filter: RunFilter, page: Page): Promise<Slice<Run>>
   /** All runs of the val, or only those on one account. */
   listOfVal(valId: string, accountId: string | undefined, filter: RunFilter, page: Page): Promise<Slice<Run>>
+  /** The runs of the val on its owner's account. */
+  listOfOwner(valId: string, filter: RunFilter, page: Page): Promise<Slice<Run>>
   /** What was kept of the request that started the run. */
   findInput(id: string): Promise<RunInput | undefined>
   /** Writes down runs, new ones and new states of known ones, all or none. One that has ended is never open again. */
@@ -119,6 +121,20 @@ export interface RunDeps {
 export async function listValRuns(deps: RunDeps, caller: Caller, valId: string, filter: RunFilter, page: Page): Promise<Slice<Run>> {
   const val = await getVal(deps, caller, valId)
   return deps.runs.listOfVal(valId, val.ownerId === caller.userId ? undefined : caller.userId, filter, page)
+}
+
+/** The runs on the caller's account; of one val, as long as they may see it, where one is named. */
+export async function listMyRuns(
+  deps: RunDeps,
+  { userId }: Caller,
+  valId: string | undefined,
+  filter: RunFilter,
+  page: Page,
+): Promise<Slice<Run>> {
+  if (valId === undefined) return deps.runs.listOfAccount(userId, filter, page)
+  const val = await deps.vals.findById(valId)
+  if (!val || !canSee(val, { userId })) return { items: [], hasMore: false }
+  return val.ownerId === userId ? deps.runs.listOfOwner(valId, filter, page) : deps.runs.listOfVal(valId, userId, filter, page)
 }
 
 /** A run, for the owner of its val and for whoever started it on their own account. */

@@ -29,6 +29,16 @@ describe("makeTokenText", () => {
 })
 
 describe("hasTokenShape", () => {
+  test("takes no kind for another", () => {
+    const kinds = ["token", "session", "link"] as const
+    fc.assert(
+      fc.property(random, fc.constantFrom(...kinds), fc.constantFrom(...kinds), (bytes, kind, other) => {
+        expect(hasTokenShape(makeTokenText(bytes, kind), other)).toBe(kind === other)
+      }),
+    )
+    for (const kind of ["session", "link"] as const) expect(hasTokenShape("x".repeat(40), kind)).toBe(false)
+  })
+
   test("knows every token that was made", () => {
     fc.assert(fc.property(token, (text) => expect(hasTokenShape(text)).toBe(true)))
   })

@@ -1,21 +1,24 @@
-/** Leaked tokens are found by scanners that know how they begin. */
-const tokenPrefix = "hamlet_"
+/** What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, or to be in a sign-in link. */
+export type TokenKind = "token" | "session" | "link"
+
+/** Leaked tokens are found by scanners that know how they begin. What is one kind has not the shape of another. */
+const prefixes: Readonly<Record<TokenKind, string>> = { token: "hamlet_", session: "hamlet_session_", link: "hamlet_link_" }
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const secretDigits = 43 // 62^43 > 2^256
 const checksumDigits = 6 // 62^6 > 2^32
 
 /** The secret string of a token: a prefix, 256 random bits and a checksum, so that a typing error is told from a stranger's guess without a lookup. */
-export function makeTokenText(random: Uint8Array): string {
+export function makeTokenText(random: Uint8Array, kind: TokenKind = "token"): string {
   const secret = toDigits(BigInt(`0x${Buffer.from(random).toString("hex")}`), secretDigits)
-  return `${tokenPrefix}${secret}${checksum(secret)}`
+  return `${prefixes[kind]}${secret}${checksum(secret)}`
 }
 
 /** Whether a string can be a token at all. One that the operator chose has no prefix and is taken as it is. */
-export function hasTokenShape(text: string): boolean {
+export function hasTokenShape(text: string, kind: TokenKind = "token"): boolean {
   if (!/^[\x21-\x7e]{32,200}$/.test(text)) return false
-  if (!text.startsWith(tokenPrefix)) return true
-  const secret = text.slice(tokenPrefix.length, -checksumDigits)
+  if (!text.startsWith(prefixes[kind])) return kind === "token" && !text.startsWith(prefixes.token)
+  const secret = text.slice(prefixes[kind].length, -checksumDigits)
   return secret.length === secretDigits && text.endsWith(checksum(secret))
 }
 

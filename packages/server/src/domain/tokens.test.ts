@@ -33,7 +33,9 @@ describe("authenticate", () => {
       tokenId: token.id,
       scopes: new Set<Scope>(["val:read", "run:read"]),
       lastUsedAt: null,
+      expiresAt: null,
       isOfRun: false,
+      root: { tokenId: token.id, expiresAt: null },
     })
   })
 

@@ -3,7 +3,7 @@ import { type Scope, scope } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { Page, Slice } from "./paging.ts"
-import { hasTokenShape, makeTokenText } from "./token-text.ts"
+import { hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 
 /** A token as its owner sees it. The secret string itself is not kept, only its SHA-256. */
 export interface Token {
@@ -24,6 +24,7 @@ export interface NewTokenRecord extends Token {
 /** What a lookup by hash finds. */
 export interface TokenHolder {
   readonly tokenId: string
+  readonly kind: TokenKind
   readonly hash: string
   readonly scopes: ReadonlySet<Scope>
   readonly expiresAt: number | null
@@ -32,9 +33,12 @@ export interface TokenHolder {
   readonly username: string
   /** It belongs to a process that runs a val, and ends with it. */
   readonly isOfRun: boolean
+  /** The token that a session came from, and when that one ends. */
+  readonly parentId: string | null
+  readonly parentExpiresAt: number | null
 }
 
-/** Where tokens are kept. Lists and `remove` know nothing of those of runs. */
+/** Where tokens are kept. Lists and `remove` know nothing of those of runs, and nothing of sessions; these end with the token they came from. */
 export interface TokenStore {
   findHolder(hash: string): Promise<TokenHolder | undefined>
   list(userId: string, page: Page): Promise<Slice<Token>>
@@ -69,17 +73,36 @@ export const allScopes: readonly Scope[] = scope.options
 
 /** Finds out who is behind a token, or refuses it without saying which of the possible reasons it was. */
 export async function authenticate(deps: AuthenticationDeps, text: string): Promise<Authenticated> {
+  const holder = await findValid(deps, text, "token")
+  if (!holder) throw new AppError("invalid_token", "Cannot accept the token: it is malformed, unknown, expired or revoked")
+  return toAuthenticated(holder)
+}
+
+/** Finds out who is behind the cookie of a browser; undefined when the session has ended. */
+export async function authenticateSession(deps: AuthenticationDeps, text: string): Promise<Authenticated | undefined> {
+  const holder = await findValid(deps, text, "session")
+  return holder && toAuthenticated(holder)
+}
+
+async function findValid(deps: AuthenticationDeps, text: string, kind: TokenKind): Promise<TokenHolder | undefined> {
   const hash = hashToken(text)
-  const holder = hasTokenShape(text) ? await findHolder(deps, hash) : undefined
+  const holder = hasTokenShape(text, kind) ? await findHolder(deps, hash) : undefined
   // The lookup goes through an index, whose timing tells nothing useful of a 256-bit hash; the comparison that decides is constant in time.
-  if (!holder || !isSame(holder.hash, hash) || (holder.expiresAt !== null && holder.expiresAt <= deps.now())) {
-    throw new AppError("invalid_token", "Cannot accept the token: it is malformed, unknown, expired or revoked")
-  }
+  if (holder?.kind !== kind || !isSame(holder.hash, hash)) return undefined
+  return holder.expiresAt !== null && holder.expiresAt <= deps.now() ? undefined : holder
+}
+
+function toAuthenticated(holder: TokenHolder): Authenticated {
+  const { kind, tokenId, expiresAt, parentId, parentExpiresAt } = holder
+  const root = kind === "session" ? { tokenId: parentId, expiresAt: parentExpiresAt } : { tokenId, expiresAt }
   return {
+    ...(holder.isOfRun ? {} : { root }),
+    ...(kind === "session" ? { isInBrowser: true } : {}),
     userId: holder.userId,
     username: holder.username,
-    tokenId: holder.tokenId,
+    tokenId,
     scopes: holder.scopes,
+    expiresAt,
     lastUsedAt: holder.lastUsedAt,
     isOfRun: holder.isOfRun,
   }
@@ -91,7 +114,7 @@ export interface AuthenticationDeps extends Pick<TokenDeps, "tokens" | "now"> {
 }
 
 /** A caller, and what is known of their token. */
-export type Authenticated = Caller & Pick<TokenHolder, "lastUsedAt" | "isOfRun">
+export type Authenticated = Caller & Pick<TokenHolder, "expiresAt" | "lastUsedAt" | "isOfRun">
 
 async function findHolder(deps: AuthenticationDeps, hash: string): Promise<TokenHolder | undefined> {
   const live = deps.runTokens.find(hash)

@@ -70,7 +70,7 @@ describe("ensureFirstUser", () => {
     const again = await ensureFirstUser(rules.deps, input)
 
     expect(await authenticate(rules.deps, first.token ?? "")).toMatchObject({ username: "ada", scopes: new Set(allScopes) })
-    expect(again).toEqual({ user: first.user, token: undefined })
+    expect(again).toEqual({ user: first.user, isNew: false, token: undefined })
     expect((await rules.deps.tokens.list(first.user.id, page)).items).toHaveLength(1)
   })
 
@@ -98,7 +98,7 @@ describe("ensureFirstUser", () => {
     const { user } = await ensureFirstUser(rules.deps, input)
 
     for (let start = 0; start < 3; start++) {
-      expect(await ensureFirstUser(rules.deps, { username: "ada", token: chosen })).toEqual({ user, token: undefined })
+      expect(await ensureFirstUser(rules.deps, { username: "ada", token: chosen })).toEqual({ user, isNew: false, token: undefined })
     }
 
     expect(await authenticate(rules.deps, chosen)).toMatchObject({ userId: user.id, scopes: new Set(allScopes) })

@@ -16,6 +16,12 @@ export interface User {
   readonly createdAt: number
 }
 
+/** What users may change of their own record; what is undefined stays as it is. */
+export interface ProfileChange {
+  readonly bio?: string | null | undefined
+  readonly email?: string | null | undefined
+}
+
 /** Where users are kept. */
 export interface UserStore {
   findById(id: string): Promise<User | undefined>
@@ -28,6 +34,8 @@ export interface UserStore {
   add(user: User, token: NewTokenRecord): Promise<boolean>
   /** The same, but only if there is no user at all yet; two nodes may try at the same time. */
   addFirst(user: User, token: NewTokenRecord): Promise<boolean>
+  /** Undefined when there is no such user. */
+  change(id: string, change: ProfileChange): Promise<User | undefined>
 }
 
 /** What the rules of users need. */
@@ -41,18 +49,29 @@ export async function getMe(deps: Pick<UserDeps, "users">, caller: Caller): Prom
   return getUser(deps, caller.userId)
 }
 
+/** Changes the caller's own record. */
+export async function updateMe(deps: Pick<UserDeps, "users">, caller: Caller, change: ProfileChange): Promise<User> {
+  const user = await deps.users.change(caller.userId, change)
+  if (!user) throw userNotFound(caller.userId)
+  return user
+}
+
 /** A user by id. */
 export async function getUser(deps: Pick<UserDeps, "users">, id: string): Promise<User> {
   const user = await deps.users.findById(id)
-  if (!user) throw new AppError("user_not_found", `Cannot find user "${id}"`)
+  if (!user) throw userNotFound(id)
   return user
 }
 
 /** A user by name, with or without `@`. */
 export async function getUserByName(deps: Pick<UserDeps, "users">, username: string): Promise<User> {
   const user = await deps.users.findByName(username.replace(/^@/, ""))
-  if (!user) throw new AppError("user_not_found", `Cannot find user "${username}"`)
+  if (!user) throw userNotFound(username)
   return user
+}
+
+function userNotFound(which: string): AppError {
+  return new AppError("user_not_found", `Cannot find user "${which}"`)
 }
 
 /** Everybody, for whoever administers. */
@@ -88,16 +107,16 @@ export async function createUser(
 export async function ensureFirstUser(
   deps: UserDeps,
   input: { readonly username: string; readonly token: string | undefined },
-): Promise<{ readonly user: User; readonly token: string | undefined }> {
+): Promise<{ readonly user: User; readonly isNew: boolean; readonly token: string | undefined }> {
   if (input.token !== undefined) assertUsable(input.token)
   const first = toUser(deps, input.username, null)
   const rights = { name: "first token", scopes: allScopes, expiresAt: null }
   const { record, text } = makeToken(deps, first.id, rights, input.token)
-  if (await deps.users.addFirst(first, record)) return { user: first, token: input.token === undefined ? text : undefined }
+  if (await deps.users.addFirst(first, record)) return { user: first, isNew: true, token: input.token === undefined ? text : undefined }
   const user = (await deps.users.findFirst()) ?? first
   // What the operator chose holds from this start on, whoever was there before.
   if (input.token !== undefined) await issueToken(deps, user.id, rights, input.token)
-  return { user, token: undefined }
+  return { user, isNew: false, token: undefined }
 }
 
 /** A text with our prefix and a wrong checksum is refused wherever it is sent, so it would be no use to anybody. */

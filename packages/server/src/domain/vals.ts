@@ -1,4 +1,4 @@
-import type { privacy, valType } from "@hamlet/contract"
+import { limits, type privacy, type valType } from "@hamlet/contract"
 import type { z } from "zod"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
@@ -35,6 +35,9 @@ export interface Val {
   readonly runStartedAt: number | null
   readonly runEndedAt: number | null
 }
+
+/** What tells whether a val has changed, without its code. */
+export type ValState = Pick<Val, "id" | "name" | "version" | "privacy" | "type" | "updatedAt">
 
 /** A val that code imports, and every specifier it does so with. The version is null if any of them names none. */
 export interface ValImport extends ImportAddress {
@@ -93,6 +96,8 @@ export interface ValStore {
   findByName(username: string, name: string): Promise<Val | undefined>
   list(viewerId: string | undefined, filter: ValFilter, page: Page): Promise<Slice<Val>>
   search(viewerId: string | undefined, query: string, page: Page): Promise<Slice<Val>>
+  /** Of all vals of one owner, by name; not more than `countMax` of them. */
+  listStates(ownerId: string, countMax: number): Promise<Slice<ValState>>
   /** Undefined when the owner already has a val with that name. */
   create(val: NewVal, at: number): Promise<Val | undefined>
   /** Undefined when there is no such val; throws `name_taken` when a new name is. */
@@ -125,7 +130,7 @@ export interface ValInput {
 }
 
 /** Whether the caller may know that the val exists, given its address. */
-export function canSee(val: Pick<Val, "ownerId" | "privacy">, caller: Caller | undefined): boolean {
+export function canSee(val: Pick<Val, "ownerId" | "privacy">, caller: Pick<Caller, "userId"> | undefined): boolean {
   return val.privacy !== "private" || val.ownerId === caller?.userId
 }
 
@@ -134,6 +139,11 @@ export async function getVal(deps: Pick<ValDeps, "vals">, caller: Caller | undef
   const val = await deps.vals.findById(id)
   if (!val || !canSee(val, caller)) throw valNotFound(id)
   return val
+}
+
+/** The states of the caller's own vals, so that whoever has copies of them can tell which are out of date. */
+export async function listValStates(deps: Pick<ValDeps, "vals">, caller: Caller): Promise<Slice<ValState>> {
+  return deps.vals.listStates(caller.userId, limits.valStatesMax)
 }
 
 /** The val that is addressed by its owner's name, with or without `@`, and its own. */
@@ -266,15 +276,24 @@ async function toNewVal(deps: ValDeps, caller: Caller, name: string, input: ValI
 
 /** The code with the vals that it imports by their address, each once. */
 async function readSource(deps: ValDeps, caller: Caller, code: string, name: string): Promise<ValSource> {
+  return toSource(deps.importHosts, { username: caller.username, name }, code, await deps.scanImports(code, caller.userId))
+}
+
+/** The same, given what its parser found; what a relative import means depends on the val that has it. */
+export function toSource(
+  hosts: ImportHosts,
+  importer: { readonly username: string; readonly name: string },
+  code: string,
+  specifiers: readonly string[],
+): ValSource {
   const found = new Map<string, ValImport>()
-  const specifiers = await deps.scanImports(code, caller.userId)
   for (const specifier of specifiers) {
-    const address = parseImportAddress(specifier, deps.importHosts, { username: caller.username, name })
+    const address = parseImportAddress(specifier, hosts, importer)
     if (!address) continue
     const key = `${address.username}/${address.name}`
     const before = found.get(key)
     const version = before?.version === null ? null : address.version
     found.set(key, { ...address, version, specifiers: [...(before?.specifiers ?? []), specifier] })
   }
-  return { code, imports: [...found.values()], isRemote: hasRemoteImports(code, specifiers, deps.importHosts) }
+  return { code, imports: [...found.values()], isRemote: hasRemoteImports(code, specifiers, hosts) }
 }

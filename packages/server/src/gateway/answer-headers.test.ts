@@ -38,6 +38,24 @@ describe("prepareAnswerHeaders", () => {
     expect(prepare({}, ["a".repeat(600), "b".repeat(600)]).head).toBeUndefined()
   })
 
+  for (const cookie of [
+    "hamlet_session=x",
+    "__Host-hamlet_session=x; Path=/; Secure",
+    "  hamlet_session \t= x; Domain=localhost",
+    "Hamlet_Session=x",
+    "__HOST-hamlet_session=x",
+    "hamlet_session",
+    "=hamlet_session=x",
+    " = __Host-hamlet_session=x",
+  ]) {
+    test(`leaves out the cookie "${cookie}", which is ours to set`, () => {
+      expect(prepare({}, [cookie, "hamlet_session2=1", "a=hamlet_session"]).headers.getSetCookie()).toEqual([
+        "hamlet_session2=1",
+        "a=hamlet_session",
+      ])
+    })
+  }
+
   for (const [cookie, kept] of [
     ["a=b; Domain=x", "a=b"],
     ["a=b;domain=x;Path=/", "a=b;Path=/"],

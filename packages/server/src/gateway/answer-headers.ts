@@ -1,4 +1,5 @@
 import type { HeaderList } from "../domain/execution.ts"
+import { setsSessionCookie } from "../domain/session-cookie.ts"
 import { readNamed } from "./request-headers.ts"
 
 /** What is between us and the val, what only we may tell a client, and what would concern other vals or the API. */
@@ -37,8 +38,10 @@ export function prepareAnswerHeaders(list: HeaderList, runId: string, bytesMax: 
     if (name === "content-length") length = /^\d{1,15}$/.test(value) ? Number(value) : undefined
     else if (name === "connection") named = readNamed(value)
     else if (name === "transfer-encoding") isEncoded = true
-    else if (name === "set-cookie") headers.append(name, keepAtHome(value))
-    else if (!dropped.has(name) && !name.startsWith("x-hamlet-")) headers.append(name, value)
+    else if (name === "set-cookie") {
+      // Whoever it reached would be signed in as somebody else, or no longer.
+      if (!setsSessionCookie(value)) headers.append(name, keepAtHome(value))
+    } else if (!dropped.has(name) && !name.startsWith("x-hamlet-")) headers.append(name, value)
   }
   if (bytes > bytesMax) return undefined
   // Only what is there can be dropped, and what is no name of a header is not there.

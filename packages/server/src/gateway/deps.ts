@@ -1,4 +1,5 @@
 import type { Allowances } from "../domain/allowances.ts"
+import type { Cipher } from "../domain/cipher.ts"
 import type { Program, Runner } from "../domain/execution.ts"
 import type { LiveRun, NewRun } from "../domain/live-runs.ts"
 import type { TokenUses } from "../domain/token-uses.ts"
@@ -14,6 +15,7 @@ export interface GatewayDeps extends AuthenticationDeps {
   /** Host and port under which vals have addresses of their own. */
   readonly valsDomain: string
   readonly vals: Pick<ValStore, "findById" | "findByName">
+  readonly cipher: Pick<Cipher, "sign">
   readonly tokenUses: Pick<TokenUses, "note">
   readonly programs: { of(val: Val, accountId: string): Program | Promise<Program> }
   readonly runner: Pick<Runner, "enter">

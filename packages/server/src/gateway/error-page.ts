@@ -20,7 +20,8 @@ export function toErrorResponse(page: ErrorPage, accept: string | undefined): Re
   const headers: Record<string, string> = {
     "content-type": isJson ? "application/json; charset=utf-8" : "text/html; charset=utf-8",
     "cache-control": "no-store",
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    // It may be framed, as the web app does to show a val: there is nothing on it to click on.
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     vary: "accept, authorization",

@@ -20,6 +20,7 @@ function open(...kept: Val[]) {
         return [...vals.values()].find((val) => val.ownerName.toLowerCase() === username && val.name.toLowerCase() === name)
       },
     },
+    (pass) => (pass === "good" ? hello.id : undefined),
     2,
   )
   return { vals, asked, find }
@@ -69,6 +70,13 @@ describe("createFindVal", () => {
   test("takes an id as it is", async () => {
     const { asked, find } = open(hello)
     expect(await find({ host: "x", id: "1", username: "", name: "" })).toEqual(hello)
+    expect(asked).toEqual(["id"])
+  })
+
+  test("asks for nothing but the val that a pass opens", async () => {
+    const { asked, find } = open(hello)
+    expect(await find({ ...address, username: "", name: "", pass: "good" })).toBe(hello)
+    expect(await find({ ...address, username: "", name: "", pass: "bad" })).toBeUndefined()
     expect(asked).toEqual(["id"])
   })
 })

@@ -10,7 +10,11 @@ export type FindVal = (address: ValAddress) => Promise<Found> | Found
  * Stores find vals by their ids with the least effort, so the ids that belong to names are kept here. A val that was found by its id and
  * still has the names is the one that the names belong to; for any other the store is asked for the names.
  */
-export function createFindVal(vals: Pick<ValStore, "findById" | "findByName">, addressesMax: number): FindVal {
+export function createFindVal(
+  vals: Pick<ValStore, "findById" | "findByName">,
+  openPass: (pass: string) => string | undefined,
+  addressesMax: number,
+): FindVal {
   const ids = new Map<string, string>()
   const findByName = async (address: ValAddress) => {
     const val = await vals.findByName(address.username, address.name)
@@ -27,6 +31,11 @@ export function createFindVal(vals: Pick<ValStore, "findById" | "findByName">, a
   }
   return (address) => {
     if (address.id !== undefined) return vals.findById(address.id)
+    if (address.pass !== undefined) {
+      // Looked at each time: it may have come to its end, or the key to another.
+      const opened = openPass(address.pass)
+      return opened === undefined ? undefined : vals.findById(opened)
+    }
     const id = ids.get(address.host)
     if (id === undefined) return findByName(address)
     const found = vals.findById(id)

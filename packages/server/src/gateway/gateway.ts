@@ -1,6 +1,7 @@
 import { AppError } from "../domain/app-error.ts"
 import { assertDepth, depthHeader, readDepth } from "../domain/egress.ts"
-import type { Seat } from "../domain/execution.ts"
+import type { Program, Seat } from "../domain/execution.ts"
+import { openPass } from "../domain/preview-pass.ts"
 import { RateLimited } from "../domain/rate-limit.ts"
 import type { Val } from "../domain/vals.ts"
 import { Deadlines } from "./deadlines.ts"
@@ -15,7 +16,7 @@ import { type HeaderRecord, prepareHeaders, readHeaders } from "./request-header
 import { Sockets } from "./sockets.ts"
 import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
 import { answerStopped, answerTurnedAway, finish, unlimit, type Visit } from "./visit.ts"
-import { admit, identify, isOwner, stranger, type Visitor } from "./visitor.ts"
+import { admit, identify, isOwner, type KnownVisitor, ownerOf, stranger, type Visitor } from "./visitor.ts"
 
 /** The vals' own web addresses. */
 export interface Gateway {
@@ -23,6 +24,8 @@ export interface Gateway {
   isValHost(host: string): boolean
   /** Answers a request to a val; undefined when the connection has become a WebSocket. Never rejects. */
   fetch(request: Request, connection: GatewayConnection): Promise<Response | undefined>
+  /** The same for a request of this process, which says itself who comes: what the request says of it is the val's own business. */
+  visit(request: Request, visitor: KnownVisitor): Promise<Response>
   /** Closes what is still open. */
   stop(): void
 }
@@ -47,11 +50,17 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const hosts = createValHosts(deps.valsDomain, deps.baseUrl, limits.hostsMax)
   const proto = deps.baseUrl.startsWith("https:") ? "https" : "http"
   const isSlowerThanIdle = limits.headMsMax >= limits.idleSeconds * 1000
-  const findVal = createFindVal(deps.vals, limits.hostsMax)
+  const findVal = createFindVal(deps.vals, (pass) => openPass(deps.cipher, pass, deps.now()), limits.hostsMax)
   const parts = { deps, limits, hosts, findVal, deadlines, sockets, proto, isSlowerThanIdle }
+  // Whoever is in this process wants to see for themselves how an answer comes in: waiting for the whole of it may take an hour.
+  const inside = { ...parts, limits: { ...limits, wholeAnswerBytesMax: 0 } }
   return {
     isValHost: hosts.isValHost,
     fetch: (request, connection) => answer(parts, request, connection),
+    async visit(request, { caller, address }) {
+      const connection = { address, timeout() {}, upgrade: () => false }
+      return (await answer(inside, request, connection, caller)) ?? Response.error()
+    },
     stop() {
       sockets.stop()
       deadlines.stop()
@@ -60,7 +69,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
 }
 
 /** One function from the first look to the answer: every further one that waits would cost each request a microsecond. */
-async function answer(parts: Parts, request: Request, connection: GatewayConnection): Promise<Response | undefined> {
+async function answer(
+  parts: Parts,
+  request: Request,
+  connection: GatewayConnection,
+  caller?: Visitor["caller"],
+): Promise<Response | undefined> {
   const { deps, hosts, sockets, deadlines } = parts
   const known = readHeaders(request.headers)
   let visit: Visit | undefined
@@ -70,7 +84,8 @@ async function answer(parts: Parts, request: Request, connection: GatewayConnect
     const finding = address && parts.findVal(address)
     const val = finding instanceof Promise ? await finding : finding
     // Also where there is no such val: how long the answer takes must not tell.
-    const visitor = known.authorization === undefined ? stranger : await identify(deps, known.authorization)
+    const sender = known.authorization === undefined ? stranger : await identify(deps, known.authorization)
+    const visitor = caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
     const admission = admit(val, visitor)
     if (!address || !val || admission !== "yes") return refuse(deps, admission, known)
     assertMethod(request.method)
@@ -83,7 +98,7 @@ async function answer(parts: Parts, request: Request, connection: GatewayConnect
     const program = found instanceof Promise ? await found : found
     const isSocket = isSocketRequest(request.method, known)
     if (isSocket) sockets.assertRoom(val.id)
-    visit = toVisit(parts, { request, known, connection, address, val, visitor, body, depth })
+    visit = toVisit(parts, { request, known, connection, address, val, visitor, body, depth, program })
     try {
       const entering = deps.runner.enter(program, visit.run, request)
       seat = entering instanceof Promise ? await entering : entering
@@ -116,12 +131,16 @@ interface Arrival {
   readonly visitor: Visitor
   readonly body: RequestBody
   readonly depth: number
+  readonly program: Program
 }
 
-function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body, depth }: Arrival): Visit {
+function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body, depth, program }: Arrival): Visit {
   const { deps, limits, proto } = parts
-  const { url, method } = request
-  const { host } = address
+  const { method } = request
+  const { host, pass } = address
+  const target = toTarget(request.url)
+  // What is kept of a run is not to hold a key.
+  const url = pass === undefined ? request.url : `${program.endpoint}${target}`
   const headers = prepareHeaders(known, { address: connection.address(), proto, host }, visitor.isForUs)
   const run = deps.runs.open({
     id: deps.newId(),
@@ -137,8 +156,10 @@ function toVisit(parts: Parts, { request, known, connection, address, val, visit
     request: { method, url: url.length <= limits.urlCharsMax ? url : url.slice(0, limits.urlCharsMax) },
     input: body.input,
   })
-  const seatRequest = { method, host, target: toTarget(url), headers, body: body.content, client: request }
-  const visit = { request, known, connection, limits, run, body, seatRequest, isUnlimited: false, isOwner: isOwner(val, visitor.caller) }
+  const seatRequest = { method, host, target, headers, body: body.content, client: request }
+  const isByPass = pass !== undefined
+  const about = { isUnlimited: false, isOwner: isOwner(val, visitor.caller), isByPass }
+  const visit = { request, known, connection, limits, run, body, seatRequest, ...about }
   if (parts.isSlowerThanIdle) unlimit(visit)
   return visit
 }

@@ -20,6 +20,8 @@ export function passOn(visit: Visit, seat: Seat, answer: ValAnswer, deadlines: D
     return answerBroken(visit, seat, message)
   }
   const { headers, length, hasType } = head
+  // Wherever a link leads to, it would be told the host that it is on.
+  if (visit.isByPass && !headers.has("referrer-policy")) headers.set("referrer-policy", "no-referrer")
   const isBodiless = body === null || visit.request.method === "HEAD" || bodiless.has(status) || length === 0
   // Of bytes that are all here Bun says itself how many there are.
   if (hasType && !isBodiless && body instanceof Uint8Array) return complete(visit, seat, body, { status, headers })

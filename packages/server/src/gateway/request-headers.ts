@@ -1,4 +1,5 @@
 import type { HeaderList } from "../domain/execution.ts"
+import { withoutSessionCookies } from "../domain/session-cookie.ts"
 
 /** The headers of a request by their names in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
@@ -41,7 +42,7 @@ export function prepareHeaders(known: HeaderRecord, origin: Origin, isForUs: boo
   const headers: [string, string][] = []
   for (const name in known) {
     if (isDropped(name) || named?.has(name) || (isForUs && name === "authorization")) continue
-    const value = known[name]
+    const value = name === "cookie" ? withoutSessionCookies(known.cookie ?? "") : known[name]
     if (typeof value === "string") headers.push([name, value])
     // Bun gives these as a list, in a request, too.
     else for (const one of (value ?? []) as readonly string[]) headers.push([name, one])

@@ -14,6 +14,15 @@ describe("parse", () => {
     expect(hosts.parse("a_1-b_2.vals.example:99")).toMatchObject({ host: "a_1-b_2.vals.example:99", username: "a_1", name: "b_2" })
   })
 
+  test("finds a pass, which looks like no other address and is written in one way", () => {
+    const pass = `${"a2".repeat(25)}za`
+    expect(hosts.parse(`${pass.toUpperCase()}.vals.example:1`)).toEqual({
+      ...{ host: `${pass}.vals.example:1`, id: undefined, pass, username: "", name: "" },
+    })
+    for (const label of [`${pass}a`, pass.slice(1), `${pass.slice(0, -1)}b`, `1${pass.slice(1)}`, `a-${pass}`, `x.${pass}`])
+      expect(hosts.parse(`${label}.vals.example`)?.pass).toBeUndefined()
+  })
+
   test("finds an id", () => {
     const id = "018f0a1b-2c3d-7e4f-8a5b-6c7d8e9f0a1b"
     expect(hosts.parse(`${id.replaceAll("-", "").toUpperCase()}.vals.example`)).toMatchObject({ id })

@@ -1,9 +1,13 @@
+import { isPass } from "../domain/preview-pass.ts"
+
 /** What a host name says about a val. */
 export interface ValAddress {
   /** Host and port as the val is to see them. */
   readonly host: string
   /** Undefined when the val is addressed by its names. */
   readonly id: string | undefined
+  /** There instead of an id or names, though it may open nothing. */
+  readonly pass?: string
   readonly username: string
   readonly name: string
 }
@@ -63,5 +67,6 @@ function parseHost(host: string, suffix: string): ValAddress | undefined {
   const names = /^([a-z][a-z0-9_]*)-([a-z][a-z0-9_]*)$/.exec(label)
   if (names) return { host: canonical, id: undefined, username: names[1] ?? "", name: names[2] ?? "" }
   const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(label)
-  return id ? { host: canonical, id: id.slice(1).join("-"), username: "", name: "" } : undefined
+  if (id) return { host: canonical, id: id.slice(1).join("-"), username: "", name: "" }
+  return isPass(label) ? { host: canonical, id: undefined, pass: label, username: "", name: "" } : undefined
 }

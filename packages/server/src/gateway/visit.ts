@@ -21,6 +21,8 @@ export interface Visit {
   isUnlimited: boolean
   /** Whether the visitor may see what went wrong. */
   readonly isOwner: boolean
+  /** The host is a pass, which must not get about. */
+  readonly isByPass: boolean
 }
 
 /** Lets the connection be idle until the run is over: from now on the val decides when there is something to say. */

@@ -8,16 +8,22 @@ import type { GatewayDeps } from "./deps.ts"
 /** Who sent a request, as far as their `Authorization` header says. */
 export interface Visitor {
   /** Absent unless the header is a token of ours that may read vals. */
-  readonly caller: Caller | undefined
+  readonly caller: Pick<Caller, "userId"> | undefined
   /** The header is for us: no val must see it. */
   readonly isForUs: boolean
+}
+
+/** Somebody of whom it is known who they are, and where they are. */
+export interface KnownVisitor {
+  readonly caller: Pick<Caller, "userId">
+  address(): string
 }
 
 /** Somebody without a token. */
 export const stranger: Visitor = { caller: undefined, isForUs: false }
 
-/** A token of ours, even one that is no longer valid, and whatever it is wrapped in. */
-const tokenPattern = /hamlet_[0-9A-Za-z]{49}/
+/** A secret string of ours, even one that is no longer valid or is of no use here, and whatever it is wrapped in. */
+const tokenPattern = /hamlet_(?:session_|link_)?[0-9A-Za-z]{49}/
 
 /** Finds out who is behind the header. Other headers than ours are the val's own business, so that none is refused. */
 export async function identify(
@@ -46,6 +52,11 @@ export function admit(val: Val | undefined, { caller }: Visitor): "yes" | "no" |
 }
 
 /** Whether the errors of the val are the visitor's business. */
-export function isOwner(val: Val, caller: Caller | undefined): boolean {
+export function isOwner(val: Val, caller: Visitor["caller"]): boolean {
   return caller?.userId === val.ownerId
+}
+
+/** Whoever has a pass is let in to its val as the owner is. */
+export function ownerOf(val: Val | undefined): Visitor["caller"] {
+  return val && { userId: val.ownerId }
 }

@@ -3,6 +3,7 @@ import type { AppError } from "../domain/app-error.ts"
 import { RateLimited } from "../domain/rate-limit.ts"
 import { RunFailure } from "../domain/run-failure.ts"
 import { RangeRefused } from "./range.ts"
+import { SessionEnded } from "./session-cookie.ts"
 
 /** What a handler answers with, before it becomes a response: kept apart so that an answer can be stored and given again. */
 export interface Answer {
@@ -69,6 +70,7 @@ function errorHeaders(error: AppError, code: ErrorCode, status: number): Record<
   if (passingCodes.has(code)) return { "retry-after": String(retrySeconds) }
   // The official client tries 409 and 5xx again unless it is told that this is of no use.
   if (status === 409 || status >= 500) return { "x-should-retry": "false" }
+  if (error instanceof SessionEnded) return { "www-authenticate": "Bearer", "set-cookie": error.setCookie }
   if (status === 401) return { "www-authenticate": "Bearer" }
   return {}
 }

@@ -11,6 +11,8 @@ import { answerRoute } from "./pipeline.ts"
 import { toPath } from "./request-url.ts"
 import { preflight, toResponse } from "./response.ts"
 import { docsAsset } from "./routes/system.ts"
+import { toSessionAnswer } from "./session-answer.ts"
+import { answerWebApp, isOfWebApp } from "./web-app.ts"
 
 /** What the server knows of a connection. */
 export interface Connection {
@@ -66,13 +68,16 @@ interface Arrival {
 
 // The table's types tie each handler to its row; a lookup by name has to forget which is which.
 function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<RouteDefinition>>): (arrival: Arrival) => Promise<Answer> {
-  const authenticate = createAuthenticator(deps)
+  const authenticator = createAuthenticator(deps)
   return async (arrival) => {
     const { request, requestId, match, route: name, connection } = arrival
     if (!match || !name) return answerElsewhere(deps, arrival)
     const route: RouteDefinition = routes[name]
-    const caller = route.auth === "none" ? undefined : await authenticate(request, () => connection.address?.() ?? "")
-    return answerRoute(deps, route, handlers[name], { request, requestId, params: match.params, caller })
+    const address = () => connection.address?.() ?? ""
+    if (route.isSignIn) authenticator.admitSignIn(request, address)
+    const { caller, session } = route.auth === "none" ? {} : await authenticator.identify(request, address)
+    const answer = await answerRoute(deps, route, handlers[name], { request, requestId, params: match.params, caller, address })
+    return session === undefined ? answer : toSessionAnswer(answer, session)
   }
 }
 
@@ -81,15 +86,14 @@ function toMethod(method: string): Method {
   return (method === "HEAD" ? "get" : method.toLowerCase()) as Method
 }
 
-/** What is not in the table: the way to the docs, the files they load, and nothing else. */
+/** What is not in the table: the pages of the web app, the files that pages load, and nothing else. */
 async function answerElsewhere(deps: HttpDeps, { request, requestId, path, match }: Arrival): Promise<Answer> {
   const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
-  const isFile = path === "/" || path.startsWith("/docs/assets/")
-  if (isFile && toMethod(method) !== "get") return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
-  if (path === "/") return { status: 302, headers: { location: "/docs" }, body: null }
-  if (isFile) return docsAsset(deps, path, request)
-  throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
+  const isDocsFile = path.startsWith("/docs/assets/")
+  if (!(isDocsFile || isOfWebApp(path))) throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
+  if (toMethod(method) !== "get") return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
+  return isDocsFile ? docsAsset(deps, path, request) : answerWebApp(deps, path, request)
 }
 
 function refuseMethod(method: string, path: string, methods: readonly string[], requestId: string): Answer {
@@ -101,7 +105,7 @@ function refuseMethod(method: string, path: string, methods: readonly string[], 
 /** An error we expect is told; anything else is a bug: the caller sees the request id, the log sees the rest. */
 function explain(deps: HttpDeps, error: unknown, requestId: string): Answer {
   if (error instanceof AppError) {
-    if (error.code === "database_unavailable" || error.code === "storage_unavailable")
+    if (/^(?:database|storage|web_app)_unavailable$/.test(error.code))
       deps.log.warn(error.code, { requestId, message: error.message, cause: String(error.cause ?? "") })
     return toErrorAnswer(error, requestId)
   }

@@ -2,30 +2,56 @@ import { AppError } from "../domain/app-error.ts"
 import type { Caller } from "../domain/caller.ts"
 import { depthHeader, readDepth } from "../domain/egress.ts"
 import { createRateLimiter, type RateLimiter } from "../domain/rate-limit.ts"
-import { authenticate } from "../domain/tokens.ts"
+import { renewSession } from "../domain/sessions.ts"
+import { type Authenticated, authenticate, authenticateSession } from "../domain/tokens.ts"
 import type { HttpDeps } from "./deps.ts"
+import type { SessionUse } from "./session-answer.ts"
+import { isFromOwnPage, SessionEnded } from "./session-cookie.ts"
 
-/** Finds out who calls, and refuses those who call too often. A bad token is refused even where none is needed. */
-export function createAuthenticator(deps: HttpDeps): (request: Request, address: () => string) => Promise<Caller | undefined> {
+/** Finds out who calls, and refuses those who call too often. */
+export interface Authenticator {
+  /** A bad token is refused even where none is needed, and so is a session that has ended. */
+  identify(request: Request, address: () => string): Promise<Identity>
+  /** Lets a request through that is to sign a browser in. Another site could otherwise sign somebody in as whoever it likes. */
+  admitSignIn(request: Request, address: () => string): void
+}
+
+/** Who calls, and whether they do it by the session of a browser. */
+export interface Identity {
+  readonly caller?: Caller
+  readonly session?: SessionUse
+}
+
+/** Keeps count of who calls how often. */
+export function createAuthenticator(deps: HttpDeps): Authenticator {
   const perToken = toLimiter(deps.rateLimits.perTokenPerMinute, deps.now)
   const perAddress = toLimiter(deps.rateLimits.perAddressPerMinute, deps.now)
-  return async (request, address) => {
-    const header = request.headers.get("authorization")
-    if (header === null) {
+  return {
+    async identify(request, address) {
+      const header = request.headers.get("authorization")
+      const session = header === null ? findSession(deps, request) : undefined
+      if (header === null && session === undefined) {
+        perAddress?.take(address())
+        return {}
+      }
+      try {
+        const known = header === null ? await resume(deps, session ?? "") : await authenticate(deps, parseBearer(header))
+        perToken?.take(known.tokenId)
+        if (!known.isOfRun) deps.tokenUses.note(known.tokenId, known.lastUsedAt, deps.now())
+        const depth = request.headers.get(depthHeader)
+        const caller = depth === null ? known : { ...known, depth: readDepth(depth) }
+        return session === undefined ? { caller } : { caller, session: await renew(deps, known, session) }
+      } catch (error) {
+        // Guessing tokens is calling without one.
+        if (isGuess(error)) perAddress?.take(address())
+        throw error
+      }
+    },
+    admitSignIn(request, address) {
       perAddress?.take(address())
-      return undefined
-    }
-    try {
-      const caller = await authenticate(deps, parseBearer(header))
-      perToken?.take(caller.tokenId)
-      if (!caller.isOfRun) deps.tokenUses.note(caller.tokenId, caller.lastUsedAt, deps.now())
-      const depth = request.headers.get(depthHeader)
-      return depth === null ? caller : { ...caller, depth: readDepth(depth) }
-    } catch (error) {
-      // Guessing tokens is calling without one.
-      if (error instanceof AppError && error.code === "invalid_token") perAddress?.take(address())
-      throw error
-    }
+      if (isFromOwnPage(request)) return
+      throw new AppError("cross_site_request", "Cannot sign in: the request does not come from a page of this server")
+    },
   }
 }
 
@@ -33,9 +59,36 @@ function toLimiter(perMinute: number | undefined, now: () => number): RateLimite
   return perMinute === undefined ? undefined : createRateLimiter(perMinute, now)
 }
 
+function isGuess(error: unknown): boolean {
+  return error instanceof AppError && (error.code === "invalid_token" || error.code === "invalid_session")
+}
+
 function parseBearer(header: string): string {
   const token = /^bearer +(\S+) *$/i.exec(header)?.[1]
   if (token === undefined)
     throw new AppError("invalid_token", "Cannot accept the Authorization header: it must be the word Bearer and a token")
   return token
+}
+
+/** The browser sends its cookie whoever asks it to. It counts only where a page of ours did. */
+function findSession({ sessionCookie }: HttpDeps, request: Request): string | undefined {
+  return isFromOwnPage(request) ? sessionCookie.read(request) : undefined
+}
+
+async function resume(deps: HttpDeps, text: string): Promise<Authenticated> {
+  const known = await authenticateSession(deps, text)
+  if (!known) throw new SessionEnded(deps.sessionCookie.clear)
+  return known
+}
+
+/** A session lasts while it is used. */
+async function renew(deps: HttpDeps, known: Authenticated, text: string): Promise<SessionUse> {
+  try {
+    const expiresAt = await renewSession(deps, known)
+    return expiresAt === undefined ? {} : { setCookie: deps.sessionCookie.set(text, expiresAt - deps.now()) }
+  } catch (error) {
+    // What was asked for can be done all the same, and the next request tries again.
+    deps.log.warn("session_not_renewed", { error: String(error) })
+    return {}
+  }
 }

@@ -13,6 +13,8 @@ export interface Call<Route extends RouteDefinition = RouteDefinition> {
   readonly caller: Route["auth"] extends "required" ? Caller : Caller | undefined
   readonly ifMatch: number | undefined
   readonly request: Request
+  /** Of the client's connection. */
+  address(): string
 }
 
 /** Calls one domain function and shapes the answer. */

@@ -1,36 +1,51 @@
+import type { BackupDeps } from "../domain/backups.ts"
 import type { BlobDeps } from "../domain/blobs.ts"
 import type { CommentDeps } from "../domain/comments.ts"
 import type { ExecuteDeps } from "../domain/execute-run.ts"
 import type { RunFollowers } from "../domain/follow-run.ts"
 import type { IdempotencyDeps } from "../domain/idempotency.ts"
+import type { ImportDeps } from "../domain/import-vals.ts"
 import type { LikeDeps } from "../domain/likes.ts"
+import type { OwnValDeps } from "../domain/own-vals.ts"
 import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
+import type { PreviewDeps } from "../domain/preview-pass.ts"
 import type { RateLimits } from "../domain/rate-limit.ts"
 import type { ReferenceDeps } from "../domain/references.ts"
 import type { RunTokens } from "../domain/run-tokens.ts"
 import type { SecretDeps } from "../domain/secrets.ts"
+import type { SessionDeps } from "../domain/sessions.ts"
 import type { StandardModules } from "../domain/standard-modules.ts"
+import type { StatDeps } from "../domain/stats.ts"
 import type { TokenUses } from "../domain/token-uses.ts"
 import type { UsageDeps } from "../domain/usage.ts"
 import type { UserDeps } from "../domain/users.ts"
+import type { ValRequestDeps } from "../domain/val-requests.ts"
 import type { ValDeps } from "../domain/vals.ts"
 import type { VersionLockDeps } from "../domain/version-locks.ts"
 import type { VersionDeps } from "../domain/versions.ts"
 import type { Links } from "./links.ts"
 import type { Log } from "./log.ts"
+import type { SessionCookie } from "./session-cookie.ts"
 
 /** What the rules need. */
 export type DomainDeps = ValDeps &
+  ImportDeps &
   VersionDeps &
   VersionLockDeps &
   LikeDeps &
   CommentDeps &
   ReferenceDeps &
   ExecuteDeps &
+  ValRequestDeps &
+  PreviewDeps &
   UserDeps &
+  SessionDeps &
   UsageDeps &
+  StatDeps &
+  OwnValDeps &
   SecretDeps &
   BlobDeps &
+  BackupDeps &
   OwnerDatabaseDeps &
   IdempotencyDeps
 
@@ -38,6 +53,24 @@ export type DomainDeps = ValDeps &
 export interface BuiltPage {
   readonly html: string
   readonly assets: ReadonlyMap<string, { readonly contentType: string; readonly body: Uint8Array }>
+}
+
+/** The web app: one page for all of its addresses, and the files it loads. */
+export interface WebApp {
+  html(options: {
+    readonly nonce: string
+    readonly valsDomain: string
+    readonly version: string
+    readonly isFromElsewhere: boolean
+  }): string
+  findFile(name: string): WebFile | undefined
+}
+
+/** A file on disk whose name has a hash of its content; its compressed forms lie beside it. */
+export interface WebFile {
+  readonly path: string
+  readonly contentType: string
+  readonly encodings: readonly ("br" | "gzip")[]
 }
 
 /** What the API needs beyond the rules. */
@@ -50,11 +83,16 @@ export interface HttpDeps extends DomainDeps {
   readonly tokenUses: TokenUses
   readonly followers: RunFollowers
   readonly runTokens: RunTokens
+  readonly sessionCookie: SessionCookie
   readonly standardModules: StandardModules
   /** Turns TypeScript into what a browser runs. */
   toJavaScript(code: string, ownerId: string): Promise<string>
   /** The page at `/docs`, built when it is first asked for. */
   docsPage(): Promise<BuiltPage>
+  /** The web app, built when it is first asked for, unless somebody has built it. */
+  webApp(): Promise<WebApp>
+  /** Host and port under which vals have addresses of their own. */
+  readonly valsDomain: string
   /** Throws when the database does not answer. */
   checkDatabase(): Promise<{ readonly database: string; readonly schemaVersion: number }>
   databaseStats(): { readonly connections: number; readonly inUse: number; readonly waiting: number }

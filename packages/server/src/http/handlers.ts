@@ -2,12 +2,16 @@ import type { Handlers } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import type { Metrics } from "./metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
+import { backupHandlers } from "./routes/backup.ts"
 import { blobHandlers } from "./routes/blobs.ts"
 import { meHandlers } from "./routes/me.ts"
 import { moduleHandlers } from "./routes/modules.ts"
+import { requestHandlers } from "./routes/requests.ts"
 import { runHandlers } from "./routes/runs.ts"
+import { sessionHandlers } from "./routes/sessions.ts"
 import { socialHandlers } from "./routes/social.ts"
 import { sqliteHandlers } from "./routes/sqlite.ts"
+import { statHandlers } from "./routes/stats.ts"
 import { systemHandlers } from "./routes/system.ts"
 import { userHandlers } from "./routes/users.ts"
 import { valHandlers } from "./routes/vals.ts"
@@ -21,10 +25,14 @@ export function createHandlers(deps: HttpDeps, metrics: Metrics): Handlers {
     ...versionHandlers(deps),
     ...socialHandlers(deps),
     ...runHandlers(deps),
+    ...statHandlers(deps),
+    ...requestHandlers(deps),
     ...userHandlers(deps),
     ...accountHandlers(deps),
+    ...sessionHandlers(deps),
     ...blobHandlers(deps),
     ...sqliteHandlers(deps),
+    ...backupHandlers(deps),
     ...moduleHandlers(deps),
     ...systemHandlers(deps, metrics),
   }

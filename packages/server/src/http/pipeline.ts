@@ -16,6 +16,8 @@ export interface Incoming {
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
   readonly caller: Caller | undefined
+  /** Of the client's connection. */
+  address(): string
 }
 
 /** What every request to a route goes through: may the caller, is the input sound, was it done before, does the client have the answer. */
@@ -43,7 +45,7 @@ export async function answerRoute(
 }
 
 function toCall(route: RouteDefinition, incoming: Incoming, bytes: Uint8Array | undefined): Call {
-  const { request, params, caller } = incoming
+  const { request, params, caller, address } = incoming
   return {
     params: route.params && validate(route.params, params),
     query: route.query && validate(route.query, toQuery(request.url)),
@@ -53,6 +55,7 @@ function toCall(route: RouteDefinition, incoming: Incoming, bytes: Uint8Array | 
     ifMatch: route.hasIfMatch ? parseIfMatch(request.headers.get("if-match")) : undefined,
     caller,
     request,
+    address,
   }
 }
 

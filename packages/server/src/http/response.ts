@@ -2,7 +2,8 @@ import type { Answer } from "./answer.ts"
 
 const commonHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
-// Any page may call the API with a token it was given; cookies are never sent along, so there is nothing to steal.
+// Any page may call the API with a token it was given. Without `access-control-allow-credentials` no browser sends cookies along, and the header
+// that makes a session count is not among those that a page of another origin may send.
 const crossOriginHeaders = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "accept-ranges, content-range, etag, link, location, retry-after, x-request-id, x-should-retry",

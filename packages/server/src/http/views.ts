@@ -13,6 +13,7 @@ import type {
   user,
   val,
   valMention,
+  valStates,
   version,
   versionLock,
 } from "@hamlet/contract"
@@ -20,13 +21,14 @@ import type { z } from "zod"
 import type { BlobEntry } from "../domain/blobs.ts"
 import type { Comment, ValMention } from "../domain/comments.ts"
 import type { Lock } from "../domain/locks.ts"
+import type { Slice } from "../domain/paging.ts"
 import type { Reference, ReferenceEnd } from "../domain/references.ts"
 import type { Run, RunDetail } from "../domain/runs.ts"
 import type { Secret } from "../domain/secrets.ts"
 import type { Token } from "../domain/tokens.ts"
 import type { Usage } from "../domain/usage.ts"
 import type { User } from "../domain/users.ts"
-import type { Val } from "../domain/vals.ts"
+import type { Val, ValState } from "../domain/vals.ts"
 import type { Version } from "../domain/versions.ts"
 import type { Links } from "./links.ts"
 
@@ -83,6 +85,21 @@ export function toValView(it: Val, links: Links): z.infer<typeof val> {
     versionCreatedAt: toTime(it.versionCreatedAt),
     runStartAt: toTimeOrNull(it.runStartedAt),
     runEndAt: toTimeOrNull(it.runEndedAt),
+  }
+}
+
+/** The states of somebody's vals. */
+export function toValStatesView({ items, hasMore }: Slice<ValState>): z.infer<typeof valStates> {
+  return {
+    data: items.map((it) => ({
+      id: it.id,
+      name: it.name,
+      version: it.version,
+      privacy: it.privacy,
+      type: it.type,
+      updatedAt: toTime(it.updatedAt),
+    })),
+    hasMore,
   }
 }
 

@@ -21,6 +21,9 @@ export interface CodeToolsLimits {
   readonly waitingMax: number
   /** How many of them may be of one owner. */
   readonly waitingPerOwnerMax: number
+  /** How many pieces of code are read together, and how long they may be together: no more than one piece may be alone. */
+  readonly togetherMax: number
+  readonly togetherCharsMax: number
   /** How much JavaScript made from vals is kept in memory, so that a popular module is made once. */
   readonly cachedBytesMax: number
 }
@@ -36,5 +39,7 @@ export const codeToolsLimits: CodeToolsLimits = {
   lifeSecondsMax: 20,
   waitingMax: 200,
   waitingPerOwnerMax: 20,
+  togetherMax: 250,
+  togetherCharsMax: 256_000,
   cachedBytesMax: 16_777_216,
 }

@@ -59,6 +59,28 @@ describe("CodeTools.scanImports", () => {
   })
 })
 
+describe("CodeTools.scanManyImports", () => {
+  const codes = (count: number) => Array.from({ length: count }, (_, index) => `import "${index}"`)
+  const found = (count: number) => Array.from({ length: count }, (_, index) => [String(index)])
+
+  test("finds the imports of each, in their order, however they are put together", async () => {
+    for (const limits of [{}, { togetherMax: 1 }, { togetherMax: 7 }, { togetherCharsMax: 40 }, { togetherCharsMax: 0 }])
+      expect(await createTools(limits).scanManyImports(codes(30), "ada")).toEqual(found(30))
+    expect(await createTools().scanManyImports([])).toEqual([])
+  })
+
+  test("gives up on the one that takes too much, and on no other", async () => {
+    const tools = createTools({ parseMsMax: 200, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const some = [...codes(2), slowCode, "import {", `export * from "z"`]
+    expect(await tools.scanManyImports(some, "mallory")).toEqual([...found(2), [], [], ["z"]])
+    expect(gaveUp).toMatchObject([{ task: "scan_imports", owner: "mallory", codeChars: slowCode.length }])
+  })
+
+  test("asks to come back later when there is no room", async () => {
+    expect(await createTools({ waitingMax: 0 }).scanManyImports(codes(2)).catch(toError)).toMatchObject({ code: "rate_limited" })
+  })
+})
+
 describe("CodeTools.toJavaScript", () => {
   test("makes JavaScript", async () => {
     expect(await createTools().toJavaScript("export const a: number = 1")).toBe("export const a = 1;\n")

@@ -46,6 +46,20 @@ export class CodeTools {
     return outcome.kind === "imports" ? outcome.specifiers : []
   }
 
+  /**
+   * The same for many, in their order. They are read together; where that takes too much, one by one, so that a piece which is too much for
+   * the parser costs the others nothing but time.
+   */
+  async scanManyImports(codes: readonly string[], owner?: string): Promise<readonly (readonly string[])[]> {
+    const found: (readonly string[])[] = []
+    for (const some of toGroups(codes, this.#limits)) {
+      const outcome = some.length > 1 ? await this.#pool.run({ task: "scan_many_imports", codes: some }, owner) : undefined
+      if (outcome?.kind === "many_imports") found.push(...outcome.specifiers)
+      else for (const code of some) found.push(await this.scanImports(code, owner))
+    }
+    return found
+  }
+
   /** The code as a JavaScript module for browsers. Fails with `module_not_parsable`. */
   async toJavaScript(code: string, owner?: string): Promise<string> {
     const outcome = await this.#findOrMakeModule(code, owner)
@@ -94,6 +108,21 @@ export class CodeTools {
     if (outcome.kind === "out_of_memory") return `parsing takes more than ${this.#limits.memoryBytesMax} bytes of memory`
     return "the parser crashed"
   }
+}
+
+function* toGroups(codes: readonly string[], limits: CodeToolsLimits): Generator<readonly string[]> {
+  let group: string[] = []
+  let chars = 0
+  for (const code of codes) {
+    if (group.length >= limits.togetherMax || chars + code.length > limits.togetherCharsMax) {
+      yield group
+      group = []
+      chars = 0
+    }
+    group.push(code)
+    chars += code.length
+  }
+  yield group
 }
 
 function isFailure(outcome: ParseOutcome | Overloaded): outcome is ParseFailure {

@@ -14,6 +14,8 @@ export type Script<T> = Generator<Statement | LastStep, T, readonly unknown[]>
 export interface LastStep {
   readonly key: string
   run(): Statements<void>
+  /** Where one step can do what several would: takes over what an earlier one with the same key was to do. */
+  takeOver?(earlier: LastStep): void
 }
 
 /** The last steps of a transaction, by their keys. */
@@ -38,6 +40,8 @@ export function runScript<T>(script: () => Script<T>, run: (statement: Statement
 
 /** Keeps a last step for later. It is answered with no rows. */
 export function noteLast(lastSteps: LastSteps, step: LastStep): readonly unknown[] {
+  const earlier = lastSteps.get(step.key)
+  if (earlier) step.takeOver?.(earlier)
   lastSteps.set(step.key, step)
   return []
 }

@@ -61,3 +61,17 @@ const extensions = sql`
   select 'create extension ' || extname as line from pg_extension where extname <> 'plpgsql' order by extname collate "C"`
 
 export const postgresCatalog: readonly Statement[] = [extensions, tables, indexes, functions, triggers]
+
+/** The columns of every table of ours in their order: `table_name`, `column_name`, and `type` as one of text, integer and bytes. */
+export const sqliteColumns: Statement = sql`
+  select t.name as table_name, c.name as column_name, case lower(c.type) when 'integer' then 'integer' when 'blob' then 'bytes' else 'text' end as type
+  from pragma_table_list t join pragma_table_info(t.name) c
+  where t.schema = 'main' and t.type = 'table' and t.name not glob 'sqlite_*'
+  order by t.name, c.cid`
+
+export const postgresColumns: Statement = sql`
+  select t.relname::text as table_name, a.attname::text as column_name,
+    case format_type(a.atttypid, null) when 'integer' then 'integer' when 'bigint' then 'integer' when 'bytea' then 'bytes' else 'text' end as type
+  from pg_class t join pg_attribute a on a.attrelid = t.oid
+  where t.relnamespace = current_schema()::regnamespace and t.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+  order by t.relname, a.attnum`

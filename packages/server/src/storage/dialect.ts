@@ -1,4 +1,4 @@
-import { postgresCatalog, sqliteCatalog } from "./dialect-catalog.ts"
+import { postgresCatalog, postgresColumns, sqliteCatalog, sqliteColumns } from "./dialect-catalog.ts"
 import { postgresSearchIndex, type SearchIndex, sqliteSearchIndex } from "./search-index.ts"
 import { nothing, raw, type Statement, sql } from "./sql.ts"
 
@@ -23,6 +23,10 @@ export interface Dialect {
   readonly migrationLock: readonly Statement[]
   /** Each gives rows with one column, `line`, that describe the schema in a fixed order. */
   readonly catalog: readonly Statement[]
+  /** Gives every column of every table, in order: `table_name`, `column_name`, and its `type`, which is text, integer or bytes. */
+  readonly columns: Statement
+  /** About how many rows a table has, as `count`, without reading all of them. */
+  estimateRows(table: string): Statement
 }
 
 /** Conditions that hold for any of many keys. */
@@ -53,6 +57,9 @@ export const sqliteDialect: Dialect = {
   // Every write transaction begins immediate, which is a lock on the whole file across processes.
   migrationLock: [],
   catalog: sqliteCatalog,
+  columns: sqliteColumns,
+  // Rows are numbered as they come, and it is the oldest that go.
+  estimateRows: (table) => raw(`select coalesce((select max(rowid) from ${table}) - (select min(rowid) from ${table}) + 1, 0) as count`),
 }
 
 export const postgresDialect: Dialect = {
@@ -79,4 +86,9 @@ export const postgresDialect: Dialect = {
   // The number says nothing, it only has to be ours: locks of this kind are shared by everything in the database.
   migrationLock: [raw("select pg_advisory_xact_lock(7243392817)")],
   catalog: postgresCatalog,
+  columns: postgresColumns,
+  // Below nothing where nobody has looked at the table yet.
+  estimateRows: (table) =>
+    raw(`select case when reltuples < 0 then (select count(*) from ${table}) else reltuples::bigint end as count
+      from pg_class where oid = '${table}'::regclass`),
 }

@@ -8,6 +8,10 @@ import { isListed, toVal, type ValRow, valColumns, withCurrentVersion } from "./
 /** Likes in the database. */
 export function createLikeStore(db: Database): LikeStore {
   return {
+    async has(userId, valId) {
+      const rows = await db.read(sql`select val_id from likes where user_id = ${userId} and val_id = ${valId}`)
+      return rows.length > 0
+    },
     add: (userId, valId, at) => db.write(() => addLike(db.dialect, userId, valId, at)),
     remove: (userId, valId) => db.write(() => removeLike(db.dialect, userId, valId)),
     async list(userId, page) {

@@ -3,9 +3,10 @@ import type { ContentPlace } from "./content-place.ts"
 import type { Database } from "./database.ts"
 import { sql } from "./sql.ts"
 
+/** Part of the format: an object is read by it, so that it must stay what it is. */
+export const chunkBytes = 262_144
+
 const limits = {
-  /** Part of the format: an object is read by it, so that it must stay what it is. */
-  chunkBytes: 262_144,
   /** Deleted at a time: few enough that nobody waits long for the database. */
   chunksMax: 16,
 }
@@ -15,7 +16,7 @@ export function createChunkPlace(db: Database): ContentPlace {
   return {
     async write(id, pieces) {
       let number = 0
-      for await (const chunk of inParts(pieces, limits.chunkBytes)) {
+      for await (const chunk of inParts(pieces, chunkBytes)) {
         const at = number++
         await db.write(function* () {
           yield sql`insert into object_chunks (object_id, number, content) values (${id}, ${at}, ${chunk})`
@@ -24,13 +25,13 @@ export function createChunkPlace(db: Database): ContentPlace {
     },
     async *read(id, start, end) {
       for (let at = start; at < end; ) {
-        const number = Math.floor(at / limits.chunkBytes)
+        const number = Math.floor(at / chunkBytes)
         const [row] = await db.read<{ content: Uint8Array }>(sql`
           select content from object_chunks where object_id = ${id} and number = ${number}`)
         if (!row) throw new AppError("storage_unavailable", "Cannot read the blob any further: it was replaced or deleted")
-        const from = number * limits.chunkBytes
+        const from = number * chunkBytes
         yield row.content.subarray(at - from, Math.min(end - from, row.content.length))
-        at = from + limits.chunkBytes
+        at = from + chunkBytes
       }
     },
     remove: (id) =>

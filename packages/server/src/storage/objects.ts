@@ -3,7 +3,7 @@ import type { ObjectPlace, ObjectStore, StoredObject } from "../domain/objects.t
 import type { ContentPlace } from "./content-place.ts"
 import type { Database } from "./database.ts"
 import { createChunkPlace } from "./object-chunks.ts"
-import { type Statement, sql } from "./sql.ts"
+import { nothing, type Statement, sql } from "./sql.ts"
 
 /** What objects need. */
 export interface ObjectDeps {
@@ -42,7 +42,8 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
   async function discard(object: StoredObject): Promise<void> {
     try {
       // Whether a blob names it after all is known for certain here: whoever is about to does so under a lock of the same row.
-      const claim = sql`update objects set unused_since = 0 where id = ${object.id} and unused_since is not null returning id`
+      const claim = sql`update objects set unused_since = 0 where id = ${object.id} and unused_since is not null
+        and (place <> 's3' or size is null or not ${isHeld(now())}) returning id`
       let hasMore = await change(db, claim)
       while (hasMore) hasMore = await removePart(object)
     } catch {
@@ -70,7 +71,8 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
     read: (object, start, end) => getPlace(object.place).read(object.id, start, end),
     discard,
     async purge(before) {
-      const oldest = (await findUnused(db, "database", before)) ?? (bucket && (await findUnused(db, "s3", before)))
+      const oldest =
+        (await findUnused(db, "database", before)) ?? (bucket && (await findUnused(db, "s3", before, sql`and not ${isHeld(now())}`)))
       if (oldest) await removePart(oldest)
       return oldest !== undefined
     },
@@ -94,9 +96,32 @@ function change(db: Database, statement: Statement): Promise<boolean> {
   })
 }
 
-async function findUnused(db: Database, place: ObjectPlace, before: number): Promise<StoredObject | undefined> {
+const heldUntil = "objects_held_until"
+
+/**
+ * Keeps what has been in a bucket from being deleted until then. A backup reads the database as it was at its moment, but the bucket as it is;
+ * what blobs have named is all that it can miss there.
+ */
+export async function holdObjects(db: Database, until: number): Promise<void> {
+  await change(
+    db,
+    sql`insert into settings (name, value) values (${heldUntil}, ${String(until)}) on conflict (name) do update set value = excluded.value`,
+  )
+}
+
+/** Asked by the statement that finds what to delete, so that whoever has found it before was too early for any backup. */
+function isHeld(at: number): Statement {
+  return sql`exists (select 1 from settings s where s.name = ${heldUntil} and cast(s.value as bigint) > ${at})`
+}
+
+async function findUnused(
+  db: Database,
+  place: ObjectPlace,
+  before: number,
+  condition: Statement = nothing,
+): Promise<StoredObject | undefined> {
   const [row] = await db.read<{ id: string }>(sql`
-    select id from objects where place = ${place} and unused_since < ${before} order by unused_since limit 1`)
+    select id from objects where place = ${place} and unused_since < ${before} ${condition} order by unused_since limit 1`)
   return row && { id: row.id, place }
 }
 

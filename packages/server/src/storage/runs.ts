@@ -31,6 +31,8 @@ export function createRunStore(db: Database): RunStore {
         filter,
         page,
       ),
+    // By the val alone: nearly all runs of a val are on its owner's account.
+    listOfOwner: (valId, filter, page) => list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
     async findInput(id) {
       const [row] = await db.read<{ input: string | null }>(sql`select input from runs where id = ${id}`)
       return fromJson<RunInput>(row?.input ?? null) ?? undefined

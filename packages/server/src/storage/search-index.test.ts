@@ -1,5 +1,5 @@
 import { Database as Connection } from "bun:sqlite"
-import { afterAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -27,6 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
 const path = join(folder, "hamlet.db")
 const db = openSqlite(path)
 
+beforeAll(() => migrate(db, migrations))
 afterAll(async () => {
   await db.stop()
   rmSync(folder, { recursive: true })
@@ -34,7 +35,6 @@ afterAll(async () => {
 
 describe("sqliteSearchIndex", () => {
   test("knows exactly the trigrams of the public texts, whatever is changed and deleted in one transaction", async () => {
-    await migrate(db, migrations)
     const vals = createValStore(db)
     const owner = await addUser(db, "ada")
     await fc.assert(
@@ -48,10 +48,25 @@ describe("sqliteSearchIndex", () => {
       }),
     )
   })
+
+  test("knows them also when vals are changed or deleted in the transaction that makes them", async () => {
+    const vals = createValStore(db)
+    const owner = await addUser(db, "bob")
+    const makeIds = () => Array.from({ length: 80 }, () => Bun.randomUUIDv7())
+    const make = (ids: readonly string[]) => ids.map((id, number) => create(vals, owner, number, id))
+    const [some, others] = [makeIds(), makeIds()]
+    const code = { source: { code: "xyz", imports: [] }, privacy: "public" } as const
+    await Promise.all([...make(some), ...some.slice(0, 20).map((id) => apply(vals, id, code))])
+    expect(indexedTrigrams()).toEqual(publicTrigrams())
+    // This one spoils the transaction for all, so that each is repeated by itself.
+    await Promise.all([...make(others), ...others.slice(10, 15).map((id) => apply(vals, id, undefined))])
+    expect(indexedTrigrams()).toEqual(publicTrigrams())
+    const hits = await vals.search(undefined, "xyz", { limit: 100, offset: 0 })
+    expect(hits.items.map(({ id }) => id).sort()).toEqual(some.slice(0, 20).sort())
+  })
 })
 
-async function create(vals: ValStore, ownerId: string, number: number): Promise<string> {
-  const id = Bun.randomUUIDv7()
+async function create(vals: ValStore, ownerId: string, number: number, id: string = Bun.randomUUIDv7()): Promise<string> {
   const rest = { type: "script", readme: null, source: { code: `abc ${number}`, imports: [] } } as const
   await vals.create(
     { id, ownerId, ownerName: "ada", name: `val_${id.replaceAll("-", "")}`, privacy: number === 0 ? "private" : "public", ...rest },

@@ -16,6 +16,8 @@ export interface SearchIndex {
   readonly schema: readonly string[]
   /** What the second migration changes about it. */
   readonly schemaChange: readonly string[]
+  /** Puts all texts into the index after they were written without it. */
+  readonly fill: readonly string[]
   /** Replaces the text of a val, if there still is one. */
   replace(text: SearchText): Statements<void>
   /** Selects the `val_id` of public vals whose text contains the folded query of at least three characters. Of very many, not all are found. */
@@ -52,6 +54,10 @@ export const sqliteSearchIndex: SearchIndex = {
     toUpdateTrigger("update"),
   ],
   schemaChange: ["drop trigger search_texts_updated", toUpdateTrigger("update of is_public, name")],
+  // What FTS5 calls a rebuild would take in the vals that are not public.
+  fill: ["name", "body"].map(
+    (column) => `insert into search_${column} (rowid, ${column}) select key, ${column} from search_texts where is_public = 1 order by key`,
+  ),
   *replace({ valId, isPublic, name, body }) {
     const found = yield sql`select key, is_public, name, body from search_texts where val_id = ${valId}`
     const [before] = found as readonly TextRow[]
@@ -96,6 +102,7 @@ export const postgresSearchIndex: SearchIndex = {
     "create index search_bodies on search_texts using gin (body gin_trgm_ops) where is_public = 1",
   ],
   schemaChange: [],
+  fill: [],
   *replace({ valId, isPublic, name, body }) {
     yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where val_id = ${valId}`
   },

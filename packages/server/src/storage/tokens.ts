@@ -1,4 +1,5 @@
 import type { Scope } from "@hamlet/contract"
+import type { TokenKind } from "../domain/token-text.ts"
 import type { NewTokenRecord, Token, TokenHolder, TokenStore } from "../domain/tokens.ts"
 import { createCoalescer } from "./coalesce.ts"
 import { type Database, firstRow } from "./database.ts"
@@ -21,9 +22,14 @@ interface HolderRow extends TokenRow {
   readonly user_id: string
   readonly username: string
   readonly node_id: string | null
+  readonly kind: TokenKind
+  readonly parent_id: string | null
+  readonly parent_expires_at: number | string | null
 }
 
-const holderColumns = raw("t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, t.node_id")
+const holderColumns = raw(
+  "t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, t.node_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
+)
 const limits = { keysMax: 100, rememberedMax: 10_000 }
 
 /** Tokens in the database. */
@@ -33,7 +39,7 @@ export function createTokenStore(db: Database): TokenStore {
     async list(userId, page) {
       const rows = await db.read<TokenRow>(sql`
         select id, name, scopes, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} and node_id is null order by created_at desc, id desc ${limitTo(page)}`)
+        where user_id = ${userId} and kind = 'token' and node_id is null order by created_at desc, id desc ${limitTo(page)}`)
       return toSlice(rows, page, toToken)
     },
     add: (token) =>
@@ -43,7 +49,7 @@ export function createTokenStore(db: Database): TokenStore {
     remove: (userId, id) =>
       db.write(function* () {
         const removed = yield* firstRow(sql`
-          delete from tokens where user_id = ${userId} and id = ${id} and node_id is null returning id`)
+          delete from tokens where user_id = ${userId} and id = ${id} and kind = 'token' and node_id is null returning id`)
         return removed !== undefined
       }),
     touch: (uses) =>
@@ -77,7 +83,7 @@ export function insertToken(token: NewTokenRecord, nodeId: string | null = null)
 /** Every request with a token asks the database, so that a revoked one stops working at once, on every node. */
 function createFindHolder(db: Database): TokenStore["findHolder"] {
   const { gather } = db.dialect
-  const select = sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id`
+  const select = sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id left join tokens p on p.id = t.parent_id`
   const find = async (hash: string) => {
     const [row] = await db.read<HolderRow>(sql`${select} where t.hash = ${Buffer.from(hash, "hex")}`)
     return row && toHolder(row)
@@ -107,6 +113,7 @@ function toToken(row: TokenRow): Token {
 function toHolder(row: HolderRow): TokenHolder {
   return {
     tokenId: row.id,
+    kind: row.kind,
     hash: Buffer.from(row.hash).toString("hex"),
     scopes: new Set(toScopes(row.scopes)),
     expiresAt: toTime(row.expires_at),
@@ -114,6 +121,8 @@ function toHolder(row: HolderRow): TokenHolder {
     userId: row.user_id,
     username: row.username,
     isOfRun: row.node_id !== null,
+    parentId: row.parent_id,
+    parentExpiresAt: toTime(row.parent_expires_at),
   }
 }
 

@@ -1,9 +1,9 @@
 import type { NewTokenRecord } from "../domain/tokens.ts"
-import type { User, UserStore } from "../domain/users.ts"
+import type { ProfileChange, User, UserStore } from "../domain/users.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { limitTo, toSlice } from "./slices.ts"
-import { type Statement, sql } from "./sql.ts"
+import { raw, type Statement, sql } from "./sql.ts"
 import { insertToken } from "./tokens.ts"
 
 interface UserRow {
@@ -16,10 +16,11 @@ interface UserRow {
   readonly created_at: number | string
 }
 
+const userColumns = raw("id, username, email, bio, profile_image_url, tier, created_at")
+
 /** Users in the database. */
 export function createUserStore(db: Database): UserStore {
-  const select = (rest: Statement) =>
-    db.read<UserRow>(sql`select id, username, email, bio, profile_image_url, tier, created_at from users ${rest}`)
+  const select = (rest: Statement) => db.read<UserRow>(sql`select ${userColumns} from users ${rest}`)
   const find = async (rest: Statement) => {
     const [row] = await select(rest)
     return row && toUser(row)
@@ -32,6 +33,7 @@ export function createUserStore(db: Database): UserStore {
     list: async (page) => toSlice(await select(sql`order by id desc ${limitTo(page)}`), page, toUser),
     add: (user, token) => db.write(() => addUser(user, token)),
     addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
+    change: (id, change) => db.write(() => changeUser(id, change)),
   }
 }
 
@@ -43,6 +45,13 @@ function* addUser(user: User, token: NewTokenRecord): Script<boolean> {
   if (!added) return false
   yield insertToken(token)
   return true
+}
+
+function* changeUser(id: string, { bio, email }: ProfileChange): Script<User | undefined> {
+  const row = yield* firstRow<UserRow>(sql`
+    update users set bio = ${bio === undefined ? raw("bio") : sql`${bio}`}, email = ${email === undefined ? raw("email") : sql`${email}`}
+    where id = ${id} returning ${userColumns}`)
+  return row && toUser(row)
 }
 
 function* addFirstUser(dialect: Dialect, user: User, token: NewTokenRecord): Script<boolean> {

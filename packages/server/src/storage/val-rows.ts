@@ -1,4 +1,4 @@
-import type { Privacy, Val, ValType } from "../domain/vals.ts"
+import type { Privacy, Val, ValState, ValType } from "../domain/vals.ts"
 import { raw, type Statement, sql } from "./sql.ts"
 
 /** A val joined with its owner and one of its versions. */
@@ -51,6 +51,14 @@ export function toVal(row: ValRow): Val {
     runStartedAt: toTime(row.run_started_at),
     runEndedAt: toTime(row.run_ended_at),
   }
+}
+
+/** What tells whether a val has changed. */
+export type ValStateRow = Pick<ValRow, "id" | "name" | "version" | "privacy" | "type" | "updated_at">
+
+/** The state as the domain knows it. */
+export function toValState({ id, name, version, privacy, type, updated_at }: ValStateRow): ValState {
+  return { id, name, version, privacy, type, updatedAt: Number(updated_at) }
 }
 
 /** PostgreSQL gives 64-bit integers as text. */

@@ -1,17 +1,16 @@
 import type { AssertVal, NewVal, SavedVal, Val, ValChange, ValStore } from "../domain/vals.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
-import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "./dependencies.ts"
+import { countOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
 import { createFindById } from "./find-val.ts"
-import { foldBody, foldText } from "./fold-text.ts"
+import { insertVal } from "./insert-val.ts"
 import { type LinkChange, LinksMoved, lockNames, lockVals, type NameKey, toNameKey, writeLinks } from "./link-locks.ts"
-import { insertLock } from "./locks.ts"
 import { searchVals } from "./search.ts"
-import { toSlice } from "./slices.ts"
+import { limitTo, toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
 import { listVals } from "./val-lists.ts"
-import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { toVal, toValState, type ValRow, type ValStateRow, valColumns, withCurrentVersion } from "./val-rows.ts"
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
@@ -26,6 +25,12 @@ export function createValStore(db: Database): ValStore {
     },
     async list(viewerId, filter, page) {
       return toSlice(await db.read<ValRow>(listVals(viewerId, filter, page)), page, toVal)
+    },
+    async listStates(ownerId, countMax) {
+      const page = { limit: countMax, offset: 0 }
+      const found = await db.read<ValStateRow>(sql`
+        select id, name, version, privacy, type, updated_at from vals where owner_id = ${ownerId} order by name_key ${limitTo(page)}`)
+      return toSlice(found, page, toValState)
     },
     search: (viewerId, query, page) => searchVals(db, viewerId, query, page),
     create: (val, at) => writeLinks(db, () => createVal(db.dialect, val, at)),
@@ -58,24 +63,9 @@ function* readVal(id: string): Script<Val | undefined> {
 }
 
 function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | undefined> {
-  const { code, imports, isRemote } = val.source
-  const name = toNameKey(val.ownerName, val.name)
-  yield* lockNames(dialect, [name, ...imports])
-  const inserted = yield* firstRow(sql`
-    insert into vals (id, owner_id, name, name_key, privacy, type, readme, version, version_last, created_at, updated_at)
-    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.privacy}, ${val.type}, ${val.readme}, 1, 1, ${at}, ${at})
-    on conflict (owner_id, name_key) do nothing returning id`)
-  if (!inserted) return undefined
-  yield sql`insert into versions (val_id, version, code, created_at) values (${val.id}, 1, ${code}, ${at})`
-  yield sql`insert into search_texts (val_id, is_public, name, body)
-    values (${val.id}, ${val.privacy === "public" ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`
-  yield* insertImports(val, 1, imports)
-  if (isRemote) yield insertLock(val.id, 1, at)
-  const locks = yield* lockVals(dialect, { valId: val.id, imports, name })
-  const linked = { id: val.id, ownerId: val.ownerId, version: 1, isPublic: val.privacy === "public" }
-  yield* relinkIncoming(locks, linked, name, at)
-  if (imports.length > 0) yield* relinkOutgoing(locks, linked, at)
-  return yield* readVal(val.id)
+  const first = { version: 1, source: val.source, createdAt: at }
+  const isNew = yield* insertVal(dialect, val, { versions: [first], last: first, createdAt: at, updatedAt: at }, at)
+  return isNew ? yield* readVal(val.id) : undefined
 }
 
 function* changeById(dialect: Dialect, id: string, change: ValChange, assert: AssertVal, at: number): Script<SavedVal | undefined> {

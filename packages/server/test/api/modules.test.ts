@@ -30,6 +30,14 @@ describeApi("api/modules", (suite) => {
       expect(answer.text).not.toContain("<p>")
     })
 
+    test("is TypeScript to a browser that asks for it by type, as the editor does", async () => {
+      const ada = await person()
+      const { name } = await val(ada, { code: typescript })
+      const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers: { ...browser, accept: "text/tsx" } }), 200)
+      expect(answer.text).toBe(typescript)
+      expect(answer.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
+    })
+
     test("is 422 to a browser when the code does not parse, and still there for a runtime", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: "export default {{{" })
@@ -122,7 +130,7 @@ describeApi("api/modules", (suite) => {
         const { ada, name } = await withTwo(suite, { privacy })
         const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}${version}`, { as: ada }), 200)
         expect(answer.headers.get("cache-control")).toBe(expected)
-        expect(answer.headers.get("vary")?.split(", ").sort()).toEqual(["authorization", "user-agent"])
+        expect(answer.headers.get("vary")?.split(", ").sort()).toEqual(["accept", "authorization", "user-agent"])
       })
     }
 

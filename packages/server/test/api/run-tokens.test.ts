@@ -7,7 +7,9 @@ import { describeApi, idsOf, refusalOf } from "./suite.ts"
 const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [name, routes[name]])
 /** Everything but reading, and calling a val, which is more than reading whatever the method. What vals remember things in is theirs to write. */
 const writing = table.filter(
-  ([, { method, path, scope }]) => (method !== "get" || path.startsWith("/v1/run/")) && !/^(blob|sqlite):/.test(scope ?? ""),
+  ([name, { method, path, scope, isSignIn }]) =>
+    // To sign in with one is tried where signing in is; to sign out ends nothing.
+    !isSignIn && name !== "signOut" && (method !== "get" || path.startsWith("/v1/run/")) && !/^(blob|sqlite):/.test(scope ?? ""),
 )
 
 describeApi("run tokens", (suite) => {

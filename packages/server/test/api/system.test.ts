@@ -8,11 +8,27 @@ import { describeApi, refusalOf } from "./suite.ts"
 describeApi("api/system", (suite) => {
   const { call } = suite
 
-  test("GET / leads to the docs", async () => {
-    const answer = expectStatus(await call("GET", "/"), 302)
-    expect(answer.headers.get("location")).toBe("/docs")
-    expect(answer.headers.get("x-request-id")).toBeTruthy()
-  })
+  test("GET at the paths of the web app gives its page, which lets in no scripts but its own, and the files that it names", async () => {
+    for (const path of ["/", "/runs", "/u/ada/hello", "/account/tokens", "/sign-in"]) {
+      const answer = expectStatus(await call("GET", path), 200)
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8")
+      const policy = answer.headers.get("content-security-policy") ?? ""
+      expect(policy).toMatch(/script-src [^;' ]+\/assets\/[^;']*;/)
+      expect(policy).toContain("frame-ancestors 'none'")
+      expect(policy).not.toMatch(/script-src[^;]*unsafe|default-src[^;]*unsafe/)
+      const [, file = ""] = /<script type="module" src="([^"]+)"/.exec(answer.text) ?? []
+      const script = expectStatus(await call("GET", file, { headers: { "accept-encoding": "br" } }), 200)
+      expect(script.headers.get("content-encoding")).toBe("br")
+      expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+    }
+    expect((await call("GET", "/embed/ada/hello")).headers.get("content-security-policy")).toContain("frame-ancestors *")
+  }, 120_000)
+
+  test("the web app answers nothing else", async () => {
+    for (const path of ["//", "//healthz", "/nothing", "/assets/", "/assets/../package.json", "/assets/manifest.json", "/assets/main.js"])
+      expect(refusalOf(await call("GET", path))).toEqual([404, "route_not_found"])
+    expect(refusalOf(await call("POST", "/", { body: {} }))).toEqual([405, "method_not_allowed"])
+  }, 120_000)
 
   test("GET /healthz says that the process lives, and which version it is", async () => {
     expect(expectStatus(await call("GET", "/healthz"), 200).json).toEqual({

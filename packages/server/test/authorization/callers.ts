@@ -14,6 +14,8 @@ export interface TestCaller {
   readonly scopes: readonly Scope[]
   /** Whether they own what the request is about. */
   readonly isOwner: boolean
+  /** Whether the token is one that a val was given. */
+  readonly isOfRun?: boolean
   /** The one scope that the token does not have. */
   readonly lacks?: Scope
 }
@@ -37,7 +39,7 @@ export async function createCallers(api: TestApi, owner: TestUser, other: TestUs
     good("another user", other.token, without("admin"), false),
     good("the administrator", api.admin.token, allScopes, false),
     good("the owner", owner.token, without("admin"), true),
-    good("a val that the owner runs", api.hamlet.deps.runTokens.issue(owner), runScopes, true),
+    { ...good("a val that the owner runs", api.hamlet.deps.runTokens.issue(owner), runScopes, true), isOfRun: true },
   ]
 }
 

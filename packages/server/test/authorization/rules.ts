@@ -8,6 +8,7 @@ interface RuleCaller {
   readonly token: "none" | "bad" | "good"
   readonly scopes: readonly Scope[]
   readonly isOwner: boolean
+  readonly isOfRun?: boolean
 }
 
 /** What a request must get: an answer that the route promises, or this error. */
@@ -20,6 +21,8 @@ type Rule = (route: RouteDefinition, caller: RuleCaller, privacy: Privacy) => Ex
  * needs one: 401. A bad token on a route that needs none is 401 too. Missing scope: 403." Then it depends on what the path names.
  */
 export function expectedOf(name: string, route: RouteDefinition, caller: RuleCaller, privacy: Privacy): Expected {
+  // What the matrix sends comes from no page of the server.
+  if (route.isSignIn) return "cross_site_request"
   if (route.auth === "none") return "allowed"
   if (caller.token === "bad") return "invalid_token"
   if (caller.token === "none" && route.auth === "required") return "unauthenticated"
@@ -27,6 +30,8 @@ export function expectedOf(name: string, route: RouteDefinition, caller: RuleCal
   // What the matrix sends changes something.
   if (caller.token === "good" && route.scopeToWrite !== undefined && !caller.scopes.includes(route.scopeToWrite)) return "missing_scope"
   const refusals = namedBy(route).map((param) => ruleOf(name, param)(route, caller, privacy))
+  // What opens a private val must not outlive the run that asked for it.
+  if (name === "createPreview" && caller.isOfRun && privacy === "private") refusals.push("missing_scope")
   return refusals.find((refusal) => refusal !== "allowed") ?? "allowed"
 }
 
@@ -66,6 +71,7 @@ const rules: Readonly<Record<string, Rule>> = {
   // "The owner sees every run of the val, anybody else only the runs they started themselves."
   run_id: (_route, caller) => (caller.isOwner ? "allowed" : "run_not_found"),
   token_id: (_route, caller) => (caller.isOwner ? "allowed" : "token_not_found"),
+  session_id: (_route, caller) => (caller.isOwner ? "allowed" : "session_not_found"),
   // A secret is looked for among the caller's own; setting one makes it there.
   name: (route, caller) => (caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found"),
   // So is a blob.

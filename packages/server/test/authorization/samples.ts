@@ -33,9 +33,12 @@ export function toSampleRequest(name: string, route: RouteDefinition, values: Pa
   const method = route.method.toUpperCase()
   if (route.isBytesBody) return { method, path, body: new TextEncoder().encode(`bytes of ${unique}`) }
   return route.body
-    ? { method, path, body: assertAccepted(name, "body", route.body, toFields(route.body, fields, "all")) }
+    ? { method, path, body: assertAccepted(name, "body", route.body, bodySamples[name] ?? toFields(route.body, fields, "all")) }
     : { method, path }
 }
+
+/** Bodies that must not have all of their fields. */
+const bodySamples: Readonly<Record<string, Record<string, unknown>>> = { createSession: { token: "sample" } }
 
 /** What is written for fields whose rules a JSON schema does not tell. `unique` makes names that nobody has yet. */
 function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
@@ -43,11 +46,19 @@ function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
     name: `sample_${unique}`,
     username: `user_${unique}`,
     email: "sample@example.com",
+    bio: `bio of ${unique}`,
     code: `export const sample = "${unique}"`,
     hosts: ["api.example.com"],
     statement: `create table sample_${unique} (a)`,
     statements: [`create table sample_${unique} (a)`],
+    vals: [{ name: `sample_${unique}`, versions: [{ code: "1" }] }],
+    dryRun: false,
     version: 1,
+    method: "POST",
+    path: "/sample",
+    headers: [["x-sample", "1"]],
+    // There is a text already.
+    bodyBase64: "",
     // The one scope that every token has which may create tokens at all.
     scopes: ["user:write"],
   }

@@ -1,4 +1,5 @@
 import type { RouteDefinition } from "@hamlet/contract"
+import { signIn } from "../../src/domain/sessions.ts"
 import { issueToken } from "../../src/domain/tokens.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
 import type { Privacy } from "./rules.ts"
@@ -24,10 +25,12 @@ export async function createSubject(
 ): Promise<Subject> {
   subjectCount += 1
   const unique = String(subjectCount)
-  const body = { name: `val_${unique}`, code: `export const subject = "${unique}"`, privacy }
+  const isOfWeb = /\/(?:requests|preview)$/.test(route.path)
+  const body = { name: `val_${unique}`, code: `export const subject = "${unique}"`, privacy, ...(isOfWeb ? { type: "http" } : {}) }
   const val = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
   // There must be something to take away, and something to add.
   if (route.method === "delete") expectStatus(await api.call("PUT", `/v1/vals/${val.id}/like`, { as: owner }), 204)
+  if (name === "deleteAllSessions") await addSession(api, owner, unique)
   const parts = { val_id: val.id, val_name: val.name, user_id: owner.id, username: owner.username, module: "blob" }
   const values = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }
   return { request: toSampleRequest(name, route, values, unique), read: () => readBack(api, owner, val.id, unique) }
@@ -55,6 +58,9 @@ async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition
     async token_id() {
       return (await issueToken(api.hamlet.deps, owner.id, { name: "named", scopes: ["val:read"], expiresAt: null })).token.id
     },
+    async session_id() {
+      return addSession(api, owner, unique)
+    },
     async key() {
       const key = `blobs/of ${unique}`
       expectStatus(await api.call("POST", `/v1/blob/${encodeURIComponent(key)}`, { as: owner, body: `first of ${unique}` }), 201)
@@ -69,6 +75,10 @@ async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition
   const made: Record<string, string> = {}
   for (const [param, make] of Object.entries(parts)) if (route.path.includes(`{${param}}`)) made[param] = await make()
   return made
+}
+
+async function addSession(api: TestApi, owner: TestUser, userAgent: string): Promise<string> {
+  return (await signIn(api.hamlet.deps, { token: owner.token, userAgent, replaced: undefined })).session.id
 }
 
 /** A version that imports what is not there, which can be tried again. */
@@ -88,7 +98,9 @@ async function readBack(api: TestApi, owner: TestUser, valId: string, unique: st
     `/v1/vals/${valId}/comments`,
     `/v1/vals/${valId}/runs`,
     `/v1/users/${owner.id}/vals?limit=3`,
+    "/v1/me",
     "/v1/me/tokens?limit=3",
+    "/v1/me/sessions?limit=3",
     "/v1/me/secrets?limit=100",
     `/v1/alias/user_${unique}`,
     `/v1/blob?prefix=${encodeURIComponent(`blobs/of ${unique}`)}`,

@@ -48,6 +48,7 @@ const values: Readonly<Record<string, string>> = {
   run_id: "~run.0.id~",
   comment_id: "~comment.0.id~",
   token_id: "~token.0.id~",
+  session_id: "~session.0.id~",
   name: "KEY",
   key: "a%2Fb",
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import type { Operation } from "./operations.ts"
 import { poolSize } from "./pools.ts"
-import { mark, soundBytes, soundValue } from "./sound-values.ts"
+import { mark, soundBytes, soundRequest, soundValue } from "./sound-values.ts"
 
 /** A request before the marks in it are resolved. */
 export interface Plan {
@@ -56,6 +56,9 @@ function ofOneRun({ path }: Operation, params: Readonly<Record<string, unknown>>
 }
 
 function soundBody(operation: Operation): fc.Arbitrary<PlannedBody | undefined> {
+  // One of two fields, which JSON Schema is not told, and a token that works.
+  if (operation.id === "createSession") return mark("bearer", "token").map((token) => toFields({ token }))
+  if (operation.id === "sendValRequest") return soundRequest.map(toFields)
   if (operation.isBytesBody) return soundBytes.map((bytes) => ({ kind: "bytes", bytes }))
   return operation.body === undefined ? fc.constant(undefined) : soundValue("body", operation.body).map(toFields)
 }
@@ -118,14 +121,15 @@ function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [st
         token.map((text) => `Bearer ${text}`),
       ),
       ...optional.map(sometimes),
+      ...(has("X-Hamlet-Session") ? [header("x-hamlet-session", fc.constant("1"))] : []),
     )
     .map((all) => all.filter((one) => one !== undefined))
 }
 
 /** The token of whoever may do most with what the request is about. */
 function ownToken(operation: Operation): string {
-  if (operation.path === "/v1/users") return "~admin.0.token~"
-  const about = ["run", "comment", "token"].find((kind) => operation.path.includes(`{${kind}_id}`))
+  if (operation.path === "/v1/users" || operation.path === "/v1/backup") return "~admin.0.token~"
+  const about = ["run", "comment", "token", "session"].find((kind) => operation.path.includes(`{${kind}_id}`))
   return `~${about ?? "val"}.*.token~`
 }
 

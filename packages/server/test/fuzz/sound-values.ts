@@ -26,8 +26,8 @@ function focusMark(kind: string, field = "id"): fc.Arbitrary<string> {
 
 function soundObject(schema: Schema): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => [name, soundValue(name, inner)] as const)
-  // A change of a val must change something, which JSON Schema is not told.
-  const required = schema.required ?? Object.keys(schema.properties ?? {}).filter((name) => name === "privacy")
+  // A change of a val or of a profile must change something, which JSON Schema is not told.
+  const required = schema.required ?? Object.keys(schema.properties ?? {}).filter((name) => name === "privacy" || name === "bio")
   return fc.record(Object.fromEntries(fields), { requiredKeys: [...required], noNullPrototype: true })
 }
 
@@ -53,6 +53,7 @@ const kinds: Readonly<Record<string, string>> = {
   run_id: "run",
   comment_id: "comment",
   token_id: "token",
+  session_id: "session",
 }
 
 function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
@@ -100,6 +101,31 @@ function text(min: number, max: number): fc.Arbitrary<string> {
   const long = fc.constantFrom("x", "\n", "%").map((letter) => letter.repeat(max))
   return fc.oneof({ weight: 60, arbitrary: short }, { weight: max > 1000 ? 1 : 10, arbitrary: long })
 }
+
+const headerName = fc.oneof(
+  fc.constantFrom("accept", "Host", "authorization", "Cookie", "connection", "upgrade", "content-length", "x-hamlet-depth"),
+  fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { maxLength: 20 }),
+)
+const headerValue = fc.oneof(
+  fc.constantFrom("application/json", "websocket", "16"),
+  fc.stringMatching(/^[\t\x20-\x7e]*$/, { maxLength: 30 }),
+)
+const requestPath = fc.oneof(
+  fc.constantFrom("/", "/a/b?c=d", "//x", "/%00"),
+  fc.stringMatching(/^\/[\x21\x22\x24-\x7e]*$/, { maxLength: 40 }),
+)
+const headers = fc.oneof(
+  fc.array(fc.tuple(headerName, headerValue), { maxLength: 5 }),
+  fc.dictionary(headerName, headerValue, { maxKeys: 5, noNullPrototype: true }),
+)
+const request = { path: requestPath, headers }
+
+/** A request to be sent to a val: what fits together of its fields, JSON Schema is not told. */
+export const soundRequest: fc.Arbitrary<object> = fc.oneof(
+  fc.record({ ...request, method: fc.constantFrom("GET", "HEAD", "get") }, { requiredKeys: ["path", "method"] }),
+  fc.record({ ...request, method: fc.constantFrom("POST", "QUERY", "delete"), body: text(0, 200) }, { requiredKeys: ["path", "method"] }),
+  fc.record({ ...request, method: fc.constant("PATCH"), bodyBase64: fc.base64String({ maxLength: 40 }) }),
+)
 
 /** Few enough that what is stored is found again. */
 const soundKey = fc.oneof({ weight: 4, arbitrary: fc.constantFrom("a", "a/b", "a//", "%", "😀?#") }, { weight: 1, arbitrary: text(1, 512) })

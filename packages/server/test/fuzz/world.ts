@@ -1,4 +1,5 @@
 import { scope } from "@hamlet/contract"
+import { signIn } from "../../src/domain/sessions.ts"
 import { expectStatus, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
 import { createPools, type Pools } from "./pools.ts"
 
@@ -111,6 +112,8 @@ async function addRun(api: TestApi, val: { id: string; version: number }, owner:
 async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<void> {
   const { json } = expectStatus(await api.call("GET", `/v1/users/${user.id}/vals`, { as: user }), 200)
   const { token, username } = user
+  const { session } = await signIn(api.hamlet.deps, { token, userAgent: null, replaced: undefined })
+  pools.add("session", { id: session.id, token })
   for (let count = json.data.length; count < valsMin; count += 1) {
     const name = `${username}_${count}`
     const id = await addVal(api, user, name, ["public", "unlisted", "private"][count % 3] ?? "", `export default ${count}`)
@@ -135,6 +138,7 @@ function learn(pools: Pools, tokens: ReadonlyMap<string, string>, request: Reque
   if ("comment" in json) pools.add("comment", { id: json.id, token })
   if ("username" in json) pools.add("user", { id: json.id, username: json.username })
   if ("token" in json) pools.add("otherBearer", { token: json.token })
+  if ("userAgent" in json) pools.add("session", { id: json.id, token })
   if ("scopes" in json) pools.add("token", { id: json.id, token: [...tokens.values()].includes(sent) ? sent : anybody })
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { AppError } from "../../src/domain/app-error.ts"
+import { signIn } from "../../src/domain/sessions.ts"
 import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
 
 let stage: GatewayStage
@@ -71,6 +72,7 @@ describe("a request through the gateway", () => {
     expect(await pass(`token ${stage.bob.token}`)).toBeNull()
     // Of the right form, though nobody has it.
     expect(await pass(`Bearer hamlet_${"A".repeat(49)}`)).toBeNull()
+    expect(await pass(`Bearer hamlet_session_${"A".repeat(49)}`)).toBeNull()
   })
 
   test("with a body over the limit is refused, whether it says so or not", async () => {
@@ -101,6 +103,45 @@ describe("a request through the gateway", () => {
     expect(await first.promise).toBe("first")
     await writer.close()
     expect(await (await answer).text()).toBe("all")
+  })
+})
+
+describe("the cookie of a session", () => {
+  const send = async (...lines: readonly string[]) => {
+    const head = ["GET /mirror HTTP/1.1", `Host: ada-mirror.localhost:${stage.port}`, "Connection: close", ...lines, "\r\n"]
+    expect(await stage.exchange(head.join("\r\n"))).toStartWith("HTTP/1.1 200")
+    return lastSeen().get("cookie")
+  }
+
+  test("reaches no val, wherever in the header it is", async () => {
+    expect(await send("Cookie: hamlet_session=x")).toBeNull()
+    expect(await send("Cookie: __Host-hamlet_session=x; hamlet_session=y;hamlet_session")).toBeNull()
+    expect(await send("Cookie: a=b;  hamlet_session = x;c=d;__host-Hamlet_Session=y; e")).toBe("a=b; c=d; e")
+    expect(await send("Cookie: a=b", "Cookie: hamlet_session=x", "cookie: c=d")).toBe("a=b; c=d")
+  })
+
+  test("takes no other cookie with it", async () => {
+    for (const cookie of ["a=hamlet_session; b=c", "hamlet_sessions=1; xhamlet_session=2", 'a="x;y"; a=b'])
+      expect(await send(`Cookie: ${cookie}`)).toBe(cookie)
+  })
+
+  test("is set by no val", async () => {
+    await stage.addVal("planter", () => {
+      const headers = new Headers()
+      for (const name of ["hamlet_session", "__Host-hamlet_session", "mine"])
+        headers.append("set-cookie", `${name}=x; Path=/; Domain=localhost`)
+      return new Response("x", { headers })
+    })
+    expect((await stage.visit("planter")).headers.getSetCookie()).toEqual(["mine=x; Path=/"])
+  })
+
+  test("lets nobody in at a private val", async () => {
+    const { text } = await signIn(stage.hamlet.deps, { token: stage.ada.token, userAgent: null, replaced: undefined })
+    await stage.addVal("hidden", undefined, { privacy: "private" })
+    const status = async (headers: Record<string, string>) => (await stage.visit("hidden", "/", { headers })).status
+    expect(await status({ cookie: `hamlet_session=${text}`, "x-hamlet-session": "1" })).toBe(404)
+    expect(await status({ authorization: `Bearer ${text}` })).toBe(404)
+    expect(await status({ authorization: `Bearer ${stage.ada.token}` })).toBe(200)
   })
 })
 

@@ -151,7 +151,7 @@ describeEachDatabase("hamlet serve", (open) => {
 
 describe("hamlet refuses, with one sentence, what it does not understand:", () => {
   test.each<[readonly string[], Record<string, string>, string]>([
-    [["fly"], {}, 'Cannot do "fly": the commands are serve and rotate-secret-key'],
+    [["fly"], {}, 'Cannot do "fly": the commands are serve, restore, rotate-secret-key and doctor'],
     [["serve", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
     [["rotate-secret-key", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
     [["serve"], { HAMLET_PORT: "http" }, 'Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535'],
@@ -177,6 +177,7 @@ describe("loadConfig", () => {
     HAMLET_VALS_DOMAIN: "vals.example",
     HAMLET_USER: "grace",
     HAMLET_TOKEN: "x".repeat(32),
+    HAMLET_SESSION_DAYS: "7",
     HAMLET_SECRET_KEY: `${otherKey},${otherKey}`,
     HAMLET_RATE_PER_TOKEN: "7",
     HAMLET_RATE_PER_ADDRESS: "none",
@@ -231,6 +232,7 @@ describe("loadConfig", () => {
     HAMLET_VALS_DOMAIN: "*.example",
     HAMLET_USER: "ada lovelace",
     HAMLET_TOKEN: secret,
+    HAMLET_SESSION_DAYS: "0",
     HAMLET_SECRET_KEY: secret,
     HAMLET_RATE_PER_TOKEN: "0",
     HAMLET_RATE_PER_ADDRESS: "many",

@@ -16,6 +16,7 @@ describeEachDatabase("hamlet serve", (open) => {
     expect(baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+$/)
     const [, token = ""] = await hamlet.waitFor("stdout", /\n {2}token {2,}(\S+)\n/)
     const database = stage.url === undefined ? `SQLite in ${join(stage.dataDir, "hamlet.db")}` : "PostgreSQL"
+    const [, link = ""] = await hamlet.waitFor("stdout", /\n {2}sign in {2,}(\S+)\n/)
     const [isolation = "", ...rest] = hamlet.stdout.match(/^ {2}isolation {3}.+\n(?: {14}\w.+\n)*/m) ?? []
     expect(isolation).toMatch(/bubblewrap|deno/)
     expect(rest).toEqual([])
@@ -26,6 +27,8 @@ describeEachDatabase("hamlet serve", (open) => {
         "  first user  ada",
         `  token       ${token}`,
         "              (shown only now: keep it)",
+        `  sign in     ${link}`,
+        "              (works once, within an hour)",
         `  docs        ${baseUrl}/docs`,
         "",
       ].join("\n"),
@@ -34,9 +37,11 @@ describeEachDatabase("hamlet serve", (open) => {
     expect(await client.getMe()).toMatchObject({ username: "ada", links: { self: expect.stringContaining(`${baseUrl}/v1/users/`) } })
     expect((await client.createToken({ name: "everything", scopes: ["admin"] })).scopes).toEqual(["admin"])
     expect(await client.getDocs()).toStartWith("<!doctype html>")
+    expect(await signInBy(baseUrl, link)).toEqual([200, "ada"])
+    expect(await signInBy(baseUrl, link)).toEqual([401, undefined])
   })
 
-  test("prints nothing secret at its second start, and the first user and token stay", async () => {
+  test("prints no token at its second start, and the first user and token stay", async () => {
     await using stage = await openStage(open)
     const first = stage.start()
     await first.listening()
@@ -64,8 +69,23 @@ describeEachDatabase("hamlet serve", (open) => {
       expect(stdout).not.toContain("token")
     }
     // A token that is there already is not added again.
-    expect(await count(stage, "tokens")).toBe(1)
+    expect(await countTokens(stage)).toBe(1)
   })
+})
+
+test("hamlet serve prints a link to sign in at each start where it serves this machine alone, and elsewhere at the first", async () => {
+  await using stage = await openStage()
+  const linkAt = async (env: Record<string, string>) => {
+    const hamlet = stage.start(["serve"], { HAMLET_TOKEN: chosenToken, ...env })
+    await hamlet.listening()
+    hamlet.signal("SIGTERM")
+    return /sign in {2,}(\S+)#code=hamlet_link_\w+\n/.exec((await hamlet.ended()).stdout)?.[1]
+  }
+  const behindProxy = { HAMLET_BASE_URL: "https://hamlet.example" }
+  expect(await linkAt(behindProxy)).toBe("https://hamlet.example/sign-in")
+  expect(await linkAt(behindProxy)).toBeUndefined()
+  expect(await linkAt({ HAMLET_HOST: "0.0.0.0", HAMLET_ISOLATION: "deno" })).toBeUndefined()
+  expect(await linkAt({})).toMatch(/^http:\/\/localhost:\d+\/sign-in$/)
 })
 
 test("hamlet serve reads flags that mirror the environment and win over it", async () => {
@@ -111,9 +131,21 @@ async function usernames(stage: Stage): Promise<readonly string[]> {
   return rows.map((row) => row.username)
 }
 
-async function count(stage: Stage, table: "tokens"): Promise<number> {
+/** Signs in by a printed link, as a page of the server does, and gives the status and who it is then. */
+async function signInBy(baseUrl: string, link: string): Promise<readonly [number, string | undefined]> {
+  const headers = { "x-hamlet-session": "1" }
+  const [address, code] = link.split("#code=")
+  expect(address).toBe(`${baseUrl}/sign-in`)
+  const answer = await fetch(`${baseUrl}/v1/sessions`, { method: "POST", headers, body: JSON.stringify({ code }) })
+  const cookie = answer.headers.get("set-cookie")?.split(";")[0]
+  if (cookie === undefined) return [answer.status, undefined]
+  const me = (await (await fetch(`${baseUrl}/v1/me`, { headers: { ...headers, cookie } })).json()) as { username: string }
+  return [answer.status, me.username]
+}
+
+async function countTokens(stage: Stage): Promise<number> {
   const db = await stage.connect()
-  const [row] = await db.read<{ count: number | string }>({ text: `select count(*) as count from ${table}`, values: [] })
+  const [row] = await db.read<{ count: number | string }>(sql`select count(*) as count from tokens where kind = 'token'`)
   await db.stop()
   return Number(row?.count)
 }

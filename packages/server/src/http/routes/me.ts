@@ -1,10 +1,13 @@
+import { listMyRuns } from "../../domain/runs.ts"
 import { getUsage } from "../../domain/usage.ts"
-import { getMe } from "../../domain/users.ts"
+import { getMe, updateMe } from "../../domain/users.ts"
+import { listValStates } from "../../domain/vals.ts"
 import { json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { page } from "../pages.ts"
-import { toCommentView, toProfileView, toReferenceView, toRunView, toUsageView, toValView } from "../views.ts"
+import { withEtag } from "../preconditions.ts"
+import { toCommentView, toProfileView, toReferenceView, toRunView, toUsageView, toValStatesView, toValView } from "../views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** What belongs to the caller. */
@@ -12,9 +15,16 @@ export function meHandlers(deps: HttpDeps) {
   const { links } = deps
   return {
     getMe: async ({ caller }) => json(200, toProfileView(await getMe(deps, caller), links)),
+    updateMe: async ({ caller, body }) => json(200, toProfileView(await updateMe(deps, caller, body), links)),
     getMyUsage: async ({ caller }) => json(200, toUsageView(await getUsage(deps, caller))),
+    listMyValStates: async ({ caller }) => {
+      const states = toValStatesView(await listValStates(deps, caller))
+      return withEtag(json(200, states), states.data.length)
+    },
     listMyRuns: async ({ caller, query, request }) =>
-      page(links, request, query, await deps.runs.listOfAccount(caller.userId, toRunFilter(query), query), toRunView),
+      page(links, request, query, await listMyRuns(deps, caller, query.val_id, toRunFilter(query), query), toRunView),
+    listMyVals: async ({ caller, query, request }) =>
+      page(links, request, query, await deps.ownVals.list(caller.userId, query, query), toValView),
     listMyLikes: async ({ caller, query, request }) => page(links, request, query, await deps.likes.list(caller.userId, query), toValView),
     listMyComments: async ({ caller, query, request }) => {
       const period = { since: query.since, until: query.until }

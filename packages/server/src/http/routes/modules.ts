@@ -28,7 +28,11 @@ export function moduleHandlers(deps: HttpDeps) {
       const val = await getPinned(deps, caller, params.username, name, pinned)
       const isBrowser = isFromBrowser(request)
       const body = isBrowser ? await deps.toJavaScript(val.code, val.ownerId) : val.code
-      const headers = { ...moduleHeaders, vary: "authorization, user-agent", "cache-control": toCacheControl(val, pinned !== undefined) }
+      const headers = {
+        ...moduleHeaders,
+        vary: "authorization, accept, user-agent",
+        "cache-control": toCacheControl(val, pinned !== undefined),
+      }
       return withEtag(content(isBrowser ? javascriptType : tsxType, body, headers), val.version)
     },
     getStandardModule: async ({ params, request }) => {
@@ -39,13 +43,15 @@ export function moduleHandlers(deps: HttpDeps) {
       const code = deps.standardModules[name]
       const body = isBrowser ? await deps.toJavaScript(code, "the standard library") : code
       // It may be another one when the server is.
-      const headers = { ...moduleHeaders, vary: "user-agent", "cache-control": "public, no-cache" }
+      const headers = { ...moduleHeaders, vary: "accept, user-agent", "cache-control": "public, no-cache" }
       return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), 1)
     },
   } satisfies Partial<Handlers>
 }
 
 function isFromBrowser(request: Request): boolean {
+  // The editor of the web app reads types from the code as it was written, and a browser does not let it say that it is something else.
+  if (/\btext\/(tsx|typescript)\b/.test(request.headers.get("accept") ?? "")) return false
   return (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
 }
 

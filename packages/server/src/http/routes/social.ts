@@ -1,5 +1,5 @@
 import { addComment, deleteComment, listComments } from "../../domain/comments.ts"
-import { likeVal, unlikeVal } from "../../domain/likes.ts"
+import { isLiked, likeVal, unlikeVal } from "../../domain/likes.ts"
 import { listDependencies, listReferences } from "../../domain/references.ts"
 import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
@@ -11,6 +11,7 @@ import { toCommentView, toReferenceView } from "../views.ts"
 export function socialHandlers(deps: HttpDeps) {
   const { links } = deps
   return {
+    getLike: async ({ caller, params }) => json(200, { liked: await isLiked(deps, caller, params.val_id) }),
     likeVal: async ({ caller, params }) => {
       await likeVal(deps, caller, params.val_id)
       return noContent()

@@ -1,9 +1,11 @@
+import { importVals } from "../../domain/import-vals.ts"
 import { listValRuns } from "../../domain/runs.ts"
 import { createVal, deleteVal, getVal, saveVal, updateVal } from "../../domain/vals.ts"
 import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { page } from "../pages.ts"
+import { toSentVal } from "../sent-val.ts"
 import { createValAnswer } from "../val-answer.ts"
 import { toRunView, toValView } from "../views.ts"
 import { toRunFilter } from "./runs.ts"
@@ -16,6 +18,10 @@ export function valHandlers(deps: HttpDeps) {
     listVals: async ({ caller, query, request }) => {
       const filter = { ownerId: query.userId, privacy: query.privacy }
       return page(links, request, query, await deps.vals.list(caller?.userId, filter, query), toValView)
+    },
+    importVals: async ({ caller, body }) => {
+      const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }
+      return json(200, { results: await importVals(deps, caller, body.vals.map(toSentVal), options) })
     },
     searchVals: async ({ caller, query, request }) =>
       page(links, request, query, await deps.vals.search(caller?.userId, query.query, query), toValView),

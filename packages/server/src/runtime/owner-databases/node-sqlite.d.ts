@@ -46,6 +46,9 @@ declare module "node:sqlite" {
     close(): void
   }
 
+  /** Copies a database into a file, so many pages at a time. */
+  export function backup(source: DatabaseSync, path: string, options?: { readonly rate?: number }): Promise<number>
+
   /** What an authorizer is asked about, and what it answers. */
   export const constants: {
     readonly SQLITE_ALTER_TABLE: number

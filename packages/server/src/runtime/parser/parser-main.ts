@@ -5,6 +5,7 @@ import { scanImports } from "./scan-imports.ts"
 import { toJavaScript } from "./to-javascript.ts"
 
 function answer(request: ParseRequest): ParseAnswer {
+  if (request.task === "scan_many_imports") return { kind: "many_imports", specifiers: request.codes.map(scanImports) }
   if (request.task === "to_javascript") return toJavaScript(request.code)
   return { kind: "imports", specifiers: scanImports(request.code) }
 }

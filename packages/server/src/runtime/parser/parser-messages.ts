@@ -2,14 +2,15 @@
 export type ParseTask = "scan_imports" | "to_javascript"
 
 /** What the server sends to a parser process, one at a time. */
-export interface ParseRequest {
-  readonly task: ParseTask
-  readonly code: string
-}
+export type ParseRequest =
+  | { readonly task: ParseTask; readonly code: string }
+  /** Many small pieces at once: each by itself takes longer on its way than in the parser. */
+  | { readonly task: "scan_many_imports"; readonly codes: readonly string[] }
 
 /** What a parser process sends back. */
 export type ParseAnswer =
   | { readonly kind: "imports"; readonly specifiers: readonly string[] }
+  | { readonly kind: "many_imports"; readonly specifiers: readonly (readonly string[])[] }
   | { readonly kind: "javascript"; readonly code: string }
   | { readonly kind: "refused"; readonly message: string }
 

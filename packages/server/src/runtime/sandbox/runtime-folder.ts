@@ -35,13 +35,13 @@ export class RuntimeFolder {
     this.name = `${basename(parent)}-${basename(path)}`
   }
 
-  /** Makes the folder, and removes what dead servers of this user have left, of whatever data folder. */
-  static async create(dataDir: string, endMsMax: number): Promise<RuntimeFolder> {
+  /** Makes the folder, and removes what dead servers of this user have left, of whatever data folder, unless it `sweeps` nothing. */
+  static async create(dataDir: string, endMsMax: number, sweeps = true): Promise<RuntimeFolder> {
     const parentName = toParentName(dataDir)
     const temporary = chooseTemporaryFolder(parentName)
     const parent = join(temporary, parentName)
     const folder = new RuntimeFolder(parent, createOwn(parent))
-    await Promise.all(listParents(temporary).map((path) => sweepServers(path, endMsMax)))
+    if (sweeps) await Promise.all(listParents(temporary).map((path) => sweepServers(path, endMsMax)))
     return folder
   }
 

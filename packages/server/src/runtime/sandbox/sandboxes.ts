@@ -31,6 +31,8 @@ export interface SandboxOptions {
   readonly openDoor?: ((path: string) => Door) | undefined
   /** False to do without control groups even where there are some: how it is on other machines can then be tried here. */
   readonly usesCgroups?: boolean
+  /** False for whoever only looks: what a dead server has left stays where it is. */
+  readonly sweeps?: boolean
 }
 
 /** What stands between vals and this machine. */
@@ -66,7 +68,7 @@ export class Sandboxes {
 
   /** Prepares the machine: sweeps what a killed server left, bundles the guest, and tries which isolation works. */
   static async create(options: SandboxOptions, onError: OnError): Promise<Sandboxes> {
-    const folder = await RuntimeFolder.create(options.dataDir, options.limits.endMsMax)
+    const folder = await RuntimeFolder.create(options.dataDir, options.limits.endMsMax, options.sweeps ?? true)
     const cgroups = new Cgroups(folder.name, options.limits, (path) => folder.noteGroup(path), options.usesCgroups ?? true)
     try {
       return await choose(options, folder, cgroups, onError, (...parts) => new Sandboxes(...parts))

@@ -193,7 +193,12 @@ create table tokens (
   expires_at bigint,
   last_used_at bigint,
   node_id uuid,
+  kind text collate "C" not null default 'token'::text,
+  parent_id uuid,
+  user_agent text collate "C",
   constraint tokens_hash_key UNIQUE (hash),
+  constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'session'::text, 'link'::text]))),
+  constraint tokens_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES tokens(id) ON DELETE CASCADE,
   constraint tokens_pkey PRIMARY KEY (id),
   constraint tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
@@ -304,7 +309,9 @@ CREATE INDEX secrets_by_user ON secrets USING btree (user_id, created_at DESC, n
 
 CREATE INDEX tokens_by_node ON tokens USING btree (node_id) WHERE (node_id IS NOT NULL);
 
-CREATE INDEX tokens_by_user ON tokens USING btree (user_id, created_at DESC, id DESC);
+CREATE INDEX tokens_by_parent ON tokens USING btree (parent_id);
+
+CREATE INDEX tokens_by_user ON tokens USING btree (user_id, kind, created_at DESC, id DESC);
 
 CREATE INDEX vals_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC);
 

@@ -224,12 +224,17 @@ CREATE TABLE tokens (
   created_at integer not null,
   expires_at integer,
   last_used_at integer,
-  node_id text
+  node_id text,
+  kind text not null default 'token' check (kind in ('token', 'session', 'link')),
+  parent_id text references tokens on delete cascade,
+  user_agent text
 ) strict;
 
 CREATE INDEX tokens_by_node on tokens (node_id) where node_id is not null;
 
-CREATE INDEX tokens_by_user on tokens (user_id, created_at desc, id desc);
+CREATE INDEX tokens_by_parent on tokens (parent_id);
+
+CREATE INDEX tokens_by_user on tokens (user_id, kind, created_at desc, id desc);
 
 CREATE TABLE users (
   id text primary key,

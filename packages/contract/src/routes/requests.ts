@@ -1,0 +1,32 @@
+import { params, sendValRequestBody } from "../inputs.ts"
+import { preview, valResponse } from "../records.ts"
+import { route } from "../route.ts"
+
+/** Looking at vals that answer on web addresses of their own. */
+export const requestRoutes = {
+  sendValRequest: route({
+    method: "post",
+    path: "/v1/vals/{val_id}/requests",
+    tag: "Runs",
+    summary: "Send a request to the val's web address, as the caller; the answer tells what came back",
+    auth: "required",
+    scope: "run:write",
+    valAccess: "see",
+    params: params.val,
+    body: sendValRequestBody,
+    answers: { 200: valResponse },
+    errors: ["not_http", "call_too_deep"],
+  }),
+  createPreview: route({
+    method: "post",
+    path: "/v1/vals/{val_id}/preview",
+    tag: "Vals",
+    summary: "An address at which a browser can look at the val without a token; for a private one it ends after an hour",
+    auth: "required",
+    scope: "val:read",
+    valAccess: "see",
+    params: params.val,
+    answers: { 200: preview },
+    errors: ["not_http"],
+  }),
+}

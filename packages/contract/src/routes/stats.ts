@@ -1,0 +1,39 @@
+import { params } from "../inputs.ts"
+import { route } from "../route.ts"
+import { activity, activityQuery, stats, statsQuery } from "../stats.ts"
+
+/** Runs, counted. */
+export const statRoutes = {
+  getMyStats: route({
+    method: "get",
+    path: "/v1/me/stats",
+    tag: "Me",
+    summary: "Runs, errors and durations over time, of the runs on the caller's account",
+    auth: "required",
+    scope: "run:read",
+    query: statsQuery,
+    answers: { 200: stats },
+  }),
+  listMyActivity: route({
+    method: "get",
+    path: "/v1/me/activity",
+    tag: "Me",
+    summary: "Runs of each of the caller's vals over the last hours, as far as they are on the caller's account",
+    auth: "required",
+    scope: "run:read",
+    query: activityQuery,
+    answers: { 200: activity },
+  }),
+  getValStats: route({
+    method: "get",
+    path: "/v1/vals/{val_id}/stats",
+    tag: "Vals",
+    summary: "Runs, errors and durations of a val over time: all runs for its owner, for anybody else their own",
+    auth: "required",
+    scope: "run:read",
+    valAccess: "see",
+    params: params.val,
+    query: statsQuery,
+    answers: { 200: stats },
+  }),
+}

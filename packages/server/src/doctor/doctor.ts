@@ -1,0 +1,85 @@
+import { type Config, ConfigError, loadConfig } from "../config.ts"
+import { checkCgroups } from "./check-cgroups.ts"
+import { checkDataFolder } from "./check-data-folder.ts"
+import { checkDatabase } from "./check-database.ts"
+import { checkIsolation } from "./check-isolation.ts"
+import { checkClock, checkMemory, checkOpenFiles } from "./check-machine.ts"
+import { checkNames } from "./check-names.ts"
+import { checkPort } from "./check-port.ts"
+import { checkPrograms } from "./check-programs.ts"
+import { checkSettings } from "./check-settings.ts"
+import { type Finding, failure, type Status, toReason, worse } from "./finding.ts"
+import { doctorLimits } from "./limits.ts"
+
+/** One look at one thing. It changes nothing, and may be taken while a server runs. */
+interface Check {
+  readonly name: string
+  run(config: Config): Promise<readonly Finding[]> | readonly Finding[]
+}
+
+const checks: readonly Check[] = [
+  { name: "programs", run: checkPrograms },
+  { name: "isolation", run: checkIsolation },
+  { name: "cgroups", run: checkCgroups },
+  { name: "data folder", run: checkDataFolder },
+  { name: "database", run: checkDatabase },
+  { name: "clock", run: checkClock },
+  { name: "port", run: checkPort },
+  { name: "names", run: checkNames },
+  { name: "open files", run: checkOpenFiles },
+  { name: "memory", run: checkMemory },
+]
+
+/** Looks at everything that a server with these settings needs, one after the other, and tells of each as it is found; gives the worst. */
+export async function examine(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: readonly string[],
+  report: (finding: Finding) => void,
+  interruption: AbortSignal,
+): Promise<Status> {
+  let worst: Status = "ok"
+  const tell = (finding: Finding) => {
+    worst = worse(worst, finding.status)
+    report(finding)
+  }
+  const config = loadSettings(env, flags, tell)
+  // Nothing else can be known about a server whose settings cannot be read.
+  if (!config) return worst
+  for (const check of checks) {
+    if (interruption.aborted) break
+    for (const finding of await look(check, config)) tell(finding)
+  }
+  return worst
+}
+
+function loadSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: readonly string[],
+  tell: (finding: Finding) => void,
+): Config | undefined {
+  try {
+    const config = loadConfig(env, flags)
+    tell(checkSettings(env))
+    return config
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    tell(failure("settings", error.message, "docs/configuration.md says what each setting may be"))
+    return undefined
+  }
+}
+
+/** Whatever goes wrong in a check is what it has found; one that does not come back is not waited for. */
+async function look(check: Check, config: Config): Promise<readonly Finding[]> {
+  let timer: NodeJS.Timeout | undefined
+  const patience = new Promise<readonly Finding[]>((resolve) => {
+    const found = `no answer after ${doctorLimits.checkMsMax / 1000} s`
+    timer = setTimeout(() => resolve([failure(check.name, found, "look for what is stuck, and try again")]), doctorLimits.checkMsMax)
+  })
+  try {
+    return await Promise.race([check.run(config), patience])
+  } catch (error) {
+    return [failure(check.name, `it could not be looked at: ${toReason(error)}`, "mend what the sentence says, and try again")]
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,72 @@
+import { openPostgres } from "../storage/postgres.ts"
+import { sql } from "../storage/sql.ts"
+import type { DatabaseView, Sighting } from "./database-view.ts"
+import { type Finding, failure, fine, toReason, toSize, warning } from "./finding.ts"
+import { doctorLimits as limits } from "./limits.ts"
+
+const check = "database"
+
+/** Looks at a PostgreSQL database over connections that read. */
+export async function lookAtPostgres(url: string, connectionsMax: number): Promise<Sighting> {
+  try {
+    const db = await openPostgres(url, { connectionsMax: 2, attemptsMax: 1 })
+    const view: DatabaseView = {
+      read: db.read,
+      hasTable: async (name) =>
+        (await db.read<{ found: string | null }>(sql`select to_regclass(${name})::text as found`))[0]?.found != null,
+      nowMs: async () =>
+        Number((await db.read<{ ms: number }>(sql`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`))[0]?.ms),
+      stop: () => db.stop(),
+    }
+    try {
+      return { finding: await judge(view, connectionsMax), view }
+    } catch (error) {
+      await view.stop()
+      throw error
+    }
+  } catch (error) {
+    const mend = "check HAMLET_DATABASE_URL, and that PostgreSQL 14 or newer runs there and lets this user in"
+    return { finding: failure(check, toReason(error), mend), view: undefined }
+  }
+}
+
+interface Facts {
+  readonly version: string
+  readonly bytes: number
+  readonly connections_max: number
+  readonly connections_used: number
+  readonly can_create: boolean
+}
+
+async function judge(view: DatabaseView, connectionsMax: number): Promise<Finding> {
+  const [facts] = await view.read<Facts>(sql`
+    select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes,
+      current_setting('max_connections')::integer as connections_max,
+      (select count(*) from pg_stat_activity where backend_type = 'client backend')::integer as connections_used,
+      has_schema_privilege(current_schema(), 'create') as can_create`)
+  const latencyMs = await measureLatency(view)
+  if (!facts) return failure(check, "PostgreSQL answers with nothing", "restart it")
+  const { version, bytes, connections_max: most, connections_used: used } = facts
+  const found = `PostgreSQL ${version}, ${toSize(bytes)}, answers in ${latencyMs.toFixed(1)} ms, ${used} of ${most} connections in use`
+  if (!facts.can_create)
+    return failure(check, `${found}; this user may not create tables`, "grant create on its schema, or make the user the database's owner")
+  if (used + connectionsMax > most)
+    return warning(
+      check,
+      `${found}, and a server takes ${connectionsMax}`,
+      "raise max_connections, or lower HAMLET_DATABASE_CONNECTIONS_MAX",
+    )
+  if (latencyMs > limits.latencyMsMax) return warning(check, found, "put the database nearer to the server")
+  return fine(check, found)
+}
+
+/** The middle one of a few. */
+async function measureLatency(view: DatabaseView): Promise<number> {
+  const samples: number[] = []
+  for (let sample = 0; sample < limits.latencySamples; sample++) {
+    const startMs = performance.now()
+    await view.read(sql`select 1`)
+    samples.push(performance.now() - startMs)
+  }
+  return samples.sort((one, other) => one - other)[Math.floor(samples.length / 2)] ?? 0
+}

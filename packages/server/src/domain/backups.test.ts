@@ -1,0 +1,76 @@
+import { describe, expect, test } from "bun:test"
+import { type BackupSource, Backups } from "./backups.ts"
+
+/** Pieces without end; says how many were made, and whether it was let go. */
+function endless() {
+  const seen = { made: 0, isLetGo: false }
+  const source: BackupSource = {
+    async *read() {
+      try {
+        for (;;) {
+          seen.made += 1
+          yield new Uint8Array([seen.made])
+        }
+      } finally {
+        seen.isLetGo = true
+      }
+    },
+  }
+  return { source, seen }
+}
+
+describe("Backups", () => {
+  test("open refuses a second one until the first has ended", async () => {
+    const { source } = endless()
+    const backups = new Backups(source)
+    const first = await backups.open()
+    const refusal = await backups.open().catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ code: "backup_running" })
+    await first.stop()
+    await (await backups.open()).stop()
+  })
+
+  test("open makes the first piece and no more than are taken", async () => {
+    const { source, seen } = endless()
+    const backup = await new Backups(source).open()
+    expect(seen.made).toBe(1)
+    expect([await backup.read(), await backup.read()]).toEqual([new Uint8Array([1]), new Uint8Array([2])])
+    expect(seen.made).toBe(2)
+    await backup.stop()
+    expect(seen.isLetGo).toBe(true)
+  })
+
+  test("open tells what makes a backup impossible, and is free again", async () => {
+    let isBroken = true
+    const backups = new Backups({
+      // biome-ignore lint/correctness/useYield: it fails before it has anything
+      async *read() {
+        if (isBroken) throw new Error("no")
+      },
+    })
+    expect(await backups.open().catch((error: Error) => error.message)).toBe("no")
+    isBroken = false
+    expect(await (await backups.open()).read()).toBeUndefined()
+  })
+
+  for (const limit of ["idleMsMax", "wholeMsMax"] as const) {
+    test(`cuts off whoever exceeds ${limit}`, async () => {
+      const { source, seen } = endless()
+      const backups = new Backups(source, { [limit]: 5 })
+      const backup = await backups.open()
+      while (!seen.isLetGo) await Bun.sleep(1)
+      expect(await backup.read().catch((error: Error) => error.message)).toStartWith("Cannot go on with the backup: ")
+      await (await backups.open()).stop()
+    })
+  }
+
+  test("stop cuts off whoever is taking one, and refuses others", async () => {
+    const { source, seen } = endless()
+    const backups = new Backups(source)
+    const backup = await backups.open()
+    await backups.stop()
+    expect(seen.isLetGo).toBe(true)
+    expect(await backup.read().catch((error: Error) => error.message)).toBe("Cannot go on with the backup: the server is about to end")
+    expect(await backups.open().catch((error: unknown) => error)).toMatchObject({ code: "database_unavailable" })
+  })
+})

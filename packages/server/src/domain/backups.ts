@@ -1,0 +1,113 @@
+import { AppError } from "./app-error.ts"
+
+/** Where backups come from. */
+export interface BackupSource {
+  /** The bytes of a backup of the moment at which the first is asked for. After the signal nobody waits for it any longer. */
+  read(signal: AbortSignal): AsyncGenerator<Uint8Array, void>
+}
+
+/** What a backup may cost. */
+export interface BackupLimits {
+  /** Backups at the same time: each keeps the database from clearing away what is old, and a processor busy. */
+  readonly atOnceMax: number
+  /** How long somebody may take nothing of what is there. */
+  readonly idleMsMax: number
+  /** How long a backup may take as a whole. */
+  readonly wholeMsMax: number
+}
+
+const defaults: BackupLimits = { atOnceMax: 1, idleMsMax: 60_000, wholeMsMax: 21_600_000 }
+
+/** What backups need. */
+export interface BackupDeps {
+  readonly backups: Backups
+}
+
+/** The backups that are under way. */
+export class Backups {
+  readonly #source: BackupSource
+  readonly #limits: BackupLimits
+  readonly #running = new Set<RunningBackup>()
+  #isStopped = false
+
+  constructor(source: BackupSource, limits: Partial<BackupLimits> = {}) {
+    this.#source = source
+    this.#limits = { ...defaults, ...limits }
+  }
+
+  /** A backup of this moment, of which the beginning is there already: what makes one impossible is told before it begins. */
+  async open(): Promise<RunningBackup> {
+    if (this.#isStopped) throw new AppError("database_unavailable", "Cannot back up: the server is about to end")
+    const { atOnceMax } = this.#limits
+    if (this.#running.size >= atOnceMax)
+      throw new AppError("backup_running", `Cannot back up now: there may be ${atOnceMax} at a time, and so many are under way`)
+    const backup: RunningBackup = new RunningBackup(this.#source, this.#limits, () => this.#running.delete(backup))
+    this.#running.add(backup)
+    await backup.begin()
+    return backup
+  }
+
+  /** Cuts off whoever is taking one. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.all([...this.#running].map((backup) => backup.stop("the server is about to end")))
+  }
+}
+
+/** A backup that somebody is taking, as fast or slowly as they want to, within limits. */
+export class RunningBackup {
+  readonly #pieces: AsyncGenerator<Uint8Array, void>
+  readonly #leaving = new AbortController()
+  readonly #idleMsMax: number
+  readonly #onEnd: () => void
+  readonly #whole: Timer
+  #first: IteratorResult<Uint8Array, void> | undefined
+  #idle: Timer | undefined
+  #problem: string | undefined
+
+  constructor(source: BackupSource, { idleMsMax, wholeMsMax }: BackupLimits, onEnd: () => void) {
+    this.#pieces = source.read(this.#leaving.signal)
+    this.#idleMsMax = idleMsMax
+    this.#onEnd = onEnd
+    this.#whole = setTimeout(() => void this.stop(`it takes longer than ${wholeMsMax / 1000} s`), wholeMsMax)
+  }
+
+  async begin(): Promise<void> {
+    this.#first = await this.#next()
+    this.#waitForTaker()
+  }
+
+  /** The next bytes, or undefined when there are no more. Throws when the backup was cut off: what came so far then has no end. */
+  async read(): Promise<Uint8Array | undefined> {
+    clearTimeout(this.#idle)
+    const { done, value } = this.#first ?? (await this.#next())
+    this.#first = undefined
+    if (this.#problem !== undefined) throw new Error(`Cannot go on with the backup: ${this.#problem}`)
+    if (!done) this.#waitForTaker()
+    else await this.stop("it has ended")
+    return done ? undefined : value
+  }
+
+  /** Lets go of the database, whether all of it was taken or not. */
+  async stop(problem = "nobody takes it any longer"): Promise<void> {
+    this.#problem ??= problem
+    this.#leaving.abort()
+    clearTimeout(this.#idle)
+    clearTimeout(this.#whole)
+    await this.#pieces.return()
+    this.#onEnd()
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array, void>> {
+    try {
+      return await this.#pieces.next()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+  }
+
+  #waitForTaker(): void {
+    this.#idle = setTimeout(() => void this.stop(`nobody has taken any of it for ${this.#idleMsMax / 1000} s`), this.#idleMsMax)
+  }
+}

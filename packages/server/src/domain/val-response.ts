@@ -1,0 +1,82 @@
+/** What came back from a val, as far as it was read. */
+export interface ValResponse {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string
+  /** The body is base64, since it is no text in UTF-8. */
+  readonly isBase64: boolean
+  /** There was more of it, or would have been. */
+  readonly isTruncated: boolean
+  readonly durationMs: number
+  /** Null when it did not come to a run. */
+  readonly runId: string | null
+}
+
+/** Reads an answer to its end, or until it is too large or takes too long: the rest is cancelled, as by a client who has seen enough. */
+export async function readResponse(response: Response, bytesMax: number, msMax: number): Promise<Omit<ValResponse, "durationMs">> {
+  const { status, headers } = response
+  const { bytes, isTruncated } = response.body
+    ? await readUpTo(response.body, bytesMax, msMax)
+    : { bytes: Buffer.alloc(0), isTruncated: false }
+  const text = bytes.length === 0 ? "" : isText(headers) ? decode(bytes, isTruncated) : undefined
+  return {
+    status,
+    headers: [...headers],
+    body: text ?? bytes.toString("base64"),
+    isBase64: text === undefined,
+    isTruncated,
+    runId: headers.get("x-run-id"),
+  }
+}
+
+async function readUpTo(body: ReadableStream<Uint8Array>, bytesMax: number, msMax: number) {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  let isTruncated = false
+  const cut = () => {
+    isTruncated = true
+    reader.cancel().catch(() => {})
+  }
+  const timer = setTimeout(cut, msMax)
+  try {
+    while (!isTruncated) {
+      const { done, value } = await reader.read()
+      if (done) break
+      const room = bytesMax - bytes
+      chunks.push(value.length > room ? value.subarray(0, room) : value)
+      bytes += Math.min(value.length, room)
+      if (value.length > room) cut()
+    }
+  } catch {
+    // The val broke its answer off: its run says why, and what came of it is all there is.
+    isTruncated = true
+  } finally {
+    clearTimeout(timer)
+  }
+  return { bytes: Buffer.concat(chunks), isTruncated }
+}
+
+const textTypes =
+  /^(?:text\/.*|application\/(?:json|javascript|ecmascript|xml|x-www-form-urlencoded|graphql|yaml|toml|x-ndjson|ndjson)|.*\+(?:json|xml|yaml))$/
+
+/** Whether the headers say that the body is a text which may be in UTF-8. What is compressed is none. */
+function isText(headers: Headers): boolean {
+  const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";")
+  const charset = parameters
+    .find((parameter) => parameter.trim().startsWith("charset="))
+    ?.trim()
+    .slice("charset=".length)
+  const isUtf8 = charset === undefined || /^"?(?:utf-?8|us-ascii)"?$/.test(charset)
+  const encoding = headers.get("content-encoding") ?? "identity"
+  return textTypes.test(type.trim()) && isUtf8 && encoding.trim().toLowerCase() === "identity"
+}
+
+/** Undefined when it is not UTF-8. Where the end is missing, half a character at the end is not wrong. */
+function decode(bytes: Uint8Array, isTruncated: boolean): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isTruncated })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,30 @@
+import { STATUS_CODES } from "node:http"
+import { toHeaderPairs } from "@hamlet/contract"
+import { createPreview } from "../../domain/preview-pass.ts"
+import { sendValRequest } from "../../domain/val-requests.ts"
+import type { ValResponse } from "../../domain/val-response.ts"
+import { json } from "../answer.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+
+/** Looking at vals that answer on web addresses of their own. */
+export function requestHandlers(deps: HttpDeps) {
+  return {
+    sendValRequest: async ({ caller, params, body, request, address }) => {
+      const { method, path, headers = [], body: text = "", bodyBase64 = "" } = body
+      const bytes = bodyBase64 === "" ? Buffer.from(text) : Buffer.from(bodyBase64, "base64")
+      const sender = { caller, address, signal: request.signal }
+      const sent = { method, path, headers: toHeaderPairs(headers), body: bytes }
+      return json(200, toResponseView(await sendValRequest(deps, sender, params.val_id, sent)))
+    },
+    createPreview: async ({ caller, params }) => {
+      const { url, expiresAt } = await createPreview(deps, caller, params.val_id)
+      // Whoever keeps the answer keeps the key to a private val.
+      return json(200, { url, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() }, { "cache-control": "no-store" })
+    },
+  } satisfies Partial<Handlers>
+}
+
+function toResponseView({ status, headers, body, isBase64, isTruncated, durationMs, runId }: ValResponse) {
+  return { status, statusText: STATUS_CODES[status] ?? "", headers, body, isBase64, isTruncated, durationMs, runId }
+}

@@ -1,0 +1,35 @@
+import { createSignInLink, endSession, signIn } from "../../domain/sessions.ts"
+import { json, noContent } from "../answer.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+import { page } from "../pages.ts"
+import { toSessionView, toSignInLinkView } from "../session-views.ts"
+
+/** Browsers that are signed in. */
+export function sessionHandlers(deps: HttpDeps) {
+  const { links, sessionCookie } = deps
+  const signedOut = { ...noContent(), headers: { "set-cookie": sessionCookie.clear } }
+  return {
+    createSession: async ({ body, request }) => {
+      const replaced = sessionCookie.read(request)
+      const { session, text } = await signIn(deps, { ...body, userAgent: request.headers.get("user-agent"), replaced })
+      return json(200, toSessionView(session, session.id), { "set-cookie": sessionCookie.set(text, session.expiresAt - session.createdAt) })
+    },
+    listSessions: async ({ caller, query, request }) =>
+      page(links, request, query, await deps.sessions.list(caller.userId, deps.now(), query), (it) => toSessionView(it, caller.tokenId)),
+    deleteSession: async ({ caller, params }) => {
+      await endSession(deps, caller, params.session_id)
+      return params.session_id === caller.tokenId ? signedOut : noContent()
+    },
+    deleteAllSessions: async ({ caller }) => {
+      await deps.sessions.removeAll(caller.userId)
+      return signedOut
+    },
+    signOut: async ({ caller }) => {
+      // Finds nothing where the caller is a token.
+      await deps.sessions.remove(caller.userId, caller.tokenId)
+      return signedOut
+    },
+    createSignInLink: async ({ caller }) => json(200, toSignInLinkView(await createSignInLink(deps, caller), links)),
+  } satisfies Partial<Handlers>
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto"
+import { AppError } from "../domain/app-error.ts"
+import { type Answer, content } from "./answer.ts"
+import type { HttpDeps, WebFile } from "./deps.ts"
+
+const assetsPath = "/assets/"
+const nonceBytes = 16
+
+/** The first part of the paths that the app shows something at. */
+const pages: ReadonlySet<string> = new Set(["account", "embed", "new", "runs", "search", "sign-in", "u"])
+
+/** Whether the web app answers at a path. What it shows there is decided in the browser. */
+export function isOfWebApp(path: string): boolean {
+  return path === "/" || path.startsWith(assetsPath) || pages.has(path.split("/", 2)[1] ?? "")
+}
+
+/** A page of the web app, or a file that it loads. */
+export async function answerWebApp(deps: HttpDeps, path: string, request: Request): Promise<Answer> {
+  const app = await deps.webApp().catch((cause: unknown) => {
+    throw new AppError("web_app_unavailable", "Cannot show the web app: it could not be built, and the server's log says why", { cause })
+  })
+  if (!path.startsWith(assetsPath)) {
+    const nonce = randomBytes(nonceBytes).toString("base64url")
+    const { valsDomain, version } = deps
+    const isFromElsewhere = /-site$/.test(request.headers.get("sec-fetch-site") ?? "")
+    const html = app.html({ nonce, valsDomain, version, isFromElsewhere })
+    return content("text/html; charset=utf-8", html, pageHeaders(deps, request, nonce, path.startsWith("/embed/")))
+  }
+  const file = app.findFile(path.slice(assetsPath.length))
+  if (!file) throw new AppError("route_not_found", `Cannot find ${path}`)
+  return answerFile(file, request)
+}
+
+async function answerFile(file: WebFile, request: Request): Promise<Answer> {
+  const accepted = request.headers.get("accept-encoding") ?? ""
+  const encoding = file.encodings.find((encoding) => isAccepted(encoding, accepted))
+  const bytes = await Bun.file(encoding ? `${file.path}.${encoding === "gzip" ? "gz" : encoding}` : file.path).bytes()
+  return content(file.contentType, bytes, {
+    "cache-control": "public, max-age=31536000, immutable",
+    vary: "accept-encoding",
+    ...(encoding ? { "content-encoding": encoding } : {}),
+  })
+}
+
+function isAccepted(encoding: string, accepted: string): boolean {
+  return new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepted)
+}
+
+/**
+ * Scripts are our files and nothing else: code of vals has addresses on this origin too, so that 'self' would let in everybody's. Styles may also be put in by the editor, which knows the nonce. Frames are vals, at addresses of their
+ * own. Only the view that is made for it may be framed by others: it acts for nobody, since the cookie is not sent to it there.
+ */
+function pageHeaders({ links, valsDomain }: HttpDeps, request: Request, nonce: string, isEmbedded: boolean): Record<string, string> {
+  const scripts = toScriptSources(links.baseUrl, request)
+  const policy = [
+    "default-src 'none'",
+    `script-src ${scripts}`,
+    `worker-src ${scripts}`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src 'self' data: blob:",
+    `frame-src ${new URL(links.baseUrl).protocol}//*.${valsDomain}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${isEmbedded ? "*" : "'none'"}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types dompurify hamlet",
+  ]
+  return {
+    "content-security-policy": policy.join("; "),
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    ...(isEmbedded ? {} : { "x-frame-options": "DENY" }),
+  }
+}
+
+/** Where our scripts are, under the name that the browser knows us by. A policy cannot name a host that is written as an IPv6 address. */
+function toScriptSources(baseUrl: string, request: Request): string {
+  const hosts = [...new Set([new URL(baseUrl).host, request.headers.get("host") ?? ""])].filter((host) => host !== "")
+  return hosts.every((host) => /^[a-z0-9.-]+(:\d+)?$/i.test(host)) ? hosts.map((host) => host + assetsPath).join(" ") : "'self'"
+}

@@ -1,0 +1,28 @@
+import type { BackupSource } from "../../domain/backups.ts"
+import type { Database } from "../database.ts"
+import { holdObjects } from "../objects.ts"
+import { type BackupOrders, readThreaded } from "./threaded-backup.ts"
+
+const limits = {
+  /** How often it is said that objects are still held. */
+  renewMs: 60_000,
+  /** For how long each time. */
+  holdMs: 300_000,
+}
+
+/** Backups of the database, and of what lies beside it. */
+export function createBackupSource(db: Database, orders: BackupOrders, now: () => number): BackupSource {
+  return {
+    async *read(signal) {
+      // What is in a bucket is not part of any transaction: before the moment of the backup, everybody is told to leave it there.
+      const hold = () => holdObjects(db, now() + limits.holdMs)
+      if (orders.bucket) await hold()
+      const renewal = orders.bucket && setInterval(() => void hold().catch(() => {}), limits.renewMs)
+      try {
+        yield* readThreaded(orders, signal)
+      } finally {
+        clearInterval(renewal)
+      }
+    },
+  }
+}

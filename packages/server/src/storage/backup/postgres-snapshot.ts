@@ -1,0 +1,56 @@
+import type { ReservedSQL } from "bun"
+import { postgresDialect } from "../dialect.ts"
+import { createClient, parsePostgresUrl, postgresDefaults } from "../postgres-client.ts"
+import { fromPostgresError } from "../postgres-errors.ts"
+import type { SqlValue } from "../sql.ts"
+import { BatchSize, type Snapshot, type SnapshotRow, weigh } from "./snapshot.ts"
+
+const limits = {
+  ...postgresDefaults,
+  statementMsMax: 600_000,
+  /** Longer than a client may take nothing: whoever is too slow is told so by us. */
+  idleInTransactionMsMax: 600_000,
+}
+
+/** One transaction that sees the database as it was when it began, on a connection of its own. */
+export async function openPostgresSnapshot(address: string): Promise<Snapshot> {
+  const client = createClient({ url: parsePostgresUrl(address), connectionsMax: 1, limits, isReadonly: true })
+  const stop = () => client.close({ timeout: 0 })
+  try {
+    const connection = await client.reserve()
+    await connection.unsafe("begin isolation level repeatable read read only")
+    // Whole tables are read here, one after the other.
+    await connection.unsafe("set local enable_seqscan = on")
+    await connection.unsafe("select 1 from schema_migrations limit 1")
+    return {
+      dialect: postgresDialect,
+      read: ({ text, values }) => ask(() => connection.unsafe(text, values as SqlValue[])),
+      readRows: (table, columns, where) => readRows(connection, `select ${columns.join(", ")} from ${table} where ${where}`),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw fromPostgresError(error)
+  }
+}
+
+async function* readRows(connection: ReservedSQL, query: string): AsyncGenerator<readonly SnapshotRow[], void> {
+  await ask(() => connection.unsafe(`declare backup_rows no scroll cursor for ${query}`))
+  const size = new BatchSize()
+  for (;;) {
+    const asked = size.rows
+    const found: readonly SnapshotRow[] = await ask(() => connection.unsafe(`fetch ${asked} from backup_rows`).values())
+    size.note(weigh(found))
+    if (found.length > 0) yield found
+    if (found.length < asked) break
+  }
+  await ask(() => connection.unsafe("close backup_rows"))
+}
+
+async function ask<T>(query: () => Promise<T>): Promise<T> {
+  try {
+    return await query()
+  } catch (error) {
+    throw fromPostgresError(error)
+  }
+}

@@ -1,0 +1,176 @@
+import type { BackupHeader } from "@hamlet/contract/backup"
+import type { ContentPlace } from "../content-place.ts"
+import { sql } from "../sql.ts"
+import { backupTables, ownerDatabases, type Treatment } from "./backup-tables.ts"
+import { FrameWriter } from "./frame-writer.ts"
+import { contentItems, noBucket, type ObjectRow, readObject } from "./object-content.ts"
+import { listOwnerDatabases, readOwnerDatabase } from "./owner-database-files.ts"
+import type { Snapshot, SnapshotRow } from "./snapshot.ts"
+
+/** What a backup is made of. */
+export interface BackupSources {
+  readonly snapshot: Snapshot
+  readonly bucket: ContentPlace | undefined
+  /** Where the databases of users are; undefined where there can be none. */
+  readonly ownerFolder: string | undefined
+  readonly serverVersion: string
+  now(): number
+}
+
+type ColumnType = "text" | "integer" | "bytes"
+
+interface Column {
+  readonly name: string
+  readonly type: ColumnType
+}
+
+interface Section {
+  readonly name: string
+  readonly treatment: Treatment | undefined
+  readonly columns: readonly Column[]
+  readonly items: number
+}
+
+/** The bytes of a backup, in order. Whoever takes them in decides how fast that goes. */
+export async function* writeBackup(sources: BackupSources): AsyncGenerator<Uint8Array, void> {
+  const sections = await planSections(sources)
+  const writer = new FrameWriter(await toHeader(sources, sections))
+  const missing: string[] = []
+  yield writer.begin()
+  for (const [index, section] of sections.entries()) {
+    if (section.treatment?.kind === "rows") yield* writeRows(sources, writer, index, section, section.treatment.where ?? "true")
+    else if (section.treatment?.kind === "objects") yield* writeObjects(sources, writer, index, section, missing)
+    else yield* writeOwnerDatabases(sources, writer, index)
+  }
+  yield writer.end(missing)
+}
+
+async function planSections({ snapshot, bucket, ownerFolder }: BackupSources): Promise<readonly Section[]> {
+  const { dialect } = snapshot
+  // Told before the first byte, and not in the middle.
+  const [far] = bucket ? [] : await snapshot.read(sql`select id from objects where place = 's3' and unused_since is null limit 1`)
+  if (far) throw noBucket()
+  const found = await snapshot.read<{ table_name: string; column_name: string; type: ColumnType }>(dialect.columns)
+  const tables = Map.groupBy(found, ({ table_name }) => table_name)
+  const sections: Section[] = []
+  for (const [name, treatment] of Object.entries(backupTables)) {
+    if (treatment.kind === "none") continue
+    const columns = (tables.get(name) ?? []).map((column) => ({ name: column.column_name, type: column.type }))
+    const items = treatment.kind === "objects" ? await countContent(snapshot) : await countAbout(snapshot, name)
+    sections.push({ name, treatment, columns, items })
+  }
+  const files = ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)
+  const items = files.reduce((sum, { bytes }) => sum + contentItems(bytes), 0)
+  return [...sections, { name: ownerDatabases, treatment: undefined, columns: [], items }]
+}
+
+async function countAbout(snapshot: Snapshot, table: string): Promise<number> {
+  const [row] = await snapshot.read<{ count: number | string }>(snapshot.dialect.estimateRows(table))
+  return Number(row?.count ?? 0)
+}
+
+async function countContent(snapshot: Snapshot): Promise<number> {
+  const [row] = await snapshot.read<{ bytes: number | string }>(
+    sql`select coalesce(sum(size), 0) as bytes from objects where unused_since is null`,
+  )
+  return contentItems(Number(row?.bytes ?? 0))
+}
+
+async function toHeader({ snapshot, serverVersion, now }: BackupSources, sections: readonly Section[]): Promise<BackupHeader> {
+  const applied = await snapshot.read<{ version: number; applied_at: number | string }>(
+    sql`select version, applied_at from schema_migrations order by version`,
+  )
+  return {
+    format: 1,
+    schemaVersion: applied.at(-1)?.version ?? 0,
+    serverVersion,
+    createdAt: new Date(now()).toISOString(),
+    items: sections.reduce((sum, { items }) => sum + items, 0),
+    sections: sections.map(({ name, items, treatment, columns }) => ({
+      name,
+      items,
+      ...(treatment?.kind === "rows" ? { columns: columns.map((column) => column.name) } : {}),
+    })),
+    migrations: applied.map(({ version, applied_at }) => ({ version, appliedAt: Number(applied_at) })),
+  }
+}
+
+async function* writeRows(
+  { snapshot }: BackupSources,
+  writer: FrameWriter,
+  index: number,
+  { name, columns }: Section,
+  where: string,
+): AsyncGenerator<Uint8Array, void> {
+  const names = columns.map((column) => column.name)
+  const integers = columns.flatMap(({ type }, at) => (type === "integer" ? [at] : []))
+  const binaries = columns.flatMap(({ type }, at) => (type === "bytes" ? [at] : []))
+  for await (const rows of snapshot.readRows(name, names, where)) {
+    const bytes: Uint8Array[] = []
+    for (const row of rows as unknown as Writable[]) {
+      for (const at of integers) row[at] = toInteger(row[at], name)
+      for (const at of binaries) row[at] = takeBytes(row[at], bytes)
+    }
+    yield writer.data(index, rows.length, rows, bytes)
+  }
+}
+
+type Writable = (SnapshotRow[number] | undefined)[]
+
+/** JSON has no integers of 64 bits, and nothing that we count is so large. */
+function toInteger(value: Writable[number], table: string): number | null {
+  if (value === null || value === undefined) return null
+  const number = Number(value)
+  if (!Number.isSafeInteger(number)) throw new Error(`Cannot back up ${table}: it holds the number ${value}`)
+  return number
+}
+
+/** In the place of bytes stands how many they are. */
+function takeBytes(value: Writable[number], bytes: Uint8Array[]): number | null {
+  if (!(value instanceof Uint8Array)) return null
+  bytes.push(value)
+  return value.length
+}
+
+async function* writeObjects(
+  { snapshot, bucket }: BackupSources,
+  writer: FrameWriter,
+  index: number,
+  { name }: Section,
+  missing: string[],
+): AsyncGenerator<Uint8Array, void> {
+  for await (const rows of snapshot.readRows(name, ["id", "owner_id", "place", "size"], "unused_since is null and size is not null")) {
+    for (const row of rows) {
+      const [id, ownerId, place, size] = row as readonly [string, string, ObjectRow["place"], number | string]
+      const object = { id, ownerId, place, size: Number(size) }
+      const head = { id, ownerId, size: object.size }
+      let at = 0
+      for await (const piece of readObject(snapshot, bucket, object)) {
+        if (piece === undefined) {
+          missing.push(id)
+          yield writer.data(index, 0, { ...head, isMissing: true }, [])
+          break
+        }
+        yield writer.data(index, contentItems(piece.length), { ...head, at }, [piece])
+        at += piece.length
+      }
+    }
+  }
+}
+
+async function* writeOwnerDatabases(
+  { snapshot, ownerFolder }: BackupSources,
+  writer: FrameWriter,
+  index: number,
+): AsyncGenerator<Uint8Array, void> {
+  for (const file of ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)) {
+    // Of somebody who came after the moment of this backup, or is no more.
+    const [owner] = await snapshot.read(sql`select id from users where id = ${file.ownerId}`)
+    if (!owner) continue
+    let at = 0
+    for await (const piece of readOwnerDatabase(file, ownerFolder ?? "")) {
+      yield writer.data(index, contentItems(piece.length), { id: file.ownerId, at }, [piece])
+      at += piece.length
+    }
+  }
+}

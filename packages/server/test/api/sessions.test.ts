@@ -1,0 +1,601 @@
+import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
+import type { Scope } from "@hamlet/contract"
+import { createSignInLink } from "../../src/domain/sessions.ts"
+import { makeTokenText } from "../../src/domain/token-text.ts"
+import { authenticate, hashToken, issueToken } from "../../src/domain/tokens.ts"
+import { expectStatus, type TestAnswer, type TestUser, testBaseUrl } from "../support/api.ts"
+import { dumpDatabase } from "./dump.ts"
+import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
+
+const missing = "01890000-0000-7000-8000-000000000000"
+const dayMs = 86_400_000
+const minuteMs = 60_000
+/** What the pages of the server send. */
+const ownPage = { "x-hamlet-session": "1" }
+
+/** Every way in which a request can come from somewhere else; each alone is enough. */
+const foreign: readonly (readonly [string, Record<string, string>])[] = [
+  ["without the header", {}],
+  ["with another value of the header", { "x-hamlet-session": "0" }],
+  ["from a val's page, which is on the same site", { ...ownPage, "sec-fetch-site": "same-site" }],
+  ["from another site", { ...ownPage, "sec-fetch-site": "cross-site" }],
+  ["that the user began themselves", { ...ownPage, "sec-fetch-site": "none" }],
+  ["with the origin of a val", { ...ownPage, origin: "http://ada-hello.hamlet.test" }],
+  ["with the origin of another port", { ...ownPage, origin: `${testBaseUrl}:8081` }],
+  ["with an origin that begins alike", { ...ownPage, origin: `${testBaseUrl}.example.com` }],
+  ["with an origin that has it for a user", { ...ownPage, origin: `http://hamlet.test@example.com` }],
+  ["with no origin worth the name", { ...ownPage, origin: "null" }],
+  ["with the origin of a file", { ...ownPage, origin: "file://" }],
+]
+
+/** What the pages of the server themselves may look like to it. */
+const own: readonly Record<string, string>[] = [
+  ownPage,
+  { ...ownPage, "sec-fetch-site": "same-origin" },
+  { ...ownPage, origin: testBaseUrl },
+  { ...ownPage, origin: testBaseUrl.toUpperCase(), "sec-fetch-site": "same-origin" },
+  { ...ownPage, origin: "https://hamlet.example:8443", host: "Hamlet.Example:8443" },
+]
+
+describeApi("api/sessions", (suite) => {
+  afterEach(() => void setSystemTime())
+  describe("POST /v1/sessions", () => defineSignIn(suite))
+  describe("POST /v1/me/sign-in-links", () => defineLinks(suite))
+  describe("a session", () => defineUse(suite))
+  describe("the cookie", () => defineCookie(suite))
+  describe("a request from elsewhere", () => defineForeign(suite))
+  describe("GET /v1/me/sessions", () => defineList(suite))
+  describe("DELETE", () => defineEnd(suite))
+})
+
+describeApi(
+  "api/sessions over https",
+  (suite) => {
+    test("have a cookie that is sent encrypted only, and that no neighbour can set", async () => {
+      const ada = await suite.person()
+      const answer = expectStatus(await signIn(suite, { token: ada.token }), 200)
+      const [cookie = "", ...attributes] = (answer.headers.get("set-cookie") ?? "").split("; ")
+      expect(cookie).toMatch(/^__Host-hamlet_session=hamlet_session_[0-9A-Za-z]{49}$/)
+      expect(attributes.sort()).toEqual(["HttpOnly", `Max-Age=${7 * 86_400}`, "Path=/", "SameSite=Strict", "Secure"])
+      expect((await asBrowser(suite, "GET", "/v1/me", cookie)).json.id).toBe(ada.id)
+      expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie.replace("__Host-", "")))).toEqual([401, "unauthenticated"])
+      const planted = `${cookie}; ${cookie.replace("__Host-", "").replace(/=.*/, "=planted")}`
+      expect((await asBrowser(suite, "GET", "/v1/me", planted)).json.id).toBe(ada.id)
+    })
+  },
+  { HAMLET_BASE_URL: "https://hamlet.test", HAMLET_SESSION_DAYS: "7" },
+)
+
+describeApi(
+  "api/sessions rate limits",
+  (suite) => {
+    test("count every try to sign in, and every guess at a session, as a request without a token", async () => {
+      const send = async (method: string, path: string, headers: Record<string, string>, body?: object) =>
+        (
+          await suite.api.hamlet.app.fetch(
+            new Request(`${testBaseUrl}${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }),
+            { address: () => "192.0.2.1" },
+          )
+        ).status
+      expect(await send("POST", "/v1/sessions", ownPage, { token: "x".repeat(40) })).toBe(401)
+      expect(await send("POST", "/v1/sessions", {}, { code: "x" })).toBe(403)
+      expect(await send("GET", "/v1/me", { ...ownPage, cookie: "hamlet_session=x" })).toBe(401)
+      expect(await send("POST", "/v1/sessions", ownPage, { token: suite.api.admin.token })).toBe(429)
+      expect(await send("GET", "/v1/me", { ...ownPage, cookie: "hamlet_session=x" })).toBe(429)
+    })
+  },
+  { HAMLET_RATE_PER_ADDRESS: "3" },
+)
+
+function signIn({ call }: ApiSuite, body: object, headers: Record<string, string> = {}): Promise<TestAnswer> {
+  return call("POST", "/v1/sessions", { body, headers: { ...ownPage, ...headers } })
+}
+
+/** Name and value of the cookie that an answer sets. */
+function cookieOf(answer: TestAnswer): string {
+  return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? ""
+}
+
+async function signedIn(suite: ApiSuite, user: TestUser | string): Promise<{ readonly id: string; readonly cookie: string }> {
+  const answer = expectStatus(await signIn(suite, { token: typeof user === "string" ? user : user.token }), 200)
+  return { id: answer.json.id, cookie: cookieOf(answer) }
+}
+
+function asBrowser({ call }: ApiSuite, method: string, path: string, cookie: string, body?: object): Promise<TestAnswer> {
+  return call(method, path, { body, headers: { ...ownPage, cookie } })
+}
+
+function isCleared(answer: TestAnswer): boolean {
+  return /^hamlet_session=; Path=\/; Max-Age=0; /.test(answer.headers.get("set-cookie") ?? "")
+}
+
+async function codeOf({ call }: ApiSuite, as: TestUser | string): Promise<string> {
+  const { url } = expectStatus(await call("POST", "/v1/me/sign-in-links", { as }), 200).json
+  return new URL(url).hash.slice("#code=".length)
+}
+
+async function narrow(suite: ApiSuite, user: TestUser, scopes: readonly Scope[], expiresAt: number | null = null) {
+  return issueToken(suite.api.hamlet.deps, user.id, { name: "narrow", scopes, expiresAt })
+}
+
+function defineSignIn(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  test("with a token is 200 with the session and its cookie, which acts with the scopes of the token", async () => {
+    const ada = await person()
+    const { text } = await narrow(suite, ada, ["user:read", "val:read"])
+    const answer = expectStatus(await signIn(suite, { token: text }, { "user-agent": "Mozilla/5.0 (Ada)" }), 200)
+    expect(answer.json).toEqual({
+      id: expect.any(String),
+      userAgent: "Mozilla/5.0 (Ada)",
+      createdAt: expect.stringMatching(/Z$/),
+      expiresAt: expect.stringMatching(/Z$/),
+      lastUsedAt: null,
+      current: true,
+    })
+    expect(Date.parse(answer.json.expiresAt) - Date.parse(answer.json.createdAt)).toBe(30 * dayMs)
+    expect((await asBrowser(suite, "GET", "/v1/me", cookieOf(answer))).json.id).toBe(ada.id)
+    expect(refusalOf(await asBrowser(suite, "POST", "/v1/vals", cookieOf(answer), { code: "1" }))).toEqual([403, "missing_scope"])
+  })
+
+  test("with a cookie that was there before makes a new one all the same, and ends the old session", async () => {
+    const [ada, eve] = [await person(), await person()]
+    const planted = await signedIn(suite, eve)
+    const made = cookieOf(expectStatus(await signIn(suite, { token: ada.token }, { cookie: planted.cookie }), 200))
+    expect(made).not.toBe(planted.cookie)
+    expect((await asBrowser(suite, "GET", "/v1/me", made)).json.id).toBe(ada.id)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", planted.cookie))).toEqual([401, "invalid_session"])
+    const invented = `hamlet_session=${makeTokenText(Buffer.alloc(32, 5), "session")}`
+    expect(cookieOf(expectStatus(await signIn(suite, { token: ada.token }, { cookie: invented }), 200))).not.toBe(invented)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", invented))).toEqual([401, "invalid_session"])
+  })
+
+  for (const body of [{}, { token: "x", code: "x" }, { token: "" }, { token: 5 }, { code: null }, { token: "x".repeat(201) }, []]) {
+    test(`refuses ${JSON.stringify(body).slice(0, 40)}`, async () => {
+      expect(refusalOf(await signIn(suite, body))).toEqual([400, "invalid_request"])
+    })
+  }
+
+  test("refuses what is no token, an expired one and a revoked one", async () => {
+    const ada = await person()
+    const expired = await narrow(suite, ada, ["user:read"], Date.now() - 1)
+    const revoked = await narrow(suite, ada, ["user:read"])
+    expectStatus(await call("DELETE", `/v1/me/tokens/${revoked.token.id}`, { as: ada }), 204)
+    for (const token of ["x".repeat(40), "é", expired.text, revoked.text, makeTokenText(Buffer.alloc(32, 1))]) {
+      const answer = await signIn(suite, { token })
+      expect(refusalOf(answer)).toEqual([401, "invalid_token"])
+      expect(answer.headers.get("set-cookie")).toBeNull()
+    }
+  })
+
+  test("refuses the token of a run, which cannot make a link either", async () => {
+    const { deps } = suite.api.hamlet
+    const { runTokens, sessions } = deps
+    const ada = await person()
+    const token = runTokens.issue(ada)
+    expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
+    // The database hears of it a moment later, and then it could be what a session comes from.
+    while ((await deps.tokens.findHolder(hashToken(token))) === undefined) await Bun.sleep(1)
+    expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
+    expect(refusalOf(await call("POST", "/v1/me/sign-in-links", { as: token }))).toEqual([403, "missing_scope"])
+    // Whatever its scopes.
+    await expect(createSignInLink(deps, await authenticate(deps, token))).rejects.toMatchObject({ code: "invalid_token" })
+    expect((await sessions.list(ada.id, 0, { limit: 5, offset: 0 })).items).toEqual([])
+  })
+
+  test("refuses a session and a link where a token is asked for, and a token and a session where a code is", async () => {
+    const ada = await person()
+    const session = (await signedIn(suite, ada)).cookie.slice("hamlet_session=".length)
+    const code = await codeOf(suite, ada)
+    for (const token of [session, code]) expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
+    for (const one of [session, ada.token]) expect(refusalOf(await signIn(suite, { code: one }))).toEqual([401, "invalid_sign_in_code"])
+    expectStatus(await signIn(suite, { code }), 200)
+  })
+
+  test("keeps nothing in the database that a session or a link could be read from", async () => {
+    const ada = await person()
+    const { id, cookie } = await signedIn(suite, ada)
+    const code = await codeOf(suite, ada)
+    const dump = await dumpDatabase(suite.database)
+    expect(dump).toContain(id)
+    for (const text of [cookie.split("=")[1] ?? "", code]) expect(dump).not.toContain(text.split("_")[2] ?? "")
+  })
+
+  test("cuts what the browser calls itself, and takes one that says nothing", async () => {
+    const ada = await person()
+    const { json } = expectStatus(await signIn(suite, { token: ada.token }, { "user-agent": "x".repeat(5000) }), 200)
+    expect(json.userAgent).toMatch(/^x{300}… /)
+    expect((await signIn(suite, { token: ada.token })).json.userAgent).toBeNull()
+  })
+
+  test("ends the session that was not used for longest when there are too many", async () => {
+    const ada = await person()
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    const first = await signedIn(suite, ada)
+    setSystemTime(new Date(start + 1))
+    const second = await signedIn(suite, ada)
+    setSystemTime(new Date(start + 2))
+    await asBrowser(suite, "GET", "/v1/me", first.cookie)
+    await suite.api.hamlet.deps.tokenUses.stop()
+    setSystemTime(new Date(start + 3))
+    for (let count = 2; count <= 100; count += 1) await signedIn(suite, ada)
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", first.cookie), 200)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", second.cookie))).toEqual([401, "invalid_session"])
+    expect(idsOf(await call("GET", "/v1/me/sessions?limit=100", { as: ada }))).toHaveLength(100)
+  })
+}
+
+function defineLinks(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  test("is 200 with an address whose code signs in once, with the scopes of whoever made it", async () => {
+    const ada = await person()
+    const { text } = await narrow(suite, ada, ["user:read", "user:write"])
+    const { json } = expectStatus(await call("POST", "/v1/me/sign-in-links", { as: text }), 200)
+    expect(json).toEqual({
+      url: expect.stringMatching(/^http:\/\/hamlet\.test\/sign-in#code=hamlet_link_[0-9A-Za-z]{49}$/),
+      expiresAt: expect.stringMatching(/Z$/),
+    })
+    const code = json.url.split("#code=")[1]
+    const cookie = cookieOf(expectStatus(await signIn(suite, { code }), 200))
+    expect((await asBrowser(suite, "GET", "/v1/me", cookie)).json.id).toBe(ada.id)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", cookie))).toEqual([403, "missing_scope"])
+    expect(refusalOf(await signIn(suite, { code }))).toEqual([401, "invalid_sign_in_code"])
+  })
+
+  test("lets one of many in who come with the same code at once", async () => {
+    const code = await codeOf(suite, await person())
+    const answers = await Promise.all(Array.from({ length: 8 }, () => signIn(suite, { code })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 401)])
+  })
+
+  test("is good for 15 minutes", async () => {
+    const ada = await person()
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    const [early, late] = [await codeOf(suite, ada), await codeOf(suite, ada)]
+    setSystemTime(new Date(start + 15 * minuteMs - 1))
+    expectStatus(await signIn(suite, { code: early }), 200)
+    setSystemTime(new Date(start + 15 * minuteMs))
+    expect(refusalOf(await signIn(suite, { code: late }))).toEqual([401, "invalid_sign_in_code"])
+  })
+
+  test("made in a browser gives another one the same, which does not end when the first one signs out, but when the token does", async () => {
+    const ada = await person()
+    const { token, text } = await narrow(suite, ada, ["user:read", "user:write"])
+    const first = await signedIn(suite, text)
+    const { url } = expectStatus(await asBrowser(suite, "POST", "/v1/me/sign-in-links", first.cookie), 200).json
+    const second = cookieOf(expectStatus(await signIn(suite, { code: url.split("#code=")[1] }), 200))
+    expectStatus(await asBrowser(suite, "DELETE", "/v1/me/session", first.cookie), 204)
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", second), 200)
+    expectStatus(await call("DELETE", `/v1/me/tokens/${token.id}`, { as: ada }), 204)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", second))).toEqual([401, "invalid_session"])
+  })
+
+  test("is of no use once the token that made it is revoked, or its user has signed out everywhere", async () => {
+    const ada = await person()
+    const { token, text } = await narrow(suite, ada, ["user:write"])
+    const [one, two] = [await codeOf(suite, text), await codeOf(suite, ada)]
+    expectStatus(await call("DELETE", `/v1/me/tokens/${token.id}`, { as: ada }), 204)
+    expect(refusalOf(await signIn(suite, { code: one }))).toEqual([401, "invalid_sign_in_code"])
+    expectStatus(await call("DELETE", "/v1/me/sessions", { as: ada }), 204)
+    expect(refusalOf(await signIn(suite, { code: two }))).toEqual([401, "invalid_sign_in_code"])
+  })
+
+  test("forgets the oldest when there are too many that nobody has used", async () => {
+    const ada = await person()
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    const oldest = await codeOf(suite, ada)
+    setSystemTime(new Date(start + 1))
+    const next = await codeOf(suite, ada)
+    for (let count = 2; count <= 20; count += 1) await codeOf(suite, ada)
+    expect(refusalOf(await signIn(suite, { code: oldest }))).toEqual([401, "invalid_sign_in_code"])
+    expectStatus(await signIn(suite, { code: next }), 200)
+  })
+}
+
+function defineUse(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  test("does what a token does", async () => {
+    const { cookie } = await signedIn(suite, await person())
+    const val = expectStatus(await asBrowser(suite, "POST", "/v1/vals", cookie, { code: "1", privacy: "private" }), 200).json
+    expectStatus(await asBrowser(suite, "GET", `/v1/vals/${val.id}`, cookie), 200)
+    expect(refusalOf(await call("GET", `/v1/vals/${val.id}`, { headers: { cookie } }))).toEqual([404, "val_not_found"])
+    expectStatus(await asBrowser(suite, "DELETE", `/v1/vals/${val.id}`, cookie), 204)
+  })
+
+  test("runs vals as somebody in the web app", async () => {
+    const ada = await person()
+    const { cookie } = await signedIn(suite, ada)
+    const val = expectStatus(await asBrowser(suite, "POST", "/v1/vals", cookie, { code: "export default 1" }), 200).json
+    expectStatus(await asBrowser(suite, "POST", `/v1/vals/${val.id}/runs`, cookie, {}), 200)
+    expectStatus(await call("POST", `/v1/vals/${val.id}/runs`, { as: ada, body: {} }), 200)
+    const { data } = expectStatus(await call("GET", "/v1/me/runs", { as: ada }), 200).json
+    expect(data.map((run: { source: string }) => run.source)).toEqual(["api", "ui"])
+  })
+
+  test("is refused from the moment it expires, not before, and the cookie is cleared", async () => {
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    const [used, unused] = [await signedIn(suite, await person()), await signedIn(suite, await person())]
+    setSystemTime(new Date(start + 30 * dayMs - 1))
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", used.cookie), 200)
+    setSystemTime(new Date(start + 30 * dayMs))
+    const answer = await asBrowser(suite, "GET", "/v1/me", unused.cookie)
+    expect(refusalOf(answer)).toEqual([401, "invalid_session"])
+    expect(isCleared(answer)).toBe(true)
+    // Also where nobody has to be signed in: the page has to learn of it.
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", unused.cookie))).toEqual([401, "invalid_session"])
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", used.cookie), 200)
+  })
+
+  test("lasts while it is used: after a day the same cookie is given its whole time again", async () => {
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    const { id, cookie } = await signedIn(suite, await person())
+    setSystemTime(new Date(start + dayMs - 1))
+    expect((await asBrowser(suite, "GET", "/v1/me", cookie)).headers.get("set-cookie")).toBeNull()
+    setSystemTime(new Date(start + dayMs))
+    const renewed = await asBrowser(suite, "GET", "/v1/me/sessions", cookie)
+    expect(renewed.headers.get("set-cookie")).toBe(`${cookie}; Path=/; Max-Age=${30 * 86_400}; HttpOnly; SameSite=Strict`)
+    const again = await asBrowser(suite, "GET", "/v1/me/sessions", cookie)
+    expect(again.headers.get("set-cookie")).toBeNull()
+    expect(again.json.data).toMatchObject([{ id, expiresAt: new Date(start + 31 * dayMs).toISOString() }])
+    setSystemTime(new Date(start + 2 * dayMs))
+    expect(isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/session", cookie), 204))).toBe(true)
+  })
+
+  test("leaves nothing of a private val in a cache, and its cookie in none", async () => {
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    const ada = await person()
+    const { cookie } = await signedIn(suite, ada)
+    await suite.val(ada, { name: "hidden", privacy: "private" })
+    await suite.val(ada, { name: "shown", privacy: "public" })
+    const look = async (name: string) => {
+      const { headers } = expectStatus(await asBrowser(suite, "GET", `/v/${ada.username}/${name}@1`, cookie), 200)
+      return [headers.get("cache-control"), headers.has("set-cookie")]
+    }
+    expect(await look("hidden")).toEqual(["no-store", false])
+    expect(await look("shown")).toEqual(["public, max-age=31536000, immutable", false])
+    setSystemTime(new Date(start + dayMs))
+    expect(await look("shown")).toEqual(["no-store", true])
+  })
+
+  test("ends when the token does that it came from, however often it is used", async () => {
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    const ada = await person()
+    const expiresAt = start + 5 * dayMs
+    const { text } = await narrow(suite, ada, ["user:read", "user:write"], expiresAt)
+    const { cookie } = await signedIn(suite, text)
+    const linked = cookieOf(expectStatus(await signIn(suite, { code: await codeOf(suite, text) }), 200))
+    setSystemTime(new Date(start + 3 * dayMs))
+    const listed = await asBrowser(suite, "GET", "/v1/me/sessions", cookie)
+    expect(listed.headers.get("set-cookie")).toBeNull()
+    expect(listed.json.data.map((it: { expiresAt: string }) => Date.parse(it.expiresAt))).toEqual([expiresAt, expiresAt])
+    setSystemTime(new Date(expiresAt))
+    for (const one of [cookie, linked]) expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", one))).toEqual([401, "invalid_session"])
+  })
+
+  test("ends at once when the token is revoked that it came from", async () => {
+    const ada = await person()
+    const { token, text } = await narrow(suite, ada, ["user:read"])
+    const { cookie } = await signedIn(suite, text)
+    const other = await signedIn(suite, ada)
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", cookie), 200)
+    expectStatus(await call("DELETE", `/v1/me/tokens/${token.id}`, { as: ada }), 204)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie))).toEqual([401, "invalid_session"])
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", other.cookie), 200)
+  })
+
+  test("is no token, and a token is no session", async () => {
+    const ada = await person()
+    const { cookie } = await signedIn(suite, ada)
+    expect(refusalOf(await call("GET", "/v1/me", { as: cookie.slice("hamlet_session=".length) }))).toEqual([401, "invalid_token"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${ada.token}`))).toEqual([401, "invalid_session"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${await codeOf(suite, ada)}`))).toEqual([
+      401,
+      "invalid_session",
+    ])
+  })
+
+  test("counts for nothing where a token is sent as well", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const headers = { ...ownPage, cookie: (await signedIn(suite, ada)).cookie }
+    expect((await call("GET", "/v1/me", { as: bob, headers })).json.id).toBe(bob.id)
+    expect(refusalOf(await call("GET", "/v1/me", { as: "x".repeat(40), headers }))).toEqual([401, "invalid_token"])
+  })
+
+  test("is in no list of tokens, and cannot be revoked as one", async () => {
+    const ada = await person()
+    const { id, cookie } = await signedIn(suite, ada)
+    await codeOf(suite, ada)
+    expect((await asBrowser(suite, "GET", "/v1/me/tokens", cookie)).json.data.map((it: { name: string }) => it.name)).toEqual([
+      "first token",
+    ])
+    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${id}`, { as: ada }))).toEqual([404, "token_not_found"])
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", cookie), 200)
+  })
+}
+
+function defineCookie(suite: ApiSuite): void {
+  const { person } = suite
+
+  test("is for this host alone, and no script can read it", async () => {
+    const { headers } = await signIn(suite, { token: (await person()).token })
+    const [cookie, ...attributes] = (headers.get("set-cookie") ?? "").split("; ")
+    expect(cookie).toMatch(/^hamlet_session=hamlet_session_[0-9A-Za-z]{49}$/)
+    expect(attributes.sort()).toEqual(["HttpOnly", `Max-Age=${30 * 86_400}`, "Path=/", "SameSite=Strict"])
+    expect(headers.get("cache-control")).toBe("no-store")
+  })
+
+  test("is read among others, and not at all where there are two", async () => {
+    const [ada, eve] = [await person(), await person()]
+    const [mine, planted] = [(await signedIn(suite, ada)).cookie, (await signedIn(suite, eve)).cookie]
+    for (const header of [`a=b; ${mine}`, `${mine};c`, ` ${mine} ; x_${planted}`, `${mine}; HAMLET_SESSION=x`])
+      expect((await asBrowser(suite, "GET", "/v1/me", header)).json.id).toBe(ada.id)
+    for (const header of [
+      `${mine}; ${planted}`,
+      `${planted}; ${mine}`,
+      `${mine}; ${mine}`,
+      `${mine};hamlet_session`,
+      `hamlet_session=;${mine}`,
+    ]) {
+      const answer = await asBrowser(suite, "GET", "/v1/me", header)
+      expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
+      expect(answer.headers.get("set-cookie")).toBeNull()
+    }
+  })
+
+  test("with anything else in it is a session that has ended", async () => {
+    for (const value of ["", "x", '"x"', "hamlet_session_", "a=b", "x, y", "é"]) {
+      const answer = await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${value}`)
+      expect(refusalOf(answer)).toEqual([401, "invalid_session"])
+      expect(isCleared(answer)).toBe(true)
+    }
+  })
+}
+
+function defineForeign(suite: ApiSuite): void {
+  const { call, person, anybody } = suite
+
+  test.each(foreign)("%s is nobody's, and signs nobody in", async (_, headers) => {
+    const ada = await anybody()
+    const { cookie } = await signedIn(suite, ada)
+    const answer = await call("GET", "/v1/me", { headers: { ...headers, cookie } })
+    expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
+    expect(answer.headers.get("set-cookie")).toBeNull()
+    expectStatus(await call("GET", "/v1/vals", { headers: { ...headers, cookie: "hamlet_session=ended" } }), 200)
+    const attempt = await call("POST", "/v1/sessions", { headers, body: { token: ada.token } })
+    expect(refusalOf(attempt)).toEqual([403, "cross_site_request"])
+    expect(attempt.headers.get("set-cookie")).toBeNull()
+  })
+
+  test("with a code does not use it up", async () => {
+    const code = await codeOf(suite, await person())
+    expectStatus(await call("POST", "/v1/sessions", { body: { code } }), 403)
+    expectStatus(await signIn(suite, { code }), 200)
+  })
+
+  test.each(own)("is told from one of our own pages: %j", async (headers) => {
+    const ada = await anybody()
+    const answer = expectStatus(await call("POST", "/v1/sessions", { headers, body: { token: ada.token } }), 200)
+    expect((await call("GET", "/v1/me", { headers: { ...headers, cookie: cookieOf(answer) } })).json.id).toBe(ada.id)
+  })
+
+  test("is allowed neither the header nor the cookie by CORS", async () => {
+    const { cookie } = await signedIn(suite, await anybody())
+    const origin = "http://ada-hello.hamlet.test"
+    for (const path of ["/v1/me", "/v1/sessions"]) {
+      const headers = { origin, cookie, "access-control-request-method": "GET", "access-control-request-headers": "x-hamlet-session" }
+      const preflight = await call("OPTIONS", path, { headers })
+      expect(preflight.headers.get("access-control-allow-headers")).not.toContain("session")
+      expect(preflight.headers.get("access-control-allow-headers")).not.toContain("*")
+      for (const answer of [preflight, await call("GET", path, { headers: { ...ownPage, origin, cookie } })]) {
+        expect(answer.headers.get("access-control-allow-credentials")).toBeNull()
+        expect(answer.headers.get("access-control-allow-origin")).toBe("*")
+      }
+    }
+  })
+}
+
+function defineList(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  test("has the caller's sessions, latest first, and says which one asks", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const [one, two] = [await signedIn(suite, ada), await signedIn(suite, ada)]
+    await signedIn(suite, bob)
+    await codeOf(suite, ada)
+    const marks = async (cookie: string) =>
+      (await asBrowser(suite, "GET", "/v1/me/sessions", cookie)).json.data.map((it: { id: string; current: boolean }) => [
+        it.id,
+        it.current,
+      ])
+    expect(await marks(one.cookie)).toEqual([
+      [two.id, false],
+      [one.id, true],
+    ])
+    expect(await marks(two.cookie)).toEqual([
+      [two.id, true],
+      [one.id, false],
+    ])
+    const { json } = expectStatus(await call("GET", "/v1/me/sessions?limit=1&offset=1", { as: ada }), 200)
+    expect(json.data).toMatchObject([{ id: one.id, current: false }])
+  })
+
+  test("leaves out those that have expired", async () => {
+    const ada = await person()
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    await signedIn(suite, ada)
+    setSystemTime(new Date(start + 30 * dayMs))
+    expect(idsOf(await call("GET", "/v1/me/sessions", { as: ada }))).toEqual([])
+  })
+
+  test("says when a session was last used", async () => {
+    const ada = await person()
+    const { cookie } = await signedIn(suite, ada)
+    const before = Date.now()
+    await asBrowser(suite, "GET", "/v1/me", cookie)
+    await suite.api.hamlet.deps.tokenUses.stop()
+    const [session] = (await call("GET", "/v1/me/sessions", { as: ada })).json.data
+    expect(Date.parse(session.lastUsedAt)).toBeGreaterThanOrEqual(before)
+  })
+}
+
+function defineEnd(suite: ApiSuite): void {
+  const { call, person } = suite
+
+  test("/v1/me/sessions/{session_id} signs one browser out at once, and clears the cookie if it is this one", async () => {
+    const ada = await person()
+    const [one, two] = [await signedIn(suite, ada), await signedIn(suite, ada)]
+    const answer = expectStatus(await asBrowser(suite, "DELETE", `/v1/me/sessions/${one.id.toUpperCase()}`, two.cookie), 204)
+    expect(answer.headers.get("set-cookie")).toBeNull()
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", one.cookie))).toEqual([401, "invalid_session"])
+    expect(isCleared(expectStatus(await asBrowser(suite, "DELETE", `/v1/me/sessions/${two.id}`, two.cookie), 204))).toBe(true)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", two.cookie))).toEqual([401, "invalid_session"])
+  })
+
+  test("/v1/me/sessions/{session_id} says 404 of somebody else's, of a token and of none, and 400 of an id that is none", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const { id, cookie } = await signedIn(suite, ada)
+    const [token] = (await call("GET", "/v1/me/tokens", { as: bob })).json.data
+    for (const one of [id, token.id, missing])
+      expect(refusalOf(await call("DELETE", `/v1/me/sessions/${one}`, { as: bob }))).toEqual([404, "session_not_found"])
+    expect(refusalOf(await call("DELETE", "/v1/me/sessions/all", { as: bob }))).toEqual([400, "invalid_request"])
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", cookie), 200)
+    expectStatus(await call("GET", "/v1/me", { as: bob }), 200)
+  })
+
+  test("/v1/me/sessions signs out everywhere, and ends no token", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const [one, two, other] = [await signedIn(suite, ada), await signedIn(suite, ada), await signedIn(suite, bob)]
+    expect(isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/sessions", one.cookie), 204))).toBe(true)
+    for (const { cookie } of [one, two])
+      expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie))).toEqual([401, "invalid_session"])
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", other.cookie), 200)
+    expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
+  })
+
+  test("/v1/me/session signs this browser out, whatever the session may do, and no other", async () => {
+    const ada = await person()
+    const one = await signedIn(suite, (await narrow(suite, ada, ["val:read"])).text)
+    const two = await signedIn(suite, ada)
+    expect(isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/session", one.cookie), 204))).toBe(true)
+    expect(refusalOf(await asBrowser(suite, "DELETE", "/v1/me/session", one.cookie))).toEqual([401, "invalid_session"])
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", two.cookie), 200)
+  })
+
+  test("/v1/me/session with a token ends nothing", async () => {
+    const ada = await person()
+    const { cookie } = await signedIn(suite, ada)
+    expectStatus(await call("DELETE", "/v1/me/session", { as: ada }), 204)
+    expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
+    expectStatus(await asBrowser(suite, "GET", "/v1/me", cookie), 200)
+  })
+}

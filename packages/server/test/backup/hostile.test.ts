@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync, readdirSync } from "node:fs"
+import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
+import { createWorld } from "../support/world.ts"
+import { make, newest, owners, type Part, user, userColumns, userId, users } from "./craft.ts"
+import { type EmptyPlace, emptyPlace, takeBackup } from "./scene.ts"
+
+describe("restoreBackup", () => {
+  let api: TestApi
+  let sound: Uint8Array
+  let place: EmptyPlace
+
+  beforeAll(async () => {
+    api = await openApi()
+    await createWorld(api, testBaseUrl)
+    expectStatus(await api.call("POST", "/v1/blob/large", { as: api.admin, body: Buffer.alloc(300_000, 1) }), 201)
+    sound = (await takeBackup(api)).bytes
+    place = await emptyPlace("SQLite")
+  })
+  afterAll(async () => {
+    await api.close()
+    await place.remove()
+  })
+
+  /** Why it was refused; nothing of it must be left. */
+  async function refusalOf(bytes: Uint8Array): Promise<string> {
+    const refusal = await place.restore(bytes).then(
+      () => "restored",
+      (error: Error) => `${error.name}: ${error.message}`,
+    )
+    expect(existsSync(place.folder) ? readdirSync(place.folder) : []).toEqual([])
+    return refusal
+  }
+
+  test("refuses a file that was cut off anywhere", async () => {
+    const cuts = [0, 1, 15, 16, 31, 32, sound.length - 33, sound.length - 32, sound.length - 1, ...randoms(40, sound.length)]
+    for (const at of cuts) expect([at, await refusalOf(sound.subarray(0, at))]).toEqual([at, "BackupDamaged: it ends before its end"])
+  })
+
+  test("refuses a file of which any bit is another, or that goes on", async () => {
+    for (const at of [...randoms(60, sound.length), sound.length - 1, 17, 20, 24, 28]) {
+      const damaged = Uint8Array.from(sound)
+      damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8))
+      expect([at, await refusalOf(damaged)]).toEqual([at, expect.stringMatching(/^BackupDamaged: /)])
+    }
+    expect(await refusalOf(Buffer.concat([sound, Buffer.from("x")]))).toBe("BackupDamaged: it goes on after its end")
+    expect(await refusalOf(Buffer.from("SQLite format 3\0 and more"))).toBe("BackupDamaged: it is no backup of Hamlet")
+  })
+
+  const hostile: Readonly<Record<string, { readonly parts: readonly Part[]; readonly schemaVersion?: number; readonly why: RegExp }>> = {
+    "of a newer schema": { parts: [], schemaVersion: newest + 1, why: /a newer version of Hamlet, 9\.9\.9, has written it/ },
+    "of a schema that no backup has": { parts: [], schemaVersion: 2, why: /no backup has one below 3/ },
+    "with an unknown table": {
+      parts: [{ name: "sqlite_schema", columns: ["sql"], frames: [] }],
+      why: /section "sqlite_schema", which no backup has/,
+    },
+    "with a table that is never in one": {
+      parts: [{ name: "nodes", columns: ["id"], frames: [] }],
+      why: /section "nodes", which no backup has/,
+    },
+    "with a name that objects have": {
+      parts: [{ name: "constructor", columns: [], frames: [] }],
+      why: /section "constructor", which no backup has/,
+    },
+    "with a table twice": { parts: [users([]), users([])], why: /a section twice/ },
+    "with a column too many": {
+      parts: [{ name: "users", columns: [...userColumns, "x"], frames: [] }],
+      why: /columns of its section "users"/,
+    },
+    "with SQL for a column": {
+      parts: [{ name: "users", columns: [...userColumns.slice(1), "id) select 1--"], frames: [] }],
+      why: /columns of its/,
+    },
+    "with a column missing": {
+      parts: [{ name: "users", columns: userColumns.slice(1), frames: [] }],
+      why: /columns of its section "users"/,
+    },
+    "with a row too short": { parts: [users([[userId]])], why: /a row of users that is none/ },
+    "with rows that are none": { parts: [users([7])], why: /a row of users that is none/ },
+    "with another number of rows": {
+      parts: [{ ...users([]), frames: [{ items: 2, json: [user(userId)] }] }],
+      why: /not as many as it says/,
+    },
+    "with a number for a text": { parts: [users([user(userId).with(1, 5)])], why: /a row of users has a username that cannot be stored/ },
+    "with a text for a number": { parts: [users([user(userId).with(7, "1")])], why: /a row of users has a created_at that cannot/ },
+    "with an object for a text": { parts: [users([user(userId).with(4, { a: 1 })])], why: /a row of users has a bio that cannot/ },
+    "with U+0000": { parts: [users([user(userId).with(4, "a\0b")])], why: /a row of users has a bio that cannot be stored/ },
+    "with half a character": { parts: [users([user(userId).with(4, "\ud800")])], why: /a row of users has a bio that cannot be stored/ },
+    "with nothing where something must be": {
+      parts: [users([user(userId).with(1, null)])],
+      why: /a row of users does not fit together: .*NOT NULL/,
+    },
+    "with the same row twice": { parts: [users([user(userId), user(userId)])], why: /a row of users does not fit together: .*UNIQUE/ },
+    "with a row that refers to nothing": {
+      parts: [{ name: "likes", columns: ["user_id", "val_id", "created_at"], frames: [{ items: 1, json: [[userId, userId, 1]] }] }],
+      why: /a row of likes refers to one of (users|vals) that is not there/,
+    },
+    "with bytes that are not there": {
+      parts: [
+        {
+          name: "bundles",
+          columns: ["hash", "created_at", "code", "cache"],
+          frames: [{ items: 1, json: [["h", 1, 99, null]], bytes: [Buffer.alloc(3)] }],
+        },
+      ],
+      why: /a frame that is too short/,
+    },
+    "with an object that is smaller than it says": {
+      parts: [{ name: "objects", frames: [{ json: { id: userId, ownerId: userId, size: 99, at: 0 }, bytes: [Buffer.alloc(3)] }] }],
+      why: /an object that is not as large as it says/,
+    },
+    "with a path for an owner": {
+      parts: [users([user(userId)]), owners("../../etc/passwd")],
+      why: /content that nobody can tell what it is of/,
+    },
+    "with the database of nobody": { parts: [users([]), owners(userId)], why: /the database of a user who is not in it/ },
+    "with a frame that unpacks to more than it says": { parts: [users([user(userId)])], why: /a frame that cannot be unpacked/ },
+  }
+
+  for (const [title, { parts, schemaVersion, why }] of Object.entries(hostile)) {
+    test(`refuses a file ${title}, although its hashes are right`, async () => {
+      const isBomb = title.includes("unpacks")
+      expect(await refusalOf(make(parts, schemaVersion, isBomb ? 10 : undefined))).toMatch(why)
+    })
+  }
+
+  test("takes a file of an older schema, and brings it up to date", async () => {
+    const columns = "id user_id hash name scopes created_at expires_at last_used_at node_id".split(" ")
+    const row = [userId, userId, 3, "old", "val:read", 1, null, null, null]
+    const tokens = { name: "tokens", columns, frames: [{ items: 1, json: [row], bytes: [Buffer.from("abc")] }] }
+    const { sections } = await place.restore(make([users([user(userId)]), tokens], 3))
+    expect(sections).toEqual({ users: 1, tokens: 1 })
+    const { db, close } = await place.open()
+    const found = await db.read({ text: "select t.name, t.kind, u.username from tokens t join users u on u.id = t.user_id", values: [] })
+    const [applied] = await db.read<{ newest: number }>({ text: "select max(version) as newest from schema_migrations", values: [] })
+    await close()
+    expect([found, applied?.newest]).toEqual([[{ name: "old", kind: "token", username: `u${userId}` }], newest])
+    // There is something now.
+    const again = await place.restore(sound).catch((error: Error) => error.message)
+    expect(again).toMatch(/^there are users in .*hamlet\.db already, and only an empty server can be restored into$/)
+  })
+})
+
+/** So many numbers below the limit, the same each time. */
+function randoms(count: number, limit: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => Number(Bun.hash(`${index}`) % BigInt(limit)))
+}

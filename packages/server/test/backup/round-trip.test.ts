@@ -1,0 +1,237 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { stat } from "node:fs/promises"
+import { join } from "node:path"
+import { createBucketPlace } from "../../src/storage/s3-objects.ts"
+import { sql } from "../../src/storage/sql.ts"
+import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
+import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
+import { FakeBucket } from "../support/fake-bucket.ts"
+import { createWorld, type World } from "../support/world.ts"
+import { make, owners, type Part, user, userId, users } from "./craft.ts"
+import { type EmptyPlace, emptyPlace, otherThan, takeBackup } from "./scene.ts"
+import { type Pools, walkRoutes } from "./walk.ts"
+
+const fox = "🦊 ünï\u2028code \uFFFD"
+const blobs = { small: 10, "a/b c": 65_536, large: 300_000, "very/large": 900_001 }
+const shared = { HAMLET_DATA_DIR_SHARED: "yes" }
+
+describeEachDatabase("backup and restore", (open) => {
+  const bucket = new FakeBucket()
+  let api: TestApi
+  let database: TestDatabase
+  let world: World
+  const places: EmptyPlace[] = []
+  const apis: TestApi[] = []
+
+  beforeAll(async () => {
+    api = await openApi(async (options) => {
+      database = await open(options)
+      return database
+    }, shared)
+    world = await createWorld(api, testBaseUrl)
+    await enrich(api, database, world)
+  })
+  afterEach(async () => {
+    for (const one of apis.splice(0)) await one.close()
+    for (const place of places.splice(0)) await place.remove()
+  })
+  afterAll(async () => {
+    await api.close()
+    await bucket.stop()
+  })
+
+  const kindOf = (kind: "same" | "other") => (kind === "other" ? otherThan(database.db.dialect.name) : toKind(database.db.dialect.name))
+  const restoreTo = async (
+    bytes: Uint8Array,
+    kind: "same" | "other",
+    env: Record<string, string> = {},
+    place?: Parameters<EmptyPlace["restore"]>[1],
+  ) => {
+    const target = await emptyPlace(kindOf(kind))
+    places.push(target)
+    await target.restore(bytes, place)
+    const opened = await openApi(target.open, { HAMLET_DATA_DIR: target.folder, ...shared, ...env })
+    const restored: TestApi = { ...opened, admin: api.admin }
+    apis.push(restored)
+    return { restored, target }
+  }
+  const walk = (from: TestApi) => walkRoutes(from, [api.admin, world.ada, world.bob, undefined], poolsOf(api, world))
+
+  test("a server that has moved to the other database and back answers every GET as it did", async () => {
+    const before = await walk(api)
+    const { restored: moved } = await restoreTo((await takeBackup(api)).bytes, "other")
+    expect(differences(before, await walk(moved))).toEqual([])
+    const { restored: back } = await restoreTo((await takeBackup(moved)).bytes, "same")
+    expect(differences(before, await walk(back))).toEqual([])
+    expect(before.size).toBeGreaterThan(300)
+  }, 120_000)
+
+  test("secrets are in the file as they are in the database, encrypted, and can be read afterwards", async () => {
+    const { bytes, summary } = await takeBackup(api)
+    expect(summary.trailer.sections.find(({ name }) => name === "secrets")?.items).toBe(2)
+    const { restored } = await restoreTo(bytes, "other")
+    const { deps } = restored.hamlet
+    const [row] = await deps.secrets.listSealed(world.ada.id)
+    expect(row).toBeDefined()
+    expect(Buffer.from(bytes).includes("hush")).toBe(false)
+  })
+
+  test("the databases of users are there, rows under the numbers they had, and go on", async () => {
+    const { restored, target } = await restoreTo((await takeBackup(api)).bytes, "other")
+    const run = (statement: string) => restored.call("POST", "/v1/sqlite/execute", { as: world.ada, body: { statement } })
+    expect(expectStatus(await run("select rowid, text from notes order by rowid"), 200).json.rows).toEqual([
+      [1, "one"],
+      [7, fox],
+    ])
+    expectStatus(await run("insert into notes (text) values ('more')"), 200)
+    expect((await stat(join(target.folder, "sqlite", `${world.ada.id}.db`))).mode & 0o077).toBe(0)
+  })
+
+  test("a run that was under way is crashed, as after a restart", async () => {
+    const id = Bun.randomUUIDv7()
+    await database.db.write(function* () {
+      yield sql`insert into runs (id, val_id, version, account_id, owner_id, node_id, source, status, started_at)
+        select ${id}, ${world.library.id}, 2, ${world.ada.id}, ${world.ada.id}, id, 'api', 'running', ${Date.now()} from nodes limit 1`
+    })
+    const { restored } = await restoreTo((await takeBackup(api)).bytes, "other")
+    const run = expectStatus(await restored.call("GET", `/v1/runs/${id}`, { as: world.ada }), 200).json
+    expect([run.status, run.error.name]).toEqual(["crashed", "ServerDied"])
+    expect(expectStatus(await api.call("GET", `/v1/runs/${id}`, { as: world.ada }), 200).json.status).toBe("running")
+    await database.db.write(function* () {
+      yield sql`delete from runs where id = ${id}`
+    })
+  })
+
+  test("large blobs move into a bucket and out of it, and objects that a bucket has lost are named", async () => {
+    const place = createBucketPlace(bucket.bucket, 10_000_000)
+    const { restored, target } = await restoreTo((await takeBackup(api)).bytes, "other", { HAMLET_S3_URL: bucket.url }, place)
+    expect(bucket.files.size).toBe(2)
+    const forgetful = await openApi(target.open, { HAMLET_DATA_DIR: target.folder })
+    apis.push(forgetful)
+    const refused = await forgetful.call("GET", "/v1/backup", { as: api.admin })
+    expect([refused.status, refused.json.code]).toEqual([503, "storage_unavailable"])
+    const { restored: back } = await restoreTo((await takeBackup(restored)).bytes, "same")
+    for (const [key, size] of Object.entries(blobs))
+      expect(Buffer.compare(await readBlob(back, world.ada, key), toContent(key, size))).toBe(0)
+    bucket.files.delete([...bucket.files.keys()][0] ?? "")
+    const { bytes, summary } = await takeBackup(restored)
+    expect(summary.trailer.missing).toHaveLength(1)
+    const { restored: poorer } = await restoreTo(bytes, "same")
+    const answers = await Promise.all(["large", "very/large"].map((key) => poorer.call("GET", `/v1/blob/${key}`, { as: world.ada })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 503])
+  })
+
+  test("what does not fit leaves the database as empty as it was, and the next file is restored", async () => {
+    const place = await emptyPlace(kindOf("same"))
+    places.push(place)
+    const like = { name: "likes", columns: ["user_id", "val_id", "created_at"], frames: [{ items: 1, json: [[userId, userId, 1]] }] }
+    const wrong: readonly (readonly Part[])[] = [
+      [users([user(userId), user(userId)])],
+      [users([user(userId), user("no id")])],
+      [users([user(userId)]), like],
+      [users([user(userId)]), owners(Bun.randomUUIDv7())],
+    ]
+    for (const parts of wrong) {
+      const refusal = await place.restore(make(parts)).catch((error: Error) => error.name)
+      expect(["RestoreRefused", "BackupDamaged"]).toContain(String(refusal))
+    }
+    const { sections } = await place.restore((await takeBackup(api)).bytes)
+    expect(sections.users).toBe(3)
+    expect(await place.restore(make([])).catch((error: Error) => error.message)).toContain("only an empty server can be restored into")
+  })
+
+  test("nothing that has been in the bucket is deleted from it during a backup", async () => {
+    const { restored } = await restoreTo(
+      (await takeBackup(api)).bytes,
+      "same",
+      { HAMLET_S3_URL: bucket.url },
+      createBucketPlace(bucket.bucket, 10_000_000),
+    )
+    const running = await restored.hamlet.deps.backups.open()
+    const before = bucket.files.size
+    await restored.hamlet.deps.blobs.remove(world.ada.id, "large", 1)
+    while (await restored.hamlet.deps.objects.purge(Date.now()));
+    expect(bucket.files.size).toBe(before)
+    for (let piece = await running.read(); piece; ) piece = await running.read()
+  })
+})
+
+describe("walkRoutes", () => {
+  test("sees what is different", () => {
+    const [one, other] = [
+      new Map([
+        ["a", "1"],
+        ["b", "2"],
+      ]),
+      new Map([
+        ["a", "1"],
+        ["b", "3"],
+      ]),
+    ]
+    expect(differences(one, other)).toEqual(["b\n  2\n  3"])
+  })
+})
+
+function toKind(name: string): "SQLite" | "PostgreSQL" {
+  return name === "SQLite" ? "SQLite" : "PostgreSQL"
+}
+
+function differences(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): readonly string[] {
+  const keys = new Set([...one.keys(), ...other.keys()])
+  return [...keys].filter((key) => one.get(key) !== other.get(key)).map((key) => `${key}\n  ${one.get(key)}\n  ${other.get(key)}`)
+}
+
+/** What the small neighbourhood lacks. */
+async function enrich(api: TestApi, { db }: TestDatabase, { ada, bob, library }: World): Promise<void> {
+  const call = async (method: string, path: string, as: TestUser, body: unknown, status: number) =>
+    expectStatus(await api.call(method, path, { as, body }), status)
+  await call("POST", "/v1/vals", ada, { name: "hidden", code: `// ${fox}\nexport default 2`, privacy: "private", readme: fox }, 200)
+  await call("POST", "/v1/vals", bob, { name: "quiet", code: "3", privacy: "unlisted" }, 200)
+  await call("POST", "/v1/me/tokens", ada, { name: "another", scopes: ["val:read"] }, 200)
+  for (const [key, size] of Object.entries(blobs))
+    expectStatus(
+      await api.call("POST", `/v1/blob/${encodeURIComponent(key)}`, {
+        as: ada,
+        body: toContent(key, size),
+        headers: { "content-type": `x/${size}` },
+      }),
+      201,
+    )
+  for (const statement of [
+    "create table notes (text)",
+    "insert into notes (rowid, text) values (1, 'one'), (5, 'gone')",
+    `insert into notes (rowid, text) values (7, '${fox}')`,
+    "delete from notes where rowid = 5",
+  ])
+    await call("POST", "/v1/sqlite/execute", ada, { statement }, 200)
+  await db.write(function* () {
+    const resolution = JSON.stringify({ packages: [] })
+    yield sql`insert into bundles (hash, created_at, code, cache) values ('h1', 5, ${Buffer.from([0, 1, 255, 13, 10])}, null)`
+    yield sql`insert into locks (val_id, version, state, attempts, due_at, updated_at, bundle_hash, resolution)
+      values (${library.id}, 2, 'ready', 1, 5, 6, 'h1', ${resolution})`
+  })
+}
+
+function toContent(key: string, size: number): Buffer {
+  return Buffer.alloc(size, `${key}\0\xff`, "latin1")
+}
+
+async function readBlob(api: TestApi, user: TestUser, key: string): Promise<Buffer> {
+  const headers = { authorization: `Bearer ${user.token}` }
+  const response = await api.hamlet.app.request(`${testBaseUrl}/v1/blob/${encodeURIComponent(key)}`, { headers })
+  return Buffer.from(await response.bytes())
+}
+
+function poolsOf(api: TestApi, world: World): Pools {
+  return {
+    val_id: [world.library.id, ...world.importers.map(({ id }) => id)],
+    user_id: [api.admin.id, world.ada.id, world.bob.id],
+    username: ["ada", "bob"],
+    val_name: ["library", "hidden", "quiet", "firstImporter", "library@1"],
+    version: [1, 2],
+    run_id: world.runs.map(({ id }) => id),
+    module: ["blob", "sqlite"],
+    name: world.secrets,
+    key: Object.keys(blobs),
+  }
+}

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { createCipher } from "../../src/domain/cipher.ts"
+import { createPreview, openPass } from "../../src/domain/preview-pass.ts"
+import { issueToken } from "../../src/domain/tokens.ts"
+import type { Val } from "../../src/domain/vals.ts"
+import type { TestUser } from "../support/api.ts"
+import { describeEachDatabase } from "../support/databases.ts"
+import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+
+const digits = "abcdefghijklmnopqrstuvwxyz234567"
+
+/** The 256 bits of a pass, written as the bits that they are. */
+const toBits = (pass: string) => Array.from(pass, (digit) => digits.indexOf(digit).toString(2).padStart(5, "0")).join("")
+const fromBits = (bits: string) => (bits.match(/.{5}/g) ?? []).map((five) => digits[Number.parseInt(five, 2)]).join("")
+
+describeEachDatabase("createPreview", (open) => {
+  let stage: GatewayStage
+  let hidden: Val
+  let other: Val
+  beforeAll(async () => {
+    stage = await openGatewayStage(open)
+    hidden = await stage.addVal("hidden", (request) => new Response(`hidden at ${request.headers.get("host")}`), { privacy: "private" })
+    other = await stage.addVal("other", () => new Response("other"), { privacy: "private" })
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  const ask = (val: Val, as: Pick<TestUser, "token"> = stage.ada) =>
+    fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/preview`, { method: "POST", headers: { authorization: `Bearer ${as.token}` } })
+  const previewOf = async (val: Val, as?: Pick<TestUser, "token">) => {
+    const response = await ask(val, as)
+    expect(response.status).toBe(200)
+    return (await response.json()) as { url: string; expiresAt: string | null }
+  }
+  const hostOf = async (val: Val) => new URL((await previewOf(val)).url).host
+  const passOf = async (val: Val) => (await hostOf(val)).split(".")[0] ?? ""
+  const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code]
+  const hosted = (label: string) => `${label}.localhost:${stage.port}`
+  const caller = () => ({ userId: stage.ada.id, username: "ada", tokenId: "", scopes: new Set<never>() })
+  const pageAt = async (host: string) => {
+    const response = await stage.visit(host, "/x")
+    const { date: _, ...headers } = response.headers.toJSON()
+    return JSON.stringify([response.status, headers, await response.text()])
+  }
+
+  test("is the address of a val that everybody may look at", async () => {
+    for (const privacy of ["public", "unlisted"] as const) {
+      const val = await stage.addVal(privacy, undefined, { privacy })
+      const seen = { url: `http://ada-${privacy}.localhost:${stage.port}`, expiresAt: null }
+      expect([await previewOf(val), await previewOf(val, stage.bob)]).toEqual([seen, seen])
+    }
+  })
+
+  test("is an address of its own for a private val, which needs nothing else", async () => {
+    const response = await ask(hidden)
+    expect(response.headers.get("cache-control")).toBe("no-store")
+    const { url, expiresAt } = (await response.json()) as { url: string; expiresAt: string }
+    expect(url).toMatch(new RegExp(`^http://[a-z2-7]{52}\\.localhost:${stage.port}$`))
+    expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now())
+    const { host } = new URL(url)
+    const visit = await stage.visit(host)
+    expect([visit.status, await visit.text()]).toEqual([200, `hidden at ${host}`])
+    expect((await stage.visit(host.toUpperCase())).status).toBe(200)
+  })
+
+  test("is for the owner only, and for vals that have a web address", async () => {
+    expect(await codeOf(await ask(hidden, stage.bob))).toEqual([404, "val_not_found"])
+    expect(await codeOf(await ask(await stage.addVal("script", undefined, { type: "script" })))).toEqual([409, "not_http"])
+  })
+
+  test("is not for the token of a run, which it would outlive, and ends with a token that ends sooner", async () => {
+    const ofRun = { token: stage.hamlet.deps.runTokens.issue(stage.ada) }
+    expect(await codeOf(await ask(hidden, ofRun))).toEqual([403, "missing_scope"])
+    expect((await previewOf(await stage.addVal("open"), ofRun)).expiresAt).toBeNull()
+    const expiresAt = (Math.floor(Date.now() / 1000) + 60) * 1000
+    const { text: token } = await issueToken(stage.hamlet.deps, stage.ada.id, { name: "short", scopes: ["val:read"], expiresAt })
+    expect((await previewOf(hidden, { token })).expiresAt).toBe(new Date(expiresAt).toISOString())
+  })
+
+  describe("a pass that was not given out looks like a val that is not there", () => {
+    const unknown = () => pageAt("ada-nothing.localhost")
+
+    test("with any bit changed", async () => {
+      const bits = toBits(await passOf(hidden))
+      const expected = await unknown()
+      // The four bits after the last are no part of it.
+      for (let at = 0; at < 260; at++) {
+        const forged = fromBits(`${bits.slice(0, at)}${bits[at] === "0" ? "1" : "0"}${bits.slice(at + 1)}`)
+        expect([at, await pageAt(hosted(forged))]).toEqual([at, expected])
+      }
+    })
+
+    test("with the id of another val, the time of another pass or the signature of another", async () => {
+      const [mine, others] = [toBits(await passOf(hidden)), toBits(await passOf(other))]
+      const later = { ...stage.hamlet.deps, now: () => Date.now() + 60_000 }
+      const laterLabel = new URL((await createPreview(later, caller(), hidden.id)).url).host.split(".")[0] ?? ""
+      const expected = await unknown()
+      const id = other.id.replaceAll("-", "")
+      const idBits = (id.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16).toString(2).padStart(8, "0")).join("")
+      expect(others.startsWith(idBits)).toBe(true)
+      for (const forged of [
+        idBits + mine.slice(128),
+        mine.slice(0, 128) + toBits(laterLabel).slice(128, 160) + mine.slice(160),
+        mine.slice(0, 160) + others.slice(160),
+      ])
+        expect(await pageAt(hosted(fromBits(forged)))).toBe(expected)
+    })
+
+    test("expired, made with another key, cut, made longer or for no val", async () => {
+      const { deps } = stage.hamlet
+      const labelOf = async (more: object) => new URL((await createPreview({ ...deps, ...more }, caller(), hidden.id)).url).hostname
+      const pass = await passOf(hidden)
+      const gone = await stage.addVal("gone", undefined, { privacy: "private" })
+      const ofGone = await hostOf(gone)
+      await deps.vals.delete(gone.id, () => {})
+      const expected = await unknown()
+      for (const host of [
+        await labelOf({ now: () => Date.now() - 3_600_000 }),
+        await labelOf({ cipher: createCipher([Buffer.alloc(32, 8)]) }),
+        hosted(pass.slice(0, -1)),
+        hosted(`${pass}a`),
+        hosted(`x.${pass}`),
+        hosted(`${pass}-hidden`),
+        ofGone,
+      ])
+        expect([host, await pageAt(host)]).toEqual([host, expected])
+    })
+  })
+
+  test("openPass opens a pass until its time has come, and with the key that is now the newest", async () => {
+    const pass = await passOf(hidden)
+    const [key, newer] = [Buffer.alloc(32, 7), Buffer.alloc(32, 9)]
+    const expiresAt = Number.parseInt(toBits(pass).slice(128, 160), 2) * 1000
+    expect(openPass(createCipher([key]), pass, expiresAt - 1)).toBe(hidden.id)
+    expect(openPass(createCipher([key]), pass, expiresAt)).toBeUndefined()
+    expect(openPass(createCipher([newer, key]), pass, 0)).toBeUndefined()
+  })
+
+  test("opens that val and nothing else", async () => {
+    const host = await hostOf(hidden)
+    expect((await stage.visit("other")).status).toBe(404)
+    // The API is not to be found there: whatever the path, it is the val that answers.
+    for (const path of ["/v1/me", `/v1/vals/${hidden.id}`, "/healthz", "/"])
+      expect(await (await stage.visit(host, path)).text()).toBe(`hidden at ${host}`)
+    const asBearer = { headers: { authorization: `Bearer ${host.split(".")[0]}` } }
+    expect((await stage.visit("hidden", "/", asBearer)).status).toBe(404)
+    expect((await stage.visit(`127.0.0.1:${stage.port}`, "/v1/me", asBearer)).status).toBe(401)
+  })
+
+  test("goes on when the val is renamed or made public, and ends when it is no longer for the web or deleted", async () => {
+    const val = await stage.addVal("fleeting", () => new Response("there"), { privacy: "private" })
+    stage.runner.serve("ada/renamed", () => new Response("there"))
+    const host = await hostOf(val)
+    const change = (more: Parameters<GatewayStage["hamlet"]["deps"]["vals"]["change"]>[1]) =>
+      stage.hamlet.deps.vals.change(val.id, more, () => {}, Date.now())
+    const status = async () => (await stage.visit(host)).status
+    const seen = [await status()]
+    await change({ name: "renamed" })
+    seen.push(await status())
+    await change({ privacy: "public" })
+    seen.push(await status())
+    await change({ privacy: "private" })
+    seen.push(await status())
+    await change({ type: "script" })
+    seen.push(await status())
+    await change({ type: "http" })
+    seen.push(await status())
+    await stage.hamlet.deps.vals.delete(val.id, () => {})
+    seen.push(await status())
+    expect(seen).toEqual([200, 200, 200, 200, 404, 200, 404])
+  })
+
+  test("is told to nobody by the links of the val, unless the val wants it, and all else that the val says stays", async () => {
+    const framing = { "x-frame-options": "DENY", "content-security-policy": "frame-ancestors 'none'" }
+    const quiet = await stage.addVal("quiet", () => new Response("x", { headers: framing }), { privacy: "private" })
+    const loud = await stage.addVal("loud", () => new Response("x", { headers: { "Referrer-Policy": "origin" } }), { privacy: "private" })
+    const answer = await stage.visit(await hostOf(quiet))
+    expect(answer.headers.toJSON()).toMatchObject({ ...framing, "referrer-policy": "no-referrer" })
+    expect((await stage.visit(await hostOf(loud))).headers.get("referrer-policy")).toBe("origin")
+    const asAda = { headers: { authorization: `Bearer ${stage.ada.token}` } }
+    expect((await stage.visit("quiet", "/", asAda)).headers.get("referrer-policy")).toBeNull()
+  })
+
+  test("shows errors as the owner sees them, on a page that the web app can frame", async () => {
+    const failure = () => Response.json({ name: "RangeError", message: "too far" }, { headers: { "x-hamlet-failure": "1" } })
+    const response = await stage.visit(await hostOf(await stage.addVal("fails", failure, { privacy: "private" })))
+    expect([response.status, await response.text()]).toEqual([502, expect.stringContaining("too far")])
+    expect(response.headers.toJSON()).toMatchObject({ "referrer-policy": "no-referrer" })
+    expect(response.headers.get("content-security-policy")).not.toContain("frame-ancestors")
+    expect(response.headers.has("x-frame-options")).toBe(false)
+  })
+
+  test("is not kept with the run", async () => {
+    const host = await hostOf(hidden)
+    const { request } = await stage.runOf(await stage.visit(host, "/a?b=c"))
+    expect(request).toEqual({ method: "GET", url: `http://ada-hidden.localhost:${stage.port}/a?b=c`, status: 200 })
+  })
+
+  test("counts more than a token, which the val does not see", async () => {
+    const host = await hostOf(hidden)
+    for (const user of [stage.ada, stage.bob]) {
+      const before = stage.runner.seen.length
+      expect((await stage.visit(host, "/", { headers: { authorization: `Bearer ${user.token}` } })).status).toBe(200)
+      expect(stage.runner.seen[before]?.headers.has("authorization")).toBe(false)
+    }
+  })
+
+  test("opens WebSockets", async () => {
+    const val = await stage.addVal("chat", undefined, { privacy: "private" })
+    stage.runner.serve("ada/chat", () => new Response("no socket"), { message: (socket, text) => void socket.send(`echo ${text}`) })
+    const hear = async (host: string) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/`, { headers: { host } } as unknown as string[])
+      const heard = new Promise<string>((resolve) => {
+        socket.addEventListener("message", ({ data }) => resolve(String(data)))
+        socket.addEventListener("close", () => resolve("closed"))
+      })
+      socket.addEventListener("open", () => socket.send("hello"))
+      const said = await heard
+      socket.close()
+      return said
+    }
+    expect(await hear(await hostOf(val))).toBe("echo hello")
+    expect(await hear(hosted("a".repeat(52)))).toBe("closed")
+  })
+})

@@ -1,0 +1,324 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { limits, type valResponse } from "@hamlet/contract"
+import type { z } from "zod"
+import { AppError } from "../../src/domain/app-error.ts"
+import { runScopes } from "../../src/domain/run-tokens.ts"
+import type { Val } from "../../src/domain/vals.ts"
+import type { TestUser } from "../support/api.ts"
+import { describeEachDatabase } from "../support/databases.ts"
+import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+import type { PlainVal } from "./support/plain-runner.ts"
+
+type ValResponse = z.output<typeof valResponse>
+
+/** What a val was sent, as it tells. */
+interface Seen {
+  readonly method: string
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+const echo: PlainVal = async (request, path) => {
+  const body = Buffer.from(await request.arrayBuffer()).toString("base64")
+  return Response.json({ method: request.method, path, headers: Object.fromEntries(request.headers), body })
+}
+
+describeEachDatabase("sendValRequest", (open) => {
+  let stage: GatewayStage
+  let vals: Record<"echo" | "hidden" | "script" | "throws", Val>
+  beforeAll(async () => {
+    stage = await openGatewayStage(open)
+    vals = {
+      echo: await stage.addVal("echo", echo),
+      hidden: await stage.addVal("hidden", echo, { privacy: "private" }),
+      script: await stage.addVal("script", echo, { type: "script" }),
+      throws: await stage.addVal("throws", () => {
+        return Response.json({ name: "RangeError", message: "too far" }, { headers: { "x-hamlet-failure": "1" } })
+      }),
+    }
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  const post = (val: Pick<Val, "id">, body: unknown, as: TestUser = stage.ada, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/requests`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${as.token}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    })
+  const send = async (val: Pick<Val, "id">, request: object = {}, as?: TestUser): Promise<ValResponse> => {
+    const response = await post(val, { method: "GET", path: "/", ...request }, as)
+    const text = await response.text()
+    expect(`${response.status} ${response.ok ? "" : text}`).toBe("200 ")
+    return JSON.parse(text)
+  }
+  const see = async (val: Pick<Val, "id">, request: object = {}, as?: TestUser): Promise<Seen> =>
+    JSON.parse((await send(val, request, as)).body)
+  const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code]
+
+  test("sends what it is given, and tells what came back", async () => {
+    const answer = await send(vals.echo, { method: "POST", path: "/a/b?c=d&c=%20", headers: [["X-Mine", "1"]], body: "é\0" })
+    expect(answer).toMatchObject({ status: 200, statusText: "OK", isBase64: false, isTruncated: false })
+    expect(answer.headers).toContainEqual(["content-type", "application/json;charset=utf-8"])
+    expect(answer.headers).toContainEqual(["x-run-id", answer.runId ?? ""])
+    const seen: Seen = JSON.parse(answer.body)
+    expect(seen).toMatchObject({ method: "POST", path: "/a/b?c=d&c=%20", body: Buffer.from("é\0").toString("base64") })
+    expect(seen.headers).toMatchObject({ "x-mine": "1", host: `ada-echo.localhost:${stage.port}`, "content-length": "3" })
+    expect(seen.headers).toMatchObject({ "x-forwarded-for": "127.0.0.1", "x-forwarded-host": `ada-echo.localhost:${stage.port}` })
+    // Nothing is added that a visitor would not have sent.
+    expect(Object.keys(seen.headers)).not.toContain("authorization")
+    expect(Object.keys(seen.headers)).not.toContain("content-type")
+  })
+
+  test("the run is there when the answer is", async () => {
+    const { runId } = await send(vals.echo, { path: "/kept" })
+    const run = await stage.hamlet.deps.runs.find(stage.ada.id, runId ?? "")
+    expect(run).toMatchObject({ status: "succeeded", source: "http", val: { name: "echo" } })
+    expect(run?.request).toEqual({ method: "GET", url: `http://ada-echo.localhost:${stage.port}/kept`, status: 200 })
+    expect(stage.runner.taken.size).toBe(0)
+  })
+
+  test("takes headers as an object, too, and bytes as base64", async () => {
+    const seen = await see(vals.echo, { method: "PUT", headers: { "X-A": "1", "content-type": "image/png" }, bodyBase64: "/wA=" })
+    expect(seen).toMatchObject({ headers: { "x-a": "1", "content-type": "image/png" }, body: "/wA=" })
+  })
+
+  for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "delete"])
+    test(`sends ${method}`, async () => {
+      const before = stage.runner.seen.length
+      const answer = await send(vals.echo, { method, path: `/${method}` })
+      expect(answer.status).toBe(200)
+      expect(stage.runner.seen[before]?.path).toBe(`/${method}`)
+      if (method === "HEAD") expect(answer).toMatchObject({ body: "", isBase64: false, isTruncated: false })
+      else expect(JSON.parse(answer.body).method).toBe(method.toUpperCase())
+    })
+
+  test("a large body arrives whole", async () => {
+    const body = "x".repeat(300_000)
+    const seen = await see(vals.echo, { method: "POST", body })
+    expect(Buffer.from(seen.body, "base64").toString()).toBe(body)
+  })
+
+  test("what says how a request is sent is the server's to say", async () => {
+    const { headers } = await see(vals.echo, {
+      method: "POST",
+      body: "four",
+      headers: [
+        ["Host", "evil.example"],
+        ["Content-Length", "1"],
+        ["Transfer-Encoding", "chunked"],
+        ["Upgrade", "websocket"],
+        ["Connection", "upgrade, x-secret"],
+        ["X-Secret", "1"],
+        ["TE", "trailers"],
+        ["Expect", "100-continue"],
+        ["X-Forwarded-For", "6.6.6.6"],
+        ["X-Real-IP", "6.6.6.6"],
+        ["X-Run-Id", "mine"],
+        ["X-Hamlet-Depth", "9"],
+        ["X-Hamlet-Anything", "9"],
+      ],
+    })
+    const names = Object.keys(headers)
+    for (const name of ["transfer-encoding", "upgrade", "x-secret", "te", "expect", "x-real-ip", "x-run-id", "x-hamlet-anything"])
+      expect(names).not.toContain(name)
+    expect(headers).toMatchObject({
+      ...{ host: `ada-echo.localhost:${stage.port}`, "content-length": "4", "x-forwarded-for": "127.0.0.1" },
+    })
+    expect(headers["x-hamlet-depth"]).toBeUndefined()
+  })
+
+  test("a request without a body claims none, and asks for no WebSocket", async () => {
+    const headers = { "content-length": "5", "transfer-encoding": "chunked", upgrade: "websocket", connection: "upgrade" }
+    const handshake = { "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "sec-websocket-version": "13" }
+    const seen = await see(vals.echo, { headers: { ...headers, ...handshake } })
+    for (const name of Object.keys(headers).filter((name) => name !== "connection")) expect(seen.headers[name]).toBeUndefined()
+    // Kept with the run, since it is known how much of it there is.
+    const { runId } = await send(vals.echo, { method: "POST", headers: { "transfer-encoding": "chunked" }, body: "kept" })
+    expect(await stage.hamlet.deps.runs.findInput(runId ?? "")).toMatchObject({ body: Buffer.from("kept").toString("base64") })
+  })
+
+  test("a path that looks like an address stays a path", async () => {
+    for (const path of [
+      "//evil.example/x",
+      "/http://evil.example/",
+      "/@evil.example",
+      "/?http://evil.example",
+      "/;x\\y",
+      "/%0d%0ax:%20y",
+    ]) {
+      const { path: seen, headers } = await see(vals.echo, { path })
+      expect([seen.startsWith("/"), headers.host]).toEqual([true, `ada-echo.localhost:${stage.port}`])
+    }
+  })
+
+  describe("refuses", () => {
+    const long = "x".repeat(limits.requestHeadCharsMax)
+    const bad: Record<string, object> = {
+      "a path without /": { path: "x" },
+      "an address": { path: "http://evil.example/" },
+      "no path": { path: "" },
+      "a space in the path": { path: "/a b" },
+      "a line in the path": { path: "/ HTTP/1.1\r\nx: y" },
+      "a path that is no ASCII": { path: "/é" },
+      "a fragment": { path: "/#x" },
+      "a path that is too long": { path: `/${long}` },
+      "a method with a space": { method: "GET /x" },
+      "no method": { method: "" },
+      "a method that no visitor can send": { method: "FOO" },
+      CONNECT: { method: "CONNECT" },
+      trace: { method: "trace" },
+      "a name of a header with a colon": { headers: [["a:b", "1"]] },
+      "a name of a header with a line": { headers: [["a\r\nb", "1"]] },
+      "a header without a name": { headers: { "": "1" } },
+      "a value with a line": { headers: [["a", "1\r\nb: 2"]] },
+      "a value with a NUL": { headers: { a: "\0" } },
+      "a value that is no ASCII": { headers: { a: "é" } },
+      "half a header": { headers: [["a"]] },
+      "too many headers": { headers: Array.from({ length: limits.requestHeadersMax + 1 }, (_, index) => [`a${index}`, "1"]) },
+      "headers that are too long together": {
+        headers: [
+          ["a", long.slice(0, -10)],
+          ["b", "0123456789"],
+        ],
+      },
+      "two bodies": { method: "POST", body: "a", bodyBase64: "YQ==" },
+      "a body that is no base64": { method: "POST", bodyBase64: "!" },
+      "a GET with a body": { body: "a" },
+      "half a surrogate pair": { method: "POST", body: "\ud800" },
+    }
+    for (const [what, request] of Object.entries(bad))
+      test(what, async () => {
+        const before = stage.runner.seen.length
+        expect(await codeOf(await post(vals.echo, { method: "GET", path: "/", ...request }))).toEqual([400, "invalid_request"])
+        expect(stage.runner.seen.length).toBe(before)
+      })
+
+    test("a val that is not of type http", async () => {
+      expect(await codeOf(await post(vals.script, { method: "GET", path: "/" }))).toEqual([409, "not_http"])
+    })
+
+    test("a chain of vals that is too long", async () => {
+      const ask = (depth: string) => post(vals.echo, { method: "GET", path: "/" }, stage.ada, { "x-hamlet-depth": depth })
+      expect(await codeOf(await ask("16"))).toEqual([508, "call_too_deep"])
+      expect((await ask("15")).status).toBe(200)
+    })
+
+    test("whoever has no run:write, as vals have not", async () => {
+      expect(runScopes).not.toContain("run:write")
+      const token = stage.hamlet.deps.runTokens.issue(stage.ada)
+      expect(await codeOf(await post(vals.echo, { method: "GET", path: "/" }, { ...stage.ada, token }))).toEqual([403, "missing_scope"])
+    })
+  })
+
+  describe("who comes", () => {
+    const bearer = (user: TestUser) => [["authorization", `Bearer ${user.token}`]]
+
+    test("a private val is there for its owner only, whoever's token is among the headers", async () => {
+      expect((await send(vals.hidden)).status).toBe(200)
+      expect((await send(vals.hidden, { headers: bearer(stage.bob) })).status).toBe(200)
+      const request = { method: "GET", path: "/", headers: bearer(stage.ada) }
+      expect(await codeOf(await post(vals.hidden, request, stage.bob))).toEqual([404, "val_not_found"])
+    })
+
+    test("what went wrong is told to the owner only, whoever's token is among the headers", async () => {
+      const json = [["accept", "application/json"]]
+      const toOwner = await send(vals.throws, { headers: json })
+      expect([toOwner.status, toOwner.statusText, toOwner.body]).toEqual([502, "Bad Gateway", expect.stringContaining("too far")])
+      expect(toOwner.runId).toBe(JSON.parse(toOwner.body).runId)
+      const toOther = await send(vals.throws, { headers: [...json, ...bearer(stage.ada)] }, stage.bob)
+      expect([toOther.status, toOther.body.includes("too far")]).toEqual([502, false])
+    })
+
+    test("no val sees a token of this server, and every val sees what else it is to be told", async () => {
+      expect((await see(vals.echo, { headers: bearer(stage.bob) })).headers.authorization).toBeUndefined()
+      const { headers } = await see(vals.echo, { headers: { Authorization: "Basic YTpi", Cookie: "session=1" } })
+      expect(headers).toMatchObject({ authorization: "Basic YTpi", cookie: "session=1" })
+    })
+
+    test("a run is on the account of the val's owner, as that of any visitor is", async () => {
+      const { runId } = await send(vals.echo, {}, stage.bob)
+      expect(await stage.hamlet.deps.runs.find(stage.bob.id, runId ?? "")).toBeUndefined()
+      expect(await stage.hamlet.deps.runs.find(stage.ada.id, runId ?? "")).toBeDefined()
+    })
+  })
+
+  describe("answers", () => {
+    const answer = async (name: string, val: PlainVal, request?: object) => send(await stage.addVal(name, val), request)
+
+    test("a redirect is not followed, and cookies stay apart", async () => {
+      const headers = new Headers({ location: "http://evil.example/" })
+      headers.append("set-cookie", "a=1")
+      headers.append("set-cookie", "b=2; Domain=localhost")
+      const got = await answer("redirects", () => new Response(null, { status: 302, headers }))
+      expect([got.status, got.statusText, got.body]).toEqual([302, "Found", ""])
+      expect(got.headers).toContainEqual(["location", "http://evil.example/"])
+      expect(got.headers.filter(([name]) => name === "set-cookie").map(([, value]) => value)).toEqual(["a=1", "b=2"])
+    })
+
+    for (const status of [204, 205, 304])
+      test(`${status} has no body`, async () => {
+        expect(await answer(`bare${status}`, () => new Response(null, { status }))).toMatchObject({ status, body: "", isBase64: false })
+      })
+
+    test("bytes come as base64", async () => {
+      const got = await answer("picture", () => new Response(Uint8Array.of(0xff, 0), { headers: { "content-type": "image/png" } }))
+      expect(got).toMatchObject({ body: "/wA=", isBase64: true, isTruncated: false })
+    })
+
+    test("an answer without an end is cut and cancelled, and its run is over", async () => {
+      const cancelled = Promise.withResolvers<void>()
+      const piece = Buffer.alloc(65_536, "x")
+      const got = await answer("endless", () => {
+        const cancel = () => cancelled.resolve()
+        const stream = new ReadableStream({ pull: (controller) => controller.enqueue(piece), cancel })
+        return new Response(stream, { headers: { "content-type": "text/plain" } })
+      })
+      expect(got).toMatchObject({ status: 200, isBase64: false, isTruncated: true })
+      expect(got.body).toBe("x".repeat(limits.responseBytesMax))
+      await cancelled.promise
+      expect(await stage.runOf(got.runId ?? "")).toMatchObject({ status: "succeeded" })
+      expect(stage.runner.taken.size).toBe(0)
+    })
+
+    test("an answer that breaks off is told as far as it came, and the run says that it failed", async () => {
+      const val = await stage.addVal("breaks")
+      stage.runner.serveRaw("ada/breaks", (socket) => {
+        socket.end("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nhalf")
+      })
+      const got = await send(val)
+      expect(got).toMatchObject({ status: 200, body: "half", isTruncated: true })
+      expect(await stage.runOf(got.runId ?? "")).toMatchObject({ status: "failed" })
+    })
+
+    test("that there is no room is an answer too", async () => {
+      stage.runner.refusal = new AppError("overloaded", "Cannot run the val: the server is full")
+      try {
+        const got = await send(vals.echo)
+        expect(got).toMatchObject({ status: 503, statusText: "Service Unavailable", runId: expect.any(String) })
+        expect(got.headers).toContainEqual(["retry-after", "1"])
+      } finally {
+        stage.runner.refusal = undefined
+      }
+    })
+
+    test("whoever leaves ends what they have asked for", async () => {
+      const asked = Promise.withResolvers<void>()
+      const val = await stage.addVal("waits", () => {
+        asked.resolve()
+        return new Promise<Response>(() => {})
+      })
+      const leaving = new AbortController()
+      const request = fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/requests`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${stage.ada.token}` },
+        body: JSON.stringify({ method: "GET", path: "/" }),
+        signal: leaving.signal,
+      }).catch(() => "left")
+      await asked.promise
+      leaving.abort()
+      expect(await request).toBe("left")
+      while (stage.runner.taken.size > 0) await new Promise((resolve) => setImmediate(resolve))
+    })
+  })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, test } from "bun:test"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { createClient } from "@hamlet/contract/client"
+import type { Finding } from "../../src/doctor/finding.ts"
+import { sql } from "../../src/storage/sql.ts"
+import { describeEachDatabase } from "../support/databases.ts"
+import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+
+const otherKey = Buffer.alloc(32, 9).toString("base64")
+const isRoot = process.getuid?.() === 0
+const exits = { ok: 0, warning: 10, failure: 1 }
+const nobody = 65_534
+
+type Findings = Readonly<Record<string, Pick<Finding, "status" | "found" | "mend">>>
+
+/** What the doctor finds, by the name of the check. Its exit code is always that of the worst. */
+async function examine(stage: Stage, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Findings> {
+  const { exitCode, stdout, stderr } = await stage.start(["doctor", "--json", ...args], env).ended()
+  expect(stderr).toBe("")
+  const lines = stdout.trimEnd().split("\n")
+  const findings: Finding[] = lines.map((line) => JSON.parse(line))
+  for (const { status, mend } of findings) expect(mend === null).toBe(status === "ok")
+  const worst = (["failure", "warning", "ok"] as const).find((status) => findings.some((finding) => finding.status === status)) ?? "ok"
+  expect(exitCode).toBe(exits[worst])
+  return Object.fromEntries(findings.map(({ check, ...rest }) => [check, rest]))
+}
+
+/** Everything in a folder, with its content. */
+function listFiles(folder: string): readonly string[] {
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : []
+  return names
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => `${path} ${new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex")}`)
+    .sort()
+}
+
+async function serveAndStop(stage: Stage): Promise<void> {
+  const { hamlet } = await stage.serve({ HAMLET_PROCESSES_READY: "0" })
+  hamlet.signal("SIGTERM")
+  await hamlet.ended()
+}
+
+describeEachDatabase("hamlet doctor", (open) => {
+  test("finds nothing wrong before the first start, while the server runs and after it, and changes nothing", async () => {
+    await using stage = await openStage(open)
+    const before = await examine(stage)
+    expect(existsSync(stage.dataDir)).toBe(false)
+    expect(before["data folder"]?.found).toContain("does not exist yet")
+
+    const { hamlet, baseUrl } = await stage.serve({ HAMLET_PROCESSES_READY: "0" })
+    const running = await examine(stage, ["--port", new URL(baseUrl).port])
+    expect(running.port?.found).toMatch(/^Hamlet \S+ runs at \d+ on 127\.0\.0\.1$/)
+    hamlet.signal("SIGTERM")
+    expect((await hamlet.ended()).exitCode).toBe(0)
+
+    const files = listFiles(stage.dataDir)
+    const after = await examine(stage)
+    expect(listFiles(stage.dataDir)).toEqual(files)
+
+    for (const findings of [before, running, after]) {
+      const { isolation, cgroups, "open files": _files, memory: _memory, disk: _disk, "temporary folder": _temporary, ...others } = findings
+      // What this machine has is not for a test to say, but that it was looked at is.
+      expect(isolation?.found).toMatch(/^(bubblewrap|WEAK, deno): /)
+      expect(cgroups?.found).toMatch(/version [12]|no group/)
+      expect(Object.values(others).map(({ status }) => status)).toEqual(Object.keys(others).map(() => "ok"))
+    }
+    expect(running.schema?.found).toMatch(/^\d+, the newest that this version knows$/)
+    expect(after["secret key"]?.found).toMatch(/^[0-9a-f]{16}, in .+, opens what is in the database$/)
+    expect(after.database?.found).toMatch(stage.url ? /^PostgreSQL \d+.+ answers in / : /^SQLite in .+ read through, nothing damaged$/)
+  })
+
+  test("says that a key was taken away too early, that it is another one, and that a newer version has written it", async () => {
+    await using stage = await openStage(open)
+    const { hamlet, baseUrl } = await stage.serve({ HAMLET_PROCESSES_READY: "0" })
+    await createClient({ baseUrl, token: chosenToken }).putSecret({ name: "NAME", value: "value" })
+    hamlet.signal("SIGTERM")
+    await hamlet.ended()
+    const db = await stage.connect()
+    await db.write(function* () {
+      yield sql`update secrets set key_id = ${"0123456789abcdef"}`
+      yield sql`insert into schema_migrations (version, name, applied_at) values (${999}, ${"from the future"}, ${0})`
+    })
+    await db.stop()
+
+    expect((await examine(stage))["secret key"]).toMatchObject({
+      status: "failure",
+      found: expect.stringMatching(/^1 of the secrets are encrypted with key 0123456789abcdef, which is not in /),
+    })
+    const findings = await examine(stage, [], { HAMLET_SECRET_KEY: otherKey })
+
+    expect(findings["secret key"]).toMatchObject({
+      status: "failure",
+      found: expect.stringMatching(/key [0-9a-f]{16}, which is not in HAMLET_SECRET_KEY$/),
+    })
+    expect(findings.schema).toMatchObject({ status: "failure", found: expect.stringMatching(/^999, written by a newer version/) })
+    expect(JSON.stringify(findings)).not.toContain(otherKey)
+  })
+})
+
+describe("hamlet doctor says how to mend", () => {
+  test("a database file that is damaged, a key file that is gone or open to others, and a folder that is", async () => {
+    await using stage = await openStage()
+    await serveAndStop(stage)
+    const [key, file] = [join(stage.dataDir, "secret.key"), join(stage.dataDir, "hamlet.db")]
+    chmodSync(key, 0o644)
+    chmodSync(stage.dataDir, 0o755)
+    const lax = await examine(stage)
+    expect([lax["secret key"], lax["data folder"]]).toMatchObject([
+      { status: "warning", mend: `"chmod 600 ${key}"` },
+      { status: "warning", mend: expect.stringContaining(`"chmod 700 ${stage.dataDir}"`) },
+    ])
+
+    writeFileSync(key, "")
+    // Into the pages of tables, not into the header.
+    writeSync(openSync(file, "r+"), Buffer.alloc(20_000, 0xa5), 0, 20_000, 8_192)
+    const damaged = await examine(stage)
+    expect(damaged.database).toMatchObject({ status: "failure", mend: expect.stringContaining('"hamlet restore"') })
+    expect(damaged["secret key"]?.status ?? "failure").toBe("failure")
+
+    writeFileSync(file, "not a database ".repeat(1000))
+    expect((await examine(stage)).database).toMatchObject({ status: "failure", found: expect.stringContaining("not a database") })
+  })
+
+  test("a database that nobody answers for, without its password, and a port that somebody else has", async () => {
+    await using stage = await openStage()
+    using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") })
+    const args = ["--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet", "--port", String(other.port), "--vals-domain", "vals.invalid"]
+    const findings = await examine(stage, args)
+    expect(findings.database).toMatchObject({ status: "failure", mend: expect.stringContaining("HAMLET_DATABASE_URL") })
+    expect(findings.port).toMatchObject({ status: "failure", found: expect.stringContaining("taken by another program") })
+    expect(findings["names of vals"]).toMatchObject({ status: "warning", mend: expect.stringContaining("*.vals.invalid") })
+    expect(JSON.stringify(findings)).not.toContain("hush")
+  })
+
+  test("an address that the machine does not have, settings that cannot be used and names that are no settings", async () => {
+    await using stage = await openStage()
+    expect((await examine(stage, ["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"])).port).toMatchObject({
+      status: "failure",
+      found: "Cannot listen on 192.0.2.1 port 8123: this machine does not have that address",
+    })
+    expect(await examine(stage, ["--port", "http"])).toEqual({
+      settings: {
+        status: "failure",
+        found: 'Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535',
+        mend: "docs/configuration.md says what each setting may be",
+      },
+    })
+  })
+
+  test("a machine without bubblewrap, and one with few files", async () => {
+    // Everything else that a sandbox needs is there, so that only bubblewrap is missed.
+    await using stage = await openStage(undefined, ["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"])
+    const programs = join(dirname(stage.dataDir), "bin")
+    mkdirSync(programs)
+    for (const name of ["sh", "setpriv", "ldd"]) {
+      const path = Bun.which(name)
+      if (path) symlinkSync(path, join(programs, name))
+    }
+    const loopback = await examine(stage, [], { PATH: programs, HAMLET_DATADIR: "typo" })
+    expect(loopback.isolation).toMatchObject({
+      status: "warning",
+      found: expect.stringMatching(/^WEAK, .+bwrap/),
+      mend: expect.stringContaining("install"),
+    })
+    expect(loopback["open files"]).toMatchObject({ status: "failure", found: "200 at once", mend: expect.stringContaining("ulimit -n") })
+    expect(loopback.settings).toMatchObject({ status: "warning", found: expect.stringContaining("HAMLET_DATADIR") })
+    const open = await examine(stage, ["--host", "0.0.0.0"], { PATH: programs })
+    expect(open.isolation).toMatchObject({ status: "failure", found: expect.stringContaining("refuses to listen on 0.0.0.0") })
+    const wanted = await examine(stage, ["--isolation", "bubblewrap"], { PATH: programs })
+    expect(wanted.isolation).toMatchObject({ status: "failure", found: expect.stringContaining("is not installed") })
+  })
+
+  test.skipIf(!isRoot)("a data folder that is somebody else's", async () => {
+    await using stage = await openStage(undefined)
+    mkdirSync(stage.dataDir, { mode: 0o700 })
+    chownSync(stage.dataDir, nobody, nobody)
+    expect((await examine(stage))["data folder"]).toMatchObject({
+      status: "warning",
+      found: expect.stringContaining(`owner ${nobody}, you are 0`),
+    })
+  })
+
+  test("a data folder that cannot be written to", async () => {
+    const prefix = isRoot ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] : []
+    await using stage = await openStage(undefined, prefix)
+    chmodSync(dirname(stage.dataDir), 0o755)
+    mkdirSync(stage.dataDir, { mode: 0o500 })
+    const findings = await examine(stage, ["--isolation", "deno"], { HOME: "/", TMPDIR: "/tmp" })
+    expect(findings["data folder"]).toMatchObject({ status: "failure", found: expect.stringContaining("cannot be written to") })
+    expect(
+      (await examine(stage, ["--isolation", "deno", "--data-dir", join(stage.dataDir, "below")], { HOME: "/" }))["data folder"],
+    ).toMatchObject({
+      status: "failure",
+      found: expect.stringContaining("cannot be made"),
+    })
+  })
+})
+
+describe("hamlet doctor", () => {
+  test("leaves what a dead server has left to the next server, and nothing of its own, also when it is interrupted", async () => {
+    await using stage = await openStage()
+    const temporary = join(dirname(stage.dataDir), "tmp")
+    const left = join(temporary, `hamlet-${process.getuid?.()}-0123abcd`, "999999-x-1-x.0")
+    mkdirSync(left, { recursive: true })
+    const env = { TMPDIR: temporary }
+    await examine(stage, [], env)
+    const interrupted = stage.start(["doctor", "--json"], env)
+    await interrupted.waitFor("stdout", /"check":"deno"/)
+    interrupted.signal("SIGTERM")
+    expect((await interrupted.ended()).exitCode).toBe(143)
+    expect(readdirSync(temporary)).toEqual([`hamlet-${process.getuid?.()}-0123abcd`])
+    expect(existsSync(left)).toBe(true)
+  })
+
+  test("is for people without --json", async () => {
+    await using stage = await openStage()
+    const { stdout } = await stage.start(["doctor", "--port", "http"]).ended()
+    expect(stdout).toBe(
+      'failure  settings: Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535\n         docs/configuration.md says what each setting may be\n',
+    )
+  })
+})

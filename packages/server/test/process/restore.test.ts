@@ -1,0 +1,125 @@
+import { Database as Connection } from "bun:sqlite"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { takeBackup } from "../backup/scene.ts"
+import { openApi, type TestApi } from "../support/api.ts"
+import { openStage, type Stage } from "../support/stage.ts"
+
+/** The key that the server of these tests has. */
+const key = { HAMLET_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
+
+describe("hamlet restore", () => {
+  let folder: string
+  let file: string
+  let api: TestApi
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "hamlet-backup-"))
+    file = join(folder, "hamlet.backup")
+    api = await openApi()
+    const ada = await api.addUser("ada")
+    await api.call("POST", "/v1/vals", { as: ada, body: { name: "hello", code: "1", privacy: "public" } })
+    await api.call("POST", "/v1/sqlite/execute", { as: ada, body: { statement: "create table t (a)" } })
+    // So many that a restore can be killed in the middle.
+    const runs = Array.from({ length: 20_000 }, () => Bun.randomUUIDv7())
+    await api.hamlet.settings.getOrSet("secret_key_check", sealedCheck(api))
+    const db = new Connection(join(dataDirOf(api), "hamlet.db"))
+    const insert = db.query(`insert into runs (id, val_id, version, account_id, owner_id, source, status, started_at, logs)
+      select ?, id, 1, owner_id, owner_id, 'http', 'succeeded', 1, ? from vals limit 1`)
+    db.transaction(() => {
+      for (const id of runs) insert.run(id, JSON.stringify([id]))
+    })()
+    db.close()
+    writeFileSync(file, (await takeBackup(api)).bytes)
+  })
+  afterAll(async () => {
+    await api.close()
+    await rm(folder, { recursive: true })
+  })
+
+  test("makes the server again, and says how far it is in lines of JSON", async () => {
+    await using stage = await openStage()
+    const { exitCode, stdout, stderr } = await run(stage, "--json")
+    expect([exitCode, stderr]).toEqual([0, ""])
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    for (const step of ["check", "load", "index", "verify"]) {
+      const last = lines.findLast((line) => line.step === step)
+      expect(last.done).toBe(last.total)
+    }
+    expect(lines.at(-1)).toMatchObject({
+      step: "done",
+      sections: { users: 2, vals: 1, runs: 20_000 },
+      notes: [expect.stringContaining("HAMLET_SECRET_KEY")],
+    })
+    expect(readdirSync(stage.dataDir).sort()).toEqual(["hamlet.db", "sqlite"])
+    const hamlet = stage.start(["serve"], key)
+    const answer = await fetch(`${await hamlet.listening()}/v1/alias/ada/hello`)
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([200, "1"])
+    await hamlet.stop()
+    expect(await run(stage)).toMatchObject({
+      exitCode: 1,
+      stderr: `Cannot restore "${file}": there are users in ${join(stage.dataDir, "hamlet.db")} already, and only an empty server can be restored into\n`,
+    })
+  }, 60_000)
+
+  test("leaves a server that starts only with the key that it had", async () => {
+    await using stage = await openStage()
+    expect((await run(stage)).stdout).toContain("Restored 2 users and 1 vals as they were at ")
+    const { exitCode, stderr } = await stage.start(["serve"], { HAMLET_SECRET_KEY: Buffer.alloc(32, 8).toString("base64") }).ended()
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Cannot start: the secrets in this database are encrypted with key ")])
+  }, 60_000)
+
+  for (const signal of ["SIGKILL", "SIGTERM"] as const) {
+    test(`leaves nothing when ${signal} ends it, or cleans up the next time`, async () => {
+      await using stage = await openStage()
+      const restoring = stage.start(["restore", file, "--json"])
+      await restoring.waitFor("stdout", /"step":"load"/)
+      restoring.signal(signal)
+      const { exitCode, stderr } = await restoring.ended()
+      expect(existsSync(join(stage.dataDir, "hamlet.db"))).toBe(false)
+      if (signal === "SIGTERM") {
+        expect([exitCode, stderr]).toEqual([1, `Cannot restore "${file}": it was interrupted\n`])
+        expect(readdirSync(stage.dataDir)).toEqual([])
+      } else expect(readdirSync(stage.dataDir)).toContain("restore.unfinished")
+      expect(await run(stage)).toMatchObject({ exitCode: 0 })
+      expect(readdirSync(stage.dataDir).sort()).toEqual(["hamlet.db", "sqlite"])
+    }, 60_000)
+  }
+
+  test("refuses what is no file, no backup or no place for one, with one sentence", async () => {
+    await using stage = await openStage()
+    const tell = async (args: readonly string[]) => {
+      const { exitCode, stderr } = await stage.start(["restore", ...args]).ended()
+      expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^Cannot [^\n]+[^\n.]\n$/)])
+      return stderr
+    }
+    expect(await tell([])).toBe("Cannot restore: name the file first, as in restore FILE\n")
+    expect(await tell([join(folder, "none")])).toContain("no such file or directory")
+    expect(await tell([folder])).toContain(`Cannot restore "${folder}": `)
+    const half = join(folder, "half.backup")
+    writeFileSync(half, readFileSync(file).subarray(0, 1_000))
+    expect(await tell([half])).toBe(`Cannot restore "${half}": it ends before its end\n`)
+    expect(existsSync(stage.dataDir)).toBe(false)
+    await mkdir(join(stage.dataDir, "sqlite"), { recursive: true })
+    writeFileSync(join(stage.dataDir, "sqlite", `${Bun.randomUUIDv7()}.db`), "somebody's")
+    expect(await tell([file])).toContain(`there are databases of users in ${join(stage.dataDir, "sqlite")} already`)
+  }, 60_000)
+
+  const run = (stage: Stage, ...args: readonly string[]) => stage.start(["restore", file, ...args]).ended()
+})
+
+function dataDirOf(api: TestApi): string {
+  return api.hamlet.database.replace(/^.* in (.*)\/hamlet\.db$/, "$1")
+}
+
+/** As a server writes it down when it first starts. */
+function sealedCheck({ hamlet }: TestApi): string {
+  const sealed = hamlet.deps.cipher.seal("hamlet", "key check")
+  return `${sealed.keyId} ${Buffer.from(sealed.bytes).toString("base64")}`
+}
