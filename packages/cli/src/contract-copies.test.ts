@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import { limits as contractLimits, privacy, runSource, scope, valType } from "@hamlet/contract"
+import { transferLimits } from "./archive/archive-limits.ts"
 import { isValName } from "./files/front-matter.ts"
 import { limits } from "./limits.ts"
 import { sources } from "./runs/runs.ts"
@@ -13,6 +14,7 @@ test("what the command line has copied from the contract is what the contract sa
   expect(sorted(scopes)).toEqual(sorted(scope.options))
   expect(sorted(sources)).toEqual(sorted(runSource.options))
   expect(limits.pageItemsMax).toBe(contractLimits.pageItemsMax)
+  expect(transferLimits.batchValsMax).toBe(contractLimits.importValsMax)
   expect([isValName("a".repeat(contractLimits.nameCharsMax)), isValName("a".repeat(contractLimits.nameCharsMax + 1))]).toEqual([
     true,
     false,

@@ -10,6 +10,7 @@ export const exitCodes = {
   valFailed: { exit: 7, meaning: "The val ran and failed." },
   valTimedOut: { exit: 8, meaning: "The val took longer than a run may." },
   valCancelled: { exit: 9, meaning: "Somebody cancelled the run." },
+  warned: { exit: 10, meaning: "`hamlet doctor` has found something that one ought to know, and nothing worse." },
   hungUp: { exit: 129, meaning: "The terminal was closed." },
   interrupted: { exit: 130, meaning: "Ctrl-C." },
   brokenPipe: { exit: 141, meaning: "Whoever read the output has stopped reading." },

@@ -60,6 +60,8 @@ const advices: Readonly<Partial<Record<ApiError["code"], string>>> = {
   user_not_found: "check the spelling",
   run_not_found: '"hamlet run list" shows which there are',
   token_not_found: '"hamlet token list" shows which there are',
+  backup_running: "try again when it is done",
+  comment_not_found: '"hamlet val comments" shows which there are',
   secret_not_found: '"hamlet secret list" shows which there are',
   route_not_found: "the server may be older than this program",
   name_taken: "choose another name",

@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs"
 import { exitCodes } from "./exit-codes.ts"
 
 /** Where the program writes, and how it knows that everything has been read. */
@@ -38,5 +39,10 @@ function track(stream: NodeJS.WriteStream) {
 function endIfClosed(error: unknown): void {
   if (!(error instanceof Error)) return
   if ("code" in error && error.code === "EPIPE") process.exit(exitCodes.brokenPipe.exit)
-  throw error
+  // Not through the streams: this one may be the other.
+  writeSync(
+    process.stderr.fd,
+    `Cannot write the output: ${"code" in error && error.code === "ENOSPC" ? "the disk is full" : error.message}\n`,
+  )
+  process.exit(exitCodes.failed.exit)
 }

@@ -20,8 +20,13 @@ export interface Group {
 /** The commands there are. A path in it is a path in `commands/`. */
 export const tree: Readonly<Record<string, Leaf | Group>> = {
   serve: { summary: "Start a server", load: () => import("./commands/serve.ts") },
+  doctor: { summary: "Look at this machine and the server, and say what to mend", load: () => import("./commands/doctor.ts") },
+  backup: { summary: "Write everything that the server keeps into a file", load: () => import("./commands/backup.ts") },
+  restore: { summary: "Make the server of a backup again", load: () => import("./commands/restore.ts") },
   login: { summary: "Sign in to a server with a token", load: () => import("./commands/login.ts") },
+  open: { summary: "Open the web app in your browser, signed in", load: () => import("./commands/open.ts") },
   whoami: { summary: "Say who is signed in, and where", load: () => import("./commands/whoami.ts") },
+  usage: { summary: "Say what you use of what you may", load: () => import("./commands/usage.ts") },
   server: {
     summary: "The servers that you are signed in to",
     verbs: {
@@ -40,10 +45,13 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       push: { summary: "Save files as vals", load: () => import("./commands/val/push.ts") },
       pull: { summary: "Write vals into files", load: () => import("./commands/val/pull.ts") },
       clone: { summary: "Write all vals of a user into a folder", load: () => import("./commands/val/clone.ts") },
+      watch: { summary: "Keep a folder and your vals the same", load: () => import("./commands/val/watch.ts") },
       rename: { summary: "Give a val another name", load: () => import("./commands/val/rename.ts") },
       rm: { summary: "Delete vals with everything that belongs to them", load: () => import("./commands/val/rm.ts") },
       open: { summary: "Open a val in the browser", load: () => import("./commands/val/open.ts") },
       search: { summary: "Find vals by name, code or readme", load: () => import("./commands/val/search.ts") },
+      comments: { summary: "List the comments on a val", load: () => import("./commands/val/comments.ts") },
+      comment: { summary: "Comment on a val", load: () => import("./commands/val/comment.ts") },
       like: { summary: "Like a val", load: () => import("./commands/val/like.ts") },
     },
   },
@@ -98,6 +106,8 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       list: { summary: "List the vals that import yours, or one val", load: () => import("./commands/ref/list.ts") },
     },
   },
+  export: { summary: "Write vals with all their versions into an archive", load: () => import("./commands/export.ts") },
+  import: { summary: "Make vals of an archive, or of a folder of files", load: () => import("./commands/import.ts") },
   completion: { summary: "Print a script that completes commands in a shell", load: () => import("./commands/completion.ts") },
   __complete: { summary: "What could follow", load: () => import("./commands/complete.ts"), isHidden: true },
 }

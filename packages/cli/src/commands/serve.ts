@@ -1,17 +1,14 @@
 import { spawn } from "node:child_process"
 import { constants } from "node:os"
-import { fileURLToPath } from "node:url"
 import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
+import { serverPath } from "../server-program.ts"
 
 interface ServeOptions {
   readonly flags: readonly string[]
 }
-
-// By its path: this package knows the server over the wire only.
-const server = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
 
 export const command = defineCommand<ServeOptions>({
   description: `Every setting of docs/configuration.md is a flag and a variable: --data-dir is HAMLET_DATA_DIR. What follows "serve" goes
@@ -27,7 +24,7 @@ to the server as it is.`,
 
 /** The server in front of our terminal. It ends as it is told to, and we end as it did. */
 async function serve(_context: Context, { flags }: ServeOptions): Promise<undefined> {
-  const child = spawn(process.execPath, [server, "serve", ...flags], { stdio: "inherit" })
+  const child = spawn(process.execPath, [serverPath, "serve", ...flags], { stdio: "inherit" })
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.removeAllListeners(signal)
     process.on(signal, () => {

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join, relative, resolve } from "node:path"
 import { CliError } from "../cli-error.ts"
+import type { Val } from "../names/find-val.ts"
+import type { Privacy, ValType } from "../vals.ts"
+import { hashText } from "./val-file.ts"
 import { writeFileWhole } from "./write-file.ts"
 
 /** What a folder knows of one of its files: which val it is, and as of when both were the same. */
@@ -9,6 +12,15 @@ export interface FileState {
   readonly version: number
   /** Of the file as it was then. */
   readonly hash: string
+  /** Of its code. What follows is missing where an earlier program wrote it down. */
+  readonly codeHash?: string
+  /** The id of whoever the val belongs to. */
+  readonly owner?: string
+  readonly name?: string
+  readonly privacy?: Privacy
+  readonly type?: ValType
+  /** The file was deleted and the val was left where it is: it is fetched again only once it has changed. */
+  readonly isLeft?: true
 }
 
 /** What a folder knows of its files, for one server. */
@@ -18,6 +30,7 @@ export interface FolderState {
   readonly files: ReadonlyMap<string, FileState>
   get(path: string): FileState | undefined
   set(path: string, state: FileState): void
+  delete(path: string): void
   /** Writes down what has changed. */
   save(): void
 }
@@ -38,12 +51,19 @@ export function openFolderState(folder: string, serverUrl: string): FolderState 
     files,
     get: (file) => files.get(toKey(file)),
     set: (file, state) => files.set(toKey(file), state),
+    delete: (file) => files.delete(toKey(file)),
     save() {
       const ignored = join(folder, ".hamlet", ".gitignore")
       if (!existsSync(ignored)) writeFileWhole(ignored, "*\n")
       writeFileWhole(path, `${JSON.stringify({ ...load(path), [serverUrl]: Object.fromEntries(files) }, undefined, 2)}\n`)
     },
   }
+}
+
+/** What is noted of a val whose file has just become the same as it. */
+export function toFileState(val: Val, hash: string): FileState {
+  const { id, version, name, privacy, type, code, author } = val
+  return { id, version, hash, codeHash: hashText(code), owner: author.id, name, privacy, type }
 }
 
 function load(path: string): Kept {
@@ -65,6 +85,7 @@ function isKept(value: unknown): value is Kept {
   return Object.values(value).every((files) => isRecord(files) && Object.values(files).every((file) => isRecord(file) && isFileState(file)))
 }
 
-function isFileState({ id, version, hash }: Record<string, unknown>): boolean {
-  return typeof id === "string" && typeof version === "number" && typeof hash === "string"
+function isFileState({ id, version, hash, isLeft, ...rest }: Record<string, unknown>): boolean {
+  const isSure = typeof id === "string" && typeof version === "number" && typeof hash === "string"
+  return isSure && (isLeft === undefined || isLeft === true) && Object.values(rest).every((value) => typeof value === "string")
 }

@@ -37,7 +37,8 @@ export function parseFile(text: string, source: string): FileParts {
 /** The file for a val. */
 export function formatFile({ front, code }: FileParts): string {
   const fields = Object.entries(front).filter(([, value]) => value !== undefined)
-  if (fields.length === 0 && !code.startsWith(start)) return code
+  // A line that says nothing keeps what comes after it from being taken for a first line, or for the mark of a file.
+  if (fields.length === 0 && !code.startsWith(start) && !code.startsWith("\ufeff")) return code
   return `${[start, ...fields.map(([name, value]) => `${name}=${toValue(value)}`)].join(" ")}\n${code}`
 }
 

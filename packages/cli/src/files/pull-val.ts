@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { join, relative } from "node:path"
 import { CliError } from "../cli-error.ts"
 import { toFullName, type Val } from "../names/find-val.ts"
-import type { FolderState } from "./folder-state.ts"
+import { type FolderState, toFileState } from "./folder-state.ts"
 import { findValPath, hashText, readText, toValFileText } from "./val-file.ts"
 import { writeFileWhole } from "./write-file.ts"
 
@@ -25,6 +25,6 @@ export function pullVal(state: FolderState, val: Val, isForced: boolean): Pulled
       advice: '"hamlet val push" saves them, "--force" overwrites them',
     })
   if (before !== text) writeFileWhole(path, text)
-  state.set(path, { id: val.id, version: val.version, hash: hashText(text) })
+  state.set(path, toFileState(val, hashText(text)))
   return { val, path, isChanged: before !== text }
 }

@@ -2,7 +2,7 @@ import { ApiError, type Client } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
 import type { Val } from "../names/find-val.ts"
 import { toSettings } from "../vals.ts"
-import type { FileState, FolderState } from "./folder-state.ts"
+import { type FileState, type FolderState, toFileState } from "./folder-state.ts"
 import { readValFile, type ValFile } from "./val-file.ts"
 
 /** What became of a file. */
@@ -19,7 +19,7 @@ export async function pushFile(client: Client, state: FolderState, path: string,
   const base = isForced ? undefined : state.get(path)
   const before = state.get(path)?.version
   const val = base ? await saveOver(client, file, base) : await client.saveVal({ ...toFields(file), name: file.name })
-  state.set(path, { id: val.id, version: val.version, hash: file.hash })
+  state.set(path, toFileState(val, file.hash))
   return { val, path, isNew: val.version !== before }
 }
 

@@ -19,7 +19,11 @@ const extensions = [".ts", ".tsx"]
 /** Reads a file with its first line. */
 export function readValFile(path: string): ValFile {
   if (!isValFile(path)) throw new CliError("usage", `Cannot make a val of "${path}": its name ends neither in .ts nor in .tsx`)
-  const text = readText(path)
+  return parseValFile(readText(path), path)
+}
+
+/** The same where somebody has read it already. */
+export function parseValFile(text: string, path: string): ValFile {
   const parts = parseFile(text, path)
   const name = parts.front.name ?? basename(path, extname(path))
   if (!isValName(name))
@@ -30,7 +34,7 @@ export function readValFile(path: string): ValFile {
 }
 
 /** Whether a file can be a val, by its name. */
-function isValFile(path: string): boolean {
+export function isValFile(path: string): boolean {
   return extensions.includes(extname(path)) && !path.endsWith(".d.ts")
 }
 
@@ -44,10 +48,15 @@ export function toValFileText(
 
 /** Where the file of a val is or should be: the one that is there already, or a new one. */
 export function findValPath(folder: string, val: { readonly name: string; readonly code: string }): string {
+  // A name becomes a path: whatever answers there, nothing is written outside of the folder.
+  if (!isValName(val.name)) throw new CliError("failed", `Cannot make a file of val "${val.name}": that is no name of a val`)
   const paths = extensions.map((extension) => join(folder, val.name + extension))
-  // Where there are elements, only `.tsx` makes sense to an editor.
-  const usual = /<\/[A-Za-z>]|\/>/.test(val.code) ? paths[1] : paths[0]
-  return paths.find((path) => existsSync(path)) ?? usual ?? ""
+  return paths.find((path) => existsSync(path)) ?? join(folder, val.name + toExtension(val.code))
+}
+
+/** How the name of a file with that code ends: where there are elements, only `.tsx` makes sense to an editor. */
+export function toExtension(code: string): string {
+  return /<\/[A-Za-z>]|\/>/.test(code) ? ".tsx" : ".ts"
 }
 
 /** A file's text, within the limit. */

@@ -108,6 +108,7 @@ async function showRun(deps: WatcherDeps, run: Run): Promise<void> {
   if (status !== "succeeded") deps.onFailure(run.runEndAt === null ? await getEnded(client, run.id) : run)
 }
 
-function isPassing(error: unknown): boolean {
+/** Whether a failure is over sooner or later without anybody doing anything about it. */
+export function isPassing(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && (error.status === 429 || error.status >= 500))
 }

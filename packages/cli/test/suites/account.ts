@@ -37,6 +37,34 @@ export function defineAccount(stage: () => Stage): void {
       expect((await nobody.hamlet(["login", url], { input: "x" })).exit).toBe(2)
   })
 
+  test("open signs a browser in once: it prints the link in a pipe, and calls the browser at a terminal", async () => {
+    const ada = await stage().person("opener")
+    const signIn = async (link: string) => {
+      const [address, code] = link.split("#code=")
+      expect(address).toBe(`${stage().url}/sign-in`)
+      const init = { method: "POST", headers: { "x-hamlet-session": "1" }, body: JSON.stringify({ code }) }
+      return (await fetch(`${stage().url}/v1/sessions`, init)).status
+    }
+    const printed = (await ada.print(["open"])).trim()
+    expect([await signIn(printed), await signIn(printed)]).toEqual([200, 401])
+    const [link] = (await ada.json(["open", "--print"])) as [{ url: string; expiresAt: string }]
+    expect([Object.keys(link), await signIn(link.url)]).toEqual([["url", "expiresAt"], 200])
+
+    const browser = join(ada.folder, "browser")
+    writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > ${ada.folder}/opened.tmp && mv ${ada.folder}/opened.tmp ${ada.folder}/opened\n`)
+    chmodSync(browser, 0o755)
+    await using opened = ada.atTerminal(["open"], { env: { BROWSER: browser } })
+    const { exit, stdout } = await opened.ended()
+    expect([exit, stdout.includes("code=")]).toEqual([0, false])
+    while (!existsSync(join(ada.folder, "opened"))) await Bun.sleep(10)
+    expect(await signIn(readFileSync(join(ada.folder, "opened"), "utf8"))).toBe(200)
+
+    await using alone = ada.atTerminal(["open"], { env: { BROWSER: "no-such-browser" } })
+    const shown = await alone.ended()
+    expect(shown.exit).toBe(0)
+    expect(await signIn(/http\S+#code=\w+/.exec(shown.stdout)?.[0] ?? "")).toBe(200)
+  })
+
   test("login makes a folder and a file that were open to others private", async () => {
     const ada = await stage().holder((await stage().person("login2")).token, false)
     mkdirSync(ada.configDir, { mode: 0o755 })

@@ -39,6 +39,7 @@ export interface Person {
 /** A real server, and people who use it. */
 export interface Stage extends AsyncDisposable {
   readonly url: string
+  readonly dataDir: string
   readonly admin: Person
   /** Somebody new, signed in. */
   person(username: string): Promise<Person>
@@ -60,6 +61,7 @@ export async function openStage(): Promise<Stage> {
   const admin = await holder(adminToken)
   return {
     url,
+    dataDir: settings.HAMLET_DATA_DIR,
     admin,
     holder,
     person: async (username) => holder((await admin.client.createUser({ username, email: null })).token),

@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process"
 import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import type { Context, Env } from "../../context.ts"
+import type { Context } from "../../context.ts"
 import { findWholeVal, toFullName, type Val } from "../../names/find-val.ts"
+import { openInBrowser } from "../../terminal/open-in-browser.ts"
 
 interface OpenOptions {
   readonly val: string
@@ -34,25 +34,14 @@ async function openVal({ connect, output, env }: Context, options: OpenOptions):
   const url = toAddress(val, options)
   if (output.mode !== "human" || options.print) return output.tell({ json: { url }, plain: url, human: url })
   output.note(`Opening ${url}`)
-  await openInBrowser(env, url, toFullName(val))
+  const { program, isOpened } = await openInBrowser(env, url)
+  if (!isOpened)
+    throw new CliError("failed", `Cannot open ${toFullName(val)}: there is no program "${program}"`, {
+      advice: `its address is ${url}, and BROWSER chooses a program`,
+    })
 }
 
 function toAddress({ url, links }: Val, { page, module }: OpenOptions): string {
   if (module) return links.module
   return page ? url : (links.endpoint ?? url)
-}
-
-async function openInBrowser(env: Env, url: string, name: string): Promise<void> {
-  const program = env.BROWSER || (process.platform === "darwin" ? "open" : "xdg-open")
-  const isOpened = await new Promise<boolean>((resolve) => {
-    const child = spawn(program, [url], { stdio: "ignore", detached: true })
-    child.once("error", () => resolve(false))
-    // Whether it stays in front or hands the address on to one that is open already is up to the browser.
-    child.once("spawn", () => resolve(true))
-    child.unref()
-  })
-  if (!isOpened)
-    throw new CliError("failed", `Cannot open ${name}: there is no program "${program}"`, {
-      advice: `its address is ${url}, and BROWSER chooses a program`,
-    })
 }

@@ -1,0 +1,66 @@
+import { ApiError, type Client } from "@hamlet/contract/client"
+import { CliError } from "../cli-error.ts"
+import { limits } from "../limits.ts"
+import type { Val } from "../names/find-val.ts"
+import { type ArchivedVal, toArchivedVal } from "./archive-format.ts"
+import { archiveLimits, transferLimits } from "./archive-limits.ts"
+
+/** The vals with all that an archive keeps of them, in their order; several are fetched at the same time. */
+export async function* fetchVals(client: Client, vals: AsyncIterable<Val>): AsyncGenerator<ArchivedVal> {
+  const fetching: Promise<ArchivedVal | undefined>[] = []
+  const next = async () => fetching.shift()
+  for await (const val of withoutRepeats(vals)) {
+    const fetched = fetchVal(client, val)
+    // Whoever waits for it hears of its failure; until then nobody does.
+    fetched.catch(() => {})
+    fetching.push(fetched)
+    if (fetching.length < transferLimits.fetchesMax) continue
+    const first = await next()
+    if (first) yield first
+  }
+  while (fetching.length > 0) {
+    const first = await next()
+    if (first) yield first
+  }
+}
+
+/** A val that is made while a list is read moves the others on to the next page. */
+async function* withoutRepeats(vals: AsyncIterable<Val>): AsyncGenerator<Val> {
+  const seen = new Set<string>()
+  for await (const val of vals) {
+    if (!seen.has(val.id)) yield val
+    seen.add(val.id)
+  }
+}
+
+/** Undefined when somebody has deleted it meanwhile. */
+async function fetchVal(client: Client, val: Val): Promise<ArchivedVal | undefined> {
+  const page = { val_id: val.id, limit: limits.pageItemsMax }
+  try {
+    const versions = val.version === 1 ? [toFirst(val)] : await collect(val, client.items("listVersions", page))
+    return toArchivedVal(val, versions, await Array.fromAsync(client.items("listComments", page)))
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "val_not_found") return undefined
+    throw error
+  }
+}
+
+async function collect<Item extends { readonly code: string }>(val: Val, items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const collected: Item[] = []
+  let chars = 0
+  for await (const item of items) {
+    chars += item.code.length
+    if (chars > archiveLimits.entryBytesMax)
+      throw new CliError(
+        "failed",
+        `Cannot export val "${val.name}": its versions together are larger than ${archiveLimits.entryBytesMax} bytes`,
+      )
+    collected.push(item)
+  }
+  return collected
+}
+
+/** A val at its first version has no other. */
+function toFirst({ id, version, code, versionCreatedAt }: Val) {
+  return { val_id: id, version, code, createdAt: versionCreatedAt, runStartAt: null, runEndAt: null }
+}

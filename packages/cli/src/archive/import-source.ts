@@ -1,0 +1,121 @@
+import { closeSync, type Dirent, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs"
+import { basename, extname, join } from "node:path"
+import { CliError } from "../cli-error.ts"
+import { manifestPath } from "./archive-format.ts"
+import { archiveLimits as limits } from "./archive-limits.ts"
+import { openZip } from "./zip-reader.ts"
+
+/** What vals are imported from: a zip file or a folder, of files with code or of JSON files. */
+export interface ImportSource extends Disposable {
+  /** The files that are vals, in a fixed order. */
+  readonly paths: readonly string[]
+  read(path: string): Uint8Array
+  /** What an archive of ours says of itself. */
+  readManifest(): Uint8Array | undefined
+}
+
+/** Opens a zip file or a folder. Where there are files with code, those are the vals; otherwise each JSON file is one. */
+export function openImportSource(path: string): ImportSource {
+  const source = openFiles(path)
+  const all = source.paths.filter((name) => !isIgnored(name)).sort()
+  const isCode = (name: string) => /\.tsx?$/.test(name) && !name.endsWith(".d.ts")
+  const code = all.filter(isCode)
+  const paths = code.length > 0 ? code : all.filter((name) => extname(name) === ".json" && name !== manifestPath)
+  if (paths.length === 0) {
+    source[Symbol.dispose]()
+    throw new CliError("usage", `Cannot import "${path}": it has neither JSON files nor files ending in .ts or .tsx`)
+  }
+  const hasManifest = code.length === 0 && all.includes(manifestPath)
+  return { ...source, paths, readManifest: () => (hasManifest ? source.read(manifestPath) : undefined) }
+}
+
+type Files = Omit<ImportSource, "readManifest">
+
+function openFiles(path: string): Files {
+  const found = statOf(path)
+  if (found.isDirectory()) return openFolder(path)
+  if (!found.isFile() || !isZip(path))
+    throw new CliError("usage", `Cannot import "${path}": it is neither a zip file nor a folder`, {
+      advice: '"hamlet val push" saves single files',
+    })
+  const zip = openZip(path)
+  const entries = new Map(zip.entries.filter((entry) => !entry.path.endsWith("/")).map((entry) => [entry.path, entry]))
+  return {
+    paths: [...entries.keys()],
+    read(name) {
+      const entry = entries.get(name)
+      if (!entry) throw new CliError("failed", `Cannot read "${name}" in "${path}": it has no such entry`)
+      return zip.read(entry)
+    },
+    [Symbol.dispose]: () => zip.stop(),
+  }
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT")
+      throw new CliError("notFound", `Cannot import "${path}": there is no such file or folder`, { cause })
+    throw new CliError("failed", `Cannot import "${path}": ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** By how it begins: a zip file of nothing begins with its end. */
+function isZip(path: string): boolean {
+  const file = openSync(path, "r")
+  try {
+    const start = Buffer.alloc(4)
+    readSync(file, start, 0, 4, 0)
+    return start.equals(Buffer.from("PK\x03\x04")) || start.equals(Buffer.from("PK\x05\x06"))
+  } finally {
+    closeSync(file)
+  }
+}
+
+function openFolder(folder: string): Files {
+  return {
+    paths: [...walk(folder, "", 0)],
+    read: (name) => readWithin(join(folder, name)),
+    [Symbol.dispose]: () => {},
+  }
+}
+
+function* walk(folder: string, inner: string, level: number): Generator<string> {
+  if (level > limits.levelsMax) throw new CliError("failed", `Cannot read "${join(folder, inner)}": it is ${level} folders deep`)
+  for (const found of listFolder(join(folder, inner))) {
+    const name = inner === "" ? found.name : `${inner}/${found.name}`
+    // Links to folders are not followed: they may lead in a circle.
+    if (found.isDirectory() && !isIgnored(name)) yield* walk(folder, name, level + 1)
+    else if (found.isFile() || found.isSymbolicLink()) yield name
+  }
+}
+
+function listFolder(path: string): readonly Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+  } catch (cause) {
+    throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
+  }
+}
+
+function readWithin(path: string): Uint8Array {
+  try {
+    const { size } = statSync(path)
+    if (size > limits.entryBytesMax) throw new CliError("failed", `Cannot read "${path}": it is larger than ${limits.entryBytesMax} bytes`)
+    return readFileSync(path)
+  } catch (cause) {
+    if (cause instanceof CliError) throw cause
+    throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** What begins with a dot is for programs, and what is installed is nobody's val. */
+function isIgnored(path: string): boolean {
+  return path.split("/").some((part) => part.startsWith(".") || part === "node_modules" || part === "__MACOSX")
+}
+
+/** What a file is called without its folder and its ending. */
+export function toStem(path: string): string {
+  return basename(path, extname(path))
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { findImportedNames, orderVals } from "./order-vals.ts"
+
+describe("orderVals", () => {
+  const namesOf = (graph: Readonly<Record<string, readonly string[]>>) =>
+    orderVals(Object.entries(graph).map(([name, imports]) => ({ name, imports }))).map(({ name }) => name)
+
+  test("puts those first that others import, ignoring case and what is not there", () => {
+    expect(namesOf({ app: ["lib", "gone"], other: [], LIB: ["base"], base: [] })).toEqual(["base", "LIB", "app", "other"])
+  })
+
+  test("has every val once, also where they import each other or themselves", () => {
+    expect(namesOf({ a: ["b"], b: ["c"], c: ["a"], d: ["d", "a"] })).toEqual(["c", "b", "a", "d"])
+  })
+
+  test("follows a chain that is longer than a program may call", () => {
+    const chain = Array.from({ length: 100_000 }, (_, index) => ({ name: `v${index}`, imports: [`v${index + 1}`] }))
+    expect(orderVals(chain)[0]?.name).toBe("v99999")
+  })
+
+  test("never puts a val before what it imports, unless there is a circle", () => {
+    const edges = fc.array(fc.tuple(fc.nat(19), fc.nat(19)), { maxLength: 60 })
+    fc.assert(
+      fc.property(edges, (edges) => {
+        // From higher to lower numbers only, so that there is no circle.
+        const imports = (index: number) => edges.filter(([from, to]) => from === index && to < from).map(([, to]) => `v${to}`)
+        const vals = Array.from({ length: 20 }, (_, index) => ({ name: `v${index}`, imports: imports(index) })).reverse()
+        const ordered = orderVals(vals)
+        const place = new Map(ordered.map(({ name }, index) => [name, index]))
+        expect(place.size).toBe(20)
+        for (const { name, imports } of ordered) for (const other of imports) expect(place.get(other)).toBeLessThan(place.get(name) ?? -1)
+      }),
+    )
+  })
+})
+
+test("findImportedNames finds what may be a val", () => {
+  const code = `
+import a from "https://esm.town/v/ada/One"
+import { b } from 'http://localhost:8080/v/@ada/two@3?x'
+export * from "./three.tsx"; import("../ada/four")
+import "npm:zod"; import x from "https://deno.land/x/five.ts"
+const text = "/v/ada/six"`
+  expect(findImportedNames(code)).toEqual(["one", "two", "three", "four"])
+})

@@ -1,0 +1,47 @@
+/** A val, and the names of those that it may import. */
+export interface LinkedVal {
+  readonly name: string
+  readonly imports: readonly string[]
+}
+
+/** Those that others import come before them. Of vals that import each other in a circle, one has to come first, whichever. */
+export function orderVals<Val extends LinkedVal>(vals: readonly Val[]): readonly Val[] {
+  const byName = new Map(vals.map((val) => [val.name.toLowerCase(), val]))
+  const ordered = new Set<Val>()
+  const begun = new Set<Val>()
+  for (const val of vals) {
+    // A stack of our own: a chain of imports may be longer than what a program may call.
+    const stack = [{ val, next: 0 }]
+    while (stack.length > 0) {
+      const top = stack.at(-1) as { val: Val; next: number }
+      begun.add(top.val)
+      const name = top.val.imports[top.next]
+      top.next += 1
+      if (name === undefined) {
+        ordered.add(top.val)
+        stack.pop()
+        continue
+      }
+      const imported = byName.get(name)
+      if (imported && !begun.has(imported)) stack.push({ val: imported, next: 0 })
+    }
+  }
+  return [...ordered]
+}
+
+/**
+ * The names of vals that code may import, in lower case: by an address that ends in `/v/ada/hello` or as a file beside it. A guess is enough,
+ * for the server links vals in whatever order they come; in a good order none is there before what it needs.
+ */
+export function findImportedNames(code: string): readonly string[] {
+  const names = new Set<string>()
+  for (const [, specifier = ""] of code.matchAll(specifierPattern)) {
+    const name = addressPattern.exec(specifier)?.[1] ?? besidePattern.exec(specifier)?.[1]
+    if (name !== undefined) names.add(name.toLowerCase())
+  }
+  return [...names]
+}
+
+const specifierPattern = /\b(?:from|import)\s{0,20}\(?\s{0,20}["'`]([^"'`\n]{1,500})["'`]/g
+const addressPattern = /\/v\/@?[a-zA-Z]\w*\/([a-zA-Z]\w*)/
+const besidePattern = /^\.{1,2}\/(?:[^/]+\/)?([a-zA-Z]\w*)(?:\.tsx?)?$/

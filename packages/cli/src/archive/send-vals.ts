@@ -1,0 +1,95 @@
+import { ApiError, type Client, type Input, type Output } from "@hamlet/contract/client"
+import { transferLimits as limits } from "./archive-limits.ts"
+import type { ImportedVal } from "./read-val.ts"
+
+/** What the server said of a val. */
+export type ImportResult = Output<"importVals">["results"][number]
+
+/** A val that is ready to be sent. */
+export interface Outgoing {
+  readonly path: string
+  readonly val: ImportedVal
+  /** The names of vals that should be there before it. */
+  readonly imports: readonly string[]
+}
+
+/** How they are to be imported. */
+export type SendOptions = Pick<Input<"importVals">, "dryRun" | "ifExists">
+
+/** What is told of each val as soon as it is known. */
+type Tell = (outgoing: Outgoing, result: ImportResult) => void
+
+/**
+ * Sends vals in batches, a few at a time. A batch waits for those before it that have what it imports. When the server cannot go on, nothing
+ * more is sent, and what is under way is waited for: whatever happens, each val is there as a whole or not at all.
+ */
+export async function sendVals(client: Client, vals: Iterable<Outgoing>, options: SendOptions, tell: Tell): Promise<void> {
+  const underWay = new Map<string, Promise<void>>()
+  const batches = new Set<Promise<void>>()
+  let failure: { readonly error: unknown } | undefined
+  for (const batch of toBatches(vals)) {
+    while (batches.size >= limits.batchesMax) await Promise.race(batches)
+    await Promise.all(new Set(batch.flatMap(({ imports }) => imports.map((name) => underWay.get(name)))))
+    if (failure) break
+    const names = batch.map(({ val }) => val.name.toLowerCase())
+    const sending = sendBatch(client, batch, options, tell)
+      .catch((error: unknown) => {
+        failure ??= { error }
+      })
+      .finally(() => {
+        batches.delete(sending)
+        for (const name of names) underWay.delete(name)
+      })
+    batches.add(sending)
+    for (const name of names) underWay.set(name, sending)
+  }
+  await Promise.all(batches)
+  if (failure) throw failure.error
+}
+
+function* toBatches(vals: Iterable<Outgoing>): Generator<readonly Outgoing[]> {
+  let batch: Outgoing[] = []
+  let chars = 0
+  for (const outgoing of vals) {
+    const more = countChars(outgoing.val)
+    if (batch.length >= limits.batchValsMax || (batch.length > 0 && chars + more > limits.batchCharsMax)) {
+      yield batch
+      batch = []
+      chars = 0
+    }
+    batch.push(outgoing)
+    chars += more
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** About as long as its JSON is. */
+function countChars({ readme, versions, comments = [] }: ImportedVal): number {
+  const texts = [readme?.length ?? 0, ...versions.map(({ code }) => code.length), ...comments.map(({ comment }) => comment.length)]
+  return texts.reduce((sum, length) => sum + length + 100, 100)
+}
+
+async function sendBatch(client: Client, batch: readonly Outgoing[], options: SendOptions, tell: Tell): Promise<void> {
+  try {
+    const { results } = await client.importVals({ vals: batch.map(({ val }) => val), ...options })
+    for (const [index, outgoing] of batch.entries()) tell(outgoing, results[index] ?? lost(outgoing))
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === "body_too_large")) throw error
+    const [only] = batch
+    if (only && batch.length === 1) return tell(only, tooLarge(only))
+    // The operator has set a limit that nobody knows here.
+    const middle = Math.ceil(batch.length / 2)
+    await sendBatch(client, batch.slice(0, middle), options, tell)
+    await sendBatch(client, batch.slice(middle), options, tell)
+  }
+}
+
+function tooLarge({ val }: Outgoing): ImportResult {
+  const { name, versions } = val
+  const message = `Cannot import val "${name}": with ${versions.length} versions it is larger than the server takes; "--versions 1" leaves old ones out`
+  return { name, status: "failed", message }
+}
+
+function lost({ val: { name } }: Outgoing): ImportResult {
+  return { name, status: "failed", message: `Cannot tell what became of val "${name}": the server did not say` }
+}

@@ -1,0 +1,128 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import fc from "fast-check"
+import { zipSync } from "fflate"
+import { CliError } from "../cli-error.ts"
+import { archiveLimits } from "./archive-limits.ts"
+import { openZip } from "./zip-reader.ts"
+import { createZipWriter } from "./zip-writer.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "hamlet-zip-"))
+const path = join(folder, "x.zip")
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** What an archive has, or the sentence with which it is refused. Anything else that is thrown is a bug. */
+function readAll(bytes: Uint8Array): Record<string, string> | string {
+  writeFileSync(path, bytes)
+  try {
+    const zip = openZip(path)
+    try {
+      return Object.fromEntries(zip.entries.map((entry) => [entry.path, Buffer.from(zip.read(entry)).toString("hex")]))
+    } finally {
+      zip.stop()
+    }
+  } catch (error) {
+    if (error instanceof CliError) return error.message
+    throw error
+  }
+}
+
+async function writeAll(entries: readonly (readonly [path: string, content: Uint8Array])[]): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  const zip = createZipWriter({ write: async (bytes) => void chunks.push(bytes) })
+  for (const [path, content] of entries) await zip.add(path, content)
+  await zip.end()
+  expect(zip.bytes).toBe(Buffer.concat(chunks).length)
+  return Buffer.concat(chunks)
+}
+
+const sample = zipSync({ "vals/a.json": Buffer.from('{"name":"a"}'.repeat(20)), "b.txt": [Buffer.from("stored"), { level: 0 }] })
+const pathOf = fc.stringMatching(/^[a-zé中]{1,10}(\/[a-z]{1,5})?\.json$/u)
+
+describe("openZip", () => {
+  test("reads what createZipWriter writes, to the byte", async () => {
+    const entries = fc.uniqueArray(fc.tuple(pathOf, fc.uint8Array({ maxLength: 5000 })), { selector: ([path]) => path, maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(entries, async (entries) => {
+        const expected = Object.fromEntries(entries.map(([path, content]) => [path, Buffer.from(content).toString("hex")]))
+        expect(readAll(await writeAll(entries))).toEqual(expected)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test("reads stored and packed entries, and an archive with a comment behind it", () => {
+    const expected = {
+      "vals/a.json": Buffer.from('{"name":"a"}'.repeat(20)).toString("hex"),
+      "b.txt": Buffer.from("stored").toString("hex"),
+    }
+    expect(readAll(sample)).toEqual(expected)
+    const commented = Buffer.concat([sample, Buffer.from("PK\x05\x06")])
+    commented.writeUInt16LE(4, sample.length - 2)
+    expect(readAll(commented)).toEqual(expected)
+  })
+
+  test("gives what was written, or refuses, whatever is done to an archive", () => {
+    const good = readAll(sample) as Record<string, string>
+    const damage = fc.array(fc.tuple(fc.nat(sample.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 6 })
+    fc.assert(
+      fc.property(damage, fc.option(fc.nat(sample.length)), (changes, end) => {
+        const bytes = Buffer.from(sample)
+        for (const [at, value] of changes) bytes[at] = value
+        const read = readAll(end === null ? bytes : bytes.subarray(0, end))
+        if (typeof read === "string") expect(read).toStartWith("Cannot read ")
+        // A name is not covered by a checksum, a content is.
+        else for (const content of Object.values(read)) expect([...Object.values(good), ""]).toContain(content)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test("refuses what is no archive at all", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        expect(readAll(bytes)).toMatch(/^Cannot read ".+": it is no zip file/)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test("refuses entries that lead elsewhere or are there twice, and says which", () => {
+    for (const name of ["../x.json", "a/../../x", "/etc/passwd", "C:\\x", "a\\..\\b", "\\\\host\\x", "a\0b"])
+      expect(readAll(zipSync({ [name]: new Uint8Array(1) }))).toBe(`Cannot read "${path}": its entry "${name}" leads out of the archive`)
+    const twice = Buffer.from(zipSync({ "a.json": new Uint8Array(1), "b.json": new Uint8Array(2) }))
+    twice.write("a.json", twice.lastIndexOf("b.json"))
+    expect(readAll(twice)).toContain('it has the entry "a.json" twice')
+  })
+
+  test("refuses what unpacks to more than it says, or than it may", () => {
+    const bomb = Buffer.from(zipSync({ "bomb.json": new Uint8Array(5_000_000) }))
+    const entry = bomb.indexOf("PK\x01\x02")
+    const bombOf = (bytes: number) => {
+      const changed = Buffer.from(bomb)
+      changed.writeUInt32LE(bytes, entry + 24)
+      return readAll(changed)
+    }
+    for (const bytes of [0, 1, 1000, 4_999_999, 5_000_001])
+      expect(bombOf(bytes)).toBe(`Cannot read "bomb.json" in "${path}": it is damaged`)
+    expect(bombOf(archiveLimits.entryBytesMax + 1)).toContain(`larger than ${archiveLimits.entryBytesMax} bytes`)
+    const many = zipSync(Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`${index}.json`, new Uint8Array(1)])))
+    const huge = Buffer.from(many)
+    for (let at = huge.indexOf("PK\x01\x02"); at !== -1; at = huge.indexOf("PK\x01\x02", at + 1)) huge.writeUInt32LE(0xfffffffe, at + 24)
+    expect(readAll(huge)).toContain(`unpacked it is larger than ${archiveLimits.unpackedBytesMax} bytes`)
+  })
+
+  test("refuses what is encrypted, packed otherwise, in parts, or too large for its format", () => {
+    const change = (signature: string, offset: number, value: number) => {
+      const bytes = Buffer.from(sample)
+      bytes.writeUInt16LE(value, bytes.indexOf(signature) + offset)
+      return readAll(bytes)
+    }
+    expect(change("PK\x01\x02", 8, 1)).toContain('"vals/a.json" is encrypted')
+    expect(change("PK\x01\x02", 10, 14)).toContain('"vals/a.json" is packed in a way that is not known')
+    expect(change("PK\x05\x06", 4, 1)).toContain("a part of several")
+    expect(change("PK\x05\x06", 10, 0xffff)).toContain(`more than ${archiveLimits.entriesMax} entries`)
+  })
+})

@@ -1,0 +1,86 @@
+import type { Command } from "commander"
+import { openArchiveFile } from "../archive/archive-file.ts"
+import { type ArchiveCounts, formatVersion, type Manifest, manifestPath, toValPath } from "../archive/archive-format.ts"
+import { fetchVals } from "../archive/fetch-vals.ts"
+import { createZipWriter, type ZipWriter } from "../archive/zip-writer.ts"
+import { CliError } from "../cli-error.ts"
+import { defineCommand } from "../command.ts"
+import type { Connection } from "../connection.ts"
+import type { Context } from "../context.ts"
+import { limits } from "../limits.ts"
+import { findWholeVal, type Val } from "../names/find-val.ts"
+import { createProgress } from "../terminal/progress.ts"
+import { toSize } from "../terminal/progress-line.ts"
+
+interface ExportOptions {
+  readonly file: string
+  readonly vals: readonly string[]
+  readonly force?: boolean
+}
+
+export const command = defineCommand<ExportOptions>({
+  description: `A zip file with a JSON file for each val: its code in every version, readme, settings, comments and when all of that was. Without names, all
+your vals. Secrets, blobs, runs and likes are not in it, but for the number of likes. The file is there when all of it is, or not at all.`,
+  examples: [
+    ["hamlet export vals.zip", "all your vals"],
+    ["hamlet export some.zip hello ada/page", "these vals"],
+    ["hamlet export - | ssh backup 'cat > vals.zip'", "to standard output"],
+  ],
+  takes: (command: Command) =>
+    command
+      .argument("<file>", 'where to write it, "-" for standard output')
+      .argument("[vals...]", "their names")
+      .option("--force", "replace a file that is there"),
+  run: exportVals,
+})
+
+async function exportVals(context: Context, { file, vals, force = false }: ExportOptions): Promise<void> {
+  const connection = await context.connect()
+  const { username } = await connection.me()
+  await using target = await openArchiveFile(context, file, force)
+  const zip = createZipWriter(target)
+  const counts = await addVals(context, connection, zip, vals)
+  const manifest: Manifest = {
+    ...{ format: "hamlet-archive", formatVersion, server: connection.server.url, user: username },
+    ...{ exportedAt: new Date().toISOString(), counts },
+  }
+  await zip.add(manifestPath, toJson(manifest))
+  await zip.end()
+  await target.commit()
+  tell(context, file, counts, zip.bytes)
+}
+
+async function addVals(context: Context, connection: Connection, zip: ZipWriter, names: readonly string[]): Promise<ArchiveCounts> {
+  const counts = { vals: 0, versions: 0, comments: 0 }
+  const taken = new Set<string>()
+  using progress = createProgress(context, { label: "Exporting", unit: "vals", total: names.length || undefined })
+  for await (const val of fetchVals(connection.client, findVals(connection, names))) {
+    if (taken.has(val.name.toLowerCase()))
+      throw new CliError("usage", `Cannot put two vals named "${val.name}" into one archive`, { advice: "write two archives" })
+    taken.add(val.name.toLowerCase())
+    await zip.add(toValPath(val.name), toJson(val))
+    counts.vals += 1
+    counts.versions += val.versions.length
+    counts.comments += val.comments.length
+    progress.add(1)
+  }
+  return counts
+}
+
+async function* findVals(connection: Connection, names: readonly string[]): AsyncGenerator<Val> {
+  for (const name of names) yield await findWholeVal(connection, name)
+  if (names.length > 0) return
+  const { id } = await connection.me()
+  yield* connection.client.items("listVals", { userId: id, limit: limits.pageItemsMax })
+}
+
+function toJson(value: object): Uint8Array {
+  return Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`)
+}
+
+function tell({ output }: Context, file: string, counts: ArchiveCounts, bytes: number): void {
+  const human = `${counts.vals} vals, ${counts.versions} versions, ${counts.comments} comments, ${toSize(bytes)}`
+  // Standard output is the archive.
+  if (file === "-") output.note(`Wrote ${human}`)
+  else output.tell({ json: { file, ...counts, bytes }, plain: file, human: `Wrote ${file}  ${output.colour.dim(human)}` })
+}

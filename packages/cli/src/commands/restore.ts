@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs"
+import type { Command } from "commander"
+import { CliError } from "../cli-error.ts"
+import { defineCommand } from "../command.ts"
+import type { Context } from "../context.ts"
+import { runServerProgram } from "../server-program.ts"
+import { createProgress, type Progress } from "../terminal/progress.ts"
+import type { ProgressUnit } from "../terminal/progress-line.ts"
+
+interface RestoreOptions {
+  readonly file: string
+  readonly flags: readonly string[]
+}
+
+export const command = defineCommand<RestoreOptions>({
+  description: `Makes the server of a backup again, with an empty data folder and an empty database, which are named by the flags and the environment
+that you start the server with. No server may run there. If it does not work out, the target is as empty as before. The secret key is not in
+a backup: put the key file into the data folder, or set HAMLET_SECRET_KEY.`,
+  examples: [
+    ["hamlet restore monday.backup --data-dir /var/lib/hamlet", "into a folder, with SQLite"],
+    ["hamlet restore monday.backup --database-url postgres://hamlet@localhost/hamlet", "into PostgreSQL"],
+  ],
+  takes: (command: Command) =>
+    command.argument("<file>", "the backup").argument("[flags...]", "settings of the server, as for serve").allowUnknownOption(),
+  run: restore,
+})
+
+/** What the server's program says while it works. */
+type Step = { readonly step: "check" | "load" | "index" | "verify"; readonly done: number; readonly total: number } | RestoredStep
+
+interface RestoredStep {
+  readonly step: "done"
+  readonly sections: Readonly<Record<string, number>>
+  readonly createdAt: string
+  readonly serverVersion: string
+  readonly notes: readonly string[]
+}
+
+async function restore(context: Context, { file, flags }: RestoreOptions): Promise<void> {
+  const { output } = context
+  if (file.startsWith("-"))
+    throw new CliError("usage", `Cannot restore "${file}": it is no file`, { advice: "the file comes first, the flags after it" })
+  if (!existsSync(file)) throw new CliError("notFound", `Cannot restore "${file}": there is no such file`)
+  const steps = new Steps(context)
+  try {
+    const { code, stderr } = await runServerProgram(context, ["restore", file, "--json", ...flags], (line) => steps.see(line as Step))
+    const { restored } = steps
+    if (code !== 0 || !restored)
+      throw new CliError("failed", stderr.trim() || `Cannot restore "${file}": the server's program ended with ${code}`)
+    steps.stop()
+    const { sections, createdAt, serverVersion, notes } = restored
+    for (const note of notes) output.note(note)
+    output.tell({
+      json: { file, sections, createdAt, serverVersion, notes },
+      plain: file,
+      human: `Restored ${describe(sections)}, as it was at ${createdAt}`,
+    })
+  } finally {
+    steps.stop()
+  }
+}
+
+const labels: Readonly<Record<Exclude<Step["step"], "done">, readonly [label: string, unit: ProgressUnit]>> = {
+  check: ["Checking", "bytes"],
+  load: ["Loading", "items"],
+  index: ["Indexing", "vals"],
+  verify: ["Comparing", "tables"],
+}
+
+/** A line for each step, one after the other. */
+class Steps {
+  restored: RestoredStep | undefined
+  readonly #context: Context
+  #step: Step["step"] | undefined
+  #progress: Progress | undefined
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  see(line: Step | undefined): void {
+    if (line?.step === "done") this.restored = line
+    if (line === undefined || line.step === "done" || labels[line.step] === undefined) return
+    if (line.step !== this.#step) {
+      this.#progress?.stop()
+      const [label, unit] = labels[line.step]
+      this.#progress = createProgress(this.#context, { label, unit })
+      this.#step = line.step
+    }
+    this.#progress?.set(line.done, line.total)
+  }
+
+  stop(): void {
+    this.#progress?.stop()
+  }
+}
+
+function describe(sections: Readonly<Record<string, number>>): string {
+  const { users = 0, vals = 0 } = sections
+  return `${users} ${users === 1 ? "user" : "users"} and ${vals} ${vals === 1 ? "val" : "vals"}`
+}

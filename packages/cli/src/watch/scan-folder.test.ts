@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { CliError } from "../cli-error.ts"
+import { createScanner, type Scan } from "./scan-folder.ts"
+
+let folder: string
+const put = (path: string, text: string | Uint8Array) => writeFileSync(join(folder, path), text)
+/** So long that nothing comes to rest while the test lasts. */
+const restlessMs = 3_600_000
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "hamlet-scan-"))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const names = ({ files }: Scan) => [...files.keys()]
+
+describe("createScanner", () => {
+  test("finds files that can be vals, also in folders, and nothing else", () => {
+    for (const path of ["in", "node_modules", ".git", "other", "other/.hamlet"]) mkdirSync(join(folder, path))
+    for (const path of ["a.ts", "b.tsx", "in/c.ts"]) put(path, "1")
+    for (const path of ["d.d.ts", "e.js", ".f.ts", "a.conflict-1.ts", "node_modules/g.ts", ".git/h.ts", "other/i.ts", "a.ts~"])
+      put(path, "1")
+    const scan = createScanner(folder, 0).scan([])
+    expect([names(scan), [...scan.blocked], scan.isRestless]).toEqual([["a.ts", "b.tsx", "in/c.ts"], [], false])
+  })
+
+  test("says of files that can be none why, and reads nothing outside of the folder", () => {
+    put("bad.ts", "// hamlet: privacy=secret\n1")
+    put("binary.ts", new Uint8Array([0xff, 0xfe, 0]))
+    put("empty.ts", "")
+    put("line.ts", "// hamlet: name=line\n")
+    put("no-name.ts", "1")
+    put("large.ts", "x".repeat(4_194_305))
+    mkdirSync(join(folder, "folder.ts"))
+    symlinkSync("/etc/hostname", join(folder, "link.ts"))
+    symlinkSync("/etc", join(folder, "linked"))
+    const { files, blocked } = createScanner(folder, 0).scan([])
+    expect(files.size).toBe(0)
+    const reasons = ["no privacy", "not text in UTF-8", "is empty", "larger than", "is empty", "is a link", "cannot be its name"]
+    const paths = ["bad.ts", "binary.ts", "empty.ts", "large.ts", "line.ts", "link.ts", "no-name.ts"]
+    expect([...blocked]).toEqual(paths.map((path, index) => [path, expect.stringContaining(reasons[index] ?? "")]))
+  })
+
+  test("leaves a file alone that was touched a moment ago, and one that has only just gone", () => {
+    put("a.ts", "1")
+    const scan = createScanner(folder, restlessMs).scan(["gone.ts"])
+    expect([names(scan), [...scan.blocked], [...scan.missing], scan.isRestless]).toEqual([[], [["a.ts", undefined]], [], true])
+  })
+
+  test("takes nothing for missing while a file is still being written", () => {
+    put("a.ts", "1")
+    const scanner = createScanner(folder, 0)
+    expect([...scanner.scan(["gone.ts"]).missing]).toEqual(["gone.ts"])
+    expect([...createScanner(folder, restlessMs).scan(["gone.ts"]).missing]).toEqual([])
+  })
+
+  test("sees each change of a file that it has seen before, also one of the same length", () => {
+    const scanner = createScanner(folder, 0)
+    const hashOf = () => scanner.scan([]).files.get("a.ts")?.hash
+    put("a.ts", "1")
+    const hashes = [hashOf(), hashOf()]
+    put("a.ts", "2")
+    hashes.push(hashOf())
+    appendFileSync(join(folder, "a.ts"), "3")
+    hashes.push(hashOf())
+    put("b.tmp", "4")
+    renameSync(join(folder, "b.tmp"), join(folder, "a.ts"))
+    hashes.push(hashOf())
+    expect(new Set(hashes).size).toBe(4)
+    expect(hashes[0]).toBe(hashes[1] as string)
+  })
+
+  test("refuses to look through a folder that is gone, instead of finding all files deleted", () => {
+    expect(() => createScanner(join(folder, "gone"), 0).scan(["a.ts"])).toThrow(CliError)
+  })
+})

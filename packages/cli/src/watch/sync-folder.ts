@@ -1,0 +1,167 @@
+import { lstatSync, readdirSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { ApiError } from "@hamlet/contract/client"
+import { CliError } from "../cli-error.ts"
+import type { ExitName } from "../exit-codes.ts"
+import { toFailure } from "../failure.ts"
+import { type FolderState, openFolderState } from "../files/folder-state.ts"
+import { limits } from "../limits.ts"
+import type { Action, ActionDeps, Perform } from "./action.ts"
+import type { Decision } from "./decide.ts"
+import type { SyncEvent } from "./events.ts"
+import { conflict, rescue, trash, write } from "./file-actions.ts"
+import { matchSides } from "./match-sides.ts"
+import { fetchVals, type PlanDeps, planActions } from "./plan-actions.ts"
+import type { RemoteLook } from "./remote-vals.ts"
+import type { Scan } from "./scan-folder.ts"
+import { create, deleteVal, forget, leave, note, save } from "./val-actions.ts"
+
+/** What a synchronisation needs. */
+export interface SyncDeps extends PlanDeps {
+  readonly folder: string
+  readonly serverUrl: string
+  /** Only say what would be done. */
+  readonly isDry: boolean
+}
+
+/** How it went. */
+export interface Synced {
+  /** Whether something was done, so that there may be more. */
+  readonly hasActed: boolean
+  /** Whether something changed while it was done, so that there is more. */
+  readonly isRaced: boolean
+  readonly hasConflict: boolean
+  /** The first failure. */
+  readonly exit: ExitName | undefined
+}
+
+/** Brings the folder and the vals together, as both were seen, and notes each step. */
+export async function syncFolder(deps: SyncDeps, scan: Scan, remote: RemoteLook): Promise<Synced> {
+  const state = openFolderState(deps.folder, deps.serverUrl)
+  const { matches, problems, stale } = matchSides({ bases: state.files, scan, vals: remote.vals, owner: deps.owner })
+  const actions = await planActions(deps, matches)
+  for (const [file, text] of problems) deps.tell({ action: "problem", file, text })
+  if (remote.hasMore) deps.tell({ action: "problem", file: "", text: `Cannot watch all vals: there are more than ${remote.vals.length}` })
+  if (deps.isDry) {
+    for (const action of actions) tellPlan(deps, action)
+    return { hasActed: false, isRaced: false, hasConflict: actions.some(isConflict), exit: undefined }
+  }
+  const notes = createNotes(state)
+  for (const path of stale) notes.state.delete(join(deps.folder, path))
+  try {
+    return await performAll(deps, { ...deps, state: notes.state, isTaken: createTaken(deps.folder, scan) }, actions, notes.soon)
+  } finally {
+    notes.now()
+  }
+}
+
+/** The paths of a folder that the vals of a server have files at. */
+export function listKnownPaths(deps: Pick<SyncDeps, "folder" | "serverUrl">): readonly string[] {
+  return [...openFolderState(deps.folder, deps.serverUrl).files.keys()]
+}
+
+const performs: Readonly<Record<Decision["kind"], Perform>> = {
+  nothing: () => "done",
+  note,
+  write,
+  create,
+  save,
+  conflict,
+  leave,
+  delete: deleteVal,
+  trash,
+  rescue,
+  forget,
+}
+
+async function performAll(deps: SyncDeps, actionDeps: ActionDeps, actions: readonly Action[], onDone: () => void): Promise<Synced> {
+  let [hasActed, isRaced, exit] = [false, false, undefined as ExitName | undefined]
+  for (let index = 0; index < actions.length; index += limits.watchFetchesMax) {
+    for (const action of await fetchVals(deps, actions.slice(index, index + limits.watchFetchesMax))) {
+      if (deps.isStopping()) break
+      const { kind } = action.decision
+      try {
+        const result = await performs[kind](actionDeps, action)
+        if (result === "raced") isRaced = true
+        else if (kind !== "note") hasActed = true
+        onDone()
+      } catch (error) {
+        const failure = toSyncFailure(error)
+        // A name that a new val cannot have is that of a val which the next look shows; one that a val cannot be given is taken.
+        if (failure.isRaced && !(kind === "save" && failure.isName)) isRaced = true
+        else {
+          exit ??= failure.exit
+          deps.tell({ action: "problem", file: action.match.path ?? "", val: action.match.val, text: failure.text })
+        }
+      }
+    }
+  }
+  return { hasActed, isRaced, hasConflict: actions.some(isConflict), exit }
+}
+
+/** What a failure of one action means for the others: nothing, or it is thrown again. */
+function toSyncFailure(error: unknown) {
+  const failure = toFailure(error)
+  const isFatal = failure === undefined || ["unavailable", "refused"].includes(failure.exit)
+  if (isFatal || !(error instanceof ApiError || error instanceof CliError)) throw error
+  if (error instanceof ApiError && (error.status >= 500 || error.code === "unknown")) throw error
+  const isName = error instanceof ApiError && error.code === "name_taken"
+  const isRaced = isName || (error instanceof ApiError && (error.status === 404 || error.status === 412))
+  return { ...failure, isName, isRaced }
+}
+
+function isConflict({ decision: { kind } }: Action): boolean {
+  return kind === "conflict" || kind === "rescue"
+}
+
+/** The folder's notes, written down at intervals: with thousands of vals that takes longer than what is noted. */
+function createNotes(state: FolderState) {
+  let isChanged = false
+  let savedMs = Date.now()
+  const now = () => {
+    if (isChanged) state.save()
+    isChanged = false
+    savedMs = Date.now()
+  }
+  const changing =
+    <Args extends readonly unknown[]>(change: (...args: Args) => void) =>
+    (...args: Args) => {
+      isChanged = true
+      change(...args)
+    }
+  return {
+    now,
+    soon: () => (Date.now() - savedMs >= limits.watchNoteMs ? now() : undefined),
+    state: { ...state, set: changing(state.set), delete: changing(state.delete) },
+  }
+}
+
+/** Whether a path is taken, in whatever case. Only a path that was seen is looked for in all cases, so that many files can be made quickly. */
+function createTaken(folder: string, scan: Scan): (path: string) => boolean {
+  const seen = new Set([...scan.files.keys(), ...scan.blocked.keys()].map((path) => path.toLowerCase()))
+  return (path) => {
+    const isThere = lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
+    if (isThere || !seen.has(path.toLowerCase())) return isThere
+    const names = readdirSync(join(folder, dirname(path)))
+    return names.some((name) => name.toLowerCase() === basename(path).toLowerCase())
+  }
+}
+
+const planned: Readonly<Partial<Record<Decision["kind"], SyncEvent["action"]>>> = {
+  write: "wrote",
+  create: "created",
+  save: "saved",
+  conflict: "conflict",
+  leave: "left",
+  delete: "deleted",
+  trash: "trashed",
+  rescue: "conflict",
+}
+
+function tellPlan({ tell }: SyncDeps, { match, decision }: Action): void {
+  const { path, file, val, base, movedFrom } = match
+  const action = planned[decision.kind] ?? (movedFrom === undefined ? undefined : "moved")
+  if (action === undefined) return
+  const name = file?.name ?? val?.name ?? base?.name ?? ""
+  tell({ action, file: path ?? `${name}.ts`, val: { ...(val && { id: val.id, version: val.version }), name }, isPlanned: true })
+}

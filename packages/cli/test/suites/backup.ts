@@ -1,0 +1,232 @@
+import { describe, expect, test } from "bun:test"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createBackupChecker } from "@hamlet/contract/backup"
+import { hamletPath } from "../support/processes.ts"
+import type { Person, Stage } from "../support/stage.ts"
+import { openBrokenTap, openTap } from "../support/tap.ts"
+
+const isRoot = process.getuid?.() === 0
+
+/** Somebody who may do everything, in an empty folder. */
+async function openAdmin(stage: Stage): Promise<Person> {
+  return await stage.holder(stage.admin.token)
+}
+
+function summarise(bytes: Uint8Array) {
+  const checker = createBackupChecker()
+  checker.add(bytes)
+  return checker.end()
+}
+
+async function fetchBackup(stage: Stage): Promise<Uint8Array> {
+  return await (await stage.admin.client.getBackup()).bytes()
+}
+
+/** backup and restore: everything into a file, and out of it again. */
+export function defineBackup(stage: () => Stage): void {
+  describe("backup", () => defineBackingUp(stage))
+  describe("restore", () => defineRestoring(stage))
+}
+
+function defineBackingUp(stage: () => Stage): void {
+  test("writes a whole backup that only its owner can read, and says so in three ways", async () => {
+    const admin = await openAdmin(stage())
+    const path = join(admin.folder, "a.backup")
+    expect(await admin.hamlet(["backup", "a.backup"])).toEqual({ exit: 0, stdout: "a.backup\n", stderr: "" })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    const { header, trailer, bytes } = summarise(readFileSync(path))
+    expect(trailer.sections.find(({ name }) => name === "users")?.items).toBeGreaterThan(0)
+    expect(await admin.json(["backup", "b.backup"])).toMatchObject([
+      { file: "b.backup", bytes: expect.any(Number), serverVersion: header.serverVersion, missing: 0 },
+    ])
+    expect(bytes).toBe(statSync(path).size)
+    await using seen = admin.atTerminal(["backup", "c.backup"])
+    expect(Bun.stripANSI((await seen.ended()).stdout)).toMatch(/Backed up [\d.]+ \w+ to "c\.backup"\r\n$/)
+    expect(readdirSync(admin.folder).sort()).toEqual(["a.backup", "b.backup", "c.backup"])
+  })
+
+  test('"-" is standard output, but no terminal', async () => {
+    const admin = await openAdmin(stage())
+    const env = { ...process.env, HAMLET_CONFIG_DIR: admin.configDir } as Record<string, string>
+    const child = Bun.spawn([hamletPath, "backup", "-"], { env, cwd: admin.folder, stdout: "pipe" })
+    expect(summarise(await new Response(child.stdout).bytes()).header.format).toBe(1)
+    expect(await child.exited).toBe(0)
+    await using seen = admin.atTerminal(["backup", "-"])
+    expect(await seen.ended()).toMatchObject({ exit: 2, stdout: expect.stringContaining("to a terminal") })
+    const full = Bun.spawnSync(["sh", "-c", '"$0" backup - >/dev/full', hamletPath], { env, cwd: admin.folder })
+    expect([full.exitCode, full.stderr.toString()]).toEqual([1, "Cannot write the output: the disk is full\n"])
+    expect(readdirSync(admin.folder)).toEqual([])
+  })
+
+  test("leaves alone what is there, unless it is forced", async () => {
+    const admin = await openAdmin(stage())
+    const path = join(admin.folder, "mine")
+    writeFileSync(path, "dear to me")
+    mkdirSync(join(admin.folder, "folder"))
+    const refused: readonly [args: readonly string[], exit: number, text: string][] = [
+      [["backup", "mine"], 5, 'Cannot write "mine": it is there already; choose another name, or --force to replace it\n'],
+      [["backup", "folder"], 2, 'Cannot write "folder": it is no file\n'],
+      [["backup", "folder", "--force"], 2, 'Cannot write "folder": it is no file\n'],
+      [["backup", "nowhere/x"], 4, 'Cannot write "nowhere/x": there is no such folder; write it somewhere else\n'],
+    ]
+    for (const [args, exit, stderr] of refused) expect(await admin.hamlet(args)).toEqual({ exit, stdout: "", stderr })
+    expect(readFileSync(path, "utf8")).toBe("dear to me")
+    expect((await admin.hamlet(["backup", "mine", "--force"])).exit).toBe(0)
+    expect(summarise(readFileSync(path)).bytes).toBe(statSync(path).size)
+    expect(readdirSync(admin.folder).sort()).toEqual(["folder", "mine"])
+  })
+
+  test("without a server, with a wrong token or without the scope there is one sentence and no file", async () => {
+    const admin = await openAdmin(stage())
+    const { token } = await admin.client.createToken({ name: "little", scopes: ["val:read"] })
+    const cases = [
+      [{ HAMLET_URL: "http://localhost:1", HAMLET_TOKEN: admin.token }, 6],
+      [{ HAMLET_TOKEN: "not-a-token-of-anybody-0123456789" }, 3],
+      [{ HAMLET_TOKEN: token }, 3],
+    ] as const
+    for (const [env, exit] of cases) {
+      const ended = await admin.hamlet(["backup", "x"], { env })
+      expect(ended).toEqual({ exit, stdout: "", stderr: expect.stringMatching(/^Cannot [^\n]+\n$|^[^\n]+admin[^\n]+\n$/) })
+    }
+    expect(readdirSync(admin.folder)).toEqual([])
+  })
+
+  test("what is cut off or changed on the way is not taken for a backup", async () => {
+    const admin = await openAdmin(stage())
+    const whole = await fetchBackup(stage())
+    const changed = Uint8Array.from(whole)
+    changed[Math.floor(whole.length / 2)] = ~(whole[Math.floor(whole.length / 2)] ?? 0)
+    const damaged = [
+      new Uint8Array(),
+      whole.subarray(0, 10),
+      whole.subarray(0, Math.floor(whole.length / 2)),
+      whole.subarray(0, -1),
+      changed,
+    ]
+    for (const bytes of damaged) {
+      using tap = openTap([{ bytes }])
+      const { exit, stdout, stderr } = await admin.hamlet(["backup", "x"], { env: { HAMLET_URL: tap.url, HAMLET_TOKEN: "x" } })
+      expect([bytes.length, exit, stdout, stderr]).toEqual([
+        bytes.length,
+        1,
+        "",
+        expect.stringMatching(/^Cannot back up: [^\n]+ it [^\n]+; try again\n$/),
+      ])
+    }
+    using broken = await openBrokenTap(whole.subarray(0, 100))
+    const ended = await admin.hamlet(["backup", "x"], { env: { HAMLET_URL: broken.url, HAMLET_TOKEN: "x" } })
+    expect(ended).toEqual({
+      exit: 6,
+      stdout: "",
+      stderr: expect.stringMatching(/^Cannot back up: the connection broke off [^\n]+; try again\n$/),
+    })
+    expect(readdirSync(admin.folder)).toEqual([])
+  })
+
+  test("whoever interrupts it, at any point, finds no half file", async () => {
+    const admin = await openAdmin(stage())
+    writeFileSync(join(admin.folder, "x"), "the one before")
+    const whole = await fetchBackup(stage())
+    for (const [share, signal, exit] of [
+      [0, "SIGINT", 130],
+      [0.5, "SIGTERM", 143],
+      [0.99, "SIGHUP", 129],
+    ] as const) {
+      using tap = openTap([{ bytes: whole.subarray(0, Math.floor(whole.length * share)) }, { waits: true }])
+      const options = { env: { HAMLET_URL: tap.url, HAMLET_TOKEN: "x" } }
+      await using started = admin.start(["backup", "x", "--force"], options)
+      await tap.isDrained
+      started.signal(signal)
+      expect(await started.ended()).toEqual({ exit, stdout: "", stderr: "" })
+    }
+    using tap = openTap([{ bytes: whole.subarray(0, -40) }, { waits: true }])
+    await using seen = admin.atTerminal(["backup", "y"], { env: { HAMLET_URL: tap.url, HAMLET_TOKEN: "x" } })
+    await seen.waitFor(/Backing up [\d.]+ \w+ {2}█+/)
+    seen.type("\x03")
+    const { exit, stdout } = await seen.ended()
+    // The line is gone: what was written last are spaces over it.
+    expect([exit, /\r +\r(\^C)?(\r\n)?$/.test(Bun.stripANSI(stdout))]).toEqual([130, true])
+    expect(readdirSync(admin.folder)).toEqual(["x"])
+    expect(readFileSync(join(admin.folder, "x"), "utf8")).toBe("the one before")
+  })
+
+  test.skipIf(!isRoot)("a disk that is full leaves one sentence and nothing else", async () => {
+    const admin = await openAdmin(stage())
+    mkdirSync(join(admin.folder, "disk"))
+    const env = { ...process.env, HAMLET_CONFIG_DIR: admin.configDir } as Record<string, string>
+    // A disk for this program alone: it is gone with it.
+    const script = 'mount -t tmpfs -o size=4k none disk && { "$0" backup disk/x; echo "exit $?"; ls -A disk; }'
+    const ended = Bun.spawnSync(["unshare", "-m", "sh", "-c", script, hamletPath], { env, cwd: admin.folder })
+    expect([ended.stdout.toString(), ended.stderr.toString()]).toEqual([
+      "exit 1\n",
+      'Cannot write "disk/x": the disk is full; write it somewhere else\n',
+    ])
+  })
+}
+
+function defineRestoring(stage: () => Stage): void {
+  test("makes the same server again, and refuses a target that is not empty", async () => {
+    const admin = await openAdmin(stage())
+    const ada = await stage().person("restored1")
+    await ada.client.createVal({ name: "kept", code: "export default () => 'still here'" })
+    await admin.print(["backup", "x"])
+    const data = join(admin.folder, "data")
+    mkdirSync(data, { mode: 0o700 })
+    copyFileSync(join(stage().dataDir, "secret.key"), join(data, "secret.key"))
+    const [restored] = await admin.json(["restore", "x", "--data-dir", "data"])
+    expect(restored).toMatchObject({ file: "x", sections: { vals: expect.any(Number) }, notes: expect.any(Array) })
+
+    await using served = admin.start(["serve", "--port", "0", "--data-dir", "data"], { env: { HAMLET_PROCESSES_READY: "0" } })
+    const [, url = ""] = await served.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
+    const there = { env: { HAMLET_URL: url, HAMLET_TOKEN: ada.token } }
+    expect(await ada.print(["val", "show", "kept", "--code"], there)).toBe("export default () => 'still here'")
+    served.signal("SIGTERM")
+    await served.ended()
+
+    // A look at a database may put two files beside it that say nothing.
+    const list = () => readdirSync(data).filter((name) => !/-(shm|wal)$/.test(name))
+    const before = list()
+    expect(await admin.hamlet(["restore", "x", "--data-dir", "data"])).toEqual({
+      exit: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^Cannot restore "x": [^\n]+\n$/),
+    })
+    expect(list()).toEqual(before)
+  })
+
+  test("refuses a file that is damaged, none, or not there, and leaves the target as it was", async () => {
+    const admin = await openAdmin(stage())
+    const whole = await fetchBackup(stage())
+    const changed = Uint8Array.from(whole)
+    changed[Math.floor(whole.length / 2)] = ~(whole[Math.floor(whole.length / 2)] ?? 0)
+    writeFileSync(join(admin.folder, "cut"), whole.subarray(0, -10))
+    writeFileSync(join(admin.folder, "changed"), changed)
+    writeFileSync(join(admin.folder, "other"), "something else")
+    for (const name of ["cut", "changed", "other"])
+      expect([name, await admin.hamlet(["restore", name, "--data-dir", "data"])]).toEqual([
+        name,
+        { exit: 1, stdout: "", stderr: expect.stringMatching(new RegExp(`^Cannot restore "${name}": [^\\n]+\\n$`)) },
+      ])
+    expect((await admin.hamlet(["restore", "nothing"])).exit).toBe(4)
+    expect((await admin.hamlet(["restore", "--data-dir", "data", "cut"])).exit).toBe(2)
+    expect(await admin.hamlet(["restore", "cut", "--frob"])).toMatchObject({ exit: 1, stderr: expect.stringContaining("--frob") })
+    expect(existsSync(join(admin.folder, "data", "hamlet.db"))).toBe(false)
+  })
+
+  test("passes signals on, and what was begun is taken back", async () => {
+    const admin = await openAdmin(stage())
+    await admin.print(["backup", "x"])
+    await using started = admin.start(["restore", "x", "--data-dir", "data"])
+    while (!existsSync(join(admin.folder, "data"))) await Bun.sleep(1)
+    started.signal("SIGINT")
+    const { exit, stdout } = await started.ended()
+    expect([exit, stdout]).toEqual([130, ""])
+    const left = existsSync(join(admin.folder, "data")) ? readdirSync(join(admin.folder, "data")) : []
+    expect(left.filter((name) => name.includes("hamlet.db"))).toEqual([])
+
+    await using seen = admin.atTerminal(["restore", "x", "--data-dir", "data"])
+    const { exit: done, stdout: shown } = await seen.ended()
+    expect([done, Bun.stripANSI(shown)]).toEqual([0, expect.stringMatching(/Restored \d+ users and \d+ vals?, as it was at \S+\r\n$/)])
+  })
+}
