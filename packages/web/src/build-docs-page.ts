@@ -19,7 +19,7 @@ const javaScript = "text/javascript; charset=utf-8"
 /** Bundles the page in memory. It takes a moment: call it once and keep what it gives. */
 export async function buildDocsPage(): Promise<DocsPage> {
   const [theme, main, style] = await Promise.all([
-    bundle(import.meta.resolve("./docs/theme-boot.ts"), javaScript),
+    bundle(import.meta.resolve("./ui/theme-boot.ts"), javaScript),
     bundle(import.meta.resolve("./docs/main.tsx"), javaScript),
     bundle(import.meta.resolve("./docs/styles/docs.css"), "text/css; charset=utf-8"),
   ])

@@ -1,1 +1,2 @@
 export { buildDocsPage, type DocsAsset, type DocsPage } from "./build-docs-page.ts"
+export { assetsPath, openApp, type PageOptions, type WebApp } from "./open-app.ts"

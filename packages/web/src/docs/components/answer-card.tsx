@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { CopyButton } from "../../ui/copy-button.tsx"
 import { errorMeanings } from "../error-meanings.ts"
 import { type AnswerExample, toAnswerExamples } from "../model/answer-example.ts"
 import type { Api, Operation } from "../model/api.ts"
 import { exchangeOf, type SendState } from "../state/exchange.ts"
 import { CodeBlock } from "./code-block.tsx"
-import { CopyButton } from "./copy-button.tsx"
 import { LiveAnswer } from "./live-answer.tsx"
 import { Tabs } from "./tabs.tsx"
 

@@ -1,4 +1,4 @@
-import { Icon } from "./icon.tsx"
+import { Icon } from "../../ui/icon.tsx"
 
 /** The name of the product, and the way to the overview. */
 export function Brand({ version }: { version?: string | undefined }) {

@@ -1,5 +1,5 @@
+import { Icon } from "../../ui/icon.tsx"
 import { filter } from "../state/filter.ts"
-import { Icon } from "./icon.tsx"
 
 /** Filters the operations. Enter goes to the first that is left, Escape empties the box. */
 export function FilterBox() {

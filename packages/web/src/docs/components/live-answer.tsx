@@ -1,7 +1,7 @@
+import { Icon } from "../../ui/icon.tsx"
 import type { Answer } from "../model/send-request.ts"
 import type { SendState } from "../state/exchange.ts"
 import { CodeBlock } from "./code-block.tsx"
-import { Icon } from "./icon.tsx"
 
 /** What came of sending: an answer, a failure, or the wait for one. */
 export function LiveAnswer({ state }: { state: SendState }) {

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { Icon } from "../../ui/icon.tsx"
 import type { Api } from "../model/api.ts"
 import { isMenuOpen } from "../state/filter.ts"
-import { Icon } from "./icon.tsx"
 import { Sidebar } from "./sidebar.tsx"
 
 /** The side bar as a dialog, for narrow screens. */

@@ -1,8 +1,8 @@
+import { Icon } from "../../ui/icon.tsx"
 import { type AnswerDefinition, type Api, isErrorStatus, type Operation, type Parameter } from "../model/api.ts"
 import { jsonContent, textContent } from "../model/body-draft.ts"
 import { describeType, expandSchema } from "../model/describe-schema.ts"
 import { ErrorTable } from "./error-table.tsx"
-import { Icon } from "./icon.tsx"
 import { SchemaFields, SchemaRow } from "./schema-fields.tsx"
 import { Text } from "./text.tsx"
 

@@ -1,7 +1,7 @@
+import { CopyButton } from "../../ui/copy-button.tsx"
 import { errorCodes } from "../error-meanings.ts"
 import type { Api, OperationGroup } from "../model/api.ts"
 import { CodeBlock } from "./code-block.tsx"
-import { CopyButton } from "./copy-button.tsx"
 import { MethodBadge, PathText } from "./endpoint.tsx"
 import { ErrorTable } from "./error-table.tsx"
 import { PageTitle } from "./page-title.tsx"

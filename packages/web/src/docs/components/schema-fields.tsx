@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
+import { Icon } from "../../ui/icon.tsx"
 import { allowedValues, describeConstraints, describeType, expandSchema, type SchemaField } from "../model/describe-schema.ts"
 import { resolveSchema, type Schema, type Schemas } from "../model/schema.ts"
-import { Icon } from "./icon.tsx"
 import { Text } from "./text.tsx"
 
 interface SchemaFieldsProps {

@@ -1,5 +1,5 @@
+import { Icon } from "../../ui/icon.tsx"
 import { nextTheme, theme } from "../state/theme.ts"
-import { Icon } from "./icon.tsx"
 
 const labels = { system: "Colours as the system says", light: "Light colours", dark: "Dark colours" } as const
 

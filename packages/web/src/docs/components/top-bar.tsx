@@ -1,6 +1,6 @@
+import { Icon } from "../../ui/icon.tsx"
 import { isMenuOpen } from "../state/filter.ts"
 import { Brand } from "./brand.tsx"
-import { Icon } from "./icon.tsx"
 import { ThemeButton } from "./theme-button.tsx"
 
 /** The bar of narrow screens, where the side bar has no room. */

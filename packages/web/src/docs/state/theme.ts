@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import { applyTheme, readTheme, type Theme, themes, writeTheme } from "../theme-storage.ts"
+import { applyTheme, readTheme, type Theme, themes, writeTheme } from "../../ui/theme-storage.ts"
 
 /** The colour scheme the person chose. */
 export const theme = signal<Theme>(readTheme())

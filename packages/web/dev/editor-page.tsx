@@ -1,0 +1,66 @@
+// The page of the editor's own server: it shows whatever it is told to, for tests and measurements.
+import { render } from "preact"
+import type { CodeEditorHandle, CodeEditorProps } from "../src/editor/code-editor-props.ts"
+import type { DiffViewProps } from "../src/editor/diff-view-props.ts"
+import { LazyCodeEditor, LazyDiffView } from "../src/editor/lazy.tsx"
+import { createTypeService } from "../src/editor/type-service/type-service.ts"
+
+/** What a test finds at `globalThis.harness`. */
+export interface Harness {
+  readonly handle: { current: CodeEditorHandle | null }
+  /** What the editor has called, in order. */
+  readonly calls: unknown[][]
+  show(props: Partial<CodeEditorProps> & { readonly hasTypes?: boolean }): void
+  showDiff(props: DiffViewProps): void
+  hide(): void
+}
+
+const settings = document.querySelector<HTMLElement>("#app")?.dataset ?? {}
+const typeService = createTypeService({
+  workerUrl: settings.worker ?? "",
+  libsUrl: settings.libs ?? "",
+  baseUrl: location.origin,
+})
+const root = document.querySelector("#app") ?? document.body
+const handle: Harness["handle"] = { current: null }
+const calls: unknown[][] = []
+
+const harness: Harness = {
+  handle,
+  calls,
+  show({ hasTypes = true, ...props }) {
+    const shown: CodeEditorProps = {
+      value: "",
+      language: "typescript",
+      path: "ada/hello.tsx",
+      label: "Code of ada/hello",
+      handle,
+      onChange: (text) => calls.push(["change", text]),
+      onSave: () => calls.push(["save"]),
+      onRun: () => calls.push(["run"]),
+      onFormat: (outcome) => calls.push(["format", outcome]),
+      ...(hasTypes ? { typeService } : {}),
+      ...props,
+    }
+    render(
+      <main>
+        <button type="button">Before</button>
+        <div class="frame">
+          <LazyCodeEditor {...shown} />
+        </div>
+        <button type="button">After</button>
+      </main>,
+      root,
+    )
+  },
+  showDiff: (props) =>
+    render(
+      <main>
+        <LazyDiffView {...props} />
+      </main>,
+      root,
+    ),
+  hide: () => render(null, root),
+}
+
+Object.assign(globalThis, { harness })

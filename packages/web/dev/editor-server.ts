@@ -1,0 +1,123 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { writeTypeLibs } from "../src/editor/type-service/build-libs.ts"
+
+/** What the editor's page is served with. */
+export interface EditorServerOptions {
+  readonly port: number
+  /** Vals that can be imported: code by path, as `/v/ada/greet`. */
+  readonly vals: Readonly<Record<string, string>>
+}
+
+export interface EditorServer {
+  readonly origin: string
+  /** Where the built files are. */
+  readonly folder: string
+  stop(): Promise<void>
+}
+
+/** Builds the editor's page and serves it under the same policy as the app's pages, with a few vals beside it. */
+export async function startEditorServer({ port, vals }: EditorServerOptions): Promise<EditorServer> {
+  const folder = await mkdtemp(join(tmpdir(), "hamlet-editor-"))
+  const [page, worker, libs] = await Promise.all([
+    bundle(folder, ["./editor-page.tsx", "./editor-page.css"]),
+    bundle(folder, ["../src/editor/type-service/worker.ts"]),
+    writeTypeLibs(folder),
+  ])
+  const html = toHtml(
+    page.find((name) => name.endsWith(".js")),
+    page.find((name) => name.endsWith(".css")),
+    worker[0],
+    libs,
+  )
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port,
+    development: false,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (pathname === "/") return answerPage(search === "?libs=none" ? html.replace(libs, "none") : html)
+      if (pathname.startsWith("/assets/")) return answerFile(join(folder, pathname.slice("/assets/".length).replaceAll("/", "")))
+      return await answerModule(pathname, vals, request)
+    },
+  })
+  return {
+    origin: server.url.origin,
+    folder,
+    async stop() {
+      await server.stop(true)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function bundle(folder: string, entries: readonly string[]): Promise<readonly string[]> {
+  const { outputs } = await Bun.build({
+    entrypoints: entries.map((entry) => fileURLToPath(new URL(entry, import.meta.url))),
+    outdir: folder,
+    target: "browser",
+    format: "esm",
+    splitting: true,
+    minify: true,
+    naming: "[name]-[hash].[ext]",
+    jsx: { runtime: "automatic", importSource: "preact", development: false },
+    define: { "process.env.NODE_ENV": '"production"' },
+  })
+  return outputs.filter(({ kind }) => kind !== "chunk").map(({ path }) => path.slice(path.lastIndexOf("/") + 1))
+}
+
+function answerPage(html: string): Response {
+  const nonce = crypto.randomUUID()
+  // That of the app's pages.
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "worker-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types hamlet",
+  ]
+  const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policy.join("; ") }
+  return new Response(html.replaceAll("NONCE", nonce), { headers })
+}
+
+async function answerFile(path: string): Promise<Response> {
+  const file = Bun.file(path)
+  return (await file.exists()) ? new Response(file) : new Response("Not Found", { status: 404 })
+}
+
+/** As the server does: TypeScript for those who ask for it, and JavaScript for the other browsers. */
+async function answerModule(path: string, vals: EditorServerOptions["vals"], request: Request): Promise<Response> {
+  const code = path.startsWith("/std/") ? await readStandard(path.slice("/std/".length)) : vals[path]
+  if (code === undefined) return new Response("Not Found", { status: 404 })
+  const isTypeScript = /text\/tsx/.test(request.headers.get("accept") ?? "")
+  return new Response(isTypeScript ? code : "export {}", { headers: { "content-type": isTypeScript ? "text/tsx" : "text/javascript" } })
+}
+
+async function readStandard(name: string): Promise<string | undefined> {
+  const path = fileURLToPath(new URL(`../../std/src/${name}.ts`, import.meta.url))
+  return /^[a-z]+$/.test(name) ? await readFile(path, "utf8").catch(() => undefined) : undefined
+}
+
+function toHtml(main = "", style = "", worker = "", libs = ""): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="csp-nonce" content="NONCE">
+<link rel="icon" href="/assets/none">
+<title>Editor</title>
+<link rel="stylesheet" href="/assets/${style}">
+<script type="module" src="/assets/${main}"></script>
+</head>
+<body><div id="app" data-worker="/assets/${worker}" data-libs="/assets/${libs}"></div></body>
+</html>
+`
+}

@@ -1,0 +1,19 @@
+import { type Client, createClient } from "@hamlet/contract/client"
+import { isEmbedded } from "./settings.ts"
+import { signedOut } from "./state/session.ts"
+
+/** Without this header the cookie does not count: no form and no page of another origin can send it. */
+const sessionHeader = "x-hamlet-session"
+
+/** The API, for whoever is signed in; nobody has to be. */
+export const api: Client = createClient({ baseUrl: location.origin, fetch: sendWithSession })
+
+/** Like `fetch`, for whoever is signed in. */
+async function sendWithSession(url: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  // What others can put into their pages acts for nobody, even where the browser would send the cookie: from a page of the same site.
+  if (!isEmbedded) headers.set(sessionHeader, "1")
+  const response = await fetch(url, { ...init, headers, credentials: isEmbedded ? "omit" : "same-origin", cache: "no-store" })
+  if (response.status === 401) signedOut()
+  return response
+}

@@ -1,0 +1,61 @@
+import type { Item } from "@hamlet/contract/client"
+import { Icon, type IconName } from "../../ui/icon.tsx"
+
+type Val = Item<"listVals">
+type Run = Item<"listMyRuns">
+
+const privacies = {
+  public: { icon: "globe", label: "Public", hint: "everybody can find it" },
+  unlisted: { icon: "link", label: "Unlisted", hint: "whoever has its address can see it" },
+  private: { icon: "lock", label: "Private", hint: "only you can see it" },
+} as const satisfies Record<Val["privacy"], { icon: IconName; label: string; hint: string }>
+
+const types = {
+  http: { icon: "globe", label: "HTTP", hint: "answers at a web address" },
+  script: { icon: "script", label: "Script", hint: "runs when it is asked to" },
+  interval: { icon: "timer", label: "Interval", hint: "runs again and again" },
+  email: { icon: "mail", label: "Email", hint: "runs when an email arrives" },
+} as const satisfies Record<Val["type"], { icon: IconName; label: string; hint: string }>
+
+const statuses = {
+  queued: "Queued",
+  running: "Running",
+  succeeded: "Succeeded",
+  failed: "Failed",
+  timed_out: "Timed out",
+  cancelled: "Cancelled",
+  crashed: "Crashed",
+} as const satisfies Record<Run["status"], string>
+
+/** Who may see a val. */
+export function PrivacyBadge({ privacy }: { privacy: Val["privacy"] }) {
+  const { icon, label, hint } = privacies[privacy]
+  return (
+    <span class={`badge badge-${privacy}`} title={`${label}: ${hint}`}>
+      <Icon name={privacy === "unlisted" ? "link" : icon} />
+      {label}
+    </span>
+  )
+}
+
+/** What starts a val. */
+export function TypeBadge({ type }: { type: Val["type"] }) {
+  const { icon, label, hint } = types[type]
+  return (
+    <span class="badge badge-type" title={`${label}: ${hint}`}>
+      <Icon name={type === "http" ? "external" : icon} />
+      {label}
+    </span>
+  )
+}
+
+/** How a run stands. */
+export function StatusBadge({ status }: { status: Run["status"] }) {
+  return <span class={`badge status status-${status}`}>{statuses[status]}</span>
+}
+
+/** The choices for who may see a val, in words. */
+export const privacyChoices = Object.entries(privacies).map(([value, { label, hint }]) => ({ value: value as Val["privacy"], label, hint }))
+
+/** The choices for what starts a val, in words. */
+export const typeChoices = Object.entries(types).map(([value, { label, hint }]) => ({ value: value as Val["type"], label, hint }))

@@ -1,0 +1,82 @@
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+
+/** A button that opens a list of things to do. Arrows move, Escape closes and gives the focus back. */
+export function Menu(props: {
+  readonly label: string
+  readonly button: ComponentChildren
+  readonly buttonClass?: string
+  readonly children: ComponentChildren
+}) {
+  const isOpen = useSignal(false)
+  const root = useRef<HTMLDivElement>(null)
+  const opener = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (!isOpen.value) return
+    items(root.current)[0]?.focus()
+    const closeOutside = (event: Event) => {
+      if (event.target instanceof Node && !root.current?.contains(event.target)) isOpen.value = false
+    }
+    addEventListener("pointerdown", closeOutside)
+    addEventListener("focusin", closeOutside)
+    return () => {
+      removeEventListener("pointerdown", closeOutside)
+      removeEventListener("focusin", closeOutside)
+    }
+  }, [isOpen.value])
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && isOpen.value) {
+      isOpen.value = false
+      opener.current?.focus()
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault()
+      if (isOpen.value) move(root.current, event.key === "ArrowDown" ? 1 : -1)
+      else isOpen.value = true
+    }
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: listens for keys of what is inside
+    <div class="menu" ref={root} onKeyDown={onKeyDown}>
+      <button
+        ref={opener}
+        type="button"
+        class={props.buttonClass ?? "icon-button"}
+        aria-label={props.label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen.value}
+        onClick={() => {
+          isOpen.value = !isOpen.value
+        }}
+      >
+        {props.button}
+      </button>
+      {isOpen.value ? (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: its items are links and buttons, which have keys
+        <div
+          class="menu-list"
+          role="menu"
+          aria-label={props.label}
+          tabIndex={-1}
+          onClick={() => {
+            isOpen.value = false
+            // What was chosen is gone with the list; the focus must not be.
+            opener.current?.focus()
+          }}
+        >
+          {props.children}
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+function items(root: HTMLElement | null): readonly HTMLElement[] {
+  return [...(root?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? [])]
+}
+
+function move(root: HTMLElement | null, step: 1 | -1): void {
+  const all = items(root)
+  const index = all.indexOf(document.activeElement as HTMLElement)
+  all[(index + step + all.length) % all.length]?.focus()
+}

@@ -1,0 +1,106 @@
+import { useSignal } from "@preact/signals"
+import { place, setQuery } from "../../state/location.ts"
+import { usePages } from "../../state/pages.ts"
+import { usePoll } from "../../state/poll.ts"
+import { Select } from "../field.tsx"
+import { MoreButton } from "../more-button.tsx"
+import { Bars, EmptyState, Loaded } from "../page-states.tsx"
+import { RunStats } from "./run-stats.tsx"
+import { RunsTable } from "./runs-table.tsx"
+
+const limits = { runsAtOnce: 50, pollMs: 2_000 }
+
+const outcomes = [
+  { value: "", label: "Any outcome" },
+  { value: "failed", label: "Failed" },
+  { value: "succeeded", label: "Succeeded" },
+] as const
+
+const sources = [
+  { value: "", label: "Any source" },
+  { value: "http", label: "Web address" },
+  { value: "api", label: "API" },
+  { value: "ui", label: "This app" },
+  { value: "interval", label: "Schedule" },
+  { value: "email", label: "Email" },
+] as const
+
+const periods = [
+  { value: "", label: "Last 24 hours", hours: 24 },
+  { value: "1h", label: "Last hour", hours: 1 },
+  { value: "7d", label: "Last 7 days", hours: 168 },
+  { value: "30d", label: "Last 30 days", hours: 720 },
+  { value: "all", label: "All there are", hours: 720 },
+] as const
+
+/** Runs of the account, or of one val: counted over time and one by one. New ones appear by themselves. */
+export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) {
+  const { query } = place.value
+  const period = periods.find(({ value }) => value === query.get("period")) ?? periods[0]
+  const since = useSince(period.value, period.hours)
+  const filter = toFilter(query, period.value === "all" ? undefined : since)
+  const list =
+    valId === undefined
+      ? usePages("listMyRuns", filter, limits.runsAtOnce)
+      : usePages("listValRuns", { val_id: valId, ...filter }, limits.runsAtOnce)
+  usePoll(limits.pollMs, list.refresh)
+  const isFiltered = query.get("outcome") !== null || query.get("source") !== null
+  return (
+    <>
+      <RunStats {...(valId === undefined ? {} : { valId })} since={since} />
+      <div class="toolbar">
+        <Select
+          label="Outcome"
+          isLabelHidden
+          value={query.get("outcome") ?? ""}
+          choices={[...outcomes]}
+          onChange={(outcome) => setQuery({ outcome })}
+        />
+        <Select
+          label="Source"
+          isLabelHidden
+          value={query.get("source") ?? ""}
+          choices={[...sources]}
+          onChange={(source) => setQuery({ source })}
+        />
+        <Select label="Period" isLabelHidden value={period.value} choices={[...periods]} onChange={(period) => setQuery({ period })} />
+        <span class="quiet live">
+          <span class="live-dot" /> live
+        </span>
+      </div>
+      <Loaded of={list.state} onRetry={list.reload} skeleton={<Bars count={8} kind="row" />}>
+        {({ items }) =>
+          items.length > 0 ? (
+            <RunsTable runs={items} hasVal={valId === undefined} />
+          ) : (
+            <EmptyState icon="play" title={isFiltered ? "No run is like that" : "No runs in this time"}>
+              <p>
+                {valId !== undefined && isOwn === false
+                  ? "You see the runs here that you have started yourself."
+                  : "Each time a val is run or its web address is asked, a run is recorded with its logs."}
+              </p>
+            </EmptyState>
+          )
+        }
+      </Loaded>
+      <MoreButton list={list} />
+    </>
+  )
+}
+
+function toFilter(query: URLSearchParams, since: string | undefined) {
+  const outcome = query.get("outcome")
+  const source = sources.find(({ value }) => value !== "" && value === query.get("source"))?.value
+  return {
+    ...(outcome === "failed" ? { error: true } : outcome === "succeeded" ? { error: false } : {}),
+    ...(source ? { source } : {}),
+    ...(since === undefined ? {} : { since }),
+  }
+}
+
+/** The beginning of a period stays while the period does: with every moment it would be another question. */
+function useSince(name: string, hours: number): string {
+  const known = useSignal({ name: "", since: "" })
+  if (known.peek().name !== `${name}!`) known.value = { name: `${name}!`, since: new Date(Date.now() - hours * 3_600_000).toISOString() }
+  return known.peek().since
+}

@@ -1,0 +1,98 @@
+import type { IconName } from "../../ui/icon.tsx"
+
+/** A val to begin with, that works as it is. */
+export interface Example {
+  readonly key: string
+  readonly title: string
+  readonly summary: string
+  readonly icon: IconName
+  readonly type: "http" | "script"
+  /** A web address is for others: it answers nobody while a val is private. */
+  readonly privacy: "private" | "unlisted"
+  readonly name: string
+  readonly code: string
+  readonly readme?: string
+}
+
+const page: Example = {
+  key: "page",
+  title: "A web page",
+  summary: "Answers at an address of its own, for anybody you give it to",
+  icon: "external",
+  type: "http",
+  privacy: "unlisted",
+  name: "hello",
+  code: `// An HTTP val is a function from a Request to a Response.
+export default function (request: Request): Response {
+  const name = new URL(request.url).searchParams.get("name") ?? "world"
+  console.log("somebody asked for", name)
+  const html = \`<!doctype html>
+<title>Hello</title>
+<h1>Hello, \${escape(name)}!</h1>
+<p>It is \${new Date().toLocaleTimeString()} where this val runs.</p>\`
+  return new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } })
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"]/g, (char) => \`&#\${char.charCodeAt(0)};\`)
+}
+`,
+}
+
+const api: Example = {
+  key: "api",
+  title: "A JSON API",
+  summary: "Keeps a counter in storage and answers with JSON",
+  icon: "script",
+  type: "http",
+  privacy: "unlisted",
+  name: "counter",
+  code: `import { blob } from "https://esm.town/v/std/blob"
+
+// What a val keeps in blobs is there in the next run.
+export default async function (request: Request): Promise<Response> {
+  const count = ((await blob.getJSON("counter")) as number | undefined) ?? 0
+  if (request.method !== "POST") return Response.json({ count })
+  await blob.setJSON("counter", count + 1)
+  return Response.json({ count: count + 1 })
+}
+`,
+}
+
+const script: Example = {
+  key: "script",
+  title: "A script",
+  summary: "A function that you run here, from the API or from another val",
+  icon: "play",
+  type: "script",
+  privacy: "private",
+  name: "dice",
+  code: `// The default export is called with the arguments of the run.
+export default function roll(sides = 6, times = 3): { rolls: number[]; sum: number } {
+  const rolls = Array.from({ length: times }, () => 1 + Math.floor(Math.random() * sides))
+  console.log("rolled", rolls)
+  return { rolls, sum: rolls.reduce((sum, roll) => sum + roll, 0) }
+}
+`,
+}
+
+const packages: Example = {
+  key: "packages",
+  title: "With a package",
+  summary: "Imports from npm; what it imports is locked when you save",
+  icon: "branch",
+  type: "script",
+  privacy: "private",
+  name: "check_email",
+  code: `import { z } from "npm:zod"
+
+const Person = z.object({ name: z.string().min(1), email: z.email() })
+
+export default function check(person: unknown = { name: "Ada", email: "ada@example.com" }) {
+  return Person.safeParse(person)
+}
+`,
+}
+
+/** A working val of each kind. */
+export const examples: readonly Example[] = [page, api, script, packages]

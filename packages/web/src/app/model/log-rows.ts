@@ -1,0 +1,59 @@
+/** A line of a log. */
+interface Line {
+  readonly at: string
+  readonly level: string
+  readonly message: string
+}
+
+/** Lines of a log with the place of each from the top, counted in rows of the screen. */
+export interface LogRows<Entry extends Line> {
+  readonly lines: readonly Entry[]
+  /** Where each begins, and at the end where the last one ends. */
+  readonly starts: readonly number[]
+}
+
+/** The lines of a level and worse that have a text in them. */
+export function filterLines<Entry extends Line>(lines: readonly Entry[], level: string, text: string): readonly Entry[] {
+  const least = levels.indexOf(level)
+  const wanted = text.toLowerCase()
+  if (least <= 0 && wanted === "") return lines
+  return lines.filter((line) => levels.indexOf(line.level) >= least && line.message.toLowerCase().includes(wanted))
+}
+
+/** The levels, the least first. */
+export const levels: readonly string[] = ["debug", "log", "info", "warn", "error"]
+
+/** Finds out where each line stands. A message of several lines takes as many rows; none is broken, so that its height is known without drawing it. */
+export function toRows<Entry extends Line>(lines: readonly Entry[]): LogRows<Entry> {
+  const starts = [0]
+  let end = 0
+  for (const { message } of lines) {
+    end += countRows(message)
+    starts.push(end)
+  }
+  return { lines, starts }
+}
+
+/** Which lines are to be drawn so that the rows from `top` on are there, `count` of them. */
+export function findVisible({ lines, starts }: LogRows<Line>, top: number, count: number): { readonly from: number; readonly to: number } {
+  const from = Math.max(0, findLast(starts, top))
+  return { from, to: Math.min(lines.length, findLast(starts, top + count) + 1) }
+}
+
+function countRows(message: string): number {
+  let rows = 1
+  for (let at = message.indexOf("\n"); at >= 0; at = message.indexOf("\n", at + 1)) rows += 1
+  return rows
+}
+
+/** The last place whose number is not greater. */
+function findLast(numbers: readonly number[], wanted: number): number {
+  let low = 0
+  let high = numbers.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((numbers[middle] ?? 0) <= wanted) low = middle
+    else high = middle - 1
+  }
+  return low
+}

@@ -1,0 +1,60 @@
+import purifier from "dompurify"
+import { Marked } from "marked"
+
+const marked = new Marked({ gfm: true, breaks: false })
+
+/** What may be in it: text, lists, tables, code and links. No forms, no frames, nothing that loads something or looks like ours. */
+const rules = {
+  ALLOWED_TAGS: (
+    "a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp span strong sub summary sup " +
+    "table tbody td th thead tr u ul var"
+  ).split(" "),
+  ALLOWED_ATTR: ["align", "alt", "colspan", "href", "rowspan", "src", "start", "title"],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_TRUSTED_TYPE: true,
+} as const
+
+purifier.addHook("afterSanitizeAttributes", (node) => {
+  if (node.tagName === "A") {
+    const href = node.getAttribute("href") ?? ""
+    // A page elsewhere is opened in another tab, which is not told where it came from.
+    if (!/^(?:https?:|mailto:|\/(?!\/)|#)/i.test(href)) node.removeAttribute("href")
+    node.setAttribute("target", "_blank")
+    node.setAttribute("rel", "noopener noreferrer nofollow ugc")
+  }
+  // What can be wider than the page scrolls, and what scrolls has to be reached with keys.
+  if (node.tagName === "PRE" || node.tagName === "TABLE") node.setAttribute("tabindex", "0")
+  // Pictures would be loaded from elsewhere, which tells others who reads this: they become links.
+  if (node.tagName === "IMG") toLink(node)
+})
+
+/** Renders Markdown as HTML in which nothing can act. Gives a `TrustedHTML` where the browser has that. */
+export function renderMarkdown(text: string): unknown {
+  return purifier.sanitize(parse(text), {
+    ...rules,
+    ALLOWED_TAGS: [...rules.ALLOWED_TAGS],
+    ALLOWED_ATTR: [...rules.ALLOWED_ATTR],
+  })
+}
+
+/** Thousands of quotes in each other are more than the parser can follow: such a text is shown as it is, and the rest of the page with it. */
+function parse(text: string): string {
+  try {
+    return marked.parse(text, { async: false })
+  } catch {
+    return `<pre>${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</pre>`
+  }
+}
+
+function toLink(image: Element): void {
+  const link = document.createElement("a")
+  const source = image.getAttribute("src") ?? ""
+  link.textContent = image.getAttribute("alt") || source || "picture"
+  if (/^https?:/i.test(source)) {
+    link.setAttribute("href", source)
+    link.setAttribute("target", "_blank")
+    link.setAttribute("rel", "noopener noreferrer nofollow ugc")
+  }
+  image.replaceWith(link)
+}

@@ -1,0 +1,15 @@
+import { useTitle } from "../components/page-title.tsx"
+import { RunsView } from "../components/runs/runs-view.tsx"
+
+/** All runs on the account. */
+export function Page() {
+  useTitle("Runs")
+  return (
+    <>
+      <div class="page-head">
+        <h1>Runs</h1>
+      </div>
+      <RunsView />
+    </>
+  )
+}

@@ -1,0 +1,5 @@
+import { createTypeService } from "../../editor/type-service/type-service.ts"
+import { settings } from "../settings.ts"
+
+/** What knows the types, one for all editors. It costs nothing until code is shown. */
+export const typeService = createTypeService({ workerUrl: settings.typeWorker, libsUrl: settings.typeLibs, baseUrl: location.origin })

@@ -1,0 +1,88 @@
+import { autocompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete"
+import { localCompletionSource } from "@codemirror/lang-javascript"
+import { type Diagnostic, linter, lintGutter } from "@codemirror/lint"
+import { type Extension, StateEffect } from "@codemirror/state"
+import { type EditorView, hoverTooltip, type Tooltip, ViewPlugin } from "@codemirror/view"
+import type { CompletionOption } from "../type-service/protocol.ts"
+import type { TypeService } from "../type-service/type-service.ts"
+import { renderDescription } from "./render-description.ts"
+
+const limits = { lintDelayMs: 500, hoverDelayMs: 300 }
+
+/** Earlier answers may be out of date. */
+const typesChanged = StateEffect.define<null>()
+
+/** Completion, types and errors from the type service. Each of them is a question that the editor does not wait for. */
+export function typesOf(service: TypeService, path: string): Extension {
+  return [
+    ViewPlugin.define((view) => follow(service, path, view)),
+    autocompletion({ override: [(context) => complete(service, path, context)], icons: true }),
+    hoverTooltip((view, position) => hover(service, path, view, position), { hoverTime: limits.hoverDelayMs }),
+    lintGutter(),
+    linter((view) => lint(service, path, view), {
+      delay: limits.lintDelayMs,
+      needsRefresh: (update) => update.transactions.some(({ effects }) => effects.some((effect) => effect.is(typesChanged))),
+    }),
+  ]
+}
+
+function follow(service: TypeService, path: string, view: EditorView) {
+  service.open(path)
+  const unfollow = service.onChange(() => view.dispatch({ effects: typesChanged.of(null) }))
+  return {
+    destroy() {
+      unfollow()
+      service.close(path)
+    },
+  }
+}
+
+/** Until the service is there, the names in the document itself are offered. */
+async function complete(service: TypeService, path: string, context: CompletionContext): Promise<CompletionResult | null> {
+  const { state, pos: position, explicit: isExplicit } = context
+  const found = await service.ask(path, state.doc, "complete", { position, isExplicit })
+  if (found === undefined) return localCompletionSource(context)
+  if (found === null || context.aborted) return null
+  return { from: found.from, options: found.options.map((option) => toCompletion(service, path, context, option)), validFor: /^[\w$]*$/ }
+}
+
+function toCompletion(service: TypeService, path: string, context: CompletionContext, option: CompletionOption): Completion {
+  const { name, type, rank, insert } = option
+  return {
+    label: name,
+    type,
+    boost: Math.max(-99, 11 - rank),
+    info: async () => {
+      const state = context.view?.state ?? context.state
+      const found = await service.ask(path, state.doc, "describe", { position: state.selection.main.head, name })
+      return found ? renderDescription(found) : null
+    },
+    ...(insert && {
+      apply: (view: EditorView, _: Completion, __: number, to: number) =>
+        view.dispatch({
+          changes: { from: insert.from, to, insert: insert.text },
+          selection: { anchor: insert.from + insert.text.length },
+          userEvent: "input.complete",
+        }),
+    }),
+  }
+}
+
+async function hover(service: TypeService, path: string, view: EditorView, position: number): Promise<Tooltip | null> {
+  const { doc } = view.state
+  const found = await service.ask(path, doc, "hover", { position })
+  if (!found || view.state.doc !== doc) return null
+  return { pos: found.from, end: found.to, above: true, create: () => ({ dom: renderDescription(found) }) }
+}
+
+/** CodeMirror takes no notice of the answer if the text has changed meanwhile. */
+async function lint(service: TypeService, path: string, view: EditorView): Promise<readonly Diagnostic[]> {
+  const { doc } = view.state
+  const problems = (await service.ask(path, doc, "diagnose", {})) ?? []
+  return problems.map(({ from, to, severity, message }) => ({
+    from: Math.min(from, doc.length),
+    to: Math.min(to, doc.length),
+    severity,
+    message,
+  }))
+}

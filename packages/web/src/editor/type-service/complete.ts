@@ -1,0 +1,69 @@
+import ts from "typescript-js"
+import type { CompletionOption, Completions } from "./protocol.ts"
+
+const limits = {
+  /** More names than a list can show are a burden to sort on every key. */
+  optionsMax: 3_000,
+}
+
+const preferences: ts.UserPreferences = {
+  includeCompletionsWithInsertText: true,
+  includeAutomaticOptionalChainCompletions: true,
+}
+
+/** The names that may stand at a position; null where nobody would look for one. */
+export function complete(
+  service: ts.LanguageService,
+  fileName: string,
+  text: string,
+  position: number,
+  isExplicit: boolean,
+): Completions | null {
+  const from = position - (/[\w$]*$/.exec(text.slice(Math.max(0, position - 100), position))?.[0].length ?? 0)
+  const before = text[from - 1]
+  const isAsked = isExplicit || from < position || (before !== undefined && `."'/<@`.includes(before))
+  if (!isAsked || /^\d/.test(text.slice(from, position))) return null
+  const found = service.getCompletionsAtPosition(fileName, position, preferences)
+  if (!found) return null
+  const span = found.optionalReplacementSpan
+  const options = found.entries.filter(({ kind }) => kind !== ts.ScriptElementKind.warning).slice(0, limits.optionsMax)
+  // Inside of a string the names may have characters that no identifier has, and TypeScript says where they begin.
+  return { from: span?.start ?? from, to: position, options: options.map(toOption) }
+}
+
+/** What TypeScript knows of a name from the list. */
+export function findDetails(service: ts.LanguageService, fileName: string, position: number, name: string) {
+  return service.getCompletionEntryDetails(fileName, position, name, undefined, undefined, preferences, undefined)
+}
+
+function toOption({ name, kind, sortText, insertText, replacementSpan }: ts.CompletionEntry): CompletionOption {
+  const option = { name, type: iconOf[kind] ?? "variable", rank: toRank(sortText) }
+  if (insertText === undefined || insertText === name) return option
+  return replacementSpan ? { ...option, insert: { text: insertText, from: replacementSpan.start } } : option
+}
+
+/** TypeScript sorts by texts such as `11`, and puts a z before those of what nobody should use any more. */
+function toRank(sortText: string): number {
+  return Number(/\d+/.exec(sortText)?.[0] ?? 0) + (sortText.startsWith("z") ? 10 : 0)
+}
+
+const iconOf: Readonly<Record<string, string>> = {
+  [ts.ScriptElementKind.keyword]: "keyword",
+  [ts.ScriptElementKind.classElement]: "class",
+  [ts.ScriptElementKind.interfaceElement]: "interface",
+  [ts.ScriptElementKind.typeElement]: "type",
+  [ts.ScriptElementKind.primitiveType]: "type",
+  [ts.ScriptElementKind.typeParameterElement]: "type",
+  [ts.ScriptElementKind.enumElement]: "enum",
+  [ts.ScriptElementKind.enumMemberElement]: "constant",
+  [ts.ScriptElementKind.constElement]: "constant",
+  [ts.ScriptElementKind.functionElement]: "function",
+  [ts.ScriptElementKind.localFunctionElement]: "function",
+  [ts.ScriptElementKind.memberFunctionElement]: "method",
+  [ts.ScriptElementKind.memberVariableElement]: "property",
+  [ts.ScriptElementKind.memberGetAccessorElement]: "property",
+  [ts.ScriptElementKind.memberSetAccessorElement]: "property",
+  [ts.ScriptElementKind.memberAccessorVariableElement]: "property",
+  [ts.ScriptElementKind.moduleElement]: "namespace",
+  [ts.ScriptElementKind.string]: "text",
+}

@@ -1,0 +1,26 @@
+import ts from "typescript-js"
+import type { Project } from "./project.ts"
+import type { Formatted } from "./protocol.ts"
+
+const settings: ts.FormatCodeSettings = {
+  ...ts.getDefaultFormatCodeSettings("\n"),
+  indentSize: 2,
+  tabSize: 2,
+  convertTabsToSpaces: true,
+  trimTrailingWhitespace: true,
+  // Semicolons and quotes stay as the author likes them.
+  semicolons: ts.SemicolonPreference.Ignore,
+}
+
+/** The edits that put a document in order. Code that cannot be read is left alone, for its blanks may mean something that nobody sees yet. */
+export function format(project: Project, path: string): Formatted {
+  const fileName = project.toFileName(path)
+  const [error] = project.service.getSyntacticDiagnostics(fileName)
+  if (error) {
+    const { line } = ts.getLineAndCharacterOfPosition(error.file, error.start)
+    const reason = ts.flattenDiagnosticMessageText(error.messageText, " ").replace(/\.$/, "")
+    return { ok: false, message: `Cannot format the code: ${reason} (line ${line + 1})` }
+  }
+  const edits = project.service.getFormattingEditsForDocument(fileName, settings)
+  return { ok: true, edits: edits.map(({ span, newText }) => ({ from: span.start, to: span.start + span.length, text: newText })) }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test"
+import { findModuleAddress } from "./module-address.ts"
+
+const base = "http://localhost:8080"
+const importer = "/v/ada/hello.tsx"
+
+describe("findModuleAddress", () => {
+  test.each([
+    [`${base}/v/ada/greet`, "/v/ada/greet"],
+    [`${base}/v/@Ada/Greet@3`, "/v/ada/greet@3"],
+    ["/v/ada/greet", "/v/ada/greet"],
+    ["./greet@12", "/v/ada/greet@12"],
+    ["../bob/greet", "/v/bob/greet"],
+    ["https://esm.town/v/ada/greet", "/v/ada/greet"],
+    ["https://esm.town/v/ada/greet?v=4", "/v/ada/greet@4"],
+    ["https://esm.town/v/ada/greet@2?v=4", "/v/ada/greet@2"],
+    ["https://esm.town/v/std/blob", "/std/blob"],
+    ["https://esm.town/v/std/blob@12/main.ts", "/std/blob"],
+    ["/std/sqlite.ts", "/std/sqlite"],
+    [`${base}/std/sqlite`, "/std/sqlite"],
+    // Here it is a user who is called std.
+    [`${base}/v/std/blob`, "/v/std/blob"],
+  ])("takes %s for %s", (specifier, path) => {
+    expect(findModuleAddress(specifier, importer, base)?.path).toBe(path)
+  })
+
+  test.each([
+    "lodash",
+    "npm:hono",
+    "node:fs",
+    "jsr:@std/path",
+    "https://esm.sh/react",
+    "https://esm.town/about",
+    `${base}/v/ada`,
+    `${base}/v/ada/a/b`,
+    "/v/ada/greet@latest",
+    "http://[",
+    "",
+  ])("knows nothing of %s", (specifier) => {
+    expect(findModuleAddress(specifier, importer, base)).toBeUndefined()
+  })
+
+  test("resolves what a module of a pinned version imports beside itself", () => {
+    expect(findModuleAddress("./other", "/v/bob/greet@3.tsx", base)?.fileName).toBe("/v/bob/other.tsx")
+  })
+
+  test("keeps to the path of a server that has one", () => {
+    expect(findModuleAddress("https://host/hamlet/v/ada/greet", importer, "https://host/hamlet/")?.path).toBe("/v/ada/greet")
+    expect(findModuleAddress("https://host/v/ada/greet", importer, "https://host/hamlet/")).toBeUndefined()
+    expect(findModuleAddress("./greet", importer, "https://host/hamlet")?.path).toBe("/v/ada/greet")
+  })
+})

@@ -1,0 +1,53 @@
+/**
+ * Types that Deno's own leave out. Those that Deno takes from Node come with no library that is at hand, except as packages: timers are
+ * written down as they are, the rest is any. Names of browsers are any as well, since a val may serve code that runs there.
+ */
+export const prelude = `
+declare namespace NodeJS {
+  interface Timer {
+    ref(): this
+    unref(): this
+    hasRef(): boolean
+    refresh(): this
+    [Symbol.toPrimitive](): number
+  }
+  interface Timeout extends Timer {
+    close(): this
+    [Symbol.dispose](): void
+  }
+  interface Immediate {
+    ref(): this
+    unref(): this
+    hasRef(): boolean
+    [Symbol.dispose](): void
+  }
+}
+declare namespace Intl {
+  interface DurationFormatOptions {}
+}
+
+/** Calls a function once, after \`delay\` milliseconds. */
+declare function setTimeout<Args extends any[]>(callback: (...args: Args) => void, delay?: number, ...args: Args): NodeJS.Timeout
+/** Calls a function every \`delay\` milliseconds. */
+declare function setInterval<Args extends any[]>(callback: (...args: Args) => void, delay?: number, ...args: Args): NodeJS.Timeout
+/** Calls a function as soon as what goes on now has ended. */
+declare function setImmediate<Args extends any[]>(callback: (...args: Args) => void, ...args: Args): NodeJS.Immediate
+declare function clearTimeout(timer?: NodeJS.Timeout | string | number): void
+declare function clearInterval(timer?: NodeJS.Timeout | string | number): void
+declare function clearImmediate(immediate?: NodeJS.Immediate): void
+
+declare var process: any
+declare var Buffer: any
+type Buffer = any
+declare var global: typeof globalThis
+
+declare var document: any
+declare var history: any
+declare function requestAnimationFrame(callback: (time: number) => void): number
+declare function cancelAnimationFrame(handle: number): void
+${["Document", "DocumentFragment", "Element", "FileList", "HTMLButtonElement", "HTMLCanvasElement", "HTMLDivElement", "HTMLElement"]
+  .concat(["HTMLFormElement", "HTMLImageElement", "HTMLInputElement", "HTMLSelectElement", "HTMLTextAreaElement", "InputEvent"])
+  .concat(["KeyboardEvent", "MouseEvent", "Node", "NodeList", "PointerEvent", "SVGElement", "SubmitEvent"])
+  .map((name) => `declare var ${name}: any\ntype ${name} = any`)
+  .join("\n")}
+`

@@ -1,0 +1,78 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { type AppManifest, type BuiltFile, manifestName } from "./build/app-manifest.ts"
+
+/** The web app, built and ready to be served. */
+export interface WebApp {
+  /** The page that all of its addresses have; what is shown is decided in the browser. */
+  html(options: PageOptions): string
+  findFile(name: string): (BuiltFile & { readonly path: string }) | undefined
+}
+
+/** What the page is told. */
+export interface PageOptions {
+  /** Of this one answer: styles with it are let in by the policy. */
+  readonly nonce: string
+  /** Host and port under which vals have addresses of their own. */
+  readonly valsDomain: string
+  readonly version: string
+  /** Whether a link on another site led here. */
+  readonly isFromElsewhere: boolean
+}
+
+/** Where the files of the app are, as a path of the server. */
+export const assetsPath = "/assets/"
+
+/** Builds the app if there is none for these sources, which takes some seconds once; in the other folder where there is no writing beside them. */
+export async function openApp(otherFolder: string): Promise<WebApp> {
+  const child = Bun.spawn([process.execPath, fileURLToPath(new URL("./build/main.ts", import.meta.url)), otherFolder], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  })
+  const [folder, complaint, code] = await Promise.all([
+    Bun.readableStreamToText(child.stdout),
+    Bun.readableStreamToText(child.stderr),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(`Cannot build the web app: ${complaint.trim()}`)
+  const { entries, files } = JSON.parse(await readFile(join(folder, manifestName), "utf8")) as AppManifest
+  return {
+    html: (options) => toHtml(entries, options),
+    findFile(name) {
+      const file = Object.hasOwn(files, name) ? files[name] : undefined
+      return file && { ...file, path: join(folder, name) }
+    },
+  }
+}
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 14V8l4.5-4.5L9 7l2-2 4 4v5z" fill="#0f766e"/></svg>`
+
+function toHtml({ main, style, theme, typeWorker, typeLibs }: AppManifest["entries"], { nonce, ...told }: PageOptions): string {
+  const settings = { ...told, typeWorker: assetsPath + typeWorker, typeLibs: assetsPath + typeLibs }
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="csp-nonce" content="${nonce}">
+<meta name="hamlet" content="${escapeAttribute(JSON.stringify(settings))}">
+<title>Hamlet</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+<link rel="stylesheet" href="${assetsPath}${style}">
+<script src="${assetsPath}${theme}"></script>
+<script type="module" src="${assetsPath}${main}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p class="noscript">Hamlet's pages need JavaScript. Everything can also be done over the <a href="/docs">API</a> and the command line.</p></noscript>
+</body>
+</html>
+`
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
+}

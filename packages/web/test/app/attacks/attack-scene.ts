@@ -1,0 +1,72 @@
+import { expect } from "bun:test"
+import type { Browser, Frame } from "playwright-core"
+import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "../stage.ts"
+import { type Canary, releaseCanary } from "./canary.ts"
+import { type Elsewhere, startElsewhere } from "./elsewhere.ts"
+
+/** How long a test may take on a busy machine. */
+export const testMsMax = 120_000
+
+/** Somebody who is signed in, somebody who means harm, and another site. */
+export interface AttackScene extends AsyncDisposable {
+  readonly browser: Browser
+  readonly stage: AppStage
+  readonly ada: Person
+  readonly eve: Person
+  /** Ada's. */
+  readonly tab: OpenTab
+  readonly canary: Canary
+  readonly elsewhere: Elsewhere
+  /** Opens a page in Ada's tab and waits for a text on it. */
+  show(path: string, text: string): Promise<void>
+  /** The frame in Ada's tab, once the val's page is in it. */
+  findFrame(): Promise<Frame>
+  /** Nothing ran, nothing opened, nothing was asked for elsewhere, no policy was broken, and we are where we were. */
+  expectNothing(): void
+}
+
+/** Sets the scene. */
+export async function openAttackScene(browser: Browser): Promise<AttackScene> {
+  const elsewhere = startElsewhere()
+  const stage = await openAppStage()
+  const [ada, eve] = [await stage.person("ada"), await stage.person("eve")]
+  const tab = await openTab(browser, stage, ada)
+  const { page } = tab
+  const canary = await releaseCanary(tab.context, stage.valsDomain)
+  return {
+    browser,
+    stage,
+    ada,
+    eve,
+    tab,
+    canary,
+    elsewhere,
+    async show(path, text) {
+      await page.goto(path)
+      await page.getByText(text).first().waitFor()
+    },
+    async findFrame() {
+      await page.frameLocator("iframe").getByText("x-hostile").waitFor()
+      const frame = page.frames().find((frame) => frame !== page.mainFrame())
+      if (!frame) throw new Error("there is no frame")
+      return frame
+    },
+    expectNothing() {
+      expect([...canary.take(), ...tab.problems.splice(0).filter((problem) => !isOfParser(problem))]).toEqual([])
+      expect(new URL(page.url()).origin).toBe(stage.url)
+    },
+    async [Symbol.asyncDispose]() {
+      await tab[Symbol.asyncDispose]()
+      await stage[Symbol.asyncDispose]()
+      await elsewhere.stop()
+    },
+  }
+}
+
+/**
+ * The sanitiser reads markup into a document that is never shown and runs nothing. Chromium notes there what the policy would refuse; what is left
+ * of the markup afterwards is looked at by the test itself.
+ */
+function isOfParser(problem: string): boolean {
+  return /^(Executing inline event handler|Applying inline style|Setting the document's base URI) /.test(problem)
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test"
+import { openTab } from "../stage.ts"
+import { type AttackScene, testMsMax } from "./attack-scene.ts"
+import { hostileTexts } from "./hostile-texts.ts"
+
+/** What somebody is led to by a link. */
+export function attackByAddresses(at: () => AttackScene): void {
+  describe("by addresses", () => {
+    const parts = [
+      ...hostileTexts.slice(0, 4).flatMap((text) => {
+        const part = encodeURIComponent(text)
+        return [
+          `/u/${part}`,
+          `/u/eve/${part}`,
+          `/runs/${part}`,
+          `/search?q=${part}`,
+          `/?q=${part}&privacy=${part}&sort=${part}`,
+          `/embed/eve/${part}`,
+          `/account#${part}`,
+        ]
+      }),
+      ...["__proto__", "constructor", "toString", "hasOwnProperty"].flatMap((name) => [
+        `/account/${name}`,
+        `/u/eve/tricks/${name}`,
+        `/runs?period=${name}&source=${name}&outcome=${name}`,
+        `/?privacy=${name}&type=${name}&sort=${name}`,
+      ]),
+      "/u/%",
+      "/u/%E0%A4%A/%00",
+      "/u/eve/tricks/versions?from=-1&to=99999999999&layout=x",
+      "/u/eve/tricks?line=-1",
+      "/sign-in#code=%3Csvg%20onload=canary(1)%3E",
+    ]
+    test(
+      "whatever they say, nothing runs and there is a page",
+      async () => {
+        const { expectNothing, tab } = at()
+        for (const path of parts) {
+          await tab.page.goto(path)
+          await tab.page.getByRole("heading", { level: 1 }).first().waitFor()
+        }
+        expectNothing()
+      },
+      testMsMax,
+    )
+
+    test(
+      "after signing in they lead to a page of the app",
+      async () => {
+        const { ada, browser, stage } = at()
+        for (const to of [
+          "javascript:canary(1)",
+          "//elsewhere.invalid",
+          "/\\elsewhere.invalid",
+          "/.//elsewhere.invalid",
+          "http://[",
+          "data:text/html,x",
+        ]) {
+          await using other = await openTab(browser, stage)
+          await other.page.goto(`/sign-in?to=${encodeURIComponent(to)}`)
+          await other.page.getByLabel("Token").fill(ada.token)
+          await other.page.getByRole("button", { name: "Sign in" }).click()
+          await other.page.getByRole("button", { name: "Account of ada" }).waitFor()
+          expect(new URL(other.page.url()).origin).toBe(stage.url)
+          expect(other.problems).toEqual([])
+        }
+      },
+      testMsMax,
+    )
+  })
+}

@@ -1,0 +1,29 @@
+import type { BrowserContext, Page } from "playwright-core"
+
+/** Hears of scripts that ran where none may run, and of windows that opened. */
+export interface Canary {
+  /** What was heard since it was asked last. */
+  take(): readonly string[]
+}
+
+/**
+ * Gives every page a function `canary`, which hostile texts call. A val may call it on its own origin, where it may do as it likes; everywhere else
+ * it is a break-in.
+ */
+export async function releaseCanary(context: BrowserContext, valsDomain: string): Promise<Canary> {
+  const heard: string[] = []
+  await context.exposeBinding("canary", ({ frame }, text: unknown) => {
+    const host = URL.parse(frame.url())?.host ?? ""
+    if (!host.endsWith(`.${valsDomain}`)) heard.push(`${frame.url()} ran ${text}`)
+  })
+  const watch = (page: Page) => {
+    page.on("dialog", (dialog) => {
+      heard.push(`${dialog.type()}: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    page.on("download", (download) => heard.push(`download: ${download.url()}`))
+  }
+  for (const page of context.pages()) watch(page)
+  context.on("page", watch)
+  return { take: () => heard.splice(0) }
+}

@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { startBrowser } from "../browser.ts"
+import { type AppStage, type OpenTab, openAppStage, openTab } from "./stage.ts"
+import { findEditor, findStatus, findVersion, makeVal, readText, replaceText } from "./val-page.ts"
+
+const browser: Browser | undefined = await startBrowser()
+const tabsMax = 60
+
+describe.skipIf(!browser)("what was typed", () => {
+  let stage: AppStage
+  let own: OpenTab
+  beforeAll(async () => {
+    stage = await openAppStage()
+    own = await openTab(browser as Browser, stage, stage.admin)
+  }, 90_000)
+  afterAll(async () => {
+    await own?.[Symbol.asyncDispose]()
+    await stage?.[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+
+  /** A val in an editor, with a text that is not saved. */
+  async function typeInto(page: Page, path: string, text: string) {
+    await page.goto(path)
+    const editor = await findEditor(page)
+    await replaceText(page, editor, text)
+    await findStatus(page, "Unsaved changes").waitFor()
+    return editor
+  }
+
+  /** Does something that asks first, and answers. */
+  async function answer(page: Page, kind: "accept" | "dismiss", action: () => Promise<unknown>): Promise<string> {
+    const asked = page.waitForEvent("dialog")
+    const done = action()
+    const dialog = await asked
+    await dialog[kind]()
+    await done.catch(() => {})
+    return dialog.type()
+  }
+
+  test("is not left behind without a question, by a link, by going back or by closing the tab", async () => {
+    const page = await own.context.newPage()
+    const val = await makeVal(stage.admin, { code: "saved" })
+    await page.goto("/")
+    await page.getByRole("link", { name: val.name }).first().click()
+    const editor = await findEditor(page)
+    await replaceText(page, editor, "typed")
+    expect(await answer(page, "dismiss", () => page.getByRole("link", { name: "Explore" }).click())).toBe("confirm")
+    expect(await answer(page, "dismiss", () => page.evaluate(() => history.back()))).toBe("confirm")
+    expect(await answer(page, "dismiss", () => page.close({ runBeforeUnload: true }))).toBe("beforeunload")
+    expect([new URL(page.url()).pathname, await readText(editor)]).toEqual([val.path, "typed"])
+    // No question where nothing is left: other parts of the same val.
+    await page.getByRole("link", { name: "Readme" }).click()
+    await page.getByRole("link", { name: "Code", exact: true }).click()
+    await editor.getByText("typed").waitFor()
+    expect(await answer(page, "accept", () => page.getByRole("link", { name: "Explore" }).click())).toBe("confirm")
+    await page.waitForURL("**/search")
+    // Even then it is still there.
+    await page.goBack()
+    await editor.getByText("typed").waitFor()
+    await page.close()
+    expect(own.problems).toEqual([])
+  })
+
+  test("is there after a reload, and can be put aside and brought back", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "saved" })
+    const editor = await typeInto(page, val.path, "typed")
+    expect(await answer(page, "accept", () => page.reload())).toBe("beforeunload")
+    await editor.getByText("typed").waitFor()
+    await page.getByText(/This is what you had typed/).waitFor()
+    await page.getByRole("button", { name: "Back to what is saved" }).click()
+    await editor.getByText("saved").waitFor()
+    await page.getByRole("button", { name: "Bring it back" }).click()
+    await editor.getByText("typed").waitFor()
+    await editor.press("Control+s")
+    await findVersion(page, 2).waitFor()
+    await page.reload()
+    await editor.getByText("typed").waitFor()
+    expect(await page.locator(".notice").count()).toBe(0)
+    expect(own.problems).toEqual([])
+  })
+
+  test("in a tab that was closed is offered in the next one, and in no tab that is open", async () => {
+    const { page, context } = own
+    const val = await makeVal(stage.admin, { code: "saved" })
+    const other = await context.newPage()
+    await typeInto(other, val.path, "typed in the other")
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    expect(await page.locator(".notice").count()).toBe(0)
+    await other.close()
+    await replaceText(page, editor, "typed here")
+    await answer(page, "accept", () => page.reload())
+    await page.getByRole("button", { name: "Keep it" }).click()
+    await page.getByText(/Another tab was closed/).waitFor()
+    await page.getByRole("button", { name: "Bring it back" }).click()
+    await editor.getByText("typed in the other").waitFor()
+    // What was here is put aside, not lost.
+    await page.getByText(/Your unsaved text was put aside/).waitFor()
+    await page.getByRole("button", { name: "Bring it back" }).click()
+    await editor.getByText("typed here").waitFor()
+    await editor.press("Control+s")
+    await findVersion(page, 2).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("in a tab that was duplicated is not mixed up with that of its twin", async () => {
+    const { page, context } = own
+    const val = await makeVal(stage.admin, { code: "saved" })
+    const editor = await typeInto(page, val.path, "typed in the first")
+    const opened = context.waitForEvent("page")
+    // A window that a page opens has its session storage, as a duplicated tab has.
+    await page.evaluate(() => void window.open(location.href))
+    const twin = await opened
+    const twinEditor = await findEditor(twin)
+    await replaceText(twin, twinEditor, "typed in the twin")
+    await twin.waitForFunction(() => Object.values(localStorage).some((text) => String(text).includes("typed in the twin")))
+    await answer(page, "accept", () => page.reload())
+    await editor.getByText("typed in the first").waitFor()
+    await answer(twin, "accept", () => twin.reload())
+    await twinEditor.getByText("typed in the twin").waitFor()
+    await twin.close()
+    await editor.press("Control+s")
+    await findVersion(page, 2).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("in two tabs survives on both sides, whichever button is pressed", async () => {
+    const { page, context } = own
+    const val = await makeVal(stage.admin, { code: "saved" })
+    const editor = await typeInto(page, val.path, "mine")
+    const other = await context.newPage()
+    const otherEditor = await typeInto(other, val.path, "theirs")
+    await otherEditor.press("Control+s")
+    await findVersion(other, 2).waitFor()
+    await other.close()
+    const dialog = page.getByRole("dialog", { name: "Version 2 was saved meanwhile" })
+    await editor.press("Control+s")
+    await dialog.getByText("theirs").waitFor()
+    await dialog.getByRole("button", { name: "Decide later" }).click()
+    expect(await readText(editor)).toBe("mine")
+    await editor.press("Control+s")
+    await dialog.getByRole("button", { name: "Take version 2" }).click()
+    await editor.getByText("theirs").waitFor()
+    await findVersion(page, 2).waitFor()
+    await page.getByRole("button", { name: "Bring it back" }).click()
+    await editor.getByText("mine").waitFor()
+    await editor.press("Control+s")
+    await dialog.getByRole("button", { name: "Save mine as a new version" }).click()
+    await findVersion(page, 3).waitFor()
+    const codes = (await stage.admin.client.listVersions({ val_id: val.id })).data.map(({ code }) => code)
+    expect(codes).toEqual(["mine", "theirs", "saved"])
+    expect(own.problems).toEqual([])
+  })
+
+  test("is not run over what somebody else has saved", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default 1" })
+    const editor = await typeInto(page, val.path, "export default () => 'mine'")
+    await stage.admin.client.createVersion({ val_id: val.id, code: "export default () => 'theirs'" })
+    await editor.press("Control+Enter")
+    await page.getByRole("dialog", { name: "Version 2 was saved meanwhile" }).waitFor()
+    expect((await stage.admin.client.listValRuns({ val_id: val.id })).data).toEqual([])
+    await page.keyboard.press("Escape")
+    expect(await readText(editor)).toBe("export default () => 'mine'")
+    await answer(page, "accept", () => page.goto("/"))
+    expect(own.problems).toEqual([])
+  })
+
+  test("is saved once when only the answer is lost, and kept when the server cannot be reached", async () => {
+    const { page, context } = own
+    const val = await makeVal(stage.admin, { code: "saved" })
+    const editor = await typeInto(page, val.path, "typed")
+    const versions = `**/v1/vals/${val.id}/versions`
+    await page.route(versions, async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await editor.press("Control+s")
+    await findStatus(page, "Not saved").waitFor()
+    await page.unroute(versions)
+    await editor.press("Control+s")
+    await findVersion(page, 2).waitFor()
+    expect(await page.getByRole("dialog").count()).toBe(0)
+    await context.setOffline(true)
+    await replaceText(page, editor, "typed offline")
+    await editor.press("Control+s")
+    await page
+      .getByText(/The server does not answer/)
+      .first()
+      .waitFor()
+    await context.setOffline(false)
+    await editor.press("Control+s")
+    await findVersion(page, 3).waitFor()
+    expect((await stage.admin.client.getVal({ val_id: val.id })).code).toBe("typed offline")
+    expect(own.problems).toEqual([])
+  })
+
+  test("outlives a restart of the server, and so does a run that is looked at", async () => {
+    const { page } = own
+    const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 50_000)) }`
+    const val = await makeVal(stage.admin, { code })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByRole("log").getByText("begun").waitFor()
+    await replaceText(page, editor, "export default () => 'after'")
+    await stage.restart()
+    // What it had logged stays, and how it ended is found out.
+    await page
+      .locator(".status")
+      .getByText(/Crashed|Failed|Cancelled|Timed out/)
+      .waitFor()
+    expect(await page.getByRole("log").textContent()).toContain("begun")
+    expect(await readText(editor)).toBe("export default () => 'after'")
+    await editor.press("Control+Enter")
+    await page.getByRole("region", { name: "Return value" }).getByText("after").waitFor()
+    await findVersion(page, 2).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("outlives the end of the session: one signs in over the page and saves", async () => {
+    const ada = await stage.person("ada")
+    await using tab = await openTab(browser as Browser, stage, ada)
+    const { page } = tab
+    const val = await makeVal(ada, { code: "saved" })
+    const editor = await typeInto(page, val.path, "typed")
+    await ada.client.deleteAllSessions()
+    await editor.press("Control+s")
+    const dialog = page.getByRole("dialog", { name: "You have been signed out" })
+    await dialog.getByLabel("Token").fill(ada.token)
+    await dialog.getByRole("button", { name: "Sign in" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await readText(editor)).toBe("typed")
+    // The very same editor: what was typed can still be undone.
+    await editor.press("Control+z")
+    await editor.press("Control+z")
+    await editor.getByText("saved").waitFor()
+    await editor.press("Control+y")
+    await editor.press("Control+y")
+    await editor.press("Control+s")
+    await findVersion(page, 2).waitFor()
+    expect((await ada.client.getVal({ val_id: val.id })).code).toBe("typed")
+    expect(tab.problems).toEqual([])
+  })
+
+  test("needs no mouse: into the editor and out of it, save, run, palette", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default () => 1" })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    const hasFocus = () => editor.evaluate((element) => element === document.activeElement)
+    for (let count = 0; !(await hasFocus()) && count < tabsMax; count += 1) await page.keyboard.press("Tab")
+    await page.keyboard.press("Control+End")
+    await page.keyboard.type("1")
+    // The first one ends the search for completions that typing has begun.
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Tab")
+    expect(await hasFocus()).toBe(false)
+    await page.keyboard.press("Control+s")
+    await findVersion(page, 2).waitFor()
+    await page.keyboard.press("Control+Enter")
+    await page.getByRole("region", { name: "Return value" }).getByText("11", { exact: true }).waitFor()
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "A val or something to do" }).fill("versions of")
+    await page.keyboard.press("Enter")
+    await page.waitForURL("**/versions")
+    expect(own.problems).toEqual([])
+  })
+})

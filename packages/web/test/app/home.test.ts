@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { examples } from "../../src/app/model/examples.ts"
+import { startBrowser } from "../browser.ts"
+import { findBarriers } from "./check-page.ts"
+import { type AppStage, openAppStage, openTab, type Person } from "./stage.ts"
+
+const browser: Browser | undefined = await startBrowser()
+
+describe.skipIf(!browser)("home", () => {
+  let stage: AppStage
+  let ada: Person
+  beforeAll(async () => {
+    stage = await openAppStage()
+    ada = await stage.person("ada")
+  }, 90_000)
+  afterAll(async () => {
+    await stage?.[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+  const open = (who?: Person) => openTab(browser as Browser, stage, who)
+
+  test("makes each example with one click, and each works", async () => {
+    const newcomer = await stage.person("newcomer")
+    await using tab = await open(newcomer)
+    await tab.page.getByRole("heading", { name: "Welcome, newcomer" }).waitFor()
+    for (const [index, { title, name, key }] of examples.entries()) {
+      if (index > 0) await tab.page.getByRole("link", { name: "New val" }).click()
+      await tab.page.getByRole("button", { name: title }).click()
+      await tab.page.waitForURL(`**/u/newcomer/${name}`)
+      await tab.page.getByRole("heading", { level: 1 }).filter({ hasText: name }).waitFor()
+      const val = await newcomer.client.getValByName({ username: "newcomer", val_name: name })
+      await proofs[key]?.(newcomer, val)
+    }
+    expect(tab.problems).toEqual([])
+  })
+
+  test("filters and sorts, and the address says how", async () => {
+    await ada.client.importVals({
+      vals: [
+        { name: "beta", type: "http", privacy: "public", versions: [{ code: "export default () => new Response()" }] },
+        { name: "alphabet", type: "script", privacy: "private", versions: [{ code: "export default 1" }] },
+        { name: "gamma", type: "http", privacy: "private", versions: [{ code: "export default 2" }] },
+      ],
+    })
+    await using tab = await open(ada)
+    const { page } = tab
+    await row(page, "gamma").waitFor()
+    expect(await row(page, "beta").textContent()).toContain("HTTPPublic")
+    expect(await row(page, "alphabet").textContent()).toContain("ScriptPrivate")
+    await page.getByLabel("Order").selectOption({ label: "Name" })
+    await page.locator("tbody tr").first().filter({ hasText: "alphabet" }).waitFor()
+    expect(await names(page)).toEqual(["alphabet", "beta", "gamma"])
+    await page.getByLabel("Filter by name").pressSequentially("bet")
+    await row(page, "gamma").waitFor({ state: "detached" })
+    expect(await names(page)).toEqual(["alphabet", "beta"])
+    await page.getByLabel("Privacy").selectOption("Public")
+    await row(page, "alphabet").waitFor({ state: "detached" })
+    expect(new URL(page.url()).search).toBe("?sort=name&q=bet&privacy=public")
+    await page.reload()
+    await row(page, "beta").waitFor()
+    expect(await names(page)).toEqual(["beta"])
+    await page.getByLabel("Type").selectOption("Script")
+    await page.getByRole("button", { name: "Show all of them" }).click()
+    await row(page, "gamma").waitFor()
+    expect(await page.getByLabel("Filter by name").inputValue()).toBe("")
+    expect(await names(page)).toEqual(["alphabet", "beta", "gamma"])
+    expect(tab.problems).toEqual([])
+  })
+
+  test("shows runs by themselves, likes and who imports what", async () => {
+    const [bob, val] = [await stage.person("bob"), await ada.client.createVal({ name: "lucky", privacy: "public", code: lucky })]
+    await ada.client.likeVal({ val_id: val.id })
+    await bob.client.createVal({
+      name: "uses_lucky",
+      privacy: "public",
+      code: `import lucky from "${val.links.module}"\nexport default lucky`,
+    })
+    await using tab = await open(ada)
+    const { page } = tab
+    const latest = page.getByRole("region", { name: "Latest runs" })
+    await latest.getByText("each run appears here").waitFor()
+    await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }))
+    await ada.client.createRun({ val_id: val.id, args: [1] })
+    await ada.client.createRun({ val_id: val.id, args: [0] })
+    await latest.getByRole("link", { name: "lucky Succeeded" }).waitFor()
+    await latest.getByRole("link", { name: "lucky Failed" }).waitFor()
+    await row(page, "lucky").getByRole("img", { name: "2 runs, 1 failed" }).waitFor()
+    expect(await row(page, "lucky").locator(".spark-error[height]:not([height='0'])").count()).toBeGreaterThan(0)
+    expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true)
+    await page.getByRole("region", { name: "What you like" }).getByRole("link", { name: "ada/lucky" }).waitFor()
+    await page.getByRole("region", { name: "Who imports your vals" }).getByRole("link", { name: "bob/uses_lucky" }).waitFor()
+    expect(await row(page, "lucky").textContent()).toContain("1")
+    expect(tab.problems).toEqual([])
+  })
+
+  test("has room for a thousand vals", async () => {
+    const many = await stage.person("many")
+    const vals = Array.from({ length: 1_000 }, (_, index) => ({
+      name: `val_${String(index).padStart(4, "0")}_${"x".repeat(index % 30)}`,
+      versions: [{ code: `export default ${index}` }],
+    }))
+    for (let from = 0; from < vals.length; from += 200) await many.client.importVals({ vals: vals.slice(from, from + 200) })
+    await using tab = await open(many)
+    const { page } = tab
+    await page.goto("/?sort=name")
+    await row(page, "val_0000_").waitFor()
+    expect(await names(page)).toHaveLength(100)
+    await page.getByRole("button", { name: "Show more" }).click()
+    await row(page, "val_0199_").waitFor()
+    const shown = await names(page)
+    expect(shown).toHaveLength(200)
+    expect(shown).toEqual(vals.slice(0, 200).map(({ name }) => name))
+    await page.getByLabel("Filter by name").fill("val_0987")
+    await row(page, "val_0000_").waitFor({ state: "detached" })
+    expect(await names(page)).toEqual([vals[987]?.name ?? ""])
+    expect(tab.problems).toEqual([])
+  })
+
+  test("says so when the server is away, keeps what is shown, and goes on when it is back", async () => {
+    await using tab = await open(ada)
+    const { page } = tab
+    await page.context().route("**/v1/**", (route) => route.abort())
+    await page.goto("/runs")
+    const failure = page.getByRole("alert").filter({ hasText: "The server does not answer" })
+    await failure.waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.context().unroute("**/v1/**")
+    await failure.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("heading", { name: "Runs", exact: true }).waitFor()
+    await page.getByRole("button", { name: "Account of ada" }).waitFor()
+    await page.getByRole("link", { name: "lucky" }).first().waitFor()
+
+    // One part alone.
+    await page.context().route("**/v1/me/likes*", (route) => route.abort())
+    await page.getByRole("link", { name: "Home", exact: true }).click()
+    const liked = page.getByRole("region", { name: "What you like" })
+    await liked.getByRole("alert").waitFor()
+    await page.context().unroute("**/v1/me/likes*")
+    await liked.getByRole("button", { name: "Try again" }).click()
+    await liked.getByRole("link", { name: "ada/lucky" }).waitFor()
+
+    // While one looks.
+    const count = await page.getByRole("region", { name: "Latest runs" }).getByRole("link").count()
+    await page.context().route("**/v1/**", (route) => route.abort())
+    await Promise.all([
+      page.waitForEvent("requestfailed", (request) => request.url().includes("/v1/me/runs")),
+      page.waitForEvent("requestfailed", (request) => request.url().includes("/v1/me/activity")),
+    ])
+    expect(await page.getByRole("region", { name: "Latest runs" }).getByRole("link").count()).toBe(count)
+    expect(await page.getByRole("alert").filter({ hasText: /./ }).count()).toBe(0)
+    expect(tab.problems).toEqual([])
+  })
+})
+
+const lucky = `export default function (luck = 1) {\n  if (luck === 0) throw new Error("no luck")\n  return luck\n}\n`
+
+type Val = Awaited<ReturnType<Person["client"]["getVal"]>>
+
+/** What the examples promise. The one with a package needs a registry, which there is none of here. */
+const proofs: Readonly<Record<string, (who: Person, val: Val) => Promise<void>>> = {
+  async page(_, { links }) {
+    const response = await fetch(`${links.endpoint}?name=${encodeURIComponent("<b>")}`)
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain("Hello, &#60;b&#62;!")
+  },
+  async api(_, { links }) {
+    const ask = async (init?: RequestInit) => (await fetch(links.endpoint ?? "", init)).json()
+    expect(await ask()).toEqual({ count: 0 })
+    expect(await ask({ method: "POST" })).toEqual({ count: 1 })
+    expect(await ask()).toEqual({ count: 1 })
+  },
+  async script({ client }, { id }) {
+    const { status, returnValue } = await client.createRun({ val_id: id, args: [6, 4] })
+    expect(status).toBe("succeeded")
+    expect((returnValue as { rolls: unknown[] }).rolls).toHaveLength(4)
+  },
+}
+
+function row(page: Page, name: string) {
+  return page.getByRole("row").filter({ has: page.getByRole("link", { name: new RegExp(`^${name}`) }) })
+}
+
+function names(page: Page): Promise<string[]> {
+  return page.locator("tbody .table-name").allTextContents()
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import { startBrowser } from "../browser.ts"
+import { type AppStage, openAppStage, openTab, type Person } from "./stage.ts"
+
+const browser: Browser | undefined = await startBrowser()
+
+describe.skipIf(!browser)("what others have made", () => {
+  let stage: AppStage
+  let ada: Person
+  let bob: Person
+  beforeAll(async () => {
+    stage = await openAppStage()
+    ada = await stage.person("ada")
+    bob = await stage.person("bob")
+    await ada.client.updateMe({ bio: "Writes <i>small</i> programs" })
+    const base = await ada.client.createVal({
+      name: "base",
+      code: baseCode,
+      privacy: "public",
+      readme: "# Base\n\nWhat **others** build upon",
+    })
+    await ada.client.createVal({ name: "diary", code: "export default 'not for you'", privacy: "private" })
+    const middle = await bob.client.createVal({
+      name: "middle",
+      code: `import base from "${base.links.module}"\nexport default base\n`,
+      privacy: "public",
+    })
+    await bob.client.createVal({
+      name: "top",
+      code: `import middle from "${middle.links.module}"\nexport default middle\n`,
+      privacy: "public",
+    })
+  }, 90_000)
+  afterAll(async () => {
+    await stage?.[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+  const open = (who?: Person) => openTab(browser as Browser, stage, who)
+
+  test("nobody sees of users and vals what is public, and can change nothing", async () => {
+    await using tab = await open()
+    const { page } = tab
+    await page.goto("/")
+    await page.getByRole("link", { name: "ada/base" }).click()
+    await page.getByText("Read only").waitFor()
+    await page.locator(".cm-content").filter({ hasText: "a ?. b" }).waitFor()
+    expect(await page.getByRole("button", { name: /likes/ }).isDisabled()).toBe(true)
+    expect(await page.getByRole("button", { name: /Save|Make a copy/ }).count()).toBe(0)
+    await page.getByRole("link", { name: "Discussion" }).click()
+    await page.getByText("to say something").waitFor()
+    await page.getByRole("link", { name: "ada", exact: true }).click()
+    await page.getByText("Writes <i>small</i> programs").waitFor()
+    await page.getByText("What others build upon").waitFor()
+    expect(await page.locator(".val-list .table-name").allTextContents()).toEqual(["ada/base"])
+    await page.goto("/u/ada/diary")
+    await page.getByRole("heading", { name: "There is nothing here" }).waitFor()
+    await page.goto("/u/ada/base/settings")
+    await page.getByRole("heading", { name: "There is nothing here" }).waitFor()
+    await page.goto("/runs")
+    await page.getByText("Sign in to see this").waitFor()
+    expect(tab.problems).toEqual([])
+  })
+
+  test("somebody likes a val, says something and takes it back", async () => {
+    await using tab = await open(bob)
+    const { page } = tab
+    page.on("dialog", (dialog) => void dialog.accept())
+    await page.goto("/u/ada/base")
+    const like = page.getByRole("button", { name: /likes/ })
+    await like.click()
+    await page.getByRole("button", { name: "1 likes", pressed: true }).waitFor()
+    await page.reload()
+    await page.getByRole("button", { name: "1 likes", pressed: true }).click()
+    await page.getByRole("button", { name: "0 likes", pressed: false }).waitFor()
+
+    await page.getByRole("link", { name: "Discussion" }).click()
+    await page.getByLabel("Your comment").fill("Thanks, **really**.\n\n<img src=x onerror=alert(1)>\n\n[a link](https://example.com/x)")
+    await page.getByRole("button", { name: "Preview" }).click()
+    await page.locator(".card strong").filter({ hasText: "really" }).waitFor()
+    await page.getByRole("button", { name: "Comment", exact: true }).click()
+    const comment = page.getByRole("listitem").filter({ hasText: "bob" })
+    await comment.locator("strong").filter({ hasText: "really" }).waitFor()
+    expect(await comment.getByRole("link", { name: "a link" }).getAttribute("rel")).toContain("noopener")
+    expect(await comment.locator("img").count()).toBe(0)
+    await comment.getByRole("button", { name: "Delete" }).click()
+    await page.getByText("Nobody has said anything yet").waitFor()
+    expect(tab.problems).toEqual([])
+  })
+
+  test("one walks along imports from val to val", async () => {
+    await using tab = await open(bob)
+    const { page } = tab
+    await page.goto("/u/ada/base/graph")
+    const drawing = page.locator(".graph")
+    await drawing.getByRole("link", { name: "bob/middle, imports it" }).click()
+    await page.waitForURL("**/u/bob/middle/graph")
+    await drawing.getByRole("link", { name: "bob/top, imports it" }).waitFor()
+    await drawing.getByRole("link", { name: "ada/base, is imported" }).waitFor()
+    await drawing.getByRole("link", { name: "bob/top, imports it" }).focus()
+    await page.keyboard.press("Enter")
+    await page.waitForURL("**/u/bob/top/graph")
+    await page.getByRole("region", { name: "It imports" }).getByRole("link", { name: "bob/middle" }).waitFor()
+    expect(await drawing.getByRole("link").count()).toBe(1)
+    expect(tab.problems).toEqual([])
+  })
+
+  test("a search marks what it has found, letters or not", async () => {
+    await using tab = await open()
+    const { page } = tab
+    await page.goto("/search")
+    await page.getByRole("link", { name: "ada/base" }).waitFor()
+    const box = page.getByRole("searchbox")
+    const marks = page.locator("mark")
+    for (const query of ["a ?. b", "OTHERS", `"100%_\\`, "base"]) {
+      await box.fill(query)
+      await marks
+        .filter({ hasText: query.toLowerCase() === "others" ? "others" : query })
+        .first()
+        .waitFor()
+      expect(new URL(page.url()).searchParams.get("q")).toBe(query)
+      await page.getByRole("link", { name: "ada/base" }).waitFor()
+    }
+    await page.goto("/search?q=not+for+you")
+    await page.getByText("Nothing has that in it").waitFor()
+    await page.getByRole("link", { name: "Explore" }).click()
+    await page.getByRole("link", { name: "ada/base" }).waitFor()
+    expect(await box.inputValue()).toBe("")
+    expect(tab.problems).toEqual([])
+  })
+
+  test("a val can be shown inside a page of another site, and no other page can", async () => {
+    await using tab = await open(bob)
+    const { page } = tab
+    const site = "http://site.example/"
+    const frames = ["/embed/ada/base", "/embed/ada/diary", "/u/ada/base"].map((path) => `<iframe src="${stage.url}${path}"></iframe>`)
+    await tab.context.route(site, (route) => route.fulfill({ contentType: "text/html", body: `<!doctype html>${frames.join("")}` }))
+    await page.goto(site)
+    const [embedded, secret, app] = [0, 1, 2].map((index) => page.frameLocator("iframe").nth(index))
+    await embedded?.getByRole("heading", { name: "ada/base" }).waitFor()
+    await embedded?.locator(".cm-content").filter({ hasText: "a ?. b" }).waitFor()
+    expect(await embedded?.getByRole("link", { name: "ada/base" }).getAttribute("target")).toBe("_blank")
+    await secret?.getByRole("heading", { name: "There is nothing here" }).waitFor()
+    expect(await app?.locator("#app").count()).toBe(0)
+    const expected = tab.problems.filter(
+      (problem) => problem.includes(site) || problem.includes("frame-ancestors") || problem.includes("X-Frame-Options"),
+    )
+    expect(tab.problems).toEqual(expected)
+  })
+})
+
+const baseCode = `// a ?. b, "100%_\\\\ <script>"
+export default function base() {
+  return "base"
+}
+`

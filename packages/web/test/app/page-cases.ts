@@ -1,0 +1,82 @@
+import type { Page } from "playwright-core"
+import type { SeededPages } from "./seed-pages.ts"
+
+/** A page, and how one sees that it is there. */
+export interface PageCase {
+  readonly name: string
+  readonly path: string | ((seeded: SeededPages) => string)
+  readonly text: string
+  readonly before?: (page: Page) => Promise<void>
+}
+
+const ofVal = (rest: string) => (seeded: SeededPages) => `/u/ada/${seeded.name}${rest}`
+/** The pages by who looks at them. */
+export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly PageCase[]>> = {
+  nobody: [
+    { name: "home", path: "/", text: "Small programs, running" },
+    { name: "sign-in", path: "/sign-in", text: "Token" },
+    { name: "a page for others", path: "/runs", text: "Sign in to see this" },
+    { name: "explore", path: "/search", text: "Squares numbers" },
+    { name: "search", path: "/search?q=square", text: "square:" },
+    { name: "search without hits", path: "/search?q=nothing_is_called_so", text: "Nothing has that in it" },
+    { name: "user", path: "/u/ada", text: "Writes notes on engines" },
+    { name: "val", path: ofVal(""), text: "Read only" },
+    { name: "embed", path: (seeded) => `/embed/ada/${seeded.name}`, text: "Says which numbers" },
+    { name: "not found", path: "/u/nobody_at_all", text: "There is nothing here" },
+    { name: "nothing to embed", path: "/embed/nobody/at_all", text: "There is nothing here" },
+  ],
+  ada: [
+    { name: "home", path: "/", text: "Show more" },
+    { name: "home without hits", path: "/?q=nothing_is_called_so", text: "None of your vals is like that" },
+    { name: "palette", path: "/", text: "API reference", before: (page) => page.keyboard.press("Control+k") },
+    {
+      name: "menu",
+      path: "/",
+      text: "Sign out",
+      before: (page) => page.getByRole("button", { name: "Account of ada" }).click(),
+    },
+    { name: "user with a long name", path: (seeded) => `/u/${seeded.otherName}`, text: "export default it" },
+    { name: "val, code", path: ofVal(""), text: "Says which numbers" },
+    { name: "val with a preview", path: "/u/ada/page", text: "new Response" },
+    { name: "val, readme", path: ofVal("/readme"), text: "What it does" },
+    { name: "val, versions", path: ofVal("/versions"), text: "current" },
+    { name: "val, runs", path: ofVal("/runs"), text: "no number was given" },
+    { name: "val, discussion", path: ofVal("/discussion"), text: "Thanks!" },
+    { name: "val, graph", path: ofVal("/graph"), text: "It is imported by" },
+    { name: "val, settings", path: ofVal("/settings"), text: "Delete this val" },
+    {
+      name: "val, delete",
+      path: ofVal("/settings"),
+      text: "to delete it for good",
+      before: (page) => page.getByRole("button", { name: "Delete…" }).click(),
+    },
+    { name: "runs", path: "/runs", text: "no number was given" },
+    { name: "run that succeeded", path: (seeded) => `/runs/${seeded.runIds.succeeded}`, text: "that is all" },
+    { name: "run that failed", path: (seeded) => `/runs/${seeded.runIds.failed}`, text: "no number was given" },
+    { name: "profile", path: "/account", text: "About you" },
+    { name: "tokens", path: "/account/tokens", text: "a token whose name is long" },
+    {
+      name: "new token",
+      path: "/account/tokens",
+      text: "make and change vals",
+      before: (page) => page.getByRole("button", { name: "New token" }).click(),
+    },
+    { name: "secrets", path: "/account/secrets", text: "api.example.com" },
+    {
+      name: "new secret",
+      path: "/account/secrets",
+      text: "Only for these hosts",
+      before: (page) => page.getByRole("button", { name: "New secret" }).click(),
+    },
+    { name: "usage", path: "/account/usage", text: "Runs at once" },
+    { name: "sessions", path: "/account/sessions", text: "Sign out everywhere" },
+    { name: "no such part", path: "/account/nothing", text: "There is nothing here" },
+  ],
+  newcomer: [
+    { name: "home", path: "/", text: "Welcome, newcomer" },
+    { name: "new", path: "/new", text: "Or begin with one that works" },
+    { name: "runs", path: "/runs", text: "No runs in this time" },
+    { name: "secrets", path: "/account/secrets", text: "No secrets" },
+    { name: "user", path: "/u/newcomer", text: "Nothing to see" },
+  ],
+}

@@ -1,0 +1,83 @@
+import type { AppStage, Person } from "./stage.ts"
+
+/** Somebody with something on every page, somebody who begins, and a val of each of the first one's pages. */
+export interface SeededPages {
+  readonly ada: Person
+  readonly newcomer: Person
+  /** The name of the val that has something in every tab. */
+  readonly name: string
+  readonly otherName: string
+  readonly runIds: Readonly<Record<"succeeded" | "failed" | "loud", string>>
+}
+
+// As long as names can be: 48 characters of a val, 30 of a user.
+const longName = "a_val_whose_name_is_as_long_as_names_can_be_x123"
+const longUser = "somebody_with_a_name_of_30_chr"
+
+const code = `/** Says which numbers it was given. */
+export default function (...numbers: number[]) {
+  console.log("given", numbers, ${JSON.stringify("a line that goes on and on ".repeat(12))})
+  console.error("that is all")
+  if (numbers.length === 0) throw new TypeError("no number was given, and a message can be as long as it likes: ${"x".repeat(160)}")
+  return numbers.map((number) => ({ number, square: number ** 2, note: "x".repeat(60) }))
+}
+`
+
+const readme = `# What it does
+
+Squares **numbers**. See [the docs](https://example.com) and \`Deno.env\`.
+
+| number | square | ${"a wide column | ".repeat(9)}
+|---|---|${"---|".repeat(9)}
+| 1 | 1 | ${"and what is in it | ".repeat(9)}
+
+\`\`\`ts
+const squares = await fetch("https://example.com/a/very/long/address/that/does/not/end/before/the/right/side/of/a/phone")
+\`\`\`
+
+> A quote, and a word without an end: ${"endless".repeat(30)}
+`
+
+/** Puts something on every page. */
+export async function seedPages(stage: AppStage): Promise<SeededPages> {
+  const [ada, other, newcomer] = [await stage.person("ada"), await stage.person(longUser), await stage.person("newcomer")]
+  const { client } = ada
+  const val = await client.createVal({ name: longName, code: "export default 1\n", privacy: "public", readme })
+  await client.createVersion({ val_id: val.id, code: code.replace("Says", "Tells") })
+  await client.createVersion({ val_id: val.id, code })
+  await client.createVal({
+    name: "page",
+    code: `export default () => new Response("<h1>Hello</h1>", { headers: { "content-type": "text/html" } })\n`,
+    type: "http",
+    privacy: "private",
+  })
+  await Promise.all(
+    Array.from({ length: 104 }, (_, index) => client.createVal({ name: `val_${index}`, code: `export default ${index}\n` })),
+  )
+  const importer = await other.client.createVal({
+    name: longName,
+    code: `import it from "${val.links.module}"\nexport default it\n`,
+    privacy: "public",
+  })
+  await other.client.likeVal({ val_id: val.id })
+  await client.likeVal({ val_id: importer.id })
+  await other.client.createComment({ val_id: val.id, comment: `Thanks!\n\n- one\n- two\n\n${"endless".repeat(40)}` })
+  await client.createComment({ val_id: val.id, comment: "You are **welcome**" })
+  await client.updateMe({ bio: `Writes notes on engines. ${"endless".repeat(30)}`, email: "ada@example.com" })
+  for (const name of ["laptop", "a token whose name is long: ".repeat(3).trim()])
+    await client.createToken({ name, scopes: ["val:read", "run:read"] })
+  await client.putSecret({ name: "API_KEY", value: "x" })
+  await client.putSecret({
+    name: `A_${"LONG_".repeat(20)}NAME`,
+    value: "x",
+    hosts: ["api.example.com", `${"long-".repeat(11)}host.example.com`],
+  })
+  const run = async (...args: unknown[]) => (await client.createRun({ val_id: val.id, args })).id
+  return {
+    ada,
+    newcomer,
+    name: longName,
+    otherName: longUser,
+    runIds: { succeeded: await run(1, 2), failed: await run(), loud: await run(3) },
+  }
+}

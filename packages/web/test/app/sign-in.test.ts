@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import { startBrowser } from "../browser.ts"
+import { findBarriers } from "./check-page.ts"
+import { type AppStage, openAppStage, openTab } from "./stage.ts"
+
+const browser: Browser | undefined = await startBrowser()
+
+describe.skipIf(!browser)("signing in", () => {
+  let stage: AppStage
+  beforeAll(async () => {
+    stage = await openAppStage()
+  }, 90_000)
+  afterAll(async () => {
+    await stage?.[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+  const open = (...args: Parameters<typeof openTab> extends [Browser, AppStage, ...infer Rest] ? Rest : never) =>
+    openTab(browser as Browser, stage, ...args)
+
+  test("by a link works once and leaves no code in the history", async () => {
+    await using tab = await open()
+    const { url } = await stage.admin.client.createSignInLink()
+    await tab.page.goto(url)
+    await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
+    expect(tab.page.url()).toBe(`${stage.url}/`)
+    await using other = await open()
+    await other.page.goto(url)
+    await other.page.getByRole("alert").filter({ hasText: "Ask for a new link" }).waitFor()
+    expect([...tab.problems, ...other.problems]).toEqual([])
+  })
+
+  test("by a token keeps it nowhere that a script can read", async () => {
+    await using tab = await open()
+    await tab.page.goto("/sign-in")
+    expect(await findBarriers(tab.page)).toEqual([])
+    await tab.page.getByLabel("Token").fill(stage.admin.token)
+    await tab.page.getByRole("button", { name: "Sign in" }).click()
+    await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
+    const seen = await tab.page.evaluate(() => JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }]))
+    expect(seen).not.toContain(stage.admin.token)
+    expect(seen).not.toContain("hamlet_session")
+    const [cookie] = await tab.context.cookies()
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" })
+    expect(tab.problems).toEqual([])
+  })
+
+  test("with a wrong token says so and goes no further", async () => {
+    await using tab = await open()
+    await tab.page.goto("/sign-in")
+    await tab.page.getByLabel("Token").fill("wrong")
+    await tab.page.getByRole("button", { name: "Sign in" }).click()
+    await tab.page.getByRole("alert").filter({ hasText: "Cannot" }).waitFor()
+    expect(await tab.context.cookies()).toEqual([])
+  })
+
+  test("leads to no other site, whatever the link says", async () => {
+    await using tab = await open()
+    await tab.page.goto(`/sign-in?to=${encodeURIComponent("//elsewhere.example/x")}`)
+    await tab.page.getByLabel("Token").fill(stage.admin.token)
+    await tab.page.getByRole("button", { name: "Sign in" }).click()
+    await tab.page.waitForURL(`${stage.url}/`)
+  })
+})

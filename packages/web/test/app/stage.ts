@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { type Client, createClient } from "@hamlet/contract/client"
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
+
+const server = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
+const adminToken = "chosen-by-the-operator-0123456789-abcdef"
+const startMsMax = 60_000
+
+/** A real server with real sandboxes, and the app that it serves. */
+export interface AppStage extends AsyncDisposable {
+  readonly url: string
+  readonly valsDomain: string
+  /** The first user, who may do everything. */
+  readonly admin: Person
+  /** Somebody new. */
+  person(username: string): Promise<Person>
+  /** Ends the server and starts it again with the same data at the same address. */
+  restart(): Promise<void>
+}
+
+/** A user, for whom a test arranges things over the API. */
+export interface Person {
+  readonly username: string
+  readonly token: string
+  readonly client: Client
+}
+
+/** A tab that writes down everything that must not happen. */
+export interface OpenTab extends AsyncDisposable {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Errors in the console, breaches of the policy, requests to elsewhere. */
+  readonly problems: string[]
+}
+
+/** Starts a server. */
+export async function openAppStage(env: Readonly<Record<string, string>> = {}): Promise<AppStage> {
+  const folder = await mkdtemp(join(tmpdir(), "hamlet-web-"))
+  const settings = {
+    HAMLET_DATA_DIR: join(folder, "data"),
+    HAMLET_USER: "root",
+    HAMLET_TOKEN: adminToken,
+    HAMLET_PROCESSES_READY: "1",
+    ...env,
+  }
+  let program = await startServer({ ...settings, HAMLET_PORT: "0" })
+  const { url } = program
+  const toPerson = (username: string, token: string) => ({ username, token, client: createClient({ baseUrl: url, token }) })
+  const admin = toPerson("root", adminToken)
+  return {
+    url,
+    valsDomain: new URL(url).host,
+    admin,
+    async person(username) {
+      const { token } = await admin.client.createUser({ username, email: null })
+      return toPerson(username, token)
+    },
+    async restart() {
+      await program.stop()
+      program = await startServer({ ...settings, HAMLET_PORT: new URL(url).port })
+    },
+    async [Symbol.asyncDispose]() {
+      await program.stop()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+async function startServer(env: Readonly<Record<string, string>>) {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("HAMLET_") || name === "HAMLET_TEST_RUN")
+  const child = Bun.spawn([process.execPath, server, "serve"], {
+    env: { ...Object.fromEntries(own), ...env },
+    stdout: "pipe",
+    stderr: "ignore",
+  })
+  const reader = child.stdout.getReader()
+  const timer = setTimeout(() => child.kill("SIGKILL"), startMsMax)
+  let text = ""
+  for (let url: string | undefined; ; ) {
+    const { value, done } = await reader.read()
+    text += new TextDecoder().decode(value)
+    url = /listens at (\S+)[\s\S]*docs {2,}\S+\n/.exec(text)?.[1]
+    if (done) throw new Error(`the server did not start: ${text}`)
+    if (url === undefined) continue
+    clearTimeout(timer)
+    reader.releaseLock()
+    const stop = async () => {
+      child.kill("SIGTERM")
+      await child.exited
+    }
+    return { url, stop }
+  }
+}
+
+/** Opens a tab, signed in as somebody or as nobody. */
+export async function openTab(browser: Browser, stage: AppStage, who?: Person, options: BrowserContextOptions = {}): Promise<OpenTab> {
+  const context = await browser.newContext({ baseURL: stage.url, ...options })
+  const page = await context.newPage()
+  const problems: string[] = []
+  noteProblems(page, stage, problems)
+  context.on("page", (other) => noteProblems(other, stage, problems))
+  if (who) await signIn(context, page, who)
+  return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
+}
+
+/** The way that people go once: everything after it begins signed in. */
+async function signIn(context: BrowserContext, page: Page, who: Person): Promise<void> {
+  const { url } = await who.client.createSignInLink()
+  await page.goto(url)
+  await page.waitForURL("**/")
+  if ((await context.cookies()).length === 0) throw new Error("there is no cookie after signing in")
+}
+
+function noteProblems(page: Page, { url, valsDomain }: AppStage, problems: string[]): void {
+  page.on("console", (message) => {
+    // That a server answered with an error is the browser's note, not the page's fault.
+    const isNote = message.text().startsWith("Failed to load resource")
+    const isOfVal = new URL(message.location().url || url).origin !== url
+    if (["error", "warning"].includes(message.type()) && !isNote && !isOfVal) problems.push(message.text())
+  })
+  page.on("pageerror", (error) => problems.push(String(error)))
+  page.on("request", (request) => {
+    const { protocol, host } = new URL(request.url())
+    const isOwn = host === new URL(url).host || host.endsWith(`.${valsDomain}`)
+    if (!isOwn && protocol !== "data:" && protocol !== "blob:") problems.push(`request to ${request.url()}`)
+  })
+}

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import { startBrowser } from "../browser.ts"
+import { findBarriers, isTooWide } from "./check-page.ts"
+import { type AppStage, type OpenTab, openAppStage, openTab } from "./stage.ts"
+import { findEditor, findStatus, findVersion, makeVal, readText, replaceText } from "./val-page.ts"
+
+const browser: Browser | undefined = await startBrowser()
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+describe.skipIf(!browser)("a val's page", () => {
+  let stage: AppStage
+  let own: OpenTab
+  beforeAll(async () => {
+    stage = await openAppStage()
+    own = await openTab(browser as Browser, stage, stage.admin)
+  }, 90_000)
+  afterAll(async () => {
+    await own?.[Symbol.asyncDispose]()
+    await stage?.[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+
+  test("saves a version with Control-S and says which one", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default () => 1" })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await findVersion(page, 1).waitFor()
+    await replaceText(page, editor, "export default () => 2")
+    await findStatus(page, "Unsaved changes").waitFor()
+    await page.keyboard.press("Control+s")
+    await findVersion(page, 2).waitFor()
+    await findStatus(page, "Saved").waitFor()
+    expect(await stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ version: 2, code: "export default () => 2" })
+    // There is nothing to save: no version of its own comes of it.
+    await page.keyboard.press("Control+s")
+    await page.getByText("Nothing has changed since version 2").waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("saves and runs with arguments by Control-Enter", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default () => 1" })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await page.getByLabel("Arguments as JSON").fill("[6, 3]")
+    await replaceText(page, editor, "export default (one: number, other: number) => one * other")
+    await page.getByRole("button", { name: "Save and run" }).waitFor()
+    await editor.press("Control+Enter")
+    await page.getByRole("region", { name: "Return value" }).getByText("18", { exact: true }).waitFor()
+    await findVersion(page, 2).waitFor()
+    await page.getByLabel("Arguments as JSON").fill("[6,")
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByRole("alert").filter({ hasText: "Cannot read the arguments" }).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("shows what a val logs while it runs, and cancels it", async () => {
+    const { page } = own
+    const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 50_000)); console.log("over") }`
+    const val = await makeVal(stage.admin, { code })
+    await page.goto(val.path)
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByRole("log").getByText("begun").waitFor()
+    await page.locator(".status").getByText("Running").waitFor()
+    // What came of it stays when another part is looked at.
+    await page.getByRole("link", { name: "Versions" }).click()
+    await page.getByRole("region", { name: "What changed" }).waitFor()
+    await page.getByRole("link", { name: "Code", exact: true }).click()
+    await page.getByRole("log").getByText("begun").waitFor()
+    await page.getByRole("button", { name: "Cancel" }).click()
+    await page.locator(".status").getByText("Cancelled").waitFor()
+    expect(await page.getByRole("log").textContent()).not.toContain("over")
+    expect(own.problems).toEqual([])
+  })
+
+  test("shows what a val returns as a tree, as a table and as a picture", async () => {
+    const { page } = own
+    const code = `export default (what: string) =>
+      what === "picture" ? "data:image/png;base64,${dot}" : [{ name: "Ada", born: 1815 }, { name: "Grace", born: 1906 }]`
+    const val = await makeVal(stage.admin, { code })
+    await page.goto(val.path)
+    const returned = page.getByRole("region", { name: "Return value" })
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await returned.getByText("born: ").first().waitFor()
+    await returned.getByRole("button", { name: "Table" }).click()
+    await returned.getByRole("columnheader", { name: "born" }).waitFor()
+    expect(await returned.getByRole("cell").allInnerTexts()).toEqual(["Ada", "1815", "Grace", "1906"])
+    await page.getByLabel("Arguments as JSON").fill('"picture"')
+    await page.getByLabel("Arguments as JSON").press("Enter")
+    const picture = returned.getByRole("img", { name: "What the val returned" })
+    await picture.waitFor()
+    expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(1)
+    expect(own.problems).toEqual([])
+  })
+
+  test("leads from an error to the line where it was thrown", async () => {
+    const { page } = own
+    const lines = Array.from({ length: 120 }, (_, index) => `// line ${index + 1}`)
+    lines[99] = `export default function () { throw new TypeError("no good") }`
+    const val = await makeVal(stage.admin, { code: lines.join("\n") })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    const alert = page.getByRole("alert").filter({ hasText: "TypeError: no good" })
+    await alert.getByRole("link", { name: `${val.name}.tsx:100` }).click()
+    await editor.locator(".cm-activeLine").filter({ hasText: "no good" }).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test.each(["public", "private"] as const)("shows the page of a %s val and loads it again after a save", async (privacy) => {
+    const { page } = own
+    const code = (word: string) =>
+      `export default (request: Request) => new Response("<h1>" + "${word} " + new URL(request.url).pathname + "</h1>", { headers: { "content-type": "text/html" } })`
+    const val = await makeVal(stage.admin, { code: code("one"), type: "http", privacy })
+    await page.goto(val.path)
+    const frame = page.frameLocator("iframe[title^='Preview of']")
+    await frame.getByRole("heading", { name: "one /" }).waitFor()
+    await page.getByLabel("Path", { exact: true }).fill("somewhere/else")
+    await page.getByLabel("Path", { exact: true }).press("Enter")
+    await frame.getByRole("heading", { name: "one /somewhere/else" }).waitFor()
+    await replaceText(page, await findEditor(page), code("two"))
+    await page.keyboard.press("Control+s")
+    await frame.getByRole("heading", { name: "two /somewhere/else" }).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("sends a request of any kind and shows the answer", async () => {
+    const { page } = own
+    const code = `export default async (request: Request) =>
+      Response.json({ method: request.method, path: new URL(request.url).search, kind: request.headers.get("x-kind"), body: await request.text() },
+        { status: 418, headers: { "x-answer": "yes" } })`
+    const val = await makeVal(stage.admin, { code, type: "http" })
+    await page.goto(val.path)
+    await page.getByRole("button", { name: "Request", exact: true }).click()
+    await page.getByLabel("Method").selectOption("PUT")
+    await page.getByLabel("Path and query").fill("/things?a=1")
+    await page.getByText("Headers and body").click()
+    await page.getByLabel("Headers, one per line").fill("x-kind: odd")
+    await page.getByLabel("Body").fill("hello there")
+    // What was typed is there when one comes back to it.
+    await page.getByRole("button", { name: "Page", exact: true }).click()
+    await page.getByRole("tab", { name: "Run" }).click()
+    await page.getByRole("tab", { name: "Preview" }).click()
+    await page.getByRole("button", { name: "Request", exact: true }).click()
+    await page.getByRole("button", { name: "Send" }).click()
+    await page.getByText("418 I'm a Teapot").waitFor()
+    const side = page.getByRole("region", { name: "Running it" })
+    for (const text of ['"PUT"', '"?a=1"', '"odd"', '"hello there"']) expect(await side.locator("pre.value").textContent()).toContain(text)
+    expect(await side.locator(".request-answer .run-line").textContent()).toMatch(/\d+ ?(ms|s)/)
+    await side.getByText(/\d+ headers/).click()
+    await side.getByText("x-answer").waitFor()
+    await side.getByRole("link", { name: "Open the run" }).click()
+    await page.waitForURL("**/runs/*")
+    expect(own.problems).toEqual([])
+  })
+
+  test("shows the readme, and lets its owner write it", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default 1", readme: "# About *this*" })
+    await page.goto(`${val.path}/readme`)
+    await page.getByRole("heading", { name: "About this" }).waitFor()
+    await page.getByRole("button", { name: "Edit" }).click()
+    const editor = page.getByRole("textbox", { name: `Readme of root/${val.name}` })
+    await editor.waitFor()
+    await replaceText(page, editor, "## Other words")
+    await page.getByRole("region", { name: "How it will look" }).getByRole("heading", { name: "Other words" }).waitFor()
+    // Another part of the val and back, and a reload: nothing of it is lost.
+    await page.getByRole("link", { name: "Runs", exact: true }).last().click()
+    await page.getByRole("link", { name: "Readme" }).click()
+    await editor.getByText("Other words").waitFor()
+    page.once("dialog", (dialog) => void dialog.accept())
+    await page.reload()
+    await editor.getByText("Other words").waitFor()
+    // Somebody else saves: looked at first, then decided.
+    await stage.admin.client.updateVal({ val_id: val.id, readme: "from elsewhere" })
+    await editor.press("Control+s")
+    const dialog = page.getByRole("dialog", { name: "The readme was changed meanwhile" })
+    await dialog.getByText("from elsewhere").waitFor()
+    expect((await stage.admin.client.getVal({ val_id: val.id })).readme).toBe("from elsewhere")
+    await dialog.getByRole("button", { name: "Save mine over it" }).click()
+    await page.getByText("The readme is saved").waitFor()
+    expect((await stage.admin.client.getVal({ val_id: val.id })).readme).toBe("## Other words")
+    expect(own.problems).toEqual([])
+  })
+
+  test("changes name, privacy and type, and the address with the name", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default () => new Response('hi')" })
+    const taken = await makeVal(stage.admin, { code: "export default 1" })
+    await page.goto(`${val.path}/settings`)
+    await page.getByLabel("Name").fill(taken.name)
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByRole("alert").filter({ hasText: "Cannot" }).waitFor()
+    await page.getByLabel("Name").fill("renamed")
+    await page.getByLabel("Privacy").selectOption("public")
+    await page.getByLabel("Type").selectOption("http")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.waitForURL("**/u/root/renamed/settings")
+    await page.getByRole("heading", { name: /root.*renamed/ }).waitFor()
+    await page.getByText("Public", { exact: true }).waitFor()
+    expect(await stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ name: "renamed", privacy: "public", type: "http" })
+    expect(own.problems).toEqual([])
+  })
+
+  test("is deleted by typing its name, and not before", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default 1" })
+    await page.goto(val.path)
+    await replaceText(page, await findEditor(page), "export default 2")
+    await page.getByRole("link", { name: "Settings" }).click()
+    await page.getByRole("button", { name: "Delete…" }).click()
+    const sure = page.getByRole("button", { name: "Delete for good" })
+    await page.getByLabel(/^Type its name/).fill(val.name.slice(0, -1))
+    expect(await sure.isDisabled()).toBe(true)
+    await page.getByLabel(/^Type its name/).fill(val.name)
+    await sure.click()
+    await page.waitForURL(`${stage.url}/`)
+    expect(await stage.admin.client.getVal({ val_id: val.id }).catch(({ status }) => status)).toBe(404)
+    expect(await page.evaluate((id) => Object.keys(localStorage).filter((key) => key.includes(id)), val.id)).toEqual([])
+    expect(own.problems).toEqual([])
+  })
+
+  test("of somebody else can be read, liked and copied, and not changed", async () => {
+    const ada = await stage.person("ada")
+    const val = await makeVal(ada, { code: "export default () => 'mine'", privacy: "public" })
+    const { page } = own
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await editor.focus()
+    await page.keyboard.insertText("more")
+    expect(await readText(editor)).toBe("export default () => 'mine'")
+    await page.getByText("Read only", { exact: true }).waitFor()
+    expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0)
+    expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0)
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByRole("region", { name: "Return value" }).getByText("mine").waitFor()
+    await page.getByRole("button", { name: "0 likes" }).click()
+    await page.getByRole("button", { name: "1 likes", pressed: true }).click()
+    await page.getByRole("button", { name: "0 likes", pressed: false }).waitFor()
+    await page.getByRole("button", { name: "Make a copy" }).click()
+    await page.getByRole("heading", { name: new RegExp(`root.*${val.name}`) }).waitFor()
+    await page.getByRole("button", { name: "Save" }).waitFor()
+    await page.goto(`${val.path}/settings`)
+    await page.getByText("There is nothing here").waitFor()
+    expect(own.problems).toEqual([])
+    await using nobody = await openTab(browser as Browser, stage)
+    await nobody.page.goto(val.path)
+    await nobody.page.getByText("Read only", { exact: true }).waitFor()
+    expect(await nobody.page.getByRole("button", { name: "0 likes" }).isDisabled()).toBe(true)
+    expect(await nobody.page.getByRole("button", { name: "Make a copy" }).count()).toBe(0)
+    expect(nobody.problems).toEqual([])
+  })
+
+  test.each(["light", "dark"] as const)(
+    "can be used by everybody in every part, wide and on a phone, in %s colours",
+    async (colorScheme) => {
+      await using tab = await openTab(browser as Browser, stage, stage.admin, { colorScheme })
+      const val = await makeVal(stage.admin, { code: "export default () => 1", readme: "# Words", type: "http" })
+      await stage.admin.client.createVersion({ val_id: val.id, code: "export default () => 2" })
+      const { page } = tab
+      const anchors = { "": /^Code of/, readme: "Words", versions: "What changed", settings: "Delete this val" }
+      for (const [part, anchor] of Object.entries(anchors)) {
+        for (const size of [
+          { width: 1360, height: 850 },
+          { width: 390, height: 844 },
+        ]) {
+          await page.setViewportSize(size)
+          await page.goto(part === "" ? val.path : `${val.path}/${part}`)
+          if (part === "") await findEditor(page)
+          else await page.getByRole("heading", { name: anchor }).waitFor()
+          expect([part, size.width, await findBarriers(page), await isTooWide(page)]).toEqual([part, size.width, [], false])
+        }
+      }
+      expect(tab.problems).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import { startBrowser } from "../browser.ts"
+import { findBarriers } from "./check-page.ts"
+import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "./stage.ts"
+import { findEditor, findStatus, findVersion, makeVal, readText, replaceText } from "./val-page.ts"
+
+const browser: Browser | undefined = await startBrowser()
+
+describe.skipIf(!browser)("versions", () => {
+  let stage: AppStage
+  let own: OpenTab
+  beforeAll(async () => {
+    stage = await openAppStage()
+    own = await openTab(browser as Browser, stage, stage.admin)
+  }, 90_000)
+  afterAll(async () => {
+    await own?.[Symbol.asyncDispose]()
+    await stage?.[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+
+  async function makeThree(owner: Person, privacy: "public" | "private" = "private") {
+    const val = await makeVal(owner, { code: `export default () => "one"`, privacy })
+    for (const word of ["two", "three"]) await owner.client.createVersion({ val_id: val.id, code: `export default () => "${word}"` })
+    return { ...val, versionsPath: `${val.path}/versions` }
+  }
+
+  test("are compared, any two of them, inline and side by side", async () => {
+    const { page } = own
+    const val = await makeThree(stage.admin)
+    await page.goto(val.versionsPath)
+    const rows = page.getByRole("region", { name: "Versions" }).getByRole("listitem")
+    await rows.nth(2).waitFor()
+    expect(await rows.getByRole("link").allTextContents()).toEqual(["v3", "v2", "v1"])
+    const changed = page.getByRole("region", { name: "What changed" })
+    const inline = (from: number, to: number) => changed.getByLabel(`Changes from version ${from} to version ${to}`, { exact: true })
+    await inline(2, 3).getByText('"three"').waitFor()
+    expect(await changed.textContent()).toContain('"two"')
+    await changed.getByRole("combobox", { name: "From" }).selectOption("v1")
+    await inline(1, 3).getByText('"three"').waitFor()
+    expect(await changed.textContent()).toContain('"one"')
+    await changed.getByRole("combobox", { name: "Layout" }).selectOption("Side by side")
+    await changed.getByRole("textbox", { name: "Changes from version 1 to version 3: before" }).getByText('"one"').waitFor()
+    await changed.getByRole("textbox", { name: "Changes from version 1 to version 3: after" }).getByText('"three"').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await changed.getByRole("combobox", { name: "To" }).selectOption("v2")
+    await changed.getByRole("textbox", { name: "Changes from version 1 to version 2: after" }).getByText('"two"').waitFor()
+    // What is compared is in the address.
+    await page.reload()
+    await changed.getByRole("textbox", { name: "Changes from version 1 to version 2: after" }).getByText('"two"').waitFor()
+    await changed.getByRole("combobox", { name: "From" }).selectOption("v2")
+    await changed.getByText("The two are the same").waitFor()
+    await rows.first().getByRole("link", { name: "v3" }).click()
+    await changed.getByRole("textbox", { name: "Changes from version 2 to version 3: after" }).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("that are old can be run", async () => {
+    const { page } = own
+    const val = await makeThree(stage.admin)
+    await page.goto(val.versionsPath)
+    await page.getByRole("button", { name: "Run version 1" }).click()
+    await page.getByRole("link", { name: "Open the run" }).click()
+    await page.waitForURL("**/runs/*")
+    await page.getByText('"one"').waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("are restored as new ones, and a text that was not saved is put aside", async () => {
+    const { page } = own
+    const val = await makeThree(stage.admin)
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await replaceText(page, editor, "export default () => 'typed'")
+    await page.getByRole("link", { name: "Versions" }).click()
+    await page.getByRole("button", { name: "Restore version 1" }).click()
+    await findVersion(page, 4).waitFor()
+    await page.getByRole("region", { name: "What changed" }).getByLabel("Changes from version 3 to version 4", { exact: true }).waitFor()
+    expect(await stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ version: 4, code: val.code })
+    await page.getByRole("link", { name: "Code", exact: true }).click()
+    await findEditor(page)
+    expect(await readText(editor)).toBe(val.code)
+    await page.getByText(/Your unsaved text was put aside/).waitFor()
+    await page.getByRole("button", { name: "Bring it back" }).click()
+    await editor.getByText("'typed'").waitFor()
+    await findStatus(page, "Unsaved changes").waitFor()
+    // It was written on version 3: whoever saves it is shown what has come since.
+    await editor.press("Control+s")
+    await page.getByRole("dialog", { name: "Version 4 was saved meanwhile" }).getByRole("button", { name: "Save mine" }).click()
+    await findVersion(page, 5).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("are deleted one by one, and what is left is compared with what is left", async () => {
+    const { page } = own
+    const val = await makeThree(stage.admin)
+    await page.goto(val.versionsPath)
+    await page.getByRole("button", { name: "Delete version 2" }).click()
+    await page.getByRole("dialog", { name: "Delete version 2?" }).getByRole("button", { name: "Delete version 2" }).click()
+    const changed = page.getByRole("region", { name: "What changed" })
+    await changed.getByLabel("Changes from version 1 to version 3", { exact: true }).waitFor()
+    await page.goto(`${val.versionsPath}?from=2&to=3`)
+    await changed.getByText("Version 2 was deleted").waitFor()
+    await page.getByRole("button", { name: "Delete version 3" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete version 3" }).click()
+    await findVersion(page, 1).first().waitFor()
+    await page.getByRole("button", { name: "Delete version 1" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete version 1" }).click()
+    await page.getByText(/Cannot delete version 1: it is the only one/).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("of somebody else can be looked at and run, and nothing more", async () => {
+    const val = await makeThree(await stage.person("ada"), "public")
+    const { page } = own
+    await page.goto(val.versionsPath)
+    await page.getByRole("button", { name: "Run version 1" }).waitFor()
+    expect(await page.getByRole("button", { name: /^(Restore|Delete) version/ }).count()).toBe(0)
+    await using nobody = await openTab(browser as Browser, stage)
+    await nobody.page.goto(val.versionsPath)
+    await nobody.page.getByRole("region", { name: "What changed" }).getByText('"three"').waitFor()
+    expect(await nobody.page.getByRole("button", { name: /version/ }).count()).toBe(0)
+    expect([...own.problems, ...nobody.problems]).toEqual([])
+  })
+})

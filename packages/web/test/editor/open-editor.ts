@@ -1,0 +1,50 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import type { Harness } from "../../dev/editor-page.tsx"
+import { type OpenDocs, openDocs } from "../open-docs.ts"
+
+/** What the page's functions find there. */
+export interface HarnessWindow {
+  readonly harness: Harness
+}
+
+type Shown = Omit<Parameters<Harness["show"]>[0], "handle" | "typeService" | "onChange" | "onSave" | "onRun" | "onFormat">
+
+/** An empty tab with the editor's page; what must not happen is written down. */
+export async function openEditor(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<OpenDocs> {
+  const tab = await openDocs(browser, origin, { viewport: { width: 1200, height: 800 }, ...options })
+  await tab.page.goto(origin)
+  await tab.page.waitForFunction(() => "harness" in globalThis)
+  return tab
+}
+
+/** Shows an editor and waits until it is there. */
+export async function show(page: Page, shown: Shown): Promise<void> {
+  await page.evaluate((props) => (globalThis as unknown as HarnessWindow).harness.show(props), shown)
+  await page.locator(".cm-content").waitFor()
+}
+
+export function getText(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.getText())
+}
+
+export function getCalls(page: Page): Promise<unknown[][]> {
+  return page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.calls)
+}
+
+/** Puts the cursor at the end of the first place where a text stands. */
+export async function goToEndOf(page: Page, text: string): Promise<void> {
+  await page.evaluate((text) => {
+    const { current } = (globalThis as unknown as HarnessWindow).harness.handle
+    const lines = current?.getText().split("\n") ?? []
+    const line = lines.findIndex((line) => line.includes(text))
+    current?.goToLine(line + 1, (lines[line]?.indexOf(text) ?? 0) + text.length + 1)
+    current?.focus()
+  }, text)
+}
+
+/** Waits until exactly these texts are underlined as wrong. */
+export async function waitForMarked(page: Page, texts: readonly string[]): Promise<void> {
+  const isSame = (texts: readonly string[]) =>
+    [...document.querySelectorAll(".cm-lintRange-error")].map(({ textContent }) => textContent).join("\n") === texts.join("\n")
+  await page.waitForFunction(isSame, texts)
+}
