@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util"
+import { backup } from "./growth/backup.ts"
 import { growth } from "./growth/growth.ts"
 import type { Benchmark, Context } from "./harness/benchmark.ts"
 import { writeResults } from "./harness/document.ts"
@@ -13,14 +14,18 @@ import { firstSave } from "./runs/first-save.ts"
 import { neighbours } from "./runs/neighbours.ts"
 import { valMemory } from "./runs/val-memory.ts"
 import { warm } from "./runs/warm.ts"
+import { importVals } from "./speed/import-vals.ts"
 import { memory } from "./speed/memory.ts"
 import { read } from "./speed/read.ts"
 import { save } from "./speed/save.ts"
 import { start } from "./speed/start.ts"
+import { pages } from "./web/pages.ts"
+import { typing } from "./web/typing.ts"
 
 const benchmarks: readonly Benchmark[] = [
   read,
   save,
+  importVals,
   memory,
   start,
   cold,
@@ -32,14 +37,17 @@ const benchmarks: readonly Benchmark[] = [
   packages,
   egress,
   storage,
+  pages,
+  typing,
   growth,
+  backup,
 ]
 
 const usage = `npm run bench -- [names] [options]
   names         ${benchmarks.map(({ name }) => name).join(", ")}, or all; without any: those that take little time
-  --vals N      size of the large world of growth (1,000,000)
-  --keep DIR    keep what growth seeds, or use what is there
-  --postgres    measure growth on PostgreSQL only
+  --vals N      size of the large world of growth and backup (1,000,000)
+  --keep DIR    keep what they seed, or use what is there
+  --postgres    measure them on PostgreSQL only
   --write       write the results into docs/benchmarks.md`
 
 const { values, positionals } = parseArgs({

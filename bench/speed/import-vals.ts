@@ -1,0 +1,116 @@
+import { join } from "node:path"
+import type { Benchmark, Context } from "../harness/benchmark.ts"
+import { startServer } from "../harness/program.ts"
+import { atLeast } from "../harness/report.ts"
+import { createScratchFolder } from "../harness/scratch.ts"
+import { median, ratioOf } from "../harness/stats.ts"
+import { makeCode, makeName, makeReadme } from "../seed/code.ts"
+
+const limits = { vals: 10_000, rounds: 3, batchesAtOnce: 3, clientsMany: 16, perSecondMin: 1_000 }
+const token = "measured-by-the-operator-0123456789-abcdef"
+const username = "bench"
+const cli = join(import.meta.dir, "..", "..", "packages", "cli", "bin", "hamlet")
+
+type Rates = Record<"one" | "many" | "export" | "import" | "again", number[]>
+
+/** How fast a whole account moves from one server to another with the command line, next to saving its vals one by one. */
+export const importVals: Benchmark = {
+  name: "import",
+  isQuick: true,
+  async run(context) {
+    const rates: Rates = { one: [], many: [], export: [], import: [], again: [] }
+    for (let round = 0; round < limits.rounds; round++) await measure(context, rates)
+    const toRow = (name: string, perSecond: readonly number[]) => {
+      const { ratio, spread } = ratioOf({ a: perSecond, b: rates.one })
+      return [name, median(perSecond).toFixed(0), ratio.toFixed(2), spread]
+    }
+    return [
+      {
+        title: `import: ${limits.vals} vals of about 500 characters on SQLite, against \`PUT /v1/vals\` one by one`,
+        columns: ["what", "vals, 1/s", "ratio to the first row", "smallest – largest", "bar"],
+        rows: [
+          [...toRow(`one by one, ${limits.batchesAtOnce} clients`, rates.one), ""],
+          [...toRow(`one by one, ${limits.clientsMany} clients`, rates.many), ""],
+          [...toRow("`hamlet export`", rates.export), ""],
+          [...toRow("`hamlet import`", rates.import), atLeast(median(rates.import), limits.perSecondMin)],
+          [...toRow("`hamlet import` of what is there already", rates.again), ""],
+        ],
+      },
+    ]
+  },
+}
+
+async function measure(context: Context, rates: Rates): Promise<void> {
+  const archive = join(createScratchFolder(), "vals.zip")
+  await withServer(async (url) => {
+    rates.one.push(await timeOf(() => saveAll(url, limits.batchesAtOnce)))
+    rates.export.push(await timeOf(() => hamlet(url, "export", archive)))
+  })
+  await withServer(async (url) => {
+    rates.many.push(await timeOf(() => saveAll(url, limits.clientsMany)))
+  })
+  await withServer(async (url) => {
+    rates.import.push(await timeOf(() => hamlet(url, "import", archive)))
+    await assertAll(url)
+    rates.again.push(await timeOf(() => hamlet(url, "import", archive)))
+  })
+  const shown = Object.entries(rates).map(([name, values]) => `${name} ${values.at(-1)?.toFixed(0)}`)
+  context.say(`import: ${shown.join(", ")} vals/s`)
+}
+
+/** Vals per second. */
+async function timeOf(work: () => Promise<void>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return (limits.vals * 1000) / (performance.now() - began)
+}
+
+async function withServer(work: (url: string) => Promise<void>): Promise<void> {
+  const settings = { HAMLET_TOKEN: token, HAMLET_USER: username, HAMLET_PROCESSES_READY: "0" }
+  const server = await startServer({ dataDir: createScratchFolder(), settings })
+  try {
+    await work(server.url)
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Seven of ten are public, one of three has a readme, one of five imports the one before it. */
+function makeVal(index: number): object {
+  const name = makeName(index, index)
+  const imports = index % 5 === 4 ? [`import before from "/v/${username}/${makeName(index - 1, index - 1)}"`] : []
+  const code = makeCode(index, name, imports, "")
+  return { name, code, readme: makeReadme(index), privacy: index % 10 < 7 ? "public" : "private" }
+}
+
+async function saveAll(url: string, clients: number): Promise<void> {
+  let next = 0
+  const saveNext = async () => {
+    for (let index = next++; index < limits.vals; index = next++) {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+      const answer = await fetch(`${url}/v1/vals`, { method: "PUT", headers, body: JSON.stringify(makeVal(index)) })
+      if (!answer.ok) throw new Error(`Cannot save a val: ${await answer.text()}`)
+      await answer.arrayBuffer()
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, saveNext))
+}
+
+/** The whole program, from its start to its end. */
+async function hamlet(url: string, ...args: readonly string[]): Promise<void> {
+  const child = Bun.spawn([cli, ...args], {
+    env: { ...process.env, HAMLET_URL: url, HAMLET_TOKEN: token },
+    stdout: "ignore",
+    stderr: "pipe",
+  })
+  const said = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(`Cannot measure hamlet ${args.join(" ")}: ${said}`)
+}
+
+/** A figure for what did not happen would be worthless. */
+async function assertAll(url: string): Promise<void> {
+  const path = `/v1/vals?limit=1&offset=${limits.vals - 1}`
+  const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
+  const { data, links } = (await answer.json()) as { data: unknown[]; links: { next?: string } }
+  if (data.length !== 1 || links.next !== undefined) throw new Error(`Cannot measure the import: there are not ${limits.vals} vals`)
+}
