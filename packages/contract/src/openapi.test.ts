@@ -87,6 +87,7 @@ describe("toOpenApi", () => {
       until: { type: "string", format: "date-time" },
       error: { type: "boolean" },
       source: { type: "array", items: { type: "string", enum: ["ui", "api", "http", "interval", "email"] } },
+      val_id: { type: "string", format: "uuid" },
     })
     const relationship = find("listMyComments").parameters.find((parameter) => parameter.name === "relationship")
     expect(relationship).toMatchObject({ required: false, schema: { enum: ["any", "given", "received"], default: "any" } })
