@@ -176,6 +176,7 @@ export default async () => {
       comment_id: id,
       run_id: id,
       token_id: id,
+      session_id: id,
       name: "SECRET",
     }
     const allowed = new Set(["val:read", "user:read", "run:read", undefined])

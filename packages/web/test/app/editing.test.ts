@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import { startBrowser } from "../browser.ts"
+import { findBarriers } from "./check-page.ts"
 import { type AppStage, type OpenTab, openAppStage, openTab } from "./stage.ts"
 import { findEditor, findStatus, findVersion, makeVal, readText, replaceText } from "./val-page.ts"
 
@@ -139,6 +140,7 @@ describe.skipIf(!browser)("what was typed", () => {
     const dialog = page.getByRole("dialog", { name: "Version 2 was saved meanwhile" })
     await editor.press("Control+s")
     await dialog.getByText("theirs").waitFor()
+    expect(await findBarriers(page)).toEqual([])
     await dialog.getByRole("button", { name: "Decide later" }).click()
     expect(await readText(editor)).toBe("mine")
     await editor.press("Control+s")

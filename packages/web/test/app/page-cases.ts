@@ -28,13 +28,6 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
   ada: [
     { name: "home", path: "/", text: "Show more" },
     { name: "home without hits", path: "/?q=nothing_is_called_so", text: "None of your vals is like that" },
-    { name: "palette", path: "/", text: "API reference", before: (page) => page.keyboard.press("Control+k") },
-    {
-      name: "menu",
-      path: "/",
-      text: "Sign out",
-      before: (page) => page.getByRole("button", { name: "Account of ada" }).click(),
-    },
     { name: "user with a long name", path: (seeded) => `/u/${seeded.otherName}`, text: "export default it" },
     { name: "val, code", path: ofVal(""), text: "Says which numbers" },
     { name: "val with a preview", path: "/u/ada/page", text: "new Response" },
@@ -74,6 +67,13 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
   ],
   newcomer: [
     { name: "home", path: "/", text: "Welcome, newcomer" },
+    { name: "palette", path: "/", text: "API reference", before: (page) => page.keyboard.press("Control+k") },
+    {
+      name: "menu",
+      path: "/",
+      text: "Sign out",
+      before: (page) => page.getByRole("button", { name: "Account of newcomer" }).click(),
+    },
     { name: "new", path: "/new", text: "Or begin with one that works" },
     { name: "runs", path: "/runs", text: "No runs in this time" },
     { name: "secrets", path: "/account/secrets", text: "No secrets" },

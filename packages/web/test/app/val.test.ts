@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import { startBrowser } from "../browser.ts"
-import { findBarriers, isTooWide } from "./check-page.ts"
 import { type AppStage, type OpenTab, openAppStage, openTab } from "./stage.ts"
 import { findEditor, findStatus, findVersion, makeVal, readText, replaceText } from "./val-page.ts"
 
@@ -72,6 +71,40 @@ describe.skipIf(!browser)("a val's page", () => {
     await page.getByRole("button", { name: "Cancel" }).click()
     await page.locator(".status").getByText("Cancelled").waitFor()
     expect(await page.getByRole("log").textContent()).not.toContain("over")
+    expect(own.problems).toEqual([])
+  })
+
+  test("finds its run again when the connection is lost", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default () => 'there'" })
+    let isLost = true
+    await page.route(/\/v1\/runs\/[^/]+\/logs$/, (route) => (isLost ? route.abort() : route.fallback()))
+    await page.goto(val.path)
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByText("The server does not answer; trying again…").waitFor()
+    isLost = false
+    await page.getByRole("region", { name: "Return value" }).getByText("there").waitFor()
+    await page.unrouteAll()
+    expect(own.problems).toEqual([])
+  })
+
+  test("waits for how a run ended when that is not written down yet", async () => {
+    const { page } = own
+    const val = await makeVal(stage.admin, { code: "export default () => 'there'" })
+    let reads = 0
+    await page.route(/\/v1\/runs\/[^/]+$/, async (route) => {
+      const response = await route.fetch()
+      reads += 1
+      await route.fulfill({
+        response,
+        json: { ...(await response.json()), ...(reads === 1 ? { status: "queued", returnValue: null } : {}) },
+      })
+    })
+    await page.goto(val.path)
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByRole("region", { name: "Return value" }).getByText("there").waitFor()
+    expect(reads).toBeGreaterThan(1)
+    await page.unrouteAll()
     expect(own.problems).toEqual([])
   })
 
@@ -252,28 +285,4 @@ describe.skipIf(!browser)("a val's page", () => {
     expect(await nobody.page.getByRole("button", { name: "Make a copy" }).count()).toBe(0)
     expect(nobody.problems).toEqual([])
   })
-
-  test.each(["light", "dark"] as const)(
-    "can be used by everybody in every part, wide and on a phone, in %s colours",
-    async (colorScheme) => {
-      await using tab = await openTab(browser as Browser, stage, stage.admin, { colorScheme })
-      const val = await makeVal(stage.admin, { code: "export default () => 1", readme: "# Words", type: "http" })
-      await stage.admin.client.createVersion({ val_id: val.id, code: "export default () => 2" })
-      const { page } = tab
-      const anchors = { "": /^Code of/, readme: "Words", versions: "What changed", settings: "Delete this val" }
-      for (const [part, anchor] of Object.entries(anchors)) {
-        for (const size of [
-          { width: 1360, height: 850 },
-          { width: 390, height: 844 },
-        ]) {
-          await page.setViewportSize(size)
-          await page.goto(part === "" ? val.path : `${val.path}/${part}`)
-          if (part === "") await findEditor(page)
-          else await page.getByRole("heading", { name: anchor }).waitFor()
-          expect([part, size.width, await findBarriers(page), await isTooWide(page)]).toEqual([part, size.width, [], false])
-        }
-      }
-      expect(tab.problems).toEqual([])
-    },
-  )
 })

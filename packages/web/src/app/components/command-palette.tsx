@@ -9,6 +9,7 @@ import { signOut } from "../state/sign-in.ts"
 import { setTheme } from "../state/theme.ts"
 import { sayFailed } from "../state/toasts.ts"
 import { isPaletteOpen, openPalette, type PaletteCommand, pageCommands } from "./command-palette-state.ts"
+import { useModal } from "./use-modal.ts"
 
 const limits = { shownMax: 12, foundMax: 8, pauseMs: 120 }
 
@@ -38,11 +39,7 @@ function Palette() {
   const named = [...rankCommands([...pageCommands.value, ...commandsEverywhere()], text.value), ...found]
   const commands = [...named.slice(0, limits.shownMax), ...toSearch(text.value)]
   const current = Math.min(index.value, Math.max(0, commands.length - 1))
-  useEffect(() => {
-    const dialog = element.current
-    dialog?.showModal()
-    return () => dialog?.close()
-  }, [])
+  useModal(element)
   const choose = (command: PaletteCommand | undefined) => {
     close()
     command?.run()

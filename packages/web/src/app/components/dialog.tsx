@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef } from "preact/hooks"
+import { useId, useRef } from "preact/hooks"
 import { Icon } from "../../ui/icon.tsx"
+import { useModal } from "./use-modal.ts"
 
 /** A window over the page. The browser keeps the focus inside and closes it with Escape. */
 export function Dialog(props: {
@@ -11,11 +12,7 @@ export function Dialog(props: {
 }) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
-    const dialog = element.current
-    dialog?.showModal()
-    return () => dialog?.close()
-  }, [])
+  useModal(element)
   return (
     <dialog
       ref={element}

@@ -1,14 +1,22 @@
-import type { ComponentChildren } from "preact"
+import { cloneElement, type VNode } from "preact"
+import { useId } from "preact/hooks"
 
-/** A label with what is filled in, and a word about it. */
-export function Field(props: { readonly label: string; readonly hint?: ComponentChildren; readonly children: ComponentChildren }) {
+/** A label with what is filled in, and a word about it, which is not part of its name. */
+export function Field(props: { readonly label: string; readonly hint?: string; readonly children: VNode }) {
+  const hintId = useId()
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: what it labels is handed in
-    <label class="field">
-      <span class="field-label">{props.label}</span>
-      {props.children}
-      {props.hint ? <span class="field-hint">{props.hint}</span> : null}
-    </label>
+    <div class="field">
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: what it labels is handed in */}
+      <label class="field">
+        <span class="field-label">{props.label}</span>
+        {props.hint ? cloneElement(props.children, { "aria-describedby": hintId }) : props.children}
+      </label>
+      {props.hint ? (
+        <span id={hintId} class="field-hint">
+          {props.hint}
+        </span>
+      ) : null}
+    </div>
   )
 }
 

@@ -5,20 +5,27 @@ type RunError = NonNullable<Output<"getRun">["error"]>
 
 /** Why a run failed, with the lines of its stack that are the user's own as links. */
 export function RunErrorView({ error, onGoTo }: { error: RunError; onGoTo?: (line: number) => void }) {
+  const stack = withoutTitle(error)
   return (
     <div class="run-error" role="alert">
       <p class="run-error-title">
         <strong>{error.name}</strong>: {error.message}
       </p>
-      {error.stack ? (
+      {stack ? (
         <pre class="run-stack">
-          {error.stack.split("\n").map((text, index) => (
+          {stack.split("\n").map((text, index) => (
             <StackLine key={index} text={text} onGoTo={onGoTo} />
           ))}
         </pre>
       ) : null}
     </div>
   )
+}
+
+/** A stack begins with what is said above it already. */
+function withoutTitle({ name, message, stack }: RunError): string | null | undefined {
+  const title = `${name}: ${message}`
+  return stack?.startsWith(title) ? stack.slice(title.length).replace(/^\n/, "") : stack
 }
 
 function StackLine({ text, onGoTo }: { text: string; onGoTo: ((line: number) => void) | undefined }) {

@@ -74,6 +74,9 @@ export function Page() {
             privacy.value = value
           }}
         />
+        {type.value === "http" && privacy.value === "private" ? (
+          <p class="field-hint">Its address answers nobody else while it is private. Unlisted, it answers whoever has the address.</p>
+        ) : null}
         <p class="field-error" role="alert">
           {state.value.failure}
         </p>

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { api } from "../api.ts"
 import { type UsedResource, useResource } from "./resource.ts"
-import type { LogLine } from "./val-run.ts"
+import { getEndedRun, type LogLine } from "./val-run.ts"
 
 /** A run with everything that is kept of it. */
 export type RunDetail = Output<"getRun">
@@ -48,5 +48,6 @@ async function follow(run: UsedResource<RunDetail>, known: RunDetail, signal: Ab
   }
   // It would show a run that goes on over the one that has ended.
   if (frame !== undefined) cancelAnimationFrame(frame)
-  if (!signal.aborted) run.reload()
+  const ended = await getEndedRun(known.id, signal)
+  if (!signal.aborted) run.set(ended)
 }

@@ -27,7 +27,7 @@ export type RunState =
   | { readonly kind: "refused"; readonly error: unknown }
 
 /** A server that starts again is there within a few seconds; one that is gone for longer is not waited for. */
-const limits = { reconnectMs: 1_000, reconnectsMax: 60 }
+const limits = { reconnectMs: 1_000, reconnectsMax: 60, recordMs: 200, recordTriesMax: 100 }
 
 /** Runs a val and follows what it logs. Leaving the page leaves the run alone: it is in the list of runs. */
 export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
@@ -86,7 +86,7 @@ async function follow(id: string, signal: AbortSignal, show: (state: RunState) =
         isLost = false
         showNow()
       })
-      const run = await api.getRun({ run_id: id }, { signal })
+      const run = await getEndedRun(id, signal)
       isEnded = true
       show({ kind: "ended", run })
       return
@@ -94,7 +94,7 @@ async function follow(id: string, signal: AbortSignal, show: (state: RunState) =
       if (signal.aborted || !isOfConnection(error) || reconnects >= limits.reconnectsMax) throw error
       isLost = true
       showNow()
-      await new Promise((resolve) => setTimeout(resolve, limits.reconnectMs))
+      await pause(limits.reconnectMs)
     }
   }
 }
@@ -111,6 +111,19 @@ async function readLogs(id: string, logs: LogLine[], signal: AbortSignal, show: 
       show()
     })
   }
+}
+
+/** What became of a run that has just ended: it is told of a moment before it is written down. */
+export async function getEndedRun(id: string, signal: AbortSignal): Promise<Output<"getRun">> {
+  for (let tries = 1; ; tries += 1) {
+    const run = await api.getRun({ run_id: id }, { signal })
+    if (!["queued", "running"].includes(run.status) || tries >= limits.recordTriesMax) return run
+    await pause(limits.recordMs)
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** The server does not answer, or says that it is about to end. */

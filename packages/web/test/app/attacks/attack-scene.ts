@@ -3,6 +3,7 @@ import type { Browser, Frame } from "playwright-core"
 import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "../stage.ts"
 import { type Canary, releaseCanary } from "./canary.ts"
 import { type Elsewhere, startElsewhere } from "./elsewhere.ts"
+import { hostileHttp } from "./hostile-vals.ts"
 
 /** How long a test may take on a busy machine. */
 export const testMsMax = 120_000
@@ -17,6 +18,10 @@ export interface AttackScene extends AsyncDisposable {
   readonly tab: OpenTab
   readonly canary: Canary
   readonly elsewhere: Elsewhere
+  /** A private val of Ada's. */
+  readonly target: { readonly valId: string; readonly valName: string }
+  /** Where Eve's val `reaching` answers. */
+  readonly reaching: string
   /** Opens a page in Ada's tab and waits for a text on it. */
   show(path: string, text: string): Promise<void>
   /** The frame in Ada's tab, once the val's page is in it. */
@@ -30,6 +35,9 @@ export async function openAttackScene(browser: Browser): Promise<AttackScene> {
   const elsewhere = startElsewhere()
   const stage = await openAppStage()
   const [ada, eve] = [await stage.person("ada"), await stage.person("eve")]
+  await eve.client.createVal({ name: "plain", code: "export default 1\n", privacy: "public" })
+  const { links } = await eve.client.createVal({ name: "reaching", code: hostileHttp("x"), type: "http", privacy: "public" })
+  const { id } = await ada.client.createVal({ name: "target", code: "export default () => 1\n", privacy: "private" })
   const tab = await openTab(browser, stage, ada)
   const { page } = tab
   const canary = await releaseCanary(tab.context, stage.valsDomain)
@@ -41,6 +49,8 @@ export async function openAttackScene(browser: Browser): Promise<AttackScene> {
     tab,
     canary,
     elsewhere,
+    target: { valId: id, valName: "ada.target" },
+    reaching: links.endpoint ?? "",
     async show(path, text) {
       await page.goto(path)
       await page.getByText(text).first().waitFor()

@@ -21,14 +21,14 @@ export function attackByAddresses(at: () => AttackScene): void {
       }),
       ...["__proto__", "constructor", "toString", "hasOwnProperty"].flatMap((name) => [
         `/account/${name}`,
-        `/u/eve/tricks/${name}`,
+        `/u/eve/plain/${name}`,
         `/runs?period=${name}&source=${name}&outcome=${name}`,
         `/?privacy=${name}&type=${name}&sort=${name}`,
       ]),
       "/u/%",
       "/u/%E0%A4%A/%00",
-      "/u/eve/tricks/versions?from=-1&to=99999999999&layout=x",
-      "/u/eve/tricks?line=-1",
+      "/u/eve/plain/versions?from=-1&to=99999999999&layout=x",
+      "/u/eve/plain?line=-1",
       "/sign-in#code=%3Csvg%20onload=canary(1)%3E",
     ]
     test(

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { type AttackScene, testMsMax } from "./attack-scene.ts"
 import { forgeRequests, readAccount } from "./attempts.ts"
-import { hostileHttp } from "./hostile-vals.ts"
 
 /** Pages of vals, which are other people's programs in the same browser. */
 export function attackByVals(at: () => AttackScene): void {
@@ -9,8 +8,7 @@ export function attackByVals(at: () => AttackScene): void {
     test(
       "in the preview it reaches neither the app nor its cookies, and leads nowhere",
       async () => {
-        const { ada, canary, eve, findFrame, stage, tab } = at()
-        const val = await eve.client.createVal({ name: "reaching", code: hostileHttp("reaching"), type: "http", privacy: "public" })
+        const { ada, canary, findFrame, stage, tab, target } = at()
         const before = await readAccount(ada)
         await tab.page.goto("/u/eve/reaching")
         const frame = await findFrame()
@@ -42,8 +40,8 @@ export function attackByVals(at: () => AttackScene): void {
           return found.filter((one) => one !== "")
         }, stage.url)
         expect(reached).toEqual([])
-        const forged = await forgeRequests(frame, stage.url, { valId: val.id, valName: "ada.hostile_run" })
-        expect(forged.filter(({ outcome }) => /^2\d\d/.test(outcome) && !outcome.includes("reaching"))).toEqual([])
+        const forged = await forgeRequests(frame, stage.url, target)
+        expect(forged.filter(({ outcome }) => /^2\d\d/.test(outcome) || outcome.includes("ada"))).toEqual([])
         expect(tab.page.url()).toBe(`${stage.url}/u/eve/reaching`)
         expect(await readAccount(ada)).toEqual(before)
         await tab.page.getByRole("button", { name: "Account of ada" }).waitFor()
@@ -56,14 +54,16 @@ export function attackByVals(at: () => AttackScene): void {
     test(
       "on its own it has no way to the app: not by a window, a cookie or a worker",
       async () => {
-        const { canary, eve, stage, tab } = at()
+        const { canary, reaching, stage, tab } = at()
         const [cookie] = await tab.context.cookies(stage.url)
-        const endpoint = new URL((await eve.client.getValByName({ username: "eve", val_name: "reaching" })).links.endpoint ?? "")
+        const endpoint = new URL(reaching)
         const page = await tab.context.newPage()
         await page.goto(`${endpoint}cookies`)
         const found = await page.evaluate(async (app) => {
-          for (const domain of ["localhost", ".localhost", location.hostname, ""])
+          for (const domain of ["localhost", ".localhost", location.hostname, ""]) {
+            // biome-ignore lint/suspicious/noDocumentCookie: this is the attack
             document.cookie = `hamlet_session=planted; Path=/${domain === "" ? "" : `; Domain=${domain}`}`
+          }
           const other = window.open(`${app}/account`)
           const registration = await navigator.serviceWorker?.register("/worker.js", { scope: "/" }).catch(() => undefined)
           return { cookie: document.cookie, worker: registration?.scope ?? "", hasWindow: other !== null }

@@ -18,8 +18,8 @@ export function checkPolicy(at: () => AttackScene): void {
         "/account",
         "/account/tokens",
         "/u/eve",
-        "/u/eve/tricks",
-        "/embed/eve/tricks",
+        "/u/eve/plain",
+        "/embed/eve/plain",
         "/docs",
       ]) {
         const { headers } = await fetch(stage.url + path)
