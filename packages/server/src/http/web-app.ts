@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { AppError } from "../domain/app-error.ts"
 import { type Answer, content } from "./answer.ts"
 import type { HttpDeps, WebFile } from "./deps.ts"
+import { toScriptSources } from "./script-sources.ts"
 
 const assetsPath = "/assets/"
 const nonceBytes = 16
@@ -51,7 +52,7 @@ function isAccepted(encoding: string, accepted: string): boolean {
  * own. Only the view that is made for it may be framed by others: it acts for nobody, since the cookie is not sent to it there.
  */
 function pageHeaders({ links, valsDomain }: HttpDeps, request: Request, nonce: string, isEmbedded: boolean): Record<string, string> {
-  const scripts = toScriptSources(links.baseUrl, request)
+  const scripts = toScriptSources(links.baseUrl, request, assetsPath)
   const policy = [
     "default-src 'none'",
     `script-src ${scripts}`,
@@ -73,10 +74,4 @@ function pageHeaders({ links, valsDomain }: HttpDeps, request: Request, nonce: s
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     ...(isEmbedded ? {} : { "x-frame-options": "DENY" }),
   }
-}
-
-/** Where our scripts are, under the name that the browser knows us by. A policy cannot name a host that is written as an IPv6 address. */
-function toScriptSources(baseUrl: string, request: Request): string {
-  const hosts = [...new Set([new URL(baseUrl).host, request.headers.get("host") ?? ""])].filter((host) => host !== "")
-  return hosts.every((host) => /^[a-z0-9.-]+(:\d+)?$/i.test(host)) ? hosts.map((host) => host + assetsPath).join(" ") : "'self'"
 }

@@ -69,7 +69,7 @@ describeApi("api/system", (suite) => {
         expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
         expect((await response.bytes()).length).toBeGreaterThan(0)
       }
-      expect(page.headers.get("content-security-policy")).toStartWith("default-src 'none'; script-src 'self';")
+      expect(page.headers.get("content-security-policy")).toStartWith("default-src 'none'; script-src hamlet.test/docs/assets/;")
     })
 
     for (const name of ["nothing.js", "..%2f..%2fpackage.json", "__proto__", "constructor"]) {

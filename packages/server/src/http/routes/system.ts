@@ -5,12 +5,9 @@ import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { gzip } from "../gzip.ts"
 import type { Metrics } from "../metrics.ts"
+import { toScriptSources } from "../script-sources.ts"
 
-const pageHeaders = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "referrer-policy": "no-referrer",
-}
+const docsFolder = "/docs/assets/"
 
 /** Everything outside `/v1`. */
 export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
@@ -20,12 +17,24 @@ export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
       openApi ??= new TextEncoder().encode(JSON.stringify(toOpenApi({ baseUrl: deps.links.baseUrl, version: deps.version })))
       return gzip(content("application/json; charset=utf-8", openApi), request)
     },
-    getDocs: async () => content("text/html; charset=utf-8", (await deps.docsPage()).html, pageHeaders),
+    getDocs: async ({ request }) =>
+      content(
+        "text/html; charset=utf-8",
+        (await deps.docsPage()).html,
+        pageHeaders(toScriptSources(deps.links.baseUrl, request, docsFolder)),
+      ),
     getHealth: async () => json(200, { status: "ok", version: deps.version }),
     getReadiness: async () =>
       json(200, { status: "ok", version: deps.version, ...(await deps.checkDatabase()), isolation: deps.runner.status().isolation }),
     getMetrics: async () => content("text/plain; version=0.0.4; charset=utf-8", metrics.print()),
   } satisfies Partial<Handlers>
+}
+
+function pageHeaders(scripts: string): Record<string, string> {
+  return {
+    "content-security-policy": `default-src 'none'; script-src ${scripts}; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    "referrer-policy": "no-referrer",
+  }
 }
 
 /** A file that the page at `/docs` loads; its name holds a hash of its content. */
