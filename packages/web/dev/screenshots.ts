@@ -1,8 +1,8 @@
 // The pictures of the README, from a server with something on it. From the root: `npm run screenshots`
 import { mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { type AppStage, openAppStage, openTab, type Person } from "../test/app/stage.ts"
-import { startBrowser } from "../test/browser.ts"
+import { type AppStage, openAppStage, openTab, type Person } from "./app-stage.ts"
+import { startBrowser } from "./browser.ts"
 
 const folder = fileURLToPath(new URL("../../../docs/images/", import.meta.url))
 const size = { width: 1280, height: 800 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import type { Browser, Page } from "playwright-core"
-import { startBrowser } from "../browser.ts"
+import { type AppStage, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
+import { startBrowser } from "../../dev/browser.ts"
 import { findBarriers } from "./check-page.ts"
-import { type AppStage, openAppStage, openTab, type Person } from "./stage.ts"
 
 const browser: Browser | undefined = await startBrowser()
 

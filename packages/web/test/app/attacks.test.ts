@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { startBrowser } from "../browser.ts"
+import { startBrowser } from "../../dev/browser.ts"
 import { type AttackScene, openAttackScene } from "./attacks/attack-scene.ts"
 import { attackByAddresses } from "./attacks/by-addresses.ts"
 import { attackByOtherSites } from "./attacks/by-other-sites.ts"

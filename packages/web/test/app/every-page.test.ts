@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { startBrowser } from "../browser.ts"
+import { type AppStage, type OpenTab, openAppStage, openTab } from "../../dev/app-stage.ts"
+import { startBrowser } from "../../dev/browser.ts"
 import { findBarriers, isTooWide } from "./check-page.ts"
 import { pageCases } from "./page-cases.ts"
 import { type SeededPages, seedPages } from "./seed-pages.ts"
-import { type AppStage, type OpenTab, openAppStage, openTab } from "./stage.ts"
 
 const browser: Browser | undefined = await startBrowser()
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { type AppStage, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
+import { startBrowser } from "../../dev/browser.ts"
 import { examples } from "../../src/app/model/examples.ts"
-import { startBrowser } from "../browser.ts"
 import { findBarriers } from "./check-page.ts"
-import { type AppStage, openAppStage, openTab, type Person } from "./stage.ts"
 
 const browser: Browser | undefined = await startBrowser()
 
@@ -141,13 +141,18 @@ describe.skipIf(!browser)("home", () => {
     await liked.getByRole("link", { name: "ada/lucky" }).waitFor()
 
     // While one looks.
+    const spark = row(page, "lucky").getByRole("img", { name: "2 runs, 1 failed" })
+    await spark.waitFor()
     const count = await page.getByRole("region", { name: "Latest runs" }).getByRole("link").count()
-    await page.context().route("**/v1/**", (route) => route.abort())
-    await Promise.all([
-      page.waitForEvent("requestfailed", (request) => request.url().includes("/v1/me/runs")),
-      page.waitForEvent("requestfailed", (request) => request.url().includes("/v1/me/activity")),
-    ])
+    for (const part of ["runs", "activity"]) {
+      await page.context().route(`**/v1/me/${part}*`, (route) => route.fulfill({ status: 400, json: {} }))
+      const refused = () => page.waitForResponse((response) => response.url().includes(`/v1/me/${part}`) && response.status() === 400)
+      // It has asked again: by then the first answer has been seen.
+      await refused()
+      await refused()
+    }
     expect(await page.getByRole("region", { name: "Latest runs" }).getByRole("link").count()).toBe(count)
+    expect(await spark.count()).toBe(1)
     expect(await page.getByRole("alert").filter({ hasText: /./ }).count()).toBe(0)
     expect(tab.problems).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { startBrowser } from "../browser.ts"
-import { type AppStage, openAppStage, openTab, type Person } from "./stage.ts"
+import { type AppStage, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
+import { startBrowser } from "../../dev/browser.ts"
 
 const browser: Browser | undefined = await startBrowser()
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFile } from "node:fs/promises"
 import type { Browser, Page } from "playwright-core"
-import { startBrowser } from "../browser.ts"
-import { type AppStage, openAppStage, openTab, type Person } from "./stage.ts"
+import { type AppStage, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
+import { startBrowser } from "../../dev/browser.ts"
 
 const browser: Browser | undefined = await startBrowser()
 
@@ -133,12 +133,13 @@ describe.skipIf(!browser)("runs", () => {
     await page.goto(`/runs/${id}`)
     const log = page.getByRole("log", { name: "Logged lines" })
     await log.getByText("tick 1", { exact: true }).waitFor()
-    await log.getByText("tick 4", { exact: true }).waitFor()
+    const seen = Number((await log.locator(".log-text").last().textContent())?.split(" ")[1])
+    await log.getByText(`tick ${seen + 5}`, { exact: true }).waitFor()
     await page.locator(".page-head").getByText("Running").waitFor()
     await page.getByRole("button", { name: "Cancel" }).click()
     await page.locator(".page-head").getByText("Cancelled").waitFor()
     await page.getByRole("button", { name: "Replay" }).waitFor()
-    await log.getByText("tick 4", { exact: true }).waitFor()
+    await log.getByText(`tick ${seen + 5}`, { exact: true }).waitFor()
     expect((await ada.client.getRun({ run_id: id })).status).toBe("cancelled")
     expect(tab.problems).toEqual([])
   })

@@ -1,4 +1,4 @@
-import type { AppStage, Person } from "./stage.ts"
+import type { AppStage, Person } from "../../dev/app-stage.ts"
 
 /** Somebody with something on every page, somebody who begins, and a val of each of the first one's pages. */
 export interface SeededPages {

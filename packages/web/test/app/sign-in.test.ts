@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { startBrowser } from "../browser.ts"
+import { type AppStage, openAppStage, openTab } from "../../dev/app-stage.ts"
+import { startBrowser } from "../../dev/browser.ts"
 import { findBarriers } from "./check-page.ts"
-import { type AppStage, openAppStage, openTab } from "./stage.ts"
 
 const browser: Browser | undefined = await startBrowser()
 

@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright-core"
-import type { Person } from "./stage.ts"
+import type { Person } from "../../dev/app-stage.ts"
 
 /** What a val is made of for a test. */
 export interface ValGiven {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { startBrowser } from "../browser.ts"
-import { type AppStage, type OpenTab, openAppStage, openTab } from "./stage.ts"
+import { type AppStage, type OpenTab, openAppStage, openTab } from "../../dev/app-stage.ts"
+import { startBrowser } from "../../dev/browser.ts"
 import { findEditor, findStatus, findVersion, makeVal, readText, replaceText } from "./val-page.ts"
 
 const browser: Browser | undefined = await startBrowser()

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { startBrowser } from "../../dev/browser.ts"
 import { type EditorServer, startEditorServer } from "../../dev/editor-server.ts"
-import { startBrowser } from "../browser.ts"
 import type { OpenDocs } from "../open-docs.ts"
 import { getCalls, getText, goToEndOf, openEditor, show, waitForMarked } from "./open-editor.ts"
 

@@ -4,7 +4,7 @@ import { type Draft, type DraftPlace, noDrafts, openDraftPlace } from "./draft.t
 import type { ValEditing } from "./val-editing.ts"
 
 /** How saving went. `changed`: the readme is another one than the text was begun from, and nothing was overwritten. */
-export type ReadmeSaved = { readonly kind: "saved" } | { readonly kind: "changed"; readonly theirs: string }
+type ReadmeSaved = { readonly kind: "saved" } | { readonly kind: "changed"; readonly theirs: string }
 
 /** A readme that somebody may be writing. It has no versions: what is overwritten is gone, so it is looked at first. */
 export class ReadmeEditing {

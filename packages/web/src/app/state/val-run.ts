@@ -132,7 +132,7 @@ function isOfConnection(error: unknown): boolean {
 }
 
 /** What was typed as arguments. An array is all of them, anything else is the first. */
-export function parseArgs(text: string): unknown[] {
+function parseArgs(text: string): unknown[] {
   if (text.trim() === "") return []
   let value: unknown
   try {

@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import type { Browser, Frame } from "playwright-core"
-import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "../stage.ts"
+import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "../../../dev/app-stage.ts"
 import { type Canary, releaseCanary } from "./canary.ts"
 import { type Elsewhere, startElsewhere } from "./elsewhere.ts"
 import { hostileHttp } from "./hostile-vals.ts"

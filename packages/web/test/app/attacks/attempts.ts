@@ -1,5 +1,5 @@
 import type { Frame, Page } from "playwright-core"
-import type { Person } from "../stage.ts"
+import type { Person } from "../../../dev/app-stage.ts"
 
 /** What a request of another origin came to. */
 export interface Attempt {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { openTab } from "../stage.ts"
+import { openTab } from "../../../dev/app-stage.ts"
 import { type AttackScene, testMsMax } from "./attack-scene.ts"
 import { hostileTexts } from "./hostile-texts.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { type OpenTab, openTab } from "../stage.ts"
+import { type OpenTab, openTab } from "../../../dev/app-stage.ts"
 import { type AttackScene, testMsMax } from "./attack-scene.ts"
 import { forgeLoads, forgeRequests, readAccount } from "./attempts.ts"
 import { hostileHttp } from "./hostile-vals.ts"

@@ -1,5 +1,5 @@
 import type { Item } from "@hamlet/contract/client"
-import { useMemo } from "preact/hooks"
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type GraphNode, layOutGraph } from "../../model/graph.ts"
 import { navigate } from "../../state/location.ts"
 import { usePages } from "../../state/pages.ts"
@@ -62,8 +62,14 @@ function Drawing({ here, imports, importers }: GraphProps) {
     () => layOutGraph(toLabel(here), importers.slice(0, limits.shownMax).map(toLabel), imports.slice(0, limits.shownMax).map(toLabel)),
     [here.username, here.name, imports, importers],
   )
+  const element = useRef<HTMLDivElement>(null)
+  // Where there is no room for all of it, the val itself is what is seen first.
+  useLayoutEffect(() => {
+    const center = graph.nodes.find(({ side }) => side === "here")
+    if (element.current && center) element.current.scrollLeft = center.x + (center.width - element.current.clientWidth) / 2
+  }, [graph])
   return (
-    <div class="graph card">
+    <div ref={element} class="graph card">
       <svg viewBox={`0 0 ${graph.width} ${graph.height}`} width={graph.width} height={graph.height}>
         <title>What imports what</title>
         {graph.edges.map(({ key, path }) => (

@@ -94,7 +94,7 @@ function Shown({ readme, onEdit }: { readme: string | null; onEdit?: () => void 
       </EmptyState>
     )
   return (
-    <>
+    <div class="readme-shown">
       {onEdit ? (
         <div class="toolbar toolbar-end">
           <button type="button" class="button button-quiet button-small" onClick={onEdit}>
@@ -103,6 +103,6 @@ function Shown({ readme, onEdit }: { readme: string | null; onEdit?: () => void 
         </div>
       ) : null}
       <Markdown text={readme} />
-    </>
+    </div>
   )
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { type Client, createClient } from "@hamlet/contract/client"
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
 
-const server = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
+const server = fileURLToPath(new URL("../../server/src/main.ts", import.meta.url))
 const adminToken = "chosen-by-the-operator-0123456789-abcdef"
 const startMsMax = 60_000
 
