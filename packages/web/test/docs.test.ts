@@ -125,7 +125,7 @@ describe("docs page: reading", () => {
 
   inBrowser("goes on to the next operation and back, and moves the focus along", "#getMe", async (page) => {
     await page.locator(".pager-next").click()
-    await page.locator("h1", { hasText: "Get my usage" }).waitFor()
+    await page.locator("h1", { hasText: "Update me" }).waitFor()
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1")
     await page.goBack()
     await page.locator("h1", { hasText: "Get me" }).waitFor()

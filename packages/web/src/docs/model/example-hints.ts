@@ -50,4 +50,4 @@ export const hintsByFormat: Readonly<Record<string, string>> = {
 }
 
 /** What is tried when neither name nor format helps, in this order; the first that keeps to the constraints is taken. */
-export const hintsByTrial: readonly string[] = ["text", "hello", "HELLO", "api.hamlet.example", "1", ""]
+export const hintsByTrial: readonly string[] = ["text", "hello", "HELLO", "api.hamlet.example", "/", "1", ""]

@@ -32,6 +32,7 @@ function example(context: Context, schema: Schema, name: string, depth: number):
   if (resolved.enum) return (resolved.enum.find((value) => value === hintByName(name)) ?? resolved.enum[0]) as Json
   const alternatives = alternativesOf(resolved)
   if (alternatives[0]) return example(context, alternatives[0], name, depth + 1)
+  if (resolved.prefixItems) return resolved.prefixItems.map((item) => example(context, item, name, depth + 1))
   if (resolved.type === "array") return resolved.items ? [example(context, resolved.items, name, depth + 1)] : []
   if (resolved.type === "object" || resolved.properties) return exampleObject(context, resolved, depth)
   if (resolved.type === "integer" || resolved.type === "number") return exampleNumber(resolved)
