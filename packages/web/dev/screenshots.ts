@@ -55,7 +55,7 @@ try {
       ["runs", "/runs", "Succeeded"],
     ] as const) {
       await tab.page.goto(path)
-      const frame = name === "val" ? tab.page.frameLocator("iframe") : tab.page
+      const frame = name === "val" ? tab.page.frameLocator("iframe") : tab.page.locator("tbody")
       await frame.getByText(text).first().waitFor()
       await tab.page.waitForLoadState("networkidle").catch(() => {})
       await tab.page.screenshot({ path: `${folder}${name}-${colorScheme}.png` })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { type AppStage, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
+import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
 import { startBrowser } from "../../dev/browser.ts"
 import { examples } from "../../src/app/model/examples.ts"
 import { findBarriers } from "./check-page.ts"
@@ -33,6 +33,13 @@ describe.skipIf(!browser)("home", () => {
       await proofs[key]?.(newcomer, val)
     }
     expect(tab.problems).toEqual([])
+  })
+
+  test("is at most 150 KB to load, and a val's page with its editor at most 600 KB", async () => {
+    const val = await ada.client.createVal({ code: "export default 1", name: "weighed" })
+    expect(await weigh(await open(ada), "/", "Home")).toBeLessThanOrEqual(150_000)
+    expect(await weigh(await open(ada), new URL(val.url).pathname, "Code of ada/weighed")).toBeLessThanOrEqual(600_000)
+    await ada.client.deleteVal({ val_id: val.id })
   })
 
   test("filters and sorts, and the address says how", async () => {
@@ -188,4 +195,29 @@ function row(page: Page, name: string) {
 
 function names(page: Page): Promise<string[]> {
   return page.locator("tbody .table-name").allTextContents()
+}
+
+/** What a browser with an empty cache loads of our files for a page, as it comes over the wire; what knows the types comes later and is not counted. */
+async function weigh(tab: OpenTab, path: string, label: string): Promise<number> {
+  await using _ = tab
+  const sizes: Promise<number>[] = []
+  const { page } = tab
+  await page
+    .context()
+    .route("**/assets/**", (route) => route.continue({ headers: { ...route.request().headers(), "cache-control": "no-cache" } }))
+  page.on("requestfinished", (request) => {
+    const { pathname } = new URL(request.url())
+    if (/^\/assets\/(?!worker-|type-libs-)/.test(pathname) || pathname === path)
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+  })
+  await page.goto(path)
+  await page
+    .getByLabel(label)
+    .or(page.getByRole("link", { name: label, exact: true }))
+    .first()
+    .waitFor()
+  await page.waitForLoadState("networkidle")
+  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  expect(total).toBeGreaterThan(10_000)
+  return total
 }
