@@ -1,8 +1,9 @@
-// npm run chaos: the chaos test and the tests of streams in their long form, without a limit of time.
+// npm run chaos: the chaos test and the tests of streams and of backups under load in their long form, without a limit of time.
 import { runTests } from "./testing/run.mjs"
 
 const guestsDefault = 300
 const serversDefault = 50
+const backups = 50
 const [guests = String(guestsDefault), servers = String(serversDefault), ...args] = process.argv.slice(2)
 for (const kills of [guests, servers])
   if (!/^\d+$/.test(kills)) {
@@ -11,6 +12,15 @@ for (const kills of [guests, servers])
   }
 process.exitCode = await runTests({
   // To bun, 0 means no limit.
-  parts: [["--timeout", "0", ...args, "./packages/server/test/chaos/chaos.test.ts", "./packages/server/test/attacks/streams.test.ts"]],
-  env: { HAMLET_CHAOS: "long", HAMLET_CHAOS_GUESTS: guests, HAMLET_CHAOS_SERVERS: servers },
+  parts: [
+    [
+      "--timeout",
+      "0",
+      ...args,
+      "./packages/server/test/chaos/chaos.test.ts",
+      "./packages/server/test/attacks/streams.test.ts",
+      "./packages/server/test/backup/write-load.test.ts",
+    ],
+  ],
+  env: { HAMLET_TEST_BACKUPS: String(backups), HAMLET_CHAOS: "long", HAMLET_CHAOS_GUESTS: guests, HAMLET_CHAOS_SERVERS: servers },
 })

@@ -43,6 +43,18 @@ describe.skipIf(!browser)("runs", () => {
     for (const bar of [".spark-bar", ".spark-error", ".chart-p50", ".chart-p95"])
       expect(await countSeen(page, `svg ${bar}`)).toBeGreaterThan(0)
 
+    await page.getByLabel("Val", { exact: true }).fill("page")
+    await page.keyboard.press("Enter")
+    await page.locator("tbody tr").nth(1).waitFor({ state: "detached" })
+    expect(await rows(page)).toEqual(["Succeeded page Web"])
+    expect(new URL(page.url()).search).toBe("?val=page")
+    await page.getByLabel("Val", { exact: true }).fill("nothing")
+    await page.keyboard.press("Enter")
+    await page.getByText("No run is like that").waitFor()
+    await page.getByLabel("Val", { exact: true }).fill("")
+    await page.keyboard.press("Enter")
+    await page.locator("tbody tr").nth(3).waitFor()
+
     await page.getByLabel("Outcome").selectOption("Failed")
     await page.locator("tbody tr").nth(1).waitFor({ state: "detached" })
     expect(await rows(page)).toEqual(["Failed lucky API"])

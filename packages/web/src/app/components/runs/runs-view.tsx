@@ -7,8 +7,12 @@ import { MoreButton } from "../more-button.tsx"
 import { Bars, EmptyState, Loaded } from "../page-states.tsx"
 import { RunStats } from "./run-stats.tsx"
 import { RunsTable } from "./runs-table.tsx"
+import { useChosenVal, ValFilter } from "./val-filter.tsx"
 
 const limits = { runsAtOnce: 50, pollMs: 2_000 }
+
+/** An id that no val has. */
+const noVal = "00000000-0000-0000-0000-000000000000"
 
 const outcomes = [
   { value: "", label: "Any outcome" },
@@ -39,16 +43,20 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
   const period = periods.find(({ value }) => value === query.get("period")) ?? periods[0]
   const since = useSince(period.value, period.hours)
   const filter = toFilter(query, period.value === "all" ? undefined : since)
+  const name = query.get("val")
+  const { vals, chosen } = useChosenVal(name, valId === undefined)
   const list =
     valId === undefined
-      ? usePages("listMyRuns", filter, limits.runsAtOnce)
+      ? usePages("listMyRuns", toMyFilter(filter, name, chosen?.id), limits.runsAtOnce)
       : usePages("listValRuns", { val_id: valId, ...filter }, limits.runsAtOnce)
   usePoll(limits.pollMs, list.refresh)
-  const isFiltered = query.get("outcome") !== null || query.get("source") !== null
+  const isFiltered = ["outcome", "source", "val"].some((field) => query.has(field))
+  const statsValId = valId ?? chosen?.id
   return (
     <>
-      <RunStats {...(valId === undefined ? {} : { valId })} since={since} />
+      <RunStats {...(statsValId === undefined ? {} : { valId: statsValId })} since={since} />
       <div class="toolbar">
+        {valId === undefined ? <ValFilter vals={vals} name={name} /> : null}
         <Select
           label="Outcome"
           isLabelHidden
@@ -96,6 +104,12 @@ function toFilter(query: URLSearchParams, since: string | undefined) {
     ...(source ? { source } : {}),
     ...(since === undefined ? {} : { since }),
   }
+}
+
+/** Of a val that is not there, or not known yet, there are no runs. */
+function toMyFilter(filter: ReturnType<typeof toFilter>, name: string | null, valId: string | undefined) {
+  if (name === null) return filter
+  return valId === undefined ? { ...filter, val_id: noVal } : { ...filter, val_id: valId }
 }
 
 /** The beginning of a period stays while the period does: with every moment it would be another question. */
