@@ -7,6 +7,8 @@ const signals = { SIGINT: "interrupted", SIGTERM: "terminated", SIGHUP: "hungUp"
 export interface Interruption {
   /** Has something tidied up before the program ends; the function that it gives takes that back. */
   onEnd(tidy: () => unknown): () => void
+  /** Whether somebody has ended the program: it ends by itself then, and with that exit code. */
+  isEnding(): boolean
   /** While it lasts, Ctrl-C is left to another program in front of the same terminal. */
   ignoreInterrupts(): () => void
 }
@@ -36,6 +38,7 @@ export function watchInterruption(): Interruption {
       tidying.add(tidy)
       return () => tidying.delete(tidy)
     },
+    isEnding: () => isEnding,
     ignoreInterrupts() {
       ignoring += 1
       return () => {

@@ -9,13 +9,15 @@ import { hasColour } from "./terminal/colour.ts"
 import { toVisible } from "./terminal/visible.ts"
 
 const streams = openStreams()
+const interruption = watchInterruption()
 const exit = await main(process.argv.slice(2))
 await streams.flush()
+// What was cancelled by Ctrl-C comes to an end too, but how is not what whoever pressed it should hear.
+if (interruption.isEnding()) await new Promise(() => {})
 // Connections that are kept for later requests would keep the program.
 process.exit(exitCodes[exit].exit)
 
 async function main(args: readonly string[]): Promise<ExitName> {
-  const interruption = watchInterruption()
   let exit: ExitName | undefined
   const describeProgram = () => createProgram({ wanted: "all", perform: async () => {}, streams, hasColour: false })
   const perform: Perform = async (definition, common, options) => {

@@ -26,6 +26,7 @@ function open({ isTerminal = true, mode = "human" as OutputMode, width = 80, tot
       endings.add(tidy)
       return () => endings.delete(tidy)
     },
+    isEnding: () => false,
     ignoreInterrupts: () => () => {},
   }
   const output = createOutput({
