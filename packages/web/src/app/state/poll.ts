@@ -8,16 +8,20 @@ export function usePoll(everyMs: number, poll: () => unknown, isOn = true): void
     if (!isOn) return
     let timer: ReturnType<typeof setTimeout> | undefined
     let isEnded = false
+    const turn = async () => {
+      try {
+        if (!document.hidden) await latest.current()
+      } catch {
+        // A failure is shown by whoever loads; the next turn tries again.
+      }
+    }
     const next = () => {
       timer = setTimeout(async () => {
-        // A failure is shown by whoever loads; the next turn tries again.
-        if (!document.hidden) await Promise.resolve(latest.current()).catch(() => {})
+        await turn()
         if (!isEnded) next()
       }, everyMs)
     }
-    const seen = () => {
-      if (!document.hidden) void latest.current()
-    }
+    const seen = () => void turn()
     document.addEventListener("visibilitychange", seen)
     next()
     return () => {
