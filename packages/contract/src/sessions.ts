@@ -2,9 +2,6 @@ import { z } from "zod"
 import { id, text, time, url } from "./fields.ts"
 import { limits } from "./limits.ts"
 
-/** The header that a page of the server itself sends with every request: no form can, and no page of another origin is allowed to. */
-export const sessionHeader = "x-hamlet-session"
-
 /** A browser that is signed in, as its user sees it. */
 export const session = z
   .object({

@@ -48,8 +48,8 @@ function isAccepted(encoding: string, accepted: string): boolean {
 }
 
 /**
- * Scripts are our files and nothing else: code of vals has addresses on this origin too, so that 'self' would let in everybody's. Styles may also be put in by the editor, which knows the nonce. Frames are vals, at addresses of their
- * own. Only the view that is made for it may be framed by others: it acts for nobody, since the cookie is not sent to it there.
+ * Scripts are our files and nothing else. Styles may also be put in by the editor, which knows the nonce. Frames are vals, at addresses of their
+ * own. Only the view that is made for it may be framed by others: it never says who is signed in, so it acts for nobody.
  */
 function pageHeaders({ links, valsDomain }: HttpDeps, request: Request, nonce: string, isEmbedded: boolean): Record<string, string> {
   const scripts = toScriptSources(links.baseUrl, request, assetsPath)

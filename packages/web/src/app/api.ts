@@ -1,9 +1,6 @@
-import { type Client, createClient } from "@hamlet/contract/client"
+import { type Client, createClient, sessionHeader } from "@hamlet/contract/client"
 import { isEmbedded } from "./settings.ts"
 import { signedOut } from "./state/session.ts"
-
-/** Without this header the cookie does not count: no form and no page of another origin can send it. */
-const sessionHeader = "x-hamlet-session"
 
 /** The API, for whoever is signed in; nobody has to be. */
 export const api: Client = createClient({ baseUrl: location.origin, fetch: sendWithSession })

@@ -67,5 +67,5 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
 
 /** Another val is another page; another tab of the same val is not. */
 function toKey(row: PageRow, { tab: _, section: __, ...props }: PageProps): string {
-  return `${row.load === undefined ? "" : row.pattern.split("/{tab}")[0]} ${Object.values(props).join("/")}`
+  return `${row.pattern.replace(/\/\{(?:tab|section)\}$/, "")} ${Object.values(props).join("/")}`
 }

@@ -54,8 +54,13 @@ export function StatusBadge({ status }: { status: Run["status"] }) {
   return <span class={`badge status status-${status}`}>{statuses[status]}</span>
 }
 
-/** The choices for who may see a val, in words. */
+/** The choices for who may see a val, in a word each. */
 export const privacyChoices = Object.entries(privacies).map(([value, { label, hint }]) => ({ value: value as Val["privacy"], label, hint }))
 
 /** The choices for what starts a val, in words. */
 export const typeChoices = Object.entries(types).map(([value, { label, hint }]) => ({ value: value as Val["type"], label, hint }))
+
+/** Choices with what they mean. */
+export function withMeaning<Value>(choices: readonly { readonly value: Value; readonly label: string; readonly hint: string }[]) {
+  return choices.map(({ value, label, hint }) => ({ value, label: `${label}: ${hint}` }))
+}

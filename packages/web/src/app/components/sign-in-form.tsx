@@ -1,26 +1,18 @@
 import { useSignal } from "@preact/signals"
 import { Icon } from "../../ui/icon.tsx"
-import { explain } from "../model/explain.ts"
 import { signIn } from "../state/sign-in.ts"
+import { Form } from "./form.tsx"
 
 /** Asks for a token. It goes to the server once, is exchanged for a cookie, and is kept nowhere. */
 export function SignInForm({ onDone }: { onDone?: () => void }) {
   const token = useSignal("")
-  const state = useSignal<{ readonly isBusy: boolean; readonly failure?: string }>({ isBusy: false })
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    state.value = { isBusy: true }
-    try {
-      await signIn({ token: token.value.trim() })
-      token.value = ""
-      state.value = { isBusy: false }
-      onDone?.()
-    } catch (error) {
-      state.value = { isBusy: false, failure: explain(error) }
-    }
+  const submit = async () => {
+    await signIn({ token: token.value.trim() })
+    token.value = ""
+    onDone?.()
   }
   return (
-    <form class="sign-in-form" onSubmit={submit}>
+    <Form onSubmit={submit} label="Sign in" busyLabel="Signing in…" kind="sign-in-form">
       <label class="field">
         <span class="field-label">Token</span>
         <input
@@ -36,13 +28,7 @@ export function SignInForm({ onDone }: { onDone?: () => void }) {
           }}
         />
       </label>
-      <p class="field-error" role="alert">
-        {state.value.failure}
-      </p>
-      <button type="submit" class="button" disabled={state.value.isBusy}>
-        {state.value.isBusy ? "Signing in…" : "Sign in"}
-      </button>
-    </form>
+    </Form>
   )
 }
 

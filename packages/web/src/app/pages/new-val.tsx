@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals"
 import { api } from "../api.ts"
-import { privacyChoices, typeChoices } from "../components/badges.tsx"
+import { privacyChoices, typeChoices, withMeaning } from "../components/badges.tsx"
 import { ExampleCards } from "../components/example-cards.tsx"
 import { Field, Select } from "../components/field.tsx"
+import { Form } from "../components/form.tsx"
 import { useTitle } from "../components/page-title.tsx"
-import { explain } from "../model/explain.ts"
 import { navigate } from "../state/location.ts"
 
 const starts = {
@@ -20,29 +20,22 @@ export function Page() {
   const name = useSignal("")
   const type = useSignal<keyof typeof starts>("http")
   const privacy = useSignal<"public" | "unlisted" | "private">("private")
-  const state = useSignal<{ readonly isBusy: boolean; readonly failure?: string }>({ isBusy: false })
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    state.value = { isBusy: true }
-    try {
-      const wanted = name.value.trim()
-      const val = await api.createVal({
-        ...(wanted === "" ? {} : { name: wanted }),
-        code: starts[type.value],
-        type: type.value,
-        privacy: privacy.value,
-      })
-      navigate(new URL(val.url).pathname)
-    } catch (error) {
-      state.value = { isBusy: false, failure: explain(error) }
-    }
+  const submit = async () => {
+    const wanted = name.value.trim()
+    const val = await api.createVal({
+      ...(wanted === "" ? {} : { name: wanted }),
+      code: starts[type.value],
+      type: type.value,
+      privacy: privacy.value,
+    })
+    navigate(new URL(val.url).pathname)
   }
   return (
     <>
       <div class="page-head">
         <h1>New val</h1>
       </div>
-      <form class="form" onSubmit={submit}>
+      <Form onSubmit={submit} label="Make it" busyLabel="Making it…">
         <Field label="Name" hint="Letters, digits and _; becomes part of its web address. Left empty, one is made up.">
           <input
             class="input"
@@ -61,7 +54,7 @@ export function Page() {
         <Select
           label="Type"
           value={type.value}
-          choices={typeChoices.map(({ value, label, hint }) => ({ value, label: `${label}: ${hint}` }))}
+          choices={withMeaning(typeChoices)}
           onChange={(value) => {
             type.value = value
           }}
@@ -69,7 +62,7 @@ export function Page() {
         <Select
           label="Privacy"
           value={privacy.value}
-          choices={privacyChoices.map(({ value, label, hint }) => ({ value, label: `${label}: ${hint}` }))}
+          choices={withMeaning(privacyChoices)}
           onChange={(value) => {
             privacy.value = value
           }}
@@ -77,15 +70,7 @@ export function Page() {
         {type.value === "http" && privacy.value === "private" ? (
           <p class="field-hint">Its address answers nobody else while it is private. Unlisted, it answers whoever has the address.</p>
         ) : null}
-        <p class="field-error" role="alert">
-          {state.value.failure}
-        </p>
-        <div class="form-foot">
-          <button type="submit" class="button" disabled={state.value.isBusy}>
-            {state.value.isBusy ? "Making it…" : "Make it"}
-          </button>
-        </div>
-      </form>
+      </Form>
       <section class="section" aria-labelledby="examples">
         <div class="section-head">
           <h2 id="examples">Or begin with one that works</h2>

@@ -1,11 +1,10 @@
 import { useEffect, useRef } from "preact/hooks"
 
 /** Does something again and again while the page is looked at: nobody is asked on behalf of a tab in the background. */
-export function usePoll(everyMs: number, poll: () => unknown, isOn = true): void {
+export function usePoll(everyMs: number, poll: () => unknown): void {
   const latest = useRef(poll)
   latest.current = poll
   useEffect(() => {
-    if (!isOn) return
     let timer: ReturnType<typeof setTimeout> | undefined
     let isEnded = false
     const turn = async () => {
@@ -29,5 +28,5 @@ export function usePoll(everyMs: number, poll: () => unknown, isOn = true): void
       clearTimeout(timer)
       document.removeEventListener("visibilitychange", seen)
     }
-  }, [everyMs, isOn])
+  }, [everyMs])
 }

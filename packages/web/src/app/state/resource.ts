@@ -47,17 +47,23 @@ export function useResource<Data>(
         const known = state.peek()
         // What is shown stays when it cannot be fetched again: it was true a moment ago, and whoever asks regularly asks again.
         if (known.kind === "ready" && !isAnother) state.value = { ...known, isStale: false }
-        else state.value = { kind: "failed", error }
+        else {
+          loadedKey.value = key
+          state.value = { kind: "failed", error }
+        }
       },
     )
     return () => controller.abort()
   }, [key, attempt.value])
+  // The first time a page is drawn with another key, nothing has been asked for yet: what the last one named must not go by this one's name.
+  const isOfKey = keepsPrevious || loadedKey.value === key
   return {
-    state: state.value,
+    state: isOfKey ? state.value : { kind: "loading" },
     reload() {
       attempt.value += 1
     },
     set(data) {
+      loadedKey.value = key
       state.value = { kind: "ready", data, isStale: false }
     },
   }

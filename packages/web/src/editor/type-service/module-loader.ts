@@ -1,3 +1,4 @@
+import { sessionHeader } from "@hamlet/contract/client"
 import { findModuleAddress, type ModuleAddress } from "./module-address.ts"
 
 /** What is known of a module. */
@@ -76,7 +77,7 @@ async function fetchCode(url: string): Promise<Loaded> {
   try {
     const response = await fetch(url, {
       // A browser is given JavaScript unless it says that it wants the types. The second header lets the cookie of the session count.
-      headers: { accept: "text/tsx, text/typescript", "x-hamlet-session": "1" },
+      headers: { accept: "text/tsx, text/typescript", [sessionHeader]: "1" },
       credentials: "same-origin",
       signal: AbortSignal.timeout(limits.fetchMsMax),
     })

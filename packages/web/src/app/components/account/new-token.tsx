@@ -1,9 +1,9 @@
 import type { Input, Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { api } from "../../api.ts"
-import { explain } from "../../model/explain.ts"
 import { Dialog } from "../dialog.tsx"
 import { Field, Select } from "../field.tsx"
+import { Form } from "../form.tsx"
 
 type Scope = Input<"createToken">["scopes"][number]
 
@@ -33,16 +33,9 @@ export function NewToken({ onClose, onDone }: { onClose: () => void; onDone: (to
   const name = useSignal("")
   const chosen = useSignal<ReadonlySet<Scope>>(new Set(["val:read", "val:write", "run:read", "run:write", "user:read"]))
   const days = useSignal<(typeof lifetimes)[number]["value"]>("90")
-  const state = useSignal<{ readonly isBusy: boolean; readonly failure?: string }>({ isBusy: false })
-  const make = async (event: Event) => {
-    event.preventDefault()
-    state.value = { isBusy: true }
-    try {
-      const expiresAt = days.value === "" ? null : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString()
-      onDone(await api.createToken({ name: name.value.trim(), scopes: [...chosen.value], expiresAt }))
-    } catch (error) {
-      state.value = { isBusy: false, failure: explain(error) }
-    }
+  const make = async () => {
+    const expiresAt = days.value === "" ? null : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString()
+    onDone(await api.createToken({ name: name.value.trim(), scopes: [...chosen.value], expiresAt }))
   }
   const toggle = (scope: Scope) => {
     const next = new Set(chosen.value)
@@ -51,7 +44,7 @@ export function NewToken({ onClose, onDone }: { onClose: () => void; onDone: (to
   }
   return (
     <Dialog title="New token" onClose={onClose}>
-      <form class="form" onSubmit={make}>
+      <Form onSubmit={make} label="Make it" isReady={chosen.value.size > 0} foot="dialog-foot">
         <Field label="Name" hint="What it is for, so that you know it later.">
           <input
             class="input"
@@ -85,15 +78,7 @@ export function NewToken({ onClose, onDone }: { onClose: () => void; onDone: (to
             days.value = value
           }}
         />
-        <p class="field-error" role="alert">
-          {state.value.failure}
-        </p>
-        <div class="dialog-foot">
-          <button type="submit" class="button" disabled={state.value.isBusy || chosen.value.size === 0}>
-            Make it
-          </button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

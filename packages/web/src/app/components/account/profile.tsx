@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals"
 import { api } from "../../api.ts"
-import { explain } from "../../model/explain.ts"
 import { session, whoIsHere } from "../../state/session.ts"
 import { sayDone } from "../../state/toasts.ts"
 import { Avatar } from "../avatar.tsx"
 import { Field } from "../field.tsx"
+import { Form } from "../form.tsx"
 
 const bioCharsMax = 2_000
 
@@ -12,24 +12,16 @@ const bioCharsMax = 2_000
 export function Profile() {
   const me = whoIsHere()
   const wanted = useSignal({ bio: me?.bio ?? "", email: me?.email ?? "" })
-  const state = useSignal<{ readonly isBusy: boolean; readonly failure?: string }>({ isBusy: false })
   if (!me) return null
   const isChanged = wanted.value.bio !== (me.bio ?? "") || wanted.value.email !== (me.email ?? "")
-  const save = async (event: Event) => {
-    event.preventDefault()
-    state.value = { isBusy: true }
-    try {
-      const { bio, email } = wanted.value
-      const saved = await api.updateMe({ bio: bio === "" ? null : bio, email: email === "" ? null : email })
-      session.value = { kind: "signed-in", me: saved }
-      state.value = { isBusy: false }
-      sayDone("Saved")
-    } catch (error) {
-      state.value = { isBusy: false, failure: explain(error) }
-    }
+  const save = async () => {
+    const { bio, email } = wanted.value
+    const saved = await api.updateMe({ bio: bio === "" ? null : bio, email: email === "" ? null : email })
+    session.value = { kind: "signed-in", me: saved }
+    sayDone("Saved")
   }
   return (
-    <form class="form" onSubmit={save}>
+    <Form onSubmit={save} label="Save" isReady={isChanged}>
       <div class="profile-head">
         <Avatar name={me.username} size="large" />
         <div>
@@ -58,14 +50,6 @@ export function Profile() {
           }}
         />
       </Field>
-      <p class="field-error" role="alert">
-        {state.value.failure}
-      </p>
-      <div class="form-foot">
-        <button type="submit" class="button" disabled={!isChanged || state.value.isBusy}>
-          Save
-        </button>
-      </div>
-    </form>
+    </Form>
   )
 }

@@ -2,11 +2,11 @@ import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { Icon } from "../../../ui/icon.tsx"
 import { api } from "../../api.ts"
-import { explain } from "../../model/explain.ts"
 import { usePages } from "../../state/pages.ts"
 import { sayDone, sayFailed } from "../../state/toasts.ts"
 import { Dialog } from "../dialog.tsx"
 import { Field } from "../field.tsx"
+import { Form } from "../form.tsx"
 import { MoreButton } from "../more-button.tsx"
 import { Bars, EmptyState, Loaded } from "../page-states.tsx"
 import { TimeAgo } from "../time-ago.tsx"
@@ -121,26 +121,19 @@ function SecretTable(props: { secrets: readonly Secret[]; onChange: () => void; 
 function SetSecret(props: { beginning: { readonly name: string; readonly hosts: string }; onClose: () => void; onDone: () => void }) {
   const isNew = props.beginning.name === ""
   const wanted = useSignal({ ...props.beginning, value: "" })
-  const state = useSignal<{ readonly isBusy: boolean; readonly failure?: string }>({ isBusy: false })
   const change = (changes: Partial<typeof wanted.value>) => {
     wanted.value = { ...wanted.value, ...changes }
   }
-  const save = async (event: Event) => {
-    event.preventDefault()
-    state.value = { isBusy: true }
-    try {
-      const { name, value } = wanted.value
-      const hosts = wanted.value.hosts.split(/[\s,]+/).filter((host) => host !== "")
-      await api.putSecret({ name, value, ...(hosts.length > 0 ? { hosts } : {}) })
-      sayDone(`${name} is set`)
-      props.onDone()
-    } catch (error) {
-      state.value = { isBusy: false, failure: explain(error) }
-    }
+  const save = async () => {
+    const { name, value } = wanted.value
+    const hosts = wanted.value.hosts.split(/[\s,]+/).filter((host) => host !== "")
+    await api.putSecret({ name, value, ...(hosts.length > 0 ? { hosts } : {}) })
+    sayDone(`${name} is set`)
+    props.onDone()
   }
   return (
     <Dialog title={isNew ? "New secret" : `Replace ${props.beginning.name}`} onClose={props.onClose}>
-      <form class="form" onSubmit={save}>
+      <Form onSubmit={save} label="Set it" foot="dialog-foot">
         {isNew ? (
           <Field label="Name" hint="As vals will read it, in capital letters: API_KEY.">
             <input
@@ -178,15 +171,7 @@ function SetSecret(props: { beginning: { readonly name: string; readonly hosts: 
             onInput={(event) => change({ hosts: event.currentTarget.value })}
           />
         </Field>
-        <p class="field-error" role="alert">
-          {state.value.failure}
-        </p>
-        <div class="dialog-foot">
-          <button type="submit" class="button" disabled={state.value.isBusy}>
-            Set it
-          </button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,36 +1,28 @@
 import { useSignal } from "@preact/signals"
 import { api } from "../../api.ts"
-import { explain } from "../../model/explain.ts"
 import { navigate } from "../../state/location.ts"
 import { sayDone, sayFailed } from "../../state/toasts.ts"
-import { privacyChoices, typeChoices } from "../badges.tsx"
+import { privacyChoices, typeChoices, withMeaning } from "../badges.tsx"
 import { Dialog } from "../dialog.tsx"
 import { Field, Select } from "../field.tsx"
+import { Form } from "../form.tsx"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 /** Name, privacy and type of a val, and the end of it. */
 export function SettingsTab({ editing }: ValTabProps) {
   const { id, name, privacy, type } = editing.val.value
   const wanted = useSignal({ name, privacy, type })
-  const state = useSignal<{ readonly isBusy: boolean; readonly failure?: string }>({ isBusy: false })
   const isChanged = wanted.value.name !== name || wanted.value.privacy !== privacy || wanted.value.type !== type
-  const save = async (event: Event) => {
-    event.preventDefault()
-    state.value = { isBusy: true }
-    try {
-      await api.updateVal({ val_id: id, ...wanted.value })
-      const saved = await api.getVal({ val_id: id })
-      editing.refresh(saved)
-      state.value = { isBusy: false }
-      sayDone("Saved")
-      navigate(`/u/${saved.author.username}/${saved.name}/settings`, { replace: true })
-    } catch (error) {
-      state.value = { isBusy: false, failure: explain(error) }
-    }
+  const save = async () => {
+    await api.updateVal({ val_id: id, ...wanted.value })
+    const saved = await api.getVal({ val_id: id })
+    editing.refresh(saved)
+    sayDone("Saved")
+    navigate(`/u/${saved.author.username}/${saved.name}/settings`, { replace: true })
   }
   return (
     <>
-      <form class="form" onSubmit={save}>
+      <Form onSubmit={save} label="Save" isReady={isChanged}>
         <Field label="Name" hint="Its address changes with it, and vals that import it by the old one find it no more.">
           <input
             class="input"
@@ -49,7 +41,7 @@ export function SettingsTab({ editing }: ValTabProps) {
         <Select
           label="Privacy"
           value={wanted.value.privacy}
-          choices={privacyChoices.map(({ value, label, hint }) => ({ value, label: `${label}: ${hint}` }))}
+          choices={withMeaning(privacyChoices)}
           onChange={(privacy) => {
             wanted.value = { ...wanted.value, privacy }
           }}
@@ -57,20 +49,12 @@ export function SettingsTab({ editing }: ValTabProps) {
         <Select
           label="Type"
           value={wanted.value.type}
-          choices={typeChoices.map(({ value, label, hint }) => ({ value, label: `${label}: ${hint}` }))}
+          choices={withMeaning(typeChoices)}
           onChange={(type) => {
             wanted.value = { ...wanted.value, type }
           }}
         />
-        <p class="field-error" role="alert">
-          {state.value.failure}
-        </p>
-        <div class="form-foot">
-          <button type="submit" class="button" disabled={!isChanged || state.value.isBusy}>
-            Save
-          </button>
-        </div>
-      </form>
+      </Form>
       <DeleteVal id={id} name={name} onDelete={() => editing.forgetAll()} />
     </>
   )
