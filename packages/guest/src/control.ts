@@ -1,6 +1,6 @@
 import { send, type Write } from "./outbox.ts"
 import { bytesSubarray, jsonParse, splitLines } from "./primordials.ts"
-import type { HostMessage, Load } from "./protocol.ts"
+import type { Begin, HostMessage, Load } from "./protocol.ts"
 
 const bufferBytes = 65_536
 
@@ -9,7 +9,7 @@ export interface Control {
   /** The first Load. Later ones count for nothing: a process is one val's, once and for all. */
   readonly load: Promise<Load>
   /** The first Begin. */
-  readonly begin: Promise<void>
+  readonly begin: Promise<Begin>
   readonly write: Write
 }
 
@@ -17,11 +17,11 @@ export interface Control {
 export async function connectControl(path: string, exit: () => never): Promise<Control> {
   const connection = await Deno.connect({ transport: "unix", path })
   const { promise: load, resolve } = Promise.withResolvers<Load>()
-  const { promise: begin, resolve: allow } = Promise.withResolvers<void>()
+  const { promise: begin, resolve: allow } = Promise.withResolvers<Begin>()
   void readLines(connection.read.bind(connection), (line) => {
     const message = jsonParse(line) as HostMessage
     if (message.kind === "load") resolve(message)
-    else if (message.kind === "begin") allow()
+    else if (message.kind === "begin") allow(message)
     else if (message.kind === "ping") send('{"kind":"pong"}')
   }).finally(exit)
   return { load, begin, write: connection.write.bind(connection) }

@@ -13,10 +13,14 @@ let mark = ""
  * What a val sends out says from here on which run it is of; what the host does not let out becomes an error that tells why. Requests of
  * Workers and of EventSource have no mark: the host counts them for the val, and for its run where there is only one.
  */
-export function markOutgoing(key: string): void {
-  mark = key
+export function watchOutgoing(): void {
   replaceGlobal("fetch", fetchInRun, realFetch)
   replaceGlobal("WebSocket", WebSocketInRun, RealWebSocket)
+}
+
+/** With what it says that it is the guest who says which run. */
+export function markOutgoing(key: string): void {
+  mark = key
 }
 
 function replaceGlobal(name: string, replacement: object, real: object): void {

@@ -1,4 +1,3 @@
-import { setEnvironment } from "./environment.ts"
 import { toErrorText } from "./error-text.ts"
 import { setLogLimit } from "./outbox.ts"
 import { hidePaths } from "./process-guard.ts"
@@ -17,7 +16,6 @@ export interface LoadedVal {
 export function becomeVal(load: Load): void {
   setLogLimit(load.limits.logBytesMax)
   nameModulesBeside(load.url)
-  setEnvironment(load.env)
   hidePaths(load.url)
   setLoadRun(createRun(load.runId))
 }

@@ -5,7 +5,8 @@
  */
 import { captureConsole } from "./console-capture.ts"
 import { connectControl } from "./control.ts"
-import { markOutgoing } from "./egress.ts"
+import { markOutgoing, watchOutgoing } from "./egress.ts"
+import { setEnvironment } from "./environment.ts"
 import { catchTheUncaught } from "./failures.ts"
 import { becomeVal, evaluateVal } from "./load-val.ts"
 import { errorToJson, openOutbox, send } from "./outbox.ts"
@@ -44,6 +45,7 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
   guardTimers()
   forbidExit()
   providePackages(packagesFolder)
+  watchOutgoing()
 
   // 3. Everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)
@@ -57,9 +59,10 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
 
   // 5. The val.
   const load = await control.load
-  markOutgoing(load.egressKey)
   becomeVal(load)
-  await control.begin
+  const { env, egressKey } = await control.begin
+  setEnvironment(env)
+  markOutgoing(egressKey)
   const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
   send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)

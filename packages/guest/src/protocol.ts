@@ -20,7 +20,7 @@
  */
 export const failureHeader = "x-hamlet-failure"
 
-/** `{key} {runId}` on a request to out.sock; the key is that of the Load, which code of the val does not know. */
+/** `{key} {runId}` on a request to out.sock; the key is that of the Begin, which code of the val does not know. */
 export const runHeader = "x-hamlet-run"
 
 /** On the proxy's own answer to a request that it did not let out; the body says why, in a sentence. */
@@ -35,10 +35,13 @@ export const packagesSymbol = "hamlet.packages"
  */
 export const packagesScript = { name: "packages.js", before: "(function(module,exports,require){", after: "\n})" } as const
 
-/** The first line the host sends: what this process is to be from now on. */
+/**
+ * The first line the host sends: what this process is to be from now on. The host says it as soon as it knows, and reads and writes what belongs
+ * to the val while the guest wakes up and gets ready.
+ */
 export interface Load {
   readonly kind: "load"
-  /** The address of the val's module; it and all it imports are in the module cache when the host says Begin. */
+  /** The address of the val's module. */
   readonly url: string
   /** `{user}/{val}`, for messages. */
   readonly label: string
@@ -49,9 +52,6 @@ export interface Load {
   /** The val's web address, for calls without arguments of a val that expects a request. */
   readonly endpoint: string
   readonly isHttp: boolean
-  readonly env: Readonly<Record<string, string>>
-  /** Shows that it was the guest who has added `runHeader`. */
-  readonly egressKey: string
   readonly limits: GuestLimits
 }
 
@@ -66,9 +66,12 @@ export interface Ping {
   readonly kind: "ping"
 }
 
-/** Follows the Load: the modules are in the cache now. Until then the guest does what it can without them, while the host writes them. */
+/** Follows the Load: the val's module and all it imports are in the module cache now. */
 export interface Begin {
   readonly kind: "begin"
+  readonly env: Readonly<Record<string, string>>
+  /** Shows that it was the guest who has added `runHeader`. */
+  readonly egressKey: string
 }
 
 export type HostMessage = Load | Begin | Ping

@@ -5,14 +5,14 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Socket, Subprocess } from "bun"
 import { exampleCode } from "../../src/example.ts"
-import type { ErrorText, Failure, GuestMessage, HostMessage, Load, Log, Returned } from "../../src/protocol.ts"
+import type { Begin, ErrorText, Failure, GuestMessage, HostMessage, Load, Log, Returned } from "../../src/protocol.ts"
 
 const deno = fileURLToPath(new URL("../../../../node_modules/deno/deno", import.meta.url))
 const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 const base = "http://localhost:8080"
 
 /** What is loaded, and how; everything but the code has a default. */
-export interface LoadOptions extends Partial<Omit<Load, "limits">> {
+export interface LoadOptions extends Partial<Omit<Load & Begin, "kind" | "limits">> {
   readonly limits?: Partial<Load["limits"]>
 }
 
@@ -121,8 +121,7 @@ export class GuestProcess {
   }
 
   /** Loads `code` as ada/hello, version 3, and waits for what comes of it. */
-  async load(code: string, { limits, ...options }: LoadOptions = {}): Promise<GuestMessage> {
-    this.add({ "ada/hello@3": code })
+  async load(code: string, { limits, env = {}, egressKey = "key", ...options }: LoadOptions = {}): Promise<GuestMessage> {
     this.send({
       kind: "load",
       url: `${base}/v/ada/hello@3`,
@@ -131,12 +130,11 @@ export class GuestProcess {
       scheme: "http",
       endpoint: "http://ada-hello.localhost:8080/",
       isHttp: true,
-      env: {},
-      egressKey: "key",
       ...options,
       limits: { logBytesMax: 100_000, returnBytesMax: 100_000, ...limits },
     })
-    this.send({ kind: "begin" })
+    this.add({ "ada/hello@3": code })
+    this.send({ kind: "begin", env, egressKey })
     return await this.message(({ kind }) => kind === "loaded" || kind === "load_failed")
   }
 

@@ -158,8 +158,18 @@ function toVisit(parts: Parts, { request, known, connection, address, val, visit
   })
   const seatRequest = { method, host, target, headers, body: body.content, client: request }
   const isByPass = pass !== undefined
-  const about = { isUnlimited: false, isOwner: isOwner(val, visitor.caller), isByPass }
-  const visit = { request, known, connection, limits, run, body, seatRequest, ...about }
+  const visit: Visit = {
+    request,
+    known,
+    connection,
+    limits,
+    run,
+    body,
+    seatRequest,
+    isUnlimited: false,
+    isOwner: isOwner(val, visitor.caller),
+    isByPass,
+  }
   if (parts.isSlowerThanIdle) unlimit(visit)
   return visit
 }

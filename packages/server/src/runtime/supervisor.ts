@@ -149,9 +149,8 @@ export class Supervisor implements Runner, Usher {
 
   async #start(program: Program, runId: string): Promise<ValProcess> {
     if (program.whenFetched) await program.whenFetched()
-    const loading = program.load()
     // Both take their time; the sandbox must not be lost when the program cannot be read, nor the program's token when there is no sandbox.
-    const [taken, content] = await Promise.allSettled([this.#take(), loading])
+    const [taken, content] = await Promise.allSettled([this.#take(program, runId), program.load()])
     if (taken.status === "rejected") {
       if (content.status === "fulfilled") content.value.end()
       throw taken.reason
@@ -169,8 +168,23 @@ export class Supervisor implements Runner, Usher {
     return process
   }
 
-  async #take(): Promise<Sandbox> {
-    return this.#pool.take()
+  /** A process that knows already what it is to become: it wakes up while the program is read. */
+  async #take(program: Program, runId: string): Promise<Sandbox> {
+    const taken = this.#pool.take()
+    const sandbox = taken instanceof Promise ? await taken : taken
+    const { entryUrl: url, label, endpoint, type } = program
+    const { logBytesMax, returnBytesMax } = this.#limits
+    sandbox.send({
+      kind: "load",
+      url,
+      label,
+      runId,
+      scheme: endpoint.slice(0, endpoint.indexOf(":")),
+      endpoint,
+      isHttp: type === "http",
+      limits: { logBytesMax, returnBytesMax },
+    })
+    return sandbox
   }
 
   #noteLoaded(process: ValProcess): void {

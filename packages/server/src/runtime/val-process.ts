@@ -4,6 +4,7 @@ import type { Program, ProgramContent, RunListener, Stopped } from "../domain/ex
 import type { RunError } from "../domain/runs.ts"
 import type { DoorGuest } from "./door.ts"
 import { GuestClient } from "./guest-client/guest-client.ts"
+import { LateSeats } from "./late-seats.ts"
 import type { Occupant } from "./occupant.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
@@ -38,12 +39,8 @@ export class ValProcess implements DoorGuest {
   #content: ProgramContent
   readonly #settle = Promise.withResolvers<LoadOutcome>()
   /** Whoever is waiting for an answer. */
-  readonly #seated = new Set<Occupant>()
-  /** Those and the ones that have left lately, since a run may log after its answer. */
-  readonly #known = new Map<string, Occupant>()
-  /** The ids of those that have left, in a ring. To look for the oldest in the map would take a walk over all that is deleted there. */
-  readonly #left: string[] = []
-  #leftNext = 0
+  readonly #seated = new Map<string, Occupant>()
+  readonly #late: LateSeats
   readonly #refusals = new Map<string, Refused>()
   readonly #firstRunId: string
   readonly egressKey = crypto.randomUUID()
@@ -56,33 +53,21 @@ export class ValProcess implements DoorGuest {
     this.loaded = this.#settle.promise
     this.#content = content
     this.limits = limits
+    this.#late = new LateSeats(limits.lateRunsMax)
     this.#firstRunId = firstRunId
     sandbox.onMessage = (message) => this.#hear(message)
     void sandbox.exited.then((exit) => this.#end(exit))
   }
 
-  /** Hands the program over. The run that waits for it must have a seat: what the module logs while it is evaluated is that run's. */
+  /** Hands over what belongs to the program. The run that waits for it must have a seat: what the module logs while it is evaluated is that run's. */
   load(): void {
     if (this.#isLoading) return
     this.#isLoading = true
-    const { program, sandbox } = this
+    const { sandbox, egressKey } = this
     sandbox.door?.admit(this)
-    sandbox.send({
-      kind: "load",
-      url: program.entryUrl,
-      label: program.label,
-      runId: this.#firstRunId,
-      scheme: program.endpoint.slice(0, program.endpoint.indexOf(":")),
-      endpoint: program.endpoint,
-      isHttp: program.type === "http",
-      env: this.#content.env,
-      egressKey: this.egressKey,
-      limits: { logBytesMax: this.limits.logBytesMax, returnBytesMax: this.limits.returnBytesMax },
-    })
-    // The guest gets ready meanwhile: to write a file takes as long as a message takes to arrive.
     sandbox.addModules(this.#content.modules)
     sandbox.addBundles(this.#content.bundles)
-    sandbox.send({ kind: "begin" })
+    sandbox.send({ kind: "begin", env: this.#content.env, egressKey })
     // All of it is in the sandbox now; here it would be held as long as the process lives.
     this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
   }
@@ -97,7 +82,7 @@ export class ValProcess implements DoorGuest {
 
   findRun(runId: string | undefined): { readonly run: RunListener | undefined; readonly depth: number } {
     const said = runId === undefined ? undefined : this.#findSeat(runId)
-    if (said && this.#seated.has(said)) return { run: said.run, depth: said.run.depth }
+    if (said && this.#seated.has(said.run.id)) return { run: said.run, depth: said.run.depth }
     // Whatever does not say whose it is can only be of the one that is here.
     const seat = said ?? (this.#seated.size === 1 ? this.#seated.values().next().value : undefined)
     return { run: seat?.run, depth: this.#findDepth() }
@@ -114,7 +99,7 @@ export class ValProcess implements DoorGuest {
 
   /** Ends what has taken its time. */
   sweep(nowMs: number): void {
-    for (const seat of this.#seated) seat.sweep(nowMs)
+    for (const seat of this.#seated.values()) seat.sweep(nowMs)
     this.client.sweep(nowMs)
   }
 
@@ -125,19 +110,15 @@ export class ValProcess implements DoorGuest {
 
   sit(seat: Occupant): void {
     this.usedMs = seat.startedMs
-    this.#seated.add(seat)
-    this.#known.set(seat.run.id, seat)
+    this.#seated.set(seat.run.id, seat)
   }
 
   rise(seat: Occupant): void {
-    this.#seated.delete(seat)
+    this.#seated.delete(seat.run.id)
+    this.#late.add(seat)
     this.runsEnded++
     this.usedMs = performance.now()
-    this.#refusals.delete(seat.run.id)
-    const forgotten = this.#left[this.#leftNext]
-    if (forgotten !== undefined) this.#known.delete(forgotten)
-    this.#left[this.#leftNext] = seat.run.id
-    this.#leftNext = (this.#leftNext + 1) % this.limits.lateRunsMax
+    if (this.#refusals.size > 0) this.#refusals.delete(seat.run.id)
     if (this.state === "retiring" && this.#seated.size === 0 && !this.isCallable) void this.sandbox.stop()
   }
 
@@ -195,16 +176,13 @@ export class ValProcess implements DoorGuest {
 
   /** Only runs that are here, and not for longer than a run may last after its start, can be spoken about. */
   #findSeat(runId: string): Occupant | undefined {
-    const seat = this.#known.get(runId)
-    if (!seat || this.#seated.has(seat) || performance.now() - seat.startedMs <= this.limits.runMsMax) return seat
-    this.#known.delete(runId)
-    return undefined
+    return this.#seated.get(runId) ?? this.#late.find(runId, performance.now() - this.limits.runMsMax)
   }
 
   /** Of the deepest of the runs that can be spoken about: what goes on after an answer, or says nothing, may be a chain without an end. */
   #findDepth(): number {
-    let depth = 0
-    for (const runId of this.#known.keys()) depth = Math.max(depth, this.#findSeat(runId)?.run.depth ?? 0)
+    let depth = this.#late.findDepth(performance.now() - this.limits.runMsMax)
+    for (const { run } of this.#seated.values()) depth = Math.max(depth, run.depth)
     return depth
   }
 
@@ -212,9 +190,9 @@ export class ValProcess implements DoorGuest {
     this.state = "gone"
     const error: RunError = { name: "ProcessEnded", message: exit.message }
     this.#settle.resolve({ kind: "stopped", status: "crashed", error })
-    for (const seat of [...this.#seated]) seat.endWith({ kind: "stopped", status: "crashed", error })
+    for (const seat of [...this.#seated.values()]) seat.endWith({ kind: "stopped", status: "crashed", error })
     this.client.stop()
-    this.#known.clear()
+    this.#late.clear()
     this.#content.end()
   }
 }

@@ -447,8 +447,6 @@ function toLoad(url: string) {
     scheme: "http",
     endpoint: "http://x/",
     isHttp: true,
-    env: {},
-    egressKey: "k",
     limits,
   } as const
 }
