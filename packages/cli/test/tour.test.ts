@@ -89,13 +89,19 @@ function expectShown(block: Block | undefined, printed: string, host: string): v
 
 /** What is different each time looks the same. */
 function normalise(text: string): string {
-  return text
-    .replaceAll("\r", "")
-    .replaceAll(/ +$/gm, "")
-    .replaceAll(/\S {2,}/g, (gap) => `${gap.slice(0, 1)}  `)
-    .replaceAll(/\d\d:\d\d:\d\d/g, "00:00:00")
-    .replaceAll(/[\d.]+ (bytes|kB|MB) /g, "0 kB ")
-    .replaceAll(/\b\d+ ms\b/g, "0 ms")
-    .replaceAll(/\b\d+ minutes? ago\b/g, "just now")
-    .trimEnd()
+  return (
+    text
+      .split("\n")
+      .map((line) => line.replace(/\r+$/, ""))
+      // What takes long says how far it is, and writes over that in the end.
+      .map((line) => line.slice(line.lastIndexOf("\r") + 1))
+      .join("\n")
+      .replaceAll(/ +$/gm, "")
+      .replaceAll(/\S {2,}/g, (gap) => `${gap.slice(0, 1)}  `)
+      .replaceAll(/\d\d:\d\d:\d\d/g, "00:00:00")
+      .replaceAll(/[\d.]+ (bytes|kB|MB) /g, "0 kB ")
+      .replaceAll(/\b\d+ ms\b/g, "0 ms")
+      .replaceAll(/\b\d+ minutes? ago\b/g, "just now")
+      .trimEnd()
+  )
 }

@@ -249,9 +249,9 @@ describeEachDatabase("concurrency", (open) => {
     const ada = await addUser()
     const put = (name: string) => api.call("PUT", `/v1/me/secrets/${name}`, { as: ada, body: { value: "x" } })
     const free = 10
-    expect(tally(await parallel(limits.secretsPerUserMax - free, (index) => put(`OLD_${index}`)))).toEqual({
-      "204": limits.secretsPerUserMax - free,
-    })
+    // A few at a time: so many at once would wait for a connection longer than they may, where the machine is slow.
+    for (let from = 0; from < limits.secretsPerUserMax - free; from += free)
+      expect(tally(await parallel(free, (index) => put(`OLD_${from + index}`)))).toEqual({ "204": free })
     expect(tally(await parallel(40, (index) => put(`NEW_${index}`)))).toEqual({ "204": free, "409 too_many_secrets": 40 - free })
     expect(tally(await parallel(20, (index) => put(`OLD_${index % 3}`)))).toEqual({ "204": 20 })
     const pages = await parallel(3, (index) => api.call("GET", `/v1/me/secrets?limit=100&offset=${index * 100}`, { as: ada }))

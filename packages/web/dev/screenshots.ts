@@ -42,7 +42,6 @@ const flaky = `export default function (limit = 0.2) {
 `
 
 const browser = await startBrowser()
-if (!browser) process.exit(1)
 const stage = await openAppStage()
 try {
   const ada = await seed(stage)

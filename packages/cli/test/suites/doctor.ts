@@ -67,7 +67,7 @@ export function defineDoctor(stage: () => Stage): void {
       [
         { check: "server", status: "ok" },
         { check: "server version", status: "warning", found: `9.9.9, and this program is ${manifest.version}` },
-        { check: "server clock", status: "warning", found: expect.stringMatching(/^(59|60|61) s behind this machine's$/) },
+        { check: "server clock", status: "warning", found: expect.stringMatching(/^(59|6\d) s behind this machine's$/) },
         { check: "server's database", status: "failure", found: "Cannot use the database: it is gone" },
         { check: "token", status: "failure" },
       ],

@@ -85,7 +85,7 @@ export function defineTerminal(stage: () => Stage): void {
     const { raw, lines } = await see(ada, ["version", "diff", "hello"])
     expect(lines.slice(-1)).toEqual(["+export default 2"])
     expect(raw).toContain("\x1b[32m+export default 2\x1b[39m")
-    expect((await see(ada, ["run", "list"])).lines[1]).toMatch(/^[\w-]{36} {2}human1\/hello@1 +succeeded +api +\d+ m?s +just now$/)
+    expect((await see(ada, ["run", "list"])).lines[1]).toMatch(/^[\w-]{36} {2}human1\/hello@1 +succeeded +api +[\d.]+ m?s +just now$/)
     expect((await see(ada, ["logs"])).lines[0]).toMatch(/^\d\d:\d\d:\d\d {2}human1\/hello@1 {2}hi$/)
     expect((await see(ada, ["val", "show", "nothing"])).lines[0]).toStartWith("Cannot find val")
     expect(readdirSync(ada.folder)).toEqual([])

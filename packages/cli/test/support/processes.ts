@@ -40,7 +40,8 @@ export interface StartOptions {
   readonly isLasting?: true
 }
 
-const msMax = 20_000
+/** Longer than any test goes on: a program that hangs must not outlive its test for long. */
+const msMax = 60_000
 
 /** Starts a program in a pipe. */
 export function startInPipe(command: string, { args, env, cwd, input, isLasting }: StartOptions): Started {
@@ -60,12 +61,19 @@ export function startInPipe(command: string, { args, env, cwd, input, isLasting 
 export function startAtTerminal(command: string, { args, env, cwd }: StartOptions): Started {
   const screen = createScreen()
   const decoder = new TextDecoder()
+  // What was printed last may come after the end of the program has been told.
+  const { promise: reading, resolve: exit } = Promise.withResolvers<void>()
   const child = Bun.spawn([command, ...args], {
     cwd,
     env: { TERM: "xterm-256color", ...env },
-    terminal: { cols: 100, rows: 30, data: (_terminal, data) => screen.add("stdout", decoder.decode(data, { stream: true })) },
+    terminal: {
+      cols: 100,
+      rows: 30,
+      data: (_terminal, data) => screen.add("stdout", decoder.decode(data, { stream: true })),
+      exit: () => exit(),
+    },
   })
-  return toStarted(child, screen, (text) => void child.terminal?.write(text), Promise.resolve())
+  return toStarted(child, screen, (text) => void child.terminal?.write(text), reading)
 }
 
 function createScreen() {

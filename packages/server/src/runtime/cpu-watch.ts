@@ -1,4 +1,10 @@
+import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
 import type { ValProcess } from "./val-process.ts"
+
+/** What is looked at of a process, and done to it. */
+interface Watchable extends Pick<ValProcess, "runs" | "runsEnded" | "retire"> {
+  readonly sandbox: Pick<Sandbox, "usage" | "isRunnable" | "setPriority"> & { stop(reason: SandboxExit["reason"]): Promise<unknown> }
+}
 
 interface Watched {
   atMs: number
@@ -13,18 +19,19 @@ interface Watched {
 const intervalMs = 250
 /** A process without runs is looked at this much more rarely. */
 const quietFactor = 8
-/** The share of one core from which on a process counts as busy, and below which it has paused. */
+/** The share of one core from which on a process counts as busy, and below which it may have paused. */
 const busyShare = 0.5
 const pauseShare = 0.1
 
 /**
  * Looks at what processes take. One that keeps a core busy without any run coming to its end gets the lowest priority, so that a loop costs
  * its neighbours next to nothing while work that takes a few seconds still gets done; one that never pauses is ended. A val with many
- * visitors is busy too, but its runs end.
+ * visitors is busy too, but its runs end. One that wants the processor and is not given it has not paused: on a machine that is full of loops
+ * each of them gets little, and would come back with its old priority.
  */
 export class CpuWatch {
   readonly #cpuMsMax: number
-  readonly #watched = new Map<ValProcess, Watched>()
+  readonly #watched = new Map<Watchable, Watched>()
 
   constructor(cpuMsMax: number) {
     this.#cpuMsMax = cpuMsMax
@@ -37,7 +44,7 @@ export class CpuWatch {
     return bytes
   }
 
-  check(process: ValProcess, nowMs: number): void {
+  check(process: Watchable, nowMs: number): void {
     const last = this.#watched.get(process)
     if (last && nowMs - last.atMs < (process.runs > 0 || last.busyMs > 0 ? intervalMs : intervalMs * quietFactor)) return
     const usage = process.sandbox.usage()
@@ -47,24 +54,24 @@ export class CpuWatch {
       return
     }
     const isGettingOn = process.runsEnded !== last.runsEnded
-    const share = isGettingOn ? 0 : (usage.cpuMs - last.cpuMs) / (nowMs - last.atMs)
-    if (share < pauseShare) last.busyMs = 0
-    else last.busyMs += usage.cpuMs - last.cpuMs
+    const share = (usage.cpuMs - last.cpuMs) / (nowMs - last.atMs)
+    const hasPaused = isGettingOn || (share < pauseShare && !(isBusy(last) && process.sandbox.isRunnable()))
+    last.busyMs = hasPaused ? 0 : last.busyMs + usage.cpuMs - last.cpuMs
     Object.assign(last, usage, { atMs: nowMs, runsEnded: process.runsEnded })
-    this.#judge(process, last, share)
-  }
-
-  forget(process: ValProcess): void {
-    this.#watched.delete(process)
-  }
-
-  #judge(process: ValProcess, watched: Watched, share: number): void {
-    if (watched.busyMs > this.#cpuMsMax) {
+    if (last.busyMs > this.#cpuMsMax) {
       process.retire()
       void process.sandbox.stop("cpu")
-    } else if (watched.isDemoted ? share < pauseShare : share > busyShare) {
-      watched.isDemoted = !watched.isDemoted
-      process.sandbox.setPriority(watched.isDemoted ? "idle" : "normal")
+    } else if (last.isDemoted ? hasPaused : !hasPaused && share > busyShare) {
+      last.isDemoted = !last.isDemoted
+      process.sandbox.setPriority(last.isDemoted ? "idle" : "normal")
     }
   }
+
+  forget(process: Watchable): void {
+    this.#watched.delete(process)
+  }
+}
+
+function isBusy({ busyMs, isDemoted }: Watched): boolean {
+  return busyMs > 0 || isDemoted
 }

@@ -90,7 +90,8 @@ else
           yield increment(first)
           yield sql`select pg_advisory_xact_lock(${mine})`
           // Neither goes on before the other has its first row too. In a repetition the other may be done.
-          const isOtherReady = sql`select 1 from pg_locks where locktype = 'advisory' and granted and objid = ${3 - mine}`
+          const isOtherReady = sql`select 1 from pg_locks where locktype = 'advisory' and granted and objid = ${3 - mine}
+            and database = (select oid from pg_database where datname = current_database())`
           while (!isRepeated && (yield isOtherReady).length === 0);
           isRepeated = true
           yield increment(second)
@@ -99,7 +100,8 @@ else
 
       await Promise.all([db.write(both(1, "a", "b")), db.write(both(2, "b", "a"))])
 
-      expect(attempts).toBe(3)
+      // Whoever is repeated may be faster than the other one notices that it can go on, and get in its way once more.
+      expect(attempts).toBeGreaterThanOrEqual(3)
       expect(await counts()).toEqual([
         { name: "a", count: 2 },
         { name: "b", count: 2 },
@@ -235,7 +237,8 @@ else
     })
 
     test("gives up waiting for a connection", async () => {
-      const other = await openWith({ connectionsMax: 2, waitMsMax: 2_000 })
+      // Whoever has the connection waits longer than whoever waits for it, however slow all of them are.
+      const other = await openWith({ connectionsMax: 2, waitMsMax: 2_000, lockMsMax: 25_000, statementMsMax: 25_000 })
       await outsider.unsafe("begin; update items set count = 5")
       const first = other.write(() => rows(increment("a")))
       await areWaiting(1)

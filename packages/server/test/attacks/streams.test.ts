@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { countOpenFiles, readResidentBytes } from "./support/processes.ts"
 import { listSandboxes } from "./support/sandboxes.ts"
 import { describeVillage } from "./support/test-village.ts"
+import type { Answer, SavedVal } from "./support/village.ts"
 import { waitUntil } from "./support/wait.ts"
 
 /** `npm run chaos` sets it. */
@@ -138,7 +139,12 @@ describeVillage("many vals", { HAMLET_PROCESSES_MAX: "8", HAMLET_IDLE_SECONDS: "
       const vals = await Promise.all(
         Array.from({ length: 24 }, (_, index) => place.save(place.mallory, { code: `export default () => "at once ${index}"` })),
       )
-      const answers = await Promise.all(vals.map((val) => place.visit(val)))
+      // Where a machine is so slow that somebody has waited for a process for as long as one may, they come again as they are told.
+      const visit = async (val: SavedVal): Promise<Answer> => {
+        const answer = await place.visit(val)
+        return answer.status === 503 && answer.headers.has("retry-after") ? visit(val) : answer
+      }
+      const answers = await Promise.all(vals.map(visit))
       expect(answers.map(({ status, text }) => `${status} ${text.slice(0, 50)}`)).toEqual(vals.map((_, index) => `200 at once ${index}`))
     },
     msMax,

@@ -369,7 +369,8 @@ describe("a val that fails", () => {
     const val = await stage.hamlet.deps.vals.findByName("ada", "unlucky")
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
     const list = () => stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
-    while ((await list()).items.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const hasEnded = async () => typeof (await list()).items[0]?.endedAt === "number"
+    while (!(await hasEnded())) await new Promise((resolve) => setImmediate(resolve))
     expect((await list()).items[0]?.status).toBe("crashed")
   })
 

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
-import type { Browser, Page } from "playwright-core"
-import { type AppStage, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
-import { startBrowser } from "../../dev/browser.ts"
+import type { BrowserContextOptions } from "playwright-core"
+import type { Person } from "../../dev/app-stage.ts"
+import { eventually, seeNote } from "../eventually.ts"
 import { findBarriers } from "./check-page.ts"
+import { describeApp } from "./describe-app.ts"
 
-const browser: Browser | undefined = await startBrowser()
-
-describe.skipIf(!browser)("the account and the frame around every page", () => {
-  let stage: AppStage
+describeApp("the account and the frame around every page", (app) => {
   let ada: Person
   beforeAll(async () => {
-    stage = await openAppStage()
-    ada = await stage.person("ada")
-  }, 90_000)
-  afterAll(async () => {
-    await stage?.[Symbol.asyncDispose]()
-    await browser?.close()
+    ada = await app.stage.person("ada")
   })
-  const open = (options?: Parameters<typeof openTab>[3]) => openTab(browser as Browser, stage, ada, options)
+  const open = (options?: BrowserContextOptions) => app.open(ada, options)
 
   test("has a profile that others see", async () => {
     await using tab = await open()
@@ -26,8 +19,7 @@ describe.skipIf(!browser)("the account and the frame around every page", () => {
     await page.goto("/account")
     await page.getByLabel("About you").fill("Counts engines")
     await page.getByLabel("Email").fill("ada@example.com")
-    await page.getByRole("button", { name: "Save" }).click()
-    await said(page, "Saved")
+    await seeNote(page, "Saved", () => page.getByRole("button", { name: "Save" }).click())
     await page.getByRole("link", { name: "Your page" }).click()
     await page.getByText("Counts engines").waitFor()
     expect(await ada.client.getMe()).toMatchObject({ bio: "Counts engines", email: "ada@example.com" })
@@ -46,14 +38,13 @@ describe.skipIf(!browser)("the account and the frame around every page", () => {
     await dialog.getByRole("button", { name: "Make it" }).click()
     await page.getByText("is made. Copy it now").waitFor()
     expect(await findBarriers(page)).toEqual([])
-    await page.getByRole("button", { name: "Copy the token" }).click()
-    await page.getByText("Copied").waitFor()
+    await seeNote(page, "Copied", () => page.getByRole("button", { name: "Copy the token" }).click())
     const token = await page.evaluate(() => navigator.clipboard.readText())
     expect(await page.locator(".made-text code").textContent()).toBe(token)
     const row = page.getByRole("row").filter({ hasText: "for the CI" })
     await row.getByText("val:read run:read user:read").waitFor()
 
-    const client = createClient({ baseUrl: stage.url, token })
+    const client = createClient({ baseUrl: app.stage.url, token })
     expect((await client.getMe()).username).toBe("ada")
     await expect(client.createVal({ code: "export default 1" })).rejects.toMatchObject({ status: 403 })
     await page.reload()
@@ -111,26 +102,23 @@ describe.skipIf(!browser)("the account and the frame around every page", () => {
   })
 
   test("signs out another browser, and then every one", async () => {
-    await using here = await open({ userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" })
-    await using there = await open()
+    const grace = await app.stage.person("grace")
+    await using here = await app.open(grace, { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" })
+    await using there = await app.open(grace)
     here.page.on("dialog", (dialog) => void dialog.accept())
     await here.page.goto("/account/sessions")
     const other = here.page.getByRole("listitem").filter({ hasText: "Chrome on Linux" })
     await here.page.getByRole("listitem").filter({ hasText: "Firefox on Linux" }).getByText("this one").waitFor()
-    // Tests before this one have left sessions behind.
-    for (let left = await other.count(); left > 0; left -= 1) {
-      await other.first().getByRole("button", { name: "Sign out" }).click()
-      await other.nth(left - 1).waitFor({ state: "detached" })
-    }
+    await other.getByRole("button", { name: "Sign out" }).click()
+    await other.waitFor({ state: "detached" })
     await there.page.getByRole("dialog", { name: "You have been signed out" }).waitFor()
-    await there.page.getByLabel("Token").fill(ada.token)
-    await there.page.getByRole("button", { name: "Sign in" }).click()
-    await said(there.page, "Signed in again")
+    await there.page.getByLabel("Token").fill(grace.token)
+    await seeNote(there.page, "Signed in again", () => there.page.getByRole("button", { name: "Sign in" }).click())
 
     await here.page.getByRole("button", { name: "Sign out everywhere" }).click()
     await here.page.getByRole("heading", { name: "Small programs, running" }).waitFor()
     await there.page.getByRole("dialog", { name: "You have been signed out" }).waitFor()
-    expect((await ada.client.listSessions()).data).toEqual([])
+    expect((await grace.client.listSessions()).data).toEqual([])
     expect([...here.problems, ...there.problems]).toEqual([])
   })
 
@@ -174,6 +162,7 @@ describe.skipIf(!browser)("the account and the frame around every page", () => {
     await page.waitForURL((url) => url.searchParams.get("q") === "hay & <straw>")
     await page.keyboard.press("Control+k")
     await field.fill("sign out")
+    await palette.getByRole("option", { name: "Sign out", selected: true }).waitFor()
     await page.keyboard.press("Enter")
     await page.getByRole("link", { name: "Sign in" }).first().waitFor()
     expect(tab.problems).toEqual([])
@@ -186,8 +175,9 @@ describe.skipIf(!browser)("the account and the frame around every page", () => {
     const light = await ground()
     await page.getByRole("button", { name: "Account of ada" }).click()
     await page.getByRole("menuitemradio", { name: "Dark" }).click()
-    expect(await ground()).not.toBe(light)
-    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Account of ada")
+    await eventually(ground, (dark) => expect(dark).not.toBe(light))
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))
+    await eventually(focused, (label) => expect(label).toBe("Account of ada"))
     await tab.context.addInitScript(() => {
       const seen = new MutationObserver(() => Object.assign(globalThis, { themeAt: { hadBody: document.body !== null } }))
       seen.observe(document, { attributes: true, attributeFilter: ["data-theme"], subtree: true })
@@ -197,14 +187,12 @@ describe.skipIf(!browser)("the account and the frame around every page", () => {
     expect(await page.evaluate(() => (globalThis as { themeAt?: unknown }).themeAt)).toEqual({ hadBody: false })
     expect(await ground()).not.toBe(light)
     await page.keyboard.press("Control+k")
-    await page.getByRole("dialog").getByRole("combobox").fill("as the sys")
+    const palette = page.getByRole("dialog")
+    await palette.getByRole("combobox").fill("as the sys")
+    await palette.getByRole("option", { name: "Colours as the system says", selected: true }).waitFor()
     await page.keyboard.press("Enter")
-    await page.getByRole("dialog").waitFor({ state: "detached" })
-    expect(await ground()).toBe(light)
+    await palette.waitFor({ state: "detached" })
+    await eventually(ground, (color) => expect(color).toBe(light))
     expect(tab.problems).toEqual([])
   })
 })
-
-function said(page: Page, text: string): Promise<void> {
-  return page.getByRole("status").getByText(text, { exact: true }).waitFor()
-}

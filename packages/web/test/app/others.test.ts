@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import type { Browser } from "playwright-core"
-import { type AppStage, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
-import { startBrowser } from "../../dev/browser.ts"
+import { beforeAll, expect, test } from "bun:test"
+import type { Person } from "../../dev/app-stage.ts"
+import { eventually } from "../eventually.ts"
+import { describeApp } from "./describe-app.ts"
 
-const browser: Browser | undefined = await startBrowser()
-
-describe.skipIf(!browser)("what others have made", () => {
-  let stage: AppStage
+describeApp("what others have made", (app) => {
   let ada: Person
   let bob: Person
   beforeAll(async () => {
-    stage = await openAppStage()
-    ada = await stage.person("ada")
-    bob = await stage.person("bob")
+    ada = await app.stage.person("ada")
+    bob = await app.stage.person("bob")
     await ada.client.updateMe({ bio: "Writes <i>small</i> programs" })
     const base = await ada.client.createVal({
       name: "base",
@@ -31,15 +27,10 @@ describe.skipIf(!browser)("what others have made", () => {
       code: `import middle from "${middle.links.module}"\nexport default middle\n`,
       privacy: "public",
     })
-  }, 90_000)
-  afterAll(async () => {
-    await stage?.[Symbol.asyncDispose]()
-    await browser?.close()
   })
-  const open = (who?: Person) => openTab(browser as Browser, stage, who)
 
   test("nobody sees of users and vals what is public, and can change nothing", async () => {
-    await using tab = await open()
+    await using tab = await app.open()
     const { page } = tab
     await page.goto("/")
     await page.getByRole("link", { name: "ada/base" }).click()
@@ -63,7 +54,7 @@ describe.skipIf(!browser)("what others have made", () => {
   })
 
   test("somebody likes a val, says something and takes it back", async () => {
-    await using tab = await open(bob)
+    await using tab = await app.open(bob)
     const { page } = tab
     page.on("dialog", (dialog) => void dialog.accept())
     await page.goto("/u/ada/base")
@@ -89,7 +80,7 @@ describe.skipIf(!browser)("what others have made", () => {
   })
 
   test("one walks along imports from val to val", async () => {
-    await using tab = await open(bob)
+    await using tab = await app.open(bob)
     const { page } = tab
     await page.goto("/u/ada/base/graph")
     const drawing = page.locator(".graph")
@@ -101,12 +92,15 @@ describe.skipIf(!browser)("what others have made", () => {
     await page.keyboard.press("Enter")
     await page.waitForURL("**/u/bob/top/graph")
     await page.getByRole("region", { name: "It imports" }).getByRole("link", { name: "bob/middle" }).waitFor()
-    expect(await drawing.getByRole("link").count()).toBe(1)
+    await eventually(
+      () => drawing.getByRole("link").count(),
+      (count) => expect(count).toBe(1),
+    )
     expect(tab.problems).toEqual([])
   })
 
   test("a search marks what it has found, letters or not", async () => {
-    await using tab = await open()
+    await using tab = await app.open()
     const { page } = tab
     await page.goto("/search")
     await page.getByRole("link", { name: "ada/base" }).waitFor()
@@ -118,21 +112,24 @@ describe.skipIf(!browser)("what others have made", () => {
         .filter({ hasText: query.toLowerCase() === "others" ? "others" : query })
         .first()
         .waitFor()
-      expect(new URL(page.url()).searchParams.get("q")).toBe(query)
+      await page.waitForURL((url) => url.searchParams.get("q") === query)
       await page.getByRole("link", { name: "ada/base" }).waitFor()
     }
     await page.goto("/search?q=not+for+you")
     await page.getByText("Nothing has that in it").waitFor()
     await page.getByRole("link", { name: "Explore" }).click()
     await page.getByRole("link", { name: "ada/base" }).waitFor()
-    expect(await box.inputValue()).toBe("")
+    await eventually(
+      () => box.inputValue(),
+      (value) => expect(value).toBe(""),
+    )
     expect(tab.problems).toEqual([])
   })
 
   test("a val can be shown inside a page of another site, and no other page can", async () => {
-    await using tab = await open(bob)
+    await using tab = await app.open(bob)
     const { page } = tab
-    const frames = ["/embed/ada/base", "/embed/ada/diary", "/u/ada/base"].map((path) => `<iframe src="${stage.url}${path}"></iframe>`)
+    const frames = ["/embed/ada/base", "/embed/ada/diary", "/u/ada/base"].map((path) => `<iframe src="${app.stage.url}${path}"></iframe>`)
     // Another host, hence another site for the browser.
     await using site = Bun.serve({
       hostname: "127.0.0.1",
@@ -140,12 +137,14 @@ describe.skipIf(!browser)("what others have made", () => {
       fetch: () => new Response(`<!doctype html>${frames.join("")}`, { headers: { "content-type": "text/html" } }),
     })
     await page.goto(site.url.href)
-    const [embedded, secret, app] = [0, 1, 2].map((index) => page.frameLocator("iframe").nth(index))
+    const [embedded, secret] = [0, 1].map((index) => page.frameLocator("iframe").nth(index))
     await embedded?.getByRole("heading", { name: "ada/base" }).waitFor()
     await embedded?.locator(".cm-content").filter({ hasText: "a ?. b" }).waitFor()
     expect(await embedded?.getByRole("link", { name: "ada/base" }).getAttribute("target")).toBe("_blank")
     await secret?.getByRole("heading", { name: "There is nothing here" }).waitFor()
-    expect(await app?.locator("#app").count()).toBe(0)
+    const addresses = () => page.frames().map((frame) => frame.url())
+    await eventually(addresses, (urls) => expect(urls.filter((url) => url.startsWith("chrome-error:"))).toHaveLength(1))
+    expect(addresses()).not.toContain(`${app.stage.url}/u/ada/base`)
     const expected = new RegExp(`request to ${site.url.origin}|frame-ancestors|X-Frame-Options`)
     expect(tab.problems.filter((problem) => !expected.test(problem))).toEqual([])
   })

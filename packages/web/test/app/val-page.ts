@@ -1,5 +1,7 @@
+import { expect } from "bun:test"
 import type { Locator, Page } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
+import { eventually } from "../eventually.ts"
 
 /** What a val is made of for a test. */
 export interface ValGiven {
@@ -33,9 +35,10 @@ export async function replaceText(page: Page, editor: Locator, text: string): Pr
   await page.keyboard.insertText(text)
 }
 
-/** The text in an editor that is short enough to be on the screen. */
-export async function readText(editor: Locator): Promise<string> {
-  return (await editor.locator(".cm-line").allInnerTexts()).map((line) => line.replace(/\n$/, "")).join("\n")
+/** Waits until this is all that is in an editor, for texts that are short enough to be on the screen. */
+export async function expectText(editor: Locator, text: string): Promise<void> {
+  const read = async () => (await editor.locator(".cm-line").allInnerTexts()).map((line) => line.replace(/\n$/, "")).join("\n")
+  await eventually(read, (shown) => expect(shown).toBe(text))
 }
 
 /** The version that the head of the page tells. */

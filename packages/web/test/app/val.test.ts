@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import type { Browser } from "playwright-core"
-import { type AppStage, type OpenTab, openAppStage, openTab } from "../../dev/app-stage.ts"
-import { startBrowser } from "../../dev/browser.ts"
-import { findEditor, findStatus, findVersion, makeVal, readText, replaceText } from "./val-page.ts"
+import { expect, test } from "bun:test"
+import { eventually, seeNote } from "../eventually.ts"
+import { describeApp } from "./describe-app.ts"
+import { expectText, findEditor, findStatus, findVersion, makeVal, replaceText } from "./val-page.ts"
 
-const browser: Browser | undefined = await startBrowser()
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-describe.skipIf(!browser)("a val's page", () => {
-  let stage: AppStage
-  let own: OpenTab
-  beforeAll(async () => {
-    stage = await openAppStage()
-    own = await openTab(browser as Browser, stage, stage.admin)
-  }, 90_000)
-  afterAll(async () => {
-    await own?.[Symbol.asyncDispose]()
-    await stage?.[Symbol.asyncDispose]()
-    await browser?.close()
-  })
-
+describeApp("a val's page", (app) => {
   test("saves a version with Control-S and says which one", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeVal(stage.admin, { code: "export default () => 1" })
+    const val = await makeVal(app.stage.admin, { code: "export default () => 1" })
     await page.goto(val.path)
     const editor = await findEditor(page)
     await findVersion(page, 1).waitFor()
@@ -31,16 +18,16 @@ describe.skipIf(!browser)("a val's page", () => {
     await page.keyboard.press("Control+s")
     await findVersion(page, 2).waitFor()
     await findStatus(page, "Saved").waitFor()
-    expect(await stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ version: 2, code: "export default () => 2" })
+    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ version: 2, code: "export default () => 2" })
     // There is nothing to save: no version of its own comes of it.
-    await page.keyboard.press("Control+s")
-    await page.getByText("Nothing has changed since version 2").waitFor()
+    await seeNote(page, "Nothing has changed since version 2", () => page.keyboard.press("Control+s"))
     expect(own.problems).toEqual([])
   })
 
   test("saves and runs with arguments by Control-Enter", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeVal(stage.admin, { code: "export default () => 1" })
+    const val = await makeVal(app.stage.admin, { code: "export default () => 1" })
     await page.goto(val.path)
     const editor = await findEditor(page)
     await page.getByLabel("Arguments as JSON").fill("[6, 3]")
@@ -56,9 +43,10 @@ describe.skipIf(!browser)("a val's page", () => {
   })
 
   test("shows what a val logs while it runs, and cancels it", async () => {
+    await using own = await app.openOwn()
     const { page } = own
     const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 50_000)); console.log("over") }`
-    const val = await makeVal(stage.admin, { code })
+    const val = await makeVal(app.stage.admin, { code })
     await page.goto(val.path)
     await page.getByRole("button", { name: "Run", exact: true }).click()
     await page.getByRole("log").getByText("begun").waitFor()
@@ -75,8 +63,9 @@ describe.skipIf(!browser)("a val's page", () => {
   })
 
   test("finds its run again when the connection is lost", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeVal(stage.admin, { code: "export default () => 'there'" })
+    const val = await makeVal(app.stage.admin, { code: "export default () => 'there'" })
     let isLost = true
     await page.route(/\/v1\/runs\/[^/]+\/logs$/, (route) => (isLost ? route.abort() : route.fallback()))
     await page.goto(val.path)
@@ -89,8 +78,9 @@ describe.skipIf(!browser)("a val's page", () => {
   })
 
   test("waits for how a run ended when that is not written down yet", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeVal(stage.admin, { code: "export default () => 'there'" })
+    const val = await makeVal(app.stage.admin, { code: "export default () => 'there'" })
     let reads = 0
     await page.route(/\/v1\/runs\/[^/]+$/, async (route) => {
       const response = await route.fetch()
@@ -109,10 +99,11 @@ describe.skipIf(!browser)("a val's page", () => {
   })
 
   test("shows what a val returns as a tree, as a table and as a picture", async () => {
+    await using own = await app.openOwn()
     const { page } = own
     const code = `export default (what: string) =>
       what === "picture" ? "data:image/png;base64,${dot}" : [{ name: "Ada", born: 1815 }, { name: "Grace", born: 1906 }]`
-    const val = await makeVal(stage.admin, { code })
+    const val = await makeVal(app.stage.admin, { code })
     await page.goto(val.path)
     const returned = page.getByRole("region", { name: "Return value" })
     await page.getByRole("button", { name: "Run", exact: true }).click()
@@ -129,10 +120,11 @@ describe.skipIf(!browser)("a val's page", () => {
   })
 
   test("leads from an error to the line where it was thrown", async () => {
+    await using own = await app.openOwn()
     const { page } = own
     const lines = Array.from({ length: 120 }, (_, index) => `// line ${index + 1}`)
     lines[99] = `export default function () { throw new TypeError("no good") }`
-    const val = await makeVal(stage.admin, { code: lines.join("\n") })
+    const val = await makeVal(app.stage.admin, { code: lines.join("\n") })
     await page.goto(val.path)
     const editor = await findEditor(page)
     await page.getByRole("button", { name: "Run", exact: true }).click()
@@ -143,10 +135,11 @@ describe.skipIf(!browser)("a val's page", () => {
   })
 
   test.each(["public", "private"] as const)("shows the page of a %s val and loads it again after a save", async (privacy) => {
+    await using own = await app.openOwn()
     const { page } = own
     const code = (word: string) =>
       `export default (request: Request) => new Response("<h1>" + "${word} " + new URL(request.url).pathname + "</h1>", { headers: { "content-type": "text/html" } })`
-    const val = await makeVal(stage.admin, { code: code("one"), type: "http", privacy })
+    const val = await makeVal(app.stage.admin, { code: code("one"), type: "http", privacy })
     await page.goto(val.path)
     const frame = page.frameLocator("iframe[title^='Preview of']")
     await frame.getByRole("heading", { name: "one /" }).waitFor()
@@ -160,11 +153,12 @@ describe.skipIf(!browser)("a val's page", () => {
   })
 
   test("sends a request of any kind and shows the answer", async () => {
+    await using own = await app.openOwn()
     const { page } = own
     const code = `export default async (request: Request) =>
       Response.json({ method: request.method, path: new URL(request.url).search, kind: request.headers.get("x-kind"), body: await request.text() },
         { status: 418, headers: { "x-answer": "yes" } })`
-    const val = await makeVal(stage.admin, { code, type: "http" })
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
     await page.goto(val.path)
     await page.getByRole("button", { name: "Request", exact: true }).click()
     await page.getByLabel("Method").selectOption("PUT")
@@ -180,8 +174,11 @@ describe.skipIf(!browser)("a val's page", () => {
     await page.getByRole("button", { name: "Send" }).click()
     await page.getByText("418 I'm a Teapot").waitFor()
     const side = page.getByRole("region", { name: "Running it" })
-    for (const text of ['"PUT"', '"?a=1"', '"odd"', '"hello there"']) expect(await side.locator("pre.value").textContent()).toContain(text)
-    expect(await side.locator(".request-answer .run-line").textContent()).toMatch(/\d+ ?(ms|s)/)
+    for (const text of ['"PUT"', '"?a=1"', '"odd"', '"hello there"']) await side.locator("pre.value").filter({ hasText: text }).waitFor()
+    await side
+      .locator(".request-answer .run-line")
+      .filter({ hasText: /\d+ ?(ms|s)/ })
+      .waitFor()
     await side.getByText(/\d+ headers/).click()
     await side.getByText("x-answer").waitFor()
     await side.getByRole("link", { name: "Open the run" }).click()
@@ -190,8 +187,9 @@ describe.skipIf(!browser)("a val's page", () => {
   })
 
   test("shows the readme, and lets its owner write it", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeVal(stage.admin, { code: "export default 1", readme: "# About *this*" })
+    const val = await makeVal(app.stage.admin, { code: "export default 1", readme: "# About *this*" })
     await page.goto(`${val.path}/readme`)
     await page.getByRole("heading", { name: "About this" }).waitFor()
     await page.getByRole("button", { name: "Edit" }).click()
@@ -207,21 +205,21 @@ describe.skipIf(!browser)("a val's page", () => {
     await page.reload()
     await editor.getByText("Other words").waitFor()
     // Somebody else saves: looked at first, then decided.
-    await stage.admin.client.updateVal({ val_id: val.id, readme: "from elsewhere" })
+    await app.stage.admin.client.updateVal({ val_id: val.id, readme: "from elsewhere" })
     await editor.press("Control+s")
     const dialog = page.getByRole("dialog", { name: "The readme was changed meanwhile" })
     await dialog.getByText("from elsewhere").waitFor()
-    expect((await stage.admin.client.getVal({ val_id: val.id })).readme).toBe("from elsewhere")
-    await dialog.getByRole("button", { name: "Save mine over it" }).click()
-    await page.getByText("The readme is saved").waitFor()
-    expect((await stage.admin.client.getVal({ val_id: val.id })).readme).toBe("## Other words")
+    expect((await app.stage.admin.client.getVal({ val_id: val.id })).readme).toBe("from elsewhere")
+    await seeNote(page, "The readme is saved", () => dialog.getByRole("button", { name: "Save mine over it" }).click())
+    expect((await app.stage.admin.client.getVal({ val_id: val.id })).readme).toBe("## Other words")
     expect(own.problems).toEqual([])
   })
 
   test("changes name, privacy and type, and the address with the name", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeVal(stage.admin, { code: "export default () => new Response('hi')" })
-    const taken = await makeVal(stage.admin, { code: "export default 1" })
+    const val = await makeVal(app.stage.admin, { code: "export default () => new Response('hi')" })
+    const taken = await makeVal(app.stage.admin, { code: "export default 1" })
     await page.goto(`${val.path}/settings`)
     await page.getByLabel("Name").fill(taken.name)
     await page.getByRole("button", { name: "Save" }).click()
@@ -233,13 +231,14 @@ describe.skipIf(!browser)("a val's page", () => {
     await page.waitForURL("**/u/root/renamed/settings")
     await page.getByRole("heading", { name: /root.*renamed/ }).waitFor()
     await page.getByText("Public", { exact: true }).waitFor()
-    expect(await stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ name: "renamed", privacy: "public", type: "http" })
+    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ name: "renamed", privacy: "public", type: "http" })
     expect(own.problems).toEqual([])
   })
 
   test("is deleted by typing its name, and not before", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeVal(stage.admin, { code: "export default 1" })
+    const val = await makeVal(app.stage.admin, { code: "export default 1" })
     await page.goto(val.path)
     await replaceText(page, await findEditor(page), "export default 2")
     await page.getByRole("link", { name: "Settings" }).click()
@@ -249,21 +248,23 @@ describe.skipIf(!browser)("a val's page", () => {
     expect(await sure.isDisabled()).toBe(true)
     await page.getByLabel(/^Type its name/).fill(val.name)
     await sure.click()
-    await page.waitForURL(`${stage.url}/`)
-    expect(await stage.admin.client.getVal({ val_id: val.id }).catch(({ status }) => status)).toBe(404)
-    expect(await page.evaluate((id) => Object.keys(localStorage).filter((key) => key.includes(id)), val.id)).toEqual([])
+    await page.waitForURL(`${app.stage.url}/`)
+    expect(await app.stage.admin.client.getVal({ val_id: val.id }).catch(({ status }) => status)).toBe(404)
+    const kept = () => page.evaluate((id) => Object.keys(localStorage).filter((key) => key.includes(id)), val.id)
+    await eventually(kept, (keys) => expect(keys).toEqual([]))
     expect(own.problems).toEqual([])
   })
 
   test("of somebody else can be read, liked and copied, and not changed", async () => {
-    const ada = await stage.person("ada")
+    const ada = await app.stage.person("ada")
     const val = await makeVal(ada, { code: "export default () => 'mine'", privacy: "public" })
+    await using own = await app.openOwn()
     const { page } = own
     await page.goto(val.path)
     const editor = await findEditor(page)
     await editor.focus()
     await page.keyboard.insertText("more")
-    expect(await readText(editor)).toBe("export default () => 'mine'")
+    await expectText(editor, "export default () => 'mine'")
     await page.getByText("Read only", { exact: true }).waitFor()
     expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0)
     expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0)
@@ -278,7 +279,7 @@ describe.skipIf(!browser)("a val's page", () => {
     await page.goto(`${val.path}/settings`)
     await page.getByText("There is nothing here").waitFor()
     expect(own.problems).toEqual([])
-    await using nobody = await openTab(browser as Browser, stage)
+    await using nobody = await app.open()
     await nobody.page.goto(val.path)
     await nobody.page.getByText("Read only", { exact: true }).waitFor()
     expect(await nobody.page.getByRole("button", { name: "0 likes" }).isDisabled()).toBe(true)

@@ -1,25 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import type { Browser } from "playwright-core"
-import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
-import { startBrowser } from "../../dev/browser.ts"
+import { expect, test } from "bun:test"
+import type { Person } from "../../dev/app-stage.ts"
 import { findBarriers } from "./check-page.ts"
-import { findEditor, findStatus, findVersion, makeVal, readText, replaceText } from "./val-page.ts"
+import { describeApp } from "./describe-app.ts"
+import { expectText, findEditor, findStatus, findVersion, makeVal, replaceText } from "./val-page.ts"
 
-const browser: Browser | undefined = await startBrowser()
-
-describe.skipIf(!browser)("versions", () => {
-  let stage: AppStage
-  let own: OpenTab
-  beforeAll(async () => {
-    stage = await openAppStage()
-    own = await openTab(browser as Browser, stage, stage.admin)
-  }, 90_000)
-  afterAll(async () => {
-    await own?.[Symbol.asyncDispose]()
-    await stage?.[Symbol.asyncDispose]()
-    await browser?.close()
-  })
-
+describeApp("versions", (app) => {
   async function makeThree(owner: Person, privacy: "public" | "private" = "private") {
     const val = await makeVal(owner, { code: `export default () => "one"`, privacy })
     for (const word of ["two", "three"]) await owner.client.createVersion({ val_id: val.id, code: `export default () => "${word}"` })
@@ -27,8 +12,9 @@ describe.skipIf(!browser)("versions", () => {
   }
 
   test("are compared, any two of them, inline and side by side", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeThree(stage.admin)
+    const val = await makeThree(app.stage.admin)
     await page.goto(val.versionsPath)
     const rows = page.getByRole("region", { name: "Versions" }).getByRole("listitem")
     await rows.nth(2).waitFor()
@@ -39,7 +25,7 @@ describe.skipIf(!browser)("versions", () => {
     await changed.getByText('"two"').waitFor()
     await changed.getByRole("combobox", { name: "From" }).selectOption("v1")
     await inline(1, 3).getByText('"three"').waitFor()
-    expect(await changed.textContent()).toContain('"one"')
+    await changed.getByText('"one"').waitFor()
     await changed.getByRole("combobox", { name: "Layout" }).selectOption("Side by side")
     await changed.getByRole("textbox", { name: "Changes from version 1 to version 3: before" }).getByText('"one"').waitFor()
     await changed.getByRole("textbox", { name: "Changes from version 1 to version 3: after" }).getByText('"three"').waitFor()
@@ -57,8 +43,9 @@ describe.skipIf(!browser)("versions", () => {
   })
 
   test("that are old can be run", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeThree(stage.admin)
+    const val = await makeThree(app.stage.admin)
     await page.goto(val.versionsPath)
     await page.getByRole("button", { name: "Run version 1" }).click()
     await page.getByRole("link", { name: "Open the run" }).click()
@@ -68,8 +55,9 @@ describe.skipIf(!browser)("versions", () => {
   })
 
   test("are restored as new ones, and a text that was not saved is put aside", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeThree(stage.admin)
+    const val = await makeThree(app.stage.admin)
     await page.goto(val.path)
     const editor = await findEditor(page)
     await replaceText(page, editor, "export default () => 'typed'")
@@ -77,10 +65,9 @@ describe.skipIf(!browser)("versions", () => {
     await page.getByRole("button", { name: "Restore version 1" }).click()
     await findVersion(page, 4).waitFor()
     await page.getByRole("region", { name: "What changed" }).getByLabel("Changes from version 3 to version 4", { exact: true }).waitFor()
-    expect(await stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ version: 4, code: val.code })
+    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ version: 4, code: val.code })
     await page.getByRole("link", { name: "Code", exact: true }).click()
-    await findEditor(page)
-    expect(await readText(editor)).toBe(val.code)
+    await expectText(editor, val.code)
     await page.getByText(/Your unsaved text was put aside/).waitFor()
     await page.getByRole("button", { name: "Bring it back" }).click()
     await editor.getByText("'typed'").waitFor()
@@ -93,8 +80,9 @@ describe.skipIf(!browser)("versions", () => {
   })
 
   test("are deleted one by one, and what is left is compared with what is left", async () => {
+    await using own = await app.openOwn()
     const { page } = own
-    const val = await makeThree(stage.admin)
+    const val = await makeThree(app.stage.admin)
     await page.goto(val.versionsPath)
     await page.getByRole("button", { name: "Delete version 2" }).click()
     await page.getByRole("dialog", { name: "Delete version 2?" }).getByRole("button", { name: "Delete version 2" }).click()
@@ -112,12 +100,13 @@ describe.skipIf(!browser)("versions", () => {
   })
 
   test("of somebody else can be looked at and run, and nothing more", async () => {
-    const val = await makeThree(await stage.person("ada"), "public")
+    const val = await makeThree(await app.stage.person("ada"), "public")
+    await using own = await app.openOwn()
     const { page } = own
     await page.goto(val.versionsPath)
     await page.getByRole("button", { name: "Run version 1" }).waitFor()
     expect(await page.getByRole("button", { name: /^(Restore|Delete) version/ }).count()).toBe(0)
-    await using nobody = await openTab(browser as Browser, stage)
+    await using nobody = await app.open()
     await nobody.page.goto(val.versionsPath)
     await nobody.page.getByRole("region", { name: "What changed" }).getByText('"three"').waitFor()
     expect(await nobody.page.getByRole("button", { name: /version/ }).count()).toBe(0)

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { Browser, Page } from "playwright-core"
-import { startBrowser } from "../../dev/browser.ts"
+import type { Page } from "playwright-core"
 import { type EditorServer, startEditorServer } from "../../dev/editor-server.ts"
 import { findPaleTexts } from "../contrast.ts"
+import { describeInBrowser } from "../describe-in-browser.ts"
+import { eventually } from "../eventually.ts"
 import type { OpenDocs } from "../open-docs.ts"
-import { getCalls, getText, goToEndOf, type HarnessWindow, openEditor, show } from "./open-editor.ts"
+import { expectText, getCalls, getText, goToEndOf, type HarnessWindow, openEditor, show } from "./open-editor.ts"
 
-const timeoutMs = 60_000
 /** Something of every colour. */
 const sample = `/** @jsxImportSource https://esm.sh/react */
 import { greet } from "./greet" // a comment
@@ -21,222 +21,231 @@ label: for (const key in { shorthand, "quoted": true, [computed]: \`text \${1 + 
 const page = <main class="wide" {...props}>text &amp; more<Other.Part /></main>
 `
 
-let browser: Browser | undefined
 let server: EditorServer
 const open: OpenDocs[] = []
 
-beforeAll(async () => {
-  browser = await startBrowser()
-  server = await startEditorServer({ port: 0, vals: {} })
-}, timeoutMs)
+describeInBrowser("the editor", (getBrowser) => {
+  beforeAll(async () => {
+    server = await startEditorServer({ port: 0, vals: {} })
+  })
 
-afterAll(async () => {
-  await browser?.close()
-  await server.stop()
-})
+  afterAll(() => server?.stop())
 
-afterEach(async () => {
-  const tabs = open.splice(0)
-  for (const tab of tabs) await tab.close()
-  expect(tabs.flatMap(({ problems }) => problems)).toEqual([])
+  afterEach(async () => {
+    const tabs = open.splice(0)
+    for (const tab of tabs) await tab.close()
+    expect(tabs.flatMap(({ problems }) => problems)).toEqual([])
+  })
+
+  /** A test with a tab of its own. */
+  function inBrowser(title: string, run: (page: Page) => Promise<void>, options: TabOptions = {}): void {
+    test(title, async () => {
+      const tab = await openEditor(getBrowser(), server.origin, options)
+      open.push(tab)
+      await run(tab.page)
+    })
+  }
+
+  describe("CodeEditor", () => {
+    inBrowser("is loaded when it is first shown, and not before", async (page) => {
+      const loaded = () => page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js")).length)
+      const before = await loaded()
+      await show(page, { value: sample, hasTypes: false })
+      expect(await loaded()).toBeGreaterThan(before)
+      expect(before).toBeLessThanOrEqual(2)
+    })
+
+    inBrowser("colours the code", async (page) => {
+      await show(page, { value: sample, hasTypes: false })
+      // Lines that the parser has not come to yet have no colours.
+      const colors = () => Promise.all(["import", "// a comment", "12_000n", '"./greet"', "Guest"].map((text) => colorOf(page, text)))
+      await eventually(colors, (found) => expect(new Set(found).size).toBe(5))
+      await page.locator(".cm-lineNumbers").getByText("9", { exact: true }).waitFor()
+    })
+
+    inBrowser("calls what was given for keys, and does what editors do for the others", async (page) => {
+      await show(page, { value: "let a = 1\n", hasTypes: false })
+      await goToEndOf(page, "let a = 1")
+      await page.keyboard.press("Control+KeyS")
+      await page.keyboard.press("Control+Enter")
+      await page.keyboard.press("Control+Slash")
+      await eventually(
+        () => getCalls(page),
+        (calls) => expect(calls).toEqual([["save"], ["run"], ["change", "// let a = 1\n"]]),
+      )
+      await page.keyboard.press("Control+KeyZ")
+      await expectText(page, "let a = 1\n")
+      await page.keyboard.type("(")
+      await expectText(page, "let a = 1()\n")
+    })
+
+    inBrowser("indents with Tab, and lets go of it after Escape", async (page) => {
+      await show(page, { value: "a", hasTypes: false })
+      await page.getByRole("textbox", { name: "Code of ada/hello" }).focus()
+      await page.keyboard.press("Tab")
+      await expectText(page, "  a")
+      await page.keyboard.press("Escape")
+      await page.keyboard.press("Tab")
+      await expectFocus(page, "After")
+      await page.keyboard.press("Shift+Tab")
+      await page.keyboard.press("Escape")
+      await page.keyboard.press("Shift+Tab")
+      await expectFocus(page, "Before")
+      const hint = page.locator(`[id="${await page.getByRole("textbox").getAttribute("aria-describedby")}"]`)
+      expect(await hint.textContent()).toContain("press Escape and then Tab")
+    })
+
+    inBrowser("finds and replaces", async (page) => {
+      await show(page, { value: "one two one\n", hasTypes: false })
+      await goToEndOf(page, "two")
+      await page.keyboard.press("Control+KeyF")
+      await page.getByRole("textbox", { name: "Find" }).focus()
+      await page.keyboard.press("Control+KeyA")
+      await page.keyboard.type("one")
+      await page.locator(".cm-searchMatch").nth(1).waitFor()
+      await page.getByRole("textbox", { name: "Replace" }).focus()
+      await page.keyboard.type("three")
+      await page.getByRole("button", { name: "replace all" }).click()
+      await expectText(page, "three two three\n")
+      await page.keyboard.press("Escape")
+      await page.locator(".cm-search").waitFor({ state: "detached" })
+    })
+
+    inBrowser("takes a text from the page where it differs, and leaves the cursor", async (page) => {
+      await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
+      await goToEndOf(page, "sec")
+      await page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.setText("new first\nsecond\nlast\n"))
+      expect(await getCalls(page)).toEqual([])
+      await page.keyboard.type("!")
+      await expectText(page, "new first\nsec!ond\nlast\n")
+      // The page may say the old value again as often as it likes.
+      await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
+      await expectText(page, "new first\nsec!ond\nlast\n")
+      await show(page, { value: "another", path: "ada/other.tsx", hasTypes: false })
+      await expectText(page, "another")
+    })
+
+    inBrowser("goes to a line, or as far as there are lines", async (page) => {
+      const value = Array.from({ length: 500 }, (_, index) => `line${index + 1}`).join("\n")
+      await show(page, { value, hasTypes: false, goTo: { line: 400, column: 3 } })
+      await page.locator(".cm-activeLine").getByText("line400").waitFor()
+      await page.locator(".cm-content").focus()
+      await page.keyboard.type("|")
+      await eventually(
+        () => getText(page),
+        (text) => expect(text).toContain("li|ne400"),
+      )
+      await show(page, { value, hasTypes: false, goTo: { line: 1e9 } })
+      await page.locator(".cm-activeLine").getByText("line500").waitFor()
+    })
+
+    inBrowser("does not change a text that is only to be read, and lets it be selected", async (page) => {
+      await show(page, { value: "read me", hasTypes: false, readOnly: true })
+      await page.locator(".cm-content").focus()
+      await page.keyboard.type("x")
+      await expectText(page, "read me")
+      expect(await page.getByRole("textbox").getAttribute("aria-readonly")).toBe("true")
+      await show(page, { value: "read me", hasTypes: false, readOnly: false })
+      await page.keyboard.type("x")
+      await expectText(page, "xread me")
+    })
+
+    inBrowser("writes Markdown and JSON", async (page) => {
+      await show(page, { value: "# Title\n\n```ts\nconst a = 1\n```\n", language: "markdown", path: "ada/readme.md" })
+      await page.locator(".cm-line span").getByText("const", { exact: true }).waitFor()
+      await show(page, { value: '{"a":[1,true]}', language: "json", path: "ada/data.json" })
+      await page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.format())
+      await expectText(page, '{\n  "a": [\n    1,\n    true\n  ]\n}\n')
+    })
+
+    inBrowser("works without the type service when that cannot be loaded", async (page) => {
+      await page.goto(`${server.origin}/?libs=none`)
+      await page.waitForFunction(() => "harness" in globalThis)
+      const started = page.waitForEvent("worker")
+      await show(page, { value: "const first = 1\nfi" })
+      const worker = await started
+      if (page.workers().includes(worker)) await worker.waitForEvent("close")
+      await page.locator(".cm-content").focus()
+      await page.keyboard.press("Control+End")
+      await page.keyboard.press("Control+Space")
+      // A key counts for the list only when the list has been there for a moment; a click always does.
+      await page.locator(".cm-completionLabel").getByText("first").click()
+      await expectText(page, "const first = 1\nfirst")
+      await page.keyboard.press("Shift+Alt+KeyF")
+      const refusal = ["format", { ok: false, message: "Cannot format the code: the formatter is not loaded" }]
+      await eventually(
+        () => getCalls(page),
+        (calls) => expect(calls.at(-1)).toEqual(refusal),
+      )
+    })
+  })
+
+  describe("DiffView", () => {
+    const before = Array.from({ length: 60 }, (_, index) => `const line${index} = ${index}`).join("\n")
+    const after = before.replace("line30 = 30", "line30 = 31").replace("const line40 = 40\n", "")
+
+    for (const layout of ["inline", "side-by-side"] as const) {
+      inBrowser(`shows ${layout} what differs and folds what does not`, async (page) => {
+        await showDiff(page, before, after, layout)
+        const read = () => page.locator("#app").textContent()
+        await eventually(read, (text) => {
+          for (const part of ["line30 = 30", "line30 = 31", "line40 = 40", "unchanged lines"]) expect(text).toContain(part)
+          expect(text).not.toContain("line10 = 10")
+        })
+        await page.locator(".cm-collapsedLines").first().click()
+        await page.getByText("const line10 = 10").first().waitFor()
+        await showDiff(page, before, after, layout, false)
+        await page.getByText("const line50 = 50").first().waitFor()
+        expect(await findFaults(page)).toEqual([])
+      })
+    }
+  })
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    describe(`in ${colorScheme}`, () => {
+      inBrowser(
+        "every colour can be read on every ground, and nobody is shut out",
+        async (page) => {
+          await show(page, { value: sample, hasTypes: false })
+          await page.locator(".cm-content").focus()
+          await page.keyboard.press("Control+KeyF")
+          await page.locator(".cm-search").waitFor()
+          await page.evaluate(addSwatches)
+          expect(await page.evaluate(findPaleTexts)).toEqual([])
+          expect(await findFaults(page)).toEqual([])
+        },
+        { colorScheme },
+      )
+
+      for (const layout of ["inline", "side-by-side"] as const) {
+        inBrowser(
+          `differences can be read ${layout}`,
+          async (page) => {
+            await showDiff(page, sample, sample.replaceAll("greet", "welcome").replace("12_000n", "13"), layout)
+            expect(await page.evaluate(findPaleTexts)).toEqual([])
+          },
+          { colorScheme },
+        )
+      }
+    })
+  }
 })
 
 interface TabOptions {
   readonly colorScheme?: "light" | "dark"
 }
 
-/** A test with a tab of its own; where there is no browser it is noted as not run. */
-function inBrowser(title: string, run: (page: Page) => Promise<void>, options: TabOptions = {}): void {
-  test(
-    title,
-    async () => {
-      if (!browser) return
-      const tab = await openEditor(browser, server.origin, options)
-      open.push(tab)
-      await run(tab.page)
-    },
-    timeoutMs,
+const expectFocus = (page: Page, text: string) =>
+  eventually(
+    () => page.evaluate(() => document.activeElement?.textContent),
+    (focused) => expect(focused).toBe(text),
   )
-}
-
-const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 const colorOf = (page: Page, text: string) =>
   page
     .locator(".cm-line span")
     .getByText(text, { exact: true })
     .first()
     .evaluate((element) => getComputedStyle(element).color)
-
-describe("CodeEditor", () => {
-  inBrowser("is loaded when it is first shown, and not before", async (page) => {
-    const loaded = () => page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js")).length)
-    const before = await loaded()
-    await show(page, { value: sample, hasTypes: false })
-    expect(await loaded()).toBeGreaterThan(before)
-    expect(before).toBeLessThanOrEqual(2)
-  })
-
-  inBrowser("colours the code", async (page) => {
-    await show(page, { value: sample, hasTypes: false })
-    const colors = await Promise.all(["import", "// a comment", "12_000n", '"./greet"', "Guest"].map((text) => colorOf(page, text)))
-    expect(new Set(colors).size).toBe(5)
-    expect(await page.locator(".cm-lineNumbers").textContent()).toContain("9")
-  })
-
-  inBrowser("calls what was given for keys, and does what editors do for the others", async (page) => {
-    await show(page, { value: "let a = 1\n", hasTypes: false })
-    await goToEndOf(page, "let a = 1")
-    await page.keyboard.press("Control+KeyS")
-    await page.keyboard.press("Control+Enter")
-    await page.keyboard.press("Control+Slash")
-    expect(await getCalls(page)).toEqual([["save"], ["run"], ["change", "// let a = 1\n"]])
-    await page.keyboard.press("Control+KeyZ")
-    expect(await getText(page)).toBe("let a = 1\n")
-    await page.keyboard.type("(")
-    expect(await getText(page)).toBe("let a = 1()\n")
-  })
-
-  inBrowser("indents with Tab, and lets go of it after Escape", async (page) => {
-    await show(page, { value: "a", hasTypes: false })
-    await page.getByRole("textbox", { name: "Code of ada/hello" }).focus()
-    await page.keyboard.press("Tab")
-    expect(await getText(page)).toBe("  a")
-    await page.keyboard.press("Escape")
-    await page.keyboard.press("Tab")
-    expect(await focused(page)).toBe("After")
-    await page.keyboard.press("Shift+Tab")
-    await page.keyboard.press("Escape")
-    await page.keyboard.press("Shift+Tab")
-    expect(await focused(page)).toBe("Before")
-    const hint = page.locator(`[id="${await page.getByRole("textbox").getAttribute("aria-describedby")}"]`)
-    expect(await hint.textContent()).toContain("press Escape and then Tab")
-  })
-
-  inBrowser("finds and replaces", async (page) => {
-    await show(page, { value: "one two one\n", hasTypes: false })
-    await goToEndOf(page, "two")
-    await page.keyboard.press("Control+KeyF")
-    await page.getByRole("textbox", { name: "Find" }).focus()
-    await page.keyboard.press("Control+KeyA")
-    await page.keyboard.type("one")
-    await page.locator(".cm-searchMatch").nth(1).waitFor()
-    await page.getByRole("textbox", { name: "Replace" }).focus()
-    await page.keyboard.type("three")
-    await page.getByRole("button", { name: "replace all" }).click()
-    expect(await getText(page)).toBe("three two three\n")
-    await page.keyboard.press("Escape")
-    expect(await page.locator(".cm-search").count()).toBe(0)
-  })
-
-  inBrowser("takes a text from the page where it differs, and leaves the cursor", async (page) => {
-    await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
-    await goToEndOf(page, "sec")
-    await page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.setText("new first\nsecond\nlast\n"))
-    expect(await getCalls(page)).toEqual([])
-    await page.keyboard.type("!")
-    expect(await getText(page)).toBe("new first\nsec!ond\nlast\n")
-    // The page may say the old value again as often as it likes.
-    await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
-    expect(await getText(page)).toBe("new first\nsec!ond\nlast\n")
-    await show(page, { value: "another", path: "ada/other.tsx", hasTypes: false })
-    expect(await getText(page)).toBe("another")
-  })
-
-  inBrowser("goes to a line, or as far as there are lines", async (page) => {
-    const value = Array.from({ length: 500 }, (_, index) => `line${index + 1}`).join("\n")
-    await show(page, { value, hasTypes: false, goTo: { line: 400, column: 3 } })
-    await page.locator(".cm-activeLine").getByText("line400").waitFor()
-    await page.locator(".cm-content").focus()
-    await page.keyboard.type("|")
-    expect(await getText(page)).toContain("li|ne400")
-    await show(page, { value, hasTypes: false, goTo: { line: 1e9 } })
-    await page.locator(".cm-activeLine").getByText("line500").waitFor()
-  })
-
-  inBrowser("does not change a text that is only to be read, and lets it be selected", async (page) => {
-    await show(page, { value: "read me", hasTypes: false, readOnly: true })
-    await page.locator(".cm-content").focus()
-    await page.keyboard.type("x")
-    expect(await getText(page)).toBe("read me")
-    expect(await page.getByRole("textbox").getAttribute("aria-readonly")).toBe("true")
-    await show(page, { value: "read me", hasTypes: false, readOnly: false })
-    await page.keyboard.type("x")
-    expect(await getText(page)).toBe("xread me")
-  })
-
-  inBrowser("writes Markdown and JSON", async (page) => {
-    await show(page, { value: "# Title\n\n```ts\nconst a = 1\n```\n", language: "markdown", path: "ada/readme.md" })
-    await page.locator(".cm-line span").getByText("const", { exact: true }).waitFor()
-    await show(page, { value: '{"a":[1,true]}', language: "json", path: "ada/data.json" })
-    await page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.format())
-    expect(await getText(page)).toBe('{\n  "a": [\n    1,\n    true\n  ]\n}\n')
-  })
-
-  inBrowser("works without the type service when that cannot be loaded", async (page) => {
-    await page.goto(`${server.origin}/?libs=none`)
-    await page.waitForFunction(() => "harness" in globalThis)
-    const started = page.waitForEvent("worker")
-    await show(page, { value: "const first = 1\nfi" })
-    const worker = await started
-    if (page.workers().includes(worker)) await worker.waitForEvent("close")
-    await page.locator(".cm-content").focus()
-    await page.keyboard.press("Control+End")
-    await page.keyboard.press("Control+Space")
-    // A key counts for the list only when the list has been there for a moment; a click always does.
-    await page.locator(".cm-completionLabel").getByText("first").click()
-    expect(await getText(page)).toBe("const first = 1\nfirst")
-    await page.keyboard.press("Shift+Alt+KeyF")
-    expect((await getCalls(page)).at(-1)).toEqual(["format", { ok: false, message: "Cannot format the code: the formatter is not loaded" }])
-  })
-})
-
-describe("DiffView", () => {
-  const before = Array.from({ length: 60 }, (_, index) => `const line${index} = ${index}`).join("\n")
-  const after = before.replace("line30 = 30", "line30 = 31").replace("const line40 = 40\n", "")
-
-  for (const layout of ["inline", "side-by-side"] as const) {
-    inBrowser(`shows ${layout} what differs and folds what does not`, async (page) => {
-      await showDiff(page, before, after, layout)
-      const text = (await page.locator("#app").textContent()) ?? ""
-      for (const part of ["line30 = 30", "line30 = 31", "line40 = 40", "unchanged lines"]) expect(text).toContain(part)
-      expect(text).not.toContain("line10 = 10")
-      await page.locator(".cm-collapsedLines").first().click()
-      await page.getByText("const line10 = 10").first().waitFor()
-      await showDiff(page, before, after, layout, false)
-      await page.getByText("const line50 = 50").first().waitFor()
-      expect(await findFaults(page)).toEqual([])
-    })
-  }
-})
-
-for (const colorScheme of ["light", "dark"] as const) {
-  describe(`in ${colorScheme}`, () => {
-    inBrowser(
-      "every colour can be read on every ground, and nobody is shut out",
-      async (page) => {
-        await show(page, { value: sample, hasTypes: false })
-        await page.locator(".cm-content").focus()
-        await page.keyboard.press("Control+KeyF")
-        await page.locator(".cm-search").waitFor()
-        await page.evaluate(addSwatches)
-        expect(await page.evaluate(findPaleTexts)).toEqual([])
-        expect(await findFaults(page)).toEqual([])
-      },
-      { colorScheme },
-    )
-
-    for (const layout of ["inline", "side-by-side"] as const) {
-      inBrowser(
-        `differences can be read ${layout}`,
-        async (page) => {
-          await showDiff(page, sample, sample.replaceAll("greet", "welcome").replace("12_000n", "13"), layout)
-          expect(await page.evaluate(findPaleTexts)).toEqual([])
-        },
-        { colorScheme },
-      )
-    }
-  })
-}
 
 async function showDiff(page: Page, before: string, after: string, layout: "inline" | "side-by-side", isCollapsed = true): Promise<void> {
   const props = { before, after, layout, path: "ada/hello.tsx", label: "Changes", isCollapsed }

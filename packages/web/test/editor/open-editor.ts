@@ -1,5 +1,7 @@
+import { expect } from "bun:test"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import type { Harness } from "../../dev/editor-page.tsx"
+import { eventually } from "../eventually.ts"
 import { type OpenDocs, openDocs } from "../open-docs.ts"
 
 /** What the page's functions find there. */
@@ -25,6 +27,14 @@ export async function show(page: Page, shown: Shown): Promise<void> {
 
 export function getText(page: Page): Promise<string | undefined> {
   return page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.getText())
+}
+
+/** Waits until the editor has this text. */
+export async function expectText(page: Page, text: string): Promise<void> {
+  await eventually(
+    () => getText(page),
+    (found) => expect(found).toBe(text),
+  )
 }
 
 export function getCalls(page: Page): Promise<unknown[][]> {

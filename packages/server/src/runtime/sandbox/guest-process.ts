@@ -42,6 +42,11 @@ export class GuestProcess {
     return { cpuMs: stat.cpuTicks * tickMs, memoryBytes: stat.memoryPages * readPageBytes(), threads: stat.threads }
   }
 
+  /** Whether any of its threads would do something if it were given a processor. */
+  isRunnable(): boolean {
+    return list(`/proc/${this.#pid}/task`).some((thread) => readProcessStat(this.#pid, thread)?.isRunnable)
+  }
+
   /** Each thread has a priority of its own. Only root can take a lowered one back. */
   setNice(nice: number): void {
     for (const thread of list(`/proc/${this.#pid}/task`)) ignoreErrors(() => setPriority(Number(thread), nice))

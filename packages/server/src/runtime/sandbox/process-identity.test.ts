@@ -43,6 +43,7 @@ test.if(isLinux)("readProcessStat counts a process that has ended, but was not w
 test("parseProcessStat is not misled by the name of a program", () => {
   const rest = Array.from({ length: 40 }, (_, index) => index + 4).join(" ")
   expect(parseProcessStat(`12 (a) S 1 (b) R ${rest.replace(/^4 /, "3 4 ").slice(2)}`)).toEqual({
+    isRunnable: true,
     cpuTicks: 14 + 15,
     threads: 20,
     startedTicks: 22,

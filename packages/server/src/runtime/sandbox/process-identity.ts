@@ -31,15 +31,17 @@ export function pidOf(identity: string): number {
 
 /** What the kernel says about a living process. */
 export interface ProcessStat {
+  /** On a processor, or waiting for one. */
+  readonly isRunnable: boolean
   readonly startedTicks: number
   readonly cpuTicks: number
   readonly threads: number
   readonly memoryPages: number
 }
 
-/** Undefined when there is no such process, also when it has ended and its parent has not noticed yet. */
-export function readProcessStat(pid: number): ProcessStat | undefined {
-  const text = readText(`/proc/${pid}/stat`)
+/** Undefined when there is no such process, also when it has ended and its parent has not noticed yet. Of a thread, if one is named. */
+export function readProcessStat(pid: number, thread?: string): ProcessStat | undefined {
+  const text = readText(thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`)
   return text === undefined ? undefined : parseProcessStat(text)
 }
 
@@ -49,7 +51,7 @@ export function parseProcessStat(text: string): ProcessStat | undefined {
   const [state = "Z"] = fields
   if (state === "Z" || state === "X") return undefined
   const at = (index: number) => Number(fields[index])
-  return { cpuTicks: at(11) + at(12), threads: at(17), startedTicks: at(19), memoryPages: at(21) }
+  return { isRunnable: state === "R", cpuTicks: at(11) + at(12), threads: at(17), startedTicks: at(19), memoryPages: at(21) }
 }
 
 function readPidNamespace(): string {

@@ -125,6 +125,11 @@ export class Sandbox {
     return usage && { cpuMs: cpuMs ?? usage.cpuMs, memoryBytes: memoryBytes ?? usage.memoryBytes }
   }
 
+  /** Whether it would do something if it were given a processor; false where nobody can tell. */
+  isRunnable(): boolean {
+    return this.#guest?.isRunnable() ?? false
+  }
+
   /** Whoever is idle gets what nobody else wants. */
   setPriority(priority: "normal" | "idle"): void {
     if (this.#hasEnded || this.#process.group?.setIdle(priority === "idle")) return

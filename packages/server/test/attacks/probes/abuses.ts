@@ -51,7 +51,7 @@ export const cpuAbuses: readonly Abuse[] = [
   },
 ]
 
-/** On a server that gives little memory, disk and time to begin an answer. */
+/** On a server that gives little memory and disk. */
 export const memoryAbuses: readonly Abuse[] = [
   { takes: "the heap by objects", code: "const all = []; while (true) all.push({ a: all.length, b: [all.length] })", ...memory },
   {
@@ -146,12 +146,6 @@ export const memoryAbuses: readonly Abuse[] = [
     status: 502,
     run: /^failed /,
   },
-  { takes: "all the time there is by never answering", code: "await new Promise(() => {})", ...time },
-  {
-    takes: "all the time there is by waiting for what it never reads",
-    code: `await new Promise((resolve) => setTimeout(resolve, 2 ** 30))`,
-    ...time,
-  },
   {
     takes: "10,000 timers",
     code: `for (let index = 0; index < 10_000; index++) setTimeout(() => {}, 2 ** 30); return "x"`,
@@ -163,5 +157,15 @@ export const memoryAbuses: readonly Abuse[] = [
     code: `for (let index = 0; index < 5_000; index++) console.log("x".repeat(1_000)); return "x"`,
     status: 200,
     run: /^succeeded /,
+  },
+]
+
+/** On a server that gives little time to begin an answer. */
+export const timeAbuses: readonly Abuse[] = [
+  { takes: "all the time there is by never answering", code: "await new Promise(() => {})", ...time },
+  {
+    takes: "all the time there is by waiting for what it never reads",
+    code: `await new Promise((resolve) => setTimeout(resolve, 2 ** 30))`,
+    ...time,
   },
 ]

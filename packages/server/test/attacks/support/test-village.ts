@@ -46,7 +46,7 @@ export function describeVillage(
 }
 
 /** A test of one probe, run next to others. */
-export function probe(village: () => Village, title: string, work: (village: Village) => Promise<void>): void {
+export function probe(village: () => Village, title: string, work: (village: Village) => Promise<void>, msMax = probeMsMax): void {
   test.concurrent(
     title,
     () =>
@@ -55,7 +55,7 @@ export function probe(village: () => Village, title: string, work: (village: Vil
         village().traces.glance(village().hamlet.pid)
         await village().expectUnharmed()
       }),
-    probeMsMax,
+    msMax,
   )
 }
 

@@ -1,17 +1,13 @@
 import { expect } from "bun:test"
-import type { Browser, Frame } from "playwright-core"
-import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "../../../dev/app-stage.ts"
+import type { Frame, Page } from "playwright-core"
+import type { OpenTab, Person } from "../../../dev/app-stage.ts"
+import type { App } from "../describe-app.ts"
 import { type Canary, releaseCanary } from "./canary.ts"
 import { type Elsewhere, startElsewhere } from "./elsewhere.ts"
 import { hostileHttp } from "./hostile-vals.ts"
 
-/** How long a test may take on a busy machine. */
-export const testMsMax = 120_000
-
 /** Somebody who is signed in, somebody who means harm, and another site. */
-export interface AttackScene extends AsyncDisposable {
-  readonly browser: Browser
-  readonly stage: AppStage
+export interface AttackScene extends AsyncDisposable, Pick<App, "open" | "stage"> {
   readonly ada: Person
   readonly eve: Person
   /** Ada's. */
@@ -27,22 +23,21 @@ export interface AttackScene extends AsyncDisposable {
   /** The frame in Ada's tab, once the val's page is in it. */
   findFrame(): Promise<Frame>
   /** Nothing ran, nothing opened, nothing was asked for elsewhere, no policy was broken, and we are where we were. */
-  expectNothing(): void
+  expectNothing(): Promise<void>
 }
 
 /** Sets the scene. */
-export async function openAttackScene(browser: Browser): Promise<AttackScene> {
+export async function openAttackScene({ open, stage }: App): Promise<AttackScene> {
   const elsewhere = startElsewhere()
-  const stage = await openAppStage()
   const [ada, eve] = [await stage.person("ada"), await stage.person("eve")]
   await eve.client.createVal({ name: "plain", code: "export default 1\n", privacy: "public" })
   const { links } = await eve.client.createVal({ name: "reaching", code: hostileHttp("x"), type: "http", privacy: "public" })
   const { id } = await ada.client.createVal({ name: "target", code: "export default () => 1\n", privacy: "private" })
-  const tab = await openTab(browser, stage, ada)
+  const tab = await open(ada)
   const { page } = tab
   const canary = await releaseCanary(tab.context, stage.valsDomain)
   return {
-    browser,
+    open,
     stage,
     ada,
     eve,
@@ -61,16 +56,29 @@ export async function openAttackScene(browser: Browser): Promise<AttackScene> {
       if (!frame) throw new Error("there is no frame")
       return frame
     },
-    expectNothing() {
+    async expectNothing() {
+      await settle(page)
       expect([...canary.take(), ...tab.problems.splice(0).filter((problem) => !isOfParser(problem))]).toEqual([])
       expect(new URL(page.url()).origin).toBe(stage.url)
     },
     async [Symbol.asyncDispose]() {
-      await tab[Symbol.asyncDispose]()
-      await stage[Symbol.asyncDispose]()
       await elsewhere.stop()
     },
   }
+}
+
+/**
+ * Waits until whatever a page has begun to load before now has failed or come: a trick that waits for its picture to fail would otherwise be heard
+ * too late. The picture that is asked for here fails in the same way, after the others.
+ */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const picture = new Image()
+    const failed = new Promise((resolve) => picture.addEventListener("error", resolve))
+    picture.src = "/assets/none"
+    await failed
+    await new Promise((resolve) => requestAnimationFrame(resolve))
+  })
 }
 
 /**

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { openTab } from "../../../dev/app-stage.ts"
-import { type AttackScene, testMsMax } from "./attack-scene.ts"
+import type { AttackScene } from "./attack-scene.ts"
 import { hostileTexts } from "./hostile-texts.ts"
 
 /** What somebody is led to by a link. */
@@ -31,41 +30,33 @@ export function attackByAddresses(at: () => AttackScene): void {
       "/u/eve/plain?line=-1",
       "/sign-in#code=%3Csvg%20onload=canary(1)%3E",
     ]
-    test(
-      "whatever they say, nothing runs and there is a page",
-      async () => {
-        const { expectNothing, tab } = at()
-        for (const path of parts) {
-          await tab.page.goto(path)
-          await tab.page.getByRole("heading", { level: 1 }).first().waitFor()
-        }
-        expectNothing()
-      },
-      testMsMax,
-    )
+    test("whatever they say, nothing runs and there is a page", async () => {
+      const { expectNothing, tab } = at()
+      for (const path of parts) {
+        await tab.page.goto(path)
+        await tab.page.getByRole("heading", { level: 1 }).first().waitFor()
+      }
+      await expectNothing()
+    })
 
-    test(
-      "after signing in they lead to a page of the app",
-      async () => {
-        const { ada, browser, stage } = at()
-        for (const to of [
-          "javascript:canary(1)",
-          "//elsewhere.invalid",
-          "/\\elsewhere.invalid",
-          "/.//elsewhere.invalid",
-          "http://[",
-          "data:text/html,x",
-        ]) {
-          await using other = await openTab(browser, stage)
-          await other.page.goto(`/sign-in?to=${encodeURIComponent(to)}`)
-          await other.page.getByLabel("Token").fill(ada.token)
-          await other.page.getByRole("button", { name: "Sign in" }).click()
-          await other.page.getByRole("button", { name: "Account of ada" }).waitFor()
-          expect(new URL(other.page.url()).origin).toBe(stage.url)
-          expect(other.problems).toEqual([])
-        }
-      },
-      testMsMax,
-    )
+    test("after signing in they lead to a page of the app", async () => {
+      const { ada, open, stage } = at()
+      for (const to of [
+        "javascript:canary(1)",
+        "//elsewhere.invalid",
+        "/\\elsewhere.invalid",
+        "/.//elsewhere.invalid",
+        "http://[",
+        "data:text/html,x",
+      ]) {
+        await using other = await open()
+        await other.page.goto(`/sign-in?to=${encodeURIComponent(to)}`)
+        await other.page.getByLabel("Token").fill(ada.token)
+        await other.page.getByRole("button", { name: "Sign in" }).click()
+        await other.page.getByRole("button", { name: "Account of ada" }).waitFor()
+        expect(new URL(other.page.url()).origin).toBe(stage.url)
+        expect(other.problems).toEqual([])
+      }
+    })
   })
 }

@@ -1,142 +1,119 @@
 import { describe, expect, test } from "bun:test"
-import { openTab } from "../../../dev/app-stage.ts"
-import { type AttackScene, testMsMax } from "./attack-scene.ts"
+import type { AttackScene } from "./attack-scene.ts"
 import { endlessMarkdown, hostileMarkdown, hostileText, hostileTexts } from "./hostile-texts.ts"
 import { hostileHttp, hostileScript } from "./hostile-vals.ts"
 
 /** What somebody writes, logs, returns or answers, and somebody else looks at. */
 export function attackByTexts(at: () => AttackScene): void {
   describe("by texts that others see", () => {
-    test(
-      "a readme and comments full of tricks are text and links, and nothing else",
-      async () => {
-        const { eve, expectNothing, show, tab } = at()
-        const val = await eve.client.createVal({
-          name: "tricks",
-          code: "export default 1\n",
-          privacy: "public",
-          readme: hostileMarkdown.join("\n\n"),
-        })
-        for (const comment of hostileMarkdown) await eve.client.createComment({ val_id: val.id, comment })
-        for (const part of ["readme", "discussion"]) {
-          await show(`/u/eve/tricks/${part}`, "canary(1)")
-          const found = await tab.page
-            .locator(".markdown")
-            .evaluateAll((roots) =>
-              roots.flatMap((root) =>
-                [...root.querySelectorAll("*")].flatMap((element) => [
-                  element.localName,
-                  ...element.getAttributeNames().map((name) => `${name}=`),
-                ]),
-              ),
-            )
-          const names = new Set(found)
-          for (const name of "script style iframe object embed form input button link meta base svg math img video audio source template".split(
-            " ",
-          ))
-            expect(names).not.toContain(name)
-          const attributes = [...names].filter((name) => name.endsWith("=")).sort()
-          expect(attributes.filter((name) => !"align= href= is= rel= start= tabindex= target= title=".split(" ").includes(name))).toEqual(
-            [],
+    test("a readme and comments full of tricks are text and links, and nothing else", async () => {
+      const { eve, expectNothing, show, tab } = at()
+      const val = await eve.client.createVal({
+        name: "tricks",
+        code: "export default 1\n",
+        privacy: "public",
+        readme: hostileMarkdown.join("\n\n"),
+      })
+      for (const comment of hostileMarkdown) await eve.client.createComment({ val_id: val.id, comment })
+      for (const part of ["readme", "discussion"]) {
+        await show(`/u/eve/tricks/${part}`, "canary(1)")
+        const found = await tab.page
+          .locator(".markdown")
+          .evaluateAll((roots) =>
+            roots.flatMap((root) =>
+              [...root.querySelectorAll("*")].flatMap((element) => [
+                element.localName,
+                ...element.getAttributeNames().map((name) => `${name}=`),
+              ]),
+            ),
           )
-          const links = await tab.page
-            .locator(".markdown a")
-            .evaluateAll((all) => all.map((a) => [a.getAttribute("href") ?? "#", a.getAttribute("target"), a.getAttribute("rel")]))
-          for (const [href, target, rel] of links) {
-            expect(href).toMatch(/^(https?:|mailto:|\/(?!\/)|#)/i)
-            expect(`${target} ${rel}`).toMatch(/^_blank .*noopener/)
-          }
-          expectNothing()
+        const names = new Set(found)
+        for (const name of "script style iframe object embed form input button link meta base svg math img video audio source template".split(
+          " ",
+        ))
+          expect(names).not.toContain(name)
+        const attributes = [...names].filter((name) => name.endsWith("=")).sort()
+        expect(attributes.filter((name) => !"align= href= is= rel= start= tabindex= target= title=".split(" ").includes(name))).toEqual([])
+        const links = await tab.page
+          .locator(".markdown a")
+          .evaluateAll((all) => all.map((a) => [a.getAttribute("href") ?? "#", a.getAttribute("target"), a.getAttribute("rel")]))
+        for (const [href, target, rel] of links) {
+          expect(href).toMatch(/^(https?:|mailto:|\/(?!\/)|#)/i)
+          expect(`${target} ${rel}`).toMatch(/^_blank .*noopener/)
         }
-      },
-      testMsMax,
-    )
-
-    test(
-      "a comment that takes for ever to read does not break the page for others",
-      async () => {
-        const { eve, expectNothing, show, tab } = at()
-        const val = await eve.client.createVal({ name: "endless", code: "export default 1\n", privacy: "public" })
-        for (const comment of endlessMarkdown) await eve.client.createComment({ val_id: val.id, comment })
-        await eve.client.createComment({ val_id: val.id, comment: "still here" })
-        await show("/u/eve/endless/discussion", "still here")
-        expect(await tab.page.getByRole("heading", { level: 1 }).count()).toBe(1)
-        expectNothing()
-      },
-      testMsMax,
-    )
-
-    test(
-      "names, code, bios, tokens and search are shown as they are",
-      async () => {
-        const { ada, eve, expectNothing, show } = at()
-        expect(await status(eve.client.createVal({ name: "<svg onload=canary(1)>", code: "1" }))).toBe(400)
-        expect(await status(ada.client.putSecret({ name: "<svg>", value: "x" }))).toBe(400)
-        await eve.client.createVal({ name: "shown", code: `// ${hostileText}\nexport default 1\n`, privacy: "public", readme: hostileText })
-        await eve.client.updateMe({ bio: hostileText })
-        for (const name of hostileTexts) await ada.client.createToken({ name: name.slice(0, 90), scopes: ["val:read"] })
-        await show("/search", "canary(")
-        await show("/u/eve", "canary(")
-        await show("/u/eve/shown", "canary(")
-        await show("/account/tokens", "canary(")
-        for (const text of hostileTexts) await show(`/search?q=${encodeURIComponent(text.slice(0, 20))}`, text.slice(0, 20))
-        expectNothing()
-      },
-      testMsMax,
-    )
-
-    test(
-      "what a run logs, returns and fails with is shown as it is",
-      async () => {
-        const { ada, expectNothing, show, tab } = at()
-        const val = await ada.client.createVal({ name: "hostile_run", code: hostileScript(hostileText) })
-        for (const kind of ["tree", "table", "picture", "drawing", "error"]) {
-          const { id } = await ada.client.createRun({ val_id: val.id, args: [kind] })
-          await show(`/runs/${id}`, "canary(")
-          const table = tab.page.getByRole("button", { name: "Table" })
-          if (kind === "table") await table.click()
-          expect(await tab.page.locator('img[src^="data:image/svg"]').count()).toBe(0)
-        }
-        await show("/runs", "canary(")
-        await show("/u/ada/hostile_run/runs", "canary(")
-        await show("/u/ada/hostile_run", "hostile_run")
-        await tab.page.getByLabel("Arguments as JSON").fill('["table"]')
-        await tab.page.getByRole("button", { name: "Run", exact: true }).click()
-        await tab.page.getByText("Succeeded").first().waitFor()
-        expectNothing()
-      },
-      testMsMax,
-    )
-
-    test("what a browser says of itself is shown as it is", async () => {
-      const { ada, browser, expectNothing, show, stage } = at()
-      await using other = await openTab(browser, stage, ada, { userAgent: hostileTexts[1] })
-      await show("/account/sessions", hostileTexts[1].slice(0, 40))
-      expect(other.problems).toEqual([])
-      expectNothing()
+        await expectNothing()
+      }
     })
 
-    test(
-      "what a val answers is shown as it is, in the frame and in the request builder",
-      async () => {
-        const { ada, expectNothing, show, tab } = at()
-        const val = await ada.client.createVal({ name: "hostile_http", code: hostileHttp(hostileText), type: "http", privacy: "public" })
-        await fetch(`${val.links.endpoint}/?<svg onload=canary(1)>`)
-        for (const path of ["/", "/svg", "/redirect", "/refresh"]) {
-          await tab.page.goto("/u/ada/hostile_http")
-          await tab.page.getByRole("button", { name: "Request", exact: true }).click()
-          await tab.page.getByLabel("Path and query").fill(path)
-          await tab.page.getByRole("button", { name: "Send" }).click()
-          await tab.page.getByText(/\d+ headers/).click()
-          await tab.page.locator(".header-list").getByText("x-hostile").waitFor()
-          expectNothing()
-        }
-        const { data } = await ada.client.listMyRuns({ val_id: val.id, limit: 100 })
-        for (const { id } of data.slice(-3)) await show(`/runs/${id}`, "Request")
-        expectNothing()
-      },
-      testMsMax,
-    )
+    test("a comment that takes for ever to read does not break the page for others", async () => {
+      const { eve, expectNothing, show, tab } = at()
+      const val = await eve.client.createVal({ name: "endless", code: "export default 1\n", privacy: "public" })
+      for (const comment of endlessMarkdown) await eve.client.createComment({ val_id: val.id, comment })
+      await eve.client.createComment({ val_id: val.id, comment: "still here" })
+      await show("/u/eve/endless/discussion", "still here")
+      expect(await tab.page.getByRole("heading", { level: 1 }).count()).toBe(1)
+      await expectNothing()
+    })
+
+    test("names, code, bios, tokens and search are shown as they are", async () => {
+      const { ada, eve, expectNothing, show } = at()
+      expect(await status(eve.client.createVal({ name: "<svg onload=canary(1)>", code: "1" }))).toBe(400)
+      expect(await status(ada.client.putSecret({ name: "<svg>", value: "x" }))).toBe(400)
+      await eve.client.createVal({ name: "shown", code: `// ${hostileText}\nexport default 1\n`, privacy: "public", readme: hostileText })
+      await eve.client.updateMe({ bio: hostileText })
+      for (const name of hostileTexts) await ada.client.createToken({ name: name.slice(0, 90), scopes: ["val:read"] })
+      await show("/search", "canary(")
+      await show("/u/eve", "canary(")
+      await show("/u/eve/shown", "canary(")
+      await show("/account/tokens", "canary(")
+      for (const text of hostileTexts) await show(`/search?q=${encodeURIComponent(text.slice(0, 20))}`, text.slice(0, 20))
+      await expectNothing()
+    })
+
+    test("what a run logs, returns and fails with is shown as it is", async () => {
+      const { ada, expectNothing, show, tab } = at()
+      const val = await ada.client.createVal({ name: "hostile_run", code: hostileScript(hostileText) })
+      for (const kind of ["tree", "table", "picture", "drawing", "error"]) {
+        const { id } = await ada.client.createRun({ val_id: val.id, args: [kind] })
+        await show(`/runs/${id}`, "canary(")
+        const table = tab.page.getByRole("button", { name: "Table" })
+        if (kind === "table") await table.click()
+        expect(await tab.page.locator('img[src^="data:image/svg"]').count()).toBe(0)
+      }
+      await show("/runs", "canary(")
+      await show("/u/ada/hostile_run/runs", "canary(")
+      await show("/u/ada/hostile_run", "hostile_run")
+      await tab.page.getByLabel("Arguments as JSON").fill('["table"]')
+      await tab.page.getByRole("button", { name: "Run", exact: true }).click()
+      await tab.page.getByText("Succeeded").first().waitFor()
+      await expectNothing()
+    })
+
+    test("what a browser says of itself is shown as it is", async () => {
+      const { ada, expectNothing, open, show } = at()
+      await using other = await open(ada, { userAgent: hostileTexts[1] })
+      await show("/account/sessions", hostileTexts[1].slice(0, 40))
+      expect(other.problems).toEqual([])
+      await expectNothing()
+    })
+
+    test("what a val answers is shown as it is, in the frame and in the request builder", async () => {
+      const { ada, expectNothing, show, tab } = at()
+      const val = await ada.client.createVal({ name: "hostile_http", code: hostileHttp(hostileText), type: "http", privacy: "public" })
+      await fetch(`${val.links.endpoint}/?<svg onload=canary(1)>`)
+      for (const path of ["/", "/svg", "/redirect", "/refresh"]) {
+        await tab.page.goto("/u/ada/hostile_http")
+        await tab.page.getByRole("button", { name: "Request", exact: true }).click()
+        await tab.page.getByLabel("Path and query").fill(path)
+        await tab.page.getByRole("button", { name: "Send" }).click()
+        await tab.page.getByText(/\d+ headers/).click()
+        await tab.page.locator(".header-list").getByText("x-hostile").waitFor()
+        await expectNothing()
+      }
+      const { data } = await ada.client.listMyRuns({ val_id: val.id, limit: 100 })
+      for (const { id } of data.slice(-3)) await show(`/runs/${id}`, "Request")
+      await expectNothing()
+    })
   })
 }
 

@@ -1,68 +1,62 @@
 import { expect, test } from "bun:test"
-import { type AttackScene, testMsMax } from "./attack-scene.ts"
+import type { AttackScene } from "./attack-scene.ts"
 
 /** What the headers of every page say. */
 export function checkPolicy(at: () => AttackScene): void {
-  test(
-    "find a policy on every page that lets in no script but the app's own",
-    async () => {
-      const { canary, eve, stage, tab } = at()
-      await eve.client.createVal({ name: "module", code: "export default canary('module')\n", privacy: "public" })
-      for (const path of [
-        "/",
-        "/sign-in",
-        "/new",
-        "/search",
-        "/runs",
-        "/runs/x",
-        "/account",
-        "/account/tokens",
-        "/u/eve",
-        "/u/eve/plain",
-        "/embed/eve/plain",
-        "/docs",
-      ]) {
-        const { headers } = await fetch(stage.url + path)
-        const policy = new Map(
-          (headers.get("content-security-policy") ?? "")
-            .split("; ")
-            .map((part) => [part.split(" ")[0], part.split(" ").slice(1).join(" ")]),
-        )
-        expect(policy.get("default-src")).toBe("'none'")
-        expect(policy.get("script-src") ?? "").not.toMatch(/unsafe|data:|blob:|\*|https?:/)
-        expect(policy.get("base-uri")).toBe("'none'")
-        expect(policy.get("form-action")).toBe("'none'")
-        expect(policy.get("frame-ancestors")).toBe(path.startsWith("/embed/") ? "*" : "'none'")
-        expect(headers.get("x-content-type-options")).toBe("nosniff")
-        if (path === "/docs") continue
-        expect(policy.get("script-src")).toBe(`${new URL(stage.url).host}/assets/`)
-        expect(policy.get("worker-src")).toBe(`${new URL(stage.url).host}/assets/`)
-        expect(policy.get("require-trusted-types-for")).toBe("'script'")
-        expect(policy.get("trusted-types")).toBe("dompurify hamlet")
-        expect(headers.get("cross-origin-opener-policy")).toBe("same-origin")
-      }
-      // Code of vals has addresses on the app's origin: even somebody who gets markup in cannot load it from there.
-      await tab.page.goto("/")
-      const outcomes = await tab.page.evaluate(async () => {
-        const imported = await import(`${location.origin}/v/eve/module`).then(
-          () => "imported",
-          () => "refused",
-        )
-        const worker = await new Promise((resolve) => {
-          try {
-            const started = new Worker("/v/eve/module")
-            started.onerror = () => resolve("refused")
-            started.onmessage = () => resolve("started")
-          } catch {
-            resolve("refused")
-          }
-        })
-        return [imported, worker]
+  test("find a policy on every page that lets in no script but the app's own", async () => {
+    const { canary, eve, stage, tab } = at()
+    await eve.client.createVal({ name: "module", code: "export default canary('module')\n", privacy: "public" })
+    for (const path of [
+      "/",
+      "/sign-in",
+      "/new",
+      "/search",
+      "/runs",
+      "/runs/x",
+      "/account",
+      "/account/tokens",
+      "/u/eve",
+      "/u/eve/plain",
+      "/embed/eve/plain",
+      "/docs",
+    ]) {
+      const { headers } = await fetch(stage.url + path)
+      const policy = new Map(
+        (headers.get("content-security-policy") ?? "").split("; ").map((part) => [part.split(" ")[0], part.split(" ").slice(1).join(" ")]),
+      )
+      expect(policy.get("default-src")).toBe("'none'")
+      expect(policy.get("script-src") ?? "").not.toMatch(/unsafe|data:|blob:|\*|https?:/)
+      expect(policy.get("base-uri")).toBe("'none'")
+      expect(policy.get("form-action")).toBe("'none'")
+      expect(policy.get("frame-ancestors")).toBe(path.startsWith("/embed/") ? "*" : "'none'")
+      expect(headers.get("x-content-type-options")).toBe("nosniff")
+      if (path === "/docs") continue
+      expect(policy.get("script-src")).toBe(`${new URL(stage.url).host}/assets/`)
+      expect(policy.get("worker-src")).toBe(`${new URL(stage.url).host}/assets/`)
+      expect(policy.get("require-trusted-types-for")).toBe("'script'")
+      expect(policy.get("trusted-types")).toBe("dompurify hamlet")
+      expect(headers.get("cross-origin-opener-policy")).toBe("same-origin")
+    }
+    // Code of vals has addresses on the app's origin: even somebody who gets markup in cannot load it from there.
+    await tab.page.goto("/")
+    const outcomes = await tab.page.evaluate(async () => {
+      const imported = await import(`${location.origin}/v/eve/module`).then(
+        () => "imported",
+        () => "refused",
+      )
+      const worker = await new Promise((resolve) => {
+        try {
+          const started = new Worker("/v/eve/module")
+          started.onerror = () => resolve("refused")
+          started.onmessage = () => resolve("started")
+        } catch {
+          resolve("refused")
+        }
       })
-      expect(outcomes).toEqual(["refused", "refused"])
-      expect(canary.take()).toEqual([])
-      tab.problems.splice(0)
-    },
-    testMsMax,
-  )
+      return [imported, worker]
+    })
+    expect(outcomes).toEqual(["refused", "refused"])
+    expect(canary.take()).toEqual([])
+    tab.problems.splice(0)
+  })
 }

@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test"
+import { GuestProcess } from "./guest-process.ts"
+
+const isLinux = process.platform === "linux"
+
+test.if(isLinux)("isRunnable tells a process that wants the processor from one that waits, whichever of its threads it is", async () => {
+  await using waiting = Bun.spawn(["sleep", "60"])
+  await using looping = Bun.spawn(["sh", "-c", "while :; do :; done"])
+  const inWorker = `new Worker("data:text/javascript,for(;;){}"); setInterval(() => {}, 1000)`
+  await using threaded = Bun.spawn([process.execPath, "-e", inWorker])
+  const isRunnable = (pid: number) => GuestProcess.find(pid)?.isRunnable()
+  while (!isRunnable(looping.pid) || !isRunnable(threaded.pid) || isRunnable(waiting.pid)) await Bun.sleep(1)
+  expect(isRunnable(looping.pid)).toBe(true)
+  expect(isRunnable(waiting.pid)).toBe(false)
+})
