@@ -1,30 +1,32 @@
 import { send, type Write } from "./outbox.ts"
 import { bytesSubarray, jsonParse, splitLines } from "./primordials.ts"
-import type { Begin, HostMessage, Load } from "./protocol.ts"
+import type { HostMessage, Load, Surroundings } from "./protocol.ts"
 
 const bufferBytes = 65_536
 
 /** The line to the host. */
 export interface Control {
-  /** The first Load. Later ones count for nothing: a process is one val's, once and for all. */
+  /** The first of each. Later ones count for nothing: a process is one val's, once and for all. */
   readonly load: Promise<Load>
-  /** The first Begin. */
-  readonly begin: Promise<Begin>
+  readonly surroundings: Promise<Surroundings>
+  readonly begin: Promise<void>
   readonly write: Write
 }
 
 /** Connects to the host, which accepts nobody after this. When the host has gone, `exit` ends the process. */
 export async function connectControl(path: string, exit: () => never): Promise<Control> {
   const connection = await Deno.connect({ transport: "unix", path })
-  const { promise: load, resolve } = Promise.withResolvers<Load>()
-  const { promise: begin, resolve: allow } = Promise.withResolvers<Begin>()
+  const load = Promise.withResolvers<Load>()
+  const surroundings = Promise.withResolvers<Surroundings>()
+  const begin = Promise.withResolvers<void>()
   void readLines(connection.read.bind(connection), (line) => {
     const message = jsonParse(line) as HostMessage
-    if (message.kind === "load") resolve(message)
-    else if (message.kind === "begin") allow(message)
+    if (message.kind === "load") load.resolve(message)
+    else if (message.kind === "surroundings") surroundings.resolve(message)
+    else if (message.kind === "begin") begin.resolve()
     else if (message.kind === "ping") send('{"kind":"pong"}')
   }).finally(exit)
-  return { load, begin, write: connection.write.bind(connection) }
+  return { load: load.promise, surroundings: surroundings.promise, begin: begin.promise, write: connection.write.bind(connection) }
 }
 
 type Read = (buffer: Uint8Array<ArrayBuffer>) => Promise<number | null>

@@ -12,12 +12,13 @@ import { becomeVal, evaluateVal } from "./load-val.ts"
 import { errorToJson, openOutbox, send } from "./outbox.ts"
 import { providePackages } from "./packages.ts"
 import { forbidExit } from "./process-guard.ts"
-import { serve, startServing } from "./serve.ts"
+import { isAwaited, serve, startServing } from "./serve.ts"
 import { captureStandardStreams } from "./standard-streams.ts"
 import { guardTimers } from "./timers.ts"
 import { warmUp } from "./warm-up.ts"
 
 const exit = Deno.exit
+const soon = setImmediate
 const complain = console.error
 
 try {
@@ -60,10 +61,15 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
   // 5. The val.
   const load = await control.load
   becomeVal(load)
-  const { env, egressKey } = await control.begin
+  const { env, egressKey } = await control.surroundings
   setEnvironment(env)
   markOutgoing(egressKey)
+  await control.begin
   const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
-  send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)
+  const tell = () =>
+    send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)
+  // An answer that somebody waits for goes out first, with the next turn of the event loop.
+  if (isAwaited()) soon(tell)
+  else tell()
 }

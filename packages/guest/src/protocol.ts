@@ -20,7 +20,7 @@
  */
 export const failureHeader = "x-hamlet-failure"
 
-/** `{key} {runId}` on a request to out.sock; the key is that of the Begin, which code of the val does not know. */
+/** `{key} {runId}` on a request to out.sock; the key is that of the Surroundings, which code of the val does not know. */
 export const runHeader = "x-hamlet-run"
 
 /** On the proxy's own answer to a request that it did not let out; the body says why, in a sentence. */
@@ -36,8 +36,8 @@ export const packagesSymbol = "hamlet.packages"
 export const packagesScript = { name: "packages.js", before: "(function(module,exports,require){", after: "\n})" } as const
 
 /**
- * The first line the host sends: what this process is to be from now on. The host says it as soon as it knows, and reads and writes what belongs
- * to the val while the guest wakes up and gets ready.
+ * The first line the host sends: what this process is to be from now on. It comes as soon as the host knows, as do those that follow, so that the
+ * guest wakes up and gets ready while the host reads and writes what belongs to the val.
  */
 export interface Load {
   readonly kind: "load"
@@ -66,15 +66,20 @@ export interface Ping {
   readonly kind: "ping"
 }
 
-/** Follows the Load: the val's module and all it imports are in the module cache now. */
-export interface Begin {
-  readonly kind: "begin"
+/** Follows the Load: what the val is given beside its code. */
+export interface Surroundings {
+  readonly kind: "surroundings"
   readonly env: Readonly<Record<string, string>>
   /** Shows that it was the guest who has added `runHeader`. */
   readonly egressKey: string
 }
 
-export type HostMessage = Load | Begin | Ping
+/** Comes last: the val's module and all it imports are in the module cache now. */
+export interface Begin {
+  readonly kind: "begin"
+}
+
+export type HostMessage = Load | Surroundings | Begin | Ping
 
 /** The guest is up, listening and warm. */
 export interface Warm {

@@ -6,12 +6,18 @@ import type { Serving } from "./program.ts"
 import { leaveAllRuns } from "./runs.ts"
 
 let serving: Serving | undefined
+let hasVisitors = false
 const whenServing = Promise.withResolvers<Serving>()
 
 /** From here on runs are answered; those that came before have waited. */
 export function startServing(what: Serving): void {
   serving = what
   whenServing.resolve(what)
+}
+
+/** Whether a request has come before the val. */
+export function isAwaited(): boolean {
+  return hasVisitors
 }
 
 /** Answers with something else for a while, before there is a val. */
@@ -41,6 +47,7 @@ export function serve(request: Request): Response | Promise<Response> {
 
 async function serveLater(request: Request, inner: InnerRequest, id: string, isRequest: boolean): Promise<Response> {
   const isUpgrade = inner.header("upgrade") !== null
+  hasVisitors ||= isRequest
   const now = await whenServing.promise
   return isRequest ? answerRequest(now.program, request, id, isUpgrade) : answerCall(now, request, id)
 }

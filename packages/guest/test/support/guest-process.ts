@@ -5,14 +5,14 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Socket, Subprocess } from "bun"
 import { exampleCode } from "../../src/example.ts"
-import type { Begin, ErrorText, Failure, GuestMessage, HostMessage, Load, Log, Returned } from "../../src/protocol.ts"
+import type { ErrorText, Failure, GuestMessage, HostMessage, Load, Log, Returned, Surroundings } from "../../src/protocol.ts"
 
 const deno = fileURLToPath(new URL("../../../../node_modules/deno/deno", import.meta.url))
 const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 const base = "http://localhost:8080"
 
 /** What is loaded, and how; everything but the code has a default. */
-export interface LoadOptions extends Partial<Omit<Load & Begin, "kind" | "limits">> {
+export interface LoadOptions extends Partial<Omit<Load & Surroundings, "kind" | "limits">> {
   readonly limits?: Partial<Load["limits"]>
 }
 
@@ -134,7 +134,8 @@ export class GuestProcess {
       limits: { logBytesMax: 100_000, returnBytesMax: 100_000, ...limits },
     })
     this.add({ "ada/hello@3": code })
-    this.send({ kind: "begin", env, egressKey })
+    this.send({ kind: "surroundings", env, egressKey })
+    this.send({ kind: "begin" })
     return await this.message(({ kind }) => kind === "loaded" || kind === "load_failed")
   }
 

@@ -65,9 +65,10 @@ export class ValProcess implements DoorGuest {
     this.#isLoading = true
     const { sandbox, egressKey } = this
     sandbox.door?.admit(this)
+    sandbox.send({ kind: "surroundings", env: this.#content.env, egressKey })
     sandbox.addModules(this.#content.modules)
     sandbox.addBundles(this.#content.bundles)
-    sandbox.send({ kind: "begin", env: this.#content.env, egressKey })
+    sandbox.send({ kind: "begin" })
     // All of it is in the sandbox now; here it would be held as long as the process lives.
     this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
   }

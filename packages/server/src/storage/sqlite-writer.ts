@@ -33,7 +33,6 @@ interface Job {
 export class SqliteWriter {
   readonly #connection: SqliteConnection
   readonly #limits: SqliteWriterLimits
-  readonly #onCommit: () => void
   readonly #queue: Job[] = []
   /** So many of the queue must not share a transaction, because one of them spoilt the last one for the others. */
   #alone = 0
@@ -42,11 +41,9 @@ export class SqliteWriter {
   #isScheduled = false
   #onIdle: (() => void) | undefined
 
-  /** `onCommit` is called before anybody hears of a commit. */
-  constructor(connection: SqliteConnection, limits: SqliteWriterLimits, onCommit: () => void) {
+  constructor(connection: SqliteConnection, limits: SqliteWriterLimits) {
     this.#connection = connection
     this.#limits = limits
-    this.#onCommit = onCommit
   }
 
   get waiting(): number {
@@ -111,10 +108,8 @@ export class SqliteWriter {
     this.#isScheduled = true
     const isDone = await lend().catch(() => false)
     this.#isScheduled = false
-    if (isDone) {
-      this.#onCommit()
-      job.resolve(undefined)
-    } else this.#queue.unshift({ ...job, lend: undefined })
+    if (isDone) job.resolve(undefined)
+    else this.#queue.unshift({ ...job, lend: undefined })
     if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
   }
 
@@ -143,7 +138,6 @@ export class SqliteWriter {
     try {
       const settlements = this.#runTogether(group) ?? group.map((job) => this.#run(job))
       this.#connection.command("commit")
-      this.#onCommit()
       for (const settle of settlements) settle()
     } catch (error) {
       this.#rollBackQuietly()

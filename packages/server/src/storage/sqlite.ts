@@ -6,6 +6,7 @@ import { connect } from "./sqlite-connect.ts"
 import type { SqliteConnection } from "./sqlite-connection.ts"
 import { fromSqliteError } from "./sqlite-errors.ts"
 import { type ScribeLimits, SqliteScribe } from "./sqlite-scribe.ts"
+import { openStamp } from "./sqlite-stamp.ts"
 import { SqliteWriter, type SqliteWriterLimits } from "./sqlite-writer.ts"
 
 export interface SqliteLimits extends SqliteWriterLimits, ScribeLimits {}
@@ -43,9 +44,11 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     }
   }
 
-  const stamp = oncePerTurn(() => (ask(dataVersion) as [{ data_version: number }])[0].data_version)
-  // Whoever was told of a write must not be answered from the state before it, even in the same turn.
-  const writer = new SqliteWriter(writing, limits, stamp.forget)
+  // Asking for it has SQLite make the file at which the stamp looks.
+  const readVersion = () => (ask(dataVersion) as [{ data_version: number }])[0].data_version
+  readVersion()
+  const stamp = openStamp(path)
+  const writer = new SqliteWriter(writing, limits)
   const scribe = new SqliteScribe(path, limits)
   const database: Database = {
     dialect: sqliteDialect,
@@ -55,7 +58,10 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     write(script, { isPatient = false, runs } = {}) {
       return writer.write(script, isPatient, runs && scribe.canWrite(runs) ? () => scribe.write(runs) : undefined)
     },
-    stamp: stamp.ask,
+    stamp() {
+      if (stopped !== undefined) throw unavailable("it is closed")
+      return stamp ? stamp.ask() : readVersion()
+    },
     async ping() {
       await database.read(sql`select 1`)
     },
@@ -68,6 +74,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
         .stop()
         .then(() => scribe.stop())
         .then(() => close(reading, writing))
+        .finally(() => stamp?.stop())
       return stopped
     },
   }
@@ -80,23 +87,5 @@ function close(reading: SqliteConnection, writing: SqliteConnection): void {
     writing.command("pragma wal_checkpoint(truncate)")
   } finally {
     writing.stop()
-  }
-}
-
-/** Requests that arrived together are answered from one state: SQLite is asked once for all that one turn of the event loop handles. */
-function oncePerTurn(ask: () => number): { ask(): number; forget(): void } {
-  let answer: number | undefined
-  const forget = () => {
-    answer = undefined
-  }
-  return {
-    ask() {
-      if (answer === undefined) {
-        answer = ask()
-        setImmediate(forget)
-      }
-      return answer
-    },
-    forget,
   }
 }
