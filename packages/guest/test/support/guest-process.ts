@@ -12,7 +12,7 @@ const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 const base = "http://localhost:8080"
 
 /** What is loaded, and how; everything but the code has a default. */
-export interface LoadOptions extends Partial<Omit<Load & Surroundings, "kind" | "limits">> {
+export interface LoadOptions extends Partial<Omit<Load, "kind" | "limits">>, Partial<Omit<Surroundings, "kind">> {
   readonly limits?: Partial<Load["limits"]>
 }
 

@@ -67,7 +67,17 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     await using open = await openSandboxes({ isolation })
     const sandbox = await open.sandboxes.launch()
     const names = (await evaluate(sandbox, "return Object.keys(Deno.env.toObject())")) as string[]
-    const allowed = ["DENO_DIR", "DENO_NO_UPDATE_CHECK", "HOME", "HTTPS_PROXY", "HTTP_PROXY", "MALLOC_ARENA_MAX", "MALLOC_TOP_PAD_", "NO_COLOR", "PWD"]
+    const allowed = [
+      "DENO_DIR",
+      "DENO_NO_UPDATE_CHECK",
+      "HOME",
+      "HTTPS_PROXY",
+      "HTTP_PROXY",
+      "MALLOC_ARENA_MAX",
+      "MALLOC_TOP_PAD_",
+      "NO_COLOR",
+      "PWD",
+    ]
     expect(names.filter((name) => !allowed.includes(name))).toEqual([])
   })
 
