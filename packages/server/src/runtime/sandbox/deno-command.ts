@@ -63,5 +63,14 @@ const allocation = { MALLOC_ARENA_MAX: "2", MALLOC_TOP_PAD_: String(1024 * 1024)
 export function toDenoEnvironment(paths: GuestPaths, hasProxy: boolean): Record<string, string> {
   const proxy = `unix:${paths.run}/out.sock`
   const proxies = hasProxy ? { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } : {}
-  return { DENO_DIR: paths.denoDir, DENO_NO_UPDATE_CHECK: "1", HOME: paths.scratch, NO_COLOR: "1", ...allocation, ...proxies }
+  return {
+    DENO_DIR: paths.denoDir,
+    // It cannot write there, and would try five times, with pauses of 150 ms in all, before a process is ready.
+    DENO_EMIT_CACHE_MODE: "disable",
+    DENO_NO_UPDATE_CHECK: "1",
+    HOME: paths.scratch,
+    NO_COLOR: "1",
+    ...allocation,
+    ...proxies,
+  }
 }

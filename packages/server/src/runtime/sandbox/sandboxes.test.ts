@@ -69,6 +69,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     const names = (await evaluate(sandbox, "return Object.keys(Deno.env.toObject())")) as string[]
     const allowed = [
       "DENO_DIR",
+      "DENO_EMIT_CACHE_MODE",
       "DENO_NO_UPDATE_CHECK",
       "HOME",
       "HTTPS_PROXY",
