@@ -33,6 +33,7 @@ interface Job {
 export class SqliteWriter {
   readonly #connection: SqliteConnection
   readonly #limits: SqliteWriterLimits
+  readonly #onCommit: () => void
   readonly #queue: Job[] = []
   /** So many of the queue must not share a transaction, because one of them spoilt the last one for the others. */
   #alone = 0
@@ -41,9 +42,11 @@ export class SqliteWriter {
   #isScheduled = false
   #onIdle: (() => void) | undefined
 
-  constructor(connection: SqliteConnection, limits: SqliteWriterLimits) {
+  /** `onCommit` is called before anybody hears of a commit. */
+  constructor(connection: SqliteConnection, limits: SqliteWriterLimits, onCommit: () => void) {
     this.#connection = connection
     this.#limits = limits
+    this.#onCommit = onCommit
   }
 
   get waiting(): number {
@@ -108,8 +111,10 @@ export class SqliteWriter {
     this.#isScheduled = true
     const isDone = await lend().catch(() => false)
     this.#isScheduled = false
-    if (isDone) job.resolve(undefined)
-    else this.#queue.unshift({ ...job, lend: undefined })
+    if (isDone) {
+      this.#onCommit()
+      job.resolve(undefined)
+    } else this.#queue.unshift({ ...job, lend: undefined })
     if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
   }
 
@@ -138,6 +143,7 @@ export class SqliteWriter {
     try {
       const settlements = this.#runTogether(group) ?? group.map((job) => this.#run(job))
       this.#connection.command("commit")
+      this.#onCommit()
       for (const settle of settlements) settle()
     } catch (error) {
       this.#rollBackQuietly()

@@ -47,8 +47,10 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   // Asking for it has SQLite make the file at which the stamp looks.
   const readVersion = () => (ask(dataVersion) as [{ data_version: number }])[0].data_version
   readVersion()
-  const stamp = openStamp(path)
-  const writer = new SqliteWriter(writing, limits)
+  const header = openStamp(path)
+  const stamp = oncePerTurn(header ? header.ask : readVersion)
+  // Whoever was told of a write must not be answered from the state before it, even in the same turn.
+  const writer = new SqliteWriter(writing, limits, stamp.forget)
   const scribe = new SqliteScribe(path, limits)
   const database: Database = {
     dialect: sqliteDialect,
@@ -60,7 +62,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     },
     stamp() {
       if (stopped !== undefined) throw unavailable("it is closed")
-      return stamp ? stamp.ask() : readVersion()
+      return stamp.ask()
     },
     async ping() {
       await database.read(sql`select 1`)
@@ -74,7 +76,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
         .stop()
         .then(() => scribe.stop())
         .then(() => close(reading, writing))
-        .finally(() => stamp?.stop())
+        .finally(() => header?.stop())
       return stopped
     },
   }
@@ -87,5 +89,23 @@ function close(reading: SqliteConnection, writing: SqliteConnection): void {
     writing.command("pragma wal_checkpoint(truncate)")
   } finally {
     writing.stop()
+  }
+}
+
+/** Requests that arrived together are answered from one state: it is looked at once for all that one turn of the event loop handles. */
+function oncePerTurn(ask: () => number): { ask(): number; forget(): void } {
+  let answer: number | undefined
+  const forget = () => {
+    answer = undefined
+  }
+  return {
+    ask() {
+      if (answer === undefined) {
+        answer = ask()
+        setImmediate(forget)
+      }
+      return answer
+    },
+    forget,
   }
 }
