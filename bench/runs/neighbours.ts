@@ -139,12 +139,7 @@ function toTables(rounds: readonly Round[]): readonly Table[] {
       title: `neighbours: resident memory of the server meanwhile, in which abusing vals ended and were asked again ${deaths} times`,
       columns: ["before", "at most", "growth", "bar"],
       rows: [
-        [
-          `${beforeMb.toFixed(0)} MB`,
-          `${mostMb.toFixed(0)} MB`,
-          `${growthMb.toFixed(0)} MB`,
-          atMost(growthMb, limits.growthMbMax, " MB"),
-        ],
+        [`${beforeMb.toFixed(0)} MB`, `${mostMb.toFixed(0)} MB`, `${growthMb.toFixed(0)} MB`, atMost(growthMb, limits.growthMbMax, " MB")],
       ],
     },
   ]
