@@ -76,6 +76,15 @@ describe("RunTokens", () => {
     expect(await elsewhere(two)).toEqual(await here(two))
   })
 
+  test("are never given out twice, though the next one is made beforehand", async () => {
+    const texts = new Set<string>()
+    for (let round = 0; round < 5; round++) {
+      for (let count = 0; count < 3; count++) texts.add(tokens.issue(ada))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(texts.size).toBe(15)
+  })
+
   test("end at once here, also while the database still knows them, and elsewhere with the next write", async () => {
     const text = tokens.issue(ada)
     await until(() => writes.length === 1)
