@@ -35,7 +35,8 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
     return preparing
   }
   const supervisor = new Supervisor({
-    launch: async () => (await prepare()).launch(),
+    launch: async (isAwaited) => (await prepare()).launch(isAwaited),
+    hurry: () => void preparing?.then((sandboxes) => sandboxes.hurry()).catch(() => {}),
     isolation: () => report?.level ?? config.isolation,
     limits: toRunnerLimits(config),
     onError,

@@ -19,7 +19,7 @@ export async function checkCgroups(_config: Config): Promise<readonly Finding[]>
 
 /** Version 1: a group is made and removed again, which concerns nobody else. */
 async function tryOut(): Promise<Finding> {
-  const cgroups = new Cgroups(`hamlet-doctor-${process.pid}`, sandboxLimits, () => {}, true)
+  const cgroups = await Cgroups.create(`hamlet-doctor-${process.pid}`, sandboxLimits, () => {}, true)
   await cgroups.stop()
   const found = `version 1: ${cgroups.details.join("; ")}`
   return wanted.every((controller) => cgroups.has(controller)) ? fine("cgroups", found) : warning("cgroups", found, mend)

@@ -35,7 +35,7 @@ async function tryOut(config: Config): Promise<IsolationReport> {
     () => {},
   )
   try {
-    const aboutGroups = new Cgroups("none", sandboxLimits, () => {}, false).details
+    const { details: aboutGroups } = await Cgroups.create("none", sandboxLimits, () => {}, false)
     const { level, details } = sandboxes.report
     return { level, details: details.filter((detail) => !aboutGroups.includes(detail)) }
   } finally {

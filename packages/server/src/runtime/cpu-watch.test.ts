@@ -1,70 +1,165 @@
 import { describe, expect, test } from "bun:test"
 import { CpuWatch } from "./cpu-watch.ts"
 
-const stepMs = 250
+const stepMs = 100
+const cores = 4
 
-/** A process that takes what a test says, and the watch that looks at it. */
-function watch(cpuMsMax = 30_000) {
-  const watched = new CpuWatch(cpuMsMax)
-  const seen: string[] = []
-  let nowMs = 0
-  let cpuMs = 0
-  let isRunnable = false
-  const process = {
-    runs: 1,
-    runsEnded: 0,
-    retire: () => void seen.push("retired"),
-    sandbox: {
-      usage: () => ({ cpuMs, memoryBytes: 1 }),
-      isRunnable: () => isRunnable,
-      setPriority: (priority: string) => void seen.push(priority),
-      stop: async (reason: string) => void seen.push(`stopped for ${reason}`),
-    },
+/** A processor of four cores, and a watch that looks at who works on it. */
+class Machine {
+  readonly watch: CpuWatch
+  nowMs = 0
+
+  constructor(cpuMsMax = 30_000) {
+    this.watch = new CpuWatch(cpuMsMax, cores)
   }
-  watched.check(process, nowMs)
-  return {
-    process,
-    seen,
-    /** Takes a share of a core for some time, and wants more or not. */
-    take(share: number, { steps = 1, wantsMore }: { steps?: number; wantsMore: boolean }) {
-      isRunnable = wantsMore
-      for (let step = 0; step < steps; step++) {
-        nowMs += stepMs
-        cpuMs += share * stepMs
-        watched.check(process, nowMs)
+
+  start(key = "loop", priority?: "patient"): FakeProcess {
+    const process = new FakeProcess(key)
+    this.watch.begin(process, this.nowMs, priority)
+    return process
+  }
+
+  /** Each takes a share of a core for some time, and wants more or not. */
+  run(processes: readonly FakeProcess[], share: number, { steps = 1, wantsMore }: { steps?: number; wantsMore: boolean }): void {
+    for (let step = 0; step < steps; step++) {
+      this.nowMs += stepMs
+      for (const process of processes) {
+        process.isRunnable = wantsMore
+        process.cpuMs += share * stepMs
       }
-      return seen.splice(0)
-    },
+      this.watch.look(processes, this.nowMs)
+    }
+  }
+}
+
+class FakeProcess {
+  readonly program: { readonly key: string }
+  runs = 1
+  runsEnded = 0
+  cpuMs = 0
+  isRunnable = false
+  readonly #seen: string[] = []
+  readonly sandbox = {
+    readCpuMs: () => this.cpuMs,
+    readMemoryBytes: () => 5,
+    isRunnable: () => this.isRunnable,
+    setPriority: (priority: string) => void this.#seen.push(priority),
+    stop: async (reason: string) => void this.#seen.push(`stopped for ${reason}`),
+  }
+
+  constructor(key: string) {
+    this.program = { key }
+  }
+
+  retire(): void {
+    this.#seen.push("retired")
+  }
+
+  /** What was done to it since the last time. */
+  get seen(): string[] {
+    return this.#seen.splice(0)
   }
 }
 
 describe("CpuWatch", () => {
   test("gives a process that keeps a core busy the lowest priority, and its own again when it pauses", () => {
-    const { take } = watch()
-    expect(take(0.4, { wantsMore: true })).toEqual([])
-    expect(take(1, { wantsMore: true })).toEqual(["idle"])
-    expect(take(0.9, { steps: 10, wantsMore: true })).toEqual([])
-    expect(take(0.01, { wantsMore: false })).toEqual(["normal"])
+    const machine = new Machine()
+    const process = machine.start()
+    expect(process.seen).toEqual(["normal"])
+    machine.run([process], 0.4, { steps: 5, wantsMore: true })
+    expect(process.seen).toEqual([])
+    machine.run([process], 1, { wantsMore: true })
+    expect(process.seen).toEqual(["low"])
+    machine.run([process], 0.9, { steps: 20, wantsMore: true })
+    expect(process.seen).toEqual([])
+    machine.run([process], 0.01, { steps: 4, wantsMore: false })
+    expect(process.seen).toEqual(["normal"])
   })
 
-  test("does not take for a pause that there is nothing left for it", () => {
-    const { take } = watch()
-    expect(take(1, { wantsMore: true })).toEqual(["idle"])
-    expect(take(0.02, { steps: 100, wantsMore: true })).toEqual([])
-    expect(take(0.02, { wantsMore: false })).toEqual(["normal"])
+  test("lets everybody work for a moment", () => {
+    const machine = new Machine()
+    const process = machine.start()
+    machine.nowMs += 25
+    process.cpuMs += 20
+    machine.watch.look([process], machine.nowMs)
+    expect(process.seen).toEqual(["normal"])
+    machine.nowMs += 25
+    process.cpuMs += 20
+    machine.watch.look([process], machine.nowMs)
+    expect(process.seen).toEqual(["low"])
+  })
+
+  test("finds loops that crowd the machine so that none of them gets much, and leaves alone who takes less", () => {
+    const machine = new Machine()
+    const [crowd, modest] = [Array.from({ length: 20 }, (_, index) => machine.start(`loop${index}`)), machine.start("modest")]
+    for (let step = 0; step < 5; step++) {
+      modest.cpuMs += 0.06 * stepMs
+      machine.run([...crowd, modest], 0, { wantsMore: true })
+      for (const process of crowd) process.cpuMs += 0.19 * stepMs
+    }
+    expect(crowd.map((process) => process.seen)).toEqual(crowd.map(() => ["normal", "low"]))
+    expect(modest.seen).toEqual(["normal"])
+  })
+
+  test("does not take for a pause that there is nothing left for it, nor a moment of rest", () => {
+    const machine = new Machine()
+    const process = machine.start()
+    machine.run([process], 1, { wantsMore: true })
+    expect(process.seen).toEqual(["normal", "low"])
+    machine.run([process], 0, { steps: 100, wantsMore: true })
+    expect(process.seen).toEqual([])
+    const other = machine.start("other")
+    machine.run([other], 0.2, { wantsMore: true })
+    machine.run([other], 0, { steps: 2, wantsMore: false })
+    machine.run([other], 0.9, { wantsMore: true })
+    expect(other.seen).toEqual(["normal", "low"])
   })
 
   test("ends what never pauses, however little it gets at a time", () => {
-    const { take } = watch(1_000)
-    expect(take(1, { steps: 4, wantsMore: true })).toEqual(["idle"])
-    expect(take(0.05, { wantsMore: true })).toEqual(["retired", "stopped for cpu"])
+    const machine = new Machine(1_000)
+    const process = machine.start()
+    machine.run([process], 1, { steps: 9, wantsMore: true })
+    expect(process.seen).toEqual(["normal", "low"])
+    machine.run([process], 0.05, { steps: 40, wantsMore: true })
+    expect(process.seen.slice(0, 2)).toEqual(["retired", "stopped for cpu"])
   })
 
   test("leaves alone what is busy with runs that end", () => {
-    const { process, take } = watch(1_000)
-    for (let step = 0; step < 20; step++) {
+    const machine = new Machine(1_000)
+    const process = machine.start()
+    for (let step = 0; step < 50; step++) {
       process.runsEnded++
-      expect(take(1, { wantsMore: true })).toEqual([])
+      machine.run([process], 1, { wantsMore: true })
     }
+    expect(process.seen).toEqual(["normal"])
+  })
+
+  test("lets a program begin as it was last seen, until a run of it ends", () => {
+    const machine = new Machine()
+    machine.run([machine.start()], 1, { wantsMore: true })
+    const again = machine.start()
+    expect([again.seen, machine.start("another").seen]).toEqual([["low"], ["normal"]])
+    again.runsEnded++
+    machine.run([again], 0.1, { wantsMore: true })
+    expect([again.seen, machine.start().seen]).toEqual([["normal"], ["normal"]])
+  })
+
+  test("lets who is patient go ahead when its first run has ended", () => {
+    const machine = new Machine()
+    const process = machine.start("new", "patient")
+    machine.run([process], 0.1, { steps: 2, wantsMore: true })
+    expect(process.seen).toEqual(["patient"])
+    process.runsEnded++
+    machine.run([process], 0.1, { wantsMore: true })
+    expect(process.seen).toEqual(["normal"])
+  })
+
+  test("knows what all of them have in memory, until they are forgotten", () => {
+    const machine = new Machine()
+    const processes = [machine.start(), machine.start()]
+    machine.run(processes, 0, { wantsMore: false })
+    expect(machine.watch.memoryBytes).toBe(10)
+    for (const process of processes) machine.watch.forget(process)
+    expect(machine.watch.memoryBytes).toBe(0)
   })
 })

@@ -8,12 +8,18 @@ class FakeSandboxes {
   readonly alive = new Set<object>()
   readonly errors: unknown[] = []
   launched = 0
+  /** For each launch, whether it was awaited; and "hurry". */
+  readonly said: (boolean | "hurry")[] = []
   isBroken = false
   room = Number.POSITIVE_INFINITY
 
   createPool(): Pool {
     return new Pool({
-      launch: async () => this.#launch(),
+      launch: async (isAwaited) => {
+        this.said.push(isAwaited)
+        return this.#launch()
+      },
+      hurry: () => void this.said.push("hurry"),
       hasRoom: () => this.alive.size < this.room,
       onError: (error) => void this.errors.push(error),
       limits,
@@ -53,6 +59,16 @@ describe("Pool", () => {
     expect(machine.alive.has(sandbox)).toBe(true)
     await pool.stop()
     expect([...machine.alive]).toEqual([sandbox])
+  })
+
+  test("tells whether somebody waits for what is started, also when somebody comes later", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    pool.refill()
+    const taken = [pool.take(), pool.take(), pool.take()]
+    await Promise.all(taken)
+    expect(machine.said.slice(0, 6)).toEqual([false, false, "hurry", "hurry", "hurry", true])
+    await pool.stop()
   })
 
   test("serves a burst beyond what is ready, then keeps as many as it took, but not more than it may", async () => {

@@ -5,7 +5,9 @@ import type { Sandbox } from "./sandbox/sandbox.ts"
 type PoolLimits = Pick<RunnerLimits, "readyMin" | "readyMax" | "launchesMax" | "waitMsMax">
 
 export interface PoolDeps {
-  launch(): Promise<Sandbox>
+  launch(isAwaited: boolean): Promise<Sandbox>
+  /** What is being started is waited for from now on. */
+  hurry(): void
   /** Whether the budget of the server has room for one more process. */
   hasRoom(): boolean
   onError(error: unknown): void
@@ -69,6 +71,7 @@ export class Pool {
     }
     return new Promise((resolve, reject) => {
       this.#waiters.push({ sinceMs: performance.now(), resolve, reject })
+      this.#deps.hurry()
       this.refill()
     })
   }
@@ -115,7 +118,7 @@ export class Pool {
 
   async #launch(): Promise<void> {
     try {
-      const sandbox = await this.#deps.launch()
+      const sandbox = await this.#deps.launch(this.#waiters.length > 0)
       this.#launching--
       this.#offer(sandbox)
     } catch (error) {

@@ -18,6 +18,8 @@ import { Supervisor } from "./supervisor.ts"
 class Stage {
   readonly supervisor: Supervisor
   readonly sandboxes: Sandboxes
+  /** For each process that was started, whether somebody waited for it. */
+  readonly launches: boolean[] = []
   readonly #folder: string
 
   static async open(limits: Partial<RunnerLimits> = {}): Promise<Stage> {
@@ -40,7 +42,11 @@ class Stage {
   constructor(folder: string, sandboxes: Sandboxes, limits: RunnerLimits) {
     this.#folder = folder
     this.sandboxes = sandboxes
-    this.supervisor = new Supervisor({ launch: () => sandboxes.launch(), isolation: () => "", limits, onError: () => {} })
+    const launch = (isAwaited: boolean) => {
+      this.launches.push(isAwaited)
+      return sandboxes.launch(isAwaited)
+    }
+    this.supervisor = new Supervisor({ launch, hurry: () => sandboxes.hurry(), isolation: () => "", limits, onError: () => {} })
   }
 
   async stop(): Promise<void> {
@@ -291,6 +297,17 @@ describe("Supervisor", () => {
     stage = await Stage.open({ idleMsMax: 100 })
     await fetchOnce(toProgram(identity))
     await until(() => ended.length === 1, "it is gone")
+  })
+
+  test("keeps new vals out of the way of those that are being visited", async () => {
+    stage = await Stage.open({ readyMax: 0 })
+    const programs = ["known", "new", "newer"].map((name) => toProgram(identity, { key: name, valId: name })) as [Program, Program, Program]
+    for (let visit = 0; visit < 11; visit++) await fetchOnce(programs[0])
+    await fetchOnce(programs[1])
+    expect(stage.launches).toEqual([true, false])
+    await Bun.sleep(300)
+    await fetchOnce(programs[2])
+    expect(stage.launches).toEqual([true, false, true])
   })
 
   test("gives a val a new process when its owner's secrets have changed", async () => {

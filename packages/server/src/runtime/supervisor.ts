@@ -2,7 +2,7 @@ import { AppError } from "../domain/app-error.ts"
 import type { Client, Program, RunListener, Runner, RunnerStatus, Seat, Stopped } from "../domain/execution.ts"
 import type { Outdated } from "../domain/retirer.ts"
 import { CpuWatch } from "./cpu-watch.ts"
-import { Pool } from "./pool.ts"
+import { Pool, type PoolDeps } from "./pool.ts"
 import { ProcessSeat, type Usher } from "./process-seat.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import type { Sandbox } from "./sandbox/sandbox.ts"
@@ -10,12 +10,19 @@ import { Turnstile } from "./turnstile.ts"
 import { ValProcess } from "./val-process.ts"
 
 const sweepMs = 100
+/** A process that is still at its first run is looked at more often, but not for ever. */
+const youngSweepMs = 25
+const youngMs = 1_000
+/** A val is known after so many runs, and being visited when one came or left within this time. */
+const knownRuns = 10
+const servingMs = 200
 /** A module that does not load is not tried again for every request that comes meanwhile. */
 const failureKeptMs = 1_000
 
 /** What the supervisor needs. */
 export interface SupervisorDeps {
-  launch(): Promise<Sandbox>
+  launch: PoolDeps["launch"]
+  hurry: PoolDeps["hurry"]
   /** The level in force, in a word. */
   isolation(): string
   readonly limits: RunnerLimits
@@ -40,12 +47,18 @@ export class Supervisor implements Runner, Usher {
   #isStopped = false
 
   constructor(deps: SupervisorDeps) {
-    const { limits, launch, onError } = deps
+    const { limits, launch, hurry, onError } = deps
     this.#deps = deps
     this.#limits = limits
     this.#turnstile = new Turnstile(limits)
     this.#cpuWatch = new CpuWatch(limits.cpuMsMax)
-    this.#pool = new Pool({ launch, hasRoom: () => this.#makeRoom(), onError, limits })
+    this.#pool = new Pool({
+      launch: (isAwaited) => launch(isAwaited && !this.#isServing()),
+      hurry: () => (this.#isServing() ? undefined : hurry()),
+      hasRoom: () => this.#makeRoom(),
+      onError,
+      limits,
+    })
     this.#timer = setInterval(() => this.#sweep(performance.now()), sweepMs)
   }
 
@@ -161,11 +174,29 @@ export class Supervisor implements Runner, Usher {
     }
     const process = new ValProcess(program, content.value, taken.value, this.#limits, runId)
     this.#processes.add(process)
+    this.#watch(process)
     this.#pool.noteBound()
     void taken.value.exited.then(() => this.#forget(process))
     void process.loaded.then(() => this.#noteLoaded(process))
     if (this.#isStopped) void taken.value.stop()
     return process
+  }
+
+  /** What takes all it can get is to be noticed soon after it has begun. */
+  #watch(process: ValProcess): void {
+    this.#cpuWatch.begin(process, performance.now(), this.#isServing() ? "patient" : "normal")
+    const timer = setInterval(() => {
+      const nowMs = performance.now()
+      this.#cpuWatch.look([process], nowMs)
+      if (process.runs === 0 || nowMs - process.startedMs > youngMs) clearInterval(timer)
+    }, youngSweepMs).unref()
+  }
+
+  /** Whether vals are being visited that are known to be quick: whoever comes new stays out of their way. */
+  #isServing(): boolean {
+    const sinceMs = performance.now() - servingMs
+    for (const { runsEnded, usedMs } of this.#processes) if (runsEnded >= knownRuns && usedMs > sinceMs) return true
+    return false
   }
 
   /** A process that knows already what it is to become: it wakes up while the program is read. */
@@ -248,9 +279,9 @@ export class Supervisor implements Runner, Usher {
   #sweep(nowMs: number): void {
     this.#turnstile.sweep(nowMs)
     this.#pool.sweep(nowMs)
+    this.#cpuWatch.look(this.#processes, nowMs)
     for (const process of this.#processes) {
       process.sweep(nowMs)
-      this.#cpuWatch.check(process, nowMs)
       if (this.#isOver(process, nowMs)) this.#end(process)
       else if (nowMs - process.startedMs > this.#limits.processMsMax) this.#retire(process)
     }

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdir, rmdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Controller } from "./cgroup-mounts.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
@@ -8,6 +9,9 @@ export type CgroupFolders = Readonly<Partial<Record<Controller, { readonly versi
 
 /** Threads beside the guest's own: bubblewrap's process outside, and the shell before it. */
 const helperThreads = 4
+const lowWeightDivisor = 20
+const removeMsMax = 1_000
+const removeRetryMs = 2
 
 /** The control group of one sandbox. */
 export class Cgroup {
@@ -17,13 +21,14 @@ export class Cgroup {
     this.#folders = folders
   }
 
-  static create(folders: CgroupFolders, limits: SandboxLimits): Cgroup {
+  /** The kernel makes and removes one group at a time on the whole machine, and may keep whoever asks waiting. */
+  static async create(folders: CgroupFolders, limits: SandboxLimits): Promise<Cgroup> {
     const group = new Cgroup(folders)
     try {
-      for (const folder of group.#unique()) mkdirSync(folder)
-      group.#limit(limits)
+      for (const folder of group.#unique()) await mkdir(folder)
+      await group.#limit(limits)
     } catch (error) {
-      group.remove()
+      await group.remove()
       throw error
     }
     return group
@@ -78,16 +83,20 @@ export class Cgroup {
     return pids !== undefined && readField(readText(join(pids.folder, "pids.events")), "max") > 0
   }
 
-  /** Idle gets what nobody else wants. False where there is no say in it. */
-  setIdle(isIdle: boolean): boolean {
+  /**
+   * A low one gets a twentieth of what others get. False where there is no say in it. Not what Linux calls idle: a core on which only such
+   * groups work passes for a free one, so that quick work is put right there, behind them.
+   */
+  setWeight(weight: "normal" | "low"): boolean {
     const cpu = this.#folders.cpu
     if (!cpu) return false
-    const idlePath = join(cpu.folder, "cpu.idle")
-    // Since Linux 5.15; before that, the smallest share comes close.
-    if (existsSync(idlePath)) return write(idlePath, isIdle ? 1 : 0)
-    return cpu.version === 1
-      ? write(join(cpu.folder, "cpu.shares"), isIdle ? 2 : 1024)
-      : write(join(cpu.folder, "cpu.weight"), isIdle ? 1 : 100)
+    const [file, normal] = cpu.version === 1 ? (["cpu.shares", 1024] as const) : (["cpu.weight", 100] as const)
+    return write(join(cpu.folder, file), weight === "normal" ? normal : Math.round(normal / lowWeightDivisor))
+  }
+
+  /** The processes in it, as far as we can see them. */
+  listPids(): number[] {
+    return listGroupPids(this.#unique()[0] ?? "")
   }
 
   /** Kills every process in it; gives how many there were. */
@@ -96,28 +105,34 @@ export class Cgroup {
   }
 
   /** False while something is still in it. */
-  remove(): boolean {
-    return this.#unique().map(removeGroup).every(Boolean)
+  async remove(): Promise<boolean> {
+    return (await Promise.all(this.#unique().map(removeGroup))).every(Boolean)
+  }
+
+  /** The system may hold on to it for a moment after its processes are gone. */
+  async removeSoon(): Promise<void> {
+    const deadlineMs = performance.now() + removeMsMax
+    while (!(await this.remove()) && performance.now() < deadlineMs) await Bun.sleep(removeRetryMs)
   }
 
   #unique(): string[] {
     return [...new Set(Object.values(this.#folders).map(({ folder }) => folder))]
   }
 
-  #limit(limits: SandboxLimits): void {
+  async #limit(limits: SandboxLimits): Promise<void> {
     const { memory, pids } = this.#folders
     if (memory?.version === 1) {
-      writeFileSync(join(memory.folder, "memory.limit_in_bytes"), String(limits.memoryBytesMax))
+      await writeFile(join(memory.folder, "memory.limit_in_bytes"), String(limits.memoryBytesMax))
       // Missing where the kernel does not count swap; then there is nothing to limit.
       const swapPath = join(memory.folder, "memory.memsw.limit_in_bytes")
-      if (existsSync(swapPath)) writeFileSync(swapPath, String(limits.memoryBytesMax))
+      if (existsSync(swapPath)) await writeFile(swapPath, String(limits.memoryBytesMax))
     } else if (memory) {
-      writeFileSync(join(memory.folder, "memory.max"), String(limits.memoryBytesMax))
+      await writeFile(join(memory.folder, "memory.max"), String(limits.memoryBytesMax))
       const swapPath = join(memory.folder, "memory.swap.max")
-      if (existsSync(swapPath)) writeFileSync(swapPath, "0")
+      if (existsSync(swapPath)) await writeFile(swapPath, "0")
       write(join(memory.folder, "memory.oom.group"), 1)
     }
-    if (pids) writeFileSync(join(pids.folder, "pids.max"), String(limits.threadsMax + helperThreads))
+    if (pids) await writeFile(join(pids.folder, "pids.max"), String(limits.threadsMax + helperThreads))
   }
 }
 
@@ -125,10 +140,14 @@ export class Cgroup {
 export function killGroup(folder: string): number {
   // Version 2 since Linux 5.14: at once, and nothing can be born meanwhile.
   const killPath = join(folder, "cgroup.kill")
-  const pids = readText(join(folder, "cgroup.procs")).split("\n").map(Number).filter(isVisible)
+  const pids = listGroupPids(folder)
   if (pids.length === 0 || (existsSync(killPath) && write(killPath, 1))) return pids.length
   for (const pid of pids) killProcess(pid)
   return pids.length
+}
+
+function listGroupPids(folder: string): number[] {
+  return readText(join(folder, "cgroup.procs")).split("\n").map(Number).filter(isVisible)
 }
 
 /** A process of another pid namespace is listed as 0, and a kill of 0 would be ours. */
@@ -137,9 +156,9 @@ function isVisible(pid: number): boolean {
 }
 
 /** False while something is still in it. */
-export function removeGroup(folder: string): boolean {
+export async function removeGroup(folder: string): Promise<boolean> {
   try {
-    rmdirSync(folder)
+    await rmdir(folder)
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOENT"

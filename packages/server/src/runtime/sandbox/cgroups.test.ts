@@ -47,11 +47,11 @@ describe("findOwnGroups", () => {
 })
 
 /** The machine that runs this has only one of the versions; what the files of the other say can still be read. */
-test("Cgroup sets limits by the files of version 2, and reads what they tell", () => {
+test("Cgroup sets limits by the files of version 2, and reads what they tell", async () => {
   const parent = mkdtempSync(join(tmpdir(), "hamlet-cgroup-test-"))
   const folder = join(parent, "s1")
   const at = { version: 2, folder } as const
-  const group = Cgroup.create({ memory: at, pids: at, cpu: at }, sandboxLimits)
+  const group = await Cgroup.create({ memory: at, pids: at, cpu: at }, sandboxLimits)
   const read = (name: string) => readFileSync(join(folder, name), "utf8")
   expect(group.joinPaths).toEqual([join(folder, "cgroup.procs")])
   expect([read("memory.max"), read("memory.oom.group"), read("pids.max")]).toEqual(["268435456", "1", "68"])
@@ -63,12 +63,16 @@ test("Cgroup sets limits by the files of version 2, and reads what they tell", (
   expect([group.readMemoryBytes(), group.readCpuMs(), group.wasOutOfMemory(), group.wasOutOfProcesses()]).toEqual([4700, 7, false, true])
   writeFileSync(join(folder, "memory.events"), "oom 1\noom_kill 1\noom_group_kill 0\n")
   expect(group.wasOutOfMemory()).toBe(true)
-  expect([group.setIdle(true), read("cpu.weight")]).toEqual([true, "1"])
-  writeFileSync(join(folder, "cpu.idle"), "0")
-  expect([group.setIdle(true), read("cpu.idle")]).toEqual([true, "1"])
+  expect([group.setWeight("low"), read("cpu.weight")]).toEqual([true, "5"])
+  expect([group.setWeight("normal"), read("cpu.weight")]).toEqual([true, "100"])
   // Processes that we cannot see are listed as 0; to kill 0 would be to kill ourselves.
   writeFileSync(join(folder, "cgroup.procs"), "0\n0\n")
-  expect(group.kill()).toBe(0)
+  expect([group.listPids(), group.kill()]).toEqual([[], 0])
   rmSync(parent, { recursive: true })
-  expect([group.readMemoryBytes(), group.readCpuMs(), group.wasOutOfMemory(), group.remove()]).toEqual([undefined, undefined, false, true])
+  expect([group.readMemoryBytes(), group.readCpuMs(), group.wasOutOfMemory(), await group.remove()]).toEqual([
+    undefined,
+    undefined,
+    false,
+    true,
+  ])
 })

@@ -15,12 +15,18 @@ export class Cgroups {
   readonly #folders: CgroupFolders
   readonly #limits: SandboxLimits
 
-  /** `noteFolder` hears of every folder before it is made, so that a server which is killed leaves word of it. */
-  constructor(name: string, limits: SandboxLimits, noteFolder: (folder: string) => void, isWanted: boolean) {
+  private constructor(folders: CgroupFolders, limits: SandboxLimits, failures: readonly string[]) {
+    this.#folders = folders
     this.#limits = limits
-    const failures: string[] = []
-    this.#folders = Object.assign({}, ...(isWanted ? findOwnGroups() : []).map((own) => prepare(own, name, noteFolder, failures)))
     this.details = this.#describe(failures)
+  }
+
+  /** `noteFolder` hears of every folder before it is made, so that a server which is killed leaves word of it. */
+  static async create(name: string, limits: SandboxLimits, noteFolder: (folder: string) => void, isWanted: boolean): Promise<Cgroups> {
+    const failures: string[] = []
+    const folders = {}
+    for (const own of isWanted ? findOwnGroups() : []) Object.assign(folders, await prepare(own, name, noteFolder, failures))
+    return new Cgroups(folders, limits, failures)
   }
 
   has(controller: Controller): boolean {
@@ -28,17 +34,17 @@ export class Cgroups {
   }
 
   /** Makes the group of a sandbox, with its limits. Undefined where nothing can be limited. */
-  createGroup(name: string, limits: SandboxLimits = this.#limits): Cgroup | undefined {
+  async createGroup(name: string, limits: SandboxLimits = this.#limits): Promise<Cgroup | undefined> {
     const entries = Object.entries(this.#folders).map(([controller, group]) => [controller, { ...group, folder: join(group.folder, name) }])
     if (entries.length === 0) return undefined
-    return Cgroup.create(Object.fromEntries(entries) as CgroupFolders, limits)
+    return await Cgroup.create(Object.fromEntries(entries) as CgroupFolders, limits)
   }
 
   /** Removes the server's groups; those of its sandboxes must be gone. False when the system still holds on to one. */
   async stop(): Promise<boolean> {
     const folders = [...new Set(Object.values(this.#folders).map((group) => group.folder))]
     const deadlineMs = performance.now() + this.#limits.endMsMax
-    while (!folders.map(removeGroup).every(Boolean)) {
+    while (!(await Promise.all(folders.map(removeGroup))).every(Boolean)) {
       if (performance.now() > deadlineMs) return false
       await Bun.sleep(removeRetryMs)
     }
@@ -63,29 +69,29 @@ const removeRetryMs = 5
 /** A group of this name is where a server on version 2 moves itself, since a group that has groups with limits may have no processes. */
 const ownLeafName = "hamlet-main"
 
-function prepare(own: OwnGroup, name: string, noteFolder: (folder: string) => void, failures: string[]): CgroupFolders {
+async function prepare(own: OwnGroup, name: string, noteFolder: (folder: string) => void, failures: string[]): Promise<CgroupFolders> {
   const parent = own.version === 2 && basename(own.folder) === ownLeafName ? dirname(own.folder) : own.folder
   const folder = join(parent, name)
   try {
     noteFolder(folder)
     mkdirSync(folder)
-    const enabled = own.version === 1 ? own.controllers : delegate(parent, folder, own.controllers)
+    const enabled = own.version === 1 ? own.controllers : await delegate(parent, folder, own.controllers)
     if (enabled.length === 0) throw new Error("its controllers cannot be handed down")
     if (enabled.includes("cpu")) weigh(own.version, folder)
-    assertJoinable(join(folder, "trial"))
+    await assertJoinable(join(folder, "trial"))
     return Object.fromEntries(enabled.map((controller) => [controller, { version: own.version, folder }]))
   } catch (error) {
-    removeGroup(folder)
+    await removeGroup(folder)
     failures.push(`cgroup v${own.version} (${own.controllers.join(", ")}) is not usable: ${toReason(error)}`)
     return {}
   }
 }
 
 /** One may be allowed to make a group and still not to put a process there. */
-function assertJoinable(folder: string): void {
+async function assertJoinable(folder: string): Promise<void> {
   mkdirSync(folder)
   const { success } = Bun.spawnSync(["/bin/sh", "-c", 'echo $$ >"$1"', "sh", join(folder, "cgroup.procs")], { stderr: "ignore" })
-  removeGroup(folder)
+  await removeGroup(folder)
   if (!success) throw new Error("no process can be put into its groups")
 }
 
@@ -97,7 +103,7 @@ function weigh(version: 1 | 2, folder: string): void {
 }
 
 /** Version 2: lets the groups below have limits. Whoever started us is moved along, or we could not: all are in the same group. */
-function delegate(parent: string, folder: string, wanted: readonly Controller[]): Controller[] {
+async function delegate(parent: string, folder: string, wanted: readonly Controller[]): Promise<Controller[]> {
   if (!enable(parent, wanted)) {
     const leaf = join(parent, ownLeafName)
     const own = listOwnProcesses(parent)
@@ -105,7 +111,7 @@ function delegate(parent: string, folder: string, wanted: readonly Controller[])
     move(own, leaf)
     if (!enable(parent, wanted)) {
       move(own, parent)
-      removeGroup(leaf)
+      await removeGroup(leaf)
       throw new Error("other processes are in the server's group; start it in one of its own")
     }
   }

@@ -36,8 +36,6 @@ export interface Launch {
 const goneCheckMs = 2
 /** bubblewrap ends by itself when the process inside has; after this long it is not waited for. */
 const outerGraceMs = 1_000
-/** How long the system may hold on to a group whose processes are gone. */
-const groupGraceMs = 1_000
 
 /** A process behind the launch script, with its limits and its control group: what there is to look at, to end, and to wait for. */
 export class LaunchedProcess {
@@ -47,16 +45,18 @@ export class LaunchedProcess {
   readonly #launch: Launch
   #inner: GuestProcess | undefined
 
-  constructor(host: LaunchHost, launch: Launch) {
+  /** The group is its own from now on. */
+  constructor(host: LaunchHost, launch: Launch, group: Cgroup | undefined) {
     this.#host = host
     this.#launch = launch
-    this.group = host.cgroups.createGroup(launch.id, launch.limits)
-    try {
-      this.child = this.#spawn()
-    } catch (error) {
-      this.group?.remove()
-      throw error
-    }
+    this.group = group
+    this.child = this.#spawn()
+  }
+
+  /** All that there is of it, as far as anybody can tell. */
+  listPids(): number[] {
+    const pids = this.group?.listPids() ?? []
+    return [...new Set([this.child.pid, ...(this.#inner ? [this.#inner.pid] : []), ...pids])]
   }
 
   /** The process in which the work is done: the one inside bubblewrap, if there is one around it. Undefined while it cannot be found. */
@@ -107,11 +107,6 @@ export class LaunchedProcess {
       cpuMs: this.group?.readCpuMs() ?? cpuMs,
       memoryBytes: this.group?.readPeakBytes(),
     }
-  }
-
-  async removeGroup(): Promise<void> {
-    const deadlineMs = performance.now() + groupGraceMs
-    while (this.group?.remove() === false && performance.now() < deadlineMs) await Bun.sleep(goneCheckMs)
   }
 
   get #hasGroupOfProcesses(): boolean {

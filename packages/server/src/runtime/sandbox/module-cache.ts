@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
 /** A module and the address by which it is imported. */
@@ -13,13 +14,30 @@ export interface CachedModule {
  * Deno's own and not documented: its version is pinned, and a test imports a module from here.
  */
 export function writeModules(denoDir: string, modules: readonly CachedModule[]): void {
-  for (const { url, code } of modules) {
-    const path = join(denoDir, toCachePath(url))
-    const folder = dirname(path)
-    if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o755 })
-    const metadata = JSON.stringify({ headers: { "content-type": "text/tsx" }, url, time: 1 })
-    writeFileSync(path, `${code}\n// denoCacheMetadata=${metadata}`, { mode: 0o644 })
+  for (const module of modules) {
+    const { path, folder, text } = toCacheFile(denoDir, module)
+    if (!existsSync(folder)) mkdirSync(folder, folderMode)
+    writeFileSync(path, text, fileMode)
   }
+}
+
+/** The same for one that nobody waits for. */
+export async function writeModuleLater(denoDir: string, module: CachedModule): Promise<void> {
+  const { path, folder, text } = toCacheFile(denoDir, module)
+  await mkdir(folder, folderMode)
+  await writeFile(path, text, fileMode)
+}
+
+const folderMode = { recursive: true, mode: 0o755 } as const
+const fileMode = { mode: 0o644 } as const
+
+function toCacheFile(
+  denoDir: string,
+  { url, code }: CachedModule,
+): { readonly path: string; readonly folder: string; readonly text: string } {
+  const path = join(denoDir, toCachePath(url))
+  const metadata = JSON.stringify({ headers: { "content-type": "text/tsx" }, url, time: 1 })
+  return { path, folder: dirname(path), text: `${code}\n// denoCacheMetadata=${metadata}` }
 }
 
 /** Host names become folder names, so nothing else than a host name may get through. */

@@ -1,4 +1,5 @@
-import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs"
+import { chmodSync, chownSync } from "node:fs"
+import { chmod, chown, mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { toPackagesFolder } from "./package-files.ts"
 
@@ -17,19 +18,19 @@ export interface SandboxFolder {
  * Makes it. With a user of its own, that user may pass through and own what it writes to, but the folder itself stays ours, so that nothing
  * in it can be replaced; nobody else gets in.
  */
-export function createSandboxFolder(path: string, uid: number | undefined): SandboxFolder {
+export async function createSandboxFolder(path: string, uid: number | undefined): Promise<SandboxFolder> {
   const folder = { path, run: join(path, "run"), deno: join(path, "deno"), scratch: join(path, "scratch") }
-  makeFolder(path, uid === undefined ? 0o700 : 0o710)
+  await makeFolder(path, uid === undefined ? 0o700 : 0o710)
   for (const own of [folder.run, folder.scratch]) {
-    makeFolder(own, 0o700)
-    if (uid !== undefined) chownSync(own, uid, uid)
+    await makeFolder(own, 0o700)
+    if (uid !== undefined) await chown(own, uid, uid)
   }
-  makeFolder(folder.deno, 0o755)
-  makeFolder(join(folder.deno, "remote"), 0o755)
-  makeFolder(toPackagesFolder(folder.deno), 0o755)
+  await makeFolder(folder.deno, 0o755)
+  await makeFolder(join(folder.deno, "remote"), 0o755)
+  await makeFolder(toPackagesFolder(folder.deno), 0o755)
   // Without any permission, `caches` and `localStorage` would write here.
-  chmodSync(folder.deno, 0o555)
-  if (uid !== undefined) chownSync(path, process.getuid?.() ?? 0, uid)
+  await chmod(folder.deno, 0o555)
+  if (uid !== undefined) await chown(path, process.getuid?.() ?? 0, uid)
   return folder
 }
 
@@ -39,20 +40,20 @@ export function closeRunFolder(folder: SandboxFolder, uid: number | undefined): 
   chmodSync(folder.run, uid === undefined ? 0o500 : 0o750)
 }
 
-export function removeSandboxFolder(folder: string): void {
+export async function removeSandboxFolder(folder: string): Promise<void> {
   for (const name of ["run", "deno"]) {
     try {
       // As an ordinary user we could not remove what is in it.
-      chmodSync(join(folder, name), 0o700)
+      await chmod(join(folder, name), 0o700)
     } catch {
       // Not made yet, or gone already.
     }
   }
-  rmSync(folder, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
 }
 
-function makeFolder(path: string, mode: number): void {
-  mkdirSync(path)
+async function makeFolder(path: string, mode: number): Promise<void> {
+  await mkdir(path)
   // Whatever the umask is.
-  chmodSync(path, mode)
+  await chmod(path, mode)
 }

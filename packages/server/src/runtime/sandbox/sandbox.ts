@@ -4,14 +4,16 @@ import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import type { Bundle } from "../../domain/locks.ts"
 import type { Door } from "../door.ts"
+import type { Cgroup } from "./cgroup.ts"
 import { ControlChannel } from "./control-channel.ts"
 import type { GuestProcess } from "./guest-process.ts"
-import { LaunchedProcess, type LaunchHost } from "./launched-process.ts"
-import { type CachedModule, writeModules } from "./module-cache.ts"
+import { type Launch, LaunchedProcess, type LaunchHost } from "./launched-process.ts"
+import { type CachedModule, writeModuleLater, writeModules } from "./module-cache.ts"
 import { writeBundles } from "./package-files.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
 import { closeRunFolder, createSandboxFolder, removeSandboxFolder, type SandboxFolder } from "./sandbox-folder.ts"
 import { isLargerThan } from "./scratch-size.ts"
+import { hasSlowLane, setSlowLane } from "./slow-lane.ts"
 import type { Watchdog } from "./watchdog.ts"
 
 export type { SandboxExit } from "./sandbox-exit.ts"
@@ -34,11 +36,14 @@ export interface SandboxPlace {
   readonly stderr: "ignore" | "pipe"
 }
 
+/** Whoever is patient stays out of the way of others; low is for those who also get less, since they would take whatever there is. */
+export type Priority = "normal" | "patient" | "low"
+
 /** How long a process may live on after it has closed the control socket, and what it wrote last may take to arrive after its end. */
 const controlGraceMs = 1_000
 /** Adding up a folder takes longer than looking at a process. */
 const scratchCheckEvery = 10
-const niceIdle = 19
+const niceLow = 19
 
 /**
  * A process with a guest in it, and everything that was made for it. It ends once, of whatever; then nothing of it is left.
@@ -68,23 +73,22 @@ export class Sandbox {
   #stopped: StopCause | undefined
   #cpuMs: number | undefined
   #checks = 0
+  #priority: Priority = "normal"
   #hasEnded = false
 
-  constructor(host: SandboxHost, place: SandboxPlace) {
+  private constructor(host: SandboxHost, place: SandboxPlace, folder: SandboxFolder, group: Cgroup | undefined) {
     this.id = place.id
     this.#host = host
     this.#uid = place.uid
-    const made: (() => void)[] = [() => removeSandboxFolder(place.path)]
+    this.#folder = folder
+    this.socketPath = join(folder.run, "in.sock")
+    const made: (() => void)[] = []
     try {
-      this.#folder = createSandboxFolder(place.path, place.uid)
-      // It also makes the folders in which the modules of vals will be.
-      writeModules(this.#folder.deno, [host.example])
-      this.socketPath = join(this.#folder.run, "in.sock")
       this.#control = this.#listen()
       made.push(() => this.#control.stop())
       this.door = this.#openDoor()
       made.push(() => this.door?.stop())
-      this.#process = this.#launch(place.stderr)
+      this.#process = this.#launch(place.stderr, group)
     } catch (error) {
       for (const undo of made.reverse()) undo()
       throw error
@@ -93,6 +97,22 @@ export class Sandbox {
     this.exited = this.#process.child.exited.then(() => this.#end())
     this.#removed = this.exited.then(() => this.#remove())
     void this.#control.closed.then(() => setTimeout(() => this.#endMute(), controlGraceMs).unref())
+  }
+
+  /** Starts it. What the system may keep us waiting for is not waited for here, where everybody else would have to wait too. */
+  static async create(host: SandboxHost, place: SandboxPlace): Promise<Sandbox> {
+    const made: (() => Promise<unknown> | undefined)[] = [() => removeSandboxFolder(place.path)]
+    try {
+      const folder = await createSandboxFolder(place.path, place.uid)
+      // It also makes the folders in which the modules of vals will be.
+      await writeModuleLater(folder.deno, host.example)
+      const group = await host.cgroups.createGroup(place.id)
+      made.push(() => group?.removeSoon())
+      return new Sandbox(host, place, folder, group)
+    } catch (error) {
+      for (const undo of made.reverse()) await undo()
+      throw error
+    }
   }
 
   /** What it wrote to standard error until it ended; only if that was asked for. */
@@ -116,13 +136,15 @@ export class Sandbox {
   }
 
   /** Undefined when it has ended, or nobody can tell. */
-  usage(): { readonly cpuMs: number; readonly memoryBytes: number } | undefined {
+  readCpuMs(): number | undefined {
     if (this.#hasEnded) return undefined
-    const cpuMs = this.#process.group?.readCpuMs()
-    const memoryBytes = this.#process.group?.readMemoryBytes()
-    if (cpuMs !== undefined && memoryBytes !== undefined) return { cpuMs, memoryBytes }
-    const usage = this.#guest?.readUsage()
-    return usage && { cpuMs: cpuMs ?? usage.cpuMs, memoryBytes: memoryBytes ?? usage.memoryBytes }
+    return this.#process.group?.readCpuMs() ?? this.#guest?.readUsage()?.cpuMs
+  }
+
+  /** The same. */
+  readMemoryBytes(): number | undefined {
+    if (this.#hasEnded) return undefined
+    return this.#process.group?.readMemoryBytes() ?? this.#guest?.readUsage()?.memoryBytes
   }
 
   /** Whether it would do something if it were given a processor; false where nobody can tell. */
@@ -130,10 +152,14 @@ export class Sandbox {
     return this.#guest?.isRunnable() ?? false
   }
 
-  /** Whoever is idle gets what nobody else wants. */
-  setPriority(priority: "normal" | "idle"): void {
-    if (this.#hasEnded || this.#process.group?.setIdle(priority === "idle")) return
-    this.#guest?.setNice(priority === "idle" ? niceIdle : 0)
+  setPriority(priority: Priority): void {
+    if (this.#hasEnded || priority === this.#priority) return
+    const wasLow = this.#priority === "low"
+    this.#priority = priority
+    setSlowLane(this.#process.listPids(), priority !== "normal")
+    if (wasLow === (priority === "low") || this.#process.group?.setWeight(wasLow ? "normal" : "low")) return
+    // What only root could take back is done only where nothing else can be.
+    if (process.getuid?.() === 0 || !hasSlowLane) this.#guest?.setNice(wasLow ? 0 : niceLow)
   }
 
   /** Ends it, whatever it is doing, and waits until nothing of it is left. */
@@ -184,9 +210,9 @@ export class Sandbox {
     chmodSync(path, 0o600)
   }
 
-  #launch(stderr: SandboxPlace["stderr"]): LaunchedProcess {
+  #launch(stderr: SandboxPlace["stderr"], group: Cgroup | undefined): LaunchedProcess {
     const { isolation, limits } = this.#host
-    return new LaunchedProcess(this.#host, {
+    const launch: Launch = {
       id: this.id,
       folder: this.#folder,
       command: isolation.toCommand({ folder: this.#folder, uid: this.#uid }),
@@ -197,7 +223,8 @@ export class Sandbox {
       stdout: "ignore",
       stderr,
       hasChildren: false,
-    })
+    }
+    return new LaunchedProcess(this.#host, launch, group)
   }
 
   #hear(message: GuestMessage, bytes: number): void {
@@ -244,8 +271,8 @@ export class Sandbox {
 
   async #remove(): Promise<void> {
     try {
-      removeSandboxFolder(this.#folder.path)
-      await this.#process.removeGroup()
+      await removeSandboxFolder(this.#folder.path)
+      await this.#process.group?.removeSoon()
     } catch (error) {
       this.#host.onError(error)
     }

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { readProcessStat } from "./process-identity.ts"
+import { hasSlowLane } from "./slow-lane.ts"
 import {
   createDataDir,
   evaluate,
@@ -356,22 +357,22 @@ describe("The control socket", () => {
 })
 
 describe("Sandboxes", () => {
-  test("usage and setPriority follow what a process does", async () => {
+  test("what a process takes can be read, and its weight set", async () => {
     await using open = await openSandboxes({})
     const sandbox = await open.sandboxes.launch()
-    const before = sandbox.usage()
-    if (!before) throw new Error("no usage")
-    sandbox.setPriority("idle")
+    const read = () => [sandbox.readCpuMs(), sandbox.readMemoryBytes()] as const
+    const before = read()
+    sandbox.setPriority("low")
     const hasShares = open.sandboxes.report.details.some((detail) => detail.startsWith("CPU share limited by cgroup"))
-    if (hasShares) expect(listGroups(sandboxFolderName(sandbox)).map((path) => readIdle(join(path, sandbox.id)))).toContain("1")
+    if (hasShares) expect(listGroups(sandboxFolderName(sandbox)).map((path) => readShares(join(path, sandbox.id)))).toContain("51")
     await evaluate(sandbox, "globalThis.kept = new Uint8Array(50_000_000).fill(1); const end = Date.now() + 100; while (Date.now() < end);")
     sandbox.setPriority("normal")
-    const after = sandbox.usage()
-    expect(after?.memoryBytes).toBeGreaterThan(before.memoryBytes + 40_000_000)
-    expect(after?.cpuMs).toBeGreaterThan(before.cpuMs)
+    const after = read()
+    expect(after[0]).toBeGreaterThan(before[0] ?? 0)
+    expect(after[1]).toBeGreaterThan((before[1] ?? 0) + 40_000_000)
     await sandbox.stop()
-    expect(sandbox.usage()).toBeUndefined()
-    sandbox.setPriority("idle")
+    expect(read()).toEqual([undefined, undefined])
+    sandbox.setPriority("low")
     sandbox.send({ kind: "ping" })
     sandbox.addModules([{ url: "http://localhost:8080/x", code: "" }])
   })
@@ -382,11 +383,38 @@ describe("Sandboxes", () => {
     const folder = `/proc/${findGuestPid(sandbox)}/task`
     const readNices = () =>
       readdirSync(folder).map((id) => Number(readFileSync(`${folder}/${id}/stat`, "utf8").split(") ")[1]?.split(" ")[16]))
-    sandbox.setPriority("idle")
-    expect(new Set(readNices())).toEqual(new Set([19]))
+    sandbox.setPriority("low")
+    expect(new Set(readNices())).toEqual(new Set([isRoot || !hasSlowLane ? 19 : 0]))
     sandbox.setPriority("normal")
     if (isRoot) expect(new Set(readNices())).toEqual(new Set([0]))
-    expect(sandbox.usage()?.memoryBytes).toBeGreaterThan(megabyte)
+    expect(sandbox.readMemoryBytes()).toBeGreaterThan(megabyte)
+  })
+
+  test.if(hasSlowLane)("a sandbox keeps to half of the cores while it is started for nobody, or has a low priority", async () => {
+    await using open = await openSandboxes({})
+    const all = readCores(process.pid)
+    await open.sandboxes.launch()
+    const launching = open.sandboxes.launch(false)
+    const launched = () => listChildren(process.pid).flatMap((pid) => [pid, ...listChildren(pid)])
+    await until(() => launched().some((pid) => readCores(pid).length === all.length >> 1))
+    open.sandboxes.hurry()
+    expect(launched().filter((pid) => readCores(pid).length < all.length)).toEqual([])
+    const sandbox = await launching
+    const threads = () => readdirSync(`/proc/${findGuestPid(sandbox)}/task`).map(Number)
+    for (const [priority, cores] of [
+      ["low", all.length >> 1],
+      ["normal", all.length],
+      ["patient", all.length >> 1],
+    ] as const) {
+      sandbox.setPriority(priority)
+      expect(new Set(threads().map((thread) => readCores(thread).length))).toEqual(new Set([cores]))
+    }
+  })
+
+  test.if(hasSlowLane)("what nobody waits for is moved to all cores when it is ready", async () => {
+    await using open = await openSandboxes({})
+    await open.sandboxes.launch()
+    expect(readCores(findGuestPid(await open.sandboxes.launch(false)))).toEqual(readCores(process.pid))
   })
 
   test("stop ends sandboxes that are still starting, and launch fails", async () => {
@@ -443,9 +471,24 @@ function sandboxFolderName(sandbox: { readonly socketPath: string }): string {
 }
 
 /** Undefined where the group has no say in it. */
-function readIdle(folder: string): string | undefined {
-  const path = [join(folder, "cpu.idle"), join(folder, "cpu.shares"), join(folder, "cpu.weight")].find((file) => existsSync(file))
-  return path && readFileSync(path, "utf8").trim().replace(/^2$/, "1")
+function readShares(folder: string): string | undefined {
+  const path = ["cpu.shares", "cpu.weight"].map((name) => join(folder, name)).find(existsSync)
+  return path && readFileSync(path, "utf8").trim()
+}
+
+/** The numbers of the cores that a process or a thread may use. */
+function readCores(id: number): number[] {
+  const text = existsSync(`/proc/${id}`) ? (/^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1] ?? "") : ""
+  return text.split(",").flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number)
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  })
+}
+
+function listChildren(pid: number): number[] {
+  const folder = `/proc/${pid}/task`
+  const threads = existsSync(folder) ? readdirSync(folder) : []
+  return threads.flatMap((thread) => readFileSync(`${folder}/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number))
 }
 
 function toLoad(url: string) {

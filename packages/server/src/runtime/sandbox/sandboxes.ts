@@ -51,11 +51,15 @@ export class Sandboxes {
   readonly #host: SandboxHost
   readonly #users: UserRange | undefined
   readonly #living = new Set<Sandbox>()
+  readonly #starting = new Set<Sandbox>()
   readonly #tools = new Set<Promise<unknown>>()
+  /** Sandboxes that are not there yet. */
+  readonly #pending = new Set<Promise<unknown>>()
   readonly #stopping = new AbortController()
   /** The one with which the isolation was tried; the first that is asked for gets it. */
   #first: Sandbox | undefined
   #launched = 0
+  #hurries = 0
   #isStopped = false
 
   private constructor(folder: RuntimeFolder, host: SandboxHost, users: UserRange | undefined, reasons: readonly string[]) {
@@ -69,7 +73,7 @@ export class Sandboxes {
   /** Prepares the machine: sweeps what a killed server left, bundles the guest, and tries which isolation works. */
   static async create(options: SandboxOptions, onError: OnError): Promise<Sandboxes> {
     const folder = await RuntimeFolder.create(options.dataDir, options.limits.endMsMax, options.sweeps ?? true)
-    const cgroups = new Cgroups(folder.name, options.limits, (path) => folder.noteGroup(path), options.usesCgroups ?? true)
+    const cgroups = await Cgroups.create(folder.name, options.limits, (path) => folder.noteGroup(path), options.usesCgroups ?? true)
     try {
       return await choose(options, folder, cgroups, onError, (...parts) => new Sandboxes(...parts))
     } catch (error) {
@@ -79,12 +83,21 @@ export class Sandboxes {
     }
   }
 
-  /** Starts a process; resolves when its guest is warm. One that fails to become so leaves nothing behind. */
-  async launch(): Promise<Sandbox> {
+  /**
+   * Starts a process; resolves when its guest is warm. One that fails to become so leaves nothing behind. It stays out of the way of others,
+   * until `hurry`, unless somebody waits for it.
+   */
+  async launch(isAwaited = true): Promise<Sandbox> {
     const first = this.#first
     this.#first = undefined
     if (first && this.#living.has(first)) return first
-    return await this.#start("ignore")
+    return await this.#start("ignore", isAwaited)
+  }
+
+  /** Somebody waits for what is being started. */
+  hurry(): void {
+    this.#hurries++
+    for (const sandbox of this.#starting) sandbox.setPriority("normal")
   }
 
   /** Puts a program where sandboxes can see it; gives its path. */
@@ -108,7 +121,7 @@ export class Sandboxes {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#stopping.abort()
-    await Promise.allSettled(this.#tools)
+    await Promise.allSettled([...this.#tools, ...this.#pending])
     await this.#stopSandboxes()
     this.#host.watchdog.stop()
     // A group that stays behind is in the list of the folder, so that the next server finds it.
@@ -119,11 +132,11 @@ export class Sandboxes {
   /** Starts one sandbox to see whether it works; if not, says why, in a sentence. */
   async try(): Promise<string | undefined> {
     try {
-      this.#first = await this.#start("ignore")
+      this.#first = await this.#start("ignore", true)
       return undefined
     } catch {
       // Once more, to read what it has to say about it.
-      const failed = await this.#start("pipe").catch((error: unknown) => error)
+      const failed = await this.#start("pipe", true).catch((error: unknown) => error)
       await this.#stopSandboxes()
       if (failed instanceof Sandbox) return "it works only sometimes"
       return failed instanceof Error ? failed.message : String(failed)
@@ -134,14 +147,16 @@ export class Sandboxes {
     await Promise.all([...this.#living].map((sandbox) => sandbox.stop()))
   }
 
-  async #start(stderr: "ignore" | "pipe"): Promise<Sandbox> {
-    if (this.#isStopped) throw new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is stopping")
-    const sandbox = new Sandbox(this.#host, { ...this.#nextPlace(), stderr })
-    this.#living.add(sandbox)
+  async #start(stderr: "ignore" | "pipe", isAwaited: boolean): Promise<Sandbox> {
+    const hurries = this.#hurries
+    const sandbox = await this.#create(stderr)
+    this.#starting.add(sandbox)
+    if (!isAwaited && hurries === this.#hurries) sandbox.setPriority("patient")
     const { startMsMax } = this.#host.limits
     const deadline = setTimeout(() => void sandbox.stop("killed", `it was not ready after ${startMsMax} ms`), startMsMax)
     try {
       await sandbox.warm
+      sandbox.setPriority("normal")
       void sandbox.exited.then(() => this.#forget(sandbox))
       return sandbox
     } catch (error) {
@@ -151,6 +166,22 @@ export class Sandboxes {
       throw said === "" ? error : new AppError("sandbox_unavailable", `Cannot start a sandbox: ${said.split("\n")[0]}`, { cause: error })
     } finally {
       clearTimeout(deadline)
+      this.#starting.delete(sandbox)
+    }
+  }
+
+  async #create(stderr: "ignore" | "pipe"): Promise<Sandbox> {
+    if (this.#isStopped) throw stopping()
+    const created = Sandbox.create(this.#host, { ...this.#nextPlace(), stderr })
+    this.#pending.add(created)
+    try {
+      const sandbox = await created
+      this.#living.add(sandbox)
+      if (!this.#isStopped) return sandbox
+      await this.#forget(sandbox)
+      throw stopping()
+    } finally {
+      this.#pending.delete(created)
     }
   }
 
@@ -163,6 +194,10 @@ export class Sandboxes {
     await sandbox.stop()
     this.#living.delete(sandbox)
   }
+}
+
+function stopping(): AppError {
+  return new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is stopping")
 }
 
 type Build = (folder: RuntimeFolder, host: SandboxHost, users: UserRange | undefined, reasons: readonly string[]) => Sandboxes

@@ -38,11 +38,11 @@ async function sweepServer(folder: string, endMsMax: number): Promise<void> {
   for (;;) {
     const living = sandboxes.flatMap(listProcesses)
     for (const pid of living) killProcess(pid)
-    const areGroupsGone = groups.map(endGroups).every(Boolean)
+    const areGroupsGone = (await Promise.all(groups.map(endGroups))).every(Boolean)
     if ((living.length === 0 && areGroupsGone) || performance.now() > deadline) break
     await Bun.sleep(pollMs)
   }
-  for (const sandbox of sandboxes) removeSandboxFolder(sandbox)
+  for (const sandbox of sandboxes) await removeSandboxFolder(sandbox)
   rmSync(folder, { recursive: true, force: true })
 }
 
@@ -51,12 +51,12 @@ function isOurGroup(folder: string): boolean {
   return basename(folder).startsWith("hamlet-") && dirname(folder) !== "/"
 }
 
-function endGroups(folder: string): boolean {
+async function endGroups(folder: string): Promise<boolean> {
   for (const name of listFolders(folder)) {
     killGroup(join(folder, name))
-    removeGroup(join(folder, name))
+    await removeGroup(join(folder, name))
   }
-  return removeGroup(folder)
+  return await removeGroup(folder)
 }
 
 /** The processes of a sandbox that are still there. A number is believed only if the process with it started when ours did. */

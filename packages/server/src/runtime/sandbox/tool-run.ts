@@ -59,7 +59,7 @@ export async function runTool(
   const limits: SandboxLimits = { ...host.limits, ...job.limits }
   const undo: (() => unknown)[] = [() => removeSandboxFolder(place.path)]
   try {
-    const folder = createSandboxFolder(place.path, uid)
+    const folder = await createSandboxFolder(place.path, uid)
     // It may be large, and nobody else should have to wait for it.
     undo.push(() => rm(folder.scratch, { recursive: true, force: true }))
     const doorPath = join(folder.run, "out.sock")
@@ -72,8 +72,9 @@ export async function runTool(
     closeRunFolder(folder, uid)
     const launch = host.isolation.toToolLaunch({ folder, uid, tool: job.tool, limits })
     const streams = { stdin: job.input, stdout: "pipe", stderr: "pipe" } as const
-    const launched = new LaunchedProcess(host, { id: place.id, folder, ...launch, limits, ...streams, hasChildren: true })
-    undo.push(() => launched.removeGroup())
+    const group = await host.cgroups.createGroup(place.id, limits)
+    undo.push(() => group?.removeSoon())
+    const launched = new LaunchedProcess(host, { id: place.id, folder, ...launch, limits, ...streams, hasChildren: true }, group)
     return await attend(host, folder, launched, job, limits)
   } finally {
     for (const step of undo.reverse()) await Promise.try(step).catch(host.onError)
