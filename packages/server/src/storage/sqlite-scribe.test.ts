@@ -60,11 +60,15 @@ async function ready(runs: readonly RunValues[]): Promise<void> {
 }
 
 describe("SqliteScribe", () => {
-  test("takes nothing that is not worth it, and what is worth it once it is there", async () => {
-    expect(scribe.canWrite(toValues(1))).toBe(false)
+  test("starts for what is worth it, and takes everything once it is there", async () => {
+    for (let turn = 0; turn < 50; turn++) {
+      expect(scribe.canWrite(toValues(1))).toBe(false)
+      await nextTurn()
+    }
+    expect(scribe.isThere).toBe(false)
     expect(scribe.canWrite(toValues(2))).toBe(false)
     await ready(toValues(2))
-    expect(scribe.canWrite(toValues(1))).toBe(false)
+    expect(scribe.canWrite(toValues(1))).toBe(true)
   })
 
   test("writes what everybody sees then, as it was", async () => {

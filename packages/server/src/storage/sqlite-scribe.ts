@@ -4,7 +4,7 @@ import type { ConnectLimits } from "./sqlite-connect.ts"
 
 /** When and how a scribe writes. */
 export interface ScribeLimits extends ConnectLimits {
-  /** Fewer runs are written where they are: that takes less time than to wait for another thread. */
+  /** So many runs at once are worth a thread. Once there is one, it writes all: the disk may keep waiting whoever writes the last of them. */
   readonly scribeRunsMin: number
 }
 
@@ -41,8 +41,7 @@ export class SqliteScribe {
 
   /** Whether to give it these. If not, it may be different a moment later. */
   canWrite(runs: readonly RunValues[]): boolean {
-    if (runs.length < this.#runsMin) return false
-    if (this.#state === "none") this.#start()
+    if (this.#state === "none" && runs.length >= this.#runsMin) this.#start()
     return this.#state === "ready"
   }
 

@@ -55,8 +55,11 @@ export class LaunchedProcess {
 
   /** All that there is of it, as far as anybody can tell. */
   listPids(): number[] {
-    const pids = this.group?.listPids() ?? []
-    return [...new Set([this.child.pid, ...(this.#inner ? [this.#inner.pid] : []), ...pids])]
+    const pids = new Set(this.group?.listPids())
+    // Who has just been started has not joined the group yet; who has ended may have left its number to somebody else.
+    if (this.child.exitCode === null && this.child.signalCode === null) pids.add(this.child.pid)
+    if (this.#inner?.isAlive()) pids.add(this.#inner.pid)
+    return [...pids]
   }
 
   /** The process in which the work is done: the one inside bubblewrap, if there is one around it. Undefined while it cannot be found. */
