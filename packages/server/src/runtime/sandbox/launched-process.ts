@@ -33,7 +33,9 @@ export interface Launch {
   readonly hasChildren: boolean
 }
 
+/** Between the first two looks whether it is gone; each time twice as long, up to the most: one that has much memory takes a while. */
 const goneCheckMs = 2
+const goneCheckMsMax = 32
 /** bubblewrap ends by itself when the process inside has; after this long it is not waited for. */
 const outerGraceMs = 1_000
 
@@ -86,7 +88,7 @@ export class LaunchedProcess {
     const { limits, onError } = this.#host
     const deadlineMs = performance.now() + limits.endMsMax
     if (this.#hasGroupOfProcesses) this.#killChild()
-    for (;;) {
+    for (let pauseMs = goneCheckMs; ; pauseMs = Math.min(pauseMs * 2, goneCheckMsMax)) {
       const isInnerAlive = this.#inner?.isAlive() ?? false
       if (isInnerAlive) this.#inner?.kill()
       const left = this.group?.kill() ?? 0
@@ -95,7 +97,7 @@ export class LaunchedProcess {
         onError(new Error(`Cannot end sandbox "${this.#launch.id}": a process in it does not go away`))
         return
       }
-      await Bun.sleep(goneCheckMs)
+      await Bun.sleep(pauseMs)
     }
   }
 
