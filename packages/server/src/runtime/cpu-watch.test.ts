@@ -8,9 +8,10 @@ const cores = 4
 class Machine {
   readonly watch: CpuWatch
   nowMs = 0
+  hogs = 0
 
   constructor(cpuMsMax = 30_000) {
-    this.watch = new CpuWatch(cpuMsMax, cores)
+    this.watch = new CpuWatch(cpuMsMax, () => this.hogs++, cores)
   }
 
   start(key = "loop", priority?: "patient"): FakeProcess {
@@ -138,10 +139,20 @@ describe("CpuWatch", () => {
     const machine = new Machine()
     machine.run([machine.start()], 1, { wantsMore: true })
     const again = machine.start()
-    expect([again.seen, machine.start("another").seen]).toEqual([["low"], ["normal"]])
+    expect([again.seen, machine.start("another").seen, machine.hogs]).toEqual([["low"], ["normal"], 2])
     again.runsEnded++
     machine.run([again], 0.1, { wantsMore: true })
     expect([again.seen, machine.start().seen]).toEqual([["normal"], ["normal"]])
+  })
+
+  test("tells of those that turn out to be busy soon, not of those that become so later", () => {
+    const machine = new Machine()
+    const [soon, late] = [machine.start("soon"), machine.start("late")]
+    machine.run([soon], 1, { wantsMore: true })
+    expect(machine.hogs).toBe(1)
+    machine.run([late], 0, { steps: 30, wantsMore: false })
+    machine.run([late], 1, { wantsMore: true })
+    expect([late.seen, machine.hogs]).toEqual([["normal", "low"], 1])
   })
 
   test("lets who is patient go ahead when its first run has ended", () => {

@@ -47,13 +47,16 @@ const hogsMax = 1_000
  */
 export class CpuWatch {
   readonly #cpuMsMax: number
+  readonly #onHog: () => void
   readonly #cores: number
   readonly #watched = new Map<Watchable, Watched>()
   /** The keys of programs, in the order in which they were last seen. */
   readonly #hogs = new Set<string>()
 
-  constructor(cpuMsMax: number, cores = availableParallelism()) {
+  /** `onHog` hears of processes that turn out to be busy soon after they have begun. */
+  constructor(cpuMsMax: number, onHog: () => void, cores = availableParallelism()) {
     this.#cpuMsMax = cpuMsMax
+    this.#onHog = onHog
     this.#cores = cores
   }
 
@@ -70,6 +73,7 @@ export class CpuWatch {
     if (cpuMs === undefined) return
     const priority = this.#hogs.has(program.key) ? "low" : usual
     sandbox.setPriority(priority)
+    if (priority === "low") this.#onHog()
     const nothing = { memoryAtMs: Number.NEGATIVE_INFINITY, memoryBytes: 0, share: 0, busyMs: 0, quietMs: 0 }
     this.#watched.set(process, { sinceMs: nowMs, atMs: nowMs, cpuMs, runsEnded, priority, ...nothing })
   }
@@ -114,6 +118,7 @@ export class CpuWatch {
     sandbox.setPriority(priority)
     this.#hogs.delete(key)
     if (priority === "normal") return
+    if (watched.atMs - watched.sinceMs < youngMs) this.#onHog()
     this.#hogs.add(key)
     const [oldest] = this.#hogs
     if (this.#hogs.size > hogsMax && oldest !== undefined) this.#hogs.delete(oldest)

@@ -71,6 +71,17 @@ describe("Pool", () => {
     await pool.stop()
   })
 
+  test("keeps none ready for those who only waste them", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    await Promise.all([pool.take(), pool.take(), pool.take(), pool.take()])
+    await until(() => pool.ready === 4)
+    pool.noteWasted()
+    for (let sweep = 0; sweep < 3; sweep++) pool.sweep(performance.now())
+    expect(pool.ready).toBe(3)
+    await pool.stop()
+  })
+
   test("serves a burst beyond what is ready, then keeps as many as it took, but not more than it may", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()

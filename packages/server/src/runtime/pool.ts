@@ -80,6 +80,12 @@ export class Pool {
     this.#handed--
   }
 
+  /** One that was taken just now went to somebody for whom none has to be ready the next time. */
+  noteWasted(): void {
+    const last = this.#taken.at(-1)
+    if (last && last.count > 0) last.count--
+  }
+
   /** Starts what is missing, a few at a time: more at once would only slow each other and the server down. */
   refill(): void {
     const missing = () => this.#waiters.length + this.#target() - this.#ready.length - this.#launching

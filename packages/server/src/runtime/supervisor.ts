@@ -51,7 +51,7 @@ export class Supervisor implements Runner, Usher {
     this.#deps = deps
     this.#limits = limits
     this.#turnstile = new Turnstile(limits)
-    this.#cpuWatch = new CpuWatch(limits.cpuMsMax)
+    this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.noteWasted())
     this.#pool = new Pool({
       launch: (isAwaited) => launch(isAwaited && !this.#isServing()),
       hurry: () => (this.#isServing() ? undefined : hurry()),

@@ -34,7 +34,7 @@ describeApp("what others have made", (app) => {
     const { page } = tab
     await page.goto("/")
     await page.getByRole("link", { name: "ada/base" }).click()
-    await page.getByText("Read only").waitFor()
+    await page.getByText("Read only", { exact: true }).waitFor()
     await page.locator(".cm-content").filter({ hasText: "a ?. b" }).waitFor()
     expect(await page.getByRole("button", { name: /likes/ }).isDisabled()).toBe(true)
     expect(await page.getByRole("button", { name: /Save|Make a copy/ }).count()).toBe(0)
