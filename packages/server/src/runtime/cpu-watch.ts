@@ -24,6 +24,8 @@ interface Watched {
   quietMs: number
   runsEnded: number
   priority: Priority
+  /** It went on with a low priority. */
+  isHog: boolean
 }
 
 /** The least time between two looks: at one that has just begun, at one with something to do, at one of low priority, at one without runs. */
@@ -53,7 +55,7 @@ export class CpuWatch {
   /** The keys of programs, in the order in which they were last seen. */
   readonly #hogs = new Set<string>()
 
-  /** `onHog` hears of processes that turn out to be busy soon after they have begun. */
+  /** `onHog` hears once of a process that has got a low priority and goes on. */
   constructor(cpuMsMax: number, onHog: () => void, cores = availableParallelism()) {
     this.#cpuMsMax = cpuMsMax
     this.#onHog = onHog
@@ -73,8 +75,7 @@ export class CpuWatch {
     if (cpuMs === undefined) return
     const priority = this.#hogs.has(program.key) ? "low" : usual
     sandbox.setPriority(priority)
-    if (priority === "low") this.#onHog()
-    const nothing = { memoryAtMs: Number.NEGATIVE_INFINITY, memoryBytes: 0, share: 0, busyMs: 0, quietMs: 0 }
+    const nothing = { memoryAtMs: Number.NEGATIVE_INFINITY, memoryBytes: 0, share: 0, busyMs: 0, quietMs: 0, isHog: false }
     this.#watched.set(process, { sinceMs: nowMs, atMs: nowMs, cpuMs, runsEnded, priority, ...nothing })
   }
 
@@ -108,8 +109,11 @@ export class CpuWatch {
     if (watched.busyMs > this.#cpuMsMax) {
       process.retire()
       void sandbox.stop("cpu")
-    } else if (hasPaused && watched.priority !== "normal") this.#setPriority(process, watched, "normal")
-    else if (watched.priority !== "low" && watched.busyMs >= stretchMs && watched.share >= hogShare)
+    } else if (watched.priority !== "normal" && hasPaused) this.#setPriority(process, watched, "normal")
+    else if (watched.priority === "low" && !watched.isHog) {
+      watched.isHog = true
+      this.#onHog()
+    } else if (watched.priority !== "low" && watched.busyMs >= stretchMs && watched.share >= hogShare)
       this.#setPriority(process, watched, "low")
   }
 
@@ -118,7 +122,6 @@ export class CpuWatch {
     sandbox.setPriority(priority)
     this.#hogs.delete(key)
     if (priority === "normal") return
-    if (watched.atMs - watched.sinceMs < youngMs) this.#onHog()
     this.#hogs.add(key)
     const [oldest] = this.#hogs
     if (this.#hogs.size > hogsMax && oldest !== undefined) this.#hogs.delete(oldest)
