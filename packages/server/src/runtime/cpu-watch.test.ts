@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { CpuWatch } from "./cpu-watch.ts"
 
-const stepMs = 100
+const usualStepMs = 100
 const cores = 4
 
 /** A processor of four cores, and a watch that looks at who works on it. */
@@ -21,7 +21,11 @@ class Machine {
   }
 
   /** Each takes a share of a core for some time, and wants more or not. */
-  run(processes: readonly FakeProcess[], share: number, { steps = 1, wantsMore }: { steps?: number; wantsMore: boolean }): void {
+  run(
+    processes: readonly FakeProcess[],
+    share: number,
+    { steps = 1, stepMs = usualStepMs, wantsMore }: { steps?: number; stepMs?: number; wantsMore: boolean },
+  ): void {
     for (let step = 0; step < steps; step++) {
       this.nowMs += stepMs
       for (const process of processes) {
@@ -80,13 +84,9 @@ describe("CpuWatch", () => {
   test("lets everybody work for a moment", () => {
     const machine = new Machine()
     const process = machine.start()
-    machine.nowMs += 25
-    process.cpuMs += 20
-    machine.watch.look([process], machine.nowMs)
+    machine.run([process], 0.8, { stepMs: 25, wantsMore: true })
     expect(process.seen).toEqual(["normal"])
-    machine.nowMs += 25
-    process.cpuMs += 20
-    machine.watch.look([process], machine.nowMs)
+    machine.run([process], 0.8, { stepMs: 25, wantsMore: true })
     expect(process.seen).toEqual(["low"])
   })
 
@@ -94,9 +94,9 @@ describe("CpuWatch", () => {
     const machine = new Machine()
     const [crowd, modest] = [Array.from({ length: 20 }, (_, index) => machine.start(`loop${index}`)), machine.start("modest")]
     for (let step = 0; step < 5; step++) {
-      modest.cpuMs += 0.06 * stepMs
+      modest.cpuMs += 0.06 * usualStepMs
       machine.run([...crowd, modest], 0, { wantsMore: true })
-      for (const process of crowd) process.cpuMs += 0.19 * stepMs
+      for (const process of crowd) process.cpuMs += 0.19 * usualStepMs
     }
     expect(crowd.map((process) => process.seen)).toEqual(crowd.map(() => ["normal", "low"]))
     expect(modest.seen).toEqual(["normal"])
@@ -109,10 +109,13 @@ describe("CpuWatch", () => {
     expect(process.seen).toEqual(["normal", "low"])
     machine.run([process], 0, { steps: 100, wantsMore: true })
     expect(process.seen).toEqual([])
+    const again = machine.start()
+    machine.run([again], 0, { steps: 20, wantsMore: true })
+    expect(again.seen).toEqual(["low"])
     const other = machine.start("other")
-    machine.run([other], 0.2, { wantsMore: true })
-    machine.run([other], 0, { steps: 2, wantsMore: false })
-    machine.run([other], 0.9, { wantsMore: true })
+    machine.run([other], 0.8, { stepMs: 25, wantsMore: true })
+    machine.run([other], 0, { stepMs: 25, wantsMore: false })
+    machine.run([other], 0.8, { stepMs: 25, wantsMore: true })
     expect(other.seen).toEqual(["normal", "low"])
   })
 
