@@ -172,7 +172,8 @@ describe("CpuWatch", () => {
   test("knows what all of them have in memory, until they are forgotten", () => {
     const machine = new Machine()
     const processes = [machine.start(), machine.start()]
-    machine.run(processes, 0, { wantsMore: false })
+    for (const process of processes) process.runs = 0
+    machine.run(processes, 0, { stepMs: 25, wantsMore: false })
     expect(machine.watch.memoryBytes).toBe(10)
     for (const process of processes) machine.watch.forget(process)
     expect(machine.watch.memoryBytes).toBe(0)

@@ -28,7 +28,7 @@ interface Watched {
   isHog: boolean
 }
 
-/** The least time between two looks: at one that has just begun, at one with something to do, at one of low priority, at one without runs. */
+/** The least time between two looks: at one that has just begun, at one with something to do, at one of low priority, at one without runs; and at its memory. */
 const lookMs = { young: 20, usual: 80, low: 400, quiet: 2_000, memory: 1_000 }
 const youngMs = 1_000
 /** CPU time that everybody may take at a stretch, however much of the machine it is. */
@@ -132,7 +132,8 @@ function isDue(process: Watchable, watched: Watched, nowMs: number): boolean {
   const passedMs = nowMs - watched.atMs
   if (watched.priority !== "normal" && process.runsEnded !== watched.runsEnded) return true
   if (watched.priority === "low") return passedMs >= lookMs.low
-  if (process.runs === 0 && watched.busyMs === 0) return passedMs >= lookMs.quiet
+  // What it has in memory counts from the beginning, also if its first run has ended already.
+  if (process.runs === 0 && watched.busyMs === 0 && watched.memoryBytes > 0) return passedMs >= lookMs.quiet
   return passedMs >= (nowMs - watched.sinceMs < youngMs ? lookMs.young : lookMs.usual)
 }
 

@@ -58,7 +58,7 @@ export class Cgroups {
     return [
       say("memory", "memory", `no memory cgroup: memory is looked at every ${this.#limits.watchMs} ms`),
       say("pids", "processes", `no pids cgroup: threads are looked at every ${this.#limits.watchMs} ms`),
-      say("cpu", "CPU share", "no cpu cgroup: a process that hogs the CPU is made nice"),
+      say("cpu", "CPU share", "no cpu cgroup: a process that hogs the CPU is kept to half of the cores or made nice, if that can be done"),
       ...failures,
     ]
   }

@@ -154,12 +154,12 @@ export class Sandbox {
 
   setPriority(priority: Priority): void {
     if (this.#hasEnded || priority === this.#priority) return
-    const wasLow = this.#priority === "low"
+    const [wasLow, isLow] = [this.#priority === "low", priority === "low"]
     this.#priority = priority
     setSlowLane(this.#process.listPids(), priority !== "normal")
-    if (wasLow === (priority === "low") || this.#process.group?.setWeight(wasLow ? "normal" : "low")) return
+    if (wasLow === isLow || this.#process.group?.setWeight(isLow ? "low" : "normal")) return
     // What only root could take back is done only where nothing else can be.
-    if (process.getuid?.() === 0 || !hasSlowLane) this.#guest?.setNice(wasLow ? 0 : niceLow)
+    if (process.getuid?.() === 0 || !hasSlowLane) this.#guest?.setNice(isLow ? niceLow : 0)
   }
 
   /** Ends it, whatever it is doing, and waits until nothing of it is left. */
