@@ -150,6 +150,16 @@ async function until(condition: () => boolean, what: string): Promise<void> {
 const identity = "const id = crypto.randomUUID(); export default () => new Response(id)"
 const forever = "export default () => { while (true); }"
 
+/** What retires a process, whatever it is doing. */
+const retirements: readonly { readonly name: string; retire(other: Seat | undefined): unknown }[] = [
+  { name: "its owner's secrets have changed", retire: () => stage.supervisor.retire({ ownerId: "ada" }) },
+  {
+    name: "a newer version runs",
+    retire: () => callOnce(toProgram(`export default () => "new"`, { type: "script", version: 2 })),
+  },
+  { name: "another run in it is cancelled", retire: (other) => other?.stop("cancelled") },
+]
+
 describe("Supervisor", () => {
   test("gives a val its request, its environment and its answer, and the run its logs", async () => {
     stage = await Stage.open()
@@ -319,6 +329,40 @@ describe("Supervisor", () => {
     stage.supervisor.retire({ ownerId: "ada" })
     expect((await fetchOnce(toProgram(identity))).text).not.toBe(before.text)
     await until(() => ended.length === 1, "the old one is gone")
+  })
+
+  for (const { name, retire } of retirements)
+    test(`lets runs end whose process is retired while its module loads: ${name}`, async () => {
+      stage = await Stage.open({ runMsMax: 10_000 })
+      const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export default () => "done"`
+      const program = toProgram(code, { type: "script" })
+      const runs = [new Run(), new Run()]
+      const calls = runs.map(async (run) => {
+        const slot = await stage.supervisor.enter(program, run)
+        return { slot, outcome: slot.call([]) }
+      })
+      const [first, second] = await Promise.all(calls)
+      await until(() => runs.some(({ logs }) => logs.length === 1), "the module is being evaluated")
+      const retired = retire(second?.slot)
+      expect(await first?.outcome).toEqual({ kind: "returned", value: "done", isCut: false })
+      first?.slot.leave()
+      second?.slot.leave()
+      await retired
+      // It is of no use to later runs.
+      expect((await callOnce(program)).outcome).toMatchObject({ value: "done" })
+    })
+
+  test("retires a module without a function while it loads, and ends its process with its run", async () => {
+    stage = await Stage.open({ runMsMax: 10_000 })
+    const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export const value = 5`
+    const run = new Run()
+    const slot = await stage.supervisor.enter(toProgram(code, { type: "script" }), run)
+    const outcome = slot.call([])
+    await until(() => run.logs.length === 1, "the module is being evaluated")
+    stage.supervisor.retire({ ownerId: "ada" })
+    expect(await outcome).toEqual({ kind: "returned", value: 5, isCut: false })
+    slot.leave()
+    await until(() => ended.length === 1, "the process is gone")
   })
 
   test("hears what a run logs and throws after its answer, as long as a run may last", async () => {

@@ -45,6 +45,7 @@ export class ValProcess implements DoorGuest {
   readonly #firstRunId: string
   readonly egressKey = crypto.randomUUID()
   #isLoading = false
+  #hasLoaded = false
 
   constructor(program: Program, content: ProgramContent, sandbox: Sandbox, limits: RunnerLimits, firstRunId: string) {
     this.program = program
@@ -162,9 +163,11 @@ export class ValProcess implements DoorGuest {
         if (this.#findSeat(message.run)) this.#refusals.set(message.run, message)
         return
       case "loaded":
-        if (this.state !== "loading") return
+        if (this.#hasLoaded) return
+        this.#hasLoaded = true
         this.isCallable = message.isCallable
-        this.state = "serving"
+        // A process that was retired meanwhile still has the runs that wait for the module.
+        if (this.state === "loading") this.state = "serving"
         this.#settle.resolve({ kind: "loaded" })
         return
       case "load_failed":
