@@ -9,7 +9,7 @@ export interface NewRun
   /** How many vals have called one another until it came to this run. */
   readonly depth: number
   readonly request: Pick<RunRequest, "method" | "url"> | null
-  /** What a replay needs of the request: null when its body was too large to be kept. */
+  /** What a replay needs of the request: null when not all of it was kept. */
   readonly input: RunInput | null
 }
 
@@ -88,6 +88,8 @@ export class WrittenRun implements LiveRun, RunRecord {
   isFresh = false
   isChanged = false
   isWriting = false
+  /** It has left the queue, which is not on disk yet. */
+  hasBegun = false
   writtenAt = 0
   #responseStatus: number | null = null
   #logs: LogLine[] | undefined
@@ -208,6 +210,7 @@ export class WrittenRun implements LiveRun, RunRecord {
     if (this.isCancelled) seat.stop("cancelled")
     if (this.status !== "queued") return
     this.status = "running"
+    this.hasBegun = true
     this.#keeper.noteChange(this)
   }
 

@@ -145,12 +145,12 @@ describe("LiveRuns", () => {
       expect(batches).toEqual([["queued"], ["failed"]])
     })
 
-    test("shows a run as running once it has a seat", async () => {
+    test("shows a run as running once it has a seat, with the next batch", async () => {
       const begun = live.begin(toNew())
       await pass(0)
       const run = await begun
       run.attach(new TestSeat())
-      await pass(1_000)
+      await pass(100)
       expect(await find(run.id)).toMatchObject({ status: "running" })
       run.finish(succeed)
     })

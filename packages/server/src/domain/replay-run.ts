@@ -18,7 +18,7 @@ export async function replayRun(deps: ExecuteDeps, caller: Caller, id: string): 
 
 async function replayRequest(deps: ExecuteDeps, caller: Caller, val: Val, run: RunDetail, { method, url }: RunRequest) {
   const input = await deps.runs.findInput(run.id)
-  if (!input) throw notReplayable(run.id, "its request was too large to be kept")
+  if (!input) throw notReplayable(run.id, "its request was not kept as a whole")
   if (val.type !== "http") throw notReplayable(run.id, "the val no longer answers requests")
   const about = { args: null, parentId: run.id, request: { method, url }, input }
   return startRun(deps, caller, val, about, answerRequest(method, url, input))
@@ -48,7 +48,7 @@ function toSeatRequest(method: string, address: string, input: RunInput, client:
     method,
     host: url.host,
     target: `${url.pathname}${url.search}`,
-    headers: input.contentType === null ? [] : [["content-type", input.contentType]],
+    headers: [...input.headers, ["x-forwarded-proto", url.protocol.slice(0, -1)], ["x-forwarded-host", url.host]],
     body: body.length === 0 ? null : body,
     client,
   }

@@ -8,7 +8,7 @@ export interface RecorderLimits extends RunSizes {
   readonly flushMs: number
   /** A run that lasts longer than this is written down as running. */
   readonly runningAfterMs: number
-  /** How soon what a run that goes on has logged is written down again. */
+  /** How soon what a run that goes on has logged is written down again. That it no longer waits does not take that long. */
   readonly newsMs: number
   /** Runs that are written in one transaction. */
   readonly batchMax: number
@@ -145,11 +145,13 @@ export class RunRecorder implements RunKeeper {
       if (!isDue || run.isWriting) return true
       run.isFresh = false
       run.isChanged = false
+      run.hasBegun = false
       due.push(run)
       return false
     }
     this.#fresh = this.#fresh.filter((run) => run.isFresh && stay(run, run.endedAt !== null || now - run.startedAt >= runningAfterMs))
-    this.#changed = this.#changed.filter((run) => run.isChanged && stay(run, run.endedAt !== null || now - run.writtenAt >= newsMs))
+    const isDue = (run: WrittenRun) => run.endedAt !== null || run.hasBegun || now - run.writtenAt >= newsMs
+    this.#changed = this.#changed.filter((run) => run.isChanged && stay(run, isDue(run)))
     return due
   }
 

@@ -46,7 +46,8 @@ export interface RunDetail extends Run {
 
 /** What a replay needs of a request beyond its method and address. */
 export interface RunInput {
-  readonly contentType: string | null
+  /** Without credentials. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
   /** The body in base64. */
   readonly body: string
 }

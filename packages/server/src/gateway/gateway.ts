@@ -8,6 +8,7 @@ import { Deadlines } from "./deadlines.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
 import { toErrorResponse } from "./error-page.ts"
 import { createFindVal, type FindVal } from "./find-val.ts"
+import { toRunInput } from "./kept-request.ts"
 import { type GatewayLimits, gatewayLimits } from "./limits.ts"
 import { isSocketRequest, openSocket } from "./open-socket.ts"
 import { passOn } from "./pass-on.ts"
@@ -98,7 +99,7 @@ async function answer(
     const program = found instanceof Promise ? await found : found
     const isSocket = isSocketRequest(request.method, known)
     if (isSocket) sockets.assertRoom(val.id)
-    visit = toVisit(parts, { request, known, connection, address, val, visitor, body, depth, program })
+    visit = toVisit(parts, { request, known, connection, address, val, visitor, body, depth, program, isSocket })
     try {
       const entering = deps.runner.enter(program, visit.run, request)
       seat = entering instanceof Promise ? await entering : entering
@@ -132,9 +133,11 @@ interface Arrival {
   readonly body: RequestBody
   readonly depth: number
   readonly program: Program
+  readonly isSocket: boolean
 }
 
-function toVisit(parts: Parts, { request, known, connection, address, val, visitor, body, depth, program }: Arrival): Visit {
+function toVisit(parts: Parts, arrival: Arrival): Visit {
+  const { request, known, connection, address, val, visitor, body, depth, program, isSocket } = arrival
   const { deps, limits, proto } = parts
   const { method } = request
   const { host, pass } = address
@@ -154,7 +157,8 @@ function toVisit(parts: Parts, { request, known, connection, address, val, visit
     startedAt: deps.now(),
     args: null,
     request: { method, url: url.length <= limits.urlCharsMax ? url : url.slice(0, limits.urlCharsMax) },
-    input: body.input,
+    // A WebSocket is no request that could be sent again.
+    input: isSocket ? null : toRunInput({ url, headers, body: body.kept, pass }, limits),
   })
   const seatRequest = { method, host, target, headers, body: body.content, client: request }
   const isByPass = pass !== undefined

@@ -4,6 +4,8 @@ export interface GatewayLimits {
   readonly requestBytesMax: number
   /** A body up to this size is read before the val is asked, and kept with the run. */
   readonly keptBodyBytesMax: number
+  /** Of the headers of a request, names and values, that are kept for a replay; with more of them none is possible. */
+  readonly keptHeaderBytesMax: number
   /** An answer up to this size is read whole: it costs less than passing it on in pieces, and it arrives whole or not at all. */
   readonly wholeAnswerBytesMax: number
   readonly answerHeaderBytesMax: number
@@ -36,6 +38,7 @@ export interface GatewayLimits {
 export const gatewayLimits: GatewayLimits = {
   requestBytesMax: 1_073_741_824,
   keptBodyBytesMax: 65_536,
+  keptHeaderBytesMax: 8_192,
   wholeAnswerBytesMax: 65_536,
   answerHeaderBytesMax: 65_536,
   urlCharsMax: 2_048,

@@ -60,12 +60,25 @@ describeEachDatabase("createRunStore", (open) => {
 
   test("findInput gives what was kept of a request", async () => {
     const { runs, val } = await setUp()
-    const input = { contentType: "text/plain", body: "aGVsbG8=" }
+    const input = { headers: [["content-type", "text/plain"]] as const, body: "aGVsbG8=" }
     const [kept, bare] = [toRun(val, { input }), toRun(val)]
     await runs.record([kept, bare])
     expect(await runs.findInput(kept.id)).toEqual(input)
     expect(await runs.findInput(bare.id)).toBeUndefined()
     expect(await runs.findInput(Bun.randomUUIDv7())).toBeUndefined()
+  })
+
+  test("findInput knows what earlier versions of the server kept", async () => {
+    const { db, runs, val } = await setUp()
+    const [typed, bare] = [toRun(val), toRun(val)]
+    await runs.record([typed, bare])
+    const old = (contentType: string | null) => JSON.stringify({ contentType, body: "aGVsbG8=" })
+    await db.write(function* () {
+      yield sql`update runs set input = ${old("text/plain")} where id = ${typed.id}`
+      yield sql`update runs set input = ${old(null)} where id = ${bare.id}`
+    })
+    expect(await runs.findInput(typed.id)).toEqual({ headers: [["content-type", "text/plain"]], body: "aGVsbG8=" })
+    expect(await runs.findInput(bare.id)).toEqual({ headers: [], body: "aGVsbG8=" })
   })
 
   test("requestCancel reaches the node that a run is on, whatever the run says of itself meanwhile", async () => {

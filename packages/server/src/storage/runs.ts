@@ -35,7 +35,7 @@ export function createRunStore(db: Database): RunStore {
     listOfOwner: (valId, filter, page) => list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
     async findInput(id) {
       const [row] = await db.read<{ input: string | null }>(sql`select input from runs where id = ${id}`)
-      return fromJson<RunInput>(row?.input ?? null) ?? undefined
+      return toRunInput(fromJson<RunInput | OldRunInput>(row?.input ?? null))
     },
     async record(all) {
       const runs = all.map(toRunValues)
@@ -52,6 +52,17 @@ export function createRunStore(db: Database): RunStore {
     purgeOlder: (before, runsMax) => db.write(() => purgeOlder(before, runsMax)),
     purgeBeyond: (valId, keptMax, runsMax) => db.write(() => purgeBeyond(valId, keptMax, runsMax)),
   }
+}
+
+/** What earlier versions of the server kept of a request. */
+interface OldRunInput {
+  readonly contentType: string | null
+  readonly body: string
+}
+
+function toRunInput(kept: RunInput | OldRunInput | null): RunInput | undefined {
+  if (kept === null || "headers" in kept) return kept ?? undefined
+  return { headers: kept.contentType === null ? [] : [["content-type", kept.contentType]], body: kept.body }
 }
 
 /** One part for each source that is asked for, each read from an index in order and cut; no filter on the source is one part. */

@@ -271,7 +271,7 @@ function defineCancel(suite: ApiSuite): void {
 function defineReplay(suite: ApiSuite): void {
   const { call, person, val, run } = suite
   const replay = (id: string, as: TestUser) => call("POST", `/v1/runs/${id}/replay`, { as })
-  const input = { contentType: "text/plain", body: Buffer.from("hello").toString("base64") }
+  const input = { headers: [["content-type", "text/plain"]] as const, body: Buffer.from("hello").toString("base64") }
   const echo =
     "export default async (request) => new Response(`${request.method} ${new URL(request.url).search} ${await request.text()}`, { status: 201 })"
 

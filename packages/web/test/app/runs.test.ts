@@ -150,6 +150,26 @@ describeApp("runs", (app) => {
     expect(tab.problems).toEqual([])
   })
 
+  for (const name of ["ticks", "silent"] as const) {
+    test(`that waited when the page was opened show that they have begun (${name})`, async () => {
+      const { id } = await ada.client.createRun({ val_id: ids[name] }, { respondAsync: true })
+      await using tab = await open()
+      const { page } = tab
+      let isFirst = true
+      // The first answer is from the moment before the run had a process, whatever this machine is fast enough to show.
+      await page.route(`**/v1/runs/${id}`, async (route) => {
+        const run = await (await route.fetch()).json()
+        await route.fulfill({ json: isFirst ? { ...run, status: "queued", logs: [] } : run })
+        isFirst = false
+      })
+      await page.goto(`/runs/${id}`)
+      await page.locator(".page-head").getByText("Running").waitFor()
+      await page.getByRole("button", { name: "Cancel" }).click()
+      await page.locator(".page-head").getByText("Cancelled").waitFor()
+      expect(tab.problems).toEqual([])
+    })
+  }
+
   test("draw only those of ten thousand lines that are seen", async () => {
     const { id } = await ada.client.createRun({ val_id: ids.talks })
     await using tab = await open()
@@ -193,6 +213,7 @@ const codes = {
   console.error("an error")
   console.log("line four")
 }\n`,
+  silent: "export default () => new Promise((resolve) => setTimeout(resolve, 50_000))\n",
   ticks: `export default async function () {
   for (let tick = 1; ; tick += 1) {
     console.log("tick", tick)
@@ -207,7 +228,13 @@ async function makeVals({ client }: Person): Promise<Readonly<Record<keyof typeo
     const type = name === "page" ? "http" : "script"
     return (await client.createVal({ name, code: codes[name], type, privacy: "public" })).id
   }
-  return { lucky: await make("lucky"), page: await make("page"), talks: await make("talks"), ticks: await make("ticks") }
+  return {
+    lucky: await make("lucky"),
+    page: await make("page"),
+    talks: await make("talks"),
+    silent: await make("silent"),
+    ticks: await make("ticks"),
+  }
 }
 
 function expectRows(page: Page, expected: readonly string[]): Promise<unknown> {

@@ -8,7 +8,7 @@ import { getEndedRun, type LogLine } from "./val-run.ts"
 /** A run with everything that is kept of it. */
 export type RunDetail = Output<"getRun">
 
-const retryMs = 2_000
+const limits = { retryMs: 2_000, startMs: 500 }
 
 /** A run, and while it goes on what it logs. */
 export function useFollowedRun(runId: string): UsedResource<RunDetail> {
@@ -26,7 +26,7 @@ export function useFollowedRun(runId: string): UsedResource<RunDetail> {
       timer = setTimeout(() => {
         run.reload()
         attempt.value += 1
-      }, retryMs)
+      }, limits.retryMs)
     })
     return () => {
       clearTimeout(timer)
@@ -38,16 +38,41 @@ export function useFollowedRun(runId: string): UsedResource<RunDetail> {
 
 async function follow(run: UsedResource<RunDetail>, known: RunDetail, signal: AbortSignal): Promise<void> {
   const logs: LogLine[] = [...known.logs]
+  let { status } = known
   let frame: number | undefined
-  for await (const event of api.follow({ run_id: known.id, from: logs.length }, { signal })) {
-    if (event.kind === "log") logs.push(event.line)
+  let isEnded = false
+  const showSoon = () => {
+    if (isEnded) return
     frame ??= requestAnimationFrame(() => {
       frame = undefined
-      if (!signal.aborted) run.set({ ...known, logs: logs.slice() })
+      if (!signal.aborted) run.set({ ...known, status, logs: logs.slice() })
     })
   }
+  const begin = () => {
+    if (status !== "queued") return
+    status = "running"
+    showSoon()
+  }
+  // A run that says nothing has begun as well.
+  if (status === "queued") void whenBegun(known.id, () => isEnded || status !== "queued", signal).then(begin)
+  for await (const event of api.follow({ run_id: known.id, from: logs.length }, { signal })) {
+    if (event.kind !== "log") continue
+    logs.push(event.line)
+    begin()
+    showSoon()
+  }
+  isEnded = true
   // It would show a run that goes on over the one that has ended.
   if (frame !== undefined) cancelAnimationFrame(frame)
   const ended = await getEndedRun(known.id, signal)
   if (!signal.aborted) run.set(ended)
+}
+
+/** Asks until the run has left the queue, or it is known without asking. Whether the server is there is seen by following. */
+async function whenBegun(id: string, isKnown: () => boolean, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !isKnown()) {
+    const { status } = await api.getRun({ run_id: id }, { signal }).catch(() => ({ status: "queued" }))
+    if (status !== "queued") return
+    await new Promise((resolve) => setTimeout(resolve, limits.startMs))
+  }
 }

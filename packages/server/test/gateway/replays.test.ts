@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { describeEachDatabase } from "../support/databases.ts"
+import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+
+describeEachDatabase("the replay of a request to a val", (open) => {
+  let stage: GatewayStage
+  beforeAll(async () => {
+    stage = await openGatewayStage(open)
+    await stage.addVal("mirror", async (request, path) => Response.json([request.method, path, await request.text()], { status: 203 }))
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  const replay = async (response: Response) => {
+    await response.text()
+    const { id } = await stage.runOf(response)
+    const headers = { authorization: `Bearer ${stage.ada.token}` }
+    return fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/replay`, { method: "POST", headers })
+  }
+  const lastSeen = () => stage.runner.seen.at(-1)
+
+  for (const [method, body] of [
+    ["GET", null],
+    ["HEAD", null],
+    ["DELETE", null],
+    ["POST", "some text"],
+  ] as const) {
+    test(`is the same request for ${method}`, async () => {
+      const headers = { accept: "text/x", "content-type": "text/y", "x-hub-signature": "sha256=1", "accept-language": "de" }
+      const first = await stage.visit("mirror", "/a%20b?c=d", { method, body, headers })
+      const before = lastSeen()
+      const again = await replay(first)
+      const run = await again.json()
+      expect(again.status).toBe(200)
+      expect(run).toMatchObject({ status: "succeeded", request: { method, status: 203 } })
+      expect(run.request.url).toEndWith("/a%20b?c=d")
+      const after = lastSeen()
+      expect(after?.path).toBe("/a%20b?c=d")
+      expect(after).not.toBe(before)
+      expect(after?.headers.toJSON()).toEqual(before?.headers.toJSON() ?? {})
+    })
+  }
+
+  test("has no credentials, which are not kept", async () => {
+    const headers = { authorization: "Basic YTpi", cookie: "login=secret", "proxy-authorization": "Basic c2VjcmV0", "x-mine": "stays" }
+    const first = await stage.visit("mirror", "/", { headers })
+    expect(lastSeen()?.headers.get("cookie")).toBe("login=secret")
+    expect((await replay(first)).status).toBe(200)
+    const seen = lastSeen()?.headers
+    expect([seen?.get("authorization"), seen?.get("cookie"), seen?.get("proxy-authorization")]).toEqual([null, null, null])
+    expect(seen?.get("x-mine")).toBe("stays")
+    const input = await stage.hamlet.deps.runs.findInput(first.headers.get("x-run-id") ?? "")
+    expect(JSON.stringify(input)).not.toMatch(/YTpi|c2VjcmV0|secret/)
+  })
+
+  for (const [what, path, init] of [
+    ["address", `/?${"x".repeat(3_000)}`, {}],
+    ["headers", "/", { headers: { "x-long": "x".repeat(10_000) } }],
+    ["body", "/", { method: "POST", body: "x".repeat(100_000) }],
+  ] as const) {
+    test(`is refused where the ${what} was too long to be kept`, async () => {
+      const again = await replay(await stage.visit("mirror", path, init))
+      expect([again.status, await again.json()]).toEqual([409, expect.objectContaining({ code: "not_replayable" })])
+    })
+  }
+})
