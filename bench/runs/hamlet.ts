@@ -11,6 +11,8 @@ export interface Hamlet {
   readonly program: Program
   /** Makes a val, or its next version. It is saved and has not run. */
   putVal(name: string, code: string): Promise<BenchVal>
+  /** Sends a request to the API as the first user. The response may be an error. */
+  send(path: string, init?: RequestInit): Promise<Response>
   /** How far the packages of its first version are. */
   lockState(val: BenchVal): Promise<string>
   /** What stands between vals and the machine. */
@@ -54,6 +56,7 @@ export async function startHamlet(settings: Readonly<Record<string, string>> = {
       const val = (await ask("/v1/vals", { method: "PUT", body })) as { id: string; links: { endpoint: string } }
       return { id: val.id, name, host: new URL(val.links.endpoint).host }
     },
+    send: (path, init) => sendToApi(url, path, init),
     lockState: async (val) => ((await ask(`/v1/vals/${val.id}/versions/1/lock`)) as { state: string }).state,
     isolation,
     status,
@@ -79,8 +82,12 @@ export async function startHamlet(settings: Readonly<Record<string, string>> = {
   }
 }
 
+function sendToApi(url: string, path: string, init?: RequestInit): Promise<Response> {
+  return fetch(url + path, { ...init, headers: authorization })
+}
+
 async function askApi(url: string, path: string, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url + path, { ...init, headers: authorization })
+  const response = await sendToApi(url, path, init)
   if (!response.ok) throw new Error(`Cannot measure: ${path} answered ${response.status} ${await response.text()}`)
   return response
 }
