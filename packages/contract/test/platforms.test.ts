@@ -61,7 +61,8 @@ describe("the client, as one bundle without zod,", () => {
     async () => {
       if (!existsSync(chromiumPath)) return skipBrowser()
       turns = new Map()
-      const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] })
+      const env = { ...process.env, TMPDIR: folder }
+      const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"], env })
       try {
         const page = await browser.newPage()
         await page.goto(`${server.url}/page`)

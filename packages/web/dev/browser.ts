@@ -1,4 +1,6 @@
-import { existsSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
 
 const executablePath = process.env.HAMLET_TEST_CHROMIUM ?? "/usr/bin/chromium"
@@ -14,7 +16,30 @@ const flags = [
 /** Whether there is a browser here. */
 export const hasBrowser: boolean = existsSync(executablePath)
 
-/** Starts the system's Chromium. */
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath, args: flags })
+/** A running browser, until it is stopped. */
+export interface RunningBrowser {
+  readonly browser: Browser
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the system's Chromium. It has a temporary folder of its own, because it leaves files behind
+ * when it is killed or when it closes under load.
+ */
+export async function startBrowser(): Promise<RunningBrowser> {
+  const folder = mkdtempSync(join(tmpdir(), "hamlet-chromium-"))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  try {
+    const browser = await chromium.launch({ executablePath, args: flags, env: { ...process.env, TMPDIR: folder } })
+    return {
+      browser,
+      async stop() {
+        await browser.close()
+        remove()
+      },
+    }
+  } catch (error) {
+    remove()
+    throw error
+  }
 }

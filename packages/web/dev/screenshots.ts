@@ -41,7 +41,7 @@ const flaky = `export default function (limit = 0.2) {
 }
 `
 
-const browser = await startBrowser()
+const { browser, stop } = await startBrowser()
 const stage = await openAppStage()
 try {
   const ada = await seed(stage)
@@ -62,7 +62,7 @@ try {
     if (tab.problems.length > 0) throw new Error(tab.problems.join("\n"))
   }
 } finally {
-  await browser.close()
+  await stop()
   await stage[Symbol.asyncDispose]()
 }
 

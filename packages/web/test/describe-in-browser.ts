@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test"
 import { appendFileSync } from "node:fs"
 import type { Browser } from "playwright-core"
-import { hasBrowser, startBrowser } from "../dev/browser.ts"
+import { hasBrowser, type RunningBrowser, startBrowser } from "../dev/browser.ts"
 
 /**
  * How long a test or a hook may take on a busy machine: longer than Playwright waits for one thing, so that the failure says what was waited
@@ -13,15 +13,15 @@ const testMsMax = 100_000
 export function describeInBrowser(title: string, define: (getBrowser: () => Browser) => void): void {
   if (!hasBrowser) noteNotRun(title)
   describe.skipIf(!hasBrowser)(title, () => {
-    let browser: Browser | undefined
+    let running: RunningBrowser | undefined
     setDefaultTimeout(testMsMax)
     beforeAll(async () => {
-      browser = await startBrowser()
+      running = await startBrowser()
     })
-    afterAll(() => browser?.close())
+    afterAll(() => running?.stop())
     define(() => {
-      if (!browser) throw new Error("Cannot use the browser: it is started by the first hook of the suite")
-      return browser
+      if (!running) throw new Error("Cannot use the browser: it is started by the first hook of the suite")
+      return running.browser
     })
   })
 }

@@ -250,8 +250,10 @@ describeInBrowser("docs page", (getBrowser) => {
       await page.keyboard.press("Tab")
       await expectFocus(page, (element) => element?.textContent, "Skip to the content")
       await page.keyboard.press("Enter")
+      await expectFocus(page, (element) => element?.id, "main")
       await page.keyboard.press("Tab")
-      await expectFocus(page, (element) => element?.getAttribute("aria-label"), "Copy the path")
+      // Which element comes first depends on the fonts: Chromium lets the keyboard reach a text that has to scroll.
+      await expectFocus(page, (element) => element?.id !== "main" && element?.closest("main")?.id, "main")
       expect(await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)).toBe("solid")
     })
 

@@ -7,7 +7,7 @@ import type { OpenDocs } from "../open-docs.ts"
 import { expectText, getCalls, getText, goToEndOf, openEditor, show, waitForMarked } from "./open-editor.ts"
 
 /** The service takes long to start on a busy machine. */
-const waitMsMax = 60_000
+const waitMsMax = 90_000
 const vals = {
   "/v/ada/greet": `import type { Guest } from "./guest"
 /** Says hello to a guest. */
