@@ -1,12 +1,10 @@
 import { z } from "zod"
+import { chars } from "./lengths.ts"
 import { limits } from "./limits.ts"
 
 /** Text that both databases and every encoding keep as it is: no NUL, no half of a surrogate pair. */
 export function text(charsMax: number, charsMin = 0) {
-  return z
-    .string()
-    .min(charsMin)
-    .max(charsMax)
+  return chars(charsMax, charsMin)
     .refine((value) => !value.includes("\0"), "must not contain the NUL character")
     .refine((value) => value.isWellFormed(), "must not contain a lone surrogate")
 }
@@ -14,10 +12,10 @@ export function text(charsMax: number, charsMin = 0) {
 const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
 
 /** A val's name. It becomes part of a host name, so it is unique per owner ignoring case. */
-export const valName = z.string().min(1).max(limits.nameCharsMax).regex(namePattern)
+export const valName = chars(limits.nameCharsMax, 1).regex(namePattern)
 
 /** A user's name, without `@`. */
-export const username = z.string().min(1).max(limits.usernameCharsMax).regex(namePattern)
+export const username = chars(limits.usernameCharsMax, 1).regex(namePattern)
 
 /** An id: a UUID, version 7 for everything that this server makes. */
 export const id = z.guid()

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { id, privacy, text, valName, valTypeInput } from "./fields.ts"
 import { code, moment, readme } from "./inputs.ts"
+import { list } from "./lengths.ts"
 import { limits } from "./limits.ts"
 import { mendSchema } from "./mend-schema.ts"
 
@@ -12,16 +13,17 @@ export const importedVal = z.object({
   readme: readme.optional(),
   createdAt: moment.optional(),
   updatedAt: moment.optional(),
-  versions: z
+  versions: list(
     // Far from where numbers end, so that the val can be saved afterwards for as long as anybody likes.
-    .array(z.object({ version: z.int().min(1).max(limits.importVersionMax).optional(), code, createdAt: moment.optional() }))
-    .min(1)
-    .max(limits.importVersionsMax),
-  comments: z
+    z.object({ version: z.int().min(1).max(limits.importVersionMax).optional(), code, createdAt: moment.optional() }),
+    limits.importVersionsMax,
+    1,
+  ),
+  comments: list(
     // Elsewhere names may be longer. Nobody here has such a name.
-    .array(z.object({ author: text(limits.importAuthorCharsMax), comment: text(limits.commentCharsMax, 1), createdAt: moment.optional() }))
-    .max(limits.importCommentsMax)
-    .optional(),
+    z.object({ author: text(limits.importAuthorCharsMax), comment: text(limits.commentCharsMax, 1), createdAt: moment.optional() }),
+    limits.importCommentsMax,
+  ).optional(),
 })
 
 /** A val as an archive has it and a client sends it. */
@@ -43,7 +45,7 @@ export const ifExists = z.enum(["skip", "version", "fail"])
 
 /** What a client sends to import vals. */
 export const importValsBody = z.object({
-  vals: z.array(anyImportedVal).min(1).max(limits.importValsMax),
+  vals: list(anyImportedVal, limits.importValsMax, 1),
   dryRun: z.boolean().optional(),
   ifExists: ifExists.optional(),
 })

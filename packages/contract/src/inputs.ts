@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { id, privacy, runSource, scope, text, username, valName, valType, valTypeInput } from "./fields.ts"
+import { chars, email, list } from "./lengths.ts"
 import { limits } from "./limits.ts"
 
 /** Parameters arrive as text; the `wire` of their meta says what the OpenAPI document shows instead. */
@@ -25,9 +26,7 @@ const timeMin = Date.parse("0000-01-01T00:00:00Z")
 const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
 
 /** A moment as a client writes it, read into milliseconds. */
-export const moment = z
-  .string()
-  .max(40)
+export const moment = chars(limits.timeCharsMax)
   .transform((value, context) => {
     // In a query string an unencoded `+` of the zone arrives as a space.
     const ms = parseTime(value.replace(" ", "+"))
@@ -50,7 +49,7 @@ function parseTime(value: string): number | undefined {
 const sourcesParam = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => [...new Set([value].flat().flatMap((part) => part.split(",")))])
-  .pipe(z.array(runSource).max(runSource.options.length))
+  .pipe(list(runSource, runSource.options.length))
   .meta({ wire: { type: "array", items: { type: "string", enum: runSource.options } } })
 
 const paging = {
@@ -128,19 +127,15 @@ export const params = {
   standardModule: z.object({ module: name }),
   blob: z.object({ key: blobKey }),
   secret: z.object({
-    name: z
-      .string()
-      .min(1)
-      .max(limits.secretNameCharsMax)
-      .regex(/^[A-Z_][A-Z0-9_]*$/),
+    name: chars(limits.secretNameCharsMax, 1).regex(/^[A-Z_][A-Z0-9_]*$/),
   }),
 }
 
 /** Arguments of a val: any JSON. What is nested deeper could be read, but not written again. */
-const args = z
-  .array(z.unknown())
-  .max(limits.argsMax)
-  .refine((value) => !isDeeper(value, limits.argLevelsMax), `must not be nested more than ${limits.argLevelsMax} levels deep`)
+const args = list(z.unknown(), limits.argsMax).refine(
+  (value) => !isDeeper(value, limits.argLevelsMax),
+  `must not be nested more than ${limits.argLevelsMax} levels deep`,
+)
 
 /** Level by level instead of by recursion, which is what the depth might be too much for. */
 function isDeeper(value: unknown, levelsMax: number): boolean {
@@ -203,19 +198,14 @@ export const createCommentBody = z.object({ comment: text(limits.commentCharsMax
 /** What a client sends to create a token. */
 export const createTokenBody = z.object({
   name: text(limits.tokenNameCharsMax, 1),
-  scopes: z
-    .array(scope)
-    .min(1)
-    .max(scope.options.length)
-    .transform((scopes) => [...new Set(scopes)]),
+  scopes: list(scope, scope.options.length, 1).transform((scopes) => [...new Set(scopes)]),
   expiresAt: moment.nullable().optional(),
 })
 
-const host = z
-  .string()
-  .min(1)
-  .max(limits.secretHostCharsMax)
-  .regex(/^(?!-)[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*(:[0-9]{1,5})?$/, "must be a host name, with a port if need be")
+const host = chars(limits.secretHostCharsMax, 1).regex(
+  /^(?!-)[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*(:[0-9]{1,5})?$/,
+  "must be a host name, with a port if need be",
+)
 
 /** What a client sends to set a secret. */
 export const putSecretBody = z.object({
@@ -223,28 +213,25 @@ export const putSecretBody = z.object({
     (value) => new TextEncoder().encode(value).length <= limits.secretValueBytesMax,
     `must be at most ${limits.secretValueBytesMax} bytes`,
   ),
-  hosts: z.array(host).min(1).max(limits.secretHostsMax).nullable().optional(),
+  hosts: list(host, limits.secretHostsMax, 1).nullable().optional(),
 })
 
 /** What an administrator sends to create a user. */
 export const createUserBody = z.object({
   username,
-  email: z.email().max(limits.emailCharsMax).nullable().optional(),
+  email: email(limits.emailCharsMax).nullable().optional(),
 })
 
 /** What a user sends to change their profile. */
 export const updateMeBody = z
-  .object({ bio: text(limits.bioCharsMax).nullable().optional(), email: z.email().max(limits.emailCharsMax).nullable().optional() })
+  .object({ bio: text(limits.bioCharsMax).nullable().optional(), email: email(limits.emailCharsMax).nullable().optional() })
   .refine((body) => Object.values(body).some((value) => value !== undefined), "must have at least one of bio, email")
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const headerName = z.string().max(limits.requestHeadCharsMax).regex(tokenPattern, "must be the name of a header")
+const headerName = chars(limits.requestHeadCharsMax).regex(tokenPattern, "must be the name of a header")
 // What else a header may hold, no two programs read alike.
-const headerValue = z
-  .string()
-  .max(limits.requestHeadCharsMax)
-  .regex(/^[\t\x20-\x7e]*$/, "must be visible ASCII, spaces and tabs")
-const headerPairs = z.array(z.tuple([headerName, headerValue])).max(limits.requestHeadersMax)
+const headerValue = chars(limits.requestHeadCharsMax).regex(/^[\t\x20-\x7e]*$/, "must be visible ASCII, spaces and tabs")
+const headerPairs = list(z.tuple([headerName, headerValue]), limits.requestHeadersMax)
 const headerRecord = z
   .record(headerName, headerValue)
   .refine((record) => Object.keys(record).length <= limits.requestHeadersMax, `must be at most ${limits.requestHeadersMax} headers`)
@@ -258,16 +245,14 @@ export function toHeaderPairs(headers: z.output<typeof requestHeaders>): readonl
 /** What a client sends to have a request sent to a val: as strict as HTTP is on the wire, so that nothing is read as something else. */
 export const sendValRequestBody = z
   .object({
-    method: z
-      .string()
-      .max(limits.requestMethodCharsMax)
+    method: chars(limits.requestMethodCharsMax)
       .regex(tokenPattern, "must be a method of HTTP")
       .refine((method) => !/^(?:connect|trace)$/i.test(method), "must not be CONNECT or TRACE, which vals never see"),
     // Path and query, in the way they stand in a request.
-    path: z
-      .string()
-      .max(limits.requestHeadCharsMax)
-      .regex(/^\/[\x21\x22\x24-\x7e]*$/, "must begin with / and be visible ASCII without #: other characters are percent-encoded"),
+    path: chars(limits.requestHeadCharsMax).regex(
+      /^\/[\x21\x22\x24-\x7e]*$/,
+      "must begin with / and be visible ASCII without #: other characters are percent-encoded",
+    ),
     headers: requestHeaders.optional(),
     body: z
       .string()

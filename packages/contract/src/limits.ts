@@ -10,6 +10,7 @@ export const limits = {
   bioCharsMax: 2_000,
   tokenNameCharsMax: 100,
   tokenCharsMax: 200,
+  timeCharsMax: 40,
   secretNameCharsMax: 128,
   secretValueBytesMax: 32_768,
   secretHostsMax: 32,

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { list } from "./lengths.ts"
 import { limits } from "./limits.ts"
 
 /** The bytes of a blob, as JSON has them: in base64, or as the object that JSON makes of a `Uint8Array`. */
@@ -31,7 +32,7 @@ const sqlStatement = z
     const statement = isRecord(given) ? given : { sql: given }
     const problem = findSqlProblem(statement.sql) ?? findArgsProblem(statement.args ?? [])
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem })
-    return { sql: String(statement.sql), args: (statement.args ?? []) as SqlArgs }
+    return { sql: statement.sql as string, args: (statement.args ?? []) as SqlArgs }
   })
   .meta({ wire: { anyOf: [sql, { type: "object", properties: { sql, args }, required: ["sql"] }] } })
 
@@ -80,7 +81,7 @@ export const executeSqlBody = z.object({ statement: sqlStatement })
 
 /** What a client sends to run several statements, all of them or none. */
 export const batchSqlBody = z.object({
-  statements: z.array(sqlStatement).max(limits.sqlStatementsMax),
+  statements: list(sqlStatement, limits.sqlStatementsMax),
   mode: z.enum(["write", "read", "deferred"]).default("deferred"),
 })
 

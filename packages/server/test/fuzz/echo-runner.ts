@@ -20,7 +20,7 @@ class EchoSeat implements Seat {
   }
 
   async call(args: readonly unknown[]): Promise<CallOutcome> {
-    this.#run.log({ at: new Date().toISOString(), level: "log", message: String(args[0]) })
+    this.#run.log({ at: new Date().toISOString(), level: "log", message: JSON.stringify(args[0]) ?? "" })
     const status = outcomes[args.length - 1]
     return status === undefined ? { kind: "returned", value: args, isCut: false } : { kind: "stopped", status, error }
   }

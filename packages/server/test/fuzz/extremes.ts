@@ -1,4 +1,5 @@
 import type { CallOptions, TestUser } from "../support/api.ts"
+import { hostileObjects } from "./nasty-values.ts"
 import { operations } from "./operations.ts"
 
 interface Extreme {
@@ -26,6 +27,12 @@ export function* extremes(as: TestUser): Generator<Extreme> {
       yield { method, path, options: { as, body: deep, headers: { "content-type": "text/plain" } } }
       for (const name of [...Object.keys(body.properties ?? {}), "unknown"])
         yield { method, path, options: { as, body: `{"${name}":${deep}}` } }
+    }
+    for (const hostile of hostileObjects) {
+      for (const value of [hostile, `[${hostile}]`, `{"a":${hostile}}`]) {
+        const fields = Object.keys(body.properties ?? {}).map((name) => `"${name}":${value}`)
+        yield { method, path, options: { as, body: `{${fields.join()}}` } }
+      }
     }
     yield { method, path, options: { as, body: `{${'"a":1,'.repeat(200_000)}"a":1}` } }
     yield { method, path, options: { as, body: `[${"{},".repeat(600_000)}{}]` } }

@@ -1,6 +1,16 @@
 import fc from "fast-check"
 import { mark } from "./sound-values.ts"
 
+/** Objects, as JSON, that fail when they are taken for something else: compared, made a text or a number, awaited, written as JSON. */
+export const hostileObjects: readonly string[] = [
+  ...["length", "size", "toString", "valueOf", "toJSON", "then", "constructor"].flatMap((name) => [
+    `{"${name}":1}`,
+    `{"${name}":{"toString":1,"valueOf":1}}`,
+  ]),
+  '{"__proto__":{"length":{"toString":1}}}',
+  '{"length":{"toString":1},"size":{"toString":1},"toString":1,"valueOf":1,"toJSON":1,"then":1,"0":"a"}',
+]
+
 /** Texts that have broken somebody's server. */
 export const nastyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: "binary", maxLength: 30 }) },
@@ -100,17 +110,8 @@ export const nastyJson: fc.Arbitrary<string> = fc.oneof(
         "[]",
         "{}",
       ],
-      ...[
-        "[null]",
-        '[["val:read"]]',
-        '["val:read","val:read"]',
-        '{"length":3}',
-        '{"__proto__":null}',
-        '{"toString":1}',
-        '{"then":1}',
-        '"\\ud800"',
-        '"\\u0000"',
-      ],
+      ...["[null]", '[["val:read"]]', '["val:read","val:read"]', '{"length":3}', '{"__proto__":null}', '"\\ud800"', '"\\u0000"'],
+      ...hostileObjects,
     ),
   },
 )

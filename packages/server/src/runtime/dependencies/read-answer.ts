@@ -1,3 +1,4 @@
+import { chars } from "@hamlet/contract"
 import { z } from "zod"
 import { splitAnswer } from "./tool/tool-messages.ts"
 
@@ -6,20 +7,20 @@ const nameCharsMax = 1_000
 const messageCharsMax = 100_000
 
 const place = z.object({ start: z.int().min(0), end: z.int().min(0) })
-const common = { specifier: z.string().max(specifierCharsMax), places: z.array(place) }
+const common = { specifier: chars(specifierCharsMax), places: z.array(place) }
 const foundAnswer = z.object({ found: z.array(z.object(common)) })
 const resolvedImport = z.object({
   ...common,
-  resolved: z.string().max(specifierCharsMax).nullable(),
+  resolved: chars(specifierCharsMax).nullable(),
   failure: z
     .object({
-      message: z.string().max(messageCharsMax),
+      message: chars(messageCharsMax),
       from: z.enum(["deno", "esbuild", "us"]),
-      about: z.string().max(specifierCharsMax).nullable(),
+      about: chars(specifierCharsMax).nullable(),
     })
     .nullable(),
   entry: z.int(),
-  exports: z.array(z.string().max(nameCharsMax)),
+  exports: z.array(chars(nameCharsMax)),
 })
 const resolveAnswer = z.object({ imports: z.array(resolvedImport), hasBundle: z.boolean() })
 const compileAnswer = z.object({ error: z.string().nullable() })
