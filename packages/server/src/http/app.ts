@@ -40,7 +40,7 @@ export function createApp(deps: HttpDeps): App {
     const { method } = request
     const path = toPath(request)
     const match = matchRoute(path)
-    if (method === "OPTIONS") return preflight(match ? methodsOf(match) : [], requestId)
+    if (method === "OPTIONS") return preflight(match ? methodsOf(match) : [], requestId, request)
     const route = match?.routes.get(toMethod(method))
     const arrival = { request, requestId, path, match, route, connection }
     let result: Answer

@@ -64,8 +64,17 @@ describe("toResponse", () => {
 })
 
 describe("preflight", () => {
+  const asking = (names?: string) =>
+    plain("OPTIONS", {
+      origin: "https://elsewhere.example",
+      "access-control-request-method": "GET",
+      ...(names === undefined ? {} : { "access-control-request-headers": names }),
+    })
+  const allowedFor = (names: string) =>
+    headersOf(preflight(["GET"], "id", asking(names)))["access-control-allow-headers"]?.split(", ") ?? []
+
   test("says which methods and headers a page may send, and remembers its own name", () => {
-    const response = preflight(["GET", "HEAD", "OPTIONS"], "the-id")
+    const response = preflight(["GET", "HEAD", "OPTIONS"], "the-id", asking())
 
     expect(response.status).toBe(204)
     expect(response.body).toBeNull()
@@ -83,6 +92,21 @@ describe("preflight", () => {
   })
 
   test("allows nothing where there is nothing", () => {
-    expect(preflight([], "id").headers.get("access-control-allow-methods")).toBe("")
+    expect(preflight([], "id", asking()).headers.get("access-control-allow-methods")).toBe("")
+  })
+
+  test("allows the headers that the page asks for, whatever clients call them", () => {
+    const asked = ["authorization", "x-stainless-lang", "x-stainless-retry-count", "x_odd", "traceparent"]
+    const allowed = allowedFor(asked.join(","))
+    for (const name of asked) expect(allowed).toContain(name)
+    expect(allowedFor("X-Stainless-OS , x-a")).toEqual(expect.arrayContaining(["x-stainless-os", "x-a"]))
+    expect(new Set(allowed).size).toBe(allowed.length)
+    expect(preflight(["GET"], "id", asking("x-a")).headers.get("vary")).toBe("access-control-request-headers")
+  })
+
+  test("never allows the header that makes a session count, and repeats nothing that is not a name", () => {
+    for (const names of ["x-hamlet-session", "X-Hamlet-Session", "x-a, x-hamlet-session ,x-b", "*", "x a", "x-a;b", "<b>", ","])
+      expect(allowedFor(names).filter((name) => /session|[^a-z0-9_.-]|^$/.test(name))).toEqual([])
+    expect(allowedFor(Array.from({ length: 5_000 }, (_, index) => `x-${index}`).join()).length).toBeLessThan(200)
   })
 })

@@ -53,6 +53,24 @@ describeApp("what others have made", (app) => {
     expect(tab.problems).toEqual([])
   })
 
+  test("a page of another site calls the API with the official client, and with headers of its own", async () => {
+    const built = await Bun.build({ entrypoints: [Bun.resolveSync("@valtown/sdk", import.meta.dir)], target: "browser", format: "esm" })
+    const script = await built.outputs[0]?.text()
+    await using site = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: (request) =>
+        request.url.endsWith("/sdk.js")
+          ? new Response(script, { headers: { "content-type": "text/javascript" } })
+          : new Response("<!doctype html><title>Elsewhere</title>", { headers: { "content-type": "text/html" } }),
+    })
+    await using tab = await app.open()
+    await tab.page.goto(site.url.href)
+    const seen = await tab.page.evaluate(callWithOfficialClient, { baseURL: app.stage.url, bearerToken: bob.token })
+    expect(seen).toEqual({ username: "bob", saved: "fromElsewhere", listed: ["base", "fromElsewhere", "middle", "top"], read: 200 })
+    await bob.client.deleteVal({ val_id: (await bob.client.getValByName({ username: "bob", val_name: "fromElsewhere" })).id })
+  })
+
   test("somebody likes a val, says something and takes it back", async () => {
     await using tab = await app.open(bob)
     const { page } = tab
@@ -155,3 +173,16 @@ export default function base() {
   return "base"
 }
 `
+
+/** Runs in the page: what the official client gets to see there, and a request with a header that this server knows nothing of. */
+async function callWithOfficialClient({ baseURL, bearerToken }: { baseURL: string; bearerToken: string }) {
+  // The address is not written out, so that no bundler looks for the file.
+  const { default: ValTown } = await import(new URL("/sdk.js", location.href).href)
+  const client = new ValTown({ baseURL, bearerToken, maxRetries: 0 })
+  const { username } = await client.me.profile.retrieve()
+  const body = { name: "fromElsewhere", code: "export default 1", privacy: "public" }
+  const { name: saved } = await client.put("/v1/vals", { body })
+  const { data } = await client.get("/v1/vals", { query: { limit: 100 } })
+  const { status: read } = await fetch(`${baseURL}/v1/vals`, { headers: { "x-of-another-client": "1" } })
+  return { username, saved, listed: data.map(({ name }: { name: string }) => name).sort(), read }
+}
