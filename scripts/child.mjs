@@ -17,12 +17,13 @@ const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP"]
  * @param {string[]} args
  * @param {SpawnOptions} options
  * @param {(child: import("node:child_process").ChildProcess) => void} [onStart]
+ * @param {(child: import("node:child_process").ChildProcess, signal: NodeJS.Signals) => void} [forward]
  * @returns {Promise<number>}
  */
-export function runInForeground(command, args, options, onStart) {
+export function runInForeground(command, args, options, onStart, forward = forwardSignal) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: "inherit", ...options })
-    const stopForwarding = forwardSignals(child)
+    const stopForwarding = forwardSignals(child, forward)
     onStart?.(child)
     child.once("error", (error) => {
       stopForwarding()
@@ -66,17 +67,39 @@ export function runCaptured(command, args, options) {
   })
 }
 
-/** @param {import("node:child_process").ChildProcess} child */
-function forwardSignals(child) {
+/**
+ * Runs the server. It is told when we are gone, by the channel between us, and stops then.
+ * Every signal reaches it as SIGTERM, of which it takes any number for one: a terminal or a service manager may have sent the same signal to
+ * it as well as to us, and a second Ctrl-C would look like a user who lost patience.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {SpawnOptions} options
+ */
+export function runServer(command, args, options) {
+  /** @type {SpawnOptions} */
+  const withChannel = { ...options, stdio: ["inherit", "inherit", "inherit", "ipc"] }
+  return runInForeground(command, args, withChannel, undefined, (child) => child.kill("SIGTERM"))
+}
+
+/**
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {NodeJS.Signals} signal
+ */
+function forwardSignal(child, signal) {
+  // A terminal sends Ctrl-C to every program in front of it. Sent twice, it would look like a user who lost patience.
+  if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
+}
+
+/**
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {(child: import("node:child_process").ChildProcess, signal: NodeJS.Signals) => void} forward
+ */
+function forwardSignals(child, forward) {
   /** @param {NodeJS.Signals} signal */
-  const forward = (signal) => {
-    // A terminal sends Ctrl-C to every program in front of it. Sent twice, it would look like a user who lost patience.
-    if (signal === "SIGINT" && process.stdin.isTTY) return
-    child.kill(signal)
-  }
-  for (const signal of forwardedSignals) process.on(signal, forward)
+  const onSignal = (signal) => forward(child, signal)
+  for (const signal of forwardedSignals) process.on(signal, onSignal)
   return () => {
-    for (const signal of forwardedSignals) process.off(signal, forward)
+    for (const signal of forwardedSignals) process.off(signal, onSignal)
   }
 }
 

@@ -1,15 +1,16 @@
 // npm start: the server, or another of its commands, also on a fresh clone. Nothing is imported that Node does not have, and little, since every start pays for it.
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import { runInForeground } from "./child.mjs"
+import { runInForeground, runServer } from "./child.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
 import { bun, root } from "./setup/root.mjs"
 
 ensurePackages({ dev: false })
 const args = process.argv.slice(2)
-if (args[0] === undefined || args[0] === "serve" || args[0].startsWith("-")) prepareWebApp()
+const isServer = args[0] === undefined || args[0] === "serve" || args[0].startsWith("-")
+if (isServer) prepareWebApp()
 const main = join(root, "packages", "server", "src", "main.ts")
-process.exitCode = await runInForeground(bun, [main, ...args], { cwd: root })
+process.exitCode = await (isServer ? runServer : runInForeground)(bun, [main, ...args], { cwd: root })
 
 /** Builds the web app beside the server's start where it is missing, so that the first page is not waited for. The server would build it too. */
 function prepareWebApp() {

@@ -35,7 +35,12 @@ const areas: readonly Area[] = [
   { name: "doctor", path: "packages/server/src/doctor/", mayImport: everyone },
   { name: "listen", path: "packages/server/src/listen.ts", mayImport: ["compose", ...everyone] },
   { name: "restore", path: "packages/server/src/restore.ts", mayImport: ["contract", ...server] },
-  { name: "main", path: "packages/server/src/main.ts", mayImport: ["compose", "doctor", "listen", "restore", ...everyone] },
+  { name: "stop-signals", path: "packages/server/src/stop-signals.ts", mayImport: [] },
+  {
+    name: "main",
+    path: "packages/server/src/main.ts",
+    mayImport: ["compose", "doctor", "listen", "restore", "stop-signals", ...everyone],
+  },
   { name: "bench", path: "bench/", mayImport: ["contract", "compose", "web", ...server] },
   { name: "scripts", path: "scripts/", mayImport: ["contract", "config"] },
 ]

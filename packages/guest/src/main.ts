@@ -11,7 +11,7 @@ import { catchTheUncaught } from "./failures.ts"
 import { becomeVal, evaluateVal } from "./load-val.ts"
 import { errorToJson, openOutbox, send } from "./outbox.ts"
 import { providePackages } from "./packages.ts"
-import { forbidExit } from "./process-guard.ts"
+import { forbidExit, ignoreSignals } from "./process-guard.ts"
 import { isAwaited, serve, startServing } from "./serve.ts"
 import { captureStandardStreams } from "./standard-streams.ts"
 import { guardTimers } from "./timers.ts"
@@ -45,6 +45,7 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
   captureStandardStreams()
   guardTimers()
   forbidExit()
+  ignoreSignals()
   providePackages(packagesFolder)
   watchOutgoing()
 

@@ -12,12 +12,11 @@ import { ensureFirstUser } from "./domain/users.ts"
 import { listen } from "./listen.ts"
 import { restore } from "./restore.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
+import { watchStopSignals } from "./stop-signals.ts"
 import { loadKeyFile, writeKeyFile } from "./storage/key-file.ts"
 
 const limits = {
   stopMsMax: 10_000,
-  /** One signal can arrive twice, from the terminal and from the program that started us; only a later one means that somebody is impatient. */
-  signalMs: 500,
   /** How long the link is good that is printed at the start. */
   signInMs: 3_600_000,
 }
@@ -43,12 +42,13 @@ async function main(args: readonly string[]): Promise<void> {
 
 async function serve(flags: readonly string[]): Promise<void> {
   const starting = Promise.withResolvers<Hamlet>()
+  // A signal that comes while the server starts is obeyed when it has started: everything is then tidied up.
+  watchStopSignals(() => void starting.promise.then((hamlet) => shutDown(server, hamlet)))
   // Listening comes first: a port that is taken is noticed before anything is written, and port 0 becomes one that links can name.
   const server = listen(loadConfig(process.env, flags), starting.promise)
   const config = loadConfig(process.env, [...flags, "--port", String(server.port)])
   try {
     const { hamlet, first, isolation } = await start(config)
-    endOnSignal(server, hamlet)
     starting.resolve(hamlet)
     printWelcome(config, hamlet, first, isolation, await makeSignInLink(config, hamlet, first))
   } catch (error) {
@@ -80,17 +80,6 @@ function assertIsolated(config: Config, { level, details }: IsolationReport): vo
 
 function isLoopback(host: string): boolean {
   return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/.test(host)
-}
-
-function endOnSignal(server: Bun.Server<unknown>, hamlet: Hamlet): void {
-  let signalledMs: number | undefined
-  for (const signal of ["SIGINT", "SIGTERM"] as const)
-    process.on(signal, () => {
-      const nowMs = performance.now()
-      if (signalledMs === undefined) void shutDown(server, hamlet)
-      else if (nowMs - signalledMs > limits.signalMs) process.exit(130)
-      signalledMs ??= nowMs
-    })
 }
 
 /** Lets requests in flight finish, then ends the vals and closes the database. A client that never ends does not keep us. */

@@ -24,13 +24,12 @@ to the server as it is.`,
 
 /** The server in front of our terminal. It ends as it is told to, and we end as it did. */
 async function serve(_context: Context, { flags }: ServeOptions): Promise<undefined> {
-  const child = spawn(process.execPath, [serverPath, "serve", ...flags], { stdio: "inherit" })
+  // The server is told by the channel when we are gone, and stops then.
+  const child = spawn(process.execPath, [serverPath, "serve", ...flags], { stdio: ["inherit", "inherit", "inherit", "ipc"] })
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.removeAllListeners(signal)
-    process.on(signal, () => {
-      // A terminal sends Ctrl-C to every program in front of it; sent twice, it would look like somebody who lost patience.
-      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
-    })
+    // A terminal sends Ctrl-C to every program in front of it. The server takes any number of SIGTERM for one, but not of SIGINT.
+    process.on(signal, () => child.kill("SIGTERM"))
   }
   const code = await new Promise<number>((resolve, reject) => {
     child.once("error", (cause) => reject(new CliError("failed", `Cannot start the server: ${cause.message}`, { cause })))

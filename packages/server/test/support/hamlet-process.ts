@@ -8,6 +8,8 @@ export interface ProcessOptions {
   readonly args: readonly string[]
   /** What starts the program in its place; it must become the program, and not stay its parent. */
   readonly prefix?: readonly string[]
+  /** What is started instead of the program itself; it may stay the program's parent. It leads a process group of its own. */
+  readonly launcher?: readonly string[] | undefined
   readonly env?: Readonly<Record<string, string>>
   readonly cwd: string
 }
@@ -17,12 +19,15 @@ export class HamletProcess {
   readonly #child: Subprocess<"ignore", "pipe", "pipe">
   readonly #waiting = new Set<() => void>()
   readonly #reading: Promise<unknown>
+  readonly #isLeader: boolean
   stdout = ""
   stderr = ""
 
-  constructor({ args, prefix = [], env = {}, cwd }: ProcessOptions) {
-    this.#child = Bun.spawn([...prefix, process.execPath, program, ...args], {
+  constructor({ args, prefix = [], launcher, env = {}, cwd }: ProcessOptions) {
+    this.#isLeader = launcher !== undefined
+    this.#child = Bun.spawn([...prefix, ...(launcher ?? [process.execPath, program]), ...args], {
       cwd,
+      detached: this.#isLeader,
       env: { ...ownEnv(), ...env },
       stdin: "ignore",
       stdout: "pipe",
@@ -56,8 +61,13 @@ export class HamletProcess {
     return this.#child.pid
   }
 
-  signal(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): void {
+  signal(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL"): void {
     this.#child.kill(signal)
+  }
+
+  /** To every process of the launcher's group, as a terminal does it. */
+  signalGroup(signal: "SIGINT"): void {
+    process.kill(-this.#child.pid, signal)
   }
 
   /** Waits for the end of the process and of its output. The exit code is null when a signal ended it. */
@@ -68,7 +78,8 @@ export class HamletProcess {
 
   /** Makes sure that nothing of the process is left. */
   async stop(): Promise<void> {
-    this.#child.kill("SIGKILL")
+    if (this.#isLeader) killGroup(this.#child.pid)
+    else this.#child.kill("SIGKILL")
     await this.#end()
   }
 
@@ -83,6 +94,14 @@ export class HamletProcess {
       append(decoder.decode(chunk, { stream: true }))
       for (const wake of this.#waiting) wake()
     }
+  }
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, "SIGKILL")
+  } catch {
+    // All of them have ended.
   }
 }
 

@@ -23,8 +23,8 @@ export interface Stage extends AsyncDisposable {
   connect(): Promise<Database>
 }
 
-/** Sets a stage. Leaving it ends every process that was started on it; `prefix` is what starts them. */
-export async function openStage(open?: OpenDatabase, prefix: readonly string[] = []): Promise<Stage> {
+/** Sets a stage. Leaving it ends every process that was started on it; `prefix` or `launcher` is what starts them. */
+export async function openStage(open?: OpenDatabase, prefix: readonly string[] = [], launcher?: readonly string[]): Promise<Stage> {
   const database = await open?.({ isEmpty: true })
   const url = database?.url
   const folder = await mkdtemp(join(tmpdir(), "hamlet-process-"))
@@ -34,7 +34,7 @@ export async function openStage(open?: OpenDatabase, prefix: readonly string[] =
   const place = { HAMLET_DATA_DIR: dataDir, HAMLET_PORT: "0", HAMLET_USER: "ada", HAMLET_DATABASE_CONNECTIONS_MAX: "4" }
   const env: Record<string, string> = url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }
   const start: Stage["start"] = (args = ["serve"], more = {}) => {
-    const started = new HamletProcess({ args, prefix, env: { ...env, ...more }, cwd: folder })
+    const started = new HamletProcess({ args, prefix, launcher, env: { ...env, ...more }, cwd: folder })
     processes.push(started)
     return started
   }

@@ -182,8 +182,8 @@ export class DatabaseProcess {
 const programPath = fileURLToPath(new URL("./database-main.ts", import.meta.url))
 const folderPath = fileURLToPath(new URL(".", import.meta.url))
 
-/** Sets what only a process can set for itself: no core dumps, and no more processor time than `$1` seconds. */
-const launchScript = 'ulimit -c 0; ulimit -t "$1"; shift; exec "$@"'
+/** Sets what only a process can set for itself: no core dumps, and no more processor time than `$1` seconds. Ctrl-C is for the server. */
+const launchScript = 'trap "" HUP INT TERM; ulimit -c 0; ulimit -t "$1"; shift; exec "$@"'
 
 function toOutcome(answer: Buffer): SqlOutcome {
   const json = answer.subarray(1)

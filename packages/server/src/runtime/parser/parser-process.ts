@@ -100,8 +100,8 @@ export class ParserProcess {
 const programPath = fileURLToPath(new URL("./parser-main.ts", import.meta.url))
 const folderPath = fileURLToPath(new URL(".", import.meta.url))
 
-/** Sets what only a process can set for itself: no core dumps, and no more processor time than `$1` seconds. */
-const launchScript = 'ulimit -c 0; ulimit -t "$1"; shift; exec "$@"'
+/** Sets what only a process can set for itself: no core dumps, and no more processor time than `$1` seconds. Ctrl-C is for the server. */
+const launchScript = 'trap "" HUP INT TERM; ulimit -c 0; ulimit -t "$1"; shift; exec "$@"'
 
 /**
  * The system cannot be told to limit it: Bun reserves gigabytes that it never touches, which `ulimit -v` counts, and does not start under

@@ -38,11 +38,13 @@ export function toShellCommand(start: LaunchStart, command: readonly string[]): 
 /**
  * A process that could not join its groups or take on its limits must not run. The start time in /proc/PID/stat stays the same through every
  * exec, so the line names the sandbox for good. A limit that cannot be set is fine if a stricter one is in force. Shells disagree about
- * the letter for processes. If the machine runs out of memory, a sandbox
+ * the letter for processes. Signals to all processes of a terminal or of a service are for the server, which lets its vals finish; it ends
+ * sandboxes with SIGKILL. If the machine runs out of memory, a sandbox
  * has to go before anybody else.
  */
 const script = `
 set -e
+trap "" HUP INT TERM
 if read -r line 2>/dev/null </proc/$$/stat; then echo "$line" >"$1"; else echo $$ >"$1"; fi
 exec 3>"$2" 4<"$3"
 limit() { ulimit "$1" "$2" 2>/dev/null || [ "$(ulimit -H "$1")" -le "$2" ]; }

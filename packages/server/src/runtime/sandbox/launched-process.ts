@@ -145,7 +145,8 @@ export class LaunchedProcess {
       cwd: isolation.hasOuterProcess ? "/" : folder.scratch,
       env: environment,
       stdio: [stdin, stdout, stderr],
-      detached: this.#hasGroupOfProcesses,
+      // In a process group of its own: what a terminal sends to the group of the server, such as Ctrl-C, does not reach it.
+      detached: true,
     })
   }
 

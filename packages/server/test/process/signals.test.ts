@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { createClient } from "@hamlet/contract/client"
+import type { HamletProcess } from "../support/hamlet-process.ts"
+import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url))
+const startScript = `${root}scripts/start.mjs`
+const npmStart = ["npm", "--silent", "--prefix", root, "start", "--"]
+const isRoot = process.getuid?.() === 0
+
+/** Answers in two parts, so that a signal can come between them. */
+const slowVal = `export default () =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode("begun "))
+        setTimeout(() => {
+          controller.enqueue(new TextEncoder().encode("ended"))
+          controller.close()
+        }, 1_500)
+      },
+    }),
+  )`
+
+/** Starts a server, and a val that has begun with its response. */
+async function begin(stage: Stage): Promise<{ readonly hamlet: HamletProcess; readonly rest: Promise<string> }> {
+  const { hamlet, baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
+  await createClient({ baseUrl, token: chosenToken }).createVal({ name: "slow", type: "http", code: slowVal, privacy: "public" })
+  const { port } = new URL(baseUrl)
+  const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { host: `ada-slow.localhost:${port}` } })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  expect((await reader?.read())?.value).toBe("begun ")
+  return { hamlet, rest: readRest(reader) }
+}
+
+async function readRest(reader: ReadableStreamDefaultReader<string> | undefined): Promise<string> {
+  let text = ""
+  for (;;) {
+    const { value, done } = (await reader?.read().catch(() => undefined)) ?? { done: true }
+    if (done) return text
+    text += value
+  }
+}
+
+describe("npm start", () => {
+  test("passes SIGTERM on to the server, which finishes what it does, and ends after it", async () => {
+    await using stage = await openStage(undefined, [], npmStart)
+    const { hamlet, rest } = await begin(stage)
+    hamlet.signal("SIGTERM")
+    expect(await rest).toBe("ended")
+    // The server has the same standard output: it ends when none of them is left.
+    expect((await hamlet.ended()).exitCode).toBe(0)
+  })
+
+  test.skipIf(!isRoot)("is process 1 of a container, and lets the server finish", async () => {
+    await using stage = await openStage(undefined, [], ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", ...npmStart])
+    const { hamlet, rest } = await begin(stage)
+    process.kill(findChild(hamlet.pid), "SIGTERM")
+    expect(await rest).toBe("ended")
+    expect((await hamlet.ended()).exitCode).toBe(0)
+  })
+})
+
+describe("the launcher of the server", () => {
+  test("takes the SIGINT that a terminal sends to the whole process group for one", async () => {
+    await using stage = await openStage(undefined, [], ["node", startScript])
+    const { hamlet, rest } = await begin(stage)
+    hamlet.signalGroup("SIGINT")
+    expect(await rest).toBe("ended")
+    expect((await hamlet.ended()).exitCode).toBe(0)
+  })
+
+  test("takes the SIGTERM that a service manager sends to every process for one, and vals go on", async () => {
+    await using stage = await openStage(undefined, [], ["node", startScript])
+    const { hamlet, rest } = await begin(stage)
+    for (const pid of [hamlet.pid, ...listDescendants(hamlet.pid)]) process.kill(pid, "SIGTERM")
+    expect(await rest).toBe("ended")
+    expect((await hamlet.ended()).exitCode).toBe(0)
+  })
+
+  test.each([
+    ["scripts/start.mjs", ["node", startScript]],
+    ["hamlet serve", [`${root}packages/cli/bin/hamlet`]],
+  ])("does not leave the server alone when it is killed: %s", async (_name, launcher) => {
+    await using stage = await openStage(undefined, [], launcher)
+    const { hamlet, rest } = await begin(stage)
+    hamlet.signal("SIGKILL")
+    expect(await rest).toBe("ended")
+    await hamlet.ended()
+  })
+})
+
+describe("hamlet serve", () => {
+  test("is told to stop by SIGHUP as by SIGTERM", async () => {
+    await using stage = await openStage()
+    const { hamlet, rest } = await begin(stage)
+    hamlet.signal("SIGHUP")
+    expect(await rest).toBe("ended")
+    expect((await hamlet.ended()).exitCode).toBe(0)
+  })
+
+  test("goes on after SIGHUP under nohup", async () => {
+    await using stage = await openStage(undefined, ["nohup"])
+    const { hamlet, rest } = await begin(stage)
+    hamlet.signal("SIGHUP")
+    expect(await rest).toBe("ended")
+    hamlet.signal("SIGTERM")
+    expect((await hamlet.ended()).exitCode).toBe(0)
+  })
+
+  test("ends in order when the signal comes while it starts", async () => {
+    await using stage = await openStage()
+    const hamlet = stage.start(["serve"], { HAMLET_TOKEN: chosenToken })
+    while (!existsSync(stage.dataDir)) await Bun.sleep(5)
+    hamlet.signal("SIGTERM")
+    expect((await hamlet.ended()).exitCode).toBe(0)
+  })
+})
+
+function findChild(parent: number): number {
+  return Number(listDescendants(parent)[0])
+}
+
+/** The processes below one, parents before their children. */
+function listDescendants(parent: number): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  const children = pids.filter((pid) => readParent(pid) === parent).map(Number)
+  return children.flatMap((child) => [child, ...listDescendants(child)])
+}
+
+function readParent(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
+  } catch {
+    return undefined
+  }
+}
