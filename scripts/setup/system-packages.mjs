@@ -14,6 +14,12 @@ export const requirements = {
     suites: "the suites of bubblewrap isolation",
     find: () => findOnPath("bwrap"),
   },
+  kernelHeaders: {
+    name: "the kernel's headers",
+    debianPackage: "linux-libc-dev",
+    suites: "the comparison of our system call numbers with the kernel's",
+    find: () => ["/usr/include/asm-generic/unistd.h"].find((path) => existsSync(path)),
+  },
 }
 
 /**

@@ -42,7 +42,9 @@ function toInstructions(table: SystemCallTable): Instruction[] {
     ...ifEqual(table.clone3, [fail(errors.notImplemented)]),
     ...ifEqual(table.clone, [load(argumentAt), ...ifAny(namespaceFlags, [fail(errors.notPermitted)]), allow]),
     // Not all families know of network namespaces: through AF_VSOCK a virtual machine talks to its host.
-    ...ifEqual(table.socket, [load(argumentAt), ...unlessEqual(unixFamily, [fail(errors.familyNotSupported)]), allow]),
+    ...[table.socket, table.socketpair].flatMap((number) =>
+      ifEqual(number, [load(argumentAt), ...unlessEqual(unixFamily, [fail(errors.familyNotSupported)]), allow]),
+    ),
     allow,
   ]
 }

@@ -7,6 +7,7 @@ export interface SystemCallTable {
   readonly clone: number
   readonly clone3: number
   readonly socket: number
+  readonly socketpair: number
   readonly refused: Readonly<Record<string, number>>
 }
 
@@ -25,13 +26,14 @@ const refusedEverywhere = {
   process_madvise: 440,
   mount_setattr: 442,
   quotactl_fd: 443,
+  open_tree_attr: 467,
 }
 
 const clone3 = 435
 
 /**
  * What no JavaScript needs, but has been or may well become a way out: looking into other processes, namespaces and mounts, keys, kernel
- * modules, the large programmable interfaces of the kernel, and the clock and names of the machine.
+ * modules, the large programmable interfaces of the kernel, and the clock and names of the machine. `modify_ldt` exists on x86 only, and was the way to several holes there.
  */
 export const systemCallTables: Readonly<Partial<Record<NodeJS.Architecture, SystemCallTable>>> = {
   x64: {
@@ -40,11 +42,13 @@ export const systemCallTables: Readonly<Partial<Record<NodeJS.Architecture, Syst
     clone: 56,
     clone3,
     socket: 41,
+    socketpair: 53,
     refused: {
       ...refusedEverywhere,
       ptrace: 101,
       syslog: 103,
       personality: 135,
+      modify_ldt: 154,
       pivot_root: 155,
       adjtimex: 159,
       chroot: 161,
@@ -90,6 +94,7 @@ export const systemCallTables: Readonly<Partial<Record<NodeJS.Architecture, Syst
     clone: 220,
     clone3,
     socket: 198,
+    socketpair: 199,
     refused: {
       ...refusedEverywhere,
       umount2: 39,
