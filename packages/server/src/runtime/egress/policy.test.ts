@@ -20,10 +20,17 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "two-private.example": ["10.0.0.5", "10.0.0.6"],
   "empty.example": [],
   intranet: ["10.0.0.7"],
+  "own.example": ["203.0.114.5"],
+  "own-six.example": ["2606:4700::5"],
+  "own-mapped.example": ["::ffff:203.0.114.5"],
+  "own-nat64.example": ["64:ff9b::203.0.114.5"],
+  "own-mixed.example": ["93.184.216.34", "203.0.114.5"],
   // A resolver that lies about names that mean this machine.
   localhost: ["93.184.216.34"],
   "a.localhost": ["93.184.216.34"],
 }
+
+const own = new Set(["127.0.0.1", "::1", "10.0.0.4", "203.0.114.5", "2606:4700::5"])
 
 /** Settings, a host, a port, and what comes of it: the addresses or the reason. */
 type Row = readonly [settings: Partial<EgressPolicyOptions>, host: string, port: number, outcome: readonly string[] | string]
@@ -33,6 +40,7 @@ const denied = "the operator of this server has denied it"
 const closed = (port: number) => `port ${port} is not among those that vals may reach`
 const isPrivate = (name: string) => `${name} resolves to a private address`
 const isLocal = (name: string) => `${name} is the machine on which the server runs`
+const ownMachine = "an address of the machine on which the server runs"
 const both = ["93.184.216.34", "2606:4700::1111"]
 
 const table: readonly Row[] = [
@@ -66,6 +74,25 @@ const table: readonly Row[] = [
   [none, "", 80, "its host is neither a name nor an address"],
   [none, "[fe80::1%25eth0]", 80, "its host is neither a name nor an address"],
   [none, "a".repeat(300), 80, "its host is neither a name nor an address"],
+
+  // What is public, and this very machine.
+  [none, "203.0.114.5", 80, `203.0.114.5 is ${ownMachine}`],
+  [none, "0xcb007205", 80, `203.0.114.5 is ${ownMachine}`],
+  [none, "203.0.114.6", 80, ["203.0.114.6"]],
+  [none, "[2606:4700::5]", 80, `2606:4700::5 is ${ownMachine}`],
+  [none, "[2606:4700:0:0::0005]", 80, `2606:4700::5 is ${ownMachine}`],
+  [none, "[::ffff:203.0.114.5]", 80, `203.0.114.5 is ${ownMachine}`],
+  [none, "[64:ff9b::203.0.114.5]", 80, `64:ff9b::cb00:7205 is ${ownMachine}`],
+  [none, "own.example", 80, `own.example resolves to ${ownMachine}`],
+  [none, "own-six.example", 80, `own-six.example resolves to ${ownMachine}`],
+  [none, "own-mapped.example", 80, `own-mapped.example resolves to ${ownMachine}`],
+  [none, "own-nat64.example", 80, `own-nat64.example resolves to ${ownMachine}`],
+  [none, "own-mixed.example", 80, `own-mixed.example resolves to ${ownMachine}`],
+  [{ allow: ["203.0.114.5:8080"] }, "203.0.114.5", 8080, ["203.0.114.5"]],
+  [{ allow: ["203.0.114.5:8080"] }, "203.0.114.5", 8081, `203.0.114.5 is ${ownMachine}`],
+  [{ allow: ["own.example"] }, "own.example", 80, ["203.0.114.5"]],
+  [{ allow: ["own.example"] }, "203.0.114.5", 80, `203.0.114.5 is ${ownMachine}`],
+  [{ allow: ["203.0.114.5"] }, "own-nat64.example", 80, `own-nat64.example resolves to ${ownMachine}`],
 
   // Ports.
   [none, "public.example", 80, both],
@@ -175,6 +202,18 @@ describe("createEgressPolicy", () => {
     expect(asked).toEqual(["rebinding.example", "rebinding.example"])
   })
 
+  test("decides again when this machine has got another address, or has lost one", async () => {
+    let addresses: ReadonlySet<string> = new Set()
+    const policy = open({ readOwnAddresses: () => addresses })
+    const ask = () =>
+      Promise.all(["93.184.216.34", "public.example"].map(async (hostname) => (await policy.decide({ hostname, port: 80 })).kind))
+    expect(await ask()).toEqual(["pass", "pass"])
+    addresses = new Set(["93.184.216.34"])
+    expect(await ask()).toEqual(["blocked", "blocked"])
+    addresses = new Set(["93.184.216.35"])
+    expect(await ask()).toEqual(["pass", "pass"])
+  })
+
   test("hands on whose val it is", async () => {
     const owners: (string | undefined)[] = []
     const resolve = async (_: string, ownerId?: string) => {
@@ -231,6 +270,7 @@ function open(settings: Partial<EgressPolicyOptions>) {
       { first: 443, last: 443 },
       { first: 1024, last: 65_535 },
     ],
+    readOwnAddresses: () => own,
     resolve: async (name) => names[name] ?? Promise.reject(new Error("getaddrinfo ENOTFOUND")),
     ...settings,
   })

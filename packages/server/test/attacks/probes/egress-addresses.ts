@@ -54,13 +54,10 @@ const surroundings: Readonly<Record<string, readonly string[]>> = {
   "this very machine": listOwn(),
 }
 
-/** Those that the rule refuses on any machine; one with a public address is not among them. */
+/** Whatever addresses this machine has, public ones too. */
 function listOwn(): readonly string[] {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
-  const isPrivate = (address: string) => /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|192\.0\.2\.|::1$|f[cd]|fe80)/.test(address)
-  return all
-    .filter(({ address }) => isPrivate(address))
-    .map(({ address }) => (address.includes(":") ? `[${address.split("%")[0]}]` : address))
+  return all.map(({ address }) => (address.includes(":") ? `[${address.split("%")[0]}]` : address))
 }
 
 /** What comes before or behind the host, so that another one is meant than is read. */
