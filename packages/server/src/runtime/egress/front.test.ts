@@ -25,6 +25,8 @@ const malformed: Readonly<Record<string, string>> = {
   "the path of an address whose host is in a header": "GET / HTTP/1.1\r\nhost: a.test:PORT\r\n\r\n",
   "a path that looks like a host": first("GET //a.test:PORT/ HTTP/1.1"),
   "CONNECT to a host": first("CONNECT a.test:PORT HTTP/1.1"),
+  "CONNECT to a whole address": first("CONNECT http://a.test:PORT/ HTTP/1.1"),
+  "CONNECT in lower case": first("connect http://a.test:PORT/ HTTP/1.1"),
   "OPTIONS for the whole server": first("OPTIONS * HTTP/1.1"),
   "another scheme": first("GET ftp://a.test:PORT/ HTTP/1.1"),
   "a WebSocket's scheme": first("GET ws://a.test:PORT/ HTTP/1.1"),

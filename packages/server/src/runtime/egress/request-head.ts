@@ -24,6 +24,8 @@ export function parseRequestHead(text: string): RequestHead | string {
   const lineEnd = text.indexOf("\r\n")
   const [, method, target] = linePattern.exec(lineEnd < 0 ? text : text.slice(0, lineEnd)) ?? []
   if (method === undefined || target === undefined) return "its first line is no request of HTTP/1.1"
+  // A proxy behind it would open a tunnel, in which nobody reads along. No fetch sends it.
+  if (method.toUpperCase() === "CONNECT") return "tunnels are not opened here"
   const lines = parseHeaderLines(text, lineEnd < 0 ? text.length : lineEnd + 2)
   if (typeof lines === "string") return lines
   const { headers, length, lengths, coding, isKept } = lines

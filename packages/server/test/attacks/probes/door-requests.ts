@@ -39,6 +39,10 @@ const targets: readonly DoorRequest[] = [
     tries: "a tunnel by CONNECT to a whole address",
     bytes: ({ bad }) => `CONNECT http://${bad}/ HTTP/1.1\r\nhost: ${bad}\r\nconnection: close\r\n\r\n`,
   },
+  {
+    tries: "a tunnel by CONNECT to a whole address that may be reached",
+    bytes: ({ up, mark }) => `CONNECT http://${up}/${mark} HTTP/1.1\r\nhost: ${up}\r\nconnection: close\r\n\r\n`,
+  },
   { tries: "OPTIONS of everything", bytes: ({ up }) => `OPTIONS * HTTP/1.1\r\nhost: ${up}\r\nconnection: close\r\n\r\n` },
   { tries: "a user name before a forbidden host", bytes: ({ up, bad, mark }) => get(`http://${up}@${bad}/${mark}`) },
   { tries: "a user name before a good host", bytes: ({ up, bad, mark }) => get(`http://${bad}@${up}/${mark}`) },
