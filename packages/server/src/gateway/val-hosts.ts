@@ -31,7 +31,8 @@ export function createValHosts(valsDomain: string, baseUrl: string, hostsMax: nu
   const apiHost = new URL(baseUrl).hostname
   const isUnderDomain = (host: string) => {
     const name = toName(host)
-    return name.endsWith(suffix) && name !== apiHost
+    // Bun makes one value of two Host headers, with a comma between them. The API refuses it.
+    return name.endsWith(suffix) && name !== apiHost && !name.includes(",")
   }
   const known = new Map<string, ValAddress | "other" | "nothing">()
   const look = (host: string) => {

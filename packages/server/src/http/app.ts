@@ -40,7 +40,7 @@ export function createApp(deps: HttpDeps): App {
     const { method } = request
     const path = toPath(request)
     const match = matchRoute(path)
-    if (method === "OPTIONS") return preflight(match ? methodsOf(match) : [], requestId, request)
+    if (method === "OPTIONS" && !hasSeveralHosts(request)) return preflight(match ? methodsOf(match) : [], requestId, request)
     const route = match?.routes.get(toMethod(method))
     const arrival = { request, requestId, path, match, route, connection }
     let result: Answer
@@ -71,6 +71,7 @@ function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<Rout
   const authenticator = createAuthenticator(deps)
   return async (arrival) => {
     const { request, requestId, match, route: name, connection } = arrival
+    if (hasSeveralHosts(request)) throw new AppError("invalid_request", "Cannot accept the Host header: it names more than one host")
     if (!match || !name) return answerElsewhere(deps, arrival)
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
@@ -79,6 +80,14 @@ function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<Rout
     const answer = await answerRoute(deps, route, handlers[name], { request, requestId, params: match.params, caller, address })
     return session === undefined ? answer : toSessionAnswer(answer, session)
   }
+}
+
+/**
+ * A proxy before the server and the server may each believe another of two Host headers, so such a request is refused, as RFC 9112 asks for.
+ * Bun makes one value of them, with a comma between them, which is part of no host.
+ */
+function hasSeveralHosts(request: Request): boolean {
+  return request.headers.get("host")?.includes(",") ?? false
 }
 
 /** HEAD is answered like GET; the body is left out at the very end. */
