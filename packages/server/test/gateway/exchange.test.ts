@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { AppError } from "../../src/domain/app-error.ts"
 import { signIn } from "../../src/domain/sessions.ts"
+import { hashToken } from "../../src/domain/tokens.ts"
 import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
 
 let stage: GatewayStage
@@ -74,6 +75,26 @@ describe("a request through the gateway", () => {
     // Of the right form, though nobody has it.
     expect(await pass(`Bearer hamlet_${"A".repeat(49)}`)).toBeNull()
     expect(await pass(`Bearer hamlet_session_${"A".repeat(49)}`)).toBeNull()
+  })
+
+  test("keeps the user name and password of a val, and no token of ours in place of either", async () => {
+    const chosen = "a-token-that-the-operator-has-chosen-0123456789"
+    const record = { id: Bun.randomUUIDv7(), name: "chosen", scopes: [], createdAt: 0, expiresAt: null, lastUsedAt: null }
+    await stage.hamlet.deps.tokens.add({ ...record, userId: stage.bob.id, hash: hashToken(chosen) })
+    const pass = async (authorization: string) => {
+      await stage.visit("mirror", "/", { headers: { authorization } })
+      return lastSeen().get("authorization")
+    }
+    const basic = (text: string) => `Basic ${btoa(text)}`
+    for (const own of ["ada:secret", "ada:", ":secret", "ada", `ada:${"p".repeat(60)}`, `ada:hamlet_${"A".repeat(10)}`])
+      expect(await pass(basic(own))).toBe(basic(own))
+    for (const token of [stage.bob.token, chosen, `hamlet_${"A".repeat(49)}`, `hamlet_session_${"A".repeat(49)}`])
+      for (const text of [`ada:${token}`, `${token}:`, `${token}:x`, `:${token}`, token])
+        expect([text, await pass(basic(text)), await pass(basic(text).replace("Basic", "basic "))]).toEqual([text, null, null])
+    const unusual = btoa(`>>>???:${stage.bob.token}`)
+    expect(await pass(`Basic ${unusual.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`)).toBeNull()
+    expect(await pass(`${basic("ada:secret")}, ${basic(`ada:${stage.bob.token}`)}`)).toBeNull()
+    expect(await pass(`Basic ${stage.bob.token}`)).toBeNull()
   })
 
   test("with a body over the limit is refused, whether it says so or not", async () => {
