@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { cutError, cutText, cutValue } from "./cut.ts"
+import { cutError, cutMasked, cutText, cutValue } from "./cut.ts"
+import { createMask } from "./mask.ts"
 
 const mark = /… \(cut, \d+ bytes in all\)$/
 const withoutMark = (text: string) => text.replace(mark, "")
@@ -20,6 +21,26 @@ describe("cutText", () => {
 
   test("says how long it was", () => {
     expect(cutText("ééééé", 5)).toBe("éé… (cut, 10 bytes in all)")
+  })
+})
+
+describe("cutText again", () => {
+  test("leaves what it has cut as it is", () => {
+    const once = cutText("é".repeat(100), 51)
+    expect(cutText(once, 51)).toBe(once)
+    expect(cutText(once, 60)).toBe(once)
+    expect(cutText(once, 20)).toBe(`${"é".repeat(10)}… (cut, ${Buffer.byteLength(once)} bytes in all)`)
+  })
+})
+
+describe("cutMasked", () => {
+  test("hides a secret that stands across the cut, and shows nothing beyond it", async () => {
+    const mask = await createMask(new Map([["KEY", "hunter22"]]))
+    expect(cutMasked("hunter22 here", 100, mask)).toBe("[secret KEY] here")
+    // What is hidden may be longer than what stands for it: the half of the second must not move into the room.
+    expect(cutMasked(`${"hunter22".repeat(9)}x`, 70, mask)).not.toContain("hunt")
+    expect(cutMasked(`éé${"x".repeat(6)}hunter22`, 14, mask)).toBe("ééxxxxxx[sec… (cut, 18 bytes in all)")
+    expect(cutMasked(`${"😀".repeat(3)}hunter22`, 11, mask)).toBe("😀😀… (cut, 20 bytes in all)")
   })
 })
 

@@ -1,13 +1,23 @@
+import type { Mask } from "./mask.ts"
 import type { RunError } from "./runs.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The text, or as much of its beginning as fits, with a mark that says how long it was. */
+/** The text, or as much of its beginning as fits, with a mark that says how long it was. What was cut before is not cut again. */
 export function cutText(text: string, bytesMax: number): string {
-  // No character takes more than three bytes for each of its units, so that short texts need not be measured.
-  if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return text
+  if (fits(text, bytesMax)) return text
+  const mark = findMark(text)
+  if (mark !== undefined && fits(text.slice(0, mark), bytesMax)) return text
   return `${toStart(text, bytesMax)}${toMark(Buffer.byteLength(text))}`
+}
+
+/** The same with the secrets in it hidden. The mask sees no more than is kept, and hides also what stands across the cut. */
+export function cutMasked(text: string, bytesMax: number, mask: Mask): string {
+  if (fits(text, bytesMax)) return cutText(mask.hide(text), bytesMax)
+  const end = Math.floor(bytesMax)
+  const isHalf = isHighSurrogate(text.charCodeAt(end - 1))
+  return `${toStart(mask.hide(text, isHalf ? end - 1 : end), bytesMax)}${toMark(Buffer.byteLength(text))}`
 }
 
 /**
@@ -19,14 +29,15 @@ export function cutValue(value: unknown, bytesMax: number): unknown {
   if (typeof value === "string") return cutText(value, bytesMax)
   const json = toJson(value)
   if (json === undefined) return null
-  return json.length * 3 <= bytesMax || Buffer.byteLength(json) <= bytesMax ? value : cutText(json, bytesMax)
+  return fits(json, bytesMax) ? value : cutText(json, bytesMax)
 }
 
-/** The error with its parts cut, so that together they are within the limit. */
-export function cutError(error: RunError, bytesMax: number): RunError {
-  const name = cutText(error.name, bytesMax / 10)
-  const message = cutText(error.message, bytesMax * 0.4)
-  return error.stack === undefined ? { name, message } : { name, message, stack: cutText(error.stack, bytesMax * 0.4) }
+/** The error with its parts cut, so that together they are within the limit, and the secrets in it hidden where there is a mask. */
+export function cutError(error: RunError, bytesMax: number, mask?: Mask): RunError {
+  const cut = (text: string, partMax: number) => (mask ? cutMasked(text, partMax, mask) : cutText(text, partMax))
+  const name = cut(error.name, bytesMax / 10)
+  const message = cut(error.message, bytesMax * 0.4)
+  return error.stack === undefined ? { name, message } : { name, message, stack: cut(error.stack, bytesMax * 0.4) }
 }
 
 /** Cycles and numbers without JSON come from no client, but a value may have gone through other hands. */
@@ -38,8 +49,26 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
+/** No character takes more than three bytes for each of its units, so that short texts need not be measured. */
+function fits(text: string, bytesMax: number): boolean {
+  return text.length * 3 <= bytesMax || (text.length <= bytesMax && Buffer.byteLength(text) <= bytesMax)
+}
+
 function toMark(bytes: number): string {
   return `… (cut, ${bytes} bytes in all)`
+}
+
+const markCharsMax = toMark(Number.MAX_SAFE_INTEGER).length
+
+/** Where the mark at the end of the text begins. */
+function findMark(text: string): number | undefined {
+  const from = Math.max(0, text.length - markCharsMax)
+  const index = text.slice(from).search(/… \(cut, \d+ bytes in all\)$/)
+  return index < 0 ? undefined : from + index
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
 }
 
 /** Ends before the character that does not fit whole. */

@@ -6,6 +6,7 @@ import type { Caller } from "./caller.ts"
 import { callVal, createRun, type ExecuteDeps } from "./execute-run.ts"
 import type { Program } from "./execution.ts"
 import { LiveRuns } from "./live-runs.ts"
+import { noMask } from "./mask.ts"
 import type { RunDetail } from "./runs.ts"
 import { createVal, type Val } from "./vals.ts"
 
@@ -117,7 +118,7 @@ function toProgram(val: Val, accountId: string): Program {
     bundles: [],
     env: {},
     substitutions: [],
-    mask: (text: string) => text,
+    mask: noMask,
     end: () => {},
   }
   const about = { key: val.id, valId: val.id, version: val.version, type: val.type, ownerId: val.ownerId, accountId }

@@ -2,7 +2,7 @@ import type { Allowances } from "./allowances.ts"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import { assertDepth } from "./egress.ts"
-import type { Program, Runner, Seat, Stopped } from "./execution.ts"
+import type { Program, Returned, Runner, Seat, Stopped } from "./execution.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
 import type { Programs } from "./programs.ts"
 import { RunFailure, toRunFailure } from "./run-failure.ts"
@@ -26,9 +26,6 @@ export interface StartedRun<Result> {
   readonly ended: Promise<Result>
 }
 
-/** What a val did when it was called. */
-export type Returned = { readonly kind: "returned"; readonly value: unknown; readonly isCut: boolean }
-
 /** What is asked of a val. */
 export interface RunRequested {
   readonly args: readonly unknown[]
@@ -47,14 +44,14 @@ export async function createRun(
   return startCall(deps, caller, val, args, null)
 }
 
-/** Calls a val by its name and gives what it returns. */
+/** Calls a val by its name and gives what it returns, as JSON. */
 export async function callVal(
   deps: ExecuteDeps,
   caller: Caller,
   username: string,
   name: string,
   args: readonly unknown[],
-): Promise<unknown> {
+): Promise<Returned["json"]> {
   const val = await getValByName(deps, caller, username, name)
   const { id, ended } = await startCall(deps, caller, val, args, null)
   const outcome = await ended
@@ -62,7 +59,7 @@ export async function callVal(
   if (outcome.kind === "stopped") throw toRunFailure(outcome, id, label, val.ownerId === caller.userId)
   // Half a value would be a wrong answer.
   if (outcome.isCut) throw new RunFailure("run_failed", `Cannot run val "${label}": what it returned is too large`, id, undefined)
-  return outcome.value
+  return outcome.json
 }
 
 /** The run as its caller sees it. */
@@ -82,7 +79,7 @@ export function startCall(
   return startRun<Returned | Stopped>(deps, caller, val, about, async (seat) => {
     const result = await seat.call(args)
     if (result.kind === "stopped") return { result, end: { status: result.status, error: result.error } }
-    return { result, end: { status: "succeeded", error: null, returnValue: result.value } }
+    return { result, end: { status: "succeeded", error: null, returnValue: result.kept } }
   })
 }
 

@@ -1,5 +1,6 @@
 import type { OutgoingRequest, Substitution } from "./egress.ts"
 import type { Bundle } from "./locks.ts"
+import type { Mask } from "./mask.ts"
 import type { Retirer } from "./retirer.ts"
 import type { LogLine, RunError } from "./runs.ts"
 import type { ValType } from "./vals.ts"
@@ -39,7 +40,7 @@ export interface ProgramContent {
   /** The secrets that only some hosts may get. */
   readonly substitutions: readonly Substitution[]
   /** Hides the values of secrets. */
-  mask(text: string): string
+  readonly mask: Mask
   /** The process is gone: what was made for it ends with it. */
   end(): void
 }
@@ -49,6 +50,8 @@ export interface RunListener {
   readonly id: string
   /** How many vals have called one another until it came to this run. */
   readonly depth: number
+  /** How many bytes of another line are kept: none when the log is full. Absent where there is no limit but that of a line. */
+  readonly logBytesLeft?: number
   log(line: LogLine): void
   /** The val logged more than is kept. */
   cutLogs(): void
@@ -136,8 +139,19 @@ export interface Stopped {
 /** What came of a request. */
 export type HttpOutcome = { readonly kind: "responded"; readonly answer: ValAnswer } | Stopped
 
-/** What came of a call. `value` is what JSON can hold of the return value, masked. */
-export type CallOutcome = { readonly kind: "returned"; readonly value: unknown; readonly isCut: boolean } | Stopped
+/** What a call returned. */
+export interface Returned {
+  readonly kind: "returned"
+  /** What JSON can hold of the value, masked, as JSON: nothing here reads it again. */
+  readonly json: string | Uint8Array
+  /** The value as a run keeps it, which may be the beginning of the JSON as a text. */
+  readonly kept: unknown
+  /** It was too large, and the JSON is that of its beginning as a text. */
+  readonly isCut: boolean
+}
+
+/** What came of a call. */
+export type CallOutcome = Returned | Stopped
 
 /** What came of opening a WebSocket; the val may answer with an ordinary response instead. */
 export type SocketOutcome =

@@ -159,9 +159,13 @@ export class WrittenRun implements LiveRun, RunRecord {
     return this.#abort.signal
   }
 
+  get logBytesLeft(): number {
+    return this.logsTruncated ? 0 : this.#keeper.sizes.logBytesMax - this.#logBytes - lineBytes
+  }
+
   log(line: LogLine): void {
     if (this.logsTruncated) return
-    const room = this.#keeper.sizes.logBytesMax - this.#logBytes - lineBytes
+    const room = this.logBytesLeft
     const bytes = Buffer.byteLength(line.message)
     if (room <= 0) {
       this.cutLogs()

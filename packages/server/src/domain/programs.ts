@@ -1,7 +1,7 @@
 import type { Program, ProgramContent } from "./execution.ts"
 import { mayImport } from "./import-address.ts"
 import type { LockStamp } from "./locks.ts"
-import { createMask } from "./mask.ts"
+import { createMask, noMask } from "./mask.ts"
 import { createModuleGraph, type GraphDeps, type LockedGraphModule, type Walk } from "./module-graph.ts"
 import { addPackages, type CodeWithPackages, type PackageDeps, type SavedModule, waitForPackages } from "./program-packages.ts"
 import type { RunTokens } from "./run-tokens.ts"
@@ -113,17 +113,18 @@ async function loadProgram(deps: ProgramDeps, val: Val, accountId: string, walk:
   const given = { HAMLET_URL: deps.links.baseUrl, HAMLET_VAL: `${val.ownerName}/${val.name}` }
   if (accountId !== val.ownerId) {
     const code = await loadCode(deps, val, walk)
-    return { ...code, env: given, substitutions: [], mask: createMask(new Map()), end: () => {} }
+    return { ...code, env: given, substitutions: [], mask: noMask, end: () => {} }
   }
   const [code, { values, substitutions }] = await Promise.all([loadCode(deps, val, walk), openSecrets(deps, val.ownerId)])
   // Issued when nothing can fail any more, or nobody would end it.
   const token = deps.runTokens.issue({ id: val.ownerId, username: val.ownerName })
   const visible = new Map([...values, ["HAMLET_TOKEN", token]])
+  const mask = await createMask(new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)]))
   return {
     ...code,
     env: Object.fromEntries([...substitutions.map(({ name, placeholder }) => [name, placeholder]), ...visible, ...Object.entries(given)]),
     substitutions,
-    mask: createMask(new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)])),
+    mask,
     end: () => deps.runTokens.end(token),
   }
 }

@@ -22,7 +22,7 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
 }
 
 /** The same where somebody has written the JSON already. */
-export function jsonBytes(status: number, body: Uint8Array): Answer {
+export function jsonText(status: number, body: string | Uint8Array): Answer {
   return { status, headers: { "content-type": jsonType }, body }
 }
 

@@ -7,6 +7,7 @@ import { toBundle } from "../../test/support/fake-resolver.ts"
 import { readText } from "../../test/support/to-answer.ts"
 import type { OutgoingRequest } from "../domain/egress.ts"
 import type { CallOutcome, HttpOutcome, Program, RunListener, Seat } from "../domain/execution.ts"
+import { createMask } from "../domain/mask.ts"
 import type { LogLine, RunError } from "../domain/runs.ts"
 import { findDeno } from "./find-deno.ts"
 import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"
@@ -108,7 +109,7 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
       bundles: [],
       env: { GREETING: "hello" },
       substitutions: [],
-      mask: (text) => text.replaceAll("s3cret", "[secret]"),
+      mask: await createMask(new Map([["KEY", "s3cret"]])),
       end: () => void ended.push(name),
     }),
     ...about,
@@ -167,14 +168,15 @@ describe("Supervisor", () => {
     const { text, run } = await fetchOnce(toProgram(code), "/x?y=1")
     expect(text).toBe("http://ada-hello.hamlet.test/x?y=1 hello")
     await until(() => run.logs.length === 1, "the log is there")
-    expect(run.logs[0]).toMatchObject({ level: "log", message: "saw [secret]" })
+    expect(run.logs[0]).toMatchObject({ level: "log", message: "saw [secret KEY]" })
   })
 
   test("gives a call its arguments, and its logs before its value", async () => {
     stage = await Stage.open()
     const code = `export default (a: number, b: number) => { for (let i = 0; i < 50; i++) console.log(i); return { sum: a + b, text: "s3cret" } }`
     const { outcome, run } = await callOnce(toProgram(code, { type: "script" }), 1, 2)
-    expect(outcome).toEqual({ kind: "returned", value: { sum: 3, text: "[secret]" }, isCut: false })
+    const kept = { sum: 3, text: "[secret KEY]" }
+    expect(outcome).toEqual({ kind: "returned", json: JSON.stringify(kept), kept, isCut: false })
     expect(run.logs.map(({ message }) => message)).toEqual(Array.from({ length: 50 }, (_, index) => String(index)))
   })
 
@@ -264,11 +266,11 @@ describe("Supervisor", () => {
   test("tells what was thrown while the module was loaded, with the lines of the author", async () => {
     stage = await Stage.open()
     const { outcome, run } = await fetchOnce(toProgram(`console.log("first")\n\nthrow new TypeError("no s3cret")`))
-    expect(outcome).toMatchObject({ kind: "stopped", status: "failed", error: { name: "TypeError", message: "no [secret]" } })
+    expect(outcome).toMatchObject({ kind: "stopped", status: "failed", error: { name: "TypeError", message: "no [secret KEY]" } })
     expect(outcome.kind === "stopped" && outcome.error.stack).toContain("ada/hello.tsx:3:7")
     expect(run.logs.map(({ message }) => message)).toEqual(["first"])
     // Whoever asks in the same moment is told the same, without another process.
-    expect((await fetchOnce(toProgram("never read"))).text).toBe("failed TypeError: no [secret]")
+    expect((await fetchOnce(toProgram("never read"))).text).toBe("failed TypeError: no [secret KEY]")
   })
 
   test("fails the runs in a process that is killed, and nothing else", async () => {
@@ -344,7 +346,7 @@ describe("Supervisor", () => {
       const [first, second] = await Promise.all(calls)
       await until(() => runs.some(({ logs }) => logs.length === 1), "the module is being evaluated")
       const retired = retire(second?.slot)
-      expect(await first?.outcome).toEqual({ kind: "returned", value: "done", isCut: false })
+      expect(await first?.outcome).toEqual({ kind: "returned", json: JSON.stringify("done"), kept: "done", isCut: false })
       first?.slot.leave()
       second?.slot.leave()
       await retired
@@ -360,7 +362,7 @@ describe("Supervisor", () => {
     const outcome = slot.call([])
     await until(() => run.logs.length === 1, "the module is being evaluated")
     stage.supervisor.retire({ ownerId: "ada" })
-    expect(await outcome).toEqual({ kind: "returned", value: 5, isCut: false })
+    expect(await outcome).toEqual({ kind: "returned", json: JSON.stringify(5), kept: 5, isCut: false })
     slot.leave()
     await until(() => ended.length === 1, "the process is gone")
   })

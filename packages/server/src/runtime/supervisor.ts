@@ -2,6 +2,7 @@ import { AppError } from "../domain/app-error.ts"
 import type { Client, Program, RunListener, Runner, RunnerStatus, Seat, Stopped } from "../domain/execution.ts"
 import type { Outdated } from "../domain/retirer.ts"
 import { CpuWatch } from "./cpu-watch.ts"
+import { GuestValueReader } from "./guest-value-reader.ts"
 import { Pool, type PoolDeps } from "./pool.ts"
 import { ProcessSeat, type Usher } from "./process-seat.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
@@ -18,6 +19,8 @@ const knownRuns = 10
 const servingMs = 200
 /** A module that does not load is not tried again for every request that comes meanwhile. */
 const failureKeptMs = 1_000
+/** So much more than a run keeps of its log is sent: where the host cuts it, it sees what stands across the cut, and hides a secret there. */
+const logSlackBytes = 1_024
 
 /** What the supervisor needs. */
 export interface SupervisorDeps {
@@ -36,6 +39,7 @@ export class Supervisor implements Runner, Usher {
   readonly #turnstile: Turnstile
   readonly #pool: Pool
   readonly #cpuWatch: CpuWatch
+  readonly #valueReader = new GuestValueReader()
   /** Every process that has a program. */
   readonly #processes = new Set<ValProcess>()
   /** Those that take new runs. */
@@ -93,6 +97,7 @@ export class Supervisor implements Runner, Usher {
     clearInterval(this.#timer)
     this.#turnstile.stop()
     await Promise.all([this.#pool.stop(), ...[...this.#processes].map((process) => process.sandbox.stop())])
+    await this.#valueReader.stop()
   }
 
   async moveToFreshProcess(seat: ProcessSeat): Promise<Stopped | undefined> {
@@ -172,7 +177,7 @@ export class Supervisor implements Runner, Usher {
       void taken.value.stop().then(() => this.#pool.noteBound())
       throw content.reason
     }
-    const process = new ValProcess(program, content.value, taken.value, this.#limits, runId)
+    const process = new ValProcess(program, content.value, taken.value, { limits: this.#limits, valueReader: this.#valueReader }, runId)
     this.#processes.add(process)
     this.#watch(process)
     this.#pool.noteBound()
@@ -213,7 +218,7 @@ export class Supervisor implements Runner, Usher {
       scheme: endpoint.slice(0, endpoint.indexOf(":")),
       endpoint,
       isHttp: type === "http",
-      limits: { logBytesMax, returnBytesMax },
+      limits: { logBytesMax: logBytesMax + logSlackBytes, returnBytesMax },
     })
     return sandbox
   }

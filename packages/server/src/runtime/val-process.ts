@@ -1,9 +1,13 @@
+import { limits as wire } from "@hamlet/contract"
 import type { GuestMessage, Refused } from "@hamlet/guest/protocol"
+import { cutError, cutMasked } from "../domain/cut.ts"
 import type { Substitution } from "../domain/egress.ts"
 import type { Program, ProgramContent, RunListener, Stopped } from "../domain/execution.ts"
+import type { Mask } from "../domain/mask.ts"
 import type { RunError } from "../domain/runs.ts"
 import type { DoorGuest } from "./door.ts"
 import { GuestClient } from "./guest-client/guest-client.ts"
+import type { GuestValueReader } from "./guest-value-reader.ts"
 import { LateSeats } from "./late-seats.ts"
 import type { Occupant } from "./occupant.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
@@ -36,6 +40,7 @@ export class ValProcess implements DoorGuest {
   /** When a run last came or left. */
   usedMs = performance.now()
   readonly limits: RunnerLimits
+  readonly valueReader: GuestValueReader
   #content: ProgramContent
   readonly #settle = Promise.withResolvers<LoadOutcome>()
   /** Whoever is waiting for an answer. */
@@ -47,13 +52,20 @@ export class ValProcess implements DoorGuest {
   #isLoading = false
   #hasLoaded = false
 
-  constructor(program: Program, content: ProgramContent, sandbox: Sandbox, limits: RunnerLimits, firstRunId: string) {
+  constructor(
+    program: Program,
+    content: ProgramContent,
+    sandbox: Sandbox,
+    { limits, valueReader }: { readonly limits: RunnerLimits; readonly valueReader: GuestValueReader },
+    firstRunId: string,
+  ) {
     this.program = program
     this.sandbox = sandbox
     this.client = new GuestClient(sandbox.socketPath)
     this.loaded = this.#settle.promise
     this.#content = content
     this.limits = limits
+    this.valueReader = valueReader
     this.#late = new LateSeats(limits.lateRunsMax)
     this.#firstRunId = firstRunId
     sandbox.onMessage = (message) => this.#hear(message)
@@ -135,13 +147,16 @@ export class ValProcess implements DoorGuest {
     return refusal
   }
 
+  get secretMask(): Mask {
+    return this.#content.mask
+  }
+
   mask(text: string): string {
-    return this.#content.mask(text)
+    return this.secretMask.hide(text)
   }
 
   maskError(error: RunError): RunError {
-    const { name, message, stack } = error
-    return { name: this.mask(name), message: this.mask(message), ...(stack === undefined ? {} : { stack: this.mask(stack) }) }
+    return cutError(error, wire.runValueBytesMax, this.secretMask)
   }
 
   #hear(message: GuestMessage): void {
@@ -149,7 +164,10 @@ export class ValProcess implements DoorGuest {
       case "log": {
         const seat = this.#findSeat(message.run)
         if (!seat) return
-        seat.run.log({ at: new Date(message.at).toISOString(), level: message.level, message: this.mask(message.message) })
+        const { at, level, message: text } = message
+        const room = seat.run.logBytesLeft ?? wire.runLogBytesMax
+        // Nothing is looked through that is not kept.
+        seat.run.log({ at: new Date(at).toISOString(), level, message: room > 0 ? cutMasked(text, room, this.secretMask) : "" })
         seat.noteLog()
         return
       }

@@ -285,7 +285,7 @@ describeApi("createPrograms", (suite) => {
         ["HOSTED", "hamlet-secret:HOSTED"],
         ["KEY", 'sé"cret\n'],
       ])
-      expect(mask(JSON.stringify([env.KEY, env.HAMLET_TOKEN, env.HAMLET_VAL]))).toBe(
+      expect(mask.hide(JSON.stringify([env.KEY, env.HAMLET_TOKEN, env.HAMLET_VAL]))).toBe(
         `["[secret KEY]","[secret HAMLET_TOKEN]","${ada.username}/main"]`,
       )
       end()
@@ -297,7 +297,7 @@ describeApi("createPrograms", (suite) => {
       const main = await val(ada, { name: "main", code: "1" })
       const { env, mask } = await contentOf(await programOf(suite, main, bob.id))
       expect(env).toEqual({ HAMLET_URL: testBaseUrl, HAMLET_VAL: `${ada.username}/main` })
-      expect(mask("a secret")).toBe("a secret")
+      expect(mask.hide("a secret")).toBe("a secret")
     })
 
     test("has a token that reads what the owner can read, until the process ends", async () => {

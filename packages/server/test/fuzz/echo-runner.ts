@@ -22,7 +22,9 @@ class EchoSeat implements Seat {
   async call(args: readonly unknown[]): Promise<CallOutcome> {
     this.#run.log({ at: new Date().toISOString(), level: "log", message: JSON.stringify(args[0]) ?? "" })
     const status = outcomes[args.length - 1]
-    return status === undefined ? { kind: "returned", value: args, isCut: false } : { kind: "stopped", status, error }
+    return status === undefined
+      ? { kind: "returned", json: JSON.stringify(args), kept: args, isCut: false }
+      : { kind: "stopped", status, error }
   }
 
   fetch = (): Promise<HttpOutcome> => Promise.resolve({ kind: "responded", answer: toAnswer(new Response("hello")) })

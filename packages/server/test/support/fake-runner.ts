@@ -70,7 +70,8 @@ class FakeSeat implements Seat {
   call(args: readonly unknown[]): Promise<CallOutcome> {
     return this.#race(async () => {
       const value = await (await this.#load())?.(...args)
-      return { kind: "returned", value: JSON.parse(JSON.stringify(value) ?? "null"), isCut: this.#isCut }
+      const json = JSON.stringify(value) ?? "null"
+      return { kind: "returned", json, kept: JSON.parse(json), isCut: this.#isCut }
     })
   }
 

@@ -6,7 +6,7 @@ import { cancelRun } from "../../domain/cancel-run.ts"
 import { callVal, createRun, getStartedRun, type StartedRun } from "../../domain/execute-run.ts"
 import { replayRun } from "../../domain/replay-run.ts"
 import { getRun, type RunFilter } from "../../domain/runs.ts"
-import { type Answer, json } from "../answer.ts"
+import { type Answer, json, jsonText } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { eventStream } from "../events.ts"
@@ -21,9 +21,9 @@ export function runHandlers(deps: HttpDeps) {
       return answerRun(deps, caller, started, request)
     },
     callVal: async ({ caller, params, body }) =>
-      json(200, (await callVal(deps, caller, params.username, params.val_name, body.args ?? [])) ?? null),
+      jsonText(200, await callVal(deps, caller, params.username, params.val_name, body.args ?? [])),
     callValByQuery: async ({ caller, params, query }) =>
-      json(200, (await callVal(deps, caller, params.username, params.val_name, JSON.parse(query.args ?? "[]") as unknown[])) ?? null),
+      jsonText(200, await callVal(deps, caller, params.username, params.val_name, JSON.parse(query.args ?? "[]") as unknown[])),
     getRun: async ({ caller, params }) => json(200, toRunDetailView(await getRun(deps, caller, params.run_id))),
     getRunLogs: async ({ caller, params, request }) => {
       if (wantsEvents(request)) return followLogs(deps, caller, params.run_id, request)

@@ -1,12 +1,12 @@
 import { batchSql, executeSql } from "../../domain/owner-databases.ts"
-import { jsonBytes } from "../answer.ts"
+import { jsonText } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 
 /** The caller's own SQLite database. */
 export function sqliteHandlers(deps: HttpDeps) {
   return {
-    executeSql: async ({ caller, body }) => jsonBytes(200, await executeSql(deps, caller, body.statement)),
-    batchSql: async ({ caller, body }) => jsonBytes(200, await batchSql(deps, caller, body)),
+    executeSql: async ({ caller, body }) => jsonText(200, await executeSql(deps, caller, body.statement)),
+    batchSql: async ({ caller, body }) => jsonText(200, await batchSql(deps, caller, body)),
   } satisfies Partial<Handlers>
 }

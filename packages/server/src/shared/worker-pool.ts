@@ -1,0 +1,159 @@
+import { type Transferable, Worker } from "node:worker_threads"
+import { FairQueue } from "./fair-queue.ts"
+
+/** How a pool of threads works. */
+export interface WorkerPoolOptions {
+  /** The module that each thread runs; it calls `serveJobs`. */
+  readonly script: URL
+  /** What each thread is given when it starts. */
+  readonly workerData?: unknown
+  readonly workersMax: number
+  /** Jobs that wait for a thread; one key may hold a quarter of the places. */
+  readonly waitingMax: number
+  /** How long a job may take once it has begun. Its thread is ended then. */
+  readonly jobMsMax: number
+  /** How long a thread without a job is kept. */
+  readonly idleMsMax?: number
+}
+
+/** Why a pool has not done a job. */
+export class WorkerPoolError extends Error {
+  constructor(
+    readonly reason: "overloaded" | "timed_out" | "failed",
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** What a thread says about its job. */
+export type WorkerAnswer<Result> = { readonly result: Result } | { readonly error: string }
+
+interface Waiting<Job, Result> {
+  readonly job: Job
+  readonly transfer: readonly Transferable[]
+  resolve(result: Result): void
+  reject(error: WorkerPoolError): void
+}
+
+const idleMsMaxDefault = 30_000
+
+/**
+ * Threads for work that would keep the main thread from everything else. They are started when there is work, and end when there has been none
+ * for a while. Keys, which are users or addresses, take turns.
+ */
+export class WorkerPool<Job, Result> {
+  readonly #options: WorkerPoolOptions
+  readonly #queue: FairQueue<Waiting<Job, Result>>
+  readonly #threads = new Set<PoolThread<Job, Result>>()
+  #isStopped = false
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options
+    this.#queue = new FairQueue(options.waitingMax)
+  }
+
+  /** Rejects with a WorkerPoolError. */
+  run(key: string, job: Job, transfer: readonly Transferable[] = []): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const waiting = { job, transfer, resolve, reject }
+      if (this.#isStopped) reject(new WorkerPoolError("failed", "the pool is stopped"))
+      else if (this.#queue.add(key, waiting)) this.#assign()
+      else reject(new WorkerPoolError("overloaded", "too many jobs are waiting"))
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (let next = this.#queue.take(); next; next = this.#queue.take()) next.reject(new WorkerPoolError("failed", "the pool is stopped"))
+    await Promise.all([...this.#threads].map((thread) => thread.end("failed")))
+  }
+
+  #assign(): void {
+    while (this.#queue.size > 0) {
+      const idle = [...this.#threads].find((thread) => thread.isIdle)
+      if (!idle && this.#threads.size >= this.#options.workersMax) return
+      const next = this.#queue.take()
+      if (next) (idle ?? this.#start()).begin(next)
+    }
+  }
+
+  #start(): PoolThread<Job, Result> {
+    const thread: PoolThread<Job, Result> = new PoolThread(
+      this.#options,
+      () => this.#assign(),
+      () => {
+        this.#threads.delete(thread)
+        this.#assign()
+      },
+    )
+    this.#threads.add(thread)
+    return thread
+  }
+}
+
+/**
+ * One thread, one job at a time.
+ *
+ *   idle ◀──▶ busy ──▶ ending ──▶ gone      a thread that is ending counts until it is gone: one that is in a call to C ends only after it
+ */
+class PoolThread<Job, Result> {
+  readonly #worker: Worker
+  readonly #options: WorkerPoolOptions
+  readonly #onIdle: () => void
+  #current: Waiting<Job, Result> | undefined
+  #timer: Timer | undefined
+  #isEnding = false
+
+  constructor(options: WorkerPoolOptions, onIdle: () => void, onGone: () => void) {
+    this.#options = options
+    this.#onIdle = onIdle
+    this.#worker = new Worker(options.script, { workerData: options.workerData })
+    this.#worker.unref()
+    this.#worker.on("message", (answer: WorkerAnswer<Result>) => this.#hear(answer))
+    this.#worker.on("error", (error) => this.#fail(new WorkerPoolError("failed", error.message)))
+    this.#worker.on("exit", () => {
+      this.#fail(new WorkerPoolError("failed", "the thread has ended"))
+      onGone()
+    })
+  }
+
+  get isIdle(): boolean {
+    return this.#current === undefined && !this.#isEnding
+  }
+
+  begin(waiting: Waiting<Job, Result>): void {
+    this.#current = waiting
+    this.#arm(this.#options.jobMsMax, "timed_out")
+    this.#worker.postMessage(waiting.job, [...waiting.transfer])
+  }
+
+  async end(reason: "timed_out" | "failed"): Promise<void> {
+    this.#fail(new WorkerPoolError(reason, reason === "timed_out" ? "the job took too long" : "the pool is stopped"))
+    await this.#worker.terminate()
+  }
+
+  #hear(answer: WorkerAnswer<Result>): void {
+    const current = this.#current
+    if (!current || this.#isEnding) return
+    this.#current = undefined
+    this.#arm(this.#options.idleMsMax ?? idleMsMaxDefault, "failed")
+    if ("result" in answer) current.resolve(answer.result)
+    else current.reject(new WorkerPoolError("failed", answer.error))
+    this.#onIdle()
+  }
+
+  #arm(ms: number, reason: "timed_out" | "failed"): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.end(reason), ms)
+    this.#timer.unref()
+  }
+
+  #fail(error: WorkerPoolError): void {
+    this.#isEnding = true
+    clearTimeout(this.#timer)
+    const current = this.#current
+    this.#current = undefined
+    current?.reject(error)
+  }
+}
