@@ -61,6 +61,8 @@ describe("who may do what with a val of Ada's", () => {
     expect(canSee(val, caller)).toBe(isSeen)
     expect(await outcomeOf(() => getVal(rules.deps, caller, val.id))).toBe(isSeen ? "done" : "val_not_found")
     expect(await outcomeOf(() => getValByName(rules.deps, caller, "ada", privacy))).toBe(isSeen ? "done" : "val_not_found")
+    // The store itself does not give it to others, so that nothing of it is read for them.
+    expect((await rules.deps.vals.findByName("ada", privacy, caller?.userId))?.id).toBe(isSeen ? val.id : undefined)
     if (!caller) return
     expect(await outcomeOf(() => assertOwner(val, caller))).toBe(change)
     // None of these has an effect: the first changes nothing, the others would only after the version that they wait for.
@@ -190,7 +192,7 @@ describe("saveVal", () => {
     for (const ifMatch of [0, 1, 7]) {
       expect(await codeOf(saveVal(rules.deps, ada, { name: "missing", code: "1" }, ifMatch))).toBe("version_conflict")
     }
-    expect(await rules.deps.vals.findByName("ada", "missing")).toBeUndefined()
+    expect(await rules.deps.vals.findByName("ada", "missing", ada.userId)).toBeUndefined()
   })
 
   test("changes what is given and leaves the rest, the name's case too", async () => {

@@ -15,8 +15,8 @@ function open(...kept: Val[]) {
         asked.push("id")
         return vals.get(id)
       },
-      async findByName(username, name) {
-        asked.push("name")
+      async findByName(username, name, viewerId) {
+        asked.push(viewerId === undefined ? "name" : `name for ${viewerId}`)
         return [...vals.values()].find((val) => val.ownerName.toLowerCase() === username && val.name.toLowerCase() === name)
       },
     },
@@ -29,54 +29,61 @@ function open(...kept: Val[]) {
 describe("createFindVal", () => {
   test("asks for names once, and by the id from then on", async () => {
     const { asked, find } = open(hello)
-    expect([await find(address), await find(address), await find(address)]).toEqual([hello, hello, hello])
+    expect([await find(address, undefined), await find(address, undefined), await find(address, undefined)]).toEqual([hello, hello, hello])
     expect(asked).toEqual(["name", "id", "id"])
   })
 
   test("finds who has the names now when the val was renamed, replaced or deleted", async () => {
     const { vals, find } = open(hello)
-    await find(address)
+    await find(address, undefined)
     vals.set("1", { ...hello, name: "other" })
-    expect(await find(address)).toBeUndefined()
+    expect(await find(address, undefined)).toBeUndefined()
     vals.set("2", { ...hello, id: "2" })
-    expect((await find(address))?.id).toBe("2")
+    expect((await find(address, undefined))?.id).toBe("2")
     vals.delete("2")
-    expect(await find(address)).toBeUndefined()
+    expect(await find(address, undefined)).toBeUndefined()
     vals.set("3", { ...hello, id: "3" })
-    expect((await find(address))?.id).toBe("3")
+    expect((await find(address, undefined))?.id).toBe("3")
   })
 
   test("looks for a private val as it looks for one that does not exist", async () => {
     const { vals, asked, find } = open({ ...hello, privacy: "private" })
-    await find(address)
-    await find(address)
+    await find(address, undefined)
+    await find(address, undefined)
     expect(asked).toEqual(["name", "name"])
     vals.set("1", hello)
-    await find(address)
+    await find(address, undefined)
     vals.set("1", { ...hello, privacy: "private" })
-    await find(address)
-    await find(address)
+    await find(address, undefined)
+    await find(address, undefined)
     expect(asked.slice(-1)).toEqual(["name"])
+  })
+
+  test("asks for names on behalf of the visitor", async () => {
+    const { asked, find } = open(hello)
+    await find(address, "bob")
+    await find({ ...address, host: "other" }, undefined)
+    expect(asked).toEqual(["name for bob", "name"])
   })
 
   test("keeps so many addresses and no more", async () => {
     const { asked, find } = open(hello)
-    for (const host of ["a", "b", "c"]) await find({ ...address, host })
-    await find({ ...address, host: "a" })
-    await find({ ...address, host: "c" })
+    for (const host of ["a", "b", "c"]) await find({ ...address, host }, undefined)
+    await find({ ...address, host: "a" }, undefined)
+    await find({ ...address, host: "c" }, undefined)
     expect(asked).toEqual(["name", "name", "name", "name", "id"])
   })
 
   test("takes an id as it is", async () => {
     const { asked, find } = open(hello)
-    expect(await find({ host: "x", id: "1", username: "", name: "" })).toEqual(hello)
+    expect(await find({ host: "x", id: "1", username: "", name: "" }, undefined)).toEqual(hello)
     expect(asked).toEqual(["id"])
   })
 
   test("asks for nothing but the val that a pass opens", async () => {
     const { asked, find } = open(hello)
-    expect(await find({ ...address, username: "", name: "", pass: "good" })).toBe(hello)
-    expect(await find({ ...address, username: "", name: "", pass: "bad" })).toBeUndefined()
+    expect(await find({ ...address, username: "", name: "", pass: "good" }, undefined)).toBe(hello)
+    expect(await find({ ...address, username: "", name: "", pass: "bad" }, undefined)).toBeUndefined()
     expect(asked).toEqual(["id"])
   })
 })

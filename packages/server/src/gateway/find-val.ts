@@ -3,8 +3,11 @@ import type { ValAddress } from "./val-hosts.ts"
 
 type Found = Val | undefined
 
-/** Finds the val at an address, as it stands at this moment: at once where the store does. */
-export type FindVal = (address: ValAddress) => Promise<Found> | Found
+/**
+ * Finds the val at an address, as it stands at this moment: at once where the store does. By its names, it is found only for those who may
+ * see it.
+ */
+export type FindVal = (address: ValAddress, viewerId: string | undefined) => Promise<Found> | Found
 
 /**
  * Stores find vals by their ids with the least effort, so the ids that belong to names are kept here. A val that was found by its id and
@@ -16,20 +19,20 @@ export function createFindVal(
   addressesMax: number,
 ): FindVal {
   const ids = new Map<string, string>()
-  const findByName = async (address: ValAddress) => {
-    const val = await vals.findByName(address.username, address.name)
+  const findByName = async (address: ValAddress, viewerId: string | undefined) => {
+    const val = await vals.findByName(address.username, address.name, viewerId)
     // Looking for a private val has to take as long as looking for one that does not exist.
     if (!val || val.privacy === "private") return val
     if (ids.size >= addressesMax) ids.clear()
     ids.set(address.host, val.id)
     return val
   }
-  const check = (val: Found, address: ValAddress) => {
+  const check = (val: Found, address: ValAddress, viewerId: string | undefined) => {
     if (val && hasNames(val, address) && val.privacy !== "private") return val
     ids.delete(address.host)
-    return findByName(address)
+    return findByName(address, viewerId)
   }
-  return (address) => {
+  return (address, viewerId) => {
     if (address.id !== undefined) return vals.findById(address.id)
     if (address.pass !== undefined) {
       // Looked at each time: it may have come to its end, or the key to another.
@@ -37,9 +40,9 @@ export function createFindVal(
       return opened === undefined ? undefined : vals.findById(opened)
     }
     const id = ids.get(address.host)
-    if (id === undefined) return findByName(address)
+    if (id === undefined) return findByName(address, viewerId)
     const found = vals.findById(id)
-    return found instanceof Promise ? found.then((val) => check(val, address)) : check(found, address)
+    return found instanceof Promise ? found.then((val) => check(val, address, viewerId)) : check(found, address, viewerId)
   }
 }
 

@@ -82,10 +82,10 @@ async function answer(
   let seat: Seat | undefined
   try {
     const address = hosts.parse(known.host ?? "")
-    const finding = address && parts.findVal(address)
-    const val = finding instanceof Promise ? await finding : finding
-    // Also where there is no such val: how long the answer takes must not tell.
+    // First of all, whether or not there is such a val: how long the answer takes must not tell.
     const sender = known.authorization === undefined ? stranger : await identify(deps, known.authorization)
+    const finding = address && parts.findVal(address, (caller ?? sender.caller)?.userId)
+    const val = finding instanceof Promise ? await finding : finding
     const visitor = caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
     const admission = admit(val, visitor)
     if (!address || !val || admission !== "yes") return refuse(deps, admission, known)

@@ -73,6 +73,7 @@ export function isListed(alias: string, viewerId: string | undefined): Statement
 }
 
 /** Whether the user may see the val `v` at all. */
-export function isVisible(viewerId: string): Statement {
-  return sql`(v.privacy <> 'private' or v.owner_id = ${viewerId})`
+export function isVisible(viewerId: string | undefined): Statement {
+  const isForAll = raw("v.privacy <> 'private'")
+  return viewerId === undefined ? isForAll : sql`(${isForAll} or v.owner_id = ${viewerId})`
 }

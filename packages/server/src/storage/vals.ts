@@ -10,17 +10,17 @@ import { searchVals } from "./search.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
 import { listVals } from "./val-lists.ts"
-import { toVal, toValState, type ValRow, type ValStateRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { isVisible, toVal, toValState, type ValRow, type ValStateRow, valColumns, withCurrentVersion } from "./val-rows.ts"
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
   return {
     findById: createFindById(db),
-    async findByName(username, name) {
+    async findByName(username, name, viewerId) {
       const [row] = await db.read<ValRow>(sql`
         select ${valColumns} from users u
         join vals v on v.owner_id = u.id join versions c on c.val_id = v.id and c.version = v.version
-        where u.username_key = ${username.toLowerCase()} and v.name_key = ${name.toLowerCase()}`)
+        where u.username_key = ${username.toLowerCase()} and v.name_key = ${name.toLowerCase()} and ${isVisible(viewerId)}`)
       return row && toVal(row)
     },
     async list(viewerId, filter, page) {

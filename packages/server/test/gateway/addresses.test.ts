@@ -31,7 +31,7 @@ describeEachDatabase("the address of a val", (open) => {
   }
 
   test("a val answers under its id, too", async () => {
-    const val = await stage.hamlet.deps.vals.findByName("ada", "hello")
+    const val = await stage.hamlet.deps.vals.findByName("ada", "hello", stage.ada.id)
     const response = await stage.visit(`${val?.id.replaceAll("-", "")}.localhost`)
     expect(await response.text()).toBe("hello")
   })

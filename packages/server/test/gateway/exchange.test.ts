@@ -297,7 +297,7 @@ describe("a client that goes away", () => {
   })
 
   async function untilRun(name: string) {
-    const val = await stage.hamlet.deps.vals.findByName("ada", name)
+    const val = await stage.hamlet.deps.vals.findByName("ada", name, stage.ada.id)
     for (;;) {
       const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
       const runs = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
@@ -388,7 +388,7 @@ describe("a val that fails", () => {
     } finally {
       stage.runner.refusal = undefined
     }
-    const val = await stage.hamlet.deps.vals.findByName("ada", "unlucky")
+    const val = await stage.hamlet.deps.vals.findByName("ada", "unlucky", stage.ada.id)
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
     const list = () => stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
     const hasEnded = async () => typeof (await list()).items[0]?.endedAt === "number"

@@ -52,7 +52,7 @@ async function open(name: string, protocols: readonly string[] = [], headers: Re
 }
 
 async function lastRun(name: string) {
-  const val = await stage.hamlet.deps.vals.findByName("ada", name)
+  const val = await stage.hamlet.deps.vals.findByName("ada", name, stage.ada.id)
   const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
   for (;;) {
     const { items } = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
@@ -128,7 +128,7 @@ describe("a WebSocket through the gateway", () => {
     const client = await open("stopped")
     await client.heard(1)
     const headers = { authorization: `Bearer ${stage.ada.token}` }
-    const val = await stage.hamlet.deps.vals.findByName("ada", "stopped")
+    const val = await stage.hamlet.deps.vals.findByName("ada", "stopped", stage.ada.id)
     for (let id: string | undefined; id === undefined; ) {
       const list = await fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val?.id}/runs`, { headers })
       id = ((await list.json()) as { data: { id: string }[] }).data[0]?.id
