@@ -9,8 +9,8 @@ import type { OwnServer } from "./runtime/egress/route.ts"
 
 /** What the way out needs of the rest of the program. */
 export interface Surroundings {
-  /** The API, for vals that ask it something. */
-  fetchApi(request: Request): Promise<Response>
+  /** The API, for vals of an account that ask it something. */
+  fetchApi(request: Request, accountId: string): Promise<Response>
   isValHost(host: string): boolean
   /** Counts what goes out and comes in on an account; throws when that is too much. */
   takeBytes(accountId: string, bytes: number): void
@@ -26,7 +26,7 @@ export function createEgress(config: Config, { fetchApi, isValHost, takeBytes, o
   const own: OwnServer = {
     isApiHost: (host) => host === base.host,
     isValHost: (host) => portOf(host) === valsPort && isValHost(host),
-    fetchApi: (request) => fetchApi(withoutBasePath(request, base.pathname)),
+    fetchApi: (request, accountId) => fetchApi(withoutBasePath(request, base.pathname), accountId),
     address: () => address,
     addressHeader: config.addressHeader,
   }

@@ -153,7 +153,8 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
     log.error("background", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const codeTools = new CodeTools({}, (gaveUp) => log.warn("parser_gave_up", gaveUp))
   const runtime = composeRuntime(config, {
-    fetchApi: (request) => app.fetch(request, { address: () => "a val" }),
+    // Vals have no address. Each account is counted for itself, so that none can use up what all others ask without a token.
+    fetchApi: (request, accountId) => app.fetch(request, { address: () => "a val", rateKey: `val of ${accountId}` }),
     isValHost: (host) => gateway.isValHost(host),
     takeBytes: (accountId, bytes) => rules.allowances.takeBytes(accountId, bytes),
     onError,

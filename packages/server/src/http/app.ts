@@ -17,6 +17,8 @@ import { answerWebApp, isOfWebApp } from "./web-app.ts"
 /** What the server knows of a connection. */
 export interface Connection {
   address?(): string
+  /** What requests without a token are counted by; the address unless it is given. */
+  readonly rateKey?: string
 }
 
 /** The API as a function from request to response; nothing in it knows of ports. */
@@ -75,8 +77,9 @@ function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<Rout
     if (!match || !name) return answerElsewhere(deps, arrival)
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
-    if (route.isSignIn) authenticator.admitSignIn(request, address)
-    const { caller, session } = route.auth === "none" ? {} : await authenticator.identify(request, address)
+    const rateKey = () => connection.rateKey ?? address()
+    if (route.isSignIn) authenticator.admitSignIn(request, rateKey)
+    const { caller, session } = route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
     const answer = await answerRoute(deps, route, handlers[name], { request, requestId, params: match.params, caller, address })
     return session === undefined ? answer : toSessionAnswer(answer, session)
   }

@@ -10,10 +10,10 @@ import { isFromOwnPage, SessionEnded } from "./session-cookie.ts"
 
 /** Finds out who calls, and refuses those who call too often. */
 export interface Authenticator {
-  /** A bad token is refused even where none is needed, and so is a session that has ended. */
-  identify(request: Request, address: () => string): Promise<Identity>
+  /** Requests without a token are counted by the key. A bad token is refused even where none is needed, and so is a session that has ended. */
+  identify(request: Request, rateKey: () => string): Promise<Identity>
   /** Lets a request through that is to sign a browser in. Another site could otherwise sign somebody in as whoever it likes. */
-  admitSignIn(request: Request, address: () => string): void
+  admitSignIn(request: Request, rateKey: () => string): void
 }
 
 /** Who calls, and whether they do it by the session of a browser. */
@@ -27,11 +27,11 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
   const perToken = toLimiter(deps.rateLimits.perTokenPerMinute, deps.now)
   const perAddress = toLimiter(deps.rateLimits.perAddressPerMinute, deps.now)
   return {
-    async identify(request, address) {
+    async identify(request, rateKey) {
       const header = request.headers.get("authorization")
       const session = header === null ? findSession(deps, request) : undefined
       if (header === null && session === undefined) {
-        perAddress?.take(address())
+        perAddress?.take(rateKey())
         return {}
       }
       try {
@@ -43,12 +43,12 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
         return session === undefined ? { caller } : { caller, session: await renew(deps, known, session) }
       } catch (error) {
         // Guessing tokens is calling without one.
-        if (isGuess(error)) perAddress?.take(address())
+        if (isGuess(error)) perAddress?.take(rateKey())
         throw error
       }
     },
-    admitSignIn(request, address) {
-      perAddress?.take(address())
+    admitSignIn(request, rateKey) {
+      perAddress?.take(rateKey())
       if (isFromOwnPage(request)) return
       throw new AppError("cross_site_request", "Cannot sign in: the request does not come from a page of this server")
     },

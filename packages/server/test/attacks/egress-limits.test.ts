@@ -11,6 +11,7 @@ const secondsMax = 4
 const connectionsMax = 128
 const requestsPerMinute = 600
 const megabytesPerMinute = 60
+const perAddress = 5
 const pouredBytes = 1_900_000
 const growthBytesMax = 100 * 1024 ** 2
 
@@ -161,6 +162,7 @@ const env = {
   HAMLET_EGRESS_CONNECTIONS_MAX: String(connectionsMax),
   HAMLET_EGRESS_REQUESTS_PER_MINUTE: String(requestsPerMinute),
   HAMLET_EGRESS_MB_PER_MINUTE: String(megabytesPerMinute),
+  HAMLET_RATE_PER_ADDRESS: String(perAddress),
 }
 
 describeVillage("what strains the way out", env, (village) => {
@@ -168,6 +170,18 @@ describeVillage("what strains the way out", env, (village) => {
   let residentBytes = 0
   beforeAll(() => {
     residentBytes = readResidentBytes(village().hamlet.pid)
+  })
+
+  probe(village, "a val asks the API without a token until it may not, and those of other people still may", async (place) => {
+    const others = await createPuppet(place, place.bob)
+    const ask = `return (await fetch("${place.baseUrl}/v1/vals")).status`
+    const askUntilRefused = `for (let count = 0; count < 1000; count++) {
+        const { status } = await fetch("${place.baseUrl}/v1/vals")
+        if (status !== 200) return status
+      }`
+    expect((await (await getPuppet()).act(askUntilRefused)).got).toBe(429)
+    expect((await others.act(ask)).got).toBe(200)
+    expect((await others.act(askUntilRefused)).got).toBe(429)
   })
 
   for (const [index, { does, answer, reason, isBegun }] of badServers.entries())

@@ -368,11 +368,13 @@ describe("this server itself", () => {
 
   test("is asked in the same process, by the name of its API", async () => {
     const seen: [string, string, string | null, string | null, string][] = []
+    const accounts: string[] = []
     const { stage } = open(
       () => {},
       own({
-        async fetchApi(request) {
+        async fetchApi(request, accountId) {
           const { method, url, headers } = request
+          accounts.push(accountId)
           seen.push([method, url, headers.get("authorization"), headers.get(depthHeader), await request.text()])
           return Response.json({ ok: true }, { status: 201, headers: [["set-cookie", "a=b"]] })
         },
@@ -381,6 +383,7 @@ describe("this server itself", () => {
     const head = `POST http://hamlet.test/v1/x?y HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\nx-hamlet-depth: 0\r\nauthorization: Bearer t\r\n`
     const client = await stage.ask(`${head}content-length: 5\r\n\r\nhello`)
     expect(seen).toEqual([["POST", "http://hamlet.test/v1/x?y", "Bearer t", "4", "hello"]])
+    expect(accounts).toEqual(["ada"])
     expect([client.status, client.header("set-cookie"), client.body]).toEqual([201, "a=b", '{"ok":true}'])
     expect(stage.sent).toMatchObject([{ method: "POST", status: 201, blocked: null }])
   })

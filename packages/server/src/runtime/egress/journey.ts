@@ -58,6 +58,11 @@ export class Journey {
     this.meter = new Meter(door, this.#isApi ? undefined : guest.ownerId)
   }
 
+  /** Whose account the val runs on. */
+  get accountId(): string {
+    return this.#guest.ownerId
+  }
+
   /** Its host, in words. */
   get host(): string {
     return this.target instanceof Refusal ? "it" : this.target.host

@@ -196,18 +196,18 @@ export class Relay implements RequestListener, CarrierListener {
     this.#route = route
     const target = journey.target as Target
     const headers = journey.depart(route)
-    if (route.kind === "api") return this.#ask(target, headers)
+    if (route.kind === "api") return this.#ask(target, headers, journey.accountId)
     const request = toSentRequest(this.#head, target, headers)
     if (!request) return this.end(new Refusal(400, "there is a character in its headers that cannot be sent"))
     await this.#send(request, { isFresh: false })
   }
 
-  #ask({ href, host }: Target, headers: HeaderList): void {
+  #ask({ href, host }: Target, headers: HeaderList, accountId: string): void {
     const { own } = this.#door
     const { method, framing } = this.#head
     const request = { method, url: href, headers: [["host", host], ...headers] as const, hasBody: framing !== 0 }
     const onError = (error: unknown) => this.#door.onError(error)
-    const call = new ApiCall({ fetchApi: (request) => own.fetchApi(request), onError }, request, this)
+    const call = new ApiCall({ fetchApi: (request) => own.fetchApi(request, accountId), onError }, request, this)
     this.#phase = "waiting"
     this.#carrier = call
     this.#front.flow()

@@ -9,7 +9,8 @@ export interface OwnServer {
   /** Hosts are in lower case, with their port unless it is the usual one. */
   isApiHost(host: string): boolean
   isValHost(host: string): boolean
-  fetchApi(request: Request): Promise<Response>
+  /** For a val on that account. */
+  fetchApi(request: Request, accountId: string): Promise<Response>
   /** Where it listens; undefined while it does not. */
   readonly address: () => { readonly hostname: string; readonly port: number } | undefined
   /** The header in which a proxy before the server tells who a visitor is: vals go past the proxy, and may not say it in its place. */
