@@ -93,6 +93,7 @@ function toRunnerLimits({ runs }: Config) {
     readyMax: runs.processesReadyMax,
     launchesMax: navigator.hardwareConcurrency,
     processesMax: runs.processesMax,
+    processesPerAccountMax: runs.processesPerAccountMax,
     memoryBytesMax: runs.processesMemoryBytesMax,
     idleMsMax: runs.idleMsMax,
     processMsMax: runs.processMsMax,

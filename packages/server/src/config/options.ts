@@ -86,7 +86,18 @@ export const options = [
     default: "one for each 64 MB of half the memory",
     meaning: "Processes of vals and for vals. When there is no room, the one that was idle for longest ends.",
   },
-  { env: "HAMLET_PROCESSES_MEMORY_MB", default: "half the memory", meaning: "Memory of all these processes together." },
+  {
+    env: "HAMLET_PROCESSES_PER_ACCOUNT_MAX",
+    default: "three quarters of these",
+    meaning:
+      "Processes of one account with a run in them at the same time. When several accounts want many, each gets less: the last ones are for accounts that have none. What exceeds the share waits, then gets 429.",
+  },
+  {
+    env: "HAMLET_PROCESSES_MEMORY_MB",
+    default: "half the memory",
+    meaning:
+      "Memory of all these processes together, at most that of the machine or of the server's control group. When it is used up, idle processes end, then those of the account that uses the most.",
+  },
   { env: "HAMLET_IDLE_SECONDS", default: "300", meaning: "Time after which a process ends that nobody has asked for anything." },
   { env: "HAMLET_PROCESS_SECONDS_MAX", default: "3600", meaning: "Time after which a val gets a new process, however busy it is." },
   { env: "HAMLET_RUNS_KEPT_DAYS", default: "30", meaning: "Days for which runs are kept." },

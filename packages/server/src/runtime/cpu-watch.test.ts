@@ -169,13 +169,13 @@ describe("CpuWatch", () => {
     expect(process.seen).toEqual(["normal"])
   })
 
-  test("knows what all of them have in memory, until they are forgotten", () => {
+  test("knows what each has in memory, until it is forgotten", () => {
     const machine = new Machine()
     const processes = [machine.start(), machine.start()]
     for (const process of processes) process.runs = 0
     machine.run(processes, 0, { stepMs: 25, wantsMore: false })
-    expect(machine.watch.memoryBytes).toBe(10)
+    expect(processes.map((process) => machine.watch.memoryOf(process))).toEqual([5, 5])
     for (const process of processes) machine.watch.forget(process)
-    expect(machine.watch.memoryBytes).toBe(0)
+    expect(processes.map((process) => machine.watch.memoryOf(process))).toEqual([0, 0])
   })
 })

@@ -62,11 +62,9 @@ export class CpuWatch {
     this.#cores = cores
   }
 
-  /** What all processes together take, as last seen. */
-  get memoryBytes(): number {
-    let bytes = 0
-    for (const { memoryBytes } of this.#watched.values()) bytes += memoryBytes
-    return bytes
+  /** What the process has in memory, as last seen; 0 before the first look. */
+  memoryOf(process: Watchable): number {
+    return this.#watched.get(process)?.memoryBytes ?? 0
   }
 
   begin(process: Watchable, nowMs: number, usual: "normal" | "patient" = "normal"): void {

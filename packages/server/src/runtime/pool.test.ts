@@ -11,6 +11,8 @@ class FakeSandboxes {
   /** For each launch, whether it was awaited; and "hurry". */
   readonly said: (boolean | "hurry")[] = []
   isBroken = false
+  /** Processes at work, for each account. */
+  atWork: Readonly<Record<string, number>> = {}
   room = Number.POSITIVE_INFINITY
 
   createPool(): Pool {
@@ -21,6 +23,7 @@ class FakeSandboxes {
       },
       hurry: () => void this.said.push("hurry"),
       hasRoom: () => this.alive.size < this.room,
+      countOf: (accountId) => this.atWork[accountId] ?? 0,
       onError: (error) => void this.errors.push(error),
       limits,
     })
@@ -53,7 +56,7 @@ describe("Pool", () => {
     const pool = machine.createPool()
     pool.refill()
     await until(() => pool.ready === 2)
-    const sandbox = await pool.take()
+    const sandbox = await pool.take("ada")
     await until(() => pool.ready === 2)
     expect(machine.launched).toBe(3)
     expect(machine.alive.has(sandbox)).toBe(true)
@@ -61,11 +64,31 @@ describe("Pool", () => {
     expect([...machine.alive]).toEqual([sandbox])
   })
 
+  test("serves the account with the fewest processes at work first, and each in its order", async () => {
+    const machine = new FakeSandboxes()
+    machine.atWork = { ada: 100, bob: 1 }
+    machine.room = 0
+    const pool = machine.createPool()
+    const served: string[] = []
+    const take = async (name: string) => {
+      await pool.take(name.slice(0, 3))
+      served.push(name)
+    }
+    const taken = ["ada 1", "ada 2", "bob 1", "ada 3", "bob 2"].map(take)
+    expect([pool.isAwaitedBeside("ada"), pool.isAwaitedBeside("cleo")]).toEqual([true, true])
+    machine.room = Number.POSITIVE_INFINITY
+    pool.refill()
+    await Promise.all(taken)
+    expect(served).toEqual(["bob 1", "bob 2", "ada 1", "ada 2", "ada 3"])
+    expect(pool.isAwaitedBeside("ada")).toBe(false)
+    await pool.stop()
+  })
+
   test("tells whether somebody waits for what is started, also when somebody comes later", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
     pool.refill()
-    const taken = [pool.take(), pool.take(), pool.take()]
+    const taken = [pool.take("ada"), pool.take("ada"), pool.take("ada")]
     await Promise.all(taken)
     expect(machine.said.slice(0, 6)).toEqual([false, false, "hurry", "hurry", "hurry", true])
     await pool.stop()
@@ -74,7 +97,7 @@ describe("Pool", () => {
   test("keeps none ready for those who only waste them", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
-    await Promise.all([pool.take(), pool.take(), pool.take(), pool.take()])
+    await Promise.all([pool.take("ada"), pool.take("ada"), pool.take("ada"), pool.take("ada")])
     await until(() => pool.ready === 4)
     pool.noteWasted()
     for (let sweep = 0; sweep < 3; sweep++) pool.sweep(performance.now())
@@ -85,7 +108,7 @@ describe("Pool", () => {
   test("serves a burst beyond what is ready, then keeps as many as it took, but not more than it may", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
-    const taken = await Promise.all(Array.from({ length: 9 }, () => pool.take()))
+    const taken = await Promise.all(Array.from({ length: 9 }, () => pool.take("ada")))
     expect(new Set(taken).size).toBe(9)
     await until(() => pool.ready === limits.readyMax)
     // When the burst is long past, the surplus goes one by one.
@@ -110,7 +133,7 @@ describe("Pool", () => {
     const machine = new FakeSandboxes()
     machine.isBroken = true
     const pool = machine.createPool()
-    const refused = await Promise.resolve(pool.take()).catch((error) => error.code)
+    const refused = await Promise.resolve(pool.take("ada")).catch((error) => error.code)
     expect(refused).toBe("sandbox_unavailable")
     const errors = machine.errors.length
     pool.refill()
@@ -124,7 +147,7 @@ describe("Pool", () => {
     const machine = new FakeSandboxes()
     machine.room = 0
     const pool = machine.createPool()
-    const taken = Promise.resolve(pool.take()).catch((error) => error.code)
+    const taken = Promise.resolve(pool.take("ada")).catch((error) => error.code)
     pool.sweep(performance.now() + limits.waitMsMax + 1)
     expect(await taken).toBe("overloaded")
     expect(machine.launched).toBe(0)

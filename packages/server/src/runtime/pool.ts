@@ -10,11 +10,14 @@ export interface PoolDeps {
   hurry(): void
   /** Whether the budget of the server has room for one more process. */
   hasRoom(): boolean
+  /** How many processes of the account are at work: of those that wait, the account with the fewest comes first. */
+  countOf(accountId: string): number
   onError(error: unknown): void
   readonly limits: PoolLimits
 }
 
 interface Waiter {
+  readonly accountId: string
   readonly sinceMs: number
   readonly resolve: (sandbox: Sandbox) => void
   readonly reject: (error: AppError) => void
@@ -59,8 +62,13 @@ export class Pool {
     return this.#waiters.length
   }
 
+  /** Whether a process is waited for on another account than this one. */
+  isAwaitedBeside(accountId: string): boolean {
+    return this.#waiters.some((waiter) => waiter.accountId !== accountId)
+  }
+
   /** A warm process, which is the caller's from now on and never comes back; `noteBound` when it has a program, or has ended. */
-  take(): Sandbox | Promise<Sandbox> {
+  take(accountId: string): Sandbox | Promise<Sandbox> {
     if (this.#isStopped) throw new AppError("overloaded", "Cannot run the val: the server is stopping")
     this.#noteTaken()
     const sandbox = this.#ready.pop()
@@ -70,7 +78,7 @@ export class Pool {
       return sandbox
     }
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ sinceMs: performance.now(), resolve, reject })
+      this.#waiters.push({ accountId, sinceMs: performance.now(), resolve, reject })
       this.#deps.hurry()
       this.refill()
     })
@@ -144,7 +152,7 @@ export class Pool {
       void sandbox.stop()
       return
     }
-    const waiter = this.#waiters.shift()
+    const waiter = this.#shiftWaiter()
     if (waiter) {
       this.#handed++
       waiter.resolve(sandbox)
@@ -157,6 +165,19 @@ export class Pool {
       this.#ready.splice(index, 1)
       this.refill()
     })
+  }
+
+  #shiftWaiter(): Waiter | undefined {
+    let next: Waiter | undefined
+    let fewest = Number.POSITIVE_INFINITY
+    for (const waiter of this.#waiters) {
+      const count = this.#deps.countOf(waiter.accountId)
+      if (count >= fewest) continue
+      next = waiter
+      fewest = count
+    }
+    if (next) this.#waiters.splice(this.#waiters.indexOf(next), 1)
+    return next
   }
 
   #refuseAll(cause: unknown): void {

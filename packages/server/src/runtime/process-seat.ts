@@ -54,6 +54,11 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
     this.#usher = usher
   }
 
+  /** How the run was ended, if it was. */
+  get outcome(): Stopped | undefined {
+    return this.#outcome
+  }
+
   /** Undefined once the module is there, otherwise what happened instead. */
   async whenLoaded(): Promise<Stopped | undefined> {
     const { loaded } = this.process

@@ -13,7 +13,13 @@ export interface RunnerLimits {
   readonly launchesMax: number
   /** Processes of all kinds. */
   readonly processesMax: number
+  /** Processes of one account that are at work; fewer when several accounts want many. */
+  readonly processesPerAccountMax: number
+  /** What all processes together may use. */
   readonly memoryBytesMax: number
+  /** What a process takes before it has done anything, and what is kept for one that is to be started. */
+  readonly warmBytes: number
+  readonly startBytes: number
   readonly idleMsMax: number
   readonly processMsMax: number
   /** CPU time that a process may take without a pause. */
@@ -35,7 +41,10 @@ export const runnerLimits: RunnerLimits = {
   readyMax: 64,
   launchesMax: 2,
   processesMax: 256,
+  processesPerAccountMax: 192,
   memoryBytesMax: 8 * 1024 ** 3,
+  warmBytes: 16 * 1024 ** 2,
+  startBytes: 64 * 1024 ** 2,
   idleMsMax: 300_000,
   processMsMax: 3_600_000,
   cpuMsMax: 30_000,

@@ -131,6 +131,10 @@ async function fetchOnce(
   return { text, outcome, run }
 }
 
+async function enter(program: Program): Promise<Seat> {
+  return await stage.supervisor.enter(program, new Run())
+}
+
 async function callOnce(program: Program, ...args: unknown[]): Promise<{ readonly outcome: CallOutcome; readonly run: Run }> {
   const run = new Run()
   const seat = await stage.supervisor.enter(program, run)
@@ -150,6 +154,16 @@ async function until(condition: () => boolean, what: string): Promise<void> {
 /** Answers with a number that is made once for each process. */
 const identity = "const id = crypto.randomUUID(); export default () => new Response(id)"
 const forever = "export default () => { while (true); }"
+
+const ofBob = { ownerId: "bob", accountId: "bob" }
+/** Has so many megabytes in memory for a while. */
+function toHog(megabytes: number): string {
+  return `export default async () => {
+    const all = Array.from({ length: ${megabytes} }, () => new Uint8Array(1024 ** 2).fill(1))
+    await new Promise((resolve) => setTimeout(resolve, 4_000))
+    return all.length > 0 ? "held" : ""
+  }`
+}
 
 /** What retires a process, whatever it is doing. */
 const retirements: readonly { readonly name: string; retire(other: Seat | undefined): unknown }[] = [
@@ -303,6 +317,48 @@ describe("Supervisor", () => {
     expect(refused).toBe("overloaded")
     seat.leave()
     expect(stage.supervisor.status().runs).toBe(0)
+  })
+
+  test("gives one account its share, and another one a process at once", async () => {
+    stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0, waitMsMax: 3_000 })
+    const seats = await Promise.all([1, 2, 3].map((number) => enter(toProgram(identity, { label: `ada/${number}` }))))
+    const more = enter(toProgram(identity, { label: "ada/4" })).catch(({ code }) => code)
+    await until(() => stage.supervisor.status().waiting === 1, "the one too many waits")
+    expect((await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" }))).text).toBe("here")
+    // It is told, after a while, that this is its own account's doing.
+    expect(await more).toBe("too_many_runs")
+    for (const seat of seats) seat.leave()
+  })
+
+  test("counts idle processes when they are at work again, and lets those wait that are too many", async () => {
+    stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0 })
+    const programs = [1, 2, 3, 4].map((number) => toProgram(identity, { label: `ada/${number}` }))
+    for (const program of programs) await fetchOnce(program)
+    const seats = programs.map((program) => enter(program))
+    await until(() => stage.supervisor.status().waiting === 1, "the one too many waits")
+    expect((await fetchOnce(toProgram(identity, { ...ofBob, label: "bob/hello" }))).text).toHaveLength(36)
+    for (const seat of seats.slice(0, 3)) (await seat).leave()
+    ;(await seats[3])?.leave()
+    expect(stage.supervisor.status()).toMatchObject({ runs: 0, waiting: 0 })
+  })
+
+  test("ends a process of the account with the most when others have waited in vain for one", async () => {
+    stage = await Stage.open({ processesMax: 2, processesPerAccountMax: 2, readyMax: 0 })
+    const runs = [1, 2].map((number) => fetchOnce(toProgram(forever, { label: `ada/hold-${number}` })))
+    await until(() => stage.supervisor.status().processes === 2, "all processes are at work")
+    expect((await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" }))).text).toBe("here")
+    expect((await Promise.race(runs)).text).toContain("the val's account had the most of them")
+  })
+
+  test("counts the memory of processes that are at work, and ends the largest of the account that uses the most", async () => {
+    stage = await Stage.open({ memoryBytesMax: 200 * 1024 ** 2, readyMax: 0 })
+    const bob = fetchOnce(toProgram(toHog(1), { ...ofBob, label: "bob/hello" }))
+    const small = fetchOnce(toProgram(toHog(30), { label: "ada/small" }))
+    const large = fetchOnce(toProgram(toHog(200), { label: "ada/large" }))
+    expect((await large).text).toContain(
+      "crashed ProcessEnded: The process of the val ended: the memory that the server has for vals was used up",
+    )
+    expect([(await bob).text, (await small).text]).toEqual(["held", "held"])
   })
 
   test("ends processes that nobody has asked for a while", async () => {

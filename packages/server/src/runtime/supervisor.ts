@@ -5,8 +5,9 @@ import { CpuWatch } from "./cpu-watch.ts"
 import { GuestValueReader } from "./guest-value-reader.ts"
 import { Pool, type PoolDeps } from "./pool.ts"
 import { ProcessSeat, type Usher } from "./process-seat.ts"
+import { ProcessShares } from "./process-shares.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
-import type { Sandbox } from "./sandbox/sandbox.ts"
+import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
 import { Turnstile } from "./turnstile.ts"
 import { ValProcess } from "./val-process.ts"
 
@@ -37,6 +38,7 @@ export class Supervisor implements Runner, Usher {
   readonly #deps: SupervisorDeps
   readonly #limits: RunnerLimits
   readonly #turnstile: Turnstile
+  readonly #shares: ProcessShares
   readonly #pool: Pool
   readonly #cpuWatch: CpuWatch
   readonly #valueReader = new GuestValueReader()
@@ -55,11 +57,13 @@ export class Supervisor implements Runner, Usher {
     this.#deps = deps
     this.#limits = limits
     this.#turnstile = new Turnstile(limits)
+    this.#shares = new ProcessShares(limits)
     this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.noteWasted())
     this.#pool = new Pool({
       launch: (isAwaited) => launch(isAwaited && !this.#isServing()),
       hurry: () => (this.#isServing() ? undefined : hurry()),
       hasRoom: () => this.#makeRoom(),
+      countOf: (accountId) => this.#shares.countOf(accountId),
       onError,
       limits,
     })
@@ -77,7 +81,7 @@ export class Supervisor implements Runner, Usher {
       processes: this.#processes.size + this.#pool.size,
       ready: this.#pool.ready,
       runs: this.#turnstile.inside,
-      waiting: this.#turnstile.waiting + this.#pool.waiting,
+      waiting: this.#turnstile.waiting + this.#shares.waiting + this.#pool.waiting,
     }
   }
 
@@ -96,14 +100,21 @@ export class Supervisor implements Runner, Usher {
     this.#isStopped = true
     clearInterval(this.#timer)
     this.#turnstile.stop()
+    this.#shares.stop()
     await Promise.all([this.#pool.stop(), ...[...this.#processes].map((process) => process.sandbox.stop())])
     await this.#valueReader.stop()
   }
 
   async moveToFreshProcess(seat: ProcessSeat): Promise<Stopped | undefined> {
-    const used = seat.process
-    const process = await this.#start(used.program, seat.run.id)
-    used.rise(seat)
+    const { program } = seat.process
+    // It would keep its share of the processes while it waits for another one.
+    seat.process.rise(seat)
+    await this.#shares.take(program.accountId)
+    const process = await this.#start(program, seat.run.id)
+    if (seat.outcome) {
+      this.#end(process)
+      return seat.outcome
+    }
     seat.process = process
     process.sit(seat)
     process.load()
@@ -120,11 +131,17 @@ export class Supervisor implements Runner, Usher {
   #seat(program: Program, run: RunListener): Seat | Promise<Seat> {
     const process = this.#byKey.get(program.key)
     // A seat may have retired it, which then is only waiting for its end.
-    return process?.isOpen ? this.#sit(process, run) : this.#seatInNew(program, run)
+    return process?.isOpen && this.#tryWork(process) ? this.#sit(process, run) : this.#seatLater(program, run)
+  }
+
+  /** Whether the process is at work from now on, unless it has been before. */
+  #tryWork(process: ValProcess): boolean {
+    if (!process.isAtWork && this.#shares.tryTake(process.program.accountId)) process.isAtWork = true
+    return process.isAtWork
   }
 
   /** The module may still be loading when there is a seat: a request that is sent meanwhile waits in the guest, and is answered sooner. */
-  async #seatInNew(program: Program, run: RunListener): Promise<Seat> {
+  async #seatLater(program: Program, run: RunListener): Promise<Seat> {
     let process: ValProcess
     try {
       process = await this.#bind(program, run.id)
@@ -150,23 +167,42 @@ export class Supervisor implements Runner, Usher {
     return seat
   }
 
-  /** However many ask at once, one process is bound. */
+  /** However many ask at once, one process is bound. It is at work when it is there. */
   #bind(program: Program, runId: string): Promise<ValProcess> {
     const binding = this.#binding.get(program.key)
     if (binding) return binding
-    const begun = this.#start(program, runId)
-      .then((process) => {
-        this.#retireOlder(program)
-        this.#byKey.set(program.key, process)
-        return process
-      })
-      .finally(() => this.#binding.delete(program.key))
+    const begun = this.#findOrStart(program, runId).finally(() => this.#binding.delete(program.key))
     this.#binding.set(program.key, begun)
     return begun
   }
 
-  async #start(program: Program, runId: string): Promise<ValProcess> {
+  async #findOrStart(program: Program, runId: string): Promise<ValProcess> {
+    const { key, accountId } = program
     if (program.whenFetched) await program.whenFetched()
+    await this.#shares.take(accountId)
+    const found = this.#byKey.get(key)
+    if (found?.isOpen) {
+      if (found.isAtWork) this.#shares.give(accountId)
+      found.isAtWork = true
+      return found
+    }
+    const process = await this.#start(program, runId)
+    this.#retireOlder(program)
+    this.#byKey.set(key, process)
+    return process
+  }
+
+  /** Starts a process with a share of its account's, which goes back when there is none, or when it has no run any more. */
+  async #start(program: Program, runId: string): Promise<ValProcess> {
+    try {
+      return await this.#startAtWork(program, runId)
+    } catch (error) {
+      this.#shares.give(program.accountId)
+      throw error
+    }
+  }
+
+  async #startAtWork(program: Program, runId: string): Promise<ValProcess> {
     // Both take their time; the sandbox must not be lost when the program cannot be read, nor the program's token when there is no sandbox.
     const [taken, content] = await Promise.allSettled([this.#take(program, runId), program.load()])
     if (taken.status === "rejected") {
@@ -178,6 +214,7 @@ export class Supervisor implements Runner, Usher {
       throw content.reason
     }
     const process = new ValProcess(program, content.value, taken.value, { limits: this.#limits, valueReader: this.#valueReader }, runId)
+    process.onIdle = () => this.#shares.give(program.accountId)
     this.#processes.add(process)
     this.#watch(process)
     this.#pool.noteBound()
@@ -206,7 +243,7 @@ export class Supervisor implements Runner, Usher {
 
   /** A process that knows already what it is to become: it wakes up while the program is read. */
   async #take(program: Program, runId: string): Promise<Sandbox> {
-    const taken = this.#pool.take()
+    const taken = this.#pool.take(program.accountId)
     const sandbox = taken instanceof Promise ? await taken : taken
     const { entryUrl: url, label, endpoint, type } = program
     const { logBytesMax, returnBytesMax } = this.#limits
@@ -252,37 +289,55 @@ export class Supervisor implements Runner, Usher {
   }
 
   #hasRoom(): boolean {
-    return this.#processes.size + this.#pool.size < this.#limits.processesMax
+    const { processesMax, memoryBytesMax, startBytes } = this.#limits
+    return this.#processes.size + this.#pool.size < processesMax && this.#usedBytes() + startBytes <= memoryBytesMax
   }
 
-  /** Somebody who is idle goes only for somebody who waits, not to have one more that is ready. There is room when they are gone. */
+  /** What all processes use, as last measured; one that was not counts as one that has done nothing yet. */
+  #usedBytes(): number {
+    let bytes = this.#pool.size * this.#limits.warmBytes
+    for (const process of this.#processes) bytes += this.#bytesOf(process)
+    return bytes
+  }
+
+  #bytesOf(process: ValProcess): number {
+    return Math.max(this.#limits.warmBytes, this.#cpuWatch.memoryOf(process))
+  }
+
+  /** Ends an idle process only when a run waits, never to have one more that is ready. There is room when it is gone. */
   #makeRoom(): boolean {
     if (this.#hasRoom()) return true
     while (this.#ending < this.#pool.waiting && this.#evict());
     return false
   }
 
-  /** Ends the process that has been without a run for longest. */
+  /** Ends an idle process: of the account that has the most processes, the one that was idle for longest. */
   #evict(): boolean {
-    let oldest: ValProcess | undefined
+    const counts = new Map<string, number>()
+    for (const { program } of this.#processes) counts.set(program.accountId, (counts.get(program.accountId) ?? 0) + 1)
+    const countOf = (process: ValProcess) => counts.get(process.program.accountId) ?? 0
+    let chosen: ValProcess | undefined
     for (const process of this.#processes) {
-      if (process.runs === 0 && !process.isEnding && (!oldest || process.usedMs < oldest.usedMs)) oldest = process
+      if (process.runs > 0 || process.isAtWork || process.isEnding) continue
+      const difference = chosen ? countOf(process) - countOf(chosen) : 1
+      if (difference > 0 || (difference === 0 && chosen && process.usedMs < chosen.usedMs)) chosen = process
     }
-    if (!oldest) return false
-    this.#end(oldest)
+    if (!chosen) return false
+    this.#end(chosen)
     return true
   }
 
-  #end(process: ValProcess): void {
+  #end(process: ValProcess, reason?: SandboxExit["reason"], message?: string): void {
     if (process.isEnding) return
     process.isEnding = true
     this.#ending++
     this.#retire(process)
-    void process.sandbox.stop()
+    void process.sandbox.stop(reason, message)
   }
 
   #sweep(nowMs: number): void {
     this.#turnstile.sweep(nowMs)
+    this.#shares.sweep(nowMs)
     this.#pool.sweep(nowMs)
     this.#cpuWatch.look(this.#processes, nowMs)
     for (const process of this.#processes) {
@@ -290,7 +345,7 @@ export class Supervisor implements Runner, Usher {
       if (this.#isOver(process, nowMs)) this.#end(process)
       else if (nowMs - process.startedMs > this.#limits.processMsMax) this.#retire(process)
     }
-    this.#keepWithinMemory()
+    this.#keepWithinMemory(nowMs)
   }
 
   #isOver(process: ValProcess, nowMs: number): boolean {
@@ -301,10 +356,38 @@ export class Supervisor implements Runner, Usher {
     return idleMs > (process.state === "retiring" && process.isCallable ? this.#limits.runMsMax : this.#limits.idleMsMax)
   }
 
-  #keepWithinMemory(): void {
-    if (this.#ending === 0 && this.#cpuWatch.memoryBytes > this.#limits.memoryBytesMax) this.#evict()
+  /** Ends one process at a time: what it used is known to be free when it is gone. */
+  #keepWithinMemory(nowMs: number): void {
+    const bytesOf = new Map<string, number>()
+    for (const process of this.#processes) {
+      if (!process.isAtWork) continue
+      const { accountId } = process.program
+      bytesOf.set(accountId, (bytesOf.get(accountId) ?? 0) + this.#bytesOf(process))
+    }
+    this.#shares.noteMemory(bytesOf)
+    if (this.#ending > 0) return
+    const freeBytes = this.#limits.memoryBytesMax - this.#usedBytes()
+    if (freeBytes < 0 && this.#evict()) return
+    const [most] = [...bytesOf].sort(([, a], [, b]) => b - a)
+    if (most && (freeBytes < 0 || (freeBytes < this.#limits.startBytes && this.#pool.isAwaitedBeside(most[0]))))
+      this.#endAtWork(most[0], (process) => this.#bytesOf(process), "memory", memoryUsedUp)
+    const debtor = this.#shares.findDebtor(nowMs)
+    if (debtor !== undefined) this.#endAtWork(debtor, (process) => nowMs - process.startedMs, "killed", processesUsedUp)
+  }
+
+  /** Ends the process at work of the account that is worth the most. */
+  #endAtWork(accountId: string, worthOf: (process: ValProcess) => number, reason: SandboxExit["reason"], message: string): void {
+    let chosen: ValProcess | undefined
+    for (const process of this.#processes) {
+      if (!process.isAtWork || process.program.accountId !== accountId || process.isEnding) continue
+      if (!chosen || worthOf(process) > worthOf(chosen)) chosen = process
+    }
+    if (chosen) this.#end(chosen, reason, message)
   }
 }
+
+const memoryUsedUp = "the memory that the server has for vals was used up, and the val's account used the most of it"
+const processesUsedUp = "all processes that the server has for vals were at work, and the val's account had the most of them"
 
 function isOutdated(program: Program, outdated: Outdated): boolean {
   if ("ownerId" in outdated) return program.ownerId === outdated.ownerId

@@ -35,6 +35,10 @@ export class ValProcess implements DoorGuest {
   /** When the module turned out not to load. */
   failedMs: number | undefined
   runsEnded = 0
+  /** It has a run, or is about to get one, and takes a share of what its account may have. */
+  isAtWork = true
+  /** The share can go back. */
+  onIdle: (() => void) | undefined
   /** It has been told to end, and will be gone in a moment. */
   isEnding = false
   /** When a run last came or left. */
@@ -128,11 +132,12 @@ export class ValProcess implements DoorGuest {
   }
 
   rise(seat: Occupant): void {
-    this.#seated.delete(seat.run.id)
+    if (!this.#seated.delete(seat.run.id)) return
     this.#late.add(seat)
     this.runsEnded++
     this.usedMs = performance.now()
     if (this.#refusals.size > 0) this.#refusals.delete(seat.run.id)
+    if (this.#seated.size === 0) this.#rest()
     if (this.state === "retiring" && this.#seated.size === 0 && !this.isCallable) void this.sandbox.stop()
   }
 
@@ -208,6 +213,12 @@ export class ValProcess implements DoorGuest {
     return depth
   }
 
+  #rest(): void {
+    if (!this.isAtWork) return
+    this.isAtWork = false
+    this.onIdle?.()
+  }
+
   #end(exit: SandboxExit): void {
     this.state = "gone"
     const error: RunError = { name: "ProcessEnded", message: exit.message }
@@ -216,5 +227,6 @@ export class ValProcess implements DoorGuest {
     this.client.stop()
     this.#late.clear()
     this.#content.end()
+    this.#rest()
   }
 }

@@ -13,3 +13,12 @@ test.if(isLinux)("isRunnable tells a process that wants the processor from one t
   expect(isRunnable(looping.pid)).toBe(true)
   expect(isRunnable(waiting.pid)).toBe(false)
 })
+
+test.if(isLinux)("readOwnBytes counts what a process has filled, and not the program that it shares with others", () => {
+  const own = GuestProcess.find(process.pid)
+  const beforeBytes = own?.readOwnBytes() ?? 0
+  const filled = new Uint8Array(100 * 1024 ** 2).fill(1)
+  expect((own?.readOwnBytes() ?? 0) - beforeBytes).toBeGreaterThan(filled.length / 2)
+  expect(own?.readOwnBytes()).toBeLessThan(own?.readUsage()?.memoryBytes ?? 0)
+  expect(GuestProcess.find(process.pid)?.readOwnBytes()).toBeGreaterThan(0)
+})

@@ -42,6 +42,12 @@ export class GuestProcess {
     return { cpuMs: stat.cpuTicks * tickMs, memoryBytes: stat.memoryPages * readPageBytes(), threads: stat.threads }
   }
 
+  /** What it has for itself, without the program and its libraries, which all sandboxes share. */
+  readOwnBytes(): number | undefined {
+    const [, resident, shared] = readText(`/proc/${this.#pid}/statm`).split(" ").map(Number)
+    return resident === undefined || shared === undefined ? undefined : (resident - shared) * readPageBytes()
+  }
+
   /** Whether any of its threads would do something if it were given a processor. */
   isRunnable(): boolean {
     return list(`/proc/${this.#pid}/task`).some((thread) => readProcessStat(this.#pid, thread)?.isRunnable)
@@ -76,6 +82,15 @@ function findPageBytes(): number {
     // Not Linux.
   }
   return pageBytesUsual
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    // Has just ended, or is not on Linux.
+    return ""
+  }
 }
 
 function list(folder: string): string[] {

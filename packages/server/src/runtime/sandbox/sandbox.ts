@@ -144,7 +144,7 @@ export class Sandbox {
   /** The same. */
   readMemoryBytes(): number | undefined {
     if (this.#hasEnded) return undefined
-    return this.#process.group?.readMemoryBytes() ?? this.#guest?.readUsage()?.memoryBytes
+    return this.#process.group?.readMemoryBytes() ?? this.#guest?.readOwnBytes()
   }
 
   /** Whether it would do something if it were given a processor; false where nobody can tell. */

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test"
+import { ProcessShares } from "./process-shares.ts"
+
+const limits = { processesMax: 8, processesPerAccountMax: 6, memoryBytesMax: 800, waitMsMax: 1000 }
+
+function takeAll(shares: ProcessShares, accountId: string): number {
+  let count = 0
+  while (shares.tryTake(accountId)) count++
+  return count
+}
+
+/** How a wait has ended, as far as it has. */
+function outcomeOf(wait: Promise<void>): { text: string } {
+  const outcome = { text: "waiting" }
+  wait.then(
+    () => {
+      outcome.text = "entered"
+    },
+    ({ code, message }: { code: string; message: string }) => {
+      outcome.text = `${code}: ${message}`
+    },
+  )
+  return outcome
+}
+
+describe("ProcessShares", () => {
+  test("gives one account no more than its limit, and another one something at once", () => {
+    const shares = new ProcessShares(limits)
+    expect(takeAll(shares, "ada")).toBe(6)
+    expect(shares.tryTake("bob")).toBe(true)
+    expect(shares.tryTake("cleo")).toBe(true)
+    expect(shares.tryTake("dan")).toBe(false)
+  })
+
+  for (const { processesMax, processesPerAccountMax, ada } of [
+    { processesMax: 1, processesPerAccountMax: 1, ada: 1 },
+    { processesMax: 2, processesPerAccountMax: 1, ada: 1 },
+    { processesMax: 3, processesPerAccountMax: 2, ada: 2 },
+    { processesMax: 4, processesPerAccountMax: 3, ada: 3 },
+    { processesMax: 192, processesPerAccountMax: 144, ada: 144 },
+    { processesMax: 192, processesPerAccountMax: 192, ada: 192 },
+    { processesMax: 8, processesPerAccountMax: 100, ada: 8 },
+  ])
+    test(`gives one account ${ada} of ${processesMax} when it may have ${processesPerAccountMax}`, () => {
+      const shares = new ProcessShares({ ...limits, processesMax, processesPerAccountMax })
+      expect(takeAll(shares, "ada")).toBe(ada)
+    })
+
+  test("divides what is left between accounts that all take what they can", () => {
+    const shares = new ProcessShares({ ...limits, processesMax: 192, processesPerAccountMax: 144 })
+    const taken = ["ada", "bob", "cleo", "dan"].map((accountId) => takeAll(shares, accountId))
+    expect(taken).toEqual([144, 36, 9, 2])
+    expect(shares.tryTake("eve")).toBe(true)
+  })
+
+  test("names the account with the most when all is taken and an account without anything has waited", () => {
+    const shares = new ProcessShares({ ...limits, processesMax: 3, processesPerAccountMax: 3 })
+    for (const accountId of ["ada", "ada", "bob"]) shares.tryTake(accountId)
+    outcomeOf(shares.take("ada"))
+    const laterMs = performance.now() + 5_000
+    expect(shares.findDebtor(laterMs)).toBeUndefined()
+    outcomeOf(shares.take("cleo"))
+    expect(shares.findDebtor(performance.now())).toBeUndefined()
+    expect(shares.findDebtor(laterMs)).toBe("ada")
+  })
+
+  test("names nobody when every account has one", () => {
+    const shares = new ProcessShares({ ...limits, processesMax: 2, processesPerAccountMax: 2 })
+    for (const accountId of ["ada", "bob"]) shares.tryTake(accountId)
+    outcomeOf(shares.take("cleo"))
+    expect(shares.findDebtor(performance.now() + 5_000)).toBeUndefined()
+  })
+
+  test("counts the memory of those at work too, and only what an account itself uses is held against it", () => {
+    const shares = new ProcessShares(limits)
+    for (const accountId of ["ada", "ada", "bob"]) shares.tryTake(accountId)
+    shares.noteMemory(new Map(Object.entries({ ada: 650, bob: 10 })))
+    expect(shares.tryTake("ada")).toBe(false)
+    expect(shares.tryTake("bob")).toBe(true)
+    shares.noteMemory(new Map(Object.entries({ ada: 300, bob: 10 })))
+    expect(shares.tryTake("ada")).toBe(true)
+  })
+
+  test("lets in those that wait when there is room, the account with the fewest first", async () => {
+    const shares = new ProcessShares({ ...limits, processesMax: 3, processesPerAccountMax: 3 })
+    for (const accountId of ["ada", "ada", "bob"]) shares.tryTake(accountId)
+    const ada = outcomeOf(shares.take("ada"))
+    const cleo = outcomeOf(shares.take("cleo"))
+    expect(shares.waiting).toBe(2)
+    shares.give("bob")
+    await Bun.sleep(0)
+    expect([ada.text, cleo.text]).toEqual(["waiting", "entered"])
+    shares.give("cleo")
+    await Bun.sleep(0)
+    expect(ada.text).toBe("entered")
+    expect([shares.waiting, shares.countOf("ada")]).toEqual([0, 3])
+  })
+
+  test("lets in those that wait when memory has become free", async () => {
+    const shares = new ProcessShares(limits)
+    shares.tryTake("ada")
+    shares.noteMemory(new Map([["ada", 700]]))
+    const ada = outcomeOf(shares.take("ada"))
+    shares.noteMemory(new Map([["ada", 100]]))
+    await Bun.sleep(0)
+    expect(ada.text).toBe("entered")
+  })
+
+  test("refuses those that have waited too long, and all when it stops", async () => {
+    const shares = new ProcessShares(limits)
+    takeAll(shares, "ada")
+    const first = outcomeOf(shares.take("ada"))
+    const second = outcomeOf(shares.take("ada"))
+    shares.sweep(performance.now() + limits.waitMsMax + 1)
+    const third = outcomeOf(shares.take("ada"))
+    shares.stop()
+    await Bun.sleep(0)
+    const late = "too_many_runs: Cannot run the val: its account has as many processes at work as its share allows"
+    expect([first.text, second.text]).toEqual([late, late])
+    expect(third.text).toBe("overloaded: Cannot run the val: the server is stopping")
+    expect(shares.waiting).toBe(0)
+  })
+})
