@@ -13,6 +13,9 @@ import type { Occupant } from "./occupant.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
 
+/** Messages that change nothing, and that a guest therefore does not send. */
+const idleMessagesMax = 10_000
+
 /** How the module came out. */
 export type LoadOutcome = { readonly kind: "loaded" } | Stopped
 
@@ -55,6 +58,7 @@ export class ValProcess implements DoorGuest {
   readonly egressKey = crypto.randomUUID()
   #isLoading = false
   #hasLoaded = false
+  #idleMessages = 0
 
   constructor(
     program: Program,
@@ -186,7 +190,7 @@ export class ValProcess implements DoorGuest {
         if (this.#findSeat(message.run)) this.#refusals.set(message.run, message)
         return
       case "loaded":
-        if (this.#hasLoaded) return
+        if (this.#hasLoaded) break
         this.#hasLoaded = true
         this.isCallable = message.isCallable
         // A process that was retired meanwhile still has the runs that wait for the module.
@@ -194,11 +198,16 @@ export class ValProcess implements DoorGuest {
         this.#settle.resolve({ kind: "loaded" })
         return
       case "load_failed":
+        if (this.#hasLoaded) break
+        this.#hasLoaded = true
         this.#settle.resolve({ kind: "stopped", status: "failed", error: this.maskError(message.error) })
         return
       case "warm":
       case "pong":
     }
+    // A guest says none of these now; a val that has found the socket may.
+    if (++this.#idleMessages === idleMessagesMax)
+      void this.sandbox.stop("protocol", `it sent ${idleMessagesMax} control messages that say nothing`)
   }
 
   /** Only runs that are here, and not for longer than a run may last after its start, can be spoken about. */

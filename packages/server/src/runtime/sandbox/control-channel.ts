@@ -1,10 +1,14 @@
 import { rmSync } from "node:fs"
 import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import type { Socket, UnixSocketListener } from "bun"
+import type { ControlTurns, HeardState } from "./control-turns.ts"
 import { parseGuestMessage } from "./guest-message.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 
-type ControlLimits = Pick<SandboxLimits, "controlLineBytesMax" | "controlBytesPerSecondMax" | "controlWaitingBytesMax">
+type ControlLimits = Pick<
+  SandboxLimits,
+  "controlLineBytesMax" | "controlBytesPerSecondMax" | "controlMessagesPerSecondMax" | "controlWaitingBytesMax"
+>
 
 /** Who listens to a guest. */
 export interface ControlListener {
@@ -14,10 +18,14 @@ export interface ControlListener {
 }
 
 const newline = 10
+const nothing: Buffer = Buffer.alloc(0)
 
 /**
- * The host's end of a sandbox's control socket. One guest may connect, once; then the socket file is gone. Everything is handled as it is
- * read and nothing is kept but the beginning of one line, so a guest can fill its own memory but not ours.
+ * The host's end of a sandbox's control socket. One guest may connect, once; then the socket file is gone. Nothing is kept but what was read at
+ * once and is not heard yet, and the beginning of one line, so a guest can fill its own memory but not ours.
+ *
+ * A guest is heard up to its limits, and as far as the turns that all guests share allow. Beyond that the socket is not read: nothing of what the
+ * guest says is lost, but it has to wait, and the guest with it.
  */
 export class ControlChannel {
   /** The connection has ended, or there will never be one. */
@@ -29,17 +37,25 @@ export class ControlChannel {
   #server: UnixSocketListener<undefined> | undefined
   #socket: Socket<undefined> | undefined
   readonly #begun = new LineStart()
-  #allowance: number
-  #allowanceAtMs = performance.now()
+  readonly #turns: ControlTurns
+  /** What may be heard at the moment: buckets that hold what may be said in one second, and fill up at that rate. */
+  #bytesLeft: number
+  #messagesLeft: number
+  #refilledMs = performance.now()
+  /** Read, but not heard yet. The socket is paused while there is something. */
+  #unheard: Buffer = nothing
+  #isLast = false
   /** Sent, but not yet taken by the kernel. */
-  #unsent: Buffer = Buffer.alloc(0)
+  #unsent: Buffer = nothing
   #isOver = false
 
-  constructor(path: string, limits: ControlLimits, listener: ControlListener) {
+  constructor(path: string, limits: ControlLimits, listener: ControlListener, turns: ControlTurns) {
     this.#path = path
+    this.#turns = turns
     this.#limits = limits
     this.#listener = listener
-    this.#allowance = limits.controlBytesPerSecondMax
+    this.#bytesLeft = limits.controlBytesPerSecondMax
+    this.#messagesLeft = limits.controlMessagesPerSecondMax
     this.closed = this.#closed.promise
     this.#server = Bun.listen<undefined>({
       unix: path,
@@ -70,6 +86,19 @@ export class ControlChannel {
     this.#flush()
   }
 
+  /** The guest has ended: what it said last is heard without limits, since there is no more than the kernel holds. */
+  hearLast(): void {
+    this.#isLast = true
+  }
+
+  /** For the turns. */
+  hearMore(messagesMax: number): HeardState {
+    this.#unheard = this.#hearSome(this.#unheard, messagesMax)
+    if (this.#unheard.length > 0) return this.#hasAllowance() ? "more" : "limited"
+    this.#socket?.resume()
+    return "done"
+  }
+
   stop(): void {
     if (this.#isOver && !this.#server && !this.#socket) return
     this.#isOver = true
@@ -78,7 +107,9 @@ export class ControlChannel {
     this.#socket = undefined
     socket?.terminate()
     this.#begun.take()
-    this.#unsent = Buffer.alloc(0)
+    this.#unsent = nothing
+    this.#unheard = nothing
+    this.#turns.delete(this)
     this.#closed.resolve()
   }
 
@@ -104,18 +135,37 @@ export class ControlChannel {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#isOver || !this.#takeAllowance(chunk.length)) return
+    if (this.#isOver) return
+    if (this.#unheard.length > 0) this.#unheard = Buffer.concat([this.#unheard, chunk])
+    else
+      this.#turns.hear((messagesMax) => {
+        // A copy, since the chunk belongs to the socket.
+        this.#unheard = Buffer.from(this.#hearSome(chunk, messagesMax))
+      })
+    if (this.#unheard.length === 0 || this.#isOver) return
+    this.#socket?.pause()
+    this.#turns.add(this)
+  }
+
+  /** Gives what is beyond the limits, and stays unheard. */
+  #hearSome(chunk: Buffer, messagesMax: number): Buffer {
+    this.#refill()
     let from = 0
+    let heard = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+      if (heard >= messagesMax || !this.#takeAllowance(end + 1 - from)) return chunk.subarray(from)
       const line = this.#completeLine(chunk.subarray(from, end))
       from = end + 1
-      if (line === undefined) return
+      if (line === undefined) return nothing
       this.#hear(line)
-      if (this.#isOver) return
+      heard++
+      if (this.#isOver) return nothing
     }
-    if (from === chunk.length) return
+    if (from === chunk.length) return nothing
+    this.#bytesLeft -= chunk.length - from
     this.#begun.add(chunk.subarray(from))
     if (this.#begun.bytes > this.#limits.controlLineBytesMax) this.#refuseLongLine()
+    return nothing
   }
 
   #completeLine(end: Buffer): Buffer | undefined {
@@ -134,16 +184,25 @@ export class ControlChannel {
     else this.#refuse("it wrote something to the control socket that is no message")
   }
 
-  /** A bucket that holds what may be said in one second, and fills up at that rate. */
+  /** Whether a message that ends with so many bytes may be heard now. */
   #takeAllowance(bytes: number): boolean {
-    const { controlBytesPerSecondMax } = this.#limits
+    if (!this.#hasAllowance()) return false
+    this.#bytesLeft -= bytes
+    this.#messagesLeft--
+    return true
+  }
+
+  #hasAllowance(): boolean {
+    return this.#isLast || (this.#bytesLeft > 0 && this.#messagesLeft >= 1)
+  }
+
+  #refill(): void {
+    const { controlBytesPerSecondMax, controlMessagesPerSecondMax } = this.#limits
     const nowMs = performance.now()
-    const gained = ((nowMs - this.#allowanceAtMs) / 1000) * controlBytesPerSecondMax
-    this.#allowance = Math.min(controlBytesPerSecondMax, this.#allowance + gained) - bytes
-    this.#allowanceAtMs = nowMs
-    if (this.#allowance >= 0) return true
-    this.#refuse(`it logged more than ${controlBytesPerSecondMax} bytes in a second`)
-    return false
+    const seconds = (nowMs - this.#refilledMs) / 1000
+    this.#bytesLeft = Math.min(controlBytesPerSecondMax, this.#bytesLeft + seconds * controlBytesPerSecondMax)
+    this.#messagesLeft = Math.min(controlMessagesPerSecondMax, this.#messagesLeft + seconds * controlMessagesPerSecondMax)
+    this.#refilledMs = nowMs
   }
 
   #refuseLongLine(): void {
@@ -158,7 +217,7 @@ export class ControlChannel {
 
 /** The beginning of a line whose end has not come yet: one buffer that doubles, since the parts may be of one byte each. */
 class LineStart {
-  #buffer: Buffer = Buffer.alloc(0)
+  #buffer: Buffer = nothing
   bytes = 0
 
   add(part: Buffer): void {
@@ -174,7 +233,7 @@ class LineStart {
 
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.bytes)
-    this.#buffer = Buffer.alloc(0)
+    this.#buffer = nothing
     this.bytes = 0
     return taken
   }

@@ -16,8 +16,9 @@ export interface SandboxLimits {
   readonly startMsMax: number
   /** One message of the guest. */
   readonly controlLineBytesMax: number
-  /** What a guest may say in a second; the host has to read it all, and does so for everybody on one thread. */
+  /** What a guest may say in a second; beyond that it has to wait. The host listens to all guests on one thread. */
   readonly controlBytesPerSecondMax: number
+  readonly controlMessagesPerSecondMax: number
   /** What may wait for a guest that does not read. */
   readonly controlWaitingBytesMax: number
   /** How often the watchdog looks, where the kernel does not enforce a limit by itself. */
@@ -42,6 +43,7 @@ export const sandboxLimits: SandboxLimits = {
   startMsMax: 10_000,
   controlLineBytesMax: 2 * mebibyte,
   controlBytesPerSecondMax: 16 * mebibyte,
+  controlMessagesPerSecondMax: 10_000,
   controlWaitingBytesMax: 16 * mebibyte,
   watchMs: 100,
   watchedMax: 100,

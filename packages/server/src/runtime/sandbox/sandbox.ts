@@ -6,6 +6,7 @@ import type { Bundle } from "../../domain/locks.ts"
 import type { Door } from "../door.ts"
 import type { Cgroup } from "./cgroup.ts"
 import { ControlChannel } from "./control-channel.ts"
+import type { ControlTurns } from "./control-turns.ts"
 import type { GuestProcess } from "./guest-process.ts"
 import { type Launch, LaunchedProcess, type LaunchHost } from "./launched-process.ts"
 import { type CachedModule, writeModuleLater, writeModules } from "./module-cache.ts"
@@ -23,6 +24,7 @@ export interface SandboxHost extends LaunchHost {
   /** With which the guest warms up. */
   readonly example: CachedModule
   readonly watchdog: Watchdog
+  readonly turns: ControlTurns
   /** Opens the way out of a sandbox; absent where sandboxes have none. */
   readonly openDoor: ((path: string) => Door) | undefined
 }
@@ -188,10 +190,11 @@ export class Sandbox {
 
   #listen(): ControlChannel {
     const path = join(this.#folder.run, "control.sock")
-    const control = new ControlChannel(path, this.#host.limits, {
-      hear: (message, bytes) => this.#hear(message, bytes),
-      refuse: (message) => void this.stop("protocol", message),
-    })
+    const listener = {
+      hear: (message: GuestMessage, bytes: number) => this.#hear(message, bytes),
+      refuse: (message: string) => void this.stop("protocol", message),
+    }
+    const control = new ControlChannel(path, this.#host.limits, listener, this.#host.turns)
     this.#handOver(path)
     return control
   }
@@ -258,6 +261,7 @@ export class Sandbox {
   async #end(): Promise<SandboxExit> {
     await this.#process.waitUntilGone()
     // The kernel may still hold what the guest said last.
+    this.#control.hearLast()
     if (!this.#stopped && this.#control.isOpen) await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
     this.#hasEnded = true
     this.#host.watchdog.delete(this)

@@ -5,6 +5,7 @@ import type { Door } from "../door.ts"
 import { stackMap } from "./bubblewrap-command.ts"
 import { bundleProgram } from "./bundle-program.ts"
 import { Cgroups } from "./cgroups.ts"
+import { ControlTurns } from "./control-turns.ts"
 import { type Isolation, listIsolations } from "./isolation.ts"
 import { RuntimeFolder } from "./runtime-folder.ts"
 import { Sandbox, type SandboxHost, type SandboxPlace } from "./sandbox.ts"
@@ -124,6 +125,7 @@ export class Sandboxes {
     await Promise.allSettled([...this.#tools, ...this.#pending])
     await this.#stopSandboxes()
     this.#host.watchdog.stop()
+    this.#host.turns.stop()
     // A group that stays behind is in the list of the folder, so that the next server finds it.
     if (await this.#host.cgroups.stop()) this.#folder.stop()
     else this.#host.onError(new Error("Cannot remove the control groups of the sandboxes: a process is still in one"))
@@ -227,7 +229,8 @@ async function choose(
       continue
     }
     const watchdog = new Watchdog(limits)
-    const host: SandboxHost = { limits, example, isolation, cgroups, watchdog, filterPath, openDoor: options.openDoor, onError }
+    const turns = new ControlTurns()
+    const host: SandboxHost = { limits, example, isolation, cgroups, watchdog, turns, filterPath, openDoor: options.openDoor, onError }
     const sandboxes = build(folder, host, users, reasons.map(toReason))
     const failure = await sandboxes.try()
     if (failure === undefined) return sandboxes

@@ -31,6 +31,7 @@ export const ignoredForgeries: readonly Forgery[] = [
   },
   { tries: "to say a thousand times that it is warm", bytes: `'{"kind":"warm"}\\n'.repeat(1000)` },
   { tries: "to answer pings that nobody sent", bytes: `'{"kind":"pong"}\\n'.repeat(1000)` },
+  { tries: "to flood the host with more lines than it may say in a second", bytes: `(${log("")}).repeat(15_000)` },
   { tries: "to log for a run called __proto__", bytes: log(`run: "__proto__"`) },
   { tries: "to log for a run called constructor", bytes: log(`run: "constructor"`) },
   {
@@ -108,7 +109,7 @@ export const refusedForgeries: readonly Forgery[] = [
   {
     tries: "to write a line of 64 MB",
     bytes: `new Uint8Array(64 * 1024 ** 2).fill(97)`,
-    ends: /^crashed \w+: .*(control message of more than \d+ bytes|logged more than \d+ bytes in a second)/,
+    ends: /^crashed \w+: .*control message of more than \d+ bytes/,
   },
   {
     tries: "to write a line that never ends, bit by bit",
@@ -116,9 +117,9 @@ export const refusedForgeries: readonly Forgery[] = [
     ends: /^crashed \w+: .*control message of more than \d+ bytes/,
   },
   {
-    tries: "to flood the host with messages that are right",
-    // Without an end: however slow the machine is, it is more than anybody may say in a second.
-    bytes: `((part) => ({ length: Infinity, subarray: (from) => part.subarray(from % part.length) }))(new TextEncoder().encode((${log(`message: "x".repeat(1_000)`)}).repeat(100)))`,
-    ends: /^crashed \w+: .*logged more than \d+ bytes in a second/,
+    tries: "to flood the host with messages that say nothing",
+    // Without an end: however slow the machine is, it is more than a guest has to say.
+    bytes: `((part) => ({ length: Infinity, subarray: (from) => part.subarray(from % part.length) }))(new TextEncoder().encode('{"kind":"pong"}\\n'.repeat(4096)))`,
+    ends: /^crashed \w+: .*sent \d+ control messages that say nothing/,
   },
 ]

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test"
+import { ControlTurns, type Heard } from "./control-turns.ts"
+
+/** A guest with so many messages to hear. */
+class Talker implements Heard {
+  left: number
+  readonly heard: string[]
+  readonly name: string
+  isLimited = false
+  asked = 0
+
+  constructor(name: string, left: number, heard: string[]) {
+    this.name = name
+    this.left = left
+    this.heard = heard
+  }
+
+  hearMore(messagesMax: number): "done" | "more" | "limited" {
+    this.asked++
+    if (this.isLimited) return "limited"
+    this.heard.push(this.name)
+    this.left -= Math.min(this.left, messagesMax)
+    return this.left === 0 ? "done" : "more"
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + 10_000
+  while (!condition() && performance.now() < deadlineMs) await Bun.sleep(1)
+  expect(condition()).toBe(true)
+}
+
+describe("ControlTurns", () => {
+  test("hears all, one after the other in turns", async () => {
+    const turns = new ControlTurns()
+    const heard: string[] = []
+    const [loud, quiet] = [new Talker("loud", 1_000, heard), new Talker("quiet", 10, heard)]
+    turns.add(loud)
+    turns.add(quiet)
+    await until(() => loud.left === 0)
+    expect(heard.slice(0, 3)).toEqual(["loud", "quiet", "loud"])
+    expect(quiet.left).toBe(0)
+    turns.stop()
+  })
+
+  test("asks again later where nothing may be heard yet", async () => {
+    const turns = new ControlTurns()
+    const heard: string[] = []
+    const limited = new Talker("limited", 10, heard)
+    limited.isLimited = true
+    turns.add(limited)
+    await until(() => limited.asked > 1)
+    limited.isLimited = false
+    await until(() => limited.left === 0)
+    turns.stop()
+  })
+
+  test("hears nothing of what has gone", async () => {
+    const turns = new ControlTurns()
+    const heard: string[] = []
+    const [gone, here] = [new Talker("gone", 10, heard), new Talker("here", 10, heard)]
+    turns.add(gone)
+    turns.add(here)
+    turns.delete(gone)
+    await until(() => here.left === 0)
+    expect(heard).toEqual(["here"])
+    turns.stop()
+  })
+
+  test("leaves what exceeds the window for later", () => {
+    let nowMs = 0
+    const turns = new ControlTurns(() => nowMs)
+    const allowed: number[] = []
+    const hear = (workMs: number) =>
+      turns.hear((messagesMax) => {
+        allowed.push(messagesMax)
+        nowMs += workMs
+      })
+    hear(0.9)
+    hear(0.2)
+    hear(0)
+    expect(allowed.map((messages) => messages > 0)).toEqual([true, true, false])
+    nowMs += 5
+    hear(0)
+    expect(allowed.at(-1)).toBeGreaterThan(0)
+  })
+})
