@@ -159,6 +159,8 @@ const deeds: readonly (readonly [method: string, path: string, body?: object])[]
 const gatherings = [
   // A save locks all vals that it is linked to, in the order of their ids, however many there are.
   /^(Sort|Unique|Aggregate|SetOp): .* for update of v$/,
+  // Those that import a val that is created or renamed, each once, however many there are.
+  /^Aggregate: select v\.id, v\.privacy from vals v where v\.id <> \$1 and v\.id in \( select v\.id from imports i /,
   // A user has at most so many secrets as the contract allows.
   /^Aggregate: select count\(\*\) as count from secrets where user_id = \$1 /,
   // And so many sessions and sign-in links as the domain allows.

@@ -1,6 +1,6 @@
 import type { Val, ValImport } from "../domain/vals.ts"
 import { rows, type Script } from "./database.ts"
-import { assertLocked, type LinkLocks, type NameKey } from "./link-locks.ts"
+import { assertLocked, importersOf, type LinkLocks, type NameKey } from "./link-locks.ts"
 import { join, sql } from "./sql.ts"
 
 /** The val whose references are brought up to date. */
@@ -30,14 +30,20 @@ export function* insertImports(val: Importer, version: number, imports: readonly
 /** The val whose imports are written down. */
 type Importer = Pick<Val, "id" | "ownerId" | "ownerName">
 
-/** After the current version changed: the val depends on what that version imports, and on nothing else. */
+/**
+ * After the current version changed: the val depends on what that version imports, and on nothing else. That is what would run: an import
+ * that is pinned means the val that it was pinned to, whatever its name is now.
+ */
 export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Script<void> {
   const before = yield* listTargets(val.id)
-  const after = yield* rows<{ id: string; owner_id: string }>(sql`
+  const found = yield* rows<{ id: string; owner_id: string }>(sql`
     select v.id, v.owner_id from imports i
-    join users u on u.username_key = i.username_key
-    join vals v on v.owner_id = u.id and v.name_key = i.name_key
+    left join users u on i.pinned_val_id is null and u.username_key = i.username_key
+    left join vals n on n.owner_id = u.id and n.name_key = i.name_key
+    join vals v on v.id = coalesce(i.pinned_val_id, n.id)
     where i.val_id = ${val.id} and i.version = ${val.version} and v.id <> ${val.id}`)
+  // A val may be imported by the name that it had and by the one that it has.
+  const after = [...new Map(found.map((target) => [target.id, target])).values()]
   const gone = before.filter((id) => !after.some((target) => target.id === id))
   const added = after.filter((target) => !before.includes(target.id))
   const addedIds = added.map((target) => target.id)
@@ -58,21 +64,24 @@ export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Scr
   yield* addToCounts(targets, by)
 }
 
-/** After a val was created or renamed: those depend on it whose current version imports it by the name it has now. Gives how many count. */
+/**
+ * After a val was created or renamed: those depend on it whose current version is pinned to it, or imports the name that it has now without
+ * a pin. Gives how many count.
+ */
 export function* relinkIncoming(locks: LinkLocks, val: Linked, address: NameKey, at: number): Script<number> {
-  const importing = sql`
-    from imports i join vals v on v.id = i.val_id and v.version = i.version
-    where i.username_key = ${address.username} and i.name_key = ${address.name} and v.id <> ${val.id}`
-  const importers = yield* rows<{ id: string; privacy: string }>(sql`select v.id, v.privacy ${importing}`)
+  const importing = importersOf(val.id, address)
+  const importers = yield* rows<{ id: string; privacy: string }>(sql`
+    select v.id, v.privacy from vals v where v.id <> ${val.id} and v.id in (${importing})`)
   assertLocked(
     locks,
     importers.map((importer) => importer.id),
   )
   // Whoever imports both the old name and the new one has depended on it all the time.
-  yield sql`delete from dependencies where to_val_id = ${val.id} and from_val_id not in (select v.id ${importing})`
+  yield sql`delete from dependencies where to_val_id = ${val.id} and from_val_id not in (${importing})`
   if (importers.length > 0) {
     yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at)
-      select v.id, ${val.id}, ${val.ownerId}, ${at} ${importing} on conflict (from_val_id, to_val_id) do nothing`
+      select v.id, ${val.id}, ${val.ownerId}, ${at} from vals v where v.id <> ${val.id} and v.id in (${importing})
+      on conflict (from_val_id, to_val_id) do nothing`
   }
   const count = importers.filter((importer) => importer.privacy === "public").length
   yield sql`update vals set reference_count = ${count} where id = ${val.id} and reference_count <> ${count}`

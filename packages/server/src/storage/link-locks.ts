@@ -1,4 +1,5 @@
 import type { ImportAddress } from "../domain/import-address.ts"
+import { list } from "./chunks.ts"
 import { type Database, rows, type Script } from "./database.ts"
 import { unavailable } from "./database-errors.ts"
 import type { Dialect } from "./dialect.ts"
@@ -17,6 +18,8 @@ export interface LinkChange {
   readonly valId: string
   /** What it is going to import. */
   readonly imports?: readonly NameKey[] | undefined
+  /** Of its versions, those one of which may become the current one: what they are pinned to. */
+  readonly pinsOf?: readonly number[] | undefined
   /** The name it is going to have. */
   readonly name?: NameKey | undefined
   /** Whether what it imports is going to be counted differently. */
@@ -74,13 +77,16 @@ export function assertLocked(locks: LinkLocks, valIds: readonly string[]): void 
   if (!valIds.every((id) => locks.has(id))) throw new LinksMoved()
 }
 
-function* otherVals({ valId, imports, name, isRecounted = false }: LinkChange): Generator<Statement> {
+const none = sql`select id from vals where 1 = 0`
+
+function* otherVals({ valId, imports, pinsOf, name, isRecounted = false }: LinkChange): Generator<Statement> {
   const before = sql`select to_val_id as id from dependencies where from_val_id = ${valId}`
-  const after = imports && imports.length > 0 ? valsNamed(imports) : sql`select id from vals where 1 = 0`
+  const after = imports && imports.length > 0 ? valsNamed(imports) : none
   if (isRecounted) yield before
   // What is imported before and after is left alone, so that the many who import a popular val need not wait for each other.
   if (imports) yield isRecounted ? after : sql`((${before} except ${after}) union (${after} except ${before}))`
-  if (name) yield importersOf(name)
+  if (pinsOf && pinsOf.length > 0) yield valsPinned(valId, pinsOf)
+  if (name) yield sql`(${importersOf(valId, name)})`
 }
 
 function valsNamed(names: readonly NameKey[]): Statement {
@@ -88,8 +94,15 @@ function valsNamed(names: readonly NameKey[]): Statement {
   return sql`select v.id from users u join vals v on v.owner_id = u.id where (u.username_key, v.name_key) in (${join(pairs, ", ")})`
 }
 
-function importersOf({ username, name }: NameKey): Statement {
+function valsPinned(valId: string, versions: readonly number[]): Statement {
+  return sql`select pinned_val_id as id from imports where val_id = ${valId} and version in (${list(versions)})`
+}
+
+/** The vals whose current version imports this one: those that are pinned to it, and those that name it and are pinned to nothing. */
+export function importersOf(valId: string, { username, name }: NameKey): Statement {
   return sql`
+    select v.id from imports i join vals v on v.id = i.val_id and v.version = i.version where i.pinned_val_id = ${valId}
+    union all
     select v.id from imports i join vals v on v.id = i.val_id and v.version = i.version
-    where i.username_key = ${username} and i.name_key = ${name}`
+    where i.username_key = ${username} and i.name_key = ${name} and i.pinned_val_id is null`
 }

@@ -60,7 +60,7 @@ function* deleteVersion(dialect: Dialect, valId: string, version: number, assert
     valId,
     newest.map((row) => row.version),
   )
-  const locked = yield* lockVal(dialect, { valId, imports: imported, isRecounted: true })
+  const locked = yield* lockVal(dialect, { valId, imports: imported, pinsOf: newest.map((row) => row.version), isRecounted: true })
   if (!locked) return "no_val"
   const { val, locks } = locked
   assert(val)

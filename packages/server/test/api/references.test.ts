@@ -125,6 +125,47 @@ describeApi("api/references", (suite) => {
       expect(await counts(suite, [library])).toEqual([1])
     })
 
+    test("the val that an import of somebody else's is pinned to, not its name", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const library = await val(ada, { name: "library", code: "export default 1" })
+      const user = await val(bob, { name: "user", code: importOf(library) })
+      expectStatus(await call("PUT", `/v1/vals/${library.id}`, { as: ada, body: { name: "archive" } }), 204)
+      const other = await val(ada, { name: "library", code: "export default 2" })
+      const run = await call("POST", `/v1/run/${bob.username}.user`, { as: bob })
+      expect([run.status, run.json]).toEqual([200, 1])
+      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual(["user → archive"])
+      expect(pairsOf((await call("GET", "/v1/me/references", { as: ada })).json)).toEqual(["user → archive"])
+      expect((await call("GET", `/v1/vals/${other.id}/references`)).json.data).toEqual([])
+      expect(await counts(suite, [library, other])).toEqual([1, 0])
+      // What is saved now is pinned to the val that has the name now, and a version that comes back has its own pins.
+      const save = { as: bob, body: { code: `${importOf(other)} // again` } }
+      expectStatus(await call("POST", `/v1/vals/${user.id}/versions`, save), 201)
+      expect(await counts(suite, [library, other])).toEqual([0, 1])
+      expectStatus(await call("DELETE", `/v1/vals/${user.id}/versions/2`, { as: bob }), 204)
+      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual(["user → archive"])
+      expect(await counts(suite, [library, other])).toEqual([1, 0])
+    })
+
+    test("nothing any more when the val that an import is pinned to is gone, though another takes its name", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const library = await val(ada, { name: "library" })
+      const user = await val(bob, { name: "user", code: importOf(library) })
+      expectStatus(await call("DELETE", `/v1/vals/${library.id}`, { as: ada }), 204)
+      const other = await val(ada, { name: "library" })
+      expect((await call("GET", `/v1/vals/${user.id}/dependencies`)).json.data).toEqual([])
+      expect(await counts(suite, [other])).toEqual([0])
+    })
+
+    test("both an old name and a new one to one val, which counts once", async () => {
+      const [ada, bob] = [await person(), await person()]
+      const library = await val(ada, { name: "library" })
+      const code = `${importOf(library)}\nimport y from "${testBaseUrl}/v/${ada.username}/archive"`
+      const user = await val(bob, { name: "user", code })
+      expectStatus(await call("PUT", `/v1/vals/${library.id}`, { as: ada, body: { name: "archive" } }), 204)
+      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual(["user → archive"])
+      expect(await counts(suite, [library])).toEqual([1])
+    })
+
     test("the deletion of either end", async () => {
       const ada = await person()
       const [library, other] = [await val(ada, { name: "library" }), await val(ada, { name: "other" })]

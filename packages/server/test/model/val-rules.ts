@@ -2,6 +2,7 @@ import {
   currentOf,
   done,
   findByName,
+  findPins,
   findVal,
   type ModelVal,
   type Outcome,
@@ -38,7 +39,7 @@ export function createVal(world: World, caller: Viewer, fields: ValFields, code:
     privacy: fields.privacy ?? "private",
     type: fields.type ?? "script",
     readme: fields.readme ?? null,
-    versions: [{ version: 1, code: code.text, imports: code.imports, createdAt: "" }],
+    versions: [{ version: 1, code: code.text, imports: code.imports, pins: findPins(world, caller, code.imports), createdAt: "" }],
     versionLast: 1,
     createdAt: "",
   }
@@ -60,7 +61,7 @@ export function saveVal(
   if (ifMatch !== undefined && (!val || currentOf(val).version !== ifMatch)) return refuse(412, "version_conflict")
   if (!val) return createVal(world, caller, fields, code)
   applyFields(val, { ...fields, name: undefined })
-  applyCode(val, code)
+  applyCode(world, val, code)
   return done(200, val)
 }
 
@@ -86,7 +87,7 @@ export function saveVersion(
   if ("code" in val) return val
   if (isTaken(world, val, fields.name)) return refuse(409, "name_taken")
   applyFields(val, fields)
-  return done(applyCode(val, code) ? 201 : 200, val)
+  return done(applyCode(world, val, code) ? 201 : 200, val)
 }
 
 /** DELETE /v1/vals/{val_id}/versions/{version} */
@@ -132,9 +133,10 @@ function applyFields(val: ModelVal, fields: ValFields): void {
 }
 
 /** Whether it made a new version: the code of the current one does not. */
-function applyCode(val: ModelVal, code: Code): boolean {
+function applyCode(world: World, val: ModelVal, code: Code): boolean {
   if (currentOf(val).code === code.text) return false
   val.versionLast += 1
-  val.versions.push({ version: val.versionLast, code: code.text, imports: code.imports, createdAt: "" })
+  const pins = findPins(world, val.owner, code.imports)
+  val.versions.push({ version: val.versionLast, code: code.text, imports: code.imports, pins, createdAt: "" })
   return true
 }

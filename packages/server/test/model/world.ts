@@ -12,6 +12,8 @@ export interface ModelVersion {
   readonly code: string
   /** The vals that the code imports, as `username/name` in lower case. */
   readonly imports: readonly string[]
+  /** Of these, those of other people that were there when it was saved: it goes on importing them, whatever they are called. */
+  readonly pins: ReadonlyMap<string, ModelVal>
   createdAt: string
 }
 
@@ -150,7 +152,19 @@ export function addressOf(username: string, name: string): string {
 
 /** Whether the current version of `from` imports `to`. No val is a reference to itself. */
 function doesImport(from: ModelVal, to: ModelVal): boolean {
-  return from !== to && currentOf(from).imports.includes(addressOf(to.owner.username, to.name))
+  const { imports, pins } = currentOf(from)
+  const address = addressOf(to.owner.username, to.name)
+  return from !== to && imports.some((one) => (pins.has(one) ? pins.get(one) === to : one === address))
+}
+
+/** What a version that the owner saves now is pinned to. */
+export function findPins(world: World, owner: TestUser, imports: readonly string[]): ReadonlyMap<string, ModelVal> {
+  const pins = new Map<string, ModelVal>()
+  for (const address of imports) {
+    const val = world.vals.find((one) => addressOf(one.owner.username, one.name) === address)
+    if (val && val.owner !== owner && val.privacy !== "private") pins.set(address, val)
+  }
+  return pins
 }
 
 /** How many likes the val has. */

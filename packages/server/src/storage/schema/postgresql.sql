@@ -49,6 +49,8 @@ create table idempotency_keys (
   fingerprint bytea not null,
   answer bytea,
   expires_at bigint not null,
+  node_id uuid,
+  progress bytea,
   constraint idempotency_keys_pkey PRIMARY KEY (user_id, key),
   constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
@@ -270,6 +272,8 @@ CREATE INDEX dependencies_by_target ON dependencies USING btree (to_val_id, crea
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
 
 CREATE INDEX imports_by_name ON imports USING btree (username_key, name_key);
+
+CREATE INDEX imports_by_pin ON imports USING btree (pinned_val_id) WHERE (pinned_val_id IS NOT NULL);
 
 CREATE INDEX likes_by_user ON likes USING btree (user_id, created_at DESC, val_id DESC);
 

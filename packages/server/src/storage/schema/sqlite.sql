@@ -53,6 +53,8 @@ CREATE TABLE idempotency_keys (
   fingerprint blob not null,
   answer blob,
   expires_at integer not null,
+  node_id text,
+  progress blob,
   primary key (user_id, key)
 ) strict;
 
@@ -71,6 +73,8 @@ CREATE TABLE imports (
 ) strict;
 
 CREATE INDEX imports_by_name on imports (username_key, name_key);
+
+CREATE INDEX imports_by_pin on imports (pinned_val_id) where pinned_val_id is not null;
 
 CREATE TABLE likes (
   user_id text not null references users on delete cascade,
