@@ -49,6 +49,27 @@ describeEachDatabase("concurrency", (open) => {
     expect((await getVal(id)).version).toBe(51)
   })
 
+  test("PUT /v1/vals takes 50 parallel saves of code with imports, one after the other", async () => {
+    const ada = await addUser()
+    await addVal(ada, "library")
+    const code = (index: number) => `import x from "${testBaseUrl}/v/${ada.username}/library"\nexport default x + ${index}`
+    const saved = await parallel(50, (index) =>
+      api.call("PUT", "/v1/vals", { as: ada, body: { name: `user${index}`, code: code(index), privacy: "public" } }),
+    )
+    expect(tally(saved)).toEqual({ "200": 50 })
+    expect((await list("/v1/me/references", ada)).length).toBe(50)
+  })
+
+  test("GET /v/{username}/{val_name} gives 60 modules at once to a browser", async () => {
+    const ada = await addUser()
+    for (const index of range(1, 60)) await addVal(ada, `module${index}`, `export const value: number = ${index}`)
+    const read = await parallel(60, (index) =>
+      api.call("GET", `/v/${ada.username}/module${index + 1}`, { headers: { "user-agent": "Mozilla/5.0" } }),
+    )
+    expect(tally(read)).toEqual({ "200": 60 })
+    expect(read.map(({ text }) => text.includes("number"))).not.toContain(true)
+  })
+
   test("POST /v1/vals lets one of 50 parallel creates have the name, in whatever case", async () => {
     const ada = await addUser()
     const names = ["wanted", "Wanted", "WANTED"]

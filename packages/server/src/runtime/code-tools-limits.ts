@@ -21,6 +21,10 @@ export interface CodeToolsLimits {
   readonly waitingMax: number
   /** How many of them may be of one owner. */
   readonly waitingPerOwnerMax: number
+  /** How long the pieces that wait may be together, which is what they take in memory. */
+  readonly waitingCharsMax: number
+  /** How long a piece of code waits for its turn. */
+  readonly waitMsMax: number
   /** How many pieces of code are read together, and how long they may be together: no more than one piece may be alone. */
   readonly togetherMax: number
   readonly togetherCharsMax: number
@@ -37,8 +41,10 @@ export const codeToolsLimits: CodeToolsLimits = {
   memoryBytesMax: 268_435_456,
   memoryCheckMs: 25,
   lifeSecondsMax: 20,
-  waitingMax: 200,
-  waitingPerOwnerMax: 20,
+  waitingMax: 2_000,
+  waitingPerOwnerMax: 500,
+  waitingCharsMax: 67_108_864,
+  waitMsMax: 10_000,
   togetherMax: 250,
   togetherCharsMax: 256_000,
   cachedBytesMax: 16_777_216,

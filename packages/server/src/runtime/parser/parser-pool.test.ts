@@ -124,7 +124,7 @@ describe("ParserPool", () => {
   })
 
   test("lets nobody wait for somebody else's slow code", async () => {
-    const pool = createPool({ processesMax: 2, parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const pool = createPool({ processesMax: 2, parseMsMax: 60_000, waitMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const slowOnes = Array.from({ length: 10 }, () => pool.run(slow, "mallory").catch(() => "stopped"))
     for (const specifier of ["a", "b", "c"]) expect(await pool.run(scan(specifier), "ada")).toEqual(found(specifier))
     await pool.stop()

@@ -1,16 +1,16 @@
 import type { CodeToolsLimits } from "../code-tools-limits.ts"
 import type { ParseOutcome, ParseRequest } from "./parser-messages.ts"
 import { ParserProcess } from "./parser-process.ts"
+import { type WaitingWork, WorkQueue } from "./work-queue.ts"
 
-/** There was no room left to wait. */
+/** There was no room left to wait, or it took too long until it was its turn. */
 export interface Overloaded {
   readonly kind: "overloaded"
 }
 
-interface Job {
+interface Job extends WaitingWork {
   readonly request: ParseRequest
-  readonly owner: string | undefined
-  readonly settled: PromiseWithResolvers<ParseOutcome>
+  readonly settled: PromiseWithResolvers<ParseOutcome | Overloaded>
 }
 
 /**
@@ -22,12 +22,12 @@ interface Job {
  *                                                  │     took too much or crashed          ▲
  *                                                  └───────────────────────────────────────┘
  * ```
- * An owner has at most one process at a time, so whoever sends code that takes all its time delays nobody but oneself, as long as the
- * others leave one process free.
+ * An owner has at most one process at a time, and those who wait take turns, owner by owner: code that takes all its time, and a thousand
+ * pieces at once, delay nothing but what is of the same owner, as long as the others leave one process free.
  */
 export class ParserPool {
   readonly #limits: CodeToolsLimits
-  readonly #waiting: Job[] = []
+  readonly #waiting: WorkQueue<Job>
   /** A killed process stays here until it is gone, so that there are never more than `processesMax`. */
   readonly #busy = new Map<ParserProcess, Job>()
   readonly #idle = new Map<ParserProcess, Timer>()
@@ -35,6 +35,7 @@ export class ParserPool {
 
   constructor(limits: CodeToolsLimits) {
     this.#limits = limits
+    this.#waiting = new WorkQueue(limits, (job) => job.settled.resolve({ kind: "overloaded" }))
   }
 
   /** How many processes there are. */
@@ -44,9 +45,8 @@ export class ParserPool {
 
   async run(request: ParseRequest, owner?: string): Promise<ParseOutcome | Overloaded> {
     if (this.#isStopped) throw stoppedError()
-    if (this.#isFullFor(owner)) return { kind: "overloaded" }
-    const job: Job = { request, owner, settled: Promise.withResolvers() }
-    this.#waiting.push(job)
+    const job: Job = { request, owner, chars: countChars(request), settled: Promise.withResolvers() }
+    if (!this.#waiting.add(job)) return { kind: "overloaded" }
     this.#startJobs()
     return job.settled.promise
   }
@@ -54,22 +54,16 @@ export class ParserPool {
   /** Ends every process. Whoever still waits for an answer gets an error, for "no imports" would be a wrong one. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const job of [...this.#waiting.splice(0), ...this.#busy.values()]) job.settled.reject(stoppedError())
+    for (const job of [...this.#waiting.clear(), ...this.#busy.values()]) job.settled.reject(stoppedError())
     for (const timer of this.#idle.values()) clearTimeout(timer)
     const parsers = [...this.#idle.keys(), ...this.#busy.keys()]
     this.#idle.clear()
     await Promise.all(parsers.map((parser) => parser.stop()))
   }
 
-  #isFullFor(owner: string | undefined): boolean {
-    if (this.#waiting.length >= this.#limits.waitingMax) return true
-    return owner !== undefined && this.#waiting.filter((job) => job.owner === owner).length >= this.#limits.waitingPerOwnerMax
-  }
-
   #startJobs(): void {
     while (this.#busy.size < this.#limits.processesMax && !this.#isStopped) {
-      const index = this.#waiting.findIndex((job) => this.#mayStart(job))
-      const job = this.#waiting.splice(index, index < 0 ? 0 : 1)[0]
+      const job = this.#waiting.take((owner) => this.#mayStart(owner))
       if (!job) return
       const parser = this.#takeIdle() ?? startParser(this.#limits)
       if (parser) void this.#work(parser, job)
@@ -77,15 +71,15 @@ export class ParserPool {
     }
   }
 
-  #mayStart(job: Job): boolean {
-    return job.owner === undefined || !this.#busy.values().some((running) => running.owner === job.owner)
+  #mayStart(owner: string | undefined): boolean {
+    return owner === undefined || !this.#busy.values().some((running) => running.owner === owner)
   }
 
   async #work(parser: ParserProcess, job: Job): Promise<void> {
     this.#busy.set(parser, job)
     const outcome = await parser.run(job.request)
     // A process that was fine until now may have died of something else, so another gets to try; who dies over its first work died of it.
-    if (outcome.kind === "crashed" && parser.runs > 1 && !this.#isStopped) this.#waiting.unshift(job)
+    if (outcome.kind === "crashed" && parser.runs > 1 && !this.#isStopped) this.#waiting.addFirst(job)
     else job.settled.resolve(outcome)
     if (!parser.isUsable) await parser.stop()
     this.#busy.delete(parser)
@@ -110,6 +104,10 @@ export class ParserPool {
     }
     return setTimeout(end, this.#limits.idleMsMax).unref()
   }
+}
+
+function countChars(request: ParseRequest): number {
+  return request.task === "scan_many_imports" ? request.codes.reduce((sum, code) => sum + code.length, 0) : request.code.length
 }
 
 /** Undefined when the system has no process left to give. */

@@ -17,7 +17,7 @@ describeEachDatabase("migration 5", (open) => {
       for (const [id, name] of [
         [ada, "ada"],
         [bob, "bob"],
-      ])
+      ] as const)
         yield sql`insert into users (id, username, username_key, created_at) values (${id}, ${name}, ${name}, 1)`
       for (const [name, id] of Object.entries(ids)) {
         const owner = ["pinned", "named", "lost"].includes(name) ? bob : ada
@@ -46,7 +46,9 @@ describeEachDatabase("migration 5", (open) => {
     )
     const links = found.map((row) => `${names.get(row.from_val_id)} → ${names.get(row.to_val_id)} ${row.created_at}`)
     expect(links.sort()).toEqual(["named → library 5", "own → library 5", "pinned → archive 20"])
-    const counts = await db.read<{ name: string; reference_count: number }>(sql`select name, reference_count from vals where reference_count > 0`)
+    const counts = await db.read<{ name: string; reference_count: number }>(
+      sql`select name, reference_count from vals where reference_count > 0`,
+    )
     expect(Object.fromEntries(counts.map((row) => [row.name, row.reference_count]))).toEqual({ archive: 1, library: 2 })
   })
 })
