@@ -17,7 +17,7 @@ export type { FollowOptions, RunEvent } from "./client/follow-types.ts"
 export type { Content, Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
 export type { Answer, CallOptions, Client, ClientOptions, Fetch, Item, NotModified, Output, PageName } from "./client/types.ts"
-export { sessionHeader } from "./session-header.ts"
+export { noPageKey, sessionHeader } from "./session-header.ts"
 
 /** Makes a client: `await client.getVal({ val_id })`. It needs nothing but what browsers, Bun, Deno and Node 20 all have. */
 export function createClient(options: ClientOptions): Client {

@@ -97,7 +97,13 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
     ...(route.isSignIn
       ? [
           {
-            ...header("X-Hamlet-Session", "`1`, which shows that a page of this server sends it", { type: "string", const: "1" }),
+            ...header(
+              "X-Hamlet-Session",
+              "The page key of the session that the browser has, or `1`: it shows that a page of this server sends it",
+              {
+                type: "string",
+              },
+            ),
             required: true,
           },
         ]

@@ -15,6 +15,17 @@ export const session = z
   })
   .meta({ id: "Session" })
 
+/** A session that has just begun. */
+export const newSession = session
+  .extend({
+    // Shown once. The page keeps it and sends it in `X-Hamlet-Session`: a cookie counts only together with its key.
+    pageKey: z.string(),
+  })
+  .meta({ id: "NewSession" })
+
+/** Whose account a sign-in link opens. */
+export const signInLinkOwner = z.object({ username: z.string(), expiresAt: time }).meta({ id: "SignInLinkOwner" })
+
 /** An address that signs a browser in, once. */
 export const signInLink = z.object({ url, expiresAt: time }).meta({ id: "SignInLink" })
 
@@ -24,6 +35,9 @@ const secretText = text(limits.tokenCharsMax, 1)
 export const createSessionBody = z
   .object({ token: secretText.optional(), code: secretText.optional() })
   .refine(({ token, code }) => (token === undefined) !== (code === undefined), "must have either token or code")
+
+/** The code of a sign-in link that a page asks about. */
+export const signInLinkBody = z.object({ code: secretText })
 
 /** The session that a path names. */
 export const sessionParams = z.object({ session_id: id.transform((value) => value.toLowerCase()) })

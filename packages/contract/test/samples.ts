@@ -32,7 +32,7 @@ const byName: Readonly<Record<string, unknown>> = {
 /** An input for the route that names every field it has, made from the route's own schemas. */
 export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   // It takes one of its two fields.
-  if (route.isSignIn) return { token: "text & more" }
+  if (route.path === "/v1/sessions") return { token: "text & more" }
   const places = [route.params, route.query, route.body].filter((place) => place !== undefined)
   return Object.assign({}, ...places.map(toSampleFields), route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {})
 }

@@ -284,6 +284,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async createSession({ client }) {
     expect(await failure(client.createSession({ token: "x" }))).toMatchObject({ status: 403, code: "cross_site_request" })
   },
+  async findSignInLinkOwner({ client }) {
+    expect(await failure(client.findSignInLinkOwner({ code: "x" }))).toMatchObject({ status: 403, code: "cross_site_request" })
+  },
   async listSessions({ client, loopback, world }) {
     const { session } = await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: "Lynx", replaced: undefined })
     expect((await client.listSessions()).data).toContainEqual(

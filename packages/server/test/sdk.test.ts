@@ -296,6 +296,11 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const headers = { "x-hamlet-session": "1" }
     expect(await failure(() => client.post("/v1/sessions", { body: { token: "x" }, headers }))).toBeInstanceOf(ValTown.AuthenticationError)
   },
+  async findSignInLinkOwner({ client }) {
+    const headers = { "x-hamlet-session": "1" }
+    const asked = client.post("/v1/sign-in-links/owner", { body: { code: "x" }, headers })
+    expect(await failure(() => asked)).toBeInstanceOf(ValTown.AuthenticationError)
+  },
   async listSessions({ client, loopback, world }) {
     await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: "Lynx", replaced: undefined })
     const found = await list(client, "listSessions", "/v1/me/sessions")

@@ -110,6 +110,7 @@ export async function openTab(browser: Browser, stage: AppStage, who?: Person, o
 async function signIn(context: BrowserContext, page: Page, who: Person): Promise<void> {
   const { url } = await who.client.createSignInLink()
   await page.goto(url)
+  await page.getByRole("button", { name: `Sign in as ${who.username}` }).click()
   await page.waitForURL("**/")
   if ((await context.cookies()).length === 0) throw new Error("there is no cookie after signing in")
 }

@@ -1,3 +1,4 @@
+import { noPageKey } from "@hamlet/contract/client"
 // The page of the editor's own server: it shows whatever it is told to, for tests and measurements.
 import { render } from "preact"
 import type { CodeEditorHandle, CodeEditorProps } from "../src/editor/code-editor-props.ts"
@@ -20,6 +21,7 @@ const typeService = createTypeService({
   workerUrl: settings.worker ?? "",
   libsUrl: settings.libs ?? "",
   baseUrl: location.origin,
+  readPageKey: () => noPageKey,
 })
 const root = document.querySelector("#app") ?? document.body
 const handle: Harness["handle"] = { current: null }

@@ -17,8 +17,6 @@ export interface PageOptions {
   /** Host and port under which vals have addresses of their own. */
   readonly valsDomain: string
   readonly version: string
-  /** Whether a link on another site led here. */
-  readonly isFromElsewhere: boolean
 }
 
 /** Where the files of the app are, as a path of the server. */

@@ -1,7 +1,7 @@
 import { pageQuery } from "../inputs.ts"
 import { page } from "../records.ts"
 import { route } from "../route.ts"
-import { createSessionBody, session, sessionParams, signInLink } from "../sessions.ts"
+import { createSessionBody, newSession, session, sessionParams, signInLink, signInLinkBody, signInLinkOwner } from "../sessions.ts"
 
 /** Browsers that are signed in. */
 export const sessionRoutes = {
@@ -13,8 +13,19 @@ export const sessionRoutes = {
     auth: "none",
     isSignIn: true,
     body: createSessionBody,
-    answers: { 200: session },
+    answers: { 200: newSession },
     errors: ["invalid_token", "invalid_sign_in_code"],
+  }),
+  findSignInLinkOwner: route({
+    method: "post",
+    path: "/v1/sign-in-links/owner",
+    tag: "Sessions",
+    summary: "Whose account a sign-in link opens, without using it: a page says it before it signs in",
+    auth: "none",
+    isSignIn: true,
+    body: signInLinkBody,
+    answers: { 200: signInLinkOwner },
+    errors: ["invalid_sign_in_code"],
   }),
   listSessions: route({
     method: "get",

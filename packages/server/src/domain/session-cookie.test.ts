@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { findCookie, setsSessionCookie, toSessionCookieName, withoutSessionCookies } from "./session-cookie.ts"
+import { listCookies, setsSessionCookie, toPageKey, toSessionCookieName, withoutSessionCookies } from "./session-cookie.ts"
 
 const names = [true, false].map(toSessionCookieName)
 /** What can be between two semicolons of the header, with our names more often than chance would have it. */
@@ -17,7 +17,7 @@ describe("withoutSessionCookies", () => {
     fc.assert(
       fc.property(header, (text) => {
         const left = withoutSessionCookies(text) ?? ""
-        for (const name of names) expect(findCookie(`${left}; ${name}=alone`, name)).toBe("alone")
+        for (const name of names) expect(listCookies(`${left}; ${name}=alone`, name)).toEqual(["alone"])
         expect(withoutSessionCookies(left) ?? "").toBe(left)
       }),
     )
@@ -28,12 +28,20 @@ describe("withoutSessionCookies", () => {
   })
 })
 
-describe("findCookie", () => {
-  test("gives the value, whatever is in it, and nothing when there is none or more than one", () => {
-    expect(findCookie("a=b; s=c=d==", "s")).toBe("c=d==")
-    expect(findCookie("s", "s")).toBe("")
-    expect(findCookie(" s = x ", "s")).toBe("x")
-    for (const text of ["", "a=s", "S=1", "s=1; s=1", "s=1;s", "xs=1"]) expect(findCookie(text, "s")).toBeUndefined()
+describe("listCookies", () => {
+  test("gives the values, whatever is in them, and nothing when there is none", () => {
+    expect(listCookies("a=b; s=c=d==", "s")).toEqual(["c=d=="])
+    expect(listCookies("s", "s")).toEqual([""])
+    expect(listCookies(" s = x ", "s")).toEqual(["x"])
+    expect(listCookies("s=1; a=b;s = 2;s", "s")).toEqual(["1", "2", ""])
+    for (const text of ["", "a=s", "S=1", "xs=1"]) expect(listCookies(text, "s")).toEqual([])
+  })
+})
+
+describe("toPageKey", () => {
+  test("differs for each session and does not contain the session", () => {
+    expect(toPageKey("one")).toMatch(/^[\w-]{43}$/)
+    expect(toPageKey("one")).not.toBe(toPageKey("two"))
   })
 })
 

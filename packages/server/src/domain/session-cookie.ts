@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto"
+
 /** Where the cookie can be sent encrypted only. Browsers take a cookie of that name from the host itself alone, not from its neighbours. */
 const secureName = "__Host-hamlet_session"
 const plainName = "hamlet_session"
@@ -7,10 +9,18 @@ export function toSessionCookieName(isSecure: boolean): string {
   return isSecure ? secureName : plainName
 }
 
-/** The value of the one cookie with the name. Two of them can only mean that somebody has planted one, and nobody knows which. */
-export function findCookie(header: string, name: string): string | undefined {
-  const [pair, ...others] = splitCookies(header).filter((pair) => toName(pair) === name)
-  return pair === undefined || others.length > 0 ? undefined : pair.slice(name.length).replace(/^\s*=\s*/, "")
+/** The values of all cookies with the name. A page on a domain that the server shares can plant another one beside its own. */
+export function listCookies(header: string, name: string): readonly string[] {
+  const pairs = splitCookies(header).filter((pair) => toName(pair) === name)
+  return pairs.map((pair) => pair.slice(name.length).replace(/^\s*=\s*/, ""))
+}
+
+/**
+ * The page key of a session: what the page holds of it in storage that only its own origin can write. A cookie counts only together with its
+ * key, so a cookie that another page planted counts for nothing. It is a hash, from which nobody can compute the cookie.
+ */
+export function toPageKey(text: string): string {
+  return createHash("sha256").update(`page key of ${text}`).digest("base64url")
 }
 
 /** The cookies that a val may see; undefined when none is left. */

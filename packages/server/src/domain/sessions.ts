@@ -35,6 +35,12 @@ export interface LinkRecord {
   readonly root: SessionRoot
 }
 
+/** The user whose account a sign-in link opens. */
+export interface LinkOwner {
+  readonly username: string
+  readonly expiresAt: number
+}
+
 /** What is left of older sessions when there is a new one. */
 export interface Replacement {
   /** Of the session that the browser had before. */
@@ -52,6 +58,8 @@ export interface SessionStore {
     toSession: (link: LinkRecord) => NewSessionRecord | undefined,
     replacement: Replacement,
   ): Promise<NewSessionRecord | undefined>
+  /** Whose link it is, as long as nobody has used it. */
+  findLinkOwner(linkHash: string): Promise<LinkOwner | undefined>
   /** Those that have not ended at that moment, latest sign-in first. */
   list(userId: string, at: number, page: Page): Promise<Slice<Session>>
   /** False when the user has no such session. */
@@ -113,8 +121,19 @@ export async function signIn(deps: SessionDeps, input: SignIn): Promise<{ readon
     return { session, text }
   }
   const session = await redeem(deps, input.code ?? "", toSession, replacement)
-  if (!session) throw new AppError("invalid_sign_in_code", "Cannot sign in: the link was used before, has expired, or was never made")
+  if (!session) throw uselessLink()
   return { session, text }
+}
+
+/** Whose account the code of a link opens. It does not use the link up, so that a page can ask before it signs in. */
+export async function getLinkOwner(deps: SessionDeps, code: string): Promise<LinkOwner> {
+  const owner = hasTokenShape(code, "link") ? await deps.sessions.findLinkOwner(hashToken(code)) : undefined
+  if (!owner || owner.expiresAt <= deps.now()) throw uselessLink()
+  return owner
+}
+
+function uselessLink(): AppError {
+  return new AppError("invalid_sign_in_code", "Cannot sign in: the link was used before, has expired, or was never made")
 }
 
 async function redeem(deps: SessionDeps, code: string, toSession: (link: LinkRecord) => NewSessionRecord, replacement: Replacement) {

@@ -6,7 +6,7 @@ import { renewSession } from "../domain/sessions.ts"
 import { type Authenticated, authenticate, authenticateSession } from "../domain/tokens.ts"
 import type { HttpDeps } from "./deps.ts"
 import type { SessionUse } from "./session-answer.ts"
-import { isFromOwnPage, SessionEnded } from "./session-cookie.ts"
+import { isFromOwnPage, type SessionCookie, SessionEnded } from "./session-cookie.ts"
 
 /** Finds out who calls, and refuses those who call too often. */
 export interface Authenticator {
@@ -35,12 +35,12 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
         return {}
       }
       try {
-        const known = header === null ? await resume(deps, session ?? "") : await authenticate(deps, parseBearer(header))
+        const known = header === null ? await resume(deps, session) : await authenticate(deps, parseBearer(header))
         perToken?.take(known.tokenId)
         if (!known.isOfRun) deps.tokenUses.note(known.tokenId, known.lastUsedAt, deps.now())
         const depth = request.headers.get(depthHeader)
         const caller = depth === null ? known : { ...known, depth: readDepth(depth) }
-        return session === undefined ? { caller } : { caller, session: await renew(deps, known, session) }
+        return typeof session === "object" ? { caller, session: await renew(deps, known, session.text) } : { caller }
       } catch (error) {
         // Guessing tokens is calling without one.
         if (isGuess(error)) perAddress?.take(rateKey())
@@ -71,12 +71,14 @@ function parseBearer(header: string): string {
 }
 
 /** The browser sends its cookie whoever asks it to. It counts only where a page of ours did. */
-function findSession({ sessionCookie }: HttpDeps, request: Request): string | undefined {
-  return isFromOwnPage(request) ? sessionCookie.read(request) : undefined
+function findSession({ sessionCookie }: HttpDeps, request: Request): FoundSession {
+  return isFromOwnPage(request) ? sessionCookie.find(request) : undefined
 }
 
-async function resume(deps: HttpDeps, text: string): Promise<Authenticated> {
-  const known = await authenticateSession(deps, text)
+type FoundSession = ReturnType<SessionCookie["find"]>
+
+async function resume(deps: HttpDeps, session: FoundSession): Promise<Authenticated> {
+  const known = typeof session === "object" ? await authenticateSession(deps, session.text) : undefined
   if (!known) throw new SessionEnded(deps.sessionCookie.clear)
   return known
 }

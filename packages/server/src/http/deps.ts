@@ -57,12 +57,7 @@ export interface BuiltPage {
 
 /** The web app: one page for all of its addresses, and the files it loads. */
 export interface WebApp {
-  html(options: {
-    readonly nonce: string
-    readonly valsDomain: string
-    readonly version: string
-    readonly isFromElsewhere: boolean
-  }): string
+  html(options: { readonly nonce: string; readonly valsDomain: string; readonly version: string }): string
   findFile(name: string): WebFile | undefined
 }
 

@@ -1,11 +1,16 @@
-import { sessionHeader } from "@hamlet/contract"
+import { noPageKey, sessionHeader } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
-import { findCookie, toSessionCookieName } from "../domain/session-cookie.ts"
+import { listCookies, toPageKey, toSessionCookieName } from "../domain/session-cookie.ts"
 
 /** The cookie that sessions live in. No script can read it, and no request that begins on another site carries it. */
 export interface SessionCookie {
-  /** What is in it, where the request has it exactly once. */
-  read(request: Request): string | undefined
+  /**
+   * The session that the page holds the key of. `ended` when it holds the key of a session that is in no cookie; undefined when it holds no key or
+   * there is no cookie.
+   */
+  find(request: Request): { readonly text: string } | "ended" | undefined
+  /** The session that a sign-in replaces: the one that `find` finds, or what is in the cookie. */
+  findReplaced(request: Request): string | undefined
   /** The `Set-Cookie` header that puts a session into it. */
   set(text: string, ms: number): string
   /** The one that takes it away. */
@@ -25,8 +30,20 @@ export function createSessionCookie(baseUrl: string): SessionCookie {
   const name = toSessionCookieName(isSecure)
   const write = (text: string, seconds: number) =>
     `${name}=${text}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`
+  const list = (request: Request) => listCookies(request.headers.get("cookie") ?? "", name)
+  const find = (request: Request) => {
+    const key = request.headers.get(sessionHeader)
+    const texts = list(request)
+    if (key === noPageKey || texts.length === 0) return undefined
+    const text = texts.find((text) => toPageKey(text) === key)
+    return text === undefined ? "ended" : { text }
+  }
   return {
-    read: (request) => findCookie(request.headers.get("cookie") ?? "", name),
+    find,
+    findReplaced(request) {
+      const found = find(request)
+      return typeof found === "object" ? found.text : list(request)[0]
+    },
     set: (text, ms) => write(text, Math.floor(ms / 1000)),
     clear: write("", 0),
   }
@@ -39,7 +56,8 @@ export function createSessionCookie(baseUrl: string): SessionCookie {
 export function isFromOwnPage(request: Request): boolean {
   const { headers } = request
   const site = headers.get("sec-fetch-site")
-  return headers.get(sessionHeader) === "1" && (site === null || site === "same-origin") && isOwnOrigin(request, headers.get("origin"))
+  const hasKey = /^(1|[\w-]{43})$/.test(headers.get(sessionHeader) ?? "")
+  return hasKey && (site === null || site === "same-origin") && isOwnOrigin(request, headers.get("origin"))
 }
 
 function isOwnOrigin(request: Request, origin: string | null): boolean {

@@ -1,6 +1,7 @@
-import type { session, signInLink } from "@hamlet/contract"
+import type { newSession, session, signInLink, signInLinkOwner } from "@hamlet/contract"
 import type { z } from "zod"
-import type { Session } from "../domain/sessions.ts"
+import { toPageKey } from "../domain/session-cookie.ts"
+import type { LinkOwner, Session } from "../domain/sessions.ts"
 import type { Links } from "./links.ts"
 
 /** A session without its secret string; `currentId` is the one that the request came with. */
@@ -13,6 +14,16 @@ export function toSessionView(it: Session, currentId: string): z.infer<typeof se
     lastUsedAt: it.lastUsedAt === null ? null : new Date(it.lastUsedAt).toISOString(),
     current: it.id === currentId,
   }
+}
+
+/** A session that has just begun, with the key that the page keeps. */
+export function toNewSessionView(it: Session, text: string): z.infer<typeof newSession> {
+  return { ...toSessionView(it, it.id), pageKey: toPageKey(text) }
+}
+
+/** Whose account a sign-in link opens. */
+export function toSignInLinkOwnerView(it: LinkOwner): z.infer<typeof signInLinkOwner> {
+  return { username: it.username, expiresAt: new Date(it.expiresAt).toISOString() }
 }
 
 /** A sign-in link. */

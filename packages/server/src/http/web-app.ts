@@ -23,8 +23,7 @@ export async function answerWebApp(deps: HttpDeps, path: string, request: Reques
   if (!path.startsWith(assetsPath)) {
     const nonce = randomBytes(nonceBytes).toString("base64url")
     const { valsDomain, version } = deps
-    const isFromElsewhere = /-site$/.test(request.headers.get("sec-fetch-site") ?? "")
-    const html = app.html({ nonce, valsDomain, version, isFromElsewhere })
+    const html = app.html({ nonce, valsDomain, version })
     return content("text/html; charset=utf-8", html, pageHeaders(deps, request, nonce, path.startsWith("/embed/")))
   }
   const file = app.findFile(path.slice(assetsPath.length))

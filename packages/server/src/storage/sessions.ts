@@ -32,6 +32,12 @@ export function createSessionStore(db: Database): SessionStore {
   return {
     add: (session, replacement) => db.write(() => addSession(dialect, session, replacement)),
     redeem: (linkHash, toSession, replacement) => db.write(() => redeemLink(dialect, linkHash, toSession, replacement)),
+    async findLinkOwner(linkHash) {
+      const [row] = await db.read<{ username: string; expires_at: number | string }>(sql`
+        select u.username, t.expires_at from tokens t join users u on u.id = t.user_id
+        where t.hash = ${Buffer.from(linkHash, "hex")} and t.kind = 'link'`)
+      return row && { username: row.username, expiresAt: Number(row.expires_at) }
+    },
     async list(userId, at, page) {
       const rows = await db.read<SessionRow>(sql`
         select id, user_agent, created_at, expires_at, last_used_at from tokens

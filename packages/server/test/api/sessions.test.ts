@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
+import { toPageKey } from "../../src/domain/session-cookie.ts"
 import { createSignInLink } from "../../src/domain/sessions.ts"
 import { makeTokenText } from "../../src/domain/token-text.ts"
 import { authenticate, hashToken, issueToken } from "../../src/domain/tokens.ts"
@@ -60,7 +61,7 @@ describeApi(
       expect((await asBrowser(suite, "GET", "/v1/me", cookie)).json.id).toBe(ada.id)
       expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie.replace("__Host-", "")))).toEqual([401, "unauthenticated"])
       const planted = `${cookie}; ${cookie.replace("__Host-", "").replace(/=.*/, "=planted")}`
-      expect((await asBrowser(suite, "GET", "/v1/me", planted)).json.id).toBe(ada.id)
+      expect((await asBrowser(suite, "GET", "/v1/me", cookie, undefined, planted)).json.id).toBe(ada.id)
     })
   },
   { HAMLET_BASE_URL: "https://hamlet.test", HAMLET_SESSION_DAYS: "7" },
@@ -101,8 +102,14 @@ async function signedIn(suite: ApiSuite, user: TestUser | string): Promise<{ rea
   return { id: answer.json.id, cookie: cookieOf(answer) }
 }
 
-function asBrowser({ call }: ApiSuite, method: string, path: string, cookie: string, body?: object): Promise<TestAnswer> {
-  return call(method, path, { body, headers: { ...ownPage, cookie } })
+/** What a page sends that was there when the browser signed in. */
+function pageOf(cookie: string): Record<string, string> {
+  return { "x-hamlet-session": toPageKey(cookie.slice(cookie.indexOf("=") + 1)) }
+}
+
+/** Sends a request as a page does that signed in with the one cookie, whatever cookies the browser has now. */
+function asBrowser({ call }: ApiSuite, method: string, path: string, cookie: string, body?: object, cookies = cookie): Promise<TestAnswer> {
+  return call(method, path, { body, headers: { ...pageOf(cookie), cookie: cookies } })
 }
 
 function isCleared(answer: TestAnswer): boolean {
@@ -132,6 +139,7 @@ function defineSignIn(suite: ApiSuite): void {
       expiresAt: expect.stringMatching(/Z$/),
       lastUsedAt: null,
       current: true,
+      pageKey: expect.stringMatching(/^[\w-]{43}$/),
     })
     expect(Date.parse(answer.json.expiresAt) - Date.parse(answer.json.createdAt)).toBe(30 * dayMs)
     expect((await asBrowser(suite, "GET", "/v1/me", cookieOf(answer))).json.id).toBe(ada.id)
@@ -242,6 +250,26 @@ function defineLinks(suite: ApiSuite): void {
     expect((await asBrowser(suite, "GET", "/v1/me", cookie)).json.id).toBe(ada.id)
     expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", cookie))).toEqual([403, "missing_scope"])
     expect(refusalOf(await signIn(suite, { code }))).toEqual([401, "invalid_sign_in_code"])
+  })
+
+  test("/v1/sign-in-links/owner says whose account a link opens, and does not use it up", async () => {
+    const ada = await person()
+    const start = Date.now()
+    setSystemTime(new Date(start))
+    const code = await codeOf(suite, ada)
+    const ask = (code: string) => call("POST", "/v1/sign-in-links/owner", { body: { code }, headers: ownPage })
+    const owner = { username: ada.username, expiresAt: new Date(start + 15 * minuteMs).toISOString() }
+    for (let times = 0; times < 2; times += 1) expect(expectStatus(await ask(code), 200).json).toEqual(owner)
+    const useless = [401, "invalid_sign_in_code"] as const
+    const { cookie } = await signedIn(suite, ada)
+    for (const one of ["x", ada.token, cookie.slice("hamlet_session=".length), makeTokenText(Buffer.alloc(32, 3), "link")])
+      expect(refusalOf(await ask(one))).toEqual([...useless])
+    expectStatus(await signIn(suite, { code }), 200)
+    expect(refusalOf(await ask(code))).toEqual([...useless])
+    const late = await codeOf(suite, ada)
+    setSystemTime(new Date(start + 15 * minuteMs))
+    expect(refusalOf(await ask(late))).toEqual([...useless])
+    expect(refusalOf(await call("POST", "/v1/sign-in-links/owner", { body: { code: late } }))).toEqual([403, "cross_site_request"])
   })
 
   test("lets one of many in who come with the same code at once", async () => {
@@ -405,7 +433,8 @@ function defineUse(suite: ApiSuite): void {
 
   test("counts for nothing where a token is sent as well", async () => {
     const [ada, bob] = [await person(), await person()]
-    const headers = { ...ownPage, cookie: (await signedIn(suite, ada)).cookie }
+    const { cookie } = await signedIn(suite, ada)
+    const headers = { ...pageOf(cookie), cookie }
     expect((await call("GET", "/v1/me", { as: bob, headers })).json.id).toBe(bob.id)
     expect(refusalOf(await call("GET", "/v1/me", { as: "x".repeat(40), headers }))).toEqual([401, "invalid_token"])
   })
@@ -433,22 +462,45 @@ function defineCookie(suite: ApiSuite): void {
     expect(headers.get("cache-control")).toBe("no-store")
   })
 
-  test("is read among others, and not at all where there are two", async () => {
+  test("counts only for a page that holds its key, among whatever other cookies", async () => {
     const [ada, eve] = [await person(), await person()]
     const [mine, planted] = [(await signedIn(suite, ada)).cookie, (await signedIn(suite, eve)).cookie]
-    for (const header of [`a=b; ${mine}`, `${mine};c`, ` ${mine} ; x_${planted}`, `${mine}; HAMLET_SESSION=x`])
-      expect((await asBrowser(suite, "GET", "/v1/me", header)).json.id).toBe(ada.id)
     for (const header of [
+      `a=b; ${mine}`,
+      `${mine};c`,
+      ` ${mine} ; x_${planted}`,
+      `${mine}; HAMLET_SESSION=x`,
       `${mine}; ${planted}`,
       `${planted}; ${mine}`,
       `${mine}; ${mine}`,
       `${mine};hamlet_session`,
       `hamlet_session=;${mine}`,
-    ]) {
-      const answer = await asBrowser(suite, "GET", "/v1/me", header)
+    ])
+      expect((await asBrowser(suite, "GET", "/v1/me", mine, undefined, header)).json.id).toBe(ada.id)
+  })
+
+  test("that was planted is nobody's: the page holds no key, or the key of another session", async () => {
+    const [ada, eve] = [await person(), await person()]
+    const [mine, planted] = [(await signedIn(suite, ada)).cookie, (await signedIn(suite, eve)).cookie]
+    for (const cookie of [planted, `${planted}; ${mine}`]) {
+      const answer = await suite.call("GET", "/v1/me", { headers: { ...ownPage, cookie } })
       expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
       expect(answer.headers.get("set-cookie")).toBeNull()
     }
+    // The page learns that its session is gone.
+    const answer = await asBrowser(suite, "GET", "/v1/me", mine, undefined, planted)
+    expect(refusalOf(answer)).toEqual([401, "invalid_session"])
+    expect(isCleared(answer)).toBe(true)
+    // And where there is no cookie, there is nobody.
+    expect(refusalOf(await suite.call("GET", "/v1/me", { headers: pageOf(mine) }))).toEqual([401, "unauthenticated"])
+  })
+
+  test("is ended by the next sign-in of its page, and one that was planted beside it is not taken for it", async () => {
+    const [ada, eve] = [await person(), await person()]
+    const [mine, planted] = [(await signedIn(suite, ada)).cookie, (await signedIn(suite, eve)).cookie]
+    expectStatus(await signIn(suite, { token: ada.token }, { ...pageOf(mine), cookie: `${planted}; ${mine}` }), 200)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", mine))).toEqual([401, "invalid_session"])
+    expect((await asBrowser(suite, "GET", "/v1/me", planted)).json.id).toBe(eve.id)
   })
 
   test("with anything else in it is a session that has ended", async () => {
@@ -466,7 +518,8 @@ function defineForeign(suite: ApiSuite): void {
   test.each(foreign)("%s is nobody's, and signs nobody in", async (_, headers) => {
     const ada = await anybody()
     const { cookie } = await signedIn(suite, ada)
-    const answer = await call("GET", "/v1/me", { headers: { ...headers, cookie } })
+    const page = headers["x-hamlet-session"] === "1" ? { ...headers, ...pageOf(cookie) } : headers
+    const answer = await call("GET", "/v1/me", { headers: { ...page, cookie } })
     expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
     expect(answer.headers.get("set-cookie")).toBeNull()
     expectStatus(await call("GET", "/v1/vals", { headers: { ...headers, cookie: "hamlet_session=ended" } }), 200)
@@ -484,7 +537,8 @@ function defineForeign(suite: ApiSuite): void {
   test.each(own)("is told from one of our own pages: %j", async (headers) => {
     const ada = await anybody()
     const answer = expectStatus(await call("POST", "/v1/sessions", { headers, body: { token: ada.token } }), 200)
-    expect((await call("GET", "/v1/me", { headers: { ...headers, cookie: cookieOf(answer) } })).json.id).toBe(ada.id)
+    const cookie = cookieOf(answer)
+    expect((await call("GET", "/v1/me", { headers: { ...headers, ...pageOf(cookie), cookie } })).json.id).toBe(ada.id)
   })
 
   test("is allowed neither the header nor the cookie by CORS", async () => {
@@ -495,7 +549,7 @@ function defineForeign(suite: ApiSuite): void {
       const preflight = await call("OPTIONS", path, { headers })
       expect(preflight.headers.get("access-control-allow-headers")).not.toContain("session")
       expect(preflight.headers.get("access-control-allow-headers")).not.toContain("*")
-      for (const answer of [preflight, await call("GET", path, { headers: { ...ownPage, origin, cookie } })]) {
+      for (const answer of [preflight, await call("GET", path, { headers: { ...pageOf(cookie), origin, cookie } })]) {
         expect(answer.headers.get("access-control-allow-credentials")).toBeNull()
         expect(answer.headers.get("access-control-allow-origin")).toBe("*")
       }

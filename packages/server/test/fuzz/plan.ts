@@ -58,6 +58,7 @@ function ofOneRun({ path }: Operation, params: Readonly<Record<string, unknown>>
 function soundBody(operation: Operation): fc.Arbitrary<PlannedBody | undefined> {
   // One of two fields, which JSON Schema is not told, and a token that works.
   if (operation.id === "createSession") return mark("bearer", "token").map((token) => toFields({ token }))
+  if (operation.id === "findSignInLinkOwner") return mark("link", "code").map((code) => toFields({ code }))
   if (operation.id === "sendValRequest") return soundRequest.map(toFields)
   if (operation.isBytesBody) return soundBytes.map((bytes) => ({ kind: "bytes", bytes }))
   return operation.body === undefined ? fc.constant(undefined) : soundValue("body", operation.body).map(toFields)

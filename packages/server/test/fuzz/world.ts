@@ -1,5 +1,5 @@
 import { scope } from "@hamlet/contract"
-import { signIn } from "../../src/domain/sessions.ts"
+import { createSignInLink, signIn } from "../../src/domain/sessions.ts"
 import { expectStatus, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
 import { createPools, type Pools } from "./pools.ts"
 
@@ -17,6 +17,8 @@ export interface World {
 
 const scopes = scope.options.filter((name) => name !== "admin")
 const valsMin = 10
+/** Longer than any of these tests takes. */
+const linkMs = 86_400_000
 
 /** Fills the server. Eve is never asked to change anything: what is hers must stay as it is. */
 export async function createWorld(api: TestApi): Promise<World> {
@@ -33,6 +35,9 @@ export async function createWorld(api: TestApi): Promise<World> {
   // She may look, with a token of which everybody has a copy.
   const reader = await addToken(api, eve, ["val:read", "user:read", "run:read", "blob:read", "sqlite:read"])
   pools.keep("otherBearer", reader)
+  const root = { tokenId: null, expiresAt: null }
+  const { code } = await createSignInLink(api.hamlet.deps, { userId: eve.id, scopes: new Set(["val:read"]), root }, linkMs)
+  pools.keep("link", { code })
   const eveRuns = await addEve(api, pools, eve, reader.token, ada)
   const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
   const refill = async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { AppError } from "../../src/domain/app-error.ts"
+import { toPageKey } from "../../src/domain/session-cookie.ts"
 import { signIn } from "../../src/domain/sessions.ts"
 import { hashToken } from "../../src/domain/tokens.ts"
 import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
@@ -161,7 +162,7 @@ describe("the cookie of a session", () => {
     const { text } = await signIn(stage.hamlet.deps, { token: stage.ada.token, userAgent: null, replaced: undefined })
     await stage.addVal("hidden", undefined, { privacy: "private" })
     const status = async (headers: Record<string, string>) => (await stage.visit("hidden", "/", { headers })).status
-    expect(await status({ cookie: `hamlet_session=${text}`, "x-hamlet-session": "1" })).toBe(404)
+    expect(await status({ cookie: `hamlet_session=${text}`, "x-hamlet-session": toPageKey(text) })).toBe(404)
     expect(await status({ authorization: `Bearer ${text}` })).toBe(404)
     expect(await status({ authorization: `Bearer ${stage.ada.token}` })).toBe(200)
   })

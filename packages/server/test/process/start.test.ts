@@ -139,7 +139,8 @@ async function signInBy(baseUrl: string, link: string): Promise<readonly [number
   const answer = await fetch(`${baseUrl}/v1/sessions`, { method: "POST", headers, body: JSON.stringify({ code }) })
   const cookie = answer.headers.get("set-cookie")?.split(";")[0]
   if (cookie === undefined) return [answer.status, undefined]
-  const me = (await (await fetch(`${baseUrl}/v1/me`, { headers: { ...headers, cookie } })).json()) as { username: string }
+  const { pageKey } = (await answer.json()) as { pageKey: string }
+  const me = (await (await fetch(`${baseUrl}/v1/me`, { headers: { "x-hamlet-session": pageKey, cookie } })).json()) as { username: string }
   return [answer.status, me.username]
 }
 

@@ -6,8 +6,6 @@ export interface Settings {
   /** Where the worker that knows types is, and the types that it knows. */
   readonly typeWorker: string
   readonly typeLibs: string
-  /** Whether a link on another site led here. */
-  readonly isFromElsewhere: boolean
 }
 
 /** Read once: the page stays the one that it was when it was loaded. */

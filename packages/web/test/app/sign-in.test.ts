@@ -3,10 +3,16 @@ import { findBarriers } from "./check-page.ts"
 import { describeApp } from "./describe-app.ts"
 
 describeApp("signing in", (app) => {
-  test("by a link works once and leaves no code in the history", async () => {
+  test("by a link says whose account it opens, works once and leaves no code in the history", async () => {
     await using tab = await app.open()
     const { url } = await app.stage.admin.client.createSignInLink()
     await tab.page.goto(url)
+    const button = tab.page.getByRole("button", { name: "Sign in as root" })
+    await button.waitFor()
+    expect(await findBarriers(tab.page)).toEqual([])
+    expect(await tab.context.cookies()).toEqual([])
+    expect(tab.page.url()).toBe(`${app.stage.url}/sign-in`)
+    await button.click()
     await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
     await tab.page.waitForURL(`${app.stage.url}/`)
     await using other = await app.open()
@@ -29,6 +35,15 @@ describeApp("signing in", (app) => {
     const [cookie] = await tab.context.cookies()
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" })
     expect(tab.problems).toEqual([])
+  })
+
+  test("by a link that is of no use changes nothing for whoever is signed in", async () => {
+    await using tab = await app.open(app.stage.admin)
+    await tab.page.goto("/sign-in#code=x")
+    await tab.page.getByRole("alert").filter({ hasText: "Ask for a new link" }).waitFor()
+    expect(await tab.page.getByText("You have been signed out").count()).toBe(0)
+    await tab.page.goto("/account")
+    await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
   })
 
   test("with a wrong token says so and goes no further", async () => {

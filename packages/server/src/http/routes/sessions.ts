@@ -1,9 +1,9 @@
-import { createSignInLink, endSession, signIn } from "../../domain/sessions.ts"
+import { createSignInLink, endSession, getLinkOwner, signIn } from "../../domain/sessions.ts"
 import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { page } from "../pages.ts"
-import { toSessionView, toSignInLinkView } from "../session-views.ts"
+import { toNewSessionView, toSessionView, toSignInLinkOwnerView, toSignInLinkView } from "../session-views.ts"
 
 /** Browsers that are signed in. */
 export function sessionHandlers(deps: HttpDeps) {
@@ -11,10 +11,12 @@ export function sessionHandlers(deps: HttpDeps) {
   const signedOut = { ...noContent(), headers: { "set-cookie": sessionCookie.clear } }
   return {
     createSession: async ({ body, request }) => {
-      const replaced = sessionCookie.read(request)
+      const replaced = sessionCookie.findReplaced(request)
       const { session, text } = await signIn(deps, { ...body, userAgent: request.headers.get("user-agent"), replaced })
-      return json(200, toSessionView(session, session.id), { "set-cookie": sessionCookie.set(text, session.expiresAt - session.createdAt) })
+      const setCookie = sessionCookie.set(text, session.expiresAt - session.createdAt)
+      return json(200, toNewSessionView(session, text), { "set-cookie": setCookie })
     },
+    findSignInLinkOwner: async ({ body }) => json(200, toSignInLinkOwnerView(await getLinkOwner(deps, body.code))),
     listSessions: async ({ caller, query, request }) =>
       page(links, request, query, await deps.sessions.list(caller.userId, deps.now(), query), (it) => toSessionView(it, caller.tokenId)),
     deleteSession: async ({ caller, params }) => {

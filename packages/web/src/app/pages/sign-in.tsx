@@ -1,15 +1,18 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { Icon } from "../../ui/icon.tsx"
+import { api } from "../api.ts"
 import { useTitle } from "../components/page-title.tsx"
 import { SignInForm, SignInHelp } from "../components/sign-in-form.tsx"
 import { explain } from "../model/explain.ts"
-import { settings } from "../settings.ts"
 import { navigate, place } from "../state/location.ts"
 import { session, whoIsHere } from "../state/session.ts"
 import { signIn } from "../state/sign-in.ts"
 
-type Step = { readonly kind: "waiting" | "asking" | "signing-in" } | { readonly kind: "failed"; readonly message: string }
+type Step =
+  | { readonly kind: "waiting" | "looking" | "signing-in" }
+  | { readonly kind: "asking"; readonly username: string }
+  | { readonly kind: "failed"; readonly message: string }
 
 /** The way in: by a link, whose code stands after `#` so that it is in no log, or by a token. */
 export function Page() {
@@ -18,20 +21,26 @@ export function Page() {
   const code = new URLSearchParams(hash.slice(1)).get("code")
   const step = useSignal<Step>({ kind: "waiting" })
   const goOn = () => navigate(toOwnPath(query.get("to")), { replace: true })
+  const fail = (error: unknown) => {
+    step.value = { kind: "failed", message: `${explain(error)}. Ask for a new link, or sign in with a token` }
+  }
+  const lookAtLink = async (code: string) => {
+    step.value = { kind: "looking" }
+    const { username } = await api.findSignInLinkOwner({ code })
+    step.value = { kind: "asking", username }
+  }
   const takeLink = () => {
     step.value = { kind: "signing-in" }
-    signIn({ code: code ?? "" }).then(goOn, (error: unknown) => {
-      step.value = { kind: "failed", message: `${explain(error)}. Ask for a new link, or sign in with a token` }
-    })
+    signIn({ code: code ?? "" }).then(goOn, fail)
   }
   const isKnown = session.value.kind !== "unknown"
   useEffect(() => {
     if (code === null || !isKnown || step.peek().kind !== "waiting") return
     // The code is good for one sign-in: in the history it would only mislead.
     history.replaceState(null, "", location.pathname + location.search)
-    // Somebody else's link would sign in as them, and what is typed from then on would be theirs: nobody is signed in so unasked.
-    if (whoIsHere() || settings.isFromElsewhere) step.value = { kind: "asking" }
-    else takeLink()
+    // A stranger's link opens the stranger's account, and everything that is typed from then on is theirs. So the page says whose account it is,
+    // and signs in only when it is told to, wherever the link came from.
+    lookAtLink(code).catch(fail)
   }, [code, isKnown])
   return (
     <main class="sign-in">
@@ -42,9 +51,9 @@ export function Page() {
         </a>
         <h1>Sign in</h1>
         {code !== null && step.value.kind === "asking" ? (
-          <AskFirst onUse={takeLink} onStay={goOn} />
+          <AskFirst username={step.value.username} onUse={takeLink} onStay={goOn} />
         ) : code !== null && step.value.kind !== "failed" ? (
-          <p role="status">Signing in with your link…</p>
+          <p role="status">{step.value.kind === "signing-in" ? "Signing in…" : "Looking at the link…"}</p>
         ) : (
           <>
             <p class="field-error" role="alert">
@@ -59,13 +68,14 @@ export function Page() {
   )
 }
 
-function AskFirst({ onUse, onStay }: { onUse: () => void; onStay: () => void }) {
+function AskFirst({ username, onUse, onStay }: { username: string; onUse: () => void; onStay: () => void }) {
   const me = whoIsHere()
   return (
     <>
       <p>
-        {me ? `You are signed in as ${me.username} already.` : "A link on another site led here."} Use the link only if you asked for it
-        yourself: somebody else's would sign you in as them.
+        {me ? `You are signed in as ${me.username} already. ` : ""}
+        This link opens the account of <strong>{username}</strong>. Use it only if that is your account: what you do afterwards belongs to
+        it.
       </p>
       <div class="sign-in-form">
         {me ? (
@@ -74,7 +84,7 @@ function AskFirst({ onUse, onStay }: { onUse: () => void; onStay: () => void }) 
           </button>
         ) : null}
         <button type="button" class={me ? "button button-quiet" : "button"} onClick={onUse}>
-          Sign in with the link
+          Sign in as {username}
         </button>
       </div>
     </>

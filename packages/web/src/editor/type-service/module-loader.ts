@@ -12,6 +12,7 @@ type Loaded =
 
 export interface ModuleLoaderOptions {
   readonly baseUrl: string
+  readonly readPageKey: () => string
   /** The specifiers that code imports. */
   readonly listImports: (code: string) => readonly string[]
   /** Something has arrived that makes a difference. */
@@ -34,7 +35,7 @@ const limits = {
 }
 
 /** Fetches the vals that an open document imports, with all that they import, as the TypeScript that they were written in. */
-export function createModuleLoader({ baseUrl, listImports, onChange }: ModuleLoaderOptions): ModuleLoader {
+export function createModuleLoader({ baseUrl, readPageKey, listImports, onChange }: ModuleLoaderOptions): ModuleLoader {
   const modules = new Map<string, { readonly address: ModuleAddress; state: Loaded }>()
 
   function load(code: string, importer: string): void {
@@ -47,7 +48,7 @@ export function createModuleLoader({ baseUrl, listImports, onChange }: ModuleLoa
   }
 
   async function fetchModule(address: ModuleAddress): Promise<void> {
-    const state = await fetchCode(`${baseUrl.replace(/\/$/, "")}${address.path}`)
+    const state = await fetchCode(`${baseUrl.replace(/\/$/, "")}${address.path}`, readPageKey())
     modules.set(address.fileName, { address, state })
     if (state.kind === "loaded") load(state.code, address.fileName)
     if (state.kind !== "unknown") onChange()
@@ -73,11 +74,11 @@ export function createModuleLoader({ baseUrl, listImports, onChange }: ModuleLoa
   }
 }
 
-async function fetchCode(url: string): Promise<Loaded> {
+async function fetchCode(url: string, pageKey: string): Promise<Loaded> {
   try {
     const response = await fetch(url, {
       // A browser is given JavaScript unless it says that it wants the types. The second header lets the cookie of the session count.
-      headers: { accept: "text/tsx, text/typescript", [sessionHeader]: "1" },
+      headers: { accept: "text/tsx, text/typescript", [sessionHeader]: pageKey },
       credentials: "same-origin",
       signal: AbortSignal.timeout(limits.fetchMsMax),
     })

@@ -21,6 +21,7 @@ export interface Project {
 export interface ProjectOptions {
   readonly libs: Readonly<Record<string, string>>
   readonly baseUrl: string
+  readonly readPageKey: () => string
   /** Earlier answers may be out of date. */
   readonly onTypesChanged: () => void
 }
@@ -47,12 +48,12 @@ const compilerOptions: ts.CompilerOptions = {
 }
 
 /** A project over the libraries; it has no documents yet. */
-export function createProject({ libs, baseUrl, onTypesChanged }: ProjectOptions): Project {
+export function createProject({ libs, baseUrl, readPageKey, onTypesChanged }: ProjectOptions): Project {
   const documents = new Map<string, { text: string; version: number }>()
   /** Counts changes; those of modules change how all files resolve what they import. */
   let changes = 0
   let moduleChanges = 0
-  const loader = createModuleLoader({ baseUrl, listImports, onChange })
+  const loader = createModuleLoader({ baseUrl, readPageKey, listImports, onChange })
 
   function onChange(): void {
     changes += 1

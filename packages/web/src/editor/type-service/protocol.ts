@@ -28,6 +28,11 @@ export type ToWorker =
       readonly ask: Questions[QuestionName]["ask"]
     }
 
+/** What the page knows and the worker cannot read itself: it comes with every message, since it changes when somebody signs in. */
+export interface FromPage {
+  readonly pageKey: string
+}
+
 /** From the worker. */
 export type FromWorker =
   | { readonly kind: "ready" }

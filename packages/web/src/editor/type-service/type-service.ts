@@ -1,4 +1,4 @@
-import type { FromWorker, QuestionName, Questions, ToWorker } from "./protocol.ts"
+import type { FromPage, FromWorker, QuestionName, Questions, ToWorker } from "./protocol.ts"
 import { toWorkerUrl } from "./worker-url.ts"
 
 /** The types of the code that is being edited. One for the whole app; it answers nothing until it is loaded, and nothing if it cannot be. */
@@ -23,6 +23,8 @@ export interface TypeServiceOptions {
   readonly libsUrl: string
   /** The address of the server, that vals are imported from. */
   readonly baseUrl: string
+  /** What a page of the server sends so that its session counts; it changes when somebody signs in. */
+  readonly readPageKey: () => string
 }
 
 const limits = {
@@ -33,7 +35,7 @@ const limits = {
 }
 
 /** A type service that has not started yet. */
-export function createTypeService({ workerUrl, libsUrl, baseUrl }: TypeServiceOptions): TypeService {
+export function createTypeService({ workerUrl, libsUrl, baseUrl, readPageKey }: TypeServiceOptions): TypeService {
   const listeners = new Set<() => void>()
   const waiting = new Map<number, (answer: Questions[QuestionName]["answer"] | undefined) => void>()
   const open = new Map<string, { count: number; sent: object | undefined }>()
@@ -41,7 +43,7 @@ export function createTypeService({ workerUrl, libsUrl, baseUrl }: TypeServiceOp
   let worker: Worker | undefined
   let asked = 0
 
-  const say = (message: ToWorker) => worker?.postMessage(message)
+  const say = (message: ToWorker) => worker?.postMessage({ ...message, pageKey: readPageKey() } satisfies ToWorker & FromPage)
 
   function start(): void {
     if (state !== "starting") return

@@ -2,12 +2,13 @@
  * The type service: TypeScript in a web worker, so that nothing it does holds up a key. It is given the libraries once, then documents and
  * questions about them. It asks nobody but this server, for the vals that documents import.
  */
+import { noPageKey } from "@hamlet/contract/client"
 import { complete } from "./complete.ts"
 import { describeAt, describeName } from "./describe.ts"
 import { diagnose } from "./diagnose.ts"
 import { format } from "./format.ts"
 import { createProject, type Project } from "./project.ts"
-import type { FromWorker, QuestionName, Questions, ToWorker } from "./protocol.ts"
+import type { FromPage, FromWorker, QuestionName, Questions, ToWorker } from "./protocol.ts"
 
 type Answerers = {
   readonly [Name in QuestionName]: (project: Project, path: string, ask: Questions[Name]["ask"]) => Questions[Name]["answer"]
@@ -33,8 +34,10 @@ const nothing: { readonly [Name in QuestionName]: Questions[Name]["answer"] } = 
 
 const say = (message: FromWorker) => self.postMessage(message)
 let project: Project | undefined
+let pageKey: string = noPageKey
 
-self.addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
+self.addEventListener("message", ({ data }: MessageEvent<ToWorker & FromPage>) => {
+  pageKey = data.pageKey
   if (data.kind === "start") void start(data.libsUrl, data.baseUrl)
   else if (data.kind === "ask") say({ kind: "answer", id: data.id, answer: answer(data) })
   else project?.[data.kind](data.path)
@@ -45,7 +48,12 @@ async function start(libsUrl: string, baseUrl: string): Promise<void> {
     const response = await fetch(libsUrl, { credentials: "same-origin" })
     if (!response.ok) throw new Error(`the server answered with ${response.status}`)
     const libs = (await response.json()) as Record<string, string>
-    project = createProject({ libs, baseUrl, onTypesChanged: () => say({ kind: "types_changed" }) })
+    project = createProject({
+      libs,
+      baseUrl,
+      readPageKey: () => pageKey,
+      onTypesChanged: () => say({ kind: "types_changed" }),
+    })
     // Reading the libraries takes seconds. Whoever asks before it is done gets no answer at once, instead of a good one too late.
     project.warmUp()
     say({ kind: "ready" })

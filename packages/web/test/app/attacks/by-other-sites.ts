@@ -52,17 +52,51 @@ export function attackByOtherSites(at: () => AttackScene): void {
       for (const isSignedIn of [true, false]) {
         await using other = await open(isSignedIn ? ada : undefined)
         const cookies = await other.context.cookies()
-        await other.page.goto(elsewhere.url)
-        await other.page.evaluate(
-          (href) => document.body.append(Object.assign(document.createElement("a"), { href, textContent: "prize" })),
-          url,
-        )
-        await other.page.getByText("prize").click()
-        await other.page.getByRole("button", { name: "Sign in with the link" }).waitFor()
-        expect(await other.context.cookies()).toEqual(cookies)
+        const follow = async () => {
+          await other.page.goto(elsewhere.url)
+          await other.page.evaluate(
+            (href) => document.body.append(Object.assign(document.createElement("a"), { href, textContent: "prize" })),
+            url,
+          )
+          await other.page.getByText("prize").click()
+        }
+        // A mail program opens a link as a person who types it does.
+        for (const open of [follow, () => other.page.goto(url)]) {
+          await open()
+          await other.page.getByRole("button", { name: "Sign in as eve" }).waitFor()
+          expect(await other.page.getByText("You are signed in as ada already").count()).toBe(isSignedIn ? 1 : 0)
+          expect(await other.context.cookies()).toEqual(cookies)
+        }
         if (isSignedIn) await other.page.getByRole("button", { name: "Go on as ada" }).click()
         if (isSignedIn) await other.page.getByRole("button", { name: "Account of ada" }).waitFor()
       }
+    })
+
+    test("cannot plant the session of somebody else", async () => {
+      const { ada, eve, open, stage } = at()
+      await using attacker = await open(eve)
+      const [planted] = await attacker.context.cookies()
+      if (!planted) throw new Error("there is no cookie to plant")
+      await using victim = await open()
+      // A page on a shared parent domain can do that over http. By its path the cookie is another one, and it is sent before the app's own.
+      const plant = (path: string) => victim.context.addCookies([{ ...planted, path }])
+      await plant("/")
+      await victim.page.goto("/account")
+      await victim.page.getByText("Sign in to see this").waitFor()
+      expect(await victim.page.getByRole("button", { name: "Account of eve" }).count()).toBe(0)
+      await victim.page.getByLabel("Token").fill(ada.token)
+      await victim.page.getByRole("button", { name: "Sign in" }).click()
+      await victim.page.getByRole("button", { name: "Account of ada" }).waitFor()
+      // Beside the own session it counts for nothing, and the own one still counts.
+      await plant("/v1")
+      expect((await victim.context.cookies(`${stage.url}/v1/me`)).length).toBe(2)
+      await victim.page.goto("/account")
+      await victim.page.getByRole("button", { name: "Account of ada" }).waitFor()
+      // In the place of the own one it ends the sign-in, and does not begin another.
+      await victim.context.clearCookies()
+      await plant("/")
+      await victim.page.goto("/account")
+      await victim.page.getByText("Sign in to see this").waitFor()
     })
 
     test("cannot choose the session that somebody signs in to", async () => {
