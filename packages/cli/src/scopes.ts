@@ -13,4 +13,5 @@ export const scopes: Input<"createToken">["scopes"] = [
   "sqlite:read",
   "sqlite:write",
   "admin",
+  "backup",
 ]

@@ -50,6 +50,8 @@ export const scope = z.enum([
   "sqlite:read",
   "sqlite:write",
   "admin",
+  // Everything that the server keeps, private vals of all users included. It is not a part of `admin`.
+  "backup",
 ])
 
 /** What a token may do. */

@@ -20,21 +20,21 @@ describe("routes", () => {
 
   test("need a token and a scope for every write and for every run, and a reading scope for every read", () => {
     // Who signs in has nothing else to show yet, and who may do next to nothing may still sign out.
-    const others = table.filter(([name]) => name !== "createSession" && name !== "signOut")
+    const others = table.filter(([name, { isSignIn }]) => isSignIn !== true && name !== "signOut")
     for (const [name, { method, path, auth, scope = "", scopeToWrite = scope }] of others) {
       // Whoever may read a val may look at it; nothing is written down.
       if (name === "createPreview") expect([auth, scope]).toEqual(["required", "val:read"])
       else if (method !== "get" || path.startsWith("/v1/run/"))
         expect([name, auth, /:write$|^admin$/.test(scopeToWrite)]).toEqual([name, "required", true])
-      else if (auth !== "none") expect([name, /:read$|^admin$/.test(scope)]).toEqual([name, true])
+      else if (auth !== "none") expect([name, /:read$|^(admin|backup)$/.test(scope)]).toEqual([name, true])
     }
   })
 
   test("let everybody read what is no secret, and ask for a token where things belong to the caller", () => {
-    for (const [name, { method, path, auth }] of table) {
+    for (const [name, { method, path, auth, isSignIn }] of table) {
       if (path.startsWith("/v1/me")) expect([name, auth]).toEqual([name, "required"])
       if (!path.startsWith("/v1/") && !path.startsWith("/v/")) expect([name, auth]).toEqual([name, "none"])
-      if (path.startsWith("/v1/") && auth === "none" && name !== "createSession")
+      if (path.startsWith("/v1/") && auth === "none" && isSignIn !== true)
         expect(name).toBe("a route of /v1 that does not look at the token")
       const isOfCaller = /\/(runs|stats|like)$/.test(path)
       if (method === "get" && path.startsWith("/v1/vals") && !isOfCaller) expect([name, auth]).toEqual([name, "optional"])
@@ -121,10 +121,13 @@ describeEachDatabase("authorization", (open) => {
 
     test("createToken gives nobody a scope that they do not have", async () => {
       const narrow = await tokenWith(owner, ["user:write", "val:read"])
+      const administrator = await tokenWith(owner, ["user:write", "admin"])
       for (const [as, scope] of [
         [narrow, "val:write"],
         [narrow, "admin"],
         [owner, "admin"],
+        [owner, "backup"],
+        [administrator, "backup"],
       ] as const) {
         const refused = await api.call("POST", "/v1/me/tokens", { as, body: { name: `with ${scope}`, scopes: ["user:write", scope] } })
         expect(refused.json).toMatchObject({ statusCode: 403, code: "scope_escalation" })
@@ -150,6 +153,7 @@ describeEachDatabase("authorization", (open) => {
       const created = expectStatus(await api.call("POST", "/v1/users", { as: api.admin, body: { username: "newcomer" } }), 200).json
       const [token] = (await api.call("GET", "/v1/me/tokens", { as: created.token })).json.data
       expect(token.scopes).not.toContain("admin")
+      expect(token.scopes).not.toContain("backup")
       expect((await api.call("POST", "/v1/users", { as: created.token, body: { username: "friend" } })).json.code).toBe("missing_scope")
     })
 

@@ -8,16 +8,20 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const secretDigits = 43 // 62^43 > 2^256
 const checksumDigits = 6 // 62^6 > 2^32
 
-/** The secret string of a token: a prefix, 256 random bits and a checksum, so that a typing error is told from a stranger's guess without a lookup. */
+/** The secret string of a token: a prefix, 256 random bits and a checksum, by which a scanner knows it for one of ours. */
 export function makeTokenText(random: Uint8Array, kind: TokenKind = "token"): string {
   const secret = toDigits(BigInt(`0x${Buffer.from(random).toString("hex")}`), secretDigits)
   return `${prefixes[kind]}${secret}${checksum(secret)}`
 }
 
-/** Whether a string can be a token at all. One that the operator chose has no prefix and is taken as it is. */
+/**
+ * Whether a string can be one of a kind at all. A token may be one that the operator chose, with or without our prefix, so its checksum is not
+ * looked at; sessions and links are always ours.
+ */
 export function hasTokenShape(text: string, kind: TokenKind = "token"): boolean {
   if (!/^[\x21-\x7e]{32,200}$/.test(text)) return false
-  if (!text.startsWith(prefixes[kind])) return kind === "token" && !text.startsWith(prefixes.token)
+  if (kind === "token") return true
+  if (!text.startsWith(prefixes[kind])) return false
   const secret = text.slice(prefixes[kind].length, -checksumDigits)
   return secret.length === secretDigits && text.endsWith(checksum(secret))
 }

@@ -43,6 +43,8 @@ export interface TokenStore {
   findHolder(hash: string): Promise<TokenHolder | undefined>
   list(userId: string, page: Page): Promise<Slice<Token>>
   add(token: NewTokenRecord): Promise<void>
+  /** Makes a token the one of the setting, in the place of the one before, which ends. A token of the user's that is there already becomes it. */
+  replaceSettingToken(token: NewTokenRecord): Promise<void>
   /** False when the user has no such token. */
   remove(userId: string, id: string): Promise<boolean>
   /** Notes when tokens were last used. */

@@ -1,8 +1,7 @@
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { Page, Slice } from "./paging.ts"
-import { hasTokenShape } from "./token-text.ts"
-import { allScopes, issueToken, makeToken, type NewTokenRecord, type TokenDeps } from "./tokens.ts"
+import { allScopes, makeToken, type NewTokenRecord, type TokenDeps } from "./tokens.ts"
 import type { Val, ValStore } from "./vals.ts"
 
 /** Somebody who has vals. */
@@ -90,13 +89,13 @@ export async function listUserVals(
   return deps.vals.list(caller?.userId, { ownerId: userId }, page)
 }
 
-/** A new user with a first token, which has every scope but `admin`. */
+/** A new user with a first token, which has every scope but those that are about other users. */
 export async function createUser(
   deps: UserDeps,
   input: { readonly username: string; readonly email: string | null },
 ): Promise<{ readonly user: User; readonly token: string }> {
   const user = toUser(deps, input.username, input.email)
-  const scopes = allScopes.filter((scope) => scope !== "admin")
+  const scopes = allScopes.filter((scope) => scope !== "admin" && scope !== "backup")
   const { record, text } = makeToken(deps, user.id, { name: "first token", scopes, expiresAt: null })
   if (!(await deps.users.add(user, record)))
     throw new AppError("username_taken", `Cannot create user "${input.username}": somebody has that name`)
@@ -108,24 +107,14 @@ export async function ensureFirstUser(
   deps: UserDeps,
   input: { readonly username: string; readonly token: string | undefined },
 ): Promise<{ readonly user: User; readonly isNew: boolean; readonly token: string | undefined }> {
-  if (input.token !== undefined) assertUsable(input.token)
   const first = toUser(deps, input.username, null)
-  const rights = { name: "first token", scopes: allScopes, expiresAt: null }
+  const rights = { name: input.token === undefined ? "first token" : "token of the setting", scopes: allScopes, expiresAt: null }
   const { record, text } = makeToken(deps, first.id, rights, input.token)
-  if (await deps.users.addFirst(first, record)) return { user: first, isNew: true, token: input.token === undefined ? text : undefined }
-  const user = (await deps.users.findFirst()) ?? first
-  // What the operator chose holds from this start on, whoever was there before.
-  if (input.token !== undefined) await issueToken(deps, user.id, rights, input.token)
-  return { user, isNew: false, token: undefined }
-}
-
-/** A text with our prefix and a wrong checksum is refused wherever it is sent, so it would be no use to anybody. */
-function assertUsable(token: string): void {
-  if (hasTokenShape(token)) return
-  throw new AppError(
-    "invalid_token",
-    "Cannot use the token of the first user: it begins with hamlet_, but is none that Hamlet made, or is mistyped",
-  )
+  const isNew = await deps.users.addFirst(first, record)
+  const user = isNew ? first : ((await deps.users.findFirst()) ?? first)
+  // The token that the operator chose holds from this start on, and the one that was chosen before does not.
+  if (input.token !== undefined) await deps.tokens.replaceSettingToken({ ...record, userId: user.id })
+  return { user, isNew, token: isNew && input.token === undefined ? text : undefined }
 }
 
 function toUser(deps: TokenDeps, username: string, email: string | null): User {

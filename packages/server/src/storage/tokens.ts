@@ -2,7 +2,8 @@ import type { Scope } from "@hamlet/contract"
 import type { TokenKind } from "../domain/token-text.ts"
 import type { NewTokenRecord, Token, TokenHolder, TokenStore } from "../domain/tokens.ts"
 import { createCoalescer } from "./coalesce.ts"
-import { type Database, firstRow } from "./database.ts"
+import { type Database, firstRow, type Script } from "./database.ts"
+import type { Dialect } from "./dialect.ts"
 import { remember } from "./remember.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { raw, type Statement, sql } from "./sql.ts"
@@ -46,6 +47,7 @@ export function createTokenStore(db: Database): TokenStore {
       db.write(function* () {
         yield insertToken(token)
       }),
+    replaceSettingToken: (token) => db.write(() => replaceSettingToken(db.dialect, token)),
     remove: (userId, id) =>
       db.write(function* () {
         const removed = yield* firstRow(sql`
@@ -78,6 +80,15 @@ export function insertToken(token: NewTokenRecord, nodeId: string | null = null)
     values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt},
       ${nodeId})
     on conflict (hash) do nothing`
+}
+
+/** The token of the setting that the server starts with. Nodes that start together take turns, so that one of them is left. */
+function* replaceSettingToken(dialect: Dialect, token: NewTokenRecord): Script<void> {
+  const hash = Buffer.from(token.hash, "hex")
+  yield* dialect.lockName("the token of the setting")
+  yield sql`delete from tokens where is_from_setting = 1 and hash <> ${hash}`
+  yield insertToken(token)
+  yield sql`update tokens set is_from_setting = 1 where hash = ${hash} and user_id = ${token.userId} and kind = 'token' and node_id is null`
 }
 
 /** Every request with a token asks the database, so that a revoked one stops working at once, on every node. */

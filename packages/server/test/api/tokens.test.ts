@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
 import { limits } from "@hamlet/contract"
+import { signIn } from "../../src/domain/sessions.ts"
+import { authenticateSession } from "../../src/domain/tokens.ts"
+import { ensureFirstUser } from "../../src/domain/users.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { dumpDatabase } from "./dump.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
@@ -12,7 +15,46 @@ describeApi("api/tokens", (suite) => {
   describe("GET /v1/me/tokens", () => defineList(suite))
   describe("DELETE /v1/me/tokens/{token_id}", () => defineRevoke(suite))
   describe("a token", () => defineUse(suite))
+  describe("the token of the setting", () => defineSetting(suite))
 })
+
+function defineSetting(suite: ApiSuite): void {
+  const { call, person } = suite
+  const start = (token: string | undefined) => ensureFirstUser(suite.api.hamlet.deps, { username: "admin", token })
+  const statusFor = async (as: string) => (await call("GET", "/v1/me", { as })).status
+
+  test("replaces the one before, ends its sessions, and leaves all other tokens as they are", async () => {
+    const { admin, hamlet } = suite.api
+    const [first, second] = ["first-of-the-setting-".repeat(2), `hamlet_${"second-of-the-setting-".repeat(2)}`]
+    await start(first)
+    const { text } = await signIn(hamlet.deps, { token: first, userAgent: null, replaced: undefined })
+    const { token: own } = expectStatus(await toCreate(suite)(first, { name: "own", scopes: ["user:read"] }), 200).json
+    const other = await person()
+    await start(first)
+    await start(undefined)
+    expect(await statusFor(first)).toBe(200)
+
+    // Nodes that start together.
+    await Promise.all([start(second), start(second)])
+
+    expect(await Promise.all([first, second, own, admin.token, other.token].map(statusFor))).toEqual([401, 200, 200, 200, 200])
+    expect(await authenticateSession(hamlet.deps, text)).toBeUndefined()
+    const { data } = expectStatus(await call("GET", "/v1/me/tokens", { as: admin.token }), 200).json
+    expect(data.map((token: { name: string }) => token.name).sort()).toEqual(["first token", "own", "token of the setting"])
+  })
+
+  test("may be one that the first user had already, and not one of somebody else", async () => {
+    const { admin } = suite.api
+    const other = await person()
+    const { token: chosen } = expectStatus(await toCreate(suite)(admin.token, { name: "chosen", scopes: ["user:read"] }), 200).json
+    await start(chosen)
+    await start(other.token)
+    expect(await Promise.all([chosen, other.token].map(statusFor))).toEqual([401, 200])
+    expect((await call("GET", "/v1/me", { as: other.token })).json.id).toBe(other.id)
+    await start("third-of-the-setting-".repeat(2))
+    expect(await statusFor(other.token)).toBe(200)
+  })
+}
 
 function toCreate({ call }: ApiSuite) {
   return (as: TestUser | string, fields: Readonly<Record<string, unknown>> = {}) =>
@@ -213,6 +255,7 @@ function defineUse(suite: ApiSuite): void {
       ["POST", "/v1/vals", "val:write"],
       ["POST", "/v1/me/tokens", "user:write"],
       ["POST", "/v1/users", "admin"],
+      ["GET", "/v1/backup", "backup"],
     ] as const) {
       const answer = await call(method, path, { as: token, ...(method === "POST" ? { body: {} } : {}) })
       expect(refusalOf(answer)).toEqual([403, "missing_scope"])

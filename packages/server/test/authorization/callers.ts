@@ -36,15 +36,15 @@ export async function createCallers(api: TestApi, owner: TestUser, other: TestUs
     ...(await createBadCallers(api, owner)),
     ...(await Promise.all(allScopes.map((one) => goodOwner(`scope ${one} alone`, [one])))),
     ...(await Promise.all(allScopes.map(async (one) => ({ ...(await goodOwner(`all scopes but ${one}`, without(one))), lacks: one })))),
-    good("another user", other.token, without("admin"), false),
+    good("another user", other.token, without("admin", "backup"), false),
     good("the administrator", api.admin.token, allScopes, false),
-    good("the owner", owner.token, without("admin"), true),
+    good("the owner", owner.token, without("admin", "backup"), true),
     { ...good("a val that the owner runs", api.hamlet.deps.runTokens.issue(owner), runScopes, true), isOfRun: true },
   ]
 }
 
-function without(scope: Scope): readonly Scope[] {
-  return allScopes.filter((one) => one !== scope)
+function without(...scopes: readonly Scope[]): readonly Scope[] {
+  return allScopes.filter((one) => !scopes.includes(one))
 }
 
 async function createBadCallers(api: TestApi, owner: TestUser): Promise<readonly TestCaller[]> {

@@ -198,6 +198,7 @@ create table tokens (
   kind text collate "C" not null default 'token'::text,
   parent_id uuid,
   user_agent text collate "C",
+  is_from_setting integer not null default 0,
   constraint tokens_hash_key UNIQUE (hash),
   constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'session'::text, 'link'::text]))),
   constraint tokens_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES tokens(id) ON DELETE CASCADE,

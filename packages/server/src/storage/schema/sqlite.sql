@@ -231,7 +231,8 @@ CREATE TABLE tokens (
   node_id text,
   kind text not null default 'token' check (kind in ('token', 'session', 'link')),
   parent_id text references tokens on delete cascade,
-  user_agent text
+  user_agent text,
+  is_from_setting integer not null default 0
 ) strict;
 
 CREATE INDEX tokens_by_node on tokens (node_id) where node_id is not null;
