@@ -52,7 +52,7 @@ function withoutBasePath(request: Request, path: string): Request {
 
 /** Fetches what vals import, through doors of its own. */
 export function createResolver(
-  { baseUrl, egress: { allow, deny, ports }, dependencies }: Config,
+  { baseUrl, formerBaseUrls, egress: { allow, deny, ports }, dependencies }: Config,
   egress: Egress,
   tools: () => Promise<ToolHost>,
   onError: (error: unknown) => void,
@@ -61,7 +61,7 @@ export function createResolver(
   let policy: EgressPolicy | undefined
   return new SandboxedResolver({
     tools,
-    importHosts: { baseUrls: [baseUrl] },
+    importHosts: { baseUrls: [baseUrl, ...formerBaseUrls] },
     npmRegistry: dependencies.npmRegistry,
     jsrUrl: dependencies.jsrUrl,
     openDoor(path, { allow: registries, note }) {

@@ -73,7 +73,7 @@ function createSandboxes(config: Config, openDoor: (path: string) => Door, onErr
       isolation: config.isolation,
       dataDir: config.dataDir,
       baseUrl: config.baseUrl,
-      importHosts: ["esm.town"],
+      importHosts: ["esm.town", ...config.formerBaseUrls.map((url) => new URL(url).host)],
       limits,
       denoPath: findDeno(),
       guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),

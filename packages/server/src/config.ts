@@ -10,6 +10,7 @@ import {
   readChoice,
   readDatabaseUrl,
   readDomain,
+  readFormerBaseUrls,
   readHeader,
   readInteger,
   readKeys,
@@ -31,6 +32,7 @@ export interface Config {
   readonly databaseUrl: string | undefined
   readonly databaseConnectionsMax: number
   readonly baseUrl: string
+  readonly formerBaseUrls: readonly string[]
   readonly valsDomain: string
   readonly user: string
   readonly token: string | undefined
@@ -63,6 +65,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     databaseUrl: readDatabaseUrl(read("HAMLET_DATABASE_URL")),
     databaseConnectionsMax: readInteger("HAMLET_DATABASE_CONNECTIONS_MAX", read("HAMLET_DATABASE_CONNECTIONS_MAX"), 2, 1000) ?? 10,
     baseUrl: readBaseUrl(read("HAMLET_BASE_URL")) ?? `http://localhost:${port}`,
+    formerBaseUrls: readFormerBaseUrls(read("HAMLET_FORMER_BASE_URLS")),
     valsDomain: readDomain(read("HAMLET_VALS_DOMAIN")) ?? `localhost:${port}`,
     user: readUser(read("HAMLET_USER")) ?? toUsername(env.USER ?? env.LOGNAME ?? ""),
     token: readToken(read("HAMLET_TOKEN")),

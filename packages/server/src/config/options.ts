@@ -22,6 +22,12 @@ export const options = [
     meaning: "The address people use, without a slash at the end. Every link in an answer begins with it.",
   },
   {
+    env: "HAMLET_FORMER_BASE_URLS",
+    default: "",
+    meaning:
+      "Addresses that this server had before, separated by commas, at most 20. An import of a val by one of them means the val on this server.",
+  },
+  {
     env: "HAMLET_VALS_DOMAIN",
     default: "localhost:PORT",
     meaning: "Host and port under which vals have addresses of their own: `{user}-{val}.{domain}`.",
@@ -31,7 +37,7 @@ export const options = [
     env: "HAMLET_TOKEN",
     default: "",
     meaning:
-      "Token of the first user, 32 to 200 visible ASCII characters, for automation. Empty: one is made up at the first start and printed once.",
+      "Token of the first user, 32 to 200 visible ASCII characters, for automation. Another value replaces it at the next start: the token before stops working, and the sessions that came from it end. Empty: a token is made up at the first start and printed once.",
   },
   {
     env: "HAMLET_SESSION_DAYS",

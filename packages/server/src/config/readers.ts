@@ -29,13 +29,20 @@ export function readDatabaseUrl(text: string): string | undefined {
     : fail("HAMLET_DATABASE_URL", "…", "it must begin with postgres:// and be a valid address")
 }
 
-export function readBaseUrl(text: string): string | undefined {
+export function readBaseUrl(text: string, name: Env = "HAMLET_BASE_URL"): string | undefined {
   if (text === "") return undefined
   // Paths are put behind it, so that a query could not stay at the end; a password would be in every link.
   if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) {
-    fail("HAMLET_BASE_URL", text, "it must be an http or https address without a query or a password")
+    fail(name, text, "it must be an http or https address without a query or a password")
   }
   return text.replace(/\/+$/, "")
+}
+
+const formerBaseUrlsMax = 20
+
+export function readFormerBaseUrls(text: string): readonly string[] {
+  const urls = text.split(",").flatMap((url) => readBaseUrl(url.trim(), "HAMLET_FORMER_BASE_URLS") ?? [])
+  return urls.length <= formerBaseUrlsMax ? urls : fail("HAMLET_FORMER_BASE_URLS", text, `it may have ${formerBaseUrlsMax} addresses`)
 }
 
 export function readDomain(text: string): string | undefined {

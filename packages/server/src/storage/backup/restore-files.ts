@@ -38,7 +38,9 @@ export function createRestoreFiles(dataDir: string, ownerFolder: string): Restor
         clean(true)
       } else clean(false)
       if (listOwnerDatabases(ownerFolder).length > 0)
-        throw new RestoreRefused(`there are databases of users in ${ownerFolder} already, and only an empty server can be restored into`)
+        throw new RestoreRefused(
+          `there are databases of users in ${ownerFolder} already, and only an empty server can be restored into; name another folder with HAMLET_DATA_DIR`,
+        )
       writeFileSync(mark, `${process.pid}\n`, { mode: 0o600 })
       syncPath(dataDir)
     },
