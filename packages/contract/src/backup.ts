@@ -59,6 +59,8 @@ export interface BackupTrailer {
   readonly sections: readonly BackupSection[]
   /** Objects that blobs name and that are not where they should be. */
   readonly missing: readonly string[]
+  /** Names of users whose database could not be read and is not there. */
+  readonly damaged: readonly string[]
 }
 
 /** A section as it was written. The hash is of its frames, heads included. */
@@ -257,17 +259,19 @@ function parseHeader(bytes: Uint8Array): BackupHeader {
 }
 
 function parseTrailer(bytes: Uint8Array): BackupTrailer {
-  const { items, sections, missing } = parseObject(bytes)
+  // Servers of older versions did not go on without a database.
+  const { items, sections, missing, damaged = [] } = parseObject(bytes)
   const isSound =
     isCount(items) &&
     isTexts(missing) &&
+    isTexts(damaged) &&
     isList(sections) &&
     sections.every(
       ({ name, items, frames, bytes, sha256 }) =>
         typeof name === "string" && typeof sha256 === "string" && isCount(items) && isCount(frames) && isCount(bytes),
     )
   if (!isSound) throw new BackupDamaged("its trailer is not sound")
-  return { items, sections, missing } as unknown as BackupTrailer
+  return { items, sections, missing, damaged } as unknown as BackupTrailer
 }
 
 function parseObject(bytes: Uint8Array): Record<string, unknown> {

@@ -38,6 +38,11 @@ export const errorCodes = {
   },
   not_http: { status: 409, meaning: "The val is not of type `http`, so that it has no web address to send a request to or to look at." },
   backup_running: { status: 409, meaning: "As many backups are under way as there may be at a time." },
+  database_damaged: {
+    status: 409,
+    meaning:
+      "The database of the user that the message names cannot be read. A backup goes on without it when it is asked to (`skipDamaged`).",
+  },
   idempotency_in_flight: { status: 409, meaning: "A request with the same `Idempotency-Key` is still being worked on." },
   version_conflict: { status: 412, meaning: "The val has moved on from the version that `If-Match` names." },
   body_too_large: { status: 413, meaning: "The body is larger than the server accepts." },

@@ -216,6 +216,9 @@ export const putSecretBody = z.object({
   hosts: list(host, limits.secretHostsMax, 1).nullable().optional(),
 })
 
+/** How a backup is taken. */
+export const backupQuery = z.object({ skipDamaged: booleanParam.optional() })
+
 /** What an administrator sends to create a user. */
 export const createUserBody = z.object({
   username,

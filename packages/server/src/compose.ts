@@ -258,7 +258,7 @@ function createLockRules(
   codeTools: CodeTools,
   { now, onError }: { now(): number; readonly onError: OnError },
 ) {
-  const importHosts = { baseUrls: [config.baseUrl] }
+  const importHosts = { baseUrls: [config.baseUrl, ...config.formerBaseUrls] }
   // Whoever waits has to have time left for the run.
   const pendingLocks = createPendingLocks(locks, now, { waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2) })
   const { resolveMsMax } = config.dependencies
@@ -279,7 +279,13 @@ function ownerFolder({ databaseUrl, dataDir, storage }: Config): string | undefi
 function createBackups(config: Config, db: Database, now: () => number): Backups {
   const { databaseUrl, storage } = config
   const place = { sqlitePath: sqlitePath(config), databaseUrl, ownerFolder: ownerFolder(config) }
-  const orders = { ...place, bucket: storage.s3, objectBytesMax: storage.blobBytesMax, serverVersion: packageJson.version }
+  const orders = {
+    ...place,
+    bucket: storage.s3,
+    objectBytesMax: storage.blobBytesMax,
+    serverVersion: packageJson.version,
+    dataDir: config.dataDir,
+  }
   return new Backups(createBackupSource(db, orders, now))
 }
 

@@ -64,13 +64,14 @@ function createReporter(say: (line: object, text: string) => void, isJson: boole
 }
 
 function toNotes({ databaseUrl, dataDir, storage }: Config, { summary, ownerDatabases }: Restored): readonly string[] {
-  const { missing } = summary.trailer
+  const { missing, damaged } = summary.trailer
   const isUnused = ownerDatabases > 0 && databaseUrl !== undefined && !storage.isDataDirShared
   return [
     `Secrets are still encrypted: the server needs the key it had, as ${join(dataDir, "secret.key")} or in HAMLET_SECRET_KEY`,
     ...(isUnused
       ? [`The databases of ${ownerDatabases} users are in ${join(dataDir, "sqlite")}, and are used only with HAMLET_DATA_DIR_SHARED=yes`]
       : []),
+    ...(damaged.length > 0 ? [`The databases of these users could not be read, and are not in the backup: ${damaged.join(", ")}`] : []),
     ...(missing.length > 0 ? [`The content of ${missing.length} blobs was lost before the backup: ${missing.join(", ")}`] : []),
   ]
 }

@@ -11,35 +11,40 @@ import { toSize } from "../terminal/progress-line.ts"
 interface BackupOptions {
   readonly file: string
   readonly force?: true
+  readonly skipDamaged?: true
 }
 
 export const command = defineCommand<BackupOptions>({
   description: `Writes everything that the server keeps, as it is at one moment, into a file that only you can read. The server goes on meanwhile.
 The file is read back and checked before it gets its name, so that it is there whole or not at all. The secret key is not in it: keep that
-elsewhere. The token needs the scope "admin".`,
+elsewhere. The token needs the scope "backup".`,
   examples: [
     ["hamlet backup monday.backup", "into a file"],
     ["hamlet backup latest.backup --force", "in the place of the one before"],
     ["hamlet backup - | ssh elsewhere 'cat > hamlet.backup'", "to another machine"],
   ],
   takes: (command: Command) =>
-    command.argument("<file>", 'where to write it; "-" is standard output').option("--force", "replace a file that is there"),
+    command
+      .argument("<file>", 'where to write it; "-" is standard output')
+      .option("--force", "replace a file that is there")
+      .option("--skip-damaged", "go on without the databases of users that cannot be read, and name them"),
   run: backUp,
 })
 
-async function backUp(context: Context, { file, force = undefined }: BackupOptions): Promise<void> {
+async function backUp(context: Context, { file, force, skipDamaged = undefined }: BackupOptions): Promise<void> {
   const { output } = context
-  if (file === "-") return toStandardOutput(context)
+  if (file === "-") return toStandardOutput(context, skipDamaged === true)
   const target = await BackupFile.create(file, force === true)
   const leave = context.interruption.onEnd(() => target.discard())
   try {
-    const received = await receive(context, (chunk) => target.write(chunk))
+    const received = await receive(context, skipDamaged === true, (chunk) => target.write(chunk))
     const summary = await verify(context, target, received.bytes)
     await target.finish()
-    tellMissing(context, summary)
+    tellLosses(context, summary)
     const { createdAt, serverVersion } = summary.header
+    const { items, missing, damaged } = summary.trailer
     output.tell({
-      json: { file, bytes: summary.bytes, createdAt, serverVersion, items: summary.trailer.items, missing: summary.trailer.missing.length },
+      json: { file, bytes: summary.bytes, createdAt, serverVersion, items, missing: missing.length, damaged },
       plain: file,
       human: `Backed up ${toSize(summary.bytes)} to "${output.toVisible(file)}"`,
     })
@@ -52,20 +57,20 @@ async function backUp(context: Context, { file, force = undefined }: BackupOptio
 }
 
 /** There is no file to read back: what went through was checked, and whoever gets it can do so again. */
-async function toStandardOutput(context: Context): Promise<void> {
+async function toStandardOutput(context: Context, skipDamaged: boolean): Promise<void> {
   if (process.stdout.isTTY)
     throw new CliError("usage", "Cannot write a backup to a terminal", { advice: "name a file, or lead it to another program" })
   const write = (chunk: Uint8Array) => new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
-  tellMissing(context, await receive(context, write))
+  tellLosses(context, await receive(context, skipDamaged, write))
 }
 
 /** Everything that the server sends, and whether that is a whole backup. */
-async function receive(context: Context, write: (chunk: Uint8Array) => Promise<void>): Promise<BackupSummary> {
+async function receive(context: Context, skipDamaged: boolean, write: (chunk: Uint8Array) => Promise<void>): Promise<BackupSummary> {
   const { client } = await context.connect()
   const abort = new AbortController()
   const leave = context.interruption.onEnd(() => abort.abort())
   try {
-    const { body } = await client.getBackup({}, { signal: abort.signal })
+    const { body } = await client.getBackup(skipDamaged ? { skipDamaged } : {}, { signal: abort.signal })
     using progress = createProgress(context, { label: "Backing up", unit: "items" })
     const checker = createBackupChecker()
     for await (const chunk of readBody(body)) {
@@ -128,9 +133,10 @@ function toCliError(error: unknown): unknown {
   })
 }
 
-function tellMissing({ output }: Context, { trailer: { missing } }: BackupSummary): void {
-  if (missing.length === 0) return
-  output.note(
-    `The content of ${missing.length} ${missing.length === 1 ? "blob" : "blobs"} is not where it should be, and not in the backup`,
-  )
+function tellLosses({ output }: Context, { trailer: { missing, damaged } }: BackupSummary): void {
+  if (missing.length > 0)
+    output.note(
+      `The content of ${missing.length} ${missing.length === 1 ? "blob" : "blobs"} is not where it should be, and not in the backup`,
+    )
+  if (damaged.length > 0) output.note(`Databases that cannot be read are not in the backup, those of: ${damaged.join(", ")}`)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { open, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createBackupChecker } from "@hamlet/contract/backup"
@@ -76,6 +76,25 @@ function defineBackingUp(stage: () => Stage): void {
     expect((await admin.hamlet(["backup", "mine", "--force"])).exit).toBe(0)
     expect(summarise(readFileSync(path)).bytes).toBe(statSync(path).size)
     expect(readdirSync(admin.folder).sort()).toEqual(["folder", "mine"])
+  })
+
+  test("names a database that cannot be read, and goes on without it if told to", async () => {
+    const admin = await openAdmin(stage())
+    const { id, username } = await (await stage().person("unlucky")).client.getMe()
+    const folder = join(stage().dataDir, "sqlite")
+    mkdirSync(folder, { recursive: true })
+    const path = join(folder, `${id}.db`)
+    writeFileSync(path, "this was a database once".repeat(100))
+    try {
+      const refused = await admin.hamlet(["backup", "a.backup"])
+      expect(refused).toMatchObject({ exit: 5, stdout: "", stderr: expect.stringContaining(`the database of user "${username}"`) })
+      const ended = await admin.hamlet(["backup", "a.backup", "--skip-damaged"])
+      expect(ended).toMatchObject({ exit: 0, stdout: "a.backup\n", stderr: expect.stringContaining(username ?? "") })
+      expect(summarise(readFileSync(join(admin.folder, "a.backup"))).trailer.damaged).toEqual([username ?? ""])
+      expect(await admin.json(["backup", "b.backup", "--skip-damaged"])).toMatchObject([{ damaged: [username] }])
+    } finally {
+      rmSync(path)
+    }
   })
 
   test("without a server, with a wrong token or without the scope there is one sentence and no file", async () => {

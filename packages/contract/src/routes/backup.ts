@@ -1,3 +1,4 @@
+import { backupQuery } from "../inputs.ts"
 import { route } from "../route.ts"
 
 /** The whole installation in one file. */
@@ -8,8 +9,9 @@ export const backupRoutes = {
     tag: "System",
     summary: "Everything that the server keeps, as it is at one moment: a file of which `restore` makes the same server again",
     auth: "required",
-    scope: "admin",
+    scope: "backup",
+    query: backupQuery,
     answers: { 200: "bytes" },
-    errors: ["backup_running", "storage_unavailable"],
+    errors: ["backup_running", "database_damaged", "storage_unavailable"],
   }),
 }

@@ -1,9 +1,15 @@
 import { AppError } from "./app-error.ts"
 
+/** What a backup is to be like. */
+export interface BackupOptions {
+  /** Goes on without the databases of users that cannot be read. */
+  readonly skipDamaged: boolean
+}
+
 /** Where backups come from. */
 export interface BackupSource {
   /** The bytes of a backup of the moment at which the first is asked for. After the signal nobody waits for it any longer. */
-  read(signal: AbortSignal): AsyncGenerator<Uint8Array, void>
+  read(options: BackupOptions, signal: AbortSignal): AsyncGenerator<Uint8Array, void>
 }
 
 /** What a backup may cost. */
@@ -36,12 +42,12 @@ export class Backups {
   }
 
   /** A backup of this moment, of which the beginning is there already: what makes one impossible is told before it begins. */
-  async open(): Promise<RunningBackup> {
+  async open(options: BackupOptions = { skipDamaged: false }): Promise<RunningBackup> {
     if (this.#isStopped) throw new AppError("database_unavailable", "Cannot back up: the server is about to end")
     const { atOnceMax } = this.#limits
     if (this.#running.size >= atOnceMax)
       throw new AppError("backup_running", `Cannot back up now: there may be ${atOnceMax} at a time, and so many are under way`)
-    const backup: RunningBackup = new RunningBackup(this.#source, this.#limits, () => this.#running.delete(backup))
+    const backup: RunningBackup = new RunningBackup(this.#source, options, this.#limits, () => this.#running.delete(backup))
     this.#running.add(backup)
     await backup.begin()
     return backup
@@ -65,8 +71,8 @@ export class RunningBackup {
   #idle: Timer | undefined
   #problem: string | undefined
 
-  constructor(source: BackupSource, { idleMsMax, wholeMsMax }: BackupLimits, onEnd: () => void) {
-    this.#pieces = source.read(this.#leaving.signal)
+  constructor(source: BackupSource, options: BackupOptions, { idleMsMax, wholeMsMax }: BackupLimits, onEnd: () => void) {
+    this.#pieces = source.read(options, this.#leaving.signal)
     this.#idleMsMax = idleMsMax
     this.#onEnd = onEnd
     this.#whole = setTimeout(() => void this.stop(`it takes longer than ${wholeMsMax / 1000} s`), wholeMsMax)

@@ -6,14 +6,14 @@ import type { HttpDeps } from "../deps.ts"
 /** The whole installation in one file. */
 export function backupHandlers(deps: HttpDeps) {
   return {
-    getBackup: async ({ request }) => {
+    getBackup: async ({ query, request }) => {
       const stamp = new Date(deps.now())
         .toISOString()
         .replaceAll(/[-:]|\..*/g, "")
         .replace("T", "-")
       const headers = { "content-type": backupType, "content-disposition": `attachment; filename="hamlet-${stamp}.backup"` }
       if (request.method === "HEAD") return { status: 200, headers, body: null }
-      const backup = await deps.backups.open()
+      const backup = await deps.backups.open({ skipDamaged: query.skipDamaged === true })
       const onBroken = (error: unknown) => deps.log.warn("backup_broken_off", { error: String(error) })
       return { status: 200, headers, body: null, stream: toStream(backup, onBroken) }
     },

@@ -1,6 +1,7 @@
 import type { BackupSource } from "../../domain/backups.ts"
 import type { Database } from "../database.ts"
 import { holdObjects } from "../objects.ts"
+import { readAhead } from "./read-ahead.ts"
 import { type BackupOrders, readThreaded } from "./threaded-backup.ts"
 
 const limits = {
@@ -11,15 +12,19 @@ const limits = {
 }
 
 /** Backups of the database, and of what lies beside it. */
-export function createBackupSource(db: Database, orders: BackupOrders, now: () => number): BackupSource {
+export function createBackupSource(
+  db: Database,
+  { dataDir, ...orders }: Omit<BackupOrders, "skipDamaged"> & { readonly dataDir: string },
+  now: () => number,
+): BackupSource {
   return {
-    async *read(signal) {
+    async *read({ skipDamaged }, signal) {
       // What is in a bucket is not part of any transaction: before the moment of the backup, everybody is told to leave it there.
       const hold = () => holdObjects(db, now() + limits.holdMs)
       if (orders.bucket) await hold()
       const renewal = orders.bucket && setInterval(() => void hold().catch(() => {}), limits.renewMs)
       try {
-        yield* readThreaded(orders, signal)
+        yield* readAhead(readThreaded({ ...orders, skipDamaged }, signal), { folder: dataDir })
       } finally {
         clearInterval(renewal)
       }

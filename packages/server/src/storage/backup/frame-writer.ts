@@ -1,5 +1,13 @@
 import { createHash, type Hash } from "node:crypto"
-import { type BackupHeader, type BackupSection, backupLimits, backupMark, frameKinds, toHeadBytes } from "@hamlet/contract/backup"
+import {
+  type BackupHeader,
+  type BackupSection,
+  type BackupTrailer,
+  backupLimits,
+  backupMark,
+  frameKinds,
+  toHeadBytes,
+} from "@hamlet/contract/backup"
 import { AppError } from "../../domain/app-error.ts"
 import { toPayload } from "./payload.ts"
 
@@ -37,10 +45,10 @@ export class FrameWriter {
     return this.#note([head, stored])
   }
 
-  end(missing: readonly string[]): Uint8Array {
+  end(losses: Pick<BackupTrailer, "missing" | "damaged">): Uint8Array {
     const sections: BackupSection[] = this.#sections.map(({ hash, ...section }) => ({ ...section, sha256: hash.digest("hex") }))
     const items = sections.reduce((sum, section) => sum + section.items, 0)
-    const last = this.#note(toJsonFrame(frameKinds.trailer, { items, sections, missing }))
+    const last = this.#note(toJsonFrame(frameKinds.trailer, { items, sections, ...losses }))
     return Buffer.concat([last, this.#whole.digest()])
   }
 

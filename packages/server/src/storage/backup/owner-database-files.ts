@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { open } from "node:fs/promises"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { backup, DatabaseSync } from "node:sqlite"
 import { AppError } from "../../domain/app-error.ts"
 
@@ -32,36 +32,54 @@ export function listOwnerDatabases(folder: string): readonly OwnerDatabaseFile[]
   })
 }
 
+/** Why a database cannot be read; undefined when it can. Only its first pages are looked at, so that it costs little to ask of all of them. */
+export function findDamage({ path }: OwnerDatabaseFile): string | undefined {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path, { timeout: limits.busyMsMax, allowExtension: false, defensive: true })
+    database.prepare("select count(*) from sqlite_schema").all()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    database?.close()
+  }
+}
+
+/** A database of a user that a backup cannot be made with. */
+export class OwnerDatabaseDamaged extends AppError {
+  constructor(file: OwnerDatabaseFile, username: string, reason: string) {
+    super(
+      "database_damaged",
+      `Cannot back up the database of user "${username}": ${reason} (${basename(file.path)}); with skipDamaged the backup goes on without it`,
+    )
+  }
+}
+
 /**
  * The bytes of a database as it is at one moment. They are those of a copy, which SQLite itself makes page by page: nothing that the user has
  * written is run, and row numbers stay what they are.
  */
-export async function* readOwnerDatabase({ path, ownerId }: OwnerDatabaseFile, folder: string): AsyncGenerator<Uint8Array, void> {
+export async function* readOwnerDatabase(file: OwnerDatabaseFile, folder: string, username: string): AsyncGenerator<Uint8Array, void> {
   removeLeftovers(folder)
   const copyFolder = mkdtempSync(join(folder, copyPrefix))
   try {
     const copy = join(copyFolder, "copy.db")
-    await copyDatabase(path, copy, ownerId)
+    await copyDatabase(file, copy, username)
     yield* readFile(copy)
   } finally {
     rmSync(copyFolder, { recursive: true, force: true })
   }
 }
 
-async function copyDatabase(from: string, to: string, ownerId: string): Promise<void> {
+async function copyDatabase(file: OwnerDatabaseFile, to: string, username: string): Promise<void> {
   let source: DatabaseSync | undefined
   try {
-    source = new DatabaseSync(from, { timeout: limits.busyMsMax, allowExtension: false, defensive: true })
+    source = new DatabaseSync(file.path, { timeout: limits.busyMsMax, allowExtension: false, defensive: true })
     // All pages in one step: with several, it would begin again whenever somebody writes in between.
     await backup(source, to, { rate: 2 ** 31 - 1 })
-  } catch (cause) {
-    throw new AppError(
-      "database_unavailable",
-      `Cannot back up the database of user ${ownerId}: ${cause instanceof Error ? cause.message : cause}`,
-      {
-        cause,
-      },
-    )
+  } catch (error) {
+    throw new OwnerDatabaseDamaged(file, username, error instanceof Error ? error.message : String(error))
   } finally {
     source?.close()
   }

@@ -12,6 +12,7 @@ export interface BackupOrders {
   readonly objectBytesMax: number
   readonly ownerFolder: string | undefined
   readonly serverVersion: string
+  readonly skipDamaged: boolean
 }
 
 /** What the thread says, once each time it is asked. */

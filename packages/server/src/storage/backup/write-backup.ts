@@ -4,7 +4,7 @@ import { sql } from "../sql.ts"
 import { backupTables, ownerDatabases, type Treatment } from "./backup-tables.ts"
 import { FrameWriter } from "./frame-writer.ts"
 import { contentItems, noBucket, type ObjectRow, readObject } from "./object-content.ts"
-import { listOwnerDatabases, readOwnerDatabase } from "./owner-database-files.ts"
+import { findDamage, listOwnerDatabases, OwnerDatabaseDamaged, type OwnerDatabaseFile, readOwnerDatabase } from "./owner-database-files.ts"
 import type { Snapshot, SnapshotRow } from "./snapshot.ts"
 
 /** What a backup is made of. */
@@ -14,7 +14,17 @@ export interface BackupSources {
   /** Where the databases of users are; undefined where there can be none. */
   readonly ownerFolder: string | undefined
   readonly serverVersion: string
+  /** Goes on without the databases of users that cannot be read, and says which they are. */
+  readonly skipDamaged: boolean
   now(): number
+}
+
+/** What should be in a backup and is not. */
+interface Losses {
+  /** Objects whose content is not where it should be. */
+  readonly missing: string[]
+  /** Users whose database cannot be read. */
+  readonly damaged: string[]
 }
 
 type ColumnType = "text" | "integer" | "bytes"
@@ -35,17 +45,17 @@ interface Section {
 export async function* writeBackup(sources: BackupSources): AsyncGenerator<Uint8Array, void> {
   const sections = await planSections(sources)
   const writer = new FrameWriter(await toHeader(sources, sections))
-  const missing: string[] = []
+  const losses: Losses = { missing: [], damaged: [] }
   yield writer.begin()
   for (const [index, section] of sections.entries()) {
     if (section.treatment?.kind === "rows") yield* writeRows(sources, writer, index, section, section.treatment.where ?? "true")
-    else if (section.treatment?.kind === "objects") yield* writeObjects(sources, writer, index, section, missing)
-    else yield* writeOwnerDatabases(sources, writer, index)
+    else if (section.treatment?.kind === "objects") yield* writeObjects(sources, writer, index, section, losses)
+    else yield* writeOwnerDatabases(sources, writer, index, losses)
   }
-  yield writer.end(missing)
+  yield writer.end(losses)
 }
 
-async function planSections({ snapshot, bucket, ownerFolder }: BackupSources): Promise<readonly Section[]> {
+async function planSections({ snapshot, bucket, ownerFolder, skipDamaged }: BackupSources): Promise<readonly Section[]> {
   const { dialect } = snapshot
   // Told before the first byte, and not in the middle.
   const [far] = bucket ? [] : await snapshot.read(sql`select id from objects where place = 's3' and unused_since is null limit 1`)
@@ -60,8 +70,24 @@ async function planSections({ snapshot, bucket, ownerFolder }: BackupSources): P
     sections.push({ name, treatment, columns, items })
   }
   const files = ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)
+  if (!skipDamaged) await assertReadable(snapshot, files)
   const items = files.reduce((sum, { bytes }) => sum + contentItems(bytes), 0)
   return [...sections, { name: ownerDatabases, treatment: undefined, columns: [], items }]
+}
+
+/** Said before the first byte: a client learns nothing about a response that breaks off. */
+async function assertReadable(snapshot: Snapshot, files: readonly OwnerDatabaseFile[]): Promise<void> {
+  for (const file of files) {
+    const reason = findDamage(file)
+    const username = reason === undefined ? undefined : await findUsername(snapshot, file.ownerId)
+    if (reason !== undefined && username !== undefined) throw new OwnerDatabaseDamaged(file, username, reason)
+  }
+}
+
+/** Undefined for a user who came after the moment of this backup, or is no more. */
+async function findUsername(snapshot: Snapshot, id: string): Promise<string | undefined> {
+  const [owner] = await snapshot.read<{ username: string }>(sql`select username from users where id = ${id}`)
+  return owner?.username
 }
 
 async function countAbout(snapshot: Snapshot, table: string): Promise<number> {
@@ -137,7 +163,7 @@ async function* writeObjects(
   writer: FrameWriter,
   index: number,
   { name }: Section,
-  missing: string[],
+  { missing }: Losses,
 ): AsyncGenerator<Uint8Array, void> {
   for await (const rows of snapshot.readRows(name, ["id", "owner_id", "place", "size"], "unused_since is null and size is not null")) {
     for (const row of rows) {
@@ -159,18 +185,24 @@ async function* writeObjects(
 }
 
 async function* writeOwnerDatabases(
-  { snapshot, ownerFolder }: BackupSources,
+  { snapshot, ownerFolder, skipDamaged }: BackupSources,
   writer: FrameWriter,
   index: number,
+  { damaged }: Losses,
 ): AsyncGenerator<Uint8Array, void> {
   for (const file of ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)) {
-    // Of somebody who came after the moment of this backup, or is no more.
-    const [owner] = await snapshot.read(sql`select id from users where id = ${file.ownerId}`)
-    if (!owner) continue
-    let at = 0
-    for await (const piece of readOwnerDatabase(file, ownerFolder ?? "")) {
-      yield writer.data(index, contentItems(piece.length), { id: file.ownerId, at }, [piece])
-      at += piece.length
+    const username = await findUsername(snapshot, file.ownerId)
+    if (username === undefined) continue
+    try {
+      let at = 0
+      for await (const piece of readOwnerDatabase(file, ownerFolder ?? "", username)) {
+        yield writer.data(index, contentItems(piece.length), { id: file.ownerId, at }, [piece])
+        at += piece.length
+      }
+    } catch (error) {
+      // It is copied as a whole before the first of it is written, so nothing of it is in the backup.
+      if (!skipDamaged || !(error instanceof OwnerDatabaseDamaged)) throw error
+      damaged.push(username)
     }
   }
 }

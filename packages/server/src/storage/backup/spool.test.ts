@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { readAhead } from "./read-ahead.ts"
+import { createSpool } from "./spool.ts"
+
+const pieceBytes = 1_000
+const pieces = 200
+
+async function* make(onMade: (count: number) => void = () => {}): AsyncGenerator<Uint8Array, void> {
+  for (let index = 0; index < pieces; index++) {
+    yield Buffer.alloc(pieceBytes, index)
+    onMade(index + 1)
+  }
+}
+
+const whole = Buffer.concat(Array.from({ length: pieces }, (_, index) => Buffer.alloc(pieceBytes, index)))
+
+describe("readAhead", () => {
+  // From none of it in memory to all of it.
+  for (const memoryBytesMax of [0, 2_500, 50_000, 1_000_000]) {
+    test(`takes everything before the second piece is asked for, and gives it in order (${memoryBytesMax} bytes in memory)`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "hamlet-spool-"))
+      try {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const reading = readAhead(
+          make((count) => count === pieces && resolve()),
+          { folder, limits: { memoryBytesMax, freeBytesMin: 0 } },
+        )
+        const read = [(await reading.next()).value ?? new Uint8Array()]
+        await promise
+        for await (const piece of reading) read.push(piece)
+        expect(Buffer.concat(read).equals(whole)).toBe(true)
+        expect(readdirSync(folder)).toEqual([])
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    })
+  }
+
+  test("waits for the reader when neither memory nor disk has room, and goes on", async () => {
+    const limits = { memoryBytesMax: 3_000, freeBytesMin: Number.MAX_SAFE_INTEGER, waitMsMax: 60_000 }
+    const read: Uint8Array[] = []
+    for await (const piece of readAhead(make(), { folder: tmpdir(), limits })) read.push(piece)
+    expect(Buffer.concat(read).equals(whole)).toBe(true)
+  })
+
+  test("ends with a clear error when there is no room and the reader takes too long", async () => {
+    const limits = { memoryBytesMax: 3_000, freeBytesMin: Number.MAX_SAFE_INTEGER, waitMsMax: 1 }
+    let isLetGo = false
+    async function* watched() {
+      try {
+        yield* make()
+      } finally {
+        isLetGo = true
+      }
+    }
+    const reading = readAhead(watched(), { folder: tmpdir(), limits })
+    await reading.next()
+    while (!isLetGo) await Bun.sleep(1)
+    const rest = Array.fromAsync(reading)
+    expect(await rest.catch((error: Error) => error.message)).toBe(
+      "Cannot go on with the backup: the client takes it too slowly, and the disk has no room to keep the rest of it meanwhile",
+    )
+  })
+
+  test("gives an error after what came before it, and lets go of the source when nobody reads on", async () => {
+    async function* failing() {
+      yield Buffer.from("a")
+      throw new Error("no more")
+    }
+    const reading = readAhead(failing(), { folder: tmpdir() })
+    expect(await reading.next()).toEqual({ done: false, value: Buffer.from("a") })
+    expect(await reading.next().catch((error: Error) => error.message)).toBe("no more")
+    let made = 0
+    const left = readAhead(
+      make((count) => {
+        made = count
+      }),
+      { folder: tmpdir(), limits: { memoryBytesMax: 2_000, freeBytesMin: Number.MAX_SAFE_INTEGER } },
+    )
+    await left.next()
+    await left.return()
+    expect(made).toBeLessThan(pieces)
+  })
+})
+
+describe("createSpool", () => {
+  test("gives what one writes and another reads at the same time, whole and in order", async () => {
+    const spool = createSpool({ folder: tmpdir(), limits: { memoryBytesMax: 5_000, freeBytesMin: 0 } })
+    const read: Uint8Array[] = []
+    const reading = (async () => {
+      for (let piece = await spool.read(); piece; piece = await spool.read()) read.push(piece)
+    })()
+    for await (const piece of make()) await spool.write(piece)
+    spool.end(undefined)
+    await reading
+    await spool.close()
+    expect(Buffer.concat(read).equals(whole)).toBe(true)
+  })
+})

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto"
+import { type FileHandle, open, rm, statfs } from "node:fs/promises"
+import { join } from "node:path"
+import { AppError } from "../../domain/app-error.ts"
+
+/** What may be kept of what was written and not read yet. */
+export interface SpoolLimits {
+  /** As long as it is this little, it stays in memory. */
+  readonly memoryBytesMax: number
+  /** What stays free on the disk. */
+  readonly freeBytesMin: number
+  /** How long the writer waits, all in all, for a reader when neither memory nor disk has room. */
+  readonly waitMsMax: number
+}
+
+export interface SpoolOptions {
+  /** Where the file is made that holds what does not fit into memory. */
+  readonly folder: string
+  readonly limits?: Partial<SpoolLimits>
+}
+
+/** Pieces of bytes that come faster than they are taken: first in memory, then in a file without a name. */
+export interface Spool {
+  readonly isStopped: boolean
+  write(piece: Uint8Array): Promise<void>
+  /** Nothing more is going to be written; with an error, the reader gets it after everything that came before. */
+  end(error: unknown): void
+  /** Undefined after the end. */
+  read(): Promise<Uint8Array | undefined>
+  /** Nothing more is going to be read. */
+  stop(): void
+  close(): Promise<void>
+}
+
+const defaults: SpoolLimits = { memoryBytesMax: 16_777_216, freeBytesMin: 1_073_741_824, waitMsMax: 60_000 }
+const readBytes = 1_048_576
+
+/** A spool that is empty. It makes its file when it needs one. */
+export function createSpool({ folder, limits }: SpoolOptions): Spool {
+  return new FileSpool(folder, { ...defaults, ...limits })
+}
+
+class FileSpool implements Spool {
+  isStopped = false
+  readonly #folder: string
+  readonly #limits: SpoolLimits
+  readonly #memory: Uint8Array[] = []
+  #memoryBytes = 0
+  #file: FileHandle | undefined
+  /** Where the file ends, and how much of it was read. What is in it comes after what is in memory. */
+  #fileBytes = 0
+  #readBytes = 0
+  #isSpilling = false
+  #waitMs: number
+  #end: { readonly error: unknown } | undefined
+  #waiting: (() => void)[] = []
+
+  constructor(folder: string, limits: SpoolLimits) {
+    this.#folder = folder
+    this.#limits = limits
+    this.#waitMs = limits.waitMsMax
+  }
+
+  async write(piece: Uint8Array): Promise<void> {
+    while (!this.isStopped) {
+      const isFileEmpty = this.#readBytes === this.#fileBytes
+      if (isFileEmpty && this.#memoryBytes + piece.length <= this.#limits.memoryBytesMax) {
+        this.#memory.push(piece)
+        this.#memoryBytes += piece.length
+        break
+      }
+      if (await this.#spill(piece)) break
+      await this.#waitForReader()
+    }
+    this.#changed()
+  }
+
+  end(error: unknown): void {
+    this.#end = { error }
+    this.#changed()
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const kept = this.#memory.shift()
+      this.#memoryBytes -= kept?.length ?? 0
+      const piece = kept ?? (await this.#readFile())
+      if (piece) {
+        this.#changed()
+        return piece
+      }
+      if (this.#end?.error !== undefined) throw this.#end.error
+      if (this.#end) return undefined
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
+  stop(): void {
+    this.isStopped = true
+    this.#changed()
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close()
+    this.#file = undefined
+  }
+
+  /** False when the disk has no room. */
+  async #spill(piece: Uint8Array): Promise<boolean> {
+    this.#isSpilling = true
+    try {
+      this.#file ??= await openNameless(this.#folder)
+      const { bavail, bsize } = await statfs(this.#folder)
+      if (bavail * bsize - piece.length < this.#limits.freeBytesMin) return false
+      for (let at = 0; at < piece.length; ) {
+        const { bytesWritten } = await this.#file.write(piece, at, piece.length - at, this.#fileBytes + at)
+        at += bytesWritten
+      }
+      this.#fileBytes += piece.length
+      return true
+    } finally {
+      this.#isSpilling = false
+    }
+  }
+
+  async #readFile(): Promise<Uint8Array | undefined> {
+    const wanted = Math.min(readBytes, this.#fileBytes - this.#readBytes)
+    if (!this.#file || wanted === 0) return undefined
+    const { bytesRead, buffer } = await this.#file.read(Buffer.allocUnsafe(wanted), 0, wanted, this.#readBytes)
+    if (bytesRead === 0) throw new AppError("storage_unavailable", "Cannot go on with the backup: its file was made shorter")
+    this.#readBytes += bytesRead
+    // All of it was read: what comes next is written over it.
+    if (this.#readBytes === this.#fileBytes && !this.#isSpilling) {
+      this.#readBytes = 0
+      this.#fileBytes = 0
+    }
+    return buffer.subarray(0, bytesRead)
+  }
+
+  async #waitForReader(): Promise<void> {
+    const started = performance.now()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, this.#waitMs)
+    this.#waiting.push(resolve)
+    await promise
+    clearTimeout(timer)
+    this.#waitMs -= performance.now() - started
+    if (this.#waitMs > 0 || this.isStopped) return
+    throw new AppError(
+      "storage_unavailable",
+      "Cannot go on with the backup: the client takes it too slowly, and the disk has no room to keep the rest of it meanwhile",
+    )
+  }
+
+  #changed(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+}
+
+/** A file that goes when it is closed, also when the server is killed. */
+async function openNameless(folder: string): Promise<FileHandle> {
+  const path = join(folder, `.backup-${randomUUID()}`)
+  const file = await open(path, "wx+", 0o600)
+  await rm(path)
+  return file
+}
