@@ -65,7 +65,10 @@ export const errorCodes = {
     meaning: "Users have no SQLite databases on this server: it keeps its data in PostgreSQL, and its nodes share no data folder.",
   },
   run_failed: { status: 502, meaning: "The val threw, could not be loaded, was cancelled or died; `runId` names the run that tells more." },
-  overloaded: { status: 503, meaning: "The server has no room for another run at the moment; `retry-after` says when to try again." },
+  overloaded: {
+    status: 503,
+    meaning: "The server has no room for another run or search at the moment; `retry-after` says when to try again.",
+  },
   packages_pending: {
     status: 503,
     meaning: "What the version imports from elsewhere is still being fetched; `retry-after` says when to try again.",
@@ -75,6 +78,10 @@ export const errorCodes = {
   database_unavailable: { status: 503, meaning: "The database does not answer at the moment; `retry-after` says when to try again." },
   storage_unavailable: { status: 503, meaning: "The bucket that keeps large blobs does not answer; `retry-after` says when to try again." },
   run_timed_out: { status: 504, meaning: "The val took longer than a run may; `runId` names the run that tells more." },
+  search_timed_out: {
+    status: 504,
+    meaning: "The search took longer than searches may. The same search is likely to do so again; another text may be found faster.",
+  },
   call_too_deep: { status: 508, meaning: "Vals have called one another in a chain that is too long, most likely a circle." },
 } as const satisfies Record<string, { status: number; meaning: string }>
 

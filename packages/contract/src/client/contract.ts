@@ -151,6 +151,7 @@ export const contract: ContractFacts = {
     "database_unavailable",
     "storage_unavailable",
     "run_timed_out",
+    "search_timed_out",
     "call_too_deep",
   ],
 }

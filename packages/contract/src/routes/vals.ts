@@ -56,6 +56,7 @@ export const valRoutes = {
     auth: "optional",
     scope: "val:read",
     query: searchQuery,
+    errors: ["search_timed_out", "overloaded"],
     answers: { 200: page(val) },
   }),
   getVal: route({

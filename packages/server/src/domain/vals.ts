@@ -98,7 +98,7 @@ export interface ValStore {
    */
   findByName(username: string, name: string, viewerId: string | undefined): Promise<Val | undefined>
   list(viewerId: string | undefined, filter: ValFilter, page: Page): Promise<Slice<Val>>
-  search(viewerId: string | undefined, query: string, page: Page): Promise<Slice<Val>>
+  search(viewerId: string | undefined, query: string, page: Page, searcher?: string): Promise<Slice<Val>>
   /** Of all vals of one owner, by name; not more than `countMax` of them. */
   listStates(ownerId: string, countMax: number): Promise<Slice<ValState>>
   /** Undefined when the owner already has a val with that name. */

@@ -407,7 +407,7 @@ describe("Supervisor", () => {
       second?.slot.leave()
       await retired
       // It is of no use to later runs.
-      expect((await callOnce(program)).outcome).toMatchObject({ value: "done" })
+      expect((await callOnce(program)).outcome).toMatchObject({ kept: "done" })
     })
 
   test("retires a module without a function while it loads, and ends its process with its run", async () => {

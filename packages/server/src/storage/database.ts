@@ -70,8 +70,35 @@ export interface WriteOptions {
   readonly runs?: readonly RunValues[] | undefined
 }
 
+/** A val that matches a search, with what it is ranked by. */
+export interface Hit {
+  readonly id: string
+  readonly like_count: number
+  readonly created_at: number | string
+  readonly is_name: number
+}
+
+/** Vals that may match. Each is compared by itself, so that a database can stop between two of them when the time is over. */
+export interface Candidates {
+  /** The columns of a Hit; `is_name` is null for what does not match. */
+  readonly select: Statement
+  /** How many of the best ranked hits are wanted. */
+  readonly hitsMax: number
+}
+
+/** Reads on behalf of one search. */
+export interface Search {
+  /**
+   * The best ranked hits. Throws `search_timed_out` when all that was asked for this search took too long, and `overloaded` when too many
+   * searches wait.
+   */
+  find(candidates: Candidates): Promise<readonly Hit[]>
+}
+
 export interface Database {
   readonly dialect: Dialect
+  /** Begins a search. It never keeps the main thread; those who search take turns. */
+  openSearch(searcher: string): Search
   /** Runs one statement that changes nothing; one that would change something fails. */
   read<Row>(statement: Statement): Promise<readonly Row[]>
   /**

@@ -1,7 +1,8 @@
 import { SQL } from "bun"
 import { unavailable } from "./database-errors.ts"
+import { type SearchLimits, searchDefaults } from "./search-limits.ts"
 
-export interface PostgresLimits {
+export interface PostgresLimits extends SearchLimits {
   /** Connections of this process, readers and writers together. */
   readonly connectionsMax: number
   readonly connectMsMax: number
@@ -25,6 +26,7 @@ export interface PostgresLimits {
 }
 
 export const postgresDefaults: PostgresLimits = {
+  ...searchDefaults,
   connectionsMax: 10,
   connectMsMax: 3_000,
   waitMsMax: 3_000,

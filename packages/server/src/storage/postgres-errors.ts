@@ -30,6 +30,12 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof SQL.PostgresError && (lostStates.test(stateOf(error)) || lostCodes.test(error.code))
 }
 
+/** The statement took longer than it may. */
+export function isTimedOut(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause instanceof SQL.PostgresError ? error.cause : error
+  return cause instanceof SQL.PostgresError && stateOf(cause) === "57014"
+}
+
 /** The server has rolled back for the sake of another transaction, and asks for a repetition. */
 export function isConflict(error: unknown): boolean {
   return error instanceof SQL.PostgresError && /^40(001|P01)$/.test(stateOf(error))

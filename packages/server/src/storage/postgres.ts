@@ -4,6 +4,7 @@ import { postgresDialect } from "./dialect.ts"
 import { createClient, type PostgresLimits, parsePostgresUrl, postgresDefaults } from "./postgres-client.ts"
 import { PostgresPool } from "./postgres-pool.ts"
 import { PostgresReader } from "./postgres-reader.ts"
+import { PostgresSearches } from "./postgres-search.ts"
 import { PostgresWatchdog } from "./postgres-watchdog.ts"
 import { PostgresWriter } from "./postgres-writer.ts"
 import { type Statement, sql } from "./sql.ts"
@@ -19,16 +20,22 @@ export async function openPostgres(address: string, options: Partial<PostgresLim
   const limits = { ...postgresDefaults, ...options }
   const url = parsePostgresUrl(address)
   const watchdog = new PostgresWatchdog(limits.silenceMsMax / 2)
-  const readersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.4))
-  const writersMax = Math.max(1, limits.connectionsMax - readersMax)
+  const searchersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.2))
+  const readersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.3))
+  const writersMax = Math.max(1, limits.connectionsMax - readersMax - searchersMax)
+  const ofSearches = { ...limits, statementMsMax: Math.min(limits.statementMsMax, limits.searchMsMax) }
   const reading = () => createClient({ url, connectionsMax: readersMax, limits, isReadonly: true })
   const writing = () => createClient({ url, connectionsMax: writersMax, limits, isReadonly: false })
+  const searching = () => createClient({ url, connectionsMax: searchersMax, limits: ofSearches, isReadonly: true })
+  const searchReader = new PostgresReader(new PostgresPool(searching, { graceMs: 0 }), watchdog, ofSearches)
+  const searches = new PostgresSearches(searchReader, searchersMax, limits)
   const reader = new PostgresReader(new PostgresPool(reading, { graceMs: 0 }), watchdog, limits)
   const writer = new PostgresWriter(new PostgresPool(writing, { graceMs: limits.statementMsMax }), watchdog, limits)
   let stopped: Promise<void> | undefined
 
   const database: Database = {
     dialect: postgresDialect,
+    openSearch: (searcher) => searches.open(searcher),
     read: <Row>(statement: Statement) => reader.read(statement) as Promise<readonly Row[]>,
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
     stamp: undefined,
@@ -37,12 +44,12 @@ export async function openPostgres(address: string, options: Partial<PostgresLim
     },
     stats: () => ({
       kind: postgresDialect.name,
-      connections: readersMax + writersMax,
+      connections: readersMax + searchersMax + writersMax,
       inUse: writer.inUse + Math.min(reader.inFlight, readersMax),
       waiting: writer.waiting,
     }),
     stop() {
-      stopped ??= Promise.all([writer.stop(), reader.stop()]).then(() => watchdog.stop())
+      stopped ??= Promise.all([writer.stop(), reader.stop(), searches.stop()]).then(() => watchdog.stop())
       return stopped
     },
   }

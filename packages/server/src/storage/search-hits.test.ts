@@ -3,8 +3,10 @@ import fc from "fast-check"
 import { describeEachDatabase, type TestDatabase } from "../../test/support/databases.ts"
 import { addUser } from "../../test/support/users.ts"
 import type { Privacy } from "../domain/vals.ts"
+import type { Candidates, Hit } from "./database.ts"
 import { foldText } from "./fold-text.ts"
-import { byRank, type Hit, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
+import { findIndexed, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
+import { byRank } from "./search-limits.ts"
 import { raw, sql } from "./sql.ts"
 import { createValStore } from "./vals.ts"
 
@@ -112,12 +114,16 @@ describeEachDatabase("search hits", (open) => {
   const inBody = (val: Placed, query: string) => has(val.code, query) || has(val.readme, query)
   const anywhere = (query: string): Pattern => ({
     name: `%${foldText(query)}%`,
-    body: `%${foldText(query)}%`,
+    body: foldText(query),
     indexed: foldText(query),
     prefix: undefined,
   })
   const namesOf = (hits: readonly Hit[]) => hits.map(({ id, is_name }) => [vals.find((val) => val.id === id)?.name, is_name])
-  const read = (statement: Parameters<TestDatabase["db"]["read"]>[0]) => database.db.read<Hit>(statement)
+  const index = () => database.db.dialect.search
+  const find = async (candidates: Candidates) => {
+    const hits = await database.db.openSearch("test").find(candidates)
+    return hits.toSorted((left, right) => byRank({ ...left, is_name: 0 }, { ...right, is_name: 0 }))
+  }
 
   test("hitsInOrder has the hits among the best ranked of a part, in their order, and tells which are in the name", async () => {
     for (const rowsMax of [0, 1, 5, 100]) {
@@ -125,7 +131,7 @@ describeEachDatabase("search hits", (open) => {
         ["privacy = 'public'", shown()],
         ["privacy <> 'public'", vals.filter((val) => !shown().includes(val))],
       ] as const) {
-        const found = namesOf(await read(hitsInOrder(anywhere("needle"), raw(part), rowsMax)))
+        const found = namesOf(await find(hitsInOrder(index(), anywhere("needle"), raw(part), rowsMax)))
         const expected = ranked(some)
           .slice(0, rowsMax)
           .filter((val) => inName(val, "needle") || inBody(val, "needle"))
@@ -142,13 +148,13 @@ describeEachDatabase("search hits", (open) => {
       prefix: undefined,
       ...pattern,
     })
-    const inNames = namesOf(await read(hitsInOrder(only({ name: "b%" }), raw("privacy = 'public'"), 100)))
+    const inNames = namesOf(await find(hitsInOrder(index(), only({ name: "b%" }), raw("privacy = 'public'"), 100)))
     expect(inNames).toEqual(
       ranked(shown())
         .filter(({ name }) => /^b/i.test(name))
         .map(({ name }) => [name, 1]),
     )
-    const inBodies = namesOf(await read(hitsInOrder(only({ body: `%${foldText("100%")}%` }), raw("privacy = 'public'"), 100)))
+    const inBodies = namesOf(await find(hitsInOrder(index(), only({ body: foldText("100%") }), raw("privacy = 'public'"), 100)))
     expect(inBodies).toEqual(
       ranked(shown())
         .filter(({ readme }) => readme !== null)
@@ -169,8 +175,8 @@ describeEachDatabase("search hits", (open) => {
   test("hitsByIds has the best ranked of what the index found in names", async () => {
     const found = ranked(shown().filter((val) => inName(val, "needle")))
     for (const wanted of [1, 2, 100]) {
-      const ids = database.db.dialect.search.find("name", foldText("needle"), 1000)
-      expect(namesOf(await read(hitsByIds(ids, anywhere("needle"), wanted, 1)))).toEqual(
+      const ids = findIndexed(index(), "name", foldText("needle"), 1000)
+      expect(namesOf(await find(hitsByIds(ids, anywhere("needle"), wanted, 1)))).toEqual(
         found.slice(0, wanted).map(({ name }) => [name, 1]),
       )
     }
@@ -179,16 +185,16 @@ describeEachDatabase("search hits", (open) => {
   test("hitsByIds has the best ranked of what the index found in code and readme, without those found by name", async () => {
     const found = ranked(shown().filter((val) => inBody(val, "needle") && !inName(val, "needle")))
     for (const wanted of [1, 3, 100]) {
-      const ids = database.db.dialect.search.find("body", foldText("needle"), 1000)
-      expect(namesOf(await read(hitsByIds(ids, anywhere("needle"), wanted, 0)))).toEqual(
+      const ids = findIndexed(index(), "body", foldText("needle"), 1000)
+      expect(namesOf(await find(hitsByIds(ids, anywhere("needle"), wanted, 0)))).toEqual(
         found.slice(0, wanted).map(({ name }) => [name, 0]),
       )
     }
   })
 
   test("hitsByIds has no val that is not public, even if it is given one", async () => {
-    const ids = sql`select id as val_id from vals`
-    const found = namesOf(await read(hitsByIds(ids, { ...anywhere("nothing"), name: undefined }, 100, 0)))
+    const ids = { ids: sql`select id as val_id from vals`, check: undefined }
+    const found = namesOf(await find(hitsByIds(ids, { ...anywhere("nothing"), name: undefined }, 100, 0)))
     expect(found).toEqual(ranked(shown()).map(({ name }) => [name, 0]))
   })
 })

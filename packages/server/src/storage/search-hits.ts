@@ -1,8 +1,12 @@
+import type { Candidates } from "./database.ts"
+import type { SearchIndex } from "./search-index.ts"
 import { nothing, type Statement, sql } from "./sql.ts"
 
-/** What is looked for, as patterns of LIKE over folded texts. */
+/** What is looked for in folded texts. */
 export interface Pattern {
+  /** A pattern of LIKE: names are short. */
   readonly name: string | undefined
+  /** A part of the text. */
   readonly body: string | undefined
   /** What the trigram index is asked for. */
   readonly indexed: string | undefined
@@ -10,45 +14,39 @@ export interface Pattern {
   readonly prefix: string | undefined
 }
 
-/** A val that matches, with what it is ranked by. */
-export interface Hit {
-  readonly id: string
-  readonly like_count: number
-  readonly created_at: number | string
-  readonly is_name: number
-}
-
-/** Name hits first, then the most liked, then the newest. */
-export function byRank(left: Hit, right: Hit): number {
-  return (
-    right.is_name - left.is_name ||
-    right.like_count - left.like_count ||
-    Number(right.created_at) - Number(left.created_at) ||
-    (left.id < right.id ? 1 : -1)
-  )
-}
-
 /**
- * The hits among the best ranked `rowsMax` vals of a part, in their order. The texts are asked for one by one: a planner may turn a join
- * around, and then look into every text there is.
+ * The best ranked `rowsMax` vals of a part. The texts are asked for one by one: a planner may turn a join around, and then look into every text
+ * there is.
  */
-export function hitsInOrder(pattern: Pattern, part: Statement, rowsMax: number): Statement {
-  return sql`
-    select id, like_count, created_at, is_name
-    from (select v.id, v.like_count, v.created_at, (select ${isName(pattern)} from search_texts t where t.val_id = v.id) as is_name
-      from (select id, like_count, created_at from vals where ${part} order by like_count desc, created_at desc, id desc limit ${rowsMax}) v) found
-    where is_name is not null
-    order by like_count desc, created_at desc, id desc`
+export function hitsInOrder(index: SearchIndex, pattern: Pattern, part: Statement, rowsMax: number): Candidates {
+  const select = sql`
+    select v.id, v.like_count, v.created_at, (select ${isName(index, pattern)} from search_texts t where t.val_id = v.id) as is_name
+    from (select id, like_count, created_at from vals where ${part} order by like_count desc, created_at desc, id desc limit ${rowsMax}) v`
+  return { select, hitsMax: rowsMax }
+}
+
+/** What an index found of a pattern among the public vals. */
+export interface Found {
+  /** Selects `val_id`. */
+  readonly ids: Statement
+  /** What has to be true of the text `t`, where the index names more than what matches. */
+  readonly check: Statement | undefined
+}
+
+/** The public vals that the trigram index names. */
+export function findIndexed(index: SearchIndex, column: "name" | "body", folded: string, countMax: number): Found {
+  return { ids: index.find(column, folded, countMax), check: index.isExact ? undefined : index.contains(column, folded) }
 }
 
 /** The best ranked of the public vals that an index found. */
-export function hitsByIds(ids: Statement, pattern: Pattern, wanted: number, isNameHit: 0 | 1): Statement {
+export function hitsByIds({ ids, check }: Found, pattern: Pattern, hitsMax: number, isNameHit: 0 | 1): Candidates {
   const other = isNameHit === 0 && pattern.name !== undefined ? sql`and t.name not like ${pattern.name}` : nothing
-  return sql`
-    select v.id, v.like_count, v.created_at, ${isNameHit === 1 ? sql`1` : sql`0`} as is_name
+  const hit = isNameHit === 1 ? sql`1` : sql`0`
+  const select = sql`
+    select v.id, v.like_count, v.created_at, ${check ? sql`case when ${check} then ${hit} end` : hit} as is_name
     from (${ids}) hit join vals v on v.id = hit.val_id join search_texts t on t.val_id = v.id
-    where v.privacy = 'public' ${other}
-    order by v.like_count desc, v.created_at desc, v.id desc limit ${wanted}`
+    where v.privacy = 'public' ${other}`
+  return { select, hitsMax }
 }
 
 /** Public vals whose name begins with `prefix`, which is letters, digits and underscores. */
@@ -59,8 +57,8 @@ export function hitsByNamePrefix(prefix: string, countMax: number): Statement {
 }
 
 /** Null for what is no hit at all. */
-function isName({ name, body }: Pattern): Statement {
+function isName(index: SearchIndex, { name, body }: Pattern): Statement {
   const isInName = name === undefined ? nothing : sql`when t.name like ${name} then 1`
-  const isInBody = body === undefined ? nothing : sql`when t.body like ${body} then 0`
+  const isInBody = body === undefined ? nothing : sql`when ${index.contains("body", body)} then 0`
   return sql`case ${isInName} ${isInBody} end`
 }

@@ -1,8 +1,10 @@
 import type { Page, Slice } from "../domain/paging.ts"
 import type { Val } from "../domain/vals.ts"
-import type { Database } from "./database.ts"
+import type { Candidates, Database, Hit } from "./database.ts"
 import { foldText } from "./fold-text.ts"
-import { byRank, type Hit, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
+import { findIndexed, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
+import type { SearchIndex } from "./search-index.ts"
+import { byRank } from "./search-limits.ts"
 import { toSlice } from "./slices.ts"
 import { join, raw, sql } from "./sql.ts"
 import { isListed, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
@@ -25,14 +27,23 @@ const limits = {
  * the newest. Where nearly everything matches, ranking all hits would take seconds, but walking down the ranking finds a page at
  * once; where hardly anything does, the walk finds nothing, but the index has few hits to rank. A small sample tells which it is.
  */
-export async function searchVals(db: Database, viewerId: string | undefined, query: string, page: Page): Promise<Slice<Val>> {
+export async function searchVals(
+  db: Database,
+  viewerId: string | undefined,
+  query: string,
+  page: Page,
+  searcher = viewerId ?? "",
+): Promise<Slice<Val>> {
   const pattern = toPattern(query)
   const wanted = page.offset + page.limit + 1
-  const shown = await findPublicHits(db, pattern, wanted)
+  const index = db.dialect.search
+  const search = db.openSearch(searcher)
+  const find = (candidates: Candidates) => search.find(candidates)
+  const shown = await findPublicHits(index, find, pattern, wanted)
   const hidden =
     viewerId === undefined
       ? []
-      : await db.read<Hit>(hitsInOrder(pattern, sql`privacy <> 'public' and owner_id = ${viewerId}`, limits.hiddenRowsMax))
+      : await find(hitsInOrder(index, pattern, sql`privacy <> 'public' and owner_id = ${viewerId}`, limits.hiddenRowsMax))
   const ids = [...shown, ...hidden]
     .sort(byRank)
     .slice(page.offset, wanted)
@@ -55,25 +66,27 @@ export async function searchVals(db: Database, viewerId: string | undefined, que
 /** Short queries are the beginning of a name, or punctuation, which no name contains. */
 function toPattern(query: string): Pattern {
   const folded = foldText(query)
-  if ([...folded].length >= limits.indexedCharsMin) return { name: `%${folded}%`, body: `%${folded}%`, indexed: folded, prefix: undefined }
+  if ([...folded].length >= limits.indexedCharsMin) return { name: `%${folded}%`, body: folded, indexed: folded, prefix: undefined }
   const isNamePart = /^[a-z0-9_]+$/i.test(query)
   return isNamePart
     ? { name: `${folded}%`, body: undefined, indexed: undefined, prefix: query.toLowerCase() }
-    : { name: undefined, body: `%${folded}%`, indexed: undefined, prefix: undefined }
+    : { name: undefined, body: folded, indexed: undefined, prefix: undefined }
 }
 
+type Find = (candidates: Candidates) => Promise<readonly Hit[]>
+
 /** The best `wanted` public hits. */
-async function findPublicHits(db: Database, pattern: Pattern, wanted: number): Promise<readonly Hit[]> {
+async function findPublicHits(index: SearchIndex, find: Find, pattern: Pattern, wanted: number): Promise<readonly Hit[]> {
   const isPublic = raw("privacy = 'public'")
-  const sample = await db.read<Hit>(hitsInOrder(pattern, isPublic, limits.sampleRows))
+  const sample = await find(hitsInOrder(index, pattern, isPublic, limits.sampleRows))
   const sampledNames = sample.filter((hit) => hit.is_name === 1)
   if (sampledNames.length >= wanted) return sampledNames
-  const names = pattern.name === undefined ? [] : await findNames(db, pattern, wanted)
+  const names = pattern.name === undefined ? [] : await find(hitsInNames(index, pattern, wanted))
   const bodiesWanted = wanted - names.length
   if (bodiesWanted <= 0 || pattern.body === undefined) return names
   const bodies = (hits: readonly Hit[]) => hits.filter((hit) => hit.is_name === 0)
   if (bodies(sample).length >= bodiesWanted) return [...names, ...bodies(sample)]
-  const walk = async (rowsMax: number) => bodies(await db.read<Hit>(hitsInOrder(pattern, isPublic, rowsMax)))
+  const walk = async (rowsMax: number) => bodies(await find(hitsInOrder(index, pattern, isPublic, rowsMax)))
   if (pattern.indexed === undefined) return [...names, ...(await walk(limits.walkRowsMax))]
   // Twice as far as the sample promises; a sample without a hit promises nothing.
   const walkRows = Math.ceil((2 * limits.sampleRows * bodiesWanted) / bodies(sample).length)
@@ -81,16 +94,14 @@ async function findPublicHits(db: Database, pattern: Pattern, wanted: number): P
     const walked = await walk(walkRows)
     if (walked.length >= bodiesWanted) return [...names, ...walked]
   }
-  const indexed = await db.read<Hit>(
-    hitsByIds(db.dialect.search.find("body", pattern.indexed, limits.indexHitsMax), pattern, bodiesWanted, 0),
-  )
-  return [...names, ...indexed]
+  const found = findIndexed(index, "body", pattern.indexed, limits.indexHitsMax)
+  return [...names, ...(await find(hitsByIds(found, pattern, bodiesWanted, 0)))]
 }
 
-function findNames(db: Database, pattern: Pattern, wanted: number): Promise<readonly Hit[]> {
-  const ids =
+function hitsInNames(index: SearchIndex, pattern: Pattern, wanted: number): Candidates {
+  const found =
     pattern.prefix === undefined
-      ? db.dialect.search.find("name", pattern.indexed ?? "", limits.indexHitsMax)
-      : hitsByNamePrefix(pattern.prefix, limits.indexHitsMax)
-  return db.read<Hit>(hitsByIds(ids, pattern, wanted, 1))
+      ? findIndexed(index, "name", pattern.indexed ?? "", limits.indexHitsMax)
+      : { ids: hitsByNamePrefix(pattern.prefix, limits.indexHitsMax), check: undefined }
+  return hitsByIds(found, pattern, wanted, 1)
 }

@@ -23,6 +23,12 @@ export class SqliteConnection {
     return this.#prepare(statement.text).all(...statement.values)
   }
 
+  /** Row by row, for whoever may not want all of them. One such read at a time. */
+  iterate(statement: Statement): Iterable<unknown> {
+    assertStorable(statement.values)
+    return this.#prepare(statement.text).iterate(...statement.values)
+  }
+
   /** For pragmas and the limits of transactions. */
   command(text: string): readonly unknown[] {
     return this.#prepare(text).all()

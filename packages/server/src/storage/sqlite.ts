@@ -1,17 +1,20 @@
 import type { Database } from "./database.ts"
 import { unavailable } from "./database-errors.ts"
 import { sqliteDialect } from "./dialect.ts"
+import { type SearchLimits, searchDefaults } from "./search-limits.ts"
 import { type Statement, sql } from "./sql.ts"
 import { connect } from "./sqlite-connect.ts"
 import type { SqliteConnection } from "./sqlite-connection.ts"
 import { fromSqliteError } from "./sqlite-errors.ts"
 import { type ScribeLimits, SqliteScribe } from "./sqlite-scribe.ts"
+import { SqliteSearches } from "./sqlite-search.ts"
 import { openStamp } from "./sqlite-stamp.ts"
 import { SqliteWriter, type SqliteWriterLimits } from "./sqlite-writer.ts"
 
-export interface SqliteLimits extends SqliteWriterLimits, ScribeLimits {}
+export interface SqliteLimits extends SqliteWriterLimits, ScribeLimits, SearchLimits {}
 
 const defaults: SqliteLimits = {
+  ...searchDefaults,
   groupMax: 256,
   waitingMax: 10_000,
   lockMsMax: 5_000,
@@ -52,8 +55,10 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   // Whoever was told of a write must not be answered from the state before it, even in the same turn.
   const writer = new SqliteWriter(writing, limits, stamp.forget)
   const scribe = new SqliteScribe(path, limits)
+  const searches = new SqliteSearches(path, limits)
   const database: Database = {
     dialect: sqliteDialect,
+    openSearch: (searcher) => searches.open(searcher),
     async read<Row>(statement: Statement) {
       return ask(statement) as readonly Row[]
     },
@@ -74,7 +79,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     stop() {
       stopped ??= writer
         .stop()
-        .then(() => scribe.stop())
+        .then(() => Promise.all([scribe.stop(), searches.stop()]))
         .then(() => close(reading, writing))
         .finally(() => header?.stop())
       return stopped

@@ -32,7 +32,7 @@ export function createValStore(db: Database): ValStore {
         select id, name, version, privacy, type, updated_at from vals where owner_id = ${ownerId} order by name_key ${limitTo(page)}`)
       return toSlice(found, page, toValState)
     },
-    search: (viewerId, query, page) => searchVals(db, viewerId, query, page),
+    search: (viewerId, query, page, searcher) => searchVals(db, viewerId, query, page, searcher),
     create: (val, at) => writeLinks(db, () => createVal(db.dialect, val, at)),
     change: (id, change, assert, at) => writeLinks(db, () => changeById(db.dialect, id, change, assert, at)),
     createOrChange: (val, change, assert, at) => writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),

@@ -10,6 +10,7 @@ describeApi("api/search", (suite) => {
   describe("what has changed", () => defineChanges(suite))
   describe("who finds it", () => defineViewers(suite))
   describe("the query", () => defineQuery(suite))
+  describe("the time", () => defineTime(suite))
 })
 
 describeApi("api/search among many", defineMany)
@@ -288,6 +289,23 @@ function defineQuery({ call }: ApiSuite): void {
       expect(answer.json.issues[0].path).toBe("query")
     })
   }
+}
+
+function defineTime(suite: ApiSuite): void {
+  test("that it takes to compare long texts is not taken from others", async () => {
+    const ada = await suite.person()
+    // Each place of the text is nearly the beginning of what is looked for.
+    for (let count = 0; count < 12; count++) await suite.val(ada, { code: `//${"-".repeat(limits.codeCharsMax - 2)}` })
+    const order: string[] = []
+    const query = `${"-".repeat(limits.queryCharsMax - 1)}!`
+    const search = suite.call("GET", `/v1/search/vals?query=${encodeURIComponent(query)}`).then(({ status }) => {
+      order.push("search")
+      return status
+    })
+    await suite.call("GET", "/v1/me", { as: ada }).then(() => order.push("me"))
+    expect([200, 504]).toContain(await search)
+    expect(order).toEqual(["me", "search"])
+  })
 }
 
 /** Enough vals that each of the ways to search is taken: the sample, the walk down the ranking, and the index. */

@@ -5,6 +5,15 @@ import type { Statement, Statements } from "../../src/storage/sql.ts"
 export function recording(db: Database, onStatement: (statement: Statement) => void): Database {
   return {
     ...db,
+    openSearch(searcher) {
+      const search = db.openSearch(searcher)
+      return {
+        find(candidates) {
+          onStatement(candidates.select)
+          return search.find(candidates)
+        },
+      }
+    },
     read(statement) {
       onStatement(statement)
       return db.read(statement)

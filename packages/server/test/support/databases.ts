@@ -7,6 +7,7 @@ import type { Database } from "../../src/storage/database.ts"
 import { migrate } from "../../src/storage/migrate.ts"
 import { migrations } from "../../src/storage/migrations/index.ts"
 import { openPostgres } from "../../src/storage/postgres.ts"
+import type { SearchLimits } from "../../src/storage/search-limits.ts"
 import { openSqlite } from "../../src/storage/sqlite.ts"
 import { PostgresTemplate } from "./postgres-template.ts"
 
@@ -53,9 +54,9 @@ function postgres(from: PostgresTemplate): DatabaseKind {
 }
 
 /** Another connection to the same database, as a second process would have it. */
-export function openAgain({ url, path }: Pick<TestDatabase, "url" | "path">): Promise<Database> {
-  if (url !== undefined) return openPostgres(url, { connectionsMax: 5 })
-  if (path !== undefined) return Promise.resolve(openSqlite(path))
+export function openAgain({ url, path }: Pick<TestDatabase, "url" | "path">, limits: Partial<SearchLimits> = {}): Promise<Database> {
+  if (url !== undefined) return openPostgres(url, { connectionsMax: 5, ...limits })
+  if (path !== undefined) return Promise.resolve(openSqlite(path, limits))
   throw new Error("Cannot open the database: it has neither an address nor a path")
 }
 

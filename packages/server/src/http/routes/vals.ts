@@ -23,8 +23,8 @@ export function valHandlers(deps: HttpDeps) {
       const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }
       return json(200, { results: await importVals(deps, caller, body.vals.map(toSentVal), options) })
     },
-    searchVals: async ({ caller, query, request }) =>
-      page(links, request, query, await deps.vals.search(caller?.userId, query.query, query), toValView),
+    searchVals: async ({ caller, query, request, address }) =>
+      page(links, request, query, await deps.vals.search(caller?.userId, query.query, query, caller?.userId ?? address()), toValView),
     createVal: async ({ caller, body }) => json(200, toValView(await createVal(deps, caller, body), links)),
     saveVal: async ({ caller, body, ifMatch }) => json(200, toValView((await saveVal(deps, caller, body, ifMatch)).val, links)),
     getVal: async ({ caller, params }) => answerVal(await getVal(deps, caller, params.val_id)),
