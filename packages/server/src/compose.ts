@@ -129,6 +129,11 @@ function sqlitePath(config: Config): string {
   return join(config.dataDir, "hamlet.db")
 }
 
+/** Large bodies take a quarter of the runs that a val may have, and those of one client half of that. */
+function toUploadLimits(runsPerValMax: number) {
+  return { uploadsPerValMax: Math.max(1, Math.floor(runsPerValMax / 4)), uploadsPerClientMax: Math.max(1, Math.floor(runsPerValMax / 8)) }
+}
+
 /** What a request that runs a val may take beyond the run: waiting for its turn, and for the database. */
 const requestMsMore = 60_000
 /** How long a run waits for packages that are still being fetched. */
@@ -175,6 +180,7 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
     limits: {
       requestBytesMax: config.runs.valBodyBytesMax,
       streamMsMax: config.runs.streamMsMax,
+      ...toUploadLimits(config.runs.perValMax),
       headMsMax: config.runs.runMsMax + runnerLimits.waitMsMax,
     },
   })

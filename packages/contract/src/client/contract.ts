@@ -123,6 +123,7 @@ export const contract: ContractFacts = {
     "blob_not_found",
     "secret_not_found",
     "method_not_allowed",
+    "body_timed_out",
     "name_taken",
     "username_taken",
     "last_version",

@@ -15,6 +15,7 @@ import { passOn } from "./pass-on.ts"
 import { type RequestBody, readBody } from "./request-body.ts"
 import { type HeaderRecord, prepareHeaders, readHeaders } from "./request-headers.ts"
 import { Sockets } from "./sockets.ts"
+import { UploadPlaces } from "./upload-places.ts"
 import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
 import { answerStopped, answerTurnedAway, finish, unlimit, type Visit } from "./visit.ts"
 import { admit, identify, isOwner, type KnownVisitor, ownerOf, stranger, type Visitor } from "./visitor.ts"
@@ -38,6 +39,7 @@ interface Parts {
   readonly findVal: FindVal
   readonly deadlines: Deadlines
   readonly sockets: Sockets
+  readonly uploads: UploadPlaces
   readonly proto: string
   /** Whether an answer may begin later than an idle connection is closed. */
   readonly isSlowerThanIdle: boolean
@@ -52,7 +54,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const proto = deps.baseUrl.startsWith("https:") ? "https" : "http"
   const isSlowerThanIdle = limits.headMsMax >= limits.idleSeconds * 1000
   const findVal = createFindVal(deps.vals, (pass) => openPass(deps.cipher, pass, deps.now()), limits.hostsMax)
-  const parts = { deps, limits, hosts, findVal, deadlines, sockets, proto, isSlowerThanIdle }
+  const parts = { deps, limits, hosts, findVal, deadlines, sockets, uploads: new UploadPlaces(limits), proto, isSlowerThanIdle }
   // Whoever is in this process wants to see for themselves how an answer comes in: waiting for the whole of it may take an hour.
   const inside = { ...parts, limits: { ...limits, wholeAnswerBytesMax: 0 } }
   return {
@@ -78,6 +80,7 @@ async function answer(
 ): Promise<Response | undefined> {
   const { deps, hosts, sockets, deadlines } = parts
   const known = readHeaders(request.headers)
+  let body: RequestBody | undefined
   let visit: Visit | undefined
   let seat: Seat | undefined
   try {
@@ -93,8 +96,9 @@ async function answer(
     const depth = readDepth(known[depthHeader])
     assertDepth(depth)
     deps.allowances.takeRun(val.ownerId)
-    const reading = readBody(request, known, parts.limits)
-    const body = reading instanceof Promise ? await reading : reading
+    const takePlace = () => parts.uploads.take(val.id, connection.address())
+    const reading = readBody(request, known, { limits: parts.limits, deadlines, takePlace })
+    body = reading instanceof Promise ? await reading : reading
     const found = deps.programs.of(val, val.ownerId)
     const program = found instanceof Promise ? await found : found
     const isSocket = isSocketRequest(request.method, known)
@@ -113,7 +117,8 @@ async function answer(
     const passing = passOn(visit, seat, outcome.answer, deadlines)
     return passing instanceof Promise ? await passing : passing
   } catch (error) {
-    // Whatever happened, no run is left open and no seat taken.
+    // Whatever happened, no run is left open and no seat or place taken.
+    body?.stop()
     if (visit) finish(visit, seat, { status: "crashed", error: { name: "Error", message: "The server made a mistake" } })
     return explain(parts, error, known, request)
   }
@@ -200,7 +205,7 @@ function explain({ deps, limits }: Parts, error: unknown, known: HeaderRecord, r
   if (!(error instanceof AppError)) deps.onError(error)
   const { code, message } =
     error instanceof AppError ? error : { code: "internal" as const, message: "Cannot answer: the server made a mistake, which was logged" }
-  const isLater = code === "overloaded" || code === "database_unavailable"
+  const isLater = code === "overloaded" || code === "too_many_runs" || code === "database_unavailable"
   const retrySeconds = error instanceof RateLimited ? error.retryAfterSeconds : isLater ? limits.retrySeconds : undefined
   return toErrorResponse({ code, message, requestId: deps.newId(), hasRun: false, retrySeconds }, known.accept)
 }

@@ -4,6 +4,13 @@ export interface GatewayLimits {
   readonly requestBytesMax: number
   /** A body up to this size is read before the val is asked, and kept with the run. */
   readonly keptBodyBytesMax: number
+  /** Time for a body of that size, of which none is the val's: there is no run yet. */
+  readonly bodyMsMax: number
+  /** How long nothing may come of a larger body while the val waits for it. */
+  readonly bodyStalledMsMax: number
+  /** Larger bodies on their way to one val, and of these from one address; each has one of the runs that a val may have. */
+  readonly uploadsPerValMax: number
+  readonly uploadsPerClientMax: number
   /** Of the headers of a request, names and values, that are kept for a replay; with more of them none is possible. */
   readonly keptHeaderBytesMax: number
   /** An answer up to this size is read whole: it costs less than passing it on in pieces, and it arrives whole or not at all. */
@@ -38,6 +45,10 @@ export interface GatewayLimits {
 export const gatewayLimits: GatewayLimits = {
   requestBytesMax: 1_073_741_824,
   keptBodyBytesMax: 65_536,
+  bodyMsMax: 60_000,
+  bodyStalledMsMax: 20_000,
+  uploadsPerValMax: 64,
+  uploadsPerClientMax: 32,
   keptHeaderBytesMax: 8_192,
   wholeAnswerBytesMax: 65_536,
   answerHeaderBytesMax: 65_536,

@@ -35,6 +35,7 @@ export function unlimit(visit: Visit): void {
 /** The run is over, in the same moment for the record and for the process. */
 export function finish(visit: Visit, seat: Seat | undefined, end: RunEnd): void {
   visit.run.finish(end)
+  visit.body.stop()
   seat?.leave()
   if (visit.isUnlimited) visit.connection.timeout(visit.limits.idleSeconds)
 }
@@ -46,9 +47,10 @@ export function answerStopped(visit: Visit, seat: Seat | undefined, { status, er
     finish(visit, seat, { status, error })
     return new Response(null, { status: 502 })
   }
-  if (visit.body.isTooLarge) {
-    const message = `Cannot take the body: it is larger than ${visit.limits.requestBytesMax} bytes`
-    return answerFailed(visit, seat, { status: "failed", error: { name: "BodyTooLarge", message } }, { code: "body_too_large", message })
+  const { failure } = visit.body
+  if (failure) {
+    const { code, message } = failure
+    return answerFailed(visit, seat, { status: "failed", error: { name: toErrorName(code), message } }, { code, message })
   }
   const reason = visit.isOwner ? `${error.name}: ${error.message}` : "its owner finds the reason under the id of the run"
   if (status === "timed_out")

@@ -3,6 +3,7 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type Abuse, cpuAbuses, memoryAbuses, timeAbuses } from "./probes/abuses.ts"
 import { isRunning, readResidentBytes } from "./support/processes.ts"
+import { openRaw } from "./support/raw.ts"
 import { describeVillage, probe } from "./support/test-village.ts"
 import type { Village } from "./support/village.ts"
 import { createGate, waitFor, waitUntil } from "./support/wait.ts"
@@ -130,6 +131,27 @@ describeVillage("a neighbour that takes memory, disk and files", tight, (village
     const id = await waitFor(async () => (await place.call("GET", `/v1/vals/${val.id}/runs`, { as: place.mallory })).json.data[0]?.id)
     const { status, error } = await place.endedRun(id, place.mallory)
     expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
+  })
+
+  probe(village, "is sent half of many bodies, and its runs are left to others", async (place) => {
+    const val = await place.save(place.mallory, { code: `export default async (request) => { await request.text(); return "fine" }` })
+    expect((await place.visit(val)).text).toBe("fine")
+    const head = `POST / HTTP/1.1\r\nHost: ${val.host}\r\n`
+    const halves = [`${head}Content-Length: 1000000\r\n\r\nhalf`, `${head}Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n`]
+    const sockets = await Promise.all(Array.from({ length: 40 }, (_, index) => openRaw(place.port, halves[index % 2] ?? "")))
+    try {
+      // Eight runs of a val may go on at once; a quarter of them may wait for bodies, and half of these for one client's.
+      await waitUntil(() => sockets.filter(({ received }) => received().startsWith("HTTP/1.1 429 ")).length === 39)
+      const answers = await Promise.all(Array.from({ length: 5 }, () => place.visit(val, { method: "POST", body: "whole" })))
+      expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(Array.from({ length: 5 }, () => "200 fine"))
+      // What was refused says when to come back.
+      expect(sockets.find(({ received }) => received().startsWith("HTTP/1.1 429 "))?.received()).toMatch(/\r\nretry-after: 1\r\n/i)
+    } finally {
+      for (const { close } of sockets) close()
+    }
+    // The place is free again.
+    const large = "x".repeat(100_000)
+    await waitUntil(async () => (await place.visit(val, { method: "POST", body: large })).text === "fine")
   })
 
   probe(village, "has more callers than it may, and they wait, or are told to come back", async (place) => {

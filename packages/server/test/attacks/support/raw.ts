@@ -27,6 +27,26 @@ export function sendRaw(port: number, bytes: string | Uint8Array): Promise<Buffe
   return promise
 }
 
+/** A connection that stays open. */
+export interface RawConnection {
+  /** All that came so far. */
+  received(): string
+  close(): void
+}
+
+/** Sends bytes as they are, and keeps the connection. */
+export async function openRaw(port: number, bytes: string): Promise<RawConnection> {
+  const opened = Promise.withResolvers<void>()
+  let received = ""
+  const socket = connect({ port, host: "127.0.0.1" }, () => socket.write(bytes, "latin1", () => opened.resolve()))
+  socket.on("data", (chunk) => {
+    received += chunk.toString("latin1")
+  })
+  socket.on("error", opened.reject)
+  await opened.promise
+  return { received: () => received, close: () => socket.destroy() }
+}
+
 /** The answers in what a server sent. Throws where something else is between them. */
 export function parseRaw(bytes: Buffer): readonly RawAnswer[] {
   const answers: RawAnswer[] = []
