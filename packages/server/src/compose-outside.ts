@@ -14,6 +14,8 @@ export interface Surroundings {
   isValHost(host: string): boolean
   /** Counts what goes out and comes in on an account; throws when that is too much. */
   takeBytes(accountId: string, bytes: number): void
+  /** Sandboxes cannot be started, for this reason, or can be again. */
+  onAvailability(problem: string | undefined): void
   onError(error: unknown): void
 }
 

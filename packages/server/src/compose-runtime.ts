@@ -28,10 +28,14 @@ const heapShare = 0.5
 export function composeRuntime(config: Config, surroundings: Surroundings): Runtime {
   let preparing: Promise<Sandboxes> | undefined
   let report: IsolationReport | undefined
-  const { onError } = surroundings
+  const { onError, onAvailability } = surroundings
   const egress = createEgress(config, surroundings)
   const prepare = () => {
-    preparing ??= createSandboxes(config, (path) => egress.open(path), onError)
+    // What is missing may be there the next time.
+    preparing ??= createSandboxes(config, (path) => egress.open(path), onError).catch((error: unknown) => {
+      preparing = undefined
+      throw error
+    })
     return preparing
   }
   const supervisor = new Supervisor({
@@ -39,7 +43,7 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
     hurry: () => void preparing?.then((sandboxes) => sandboxes.hurry()).catch(() => {}),
     isolation: () => report?.level ?? config.isolation,
     limits: toRunnerLimits(config),
-    onError,
+    onAvailability,
   })
   const resolver = createResolver(config, egress, prepare, onError)
   return {

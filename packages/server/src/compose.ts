@@ -162,6 +162,8 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
     fetchApi: (request, accountId) => app.fetch(request, { address: () => "a val", rateKey: `val of ${accountId}` }),
     isValHost: (host) => gateway.isValHost(host),
     takeBytes: (accountId, bytes) => rules.allowances.takeBytes(accountId, bytes),
+    onAvailability: (problem) =>
+      problem === undefined ? log.info("sandboxes_available") : log.error("sandboxes_unavailable", { problem }),
     onError,
   })
   const { runner = runtime.supervisor, resolver = runtime.resolver } = foundation

@@ -58,10 +58,10 @@ export const systemRoutes = {
     method: "get",
     path: "/readyz",
     tag: "System",
-    summary: "Whether the server can do its work: asks the database",
+    summary: "Whether the server can do its work: asks the database, and whether vals can be run",
     auth: "none",
     answers: { 200: readiness },
-    errors: ["database_unavailable"],
+    errors: ["database_unavailable", "sandbox_unavailable"],
   }),
   getMetrics: route({
     method: "get",

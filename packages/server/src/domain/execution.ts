@@ -85,6 +85,8 @@ export interface RunnerStatus {
   readonly ready: number
   readonly runs: number
   readonly waiting: number
+  /** Why no sandbox can be started, as a sentence, if none can. */
+  readonly problem?: string | undefined
 }
 
 /** A run's place in a process. Every way to use it gives a value: what a val does is an outcome, not an error of ours. */

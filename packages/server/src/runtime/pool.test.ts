@@ -6,7 +6,7 @@ const limits = { readyMin: 2, readyMax: 5, launchesMax: 2, waitMsMax: 1000 }
 
 class FakeSandboxes {
   readonly alive = new Set<object>()
-  readonly errors: unknown[] = []
+  readonly problems: (string | undefined)[] = []
   launched = 0
   /** For each launch, whether it was awaited; and "hurry". */
   readonly said: (boolean | "hurry")[] = []
@@ -15,7 +15,7 @@ class FakeSandboxes {
   atWork: Readonly<Record<string, number>> = {}
   room = Number.POSITIVE_INFINITY
 
-  createPool(): Pool {
+  createPool(others: Partial<typeof limits> = {}): Pool {
     return new Pool({
       launch: async (isAwaited) => {
         this.said.push(isAwaited)
@@ -24,8 +24,8 @@ class FakeSandboxes {
       hurry: () => void this.said.push("hurry"),
       hasRoom: () => this.alive.size < this.room,
       countOf: (accountId) => this.atWork[accountId] ?? 0,
-      onError: (error) => void this.errors.push(error),
-      limits,
+      onAvailability: (problem) => void this.problems.push(problem),
+      limits: { ...limits, ...others },
     })
   }
 
@@ -135,11 +135,31 @@ describe("Pool", () => {
     const pool = machine.createPool()
     const refused = await Promise.resolve(pool.take("ada")).catch((error) => error.code)
     expect(refused).toBe("sandbox_unavailable")
-    const errors = machine.errors.length
+    const tried = machine.said.length
     pool.refill()
     pool.sweep(performance.now())
     await Bun.sleep(0)
-    expect(machine.errors.length).toBe(errors)
+    expect(machine.said.length).toBe(tried)
+    await pool.stop()
+  })
+
+  test("says once why no process can be started, tries on although none is needed, and says when it works again", async () => {
+    const machine = new FakeSandboxes()
+    machine.isBroken = true
+    const pool = machine.createPool({ readyMin: 0, readyMax: 0 })
+    expect(await Promise.resolve(pool.take("ada")).catch(({ code }) => code)).toBe("sandbox_unavailable")
+    const tried = machine.said.length
+    await until(() => {
+      pool.sweep(performance.now())
+      return machine.said.length > tried
+    })
+    expect([pool.problem, machine.problems]).toEqual(["no bubblewrap", ["no bubblewrap"]])
+    machine.isBroken = false
+    await until(() => {
+      pool.sweep(performance.now())
+      return pool.problem === undefined
+    })
+    expect(machine.problems).toEqual(["no bubblewrap", undefined])
     await pool.stop()
   })
 

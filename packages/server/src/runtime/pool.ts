@@ -12,7 +12,8 @@ export interface PoolDeps {
   hasRoom(): boolean
   /** How many processes of the account are at work: of those that wait, the account with the fewest comes first. */
   countOf(accountId: string): number
-  onError(error: unknown): void
+  /** Called when processes cannot be started, once for each reason, and with nothing when they can again. */
+  onAvailability(problem: string | undefined): void
   readonly limits: PoolLimits
 }
 
@@ -42,6 +43,7 @@ export class Pool {
   #handed = 0
   #taken: { readonly atMs: number; count: number }[] = []
   #retryAtMs = 0
+  #problem: string | undefined
   #isStopped = false
   #refilling: Timer | undefined
 
@@ -56,6 +58,11 @@ export class Pool {
 
   get ready(): number {
     return this.#ready.length
+  }
+
+  /** Why no process can be started, if none can. */
+  get problem(): string | undefined {
+    return this.#problem
   }
 
   get waiting(): number {
@@ -96,12 +103,17 @@ export class Pool {
 
   /** Starts what is missing, a few at a time: more at once would only slow each other and the server down. */
   refill(): void {
-    const missing = () => this.#waiters.length + this.#target() - this.#ready.length - this.#launching
+    const missing = () => Math.max(this.#missingTrial(), this.#waiters.length + this.#target() - this.#ready.length - this.#launching)
     while (!this.#isStopped && this.#launching < this.#deps.limits.launchesMax && missing() > 0 && performance.now() >= this.#retryAtMs) {
       if (!this.#deps.hasRoom()) return
       this.#launching++
       void this.#launch()
     }
+  }
+
+  /** Whether processes can be started again shows only when one is, also if none is needed. */
+  #missingTrial(): number {
+    return this.#problem !== undefined && this.#launching === 0 ? 1 : 0
   }
 
   /** Starting a process takes the machine longer than a first answer does, which therefore goes first. */
@@ -134,17 +146,24 @@ export class Pool {
     try {
       const sandbox = await this.#deps.launch(this.#waiters.length > 0)
       this.#launching--
+      this.#noteAvailability(undefined)
       this.#offer(sandbox)
     } catch (error) {
       this.#launching--
       if (this.#isStopped) return
       // What has failed will hardly work a moment later: without a pause a broken machine would be busy with nothing else.
       this.#retryAtMs = performance.now() + retryMs
-      this.#deps.onError(error)
+      this.#noteAvailability(error instanceof Error ? error.message : String(error))
       if (this.#launching === 0) this.#refuseAll(error)
       return
     }
     this.refill()
+  }
+
+  #noteAvailability(problem: string | undefined): void {
+    if (problem === this.#problem) return
+    this.#problem = problem
+    this.#deps.onAvailability(problem)
   }
 
   #offer(sandbox: Sandbox): void {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, constants, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -23,7 +23,7 @@ class Stage {
   readonly launches: boolean[] = []
   readonly #folder: string
 
-  static async open(limits: Partial<RunnerLimits> = {}): Promise<Stage> {
+  static async open(limits: Partial<RunnerLimits> = {}, denoPath = findDeno()): Promise<Stage> {
     const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
     const sandboxes = await Sandboxes.create(
       {
@@ -32,7 +32,7 @@ class Stage {
         baseUrl: "http://hamlet.test",
         importHosts: [],
         limits: sandboxLimits,
-        denoPath: findDeno(),
+        denoPath,
         guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
       },
       () => {},
@@ -47,7 +47,7 @@ class Stage {
       this.launches.push(isAwaited)
       return sandboxes.launch(isAwaited)
     }
-    this.supervisor = new Supervisor({ launch, hurry: () => sandboxes.hurry(), isolation: () => "", limits, onError: () => {} })
+    this.supervisor = new Supervisor({ launch, hurry: () => sandboxes.hurry(), isolation: () => "", limits, onAvailability: () => {} })
   }
 
   async stop(): Promise<void> {
@@ -359,6 +359,28 @@ describe("Supervisor", () => {
       "crashed ProcessEnded: The process of the val ended: the memory that the server has for vals was used up",
     )
     expect([(await bob).text, (await small).text]).toEqual(["held", "held"])
+  })
+
+  test("says what is missing when no process can be started, and goes on when it is there again", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "hamlet-test-deno-"))
+    const denoPath = join(folder, "deno")
+    chmodSync(folder, 0o755)
+    copyFileSync(findDeno(), denoPath, constants.COPYFILE_FICLONE)
+    try {
+      stage = await Stage.open({ readyMin: 1, readyMax: 1 }, denoPath)
+      expect((await fetchOnce(toProgram(identity))).text).toHaveLength(36)
+      renameSync(denoPath, `${denoPath}-away`)
+      // What was ready before is still good.
+      const problem = `Cannot start a sandbox: Deno is not at "${denoPath}" any more`
+      for (let number = 0; stage.supervisor.status().problem === undefined; number++)
+        await fetchOnce(toProgram(identity, { label: `ada/${number}` })).catch(({ code }) => expect(code).toBe("sandbox_unavailable"))
+      expect(stage.supervisor.status().problem).toBe(problem)
+      renameSync(`${denoPath}-away`, denoPath)
+      await until(() => stage.supervisor.status().problem === undefined, "processes can be started again")
+      expect((await fetchOnce(toProgram(identity, { label: "ada/again" }))).text).toHaveLength(36)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   test("ends processes that nobody has asked for a while", async () => {

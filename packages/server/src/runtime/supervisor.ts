@@ -30,7 +30,7 @@ export interface SupervisorDeps {
   /** The level in force, in a word. */
   isolation(): string
   readonly limits: RunnerLimits
-  onError(error: unknown): void
+  onAvailability: PoolDeps["onAvailability"]
 }
 
 /** Gives runs to processes: finds or binds one for each program, keeps all of them within the limits, and ends them. */
@@ -53,7 +53,7 @@ export class Supervisor implements Runner, Usher {
   #isStopped = false
 
   constructor(deps: SupervisorDeps) {
-    const { limits, launch, hurry, onError } = deps
+    const { limits, launch, hurry, onAvailability } = deps
     this.#deps = deps
     this.#limits = limits
     this.#turnstile = new Turnstile(limits)
@@ -64,7 +64,7 @@ export class Supervisor implements Runner, Usher {
       hurry: () => (this.#isServing() ? undefined : hurry()),
       hasRoom: () => this.#makeRoom(),
       countOf: (accountId) => this.#shares.countOf(accountId),
-      onError,
+      onAvailability,
       limits,
     })
     this.#timer = setInterval(() => this.#sweep(performance.now()), sweepMs)
@@ -81,6 +81,7 @@ export class Supervisor implements Runner, Usher {
       processes: this.#processes.size + this.#pool.size,
       ready: this.#pool.ready,
       runs: this.#turnstile.inside,
+      problem: this.#pool.problem,
       waiting: this.#turnstile.waiting + this.#shares.waiting + this.#pool.waiting,
     }
   }

@@ -130,3 +130,21 @@ describeEachDatabase("api/system without its database", (open) => {
     }
   })
 })
+
+describeEachDatabase("api/system without sandboxes", (open) => {
+  test("GET /readyz is 503 and says what is missing, until it is there again", async () => {
+    let problem: string | undefined = "Cannot start a sandbox: Deno is not there any more"
+    const status = () => ({ isolation: "bubblewrap", processes: 0, ready: 0, runs: 0, waiting: 0, problem })
+    const enter = () => Promise.reject(new Error("nothing is run here"))
+    const api = await openApi(open, {}, { runner: { status, enter, retire() {} } })
+    try {
+      const answer = await api.call("GET", "/readyz")
+      expect([...refusalOf(answer), answer.json.message]).toEqual([503, "sandbox_unavailable", problem])
+      expectStatus(await api.call("GET", "/healthz"), 200)
+      problem = undefined
+      expect(expectStatus(await api.call("GET", "/readyz"), 200).json).toMatchObject({ status: "ok", isolation: "bubblewrap" })
+    } finally {
+      await api.close()
+    }
+  })
+})

@@ -24,8 +24,12 @@ export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
         pageHeaders(toScriptSources(deps.links.baseUrl, request, docsFolder)),
       ),
     getHealth: async () => json(200, { status: "ok", version: deps.version }),
-    getReadiness: async () =>
-      json(200, { status: "ok", version: deps.version, ...(await deps.checkDatabase()), isolation: deps.runner.status().isolation }),
+    getReadiness: async () => {
+      const database = await deps.checkDatabase()
+      const { isolation, problem } = deps.runner.status()
+      if (problem !== undefined) throw new AppError("sandbox_unavailable", problem)
+      return json(200, { status: "ok", version: deps.version, ...database, isolation })
+    },
     getMetrics: async () => content("text/plain; version=0.0.4; charset=utf-8", metrics.print()),
   } satisfies Partial<Handlers>
 }

@@ -11,6 +11,8 @@ export interface Isolation {
   readonly level: "bubblewrap" | "deno"
   /** For the operator. */
   readonly details: readonly string[]
+  /** The programs that it needs, by their names for the operator. */
+  readonly programs: Readonly<Record<string, string>>
   /** Whether each sandbox is a user of its own. */
   readonly hasOwnUser: boolean
   /** Whether there is a process around the guest's, which tells of it. */
@@ -84,6 +86,7 @@ function createBubblewrap(parts: IsolationParts, tools: BubblewrapTools, way: Bu
   return {
     level: "bubblewrap",
     details: [wayDetails[way], filter],
+    programs: { Deno: tools.deno, bubblewrap: tools.bwrap, ...(tools.setpriv ? { setpriv: tools.setpriv } : {}) },
     hasOwnUser: way !== "own",
     hasOuterProcess: true,
     toCommand({ folder, uid }) {
@@ -116,6 +119,7 @@ function createBareDeno(parts: IsolationParts): Isolation {
       "nothing but Deno's permissions stands between vals and this machine",
       isRoot ? "each sandbox is an unprivileged user of its own" : "sandboxes are the server's own user",
     ],
+    programs: { Deno: deno, ...(setpriv ? { setpriv } : {}) },
     hasOwnUser: isRoot,
     hasOuterProcess: false,
     toCommand: ({ folder, uid }) => [...toPrefix(setpriv, uid), ...toDenoCommand(toPaths(folder), parts.imports, parts.limits, false)],

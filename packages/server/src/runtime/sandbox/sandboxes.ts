@@ -10,6 +10,7 @@ import { type Isolation, listIsolations } from "./isolation.ts"
 import { RuntimeFolder } from "./runtime-folder.ts"
 import { Sandbox, type SandboxHost, type SandboxPlace } from "./sandbox.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
+import { findStartProblem } from "./start-problem.ts"
 import { createSystemCallFilter } from "./system-call-filter.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./tool-run.ts"
 import { chooseUserRange, pickUser, type UserRange } from "./user-range.ts"
@@ -45,6 +46,9 @@ export interface IsolationReport {
 
 type OnError = (error: unknown) => void
 
+/** The least time between two sandboxes that are started to find out why others are not. */
+const explainMs = 10_000
+
 /** Starts sandboxes, and knows all that are alive. */
 export class Sandboxes {
   readonly report: IsolationReport
@@ -61,6 +65,7 @@ export class Sandboxes {
   #first: Sandbox | undefined
   #launched = 0
   #hurries = 0
+  #explainAtMs = 0
   #isStopped = false
 
   private constructor(folder: RuntimeFolder, host: SandboxHost, users: UserRange | undefined, reasons: readonly string[]) {
@@ -92,7 +97,11 @@ export class Sandboxes {
     const first = this.#first
     this.#first = undefined
     if (first && this.#living.has(first)) return first
-    return await this.#start("ignore", isAwaited)
+    try {
+      return await this.#start("ignore", isAwaited)
+    } catch (error) {
+      throw this.#isStopped ? error : await this.#explain(error)
+    }
   }
 
   /** Somebody waits for what is being started. */
@@ -143,6 +152,17 @@ export class Sandboxes {
       if (failed instanceof Sandbox) return "it works only sometimes"
       return failed instanceof Error ? failed.message : String(failed)
     }
+  }
+
+  /** The error in words for the operator. Where nothing else tells, one is started to read what it says. */
+  async #explain(error: unknown): Promise<unknown> {
+    const problem = findStartProblem(error, this.#host.isolation.programs)
+    if (problem !== undefined) return new AppError("sandbox_unavailable", `Cannot start a sandbox: ${problem}`, { cause: error })
+    if (performance.now() < this.#explainAtMs) return error
+    this.#explainAtMs = performance.now() + explainMs
+    const said = await this.#start("pipe", true).catch((failure: unknown) => failure)
+    if (said instanceof Sandbox) await this.#forget(said)
+    return said instanceof AppError ? said : error
   }
 
   async #stopSandboxes(): Promise<void> {
