@@ -12,6 +12,7 @@ import { Sandbox, type SandboxHost, type SandboxPlace } from "./sandbox.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 import { findStartProblem } from "./start-problem.ts"
 import { createSystemCallFilter } from "./system-call-filter.ts"
+import type { Tool } from "./tool-command.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./tool-run.ts"
 import { chooseUserRange, pickUser, type UserRange } from "./user-range.ts"
 import { Watchdog } from "./watchdog.ts"
@@ -118,7 +119,7 @@ export class Sandboxes {
   /** Has a program of ours work on what strangers have written, with the same walls around it as around a val. */
   async runTool(job: ToolJob): Promise<ToolOutcome> {
     const signal = AbortSignal.any([job.signal, this.#stopping.signal])
-    const run = runTool(this.#host, this.#nextPlace(), { ...job, signal })
+    const run = runTool(this.#host, this.#nextPlace(), { ...job, tool: this.#toReachable(job.tool), signal })
     this.#tools.add(run)
     try {
       return await run
@@ -163,6 +164,12 @@ export class Sandboxes {
     const said = await this.#start("pipe", true).catch((failure: unknown) => failure)
     if (said instanceof Sandbox) await this.#forget(said)
     return said instanceof AppError ? said : error
+  }
+
+  #toReachable(tool: Tool): Tool {
+    if (!this.#host.isolation.hasOwnUser) return tool
+    const helpers = Object.entries(tool.helpers).map(([name, path]) => [name, this.#folder.share(path)])
+    return { ...tool, helpers: Object.fromEntries(helpers) }
   }
 
   async #stopSandboxes(): Promise<void> {
@@ -236,7 +243,9 @@ async function choose(
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
   const guestPath = folder.write("guest.js", await bundleProgram(options.guestPath))
   const stackMapPath = folder.write("maps", stackMap)
-  const { baseUrl, limits, denoPath } = options
+  const { baseUrl, limits } = options
+  // Sandboxes of a server that is root are other users.
+  const denoPath = process.getuid?.() === 0 ? folder.share(options.denoPath) : options.denoPath
   const example = { url: `${baseUrl}/v/example`, code: exampleCode }
   const imports = { hosts: [new URL(baseUrl).host, ...options.importHosts], exampleUrl: example.url }
   const parts = { denoPath, guestPath, stackMapPath, imports, limits, hasFilter: filter !== undefined }
