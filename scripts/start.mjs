@@ -2,15 +2,26 @@
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { runInForeground, runServer } from "./child.mjs"
+import { ensureBubblewrap } from "./setup/bubblewrap.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
 import { bun, root } from "./setup/root.mjs"
 
 ensurePackages({ dev: false })
 const args = process.argv.slice(2)
 const isServer = args[0] === undefined || args[0] === "serve" || args[0].startsWith("-")
-if (isServer) prepareWebApp()
+if (isServer) {
+  if (!isBareDenoChosen()) ensureBubblewrap({ isRoot: process.getuid?.() === 0 })
+  prepareWebApp()
+}
 const main = join(root, "packages", "server", "src", "main.ts")
 process.exitCode = await (isServer ? runServer : runInForeground)(bun, [main, ...args], { cwd: root })
+
+/** Whether the operator wants no bubblewrap. What else is wrong with the settings is for the server to say. */
+function isBareDenoChosen() {
+  const flag = args.findIndex((arg) => arg === "--isolation")
+  const chosen = args.find((arg) => arg.startsWith("--isolation="))?.split("=")[1] ?? (flag === -1 ? undefined : args[flag + 1])
+  return (chosen ?? process.env.HAMLET_ISOLATION) === "deno"
+}
 
 /** Builds the web app beside the server's start where it is missing, so that the first page is not waited for. The server would build it too. */
 function prepareWebApp() {

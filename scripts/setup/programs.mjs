@@ -24,6 +24,14 @@ export function findChromium() {
 }
 
 /**
+ * Distributions put it where only the PATH of root leads.
+ * @returns {string | undefined}
+ */
+export function findNginx() {
+  return findOnPath("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find(isProgram)
+}
+
+/**
  * @param {string} name
  * @returns {string | undefined}
  */
@@ -33,7 +41,7 @@ export function findOnPath(name) {
 }
 
 /** @param {string} path */
-function isProgram(path) {
+export function isProgram(path) {
   try {
     accessSync(path, constants.X_OK)
     return true

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, rmSync, writeFileSync } from "node:fs"
-import { findChromium, findOnPath, findPostgresBin } from "./programs.mjs"
+import { findChromium, findNginx, findOnPath, findPostgresBin } from "./programs.mjs"
 
 /** @typedef {{ name: string, debianPackage: string, suites: string, find: () => string | undefined }} Requirement */
 
@@ -20,6 +20,7 @@ export const requirements = {
     suites: "the comparison of our system call numbers with the kernel's",
     find: () => ["/usr/include/asm-generic/unistd.h"].find((path) => existsSync(path)),
   },
+  nginx: { name: "nginx", debianPackage: "nginx", suites: "the suite of the proxy recipe", find: findNginx },
 }
 
 /**
@@ -48,8 +49,11 @@ function toAdvice(missing) {
   return `Install ${names} to run all tests; until then these do not run: ${suites}`
 }
 
+/** A network that does not answer is not waited for. */
+export const aptOptions = ["--quiet", "-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=15", "-o", "Acquire::https::Timeout=15"]
+
 /** @param {string[]} packages */
-function installWithApt(packages) {
+export function installWithApt(packages) {
   console.error(`Installing ${packages.join(", ")} with apt-get …`)
   const allowServices = forbidServices()
   try {
@@ -67,7 +71,7 @@ function installWithApt(packages) {
 /** @param {string[]} args */
 function runApt(args) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
-  return spawnSync("apt-get", ["--quiet", ...args], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] })
+  return spawnSync("apt-get", [...aptOptions, ...args], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] })
 }
 
 /**

@@ -16,6 +16,10 @@ export const errorCodes = {
   cross_site_request: { status: 403, meaning: "Only a page of this server may sign a browser in, and the request does not come from one." },
   missing_scope: { status: 403, meaning: "The token lacks the scope that the message names." },
   scope_escalation: { status: 403, meaning: "A token cannot create a token with scopes that it does not have itself." },
+  one_user_only: {
+    status: 403,
+    meaning: "Vals are isolated by Deno's permissions alone, which is for one person's own code: there can be no second user.",
+  },
   not_owner: { status: 403, meaning: "The thing is visible to the caller but belongs to somebody else." },
   route_not_found: { status: 404, meaning: "No route has this path." },
   val_not_found: { status: 404, meaning: "There is no such val, or it is private and belongs to somebody else." },

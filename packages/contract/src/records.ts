@@ -281,5 +281,13 @@ export const health = z.object({ status: z.literal("ok"), version: z.string() })
 
 /** Whether the server can do its work, and with which parts. */
 export const readiness = z
-  .object({ status: z.literal("ok"), version: z.string(), database: z.string(), schemaVersion: z.int(), isolation: z.string() })
+  .object({
+    status: z.literal("ok"),
+    version: z.string(),
+    database: z.string(),
+    schemaVersion: z.int(),
+    isolation: z.string(),
+    // What an operator should know, in sentences.
+    warnings: z.array(z.string()),
+  })
   .meta({ id: "Readiness" })

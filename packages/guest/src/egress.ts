@@ -5,6 +5,7 @@ import { currentRun } from "./runs.ts"
 
 const realFetch = globalThis.fetch
 const RealWebSocket = globalThis.WebSocket
+const { NotCapable } = Deno.errors
 const { construct, ownKeys, getOwnPropertyDescriptor, defineProperty } = Reflect
 
 let mark = ""
@@ -13,9 +14,26 @@ let mark = ""
  * What a val sends out says from here on which run it is of; what the host does not let out becomes an error that tells why. Requests of
  * Workers and of EventSource have no mark: the host counts them for the val, and for its run where there is only one.
  */
-export function watchOutgoing(): void {
-  replaceGlobal("fetch", fetchInRun, realFetch)
-  replaceGlobal("WebSocket", WebSocketInRun, RealWebSocket)
+export function watchOutgoing(hasProxy: boolean): void {
+  replaceGlobal("fetch", hasProxy ? fetchInRun : fetchWithoutNetwork, realFetch)
+  replaceGlobal("WebSocket", hasProxy ? WebSocketInRun : NoWebSocket, RealWebSocket)
+}
+
+/** Where there is no proxy there is no network: Deno's own error would advise flags that a val cannot set. */
+const noNetwork =
+  "Cannot reach the network: this server isolates vals by Deno's permissions alone, so that they have none, nor std/blob and std/sqlite; its operator can install bubblewrap"
+
+/** Addresses that hold their content themselves, such as `data:`, need no network. */
+async function fetchWithoutNetwork(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  try {
+    return await realFetch(input, init)
+  } catch (error) {
+    throw error instanceof NotCapable ? new TypeErrorCtor(noNetwork) : error
+  }
+}
+
+function NoWebSocket(): never {
+  throw new TypeErrorCtor(noNetwork)
 }
 
 /** With what it says that it is the guest who says which run. */

@@ -47,7 +47,7 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
   forbidExit()
   ignoreSignals()
   providePackages(packagesFolder)
-  watchOutgoing()
+  watchOutgoing(hasProxy)
 
   // 3. Everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)

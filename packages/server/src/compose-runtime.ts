@@ -5,6 +5,7 @@ import type { DependencyResolver } from "./domain/locks.ts"
 import type { Door } from "./runtime/door.ts"
 import { findDeno } from "./runtime/find-deno.ts"
 import { runnerLimits } from "./runtime/runner-limits.ts"
+import { listIsolationWarnings } from "./runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "./runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "./runtime/sandbox/sandboxes.ts"
 import { Supervisor } from "./runtime/supervisor.ts"
@@ -13,6 +14,10 @@ import { Supervisor } from "./runtime/supervisor.ts"
 export interface Runtime {
   readonly supervisor: Supervisor
   readonly resolver: DependencyResolver
+  /** What everybody has to know about the isolation; empty before the start, and where all is well. */
+  isolationWarnings(): readonly string[]
+  /** Whether the isolation is so weak, without anybody having chosen it, that it is for one person's own code only. */
+  isForOneUser(): boolean
   /** Prepares the machine, unless that has been done, and gets processes ready. */
   start(): Promise<IsolationReport>
   stop(): Promise<void>
@@ -29,6 +34,7 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
   let preparing: Promise<Sandboxes> | undefined
   let report: IsolationReport | undefined
   const { onError, onAvailability } = surroundings
+  const isChosen = config.isolation === "deno"
   const egress = createEgress(config, surroundings)
   const prepare = () => {
     // What is missing may be there the next time.
@@ -49,6 +55,8 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
   return {
     supervisor,
     resolver,
+    isolationWarnings: () => (report ? listIsolationWarnings(report, isChosen) : []),
+    isForOneUser: () => report?.level === "deno" && !isChosen,
     async start() {
       report = (await prepare()).report
       supervisor.start()

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../package.json" with { type: "json" }
-import { composeRuntime } from "./compose-runtime.ts"
+import { composeRuntime, type Runtime } from "./compose-runtime.ts"
 import type { Config } from "./config.ts"
 import { createAllowances } from "./domain/allowances.ts"
 import { AppError } from "./domain/app-error.ts"
@@ -167,8 +167,8 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
     onError,
   })
   const { runner = runtime.supervisor, resolver = runtime.resolver } = foundation
-  const rules = createRules({ ...foundation, runner, resolver }, codeTools, onError)
-  const deps = createHttpDeps(foundation, rules, codeTools, log, (request, visitor) => {
+  const rules = createRules({ ...foundation, runner, resolver }, runtime, codeTools, onError)
+  const deps = createHttpDeps(foundation, rules, runtime, codeTools, log, (request, visitor) => {
     // As the proxy in front would have written it.
     if (config.addressHeader) request.headers.set(config.addressHeader, visitor.address())
     return gateway.visit(request, visitor)
@@ -221,7 +221,7 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
 }
 
 /** What the rules of the domain need, whoever asks. */
-function createRules(foundation: Foundation & { readonly runner: Runner }, codeTools: CodeTools, onError: OnError) {
+function createRules(foundation: Foundation & { readonly runner: Runner }, runtime: Runtime, codeTools: CodeTools, onError: OnError) {
   const { config, db, keys, runner } = foundation
   const stores = createStores(db)
   const common = { now: Date.now, newId: () => Bun.randomUUIDv7(), onError, nodeId: Bun.randomUUIDv7() }
@@ -251,6 +251,7 @@ function createRules(foundation: Foundation & { readonly runner: Runner }, codeT
     scanManyImports: (codes: readonly string[], ownerId: string) => codeTools.scanManyImports(codes, ownerId),
     sessionMs: config.sessionDays * 86_400_000,
     links: createLinks(config.baseUrl, config.valsDomain),
+    isForOneUser: runtime.isForOneUser,
     tokenUses: new TokenUses(stores.tokens, onError),
     runTokens: new RunTokens({ ...common, tokens: stores.tokens, lifeMsMax }),
     liveRuns: new LiveRuns({ ...common, runs: stores.runs }),
@@ -312,6 +313,7 @@ function readStandardModule(name: StandardModuleName): string {
 function createHttpDeps(
   { config, db, schemaVersion }: Foundation,
   rules: ReturnType<typeof createRules>,
+  runtime: Runtime,
   codeTools: CodeTools,
   log: Log,
   visitVal: HttpDeps["visitVal"],
@@ -325,6 +327,7 @@ function createHttpDeps(
     toJavaScript: (code, ownerId) => codeTools.toJavaScript(code, ownerId),
     sessionCookie: createSessionCookie(config.baseUrl),
     log,
+    isolationWarnings: runtime.isolationWarnings,
     version: packageJson.version,
     bodyBytesMax: config.bodyBytesMax,
     rateLimits: { perTokenPerMinute: config.ratePerToken, perAddressPerMinute: config.ratePerAddress },

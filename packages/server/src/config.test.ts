@@ -14,6 +14,7 @@ describe("loadConfig", () => {
       baseUrl: "http://localhost:8080",
       formerBaseUrls: [],
       valsDomain: "localhost:8080",
+      isPublic: false,
       user: "ada",
       token: undefined,
       sessionDays: 30,
@@ -95,6 +96,25 @@ describe("loadConfig", () => {
 
     test.each(["0.0.0.0", "::", "192.168.0.1", "localhost.example", "127.0.0.1.example", "1127.0.0.1"])("on %s", (host) => {
       expect(rates(host)).toEqual([10_000, 1_000])
+    })
+
+    test.each([
+      [{ HAMLET_BASE_URL: "https://hamlet.example" }],
+      [{ HAMLET_BASE_URL: "http://192.168.0.7:8080" }],
+      [{ HAMLET_VALS_DOMAIN: "vals.example" }],
+      [{ HAMLET_PUBLIC: "yes" }],
+    ])("on loopback behind a proxy: %j", (env) => {
+      expect(rates("127.0.0.1", env)).toEqual([10_000, 1_000])
+      const { egress, allowances } = loadConfig(env, [])
+      expect([egress.requestsPerMinute, allowances.runsPerMinute, allowances.storageRequestsPerMinute]).toEqual([6_000, 60_000, 60_000])
+    })
+
+    test("not where the addresses are names of this machine, and not where the operator says that nobody else comes", () => {
+      expect(rates("::1", { HAMLET_BASE_URL: "http://hamlet.localhost:8080", HAMLET_VALS_DOMAIN: "vals.localhost:8080" })).toEqual([
+        undefined,
+        undefined,
+      ])
+      expect(rates("0.0.0.0", { HAMLET_PUBLIC: "no" })).toEqual([undefined, undefined])
     })
 
     test("as the operator says, wherever it listens", () => {

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util"
 import { type AllowanceConfig, loadAllowanceConfig } from "./config/allowances.ts"
 import { type DependencyConfig, loadDependencyConfig } from "./config/dependencies.ts"
 import { type EgressConfig, loadEgressConfig } from "./config/egress.ts"
+import { isOfThisMachine, readIsPublic } from "./config/exposure.ts"
 import { type Env, options } from "./config/options.ts"
 import {
   ConfigError,
@@ -34,6 +35,8 @@ export interface Config {
   readonly baseUrl: string
   readonly formerBaseUrls: readonly string[]
   readonly valsDomain: string
+  /** Whether others than this machine are served. */
+  readonly isPublic: boolean
   readonly user: string
   readonly token: string | undefined
   readonly sessionDays: number
@@ -51,37 +54,45 @@ export interface Config {
   readonly allowances: AllowanceConfig
 }
 
+/** Whether somebody else may reach the server: weak isolation is not for that, whatever HAMLET_PUBLIC says. */
+export function isForOthers({ isPublic, host }: Pick<Config, "isPublic" | "host">): boolean {
+  return isPublic || !isOfThisMachine(host)
+}
+
 /** Reads the settings from flags and, where there is no flag, from the environment. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>, args: readonly string[]): Config {
   const flags = parseFlags(args)
   const read = (name: Env) => flags[toFlag(name)] ?? env[name] ?? ""
   const host = read("HAMLET_HOST") || "127.0.0.1"
   const port = readInteger("HAMLET_PORT", read("HAMLET_PORT"), 0, 65_535) ?? 8080
-  const isLoopback = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)
+  const baseUrl = readBaseUrl(read("HAMLET_BASE_URL")) ?? `http://localhost:${port}`
+  const valsDomain = readDomain(read("HAMLET_VALS_DOMAIN")) ?? `localhost:${port}`
+  const isPublic = readIsPublic(read, { host, baseUrl, valsDomain })
   return {
     host,
     port,
     dataDir: resolve(read("HAMLET_DATA_DIR") || "./data"),
     databaseUrl: readDatabaseUrl(read("HAMLET_DATABASE_URL")),
     databaseConnectionsMax: readInteger("HAMLET_DATABASE_CONNECTIONS_MAX", read("HAMLET_DATABASE_CONNECTIONS_MAX"), 2, 1000) ?? 10,
-    baseUrl: readBaseUrl(read("HAMLET_BASE_URL")) ?? `http://localhost:${port}`,
+    baseUrl,
     formerBaseUrls: readFormerBaseUrls(read("HAMLET_FORMER_BASE_URLS")),
-    valsDomain: readDomain(read("HAMLET_VALS_DOMAIN")) ?? `localhost:${port}`,
+    valsDomain,
+    isPublic,
     user: readUser(read("HAMLET_USER")) ?? toUsername(env.USER ?? env.LOGNAME ?? ""),
     token: readToken(read("HAMLET_TOKEN")),
     sessionDays: readInteger("HAMLET_SESSION_DAYS", read("HAMLET_SESSION_DAYS"), 1, 3650) ?? 30,
     secretKeys: readKeys(read("HAMLET_SECRET_KEY")),
-    ratePerToken: readRate("HAMLET_RATE_PER_TOKEN", read("HAMLET_RATE_PER_TOKEN"), isLoopback ? undefined : 10_000),
-    ratePerAddress: readRate("HAMLET_RATE_PER_ADDRESS", read("HAMLET_RATE_PER_ADDRESS"), isLoopback ? undefined : 1_000),
+    ratePerToken: readRate("HAMLET_RATE_PER_TOKEN", read("HAMLET_RATE_PER_TOKEN"), isPublic ? 10_000 : undefined),
+    ratePerAddress: readRate("HAMLET_RATE_PER_ADDRESS", read("HAMLET_RATE_PER_ADDRESS"), isPublic ? 1_000 : undefined),
     addressHeader: readHeader(read("HAMLET_ADDRESS_HEADER")),
     bodyBytesMax: readInteger("HAMLET_BODY_BYTES_MAX", read("HAMLET_BODY_BYTES_MAX"), 1024, 1_073_741_824) ?? 2_097_152,
     logLevel: readChoice("HAMLET_LOG_LEVEL", read("HAMLET_LOG_LEVEL"), ["info", "debug", "warn", "error", "none"]),
     isolation: readChoice("HAMLET_ISOLATION", read("HAMLET_ISOLATION"), ["auto", "bubblewrap", "deno"]),
     runs: loadRunConfig(read),
-    egress: loadEgressConfig(read, isLoopback),
+    egress: loadEgressConfig(read, isPublic),
     dependencies: loadDependencyConfig(read),
     storage: loadStorageConfig(read),
-    allowances: loadAllowanceConfig(read, isLoopback),
+    allowances: loadAllowanceConfig(read, isPublic),
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { compose, type Hamlet } from "./compose.ts"
-import { type Config, ConfigError, loadConfig } from "./config.ts"
+import { type Config, ConfigError, isForOthers, loadConfig } from "./config.ts"
 import { runDoctor } from "./doctor/run-doctor.ts"
 import { AppError } from "./domain/app-error.ts"
 import { keyBytes } from "./domain/cipher.ts"
@@ -11,6 +11,7 @@ import { allScopes } from "./domain/tokens.ts"
 import { ensureFirstUser } from "./domain/users.ts"
 import { listen } from "./listen.ts"
 import { restore } from "./restore.ts"
+import { adviseOnBubblewrap } from "./runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
 import { watchStopSignals } from "./stop-signals.ts"
 import { loadKeyFile, writeKeyFile } from "./storage/key-file.ts"
@@ -62,7 +63,7 @@ async function start(config: Config) {
   try {
     await assertKeys(hamlet)
     const isolation = await hamlet.start()
-    assertIsolated(config, isolation)
+    await assertIsolated(config, hamlet, isolation)
     return { hamlet, isolation, first: await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token }) }
   } catch (error) {
     await hamlet.stop()
@@ -70,16 +71,18 @@ async function start(config: Config) {
   }
 }
 
-/** Deno's permissions alone are for code that one trusts: others may only reach such a server when somebody has decided so. */
-function assertIsolated(config: Config, { level, details }: IsolationReport): void {
-  if (level === "bubblewrap" || isLoopback(config.host) || config.isolation === "deno") return
-  throw new ConfigError(
-    `Cannot listen on ${config.host}: vals would be isolated by Deno's permissions only (${details.join("; ")}); install bubblewrap, or set HAMLET_ISOLATION=deno to do so all the same`,
-  )
+/** Deno's permissions alone are for one person's own code: others may only use such a server when the operator has decided so. */
+async function assertIsolated(config: Config, { deps }: Hamlet, { details }: IsolationReport): Promise<void> {
+  if (!deps.isForOneUser()) return
+  const reason = `vals would be isolated by Deno's permissions only (${details.join("; ")})`
+  const mend = `${adviseOnBubblewrap(details)}, or set HAMLET_ISOLATION=deno to do so all the same`
+  if (isForOthers(config)) throw new ConfigError(`Cannot serve others than this machine, at ${toPlaces(config)}: ${reason}; ${mend}`)
+  const { items } = await deps.users.list({ offset: 0, limit: 2 })
+  if (items.length > 1) throw new ConfigError(`Cannot start a server with several users: ${reason}; ${mend}`)
 }
 
-function isLoopback(host: string): boolean {
-  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|localhost)$/.test(host)
+function toPlaces({ host, baseUrl, valsDomain }: Config): string {
+  return [host, baseUrl, valsDomain].join(", ")
 }
 
 /** Lets requests in flight finish, then ends the vals and closes the database. A client that never ends does not keep us. */
@@ -129,8 +132,7 @@ async function makeSignInLink(
   { deps }: Hamlet,
   { user, isNew }: Awaited<ReturnType<typeof ensureFirstUser>>,
 ): Promise<string | undefined> {
-  const isLocal = isLoopback(config.host) && isLoopback(new URL(config.baseUrl).hostname)
-  if (!isNew && !isLocal) return undefined
+  if (!isNew && config.isPublic) return undefined
   const somebody = { userId: user.id, scopes: new Set(allScopes), root: { tokenId: null, expiresAt: null } }
   return deps.links.signIn((await createSignInLink(deps, somebody, limits.signInMs)).code)
 }
@@ -146,7 +148,7 @@ function printWelcome(
     `Hamlet ${hamlet.deps.version} listens at ${config.baseUrl}`,
     `  database    ${hamlet.database}`,
     `  isolation   ${isolation.level}${isolation.level === "deno" ? ", which is WEAK: run only code that you trust" : ""}`,
-    ...isolation.details.map((detail) => `              ${detail}`),
+    ...[...isolation.details, ...hamlet.deps.isolationWarnings()].map((detail) => `              ${detail}`),
     `  first user  ${first.user.username}`,
     ...(first.token === undefined ? [] : [`  token       ${first.token}`, "              (shown only now: keep it)"]),
     ...(signInLink === undefined ? [] : [`  sign in     ${signInLink}`, "              (works once, within an hour)"]),

@@ -17,6 +17,8 @@ export interface PageOptions {
   /** Host and port under which vals have addresses of their own. */
   readonly valsDomain: string
   readonly version: string
+  /** What everybody who looks at a page should know. */
+  readonly notice: string | null
 }
 
 /** Where the files of the app are, as a path of the server. */

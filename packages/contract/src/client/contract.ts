@@ -111,6 +111,7 @@ export const contract: ContractFacts = {
     "cross_site_request",
     "missing_scope",
     "scope_escalation",
+    "one_user_only",
     "not_owner",
     "route_not_found",
     "val_not_found",

@@ -23,7 +23,7 @@ export const userRoutes = {
     scope: "admin",
     body: createUserBody,
     answers: { 200: newUser },
-    errors: ["username_taken"],
+    errors: ["username_taken", "one_user_only"],
   }),
   getUser: route({
     method: "get",

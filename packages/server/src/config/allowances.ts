@@ -10,8 +10,8 @@ export interface AllowanceConfig {
 const mega = 1024 ** 2
 
 /** Reads what one user may take of the machine. */
-export function loadAllowanceConfig(read: ReadSetting, isLoopback: boolean): AllowanceConfig {
-  const rate = (name: Parameters<ReadSetting>[0], standard: number) => readRate(name, read(name), isLoopback ? undefined : standard)
+export function loadAllowanceConfig(read: ReadSetting, isPublic: boolean): AllowanceConfig {
+  const rate = (name: Parameters<ReadSetting>[0], standard: number) => readRate(name, read(name), isPublic ? standard : undefined)
   const egressMb = rate("HAMLET_EGRESS_MB_PER_MINUTE", 1_000)
   return {
     runsPerMinute: rate("HAMLET_RUNS_PER_MINUTE", 60_000),

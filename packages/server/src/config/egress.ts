@@ -24,7 +24,7 @@ export interface PortRange {
 }
 
 /** Reads what concerns the traffic out of vals. */
-export function loadEgressConfig(read: ReadSetting, isLoopback: boolean): EgressConfig {
+export function loadEgressConfig(read: ReadSetting, isPublic: boolean): EgressConfig {
   const integer = (name: Parameters<ReadSetting>[0], standard: number, max: number) => readInteger(name, read(name), 1, max) ?? standard
   const rate = "HAMLET_EGRESS_REQUESTS_PER_MINUTE"
   return {
@@ -34,7 +34,7 @@ export function loadEgressConfig(read: ReadSetting, isLoopback: boolean): Egress
     bytesMax: integer("HAMLET_EGRESS_BYTES_MAX", 1_073_741_824, Number.MAX_SAFE_INTEGER),
     msMax: integer("HAMLET_EGRESS_SECONDS_MAX", 300, 86_400) * 1000,
     connectionsMax: integer("HAMLET_EGRESS_CONNECTIONS_MAX", 128, 100_000),
-    requestsPerMinute: readRate(rate, read(rate), isLoopback ? undefined : 6_000),
+    requestsPerMinute: readRate(rate, read(rate), isPublic ? 6_000 : undefined),
     ca: readCertificates(read("HAMLET_EGRESS_CA")),
   }
 }

@@ -32,6 +32,12 @@ export const options = [
     default: "localhost:PORT",
     meaning: "Host and port under which vals have addresses of their own: `{user}-{val}.{domain}`.",
   },
+  {
+    env: "HAMLET_PUBLIC",
+    default: "auto",
+    meaning:
+      "Whether the server is for others: `yes` or `no`. `auto`: yes, unless host, base URL and domain of vals all name this machine (`localhost`, `127.0.0.1`). For others there are rate limits, and vals have to be isolated by bubblewrap.",
+  },
   { env: "HAMLET_USER", default: "the name you are logged in as", meaning: "Name of the first user, created at the first start." },
   {
     env: "HAMLET_TOKEN",
@@ -50,10 +56,10 @@ export const options = [
     meaning:
       "Keys that encrypt secrets, each 32 bytes in base64, separated by commas; the first encrypts, all decrypt. Empty: a key file in the data folder. Several nodes need the same keys.",
   },
-  { env: "HAMLET_RATE_PER_TOKEN", default: "none on loopback, else 10000", meaning: "Requests a minute for each token, or `none`." },
+  { env: "HAMLET_RATE_PER_TOKEN", default: "10000 for others, none for this machine", meaning: "Requests a minute for each token, or `none`." },
   {
     env: "HAMLET_RATE_PER_ADDRESS",
-    default: "none on loopback, else 1000",
+    default: "1000 for others, none for this machine",
     meaning: "Requests a minute for each address that sends no valid token, or `none`.",
   },
   {
@@ -67,7 +73,7 @@ export const options = [
     env: "HAMLET_ISOLATION",
     default: "auto",
     meaning:
-      "What stands between vals and the machine: `bubblewrap` (namespaces without a network, Linux), `deno` (Deno's permissions only), or `auto`, the best there is. With `deno` by itself the server listens on loopback only; `deno` spelled out lets it listen anywhere.",
+      "What stands between vals and the machine: `bubblewrap` (namespaces without a network, Linux), `deno` (Deno's permissions only), or `auto`, the best there is. Where `auto` finds `deno` only, the server is for one user on this machine; `deno` spelled out lifts that.",
   },
   { env: "HAMLET_RUN_SECONDS_MAX", default: "60", meaning: "Time until a val has begun its answer, or a call has returned." },
   { env: "HAMLET_STREAM_SECONDS_MAX", default: "3600", meaning: "Time for the rest of an answer, and for a WebSocket." },
@@ -137,7 +143,7 @@ export const options = [
   },
   {
     env: "HAMLET_EGRESS_REQUESTS_PER_MINUTE",
-    default: "none on loopback, else 6000",
+    default: "6000 for others, none for this machine",
     meaning: "Outgoing requests a minute for each val's process, or `none`.",
   },
   {
@@ -169,17 +175,17 @@ export const options = [
   },
   {
     env: "HAMLET_RUNS_PER_MINUTE",
-    default: "none on loopback, else 60000",
+    default: "60000 for others, none for this machine",
     meaning: "Runs a minute on the account of each user, or `none`.",
   },
   {
     env: "HAMLET_EGRESS_MB_PER_MINUTE",
-    default: "none on loopback, else 1000",
+    default: "1000 for others, none for this machine",
     meaning: "Megabytes a minute that the vals of each user send and receive, or `none`.",
   },
   {
     env: "HAMLET_STORAGE_REQUESTS_PER_MINUTE",
-    default: "none on loopback, else 60000",
+    default: "60000 for others, none for this machine",
     meaning: "Requests a minute of each user to their blobs and their database, or `none`.",
   },
   {

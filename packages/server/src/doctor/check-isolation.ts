@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { Config } from "../config.ts"
+import { type Config, isForOthers } from "../config.ts"
 import { AppError } from "../domain/app-error.ts"
 import { findDeno } from "../runtime/find-deno.ts"
 import { Cgroups } from "../runtime/sandbox/cgroups.ts"
+import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "../runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "../runtime/sandbox/sandboxes.ts"
 import { type Finding, failure, fine, warning } from "./finding.ts"
@@ -50,36 +50,12 @@ function judge(config: Config, { level, details }: IsolationReport): Finding {
     return isFiltered ? fine("isolation", found) : warning("isolation", found, "run Hamlet on x64 or arm64 if strangers may save vals")
   }
   const mend = adviseOn(details, config)
-  const isLoopback = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(config.host)
-  if (isLoopback || config.isolation === "deno") return warning("isolation", `WEAK, ${found}`, mend)
-  return failure("isolation", `${found}; the server refuses to listen on ${config.host} like this`, mend)
+  if (!isForOthers(config) || config.isolation === "deno") return warning("isolation", `WEAK, ${found}; vals have no network`, mend)
+  return failure("isolation", `${found}; the server refuses to serve others than this machine like this`, mend)
 }
-
-const install = "install bubblewrap (bubblewrap is its package on Debian, Ubuntu, Fedora, Arch and Alpine)"
 
 /** What stands in the way of the better wall. */
 function adviseOn(details: readonly string[], config: Config): string {
   if (config.isolation === "deno") return "HAMLET_ISOLATION is deno: leave it out, and run only code that you trust until then"
-  const all = details.join(" ")
-  if (all.includes("is not installed")) return all.includes("setpriv") ? "install util-linux, or do not run the server as root" : install
-  if (all.includes("needs Linux")) return "run Hamlet on Linux if strangers may save vals"
-  return adviseOnNamespaces() ?? "docs/self-hosting.md says what sandboxes need"
-}
-
-const switches = [
-  { path: "/proc/sys/kernel/unprivileged_userns_clone", bad: "0", mend: "sysctl kernel.unprivileged_userns_clone=1" },
-  { path: "/proc/sys/user/max_user_namespaces", bad: "0", mend: "sysctl user.max_user_namespaces=15000" },
-  {
-    path: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-    bad: "1",
-    mend: "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile with userns",
-  },
-]
-
-function adviseOnNamespaces(): string | undefined {
-  const off = switches.filter(({ path, bad }) => existsSync(path) && readFileSync(path, "utf8").trim() === bad)
-  if (off.length > 0) return `allow user namespaces: ${off.map(({ mend }) => mend).join("; ")}`
-  if (existsSync("/.dockerenv") || existsSync("/run/.containerenv"))
-    return "the container forbids what bubblewrap needs: start it with --security-opt seccomp=unconfined and --cap-add SYS_ADMIN, or run Hamlet outside of it"
-  return undefined
+  return adviseOnBubblewrap(details)
 }

@@ -2,6 +2,7 @@ import { type Config, ConfigError, loadConfig } from "../config.ts"
 import { checkCgroups } from "./check-cgroups.ts"
 import { checkDataFolder } from "./check-data-folder.ts"
 import { checkDatabase } from "./check-database.ts"
+import { checkExposure } from "./check-exposure.ts"
 import { checkIsolation } from "./check-isolation.ts"
 import { checkClock, checkMemory, checkOpenFiles } from "./check-machine.ts"
 import { checkNames } from "./check-names.ts"
@@ -25,6 +26,7 @@ const checks: readonly Check[] = [
   { name: "database", run: checkDatabase },
   { name: "clock", run: checkClock },
   { name: "port", run: checkPort },
+  { name: "exposure", run: checkExposure },
   { name: "names", run: checkNames },
   { name: "open files", run: checkOpenFiles },
   { name: "memory", run: checkMemory },

@@ -41,6 +41,8 @@ export interface UserStore {
 export interface UserDeps extends TokenDeps {
   readonly users: UserStore
   readonly vals: ValStore
+  /** Whether vals are isolated so weakly that there must be nobody else. */
+  isForOneUser(): boolean
 }
 
 /** The caller's own record. */
@@ -94,6 +96,11 @@ export async function createUser(
   deps: UserDeps,
   input: { readonly username: string; readonly email: string | null },
 ): Promise<{ readonly user: User; readonly token: string }> {
+  if (deps.isForOneUser())
+    throw new AppError(
+      "one_user_only",
+      `Cannot create user "${input.username}": vals are isolated by Deno's permissions alone, which is for one person's own code; the operator can install bubblewrap, or set HAMLET_ISOLATION=deno`,
+    )
   const user = toUser(deps, input.username, input.email)
   const scopes = allScopes.filter((scope) => scope !== "admin" && scope !== "backup")
   const { record, text } = makeToken(deps, user.id, { name: "first token", scopes, expiresAt: null })

@@ -57,7 +57,13 @@ export interface BuiltPage {
 
 /** The web app: one page for all of its addresses, and the files it loads. */
 export interface WebApp {
-  html(options: { readonly nonce: string; readonly valsDomain: string; readonly version: string }): string
+  html(options: {
+    readonly nonce: string
+    readonly valsDomain: string
+    readonly version: string
+    /** What everybody who looks at a page should know. */
+    readonly notice: string | null
+  }): string
   findFile(name: string): WebFile | undefined
 }
 
@@ -70,6 +76,8 @@ export interface WebFile {
 
 /** What the API needs beyond the rules. */
 export interface HttpDeps extends DomainDeps {
+  /** What everybody has to know about the isolation of vals, in sentences. */
+  isolationWarnings(): readonly string[]
   readonly links: Links
   readonly log: Log
   readonly version: string

@@ -23,7 +23,9 @@ export async function answerWebApp(deps: HttpDeps, path: string, request: Reques
   if (!path.startsWith(assetsPath)) {
     const nonce = randomBytes(nonceBytes).toString("base64url")
     const { valsDomain, version } = deps
-    const html = app.html({ nonce, valsDomain, version })
+    // An operator who has chosen weak isolation knows about it.
+    const notice = deps.isForOneUser() ? `${deps.isolationWarnings().join(". ")}.` : null
+    const html = app.html({ nonce, valsDomain, version, notice })
     return content("text/html; charset=utf-8", html, pageHeaders(deps, request, nonce, path.startsWith("/embed/")))
   }
   const file = app.findFile(path.slice(assetsPath.length))

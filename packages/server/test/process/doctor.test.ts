@@ -184,7 +184,7 @@ describe("hamlet doctor says how to mend", () => {
     expect(loopback["open files"]).toMatchObject({ status: "failure", found: "200 at once", mend: expect.stringContaining("ulimit -n") })
     expect(loopback.settings).toMatchObject({ status: "warning", found: expect.stringContaining("HAMLET_DATADIR") })
     const open = await examine(stage, ["--host", "0.0.0.0"], { PATH: programs })
-    expect(open.isolation).toMatchObject({ status: "failure", found: expect.stringContaining("refuses to listen on 0.0.0.0") })
+    expect(open.isolation).toMatchObject({ status: "failure", found: expect.stringContaining("refuses to serve others than this machine") })
     const wanted = await examine(stage, ["--isolation", "bubblewrap"], { PATH: programs })
     expect(wanted.isolation).toMatchObject({ status: "failure", found: expect.stringContaining("is not installed") })
   })

@@ -85,6 +85,7 @@ function toConfig(database: TestDatabase, env: Record<string, string>) {
   const standard = {
     HAMLET_BASE_URL: testBaseUrl,
     HAMLET_VALS_DOMAIN: "hamlet.test",
+    HAMLET_PUBLIC: "no",
     HAMLET_LOG_LEVEL: "none",
     HAMLET_SECRET_KEY: key,
     HAMLET_DATABASE_CONNECTIONS_MAX: "5",

@@ -6,6 +6,8 @@ export interface Settings {
   /** Where the worker that knows types is, and the types that it knows. */
   readonly typeWorker: string
   readonly typeLibs: string
+  /** What everybody who looks at a page should know. */
+  readonly notice: string | null
 }
 
 /** Read once: the page stays the one that it was when it was loaded. */

@@ -30,6 +30,22 @@ describeApp("home", (app) => {
     expect(tab.problems).toEqual([])
   })
 
+  test("shows what the server has to say to everybody above every page", async () => {
+    await using tab = await app.open(await app.stage.person("warned"))
+    const { page } = tab
+    await page.route("**/search", async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replace("&quot;notice&quot;:null", "&quot;notice&quot;:&quot;Weak isolation.&quot;")
+      await route.fulfill({ response, body })
+    })
+    await page.goto("/search")
+    await page.getByRole("complementary", { name: "About this server" }).getByText("Weak isolation.").waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.goto("/")
+    await page.getByRole("heading", { name: "Welcome, warned" }).waitFor()
+    expect(await page.getByRole("complementary", { name: "About this server" }).count()).toBe(0)
+  })
+
   test("is at most 150 KB to load, and a val's page with its editor at most 600 KB", async () => {
     const grace = await app.stage.person("grace")
     const val = await grace.client.createVal({ code: "export default 1", name: "weighed" })

@@ -28,7 +28,7 @@ export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
       const database = await deps.checkDatabase()
       const { isolation, problem } = deps.runner.status()
       if (problem !== undefined) throw new AppError("sandbox_unavailable", problem)
-      return json(200, { status: "ok", version: deps.version, ...database, isolation })
+      return json(200, { status: "ok", version: deps.version, ...database, isolation, warnings: deps.isolationWarnings() })
     },
     getMetrics: async () => content("text/plain; version=0.0.4; charset=utf-8", metrics.print()),
   } satisfies Partial<Handlers>

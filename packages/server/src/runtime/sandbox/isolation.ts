@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs"
 import { AppError } from "../../domain/app-error.ts"
 import { type BubblewrapTools, type BubblewrapWay, insidePaths, toBubblewrapCommand, toInsidePaths } from "./bubblewrap-command.ts"
 import { type GuestImports, type GuestPaths, toDenoCommand, toDenoEnvironment } from "./deno-command.ts"
+import { findBubblewrap } from "./find-bubblewrap.ts"
 import type { SandboxFolder } from "./sandbox-folder.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 import { type Tool, type ToolPaths, toToolCommand, toToolEnvironment } from "./tool-command.ts"
@@ -53,7 +54,7 @@ const isRoot = process.getuid?.() === 0
 
 function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] {
   if (process.platform !== "linux") missing.push("bubblewrap needs Linux")
-  const bwrap = Bun.which("bwrap")
+  const bwrap = findBubblewrap()
   if (!bwrap && process.platform === "linux") missing.push("bubblewrap (bwrap) is not installed")
   const setpriv = Bun.which("setpriv") ?? undefined
   if (isRoot && !setpriv)

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { Icon } from "../../ui/icon.tsx"
+import { settings } from "../settings.ts"
 import { place } from "../state/location.ts"
 import { session } from "../state/session.ts"
 import { AccountMenu } from "./account-menu.tsx"
@@ -30,6 +31,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </button>
         <AccountArea />
       </header>
+      {settings.notice === null ? null : (
+        <aside class="notice" aria-label="About this server">
+          {settings.notice}
+        </aside>
+      )}
       <main id="main" class="main" tabIndex={-1}>
         {children}
       </main>

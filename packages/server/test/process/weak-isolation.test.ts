@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test"
+import { existsSync, mkdirSync, symlinkSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { ApiError, createClient } from "@hamlet/contract/client"
+import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+
+const unpacked = fileURLToPath(new URL("../../../../.tools/bubblewrap", import.meta.url))
+/** Everything else that a sandbox needs is there, so that only bubblewrap is missed. */
+const otherPrograms = ["sh", "setpriv", "ldd"]
+
+/** A stage on a machine without bubblewrap. */
+async function openWeakStage(): Promise<{ readonly stage: Stage; readonly env: Readonly<Record<string, string>> }> {
+  const stage = await openStage()
+  const programs = join(dirname(stage.dataDir), "bin")
+  mkdirSync(programs)
+  for (const name of otherPrograms) {
+    const path = Bun.which(name)
+    if (path) symlinkSync(path, join(programs, name))
+  }
+  return { stage, env: { PATH: programs, HAMLET_PROCESSES_READY: "0", HAMLET_LOG_LEVEL: "none" } }
+}
+
+const fetching = `export default async () => {
+  const said = []
+  for (const reach of [() => fetch("http://example.com/"), () => new WebSocket("ws://example.com/")])
+    try { await reach() } catch (error) { said.push(error.message) }
+  return [...said, await (await fetch("data:,here")).text()]
+}`
+
+describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
+  test("is for one person's own code, and says so wherever one looks, until the operator chooses it", async () => {
+    const { stage, env } = await openWeakStage()
+    await using _stage = stage
+    const { hamlet, baseUrl } = await stage.serve(env)
+    const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
+    const sentences = ["Deno's permissions alone", "no network", "for one user on this machine only; install bubblewrap"]
+
+    const { isolation, warnings } = await client.getReadiness()
+    expect(isolation).toBe("deno")
+    for (const sentence of sentences) {
+      expect(hamlet.stdout).toContain(sentence)
+      expect(warnings.join("\n")).toContain(sentence)
+      expect((await (await fetch(baseUrl)).text()).replaceAll("&#39;", "'").replaceAll("&apos;", "'")).toContain(sentence)
+    }
+    const refused = await client.createUser({ username: "bob" }).catch((error: unknown) => error)
+    expect(refused instanceof ApiError && [refused.status, refused.code]).toEqual([403, "one_user_only"])
+    const { id } = await client.createVal({ code: fetching })
+    const noNetwork = expect.stringMatching(/^Cannot reach the network: .+ install bubblewrap$/)
+    expect((await client.createRun({ val_id: id })).returnValue).toEqual([noNetwork, noNetwork, "here"])
+    hamlet.signal("SIGTERM")
+    await hamlet.ended()
+
+    const chosen = await stage.serve({ ...env, HAMLET_ISOLATION: "deno", HAMLET_HOST: "0.0.0.0" })
+    const again = createClient({ baseUrl: chosen.baseUrl, token: chosenToken, retriesMax: 0 })
+    expect((await again.createUser({ username: "bob" })).username).toBe("bob")
+    expect((await again.getReadiness()).warnings).toHaveLength(2)
+    expect(await (await fetch(chosen.baseUrl)).text()).not.toContain("Deno's permissions")
+    chosen.hamlet.signal("SIGTERM")
+    await chosen.hamlet.ended()
+
+    const several = await stage.start(["serve"], env).ended()
+    expect(several).toMatchObject({ exitCode: 1, stdout: "" })
+    expect(several.stderr).toMatch(/^Cannot start a server with several users: .+ install bubblewrap .+\n$/)
+  })
+
+  test.each([
+    ["a network", { HAMLET_HOST: "0.0.0.0" }],
+    ["a proxy on this machine", { HAMLET_BASE_URL: "https://hamlet.example" }],
+    ["a network, although it is said to be private", { HAMLET_HOST: "0.0.0.0", HAMLET_PUBLIC: "no" }],
+  ])("refuses to serve %s", async (_name, more) => {
+    const { stage, env } = await openWeakStage()
+    await using _stage = stage
+    const { exitCode, stdout, stderr } = await stage.start(["serve"], { ...env, ...more }).ended()
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
+    expect(stderr).toMatch(/^Cannot serve others than this machine, at .+ install bubblewrap .+HAMLET_ISOLATION=deno.+\n$/)
+  })
+})
