@@ -18,7 +18,7 @@ process.exitCode = await (isServer ? runServer : runInForeground)(bun, [main, ..
 
 /** Whether the operator wants no bubblewrap. What else is wrong with the settings is for the server to say. */
 function isBareDenoChosen() {
-  const flag = args.findIndex((arg) => arg === "--isolation")
+  const flag = args.indexOf("--isolation")
   const chosen = args.find((arg) => arg.startsWith("--isolation="))?.split("=")[1] ?? (flag === -1 ? undefined : args[flag + 1])
   return (chosen ?? process.env.HAMLET_ISOLATION) === "deno"
 }

@@ -34,7 +34,8 @@ function openMachine(commands: string, others: Readonly<Record<string, (folder: 
   folders.push(folder)
   const bin = join(folder, "bin")
   mkdirSync(bin)
-  for (const [name, write] of Object.entries({ "apt-get": () => aptGet(folder, commands), ...others })) {
+  const programs = { "apt-get": (place: string) => aptGet(place, commands), ...others }
+  for (const [name, write] of Object.entries(programs)) {
     writeFileSync(join(bin, name), write(folder))
     chmodSync(join(bin, name), 0o755)
   }
@@ -47,10 +48,11 @@ function openMachine(commands: string, others: Readonly<Record<string, (folder: 
 }
 
 const install = (bin: string) => `*install*bubblewrap) echo '#!/bin/sh' >"${bin}/bwrap"; /bin/chmod 755 "${bin}/bwrap" ;;`
-const download = '*download*bubblewrap) echo deb >bubblewrap_1.deb ;;'
+const download = "*download*bubblewrap) echo deb >bubblewrap_1.deb ;;"
 
 describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
-  test("installs it as root", () => {
+  // Root alone may keep Debian from starting services.
+  test.if(process.getuid?.() === 0)("installs it as root", () => {
     using quiet = silence()
     const machine = openMachine("")
     writeFileSync(join(machine.bin, "apt-get"), aptGet(join(machine.bin, ".."), install(machine.bin)))

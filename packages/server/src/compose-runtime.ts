@@ -49,7 +49,10 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
     hurry: () => void preparing?.then((sandboxes) => sandboxes.hurry()).catch(() => {}),
     isolation: () => report?.level ?? config.isolation,
     limits: toRunnerLimits(config),
-    onAvailability,
+    // That the machine cannot be prepared is told by the start itself, once.
+    onAvailability: (problem) => {
+      if (report !== undefined) onAvailability(problem)
+    },
   })
   const resolver = createResolver(config, egress, prepare, onError)
   return {

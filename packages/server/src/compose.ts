@@ -14,7 +14,7 @@ import type { Runner } from "./domain/execution.ts"
 import { RunFollowers } from "./domain/follow-run.ts"
 import { LiveRuns } from "./domain/live-runs.ts"
 import type { DependencyResolver } from "./domain/locks.ts"
-import { noOwnerDatabases } from "./domain/owner-databases.ts"
+import { noOwnerDatabases, type SqlOutcome, type SqlRequest } from "./domain/owner-databases.ts"
 import { createPendingLocks } from "./domain/pending-locks.ts"
 import { createPrograms } from "./domain/programs.ts"
 import { listRemoteImports } from "./domain/remote-imports.ts"
@@ -45,6 +45,7 @@ import { createIdempotencyStore } from "./storage/idempotency.ts"
 import { createValImportStore } from "./storage/import-vals.ts"
 import { createImportStore } from "./storage/imports.ts"
 import { loadKeyFile, readKeyFile } from "./storage/key-file.ts"
+import { findLostDatabase, lostDatabaseAdvice } from "./storage/left-overs.ts"
 import { createLikeStore } from "./storage/likes.ts"
 import { createLockStore } from "./storage/locks.ts"
 import { findNotedSince, migrate } from "./storage/migrate.ts"
@@ -94,10 +95,11 @@ export interface Replacements {
 /** Puts the program together: opens the database, brings its schema up to date and wires everybody to everybody. */
 export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   prepareDataDir(config.dataDir)
-  const keys = config.secretKeys ?? loadKeyFile(config.dataDir)
   const db = await (replacements.open ?? openDatabase)(config)
   try {
     const { to: schemaVersion } = await migrate(db, migrations)
+    // After the schema: a key beside an empty database is the sign of one that was lost.
+    const keys = config.secretKeys ?? loadKeyFile(config.dataDir)
     const locksSince = await findNotedSince(db, reach.version)
     const { runner, resolver } = replacements
     const { hamlet, nodeWatch } = wire({ config, db, keys, schemaVersion, locksSince, runner, resolver })
@@ -122,6 +124,8 @@ function prepareDataDir(path: string): void {
 
 function openDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl) return openPostgres(config.databaseUrl, { connectionsMax: config.databaseConnectionsMax })
+  const lost = findLostDatabase(config.dataDir)
+  if (lost !== undefined) throw new AppError("database_unavailable", `Cannot start: ${lost}; ${lostDatabaseAdvice}`)
   return Promise.resolve(openSqlite(sqlitePath(config)))
 }
 
@@ -245,7 +249,7 @@ function createRules(foundation: Foundation & { readonly runner: Runner }, runti
     uploads: createUploads(config.storage.blobsBytesMax),
     backups: createBackups(config, db, common.now),
     blobLimits: config.storage,
-    ownerDatabases: openOwnerDatabases(config),
+    ownerDatabases: openOwnerDatabases(config, db),
     standardModules: { blob: readStandardModule("blob"), sqlite: readStandardModule("sqlite") },
     scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
     scanManyImports: (codes: readonly string[], ownerId: string) => codeTools.scanManyImports(codes, ownerId),
@@ -298,12 +302,21 @@ function createBackups(config: Config, db: Database, now: () => number): Backups
   return new Backups(createBackupSource(db, orders, now))
 }
 
-function openOwnerDatabases(config: Config) {
+function openOwnerDatabases(config: Config, db: Database) {
   const { databaseUrl, storage } = config
   const folder = ownerFolder(config)
   if (folder === undefined) return { ...noOwnerDatabases, stop: () => Promise.resolve() }
   const isShared = databaseUrl !== undefined
-  return new DatabasePool({ folder, bytesMax: storage.sqliteBytesMax, msMax: storage.sqliteMsMax, isShared })
+  const pool = new DatabasePool({ folder, bytesMax: storage.sqliteBytesMax, msMax: storage.sqliteMsMax, isShared })
+  return {
+    async run(request: SqlRequest): Promise<SqlOutcome> {
+      // They are in the same folder as the database: if that is gone, what they acknowledge is gone too.
+      if (!isShared) await db.ping()
+      return await pool.run(request)
+    },
+    sizeOf: (ownerId: string) => pool.sizeOf(ownerId),
+    stop: () => pool.stop(),
+  }
 }
 
 function readStandardModule(name: StandardModuleName): string {

@@ -34,11 +34,25 @@ async function main(args: readonly string[]): Promise<void> {
     else if (command === "doctor") process.exit(await runDoctor(flags))
     else throw new ConfigError(`Cannot do "${command}": the commands are serve, restore, rotate-secret-key and doctor`)
   } catch (error) {
-    // What the operator can mend is told in one sentence; anything else is a bug and shows where it happened.
-    if (!(error instanceof AppError || error instanceof ConfigError)) throw error
-    process.stderr.write(`${error.message}\n`)
-    process.exit(1)
+    fail(command, error)
   }
+}
+
+/** What the operator can mend is told in one sentence; anything else is a bug and shows where it happened. */
+function fail(command: string, error: unknown): never {
+  if (error instanceof AppError || error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
+  else if (isOfMachine(error)) process.stderr.write(`Cannot ${command}: ${error.message}\n`)
+  else throw error
+  process.exit(1)
+}
+
+/** The disk is full or read-only, or the machine gives us no more of something; the message names the file. */
+function isOfMachine(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    /^(ENOSPC|EDQUOT|EROFS|EACCES|EPERM|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/.test(String(error.code))
+  )
 }
 
 async function serve(flags: readonly string[]): Promise<void> {
@@ -91,7 +105,7 @@ async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<vo
   hamlet.deps.followers.stop()
   void hamlet.deps.backups.stop()
   await Promise.race([server.stop(), Bun.sleep(limits.stopMsMax)])
-  await hamlet.stop()
+  await hamlet.stop().catch((error: unknown) => fail("stop", error))
   process.exit(0)
 }
 

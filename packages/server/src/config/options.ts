@@ -56,7 +56,11 @@ export const options = [
     meaning:
       "Keys that encrypt secrets, each 32 bytes in base64, separated by commas; the first encrypts, all decrypt. Empty: a key file in the data folder. Several nodes need the same keys.",
   },
-  { env: "HAMLET_RATE_PER_TOKEN", default: "10000 for others, none for this machine", meaning: "Requests a minute for each token, or `none`." },
+  {
+    env: "HAMLET_RATE_PER_TOKEN",
+    default: "10000 for others, none for this machine",
+    meaning: "Requests a minute for each token, or `none`.",
+  },
   {
     env: "HAMLET_RATE_PER_ADDRESS",
     default: "1000 for others, none for this machine",

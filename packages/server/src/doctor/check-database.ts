@@ -46,7 +46,7 @@ async function checkKey(config: Config, view: DatabaseView): Promise<Finding> {
     keys = config.secretKeys ?? readKeyFile(config.dataDir)
   } catch (error) {
     if (!kept) return fine(check, "there is none yet; the first start makes one")
-    return failure(check, `${place} cannot be read: ${toReason(error)}`, "put the key file back that belongs to this database")
+    return failure(check, toReason(error), "put the key file back that belongs to this database")
   }
   const cipher = createCipher(keys)
   const missing = kept ? findMissingKey(cipher, kept.value) : undefined

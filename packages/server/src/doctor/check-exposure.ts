@@ -19,7 +19,9 @@ function listAddressProblems({ baseUrl, valsDomain }: Config): Finding[] {
   const domain = valsDomain.replace(/:\d+$/, "")
   const problems: Finding[] = []
   if (protocol !== "https:")
-    problems.push(warning(check, `${baseUrl} is not encrypted: tokens and sessions can be read on the way`, "put a proxy with TLS before it"))
+    problems.push(
+      warning(check, `${baseUrl} is not encrypted: tokens and sessions can be read on the way`, "put a proxy with TLS before it"),
+    )
   if (isRelated(hostname, domain))
     problems.push(
       warning(
@@ -44,7 +46,8 @@ function listRateProblems({ host, addressHeader, ratePerToken, ratePerAddress, .
     )
   const rates = { RATE_PER_TOKEN: ratePerToken, RATE_PER_ADDRESS: ratePerAddress, RUNS_PER_MINUTE: config.allowances.runsPerMinute }
   const off = Object.entries(rates).flatMap(([name, rate]) => (rate === undefined ? [`HAMLET_${name}`] : []))
-  if (off.length > 0) problems.push(warning(check, `${off.join(" and ")} is none, and the server is for others`, "leave it out, or set a number"))
+  if (off.length > 0)
+    problems.push(warning(check, `${off.join(" and ")} is none, and the server is for others`, "leave it out, or set a number"))
   return problems
 }
 

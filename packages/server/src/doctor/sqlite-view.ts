@@ -1,6 +1,8 @@
 import { constants, Database } from "bun:sqlite"
 import { accessSync, closeSync, existsSync, constants as modes, openSync, readSync, statSync } from "node:fs"
+import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
+import { findLostDatabase, lostDatabaseAdvice } from "../storage/left-overs.ts"
 import type { Statement } from "../storage/sql.ts"
 import type { DatabaseView, Sighting } from "./database-view.ts"
 import { type Finding, failure, fine, toReason, toSize, warning } from "./finding.ts"
@@ -12,6 +14,8 @@ const restore = 'stop the server, keep a copy of the file, and "hamlet restore" 
 /** Looks at a database file without changing anything, whether or not a server has it open. */
 export function lookAtSqlite(path: string): Sighting {
   const stats = statSync(path, { throwIfNoEntry: false })
+  const lost = findLostDatabase(dirname(path))
+  if (lost !== undefined) return { finding: failure(check, lost, lostDatabaseAdvice), view: undefined }
   if (!stats) return { finding: fine(check, `there is no "${path}" yet; the first start makes it`), view: undefined }
   try {
     accessSync(path, modes.R_OK | modes.W_OK)

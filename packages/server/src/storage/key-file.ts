@@ -12,20 +12,30 @@ export function loadKeyFile(dataDir: string): readonly Uint8Array[] {
   const path = join(dataDir, fileName)
   try {
     if (!existsSync(path)) createKeyFile(path)
-    return readKeyFile(dataDir)
   } catch (cause) {
-    throw new AppError("database_unavailable", `Cannot read the key file "${path}": ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    })
+    throw unreadable(path, cause)
   }
+  return readKeyFile(dataDir)
 }
 
 /** The same for a server that is up: a file that has gone is then never replaced by one with another key. */
 export function readKeyFile(dataDir: string): readonly Uint8Array[] {
-  const keys = readFileSync(join(dataDir, fileName), "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => Buffer.from(line, "base64"))
+  const path = join(dataDir, fileName)
+  try {
+    return parseKeys(readFileSync(path, "utf8"))
+  } catch (cause) {
+    throw unreadable(path, cause)
+  }
+}
+
+function unreadable(path: string, cause: unknown): AppError {
+  const reason = cause instanceof Error ? cause.message : cause
+  return new AppError("database_unavailable", `Cannot read the key file "${path}": ${reason}`, { cause })
+}
+
+function parseKeys(text: string): readonly Uint8Array[] {
+  const lines = text.split("\n").filter((line) => line !== "")
+  const keys = lines.map((line) => Buffer.from(line, "base64"))
   if (keys.length > 0 && keys.every((key) => key.length === keyBytes)) return keys
   throw new Error(`each line must be ${keyBytes} bytes in base64`)
 }

@@ -16,6 +16,13 @@ export interface SqliteWriterLimits {
   readonly lockRetryMs: number
 }
 
+export interface SqliteWriterHooks {
+  /** Throws where nothing that is written would be kept. Asked before a transaction, and before anybody hears of its commit. */
+  assertWritable(): void
+  /** Called before anybody hears of a commit. */
+  onCommit(): void
+}
+
 interface Job {
   readonly script: () => Script<unknown>
   readonly deadline: number
@@ -33,7 +40,7 @@ interface Job {
 export class SqliteWriter {
   readonly #connection: SqliteConnection
   readonly #limits: SqliteWriterLimits
-  readonly #onCommit: () => void
+  readonly #hooks: SqliteWriterHooks
   readonly #queue: Job[] = []
   /** So many of the queue must not share a transaction, because one of them spoilt the last one for the others. */
   #alone = 0
@@ -42,11 +49,10 @@ export class SqliteWriter {
   #isScheduled = false
   #onIdle: (() => void) | undefined
 
-  /** `onCommit` is called before anybody hears of a commit. */
-  constructor(connection: SqliteConnection, limits: SqliteWriterLimits, onCommit: () => void) {
+  constructor(connection: SqliteConnection, limits: SqliteWriterLimits, hooks: SqliteWriterHooks) {
     this.#connection = connection
     this.#limits = limits
-    this.#onCommit = onCommit
+    this.#hooks = hooks
   }
 
   get waiting(): number {
@@ -85,6 +91,10 @@ export class SqliteWriter {
       this.#onIdle?.()
       return
     }
+    if (!this.#canWrite()) {
+      if (this.#onIdle !== undefined) this.#schedule()
+      return
+    }
     const first = this.#queue[0]
     if (first?.lend) {
       this.#queue.shift()
@@ -100,6 +110,18 @@ export class SqliteWriter {
     if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
   }
 
+  /** Whoever waits hears why if not. */
+  #canWrite(): boolean {
+    try {
+      this.#hooks.assertWritable()
+      return true
+    } catch (error) {
+      for (const job of this.#queue.splice(0)) job.reject(error)
+      this.#lendable = 0
+      return false
+    }
+  }
+
   #countGroup(): number {
     if (this.#alone > 0) return 1
     const lent = this.#lendable > 0 ? this.#queue.findIndex(({ lend }) => lend !== undefined) : -1
@@ -112,7 +134,7 @@ export class SqliteWriter {
     const isDone = await lend().catch(() => false)
     this.#isScheduled = false
     if (isDone) {
-      this.#onCommit()
+      this.#hooks.onCommit()
       job.resolve(undefined)
     } else this.#queue.unshift({ ...job, lend: undefined })
     if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
@@ -143,7 +165,9 @@ export class SqliteWriter {
     try {
       const settlements = this.#runTogether(group) ?? group.map((job) => this.#run(job))
       this.#connection.command("commit")
-      this.#onCommit()
+      this.#hooks.onCommit()
+      // What was committed to a file that is gone by now was not kept.
+      this.#hooks.assertWritable()
       for (const settle of settlements) settle()
     } catch (error) {
       this.#rollBackQuietly()

@@ -6,6 +6,7 @@ import { type Statement, sql } from "./sql.ts"
 import { connect } from "./sqlite-connect.ts"
 import type { SqliteConnection } from "./sqlite-connection.ts"
 import { fromSqliteError } from "./sqlite-errors.ts"
+import { watchFile } from "./sqlite-file.ts"
 import { type ScribeLimits, SqliteScribe } from "./sqlite-scribe.ts"
 import { SqliteSearches } from "./sqlite-search.ts"
 import { openStamp } from "./sqlite-stamp.ts"
@@ -53,7 +54,8 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   const header = openStamp(path)
   const stamp = oncePerTurn(header ? header.ask : readVersion)
   // Whoever was told of a write must not be answered from the state before it, even in the same turn.
-  const writer = new SqliteWriter(writing, limits, stamp.forget)
+  const file = watchFile(path)
+  const writer = new SqliteWriter(writing, limits, { assertWritable: file.assertThere, onCommit: stamp.forget })
   const scribe = new SqliteScribe(path, limits)
   const searches = new SqliteSearches(path, limits)
   const database: Database = {
@@ -70,6 +72,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
       return stamp.ask()
     },
     async ping() {
+      file.assertThere()
       await database.read(sql`select 1`)
     },
     stats() {
@@ -92,6 +95,8 @@ function close(reading: SqliteConnection, writing: SqliteConnection): void {
   try {
     reading.stop()
     writing.command("pragma wal_checkpoint(truncate)")
+  } catch {
+    // The disk is full or broken. What was acknowledged is in the log, which the next one who opens the database reads.
   } finally {
     writing.stop()
   }

@@ -40,7 +40,14 @@ describeApi("api/system", (suite) => {
   test("GET /readyz says which database answers", async () => {
     const { json } = expectStatus(await call("GET", "/readyz"), 200)
     const database = suite.database.url === undefined ? "SQLite" : "PostgreSQL"
-    expect(json).toEqual({ status: "ok", version: expect.any(String), database, schemaVersion: expect.any(Number), isolation: "auto" })
+    expect(json).toEqual({
+      status: "ok",
+      version: expect.any(String),
+      database,
+      schemaVersion: expect.any(Number),
+      isolation: "auto",
+      warnings: [],
+    })
   })
 
   test("GET /openapi.json is a valid document that has every route and names this server", async () => {

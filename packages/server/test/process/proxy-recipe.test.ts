@@ -14,7 +14,9 @@ import { chosenToken, openStage, type Stage } from "../support/stage.ts"
 // What docs/self-hosting.md tells an operator to type and to write, as it stands there but for ports and the place of the certificate.
 const page = readFileSync(new URL("../../../../docs/self-hosting.md", import.meta.url), "utf8")
 const section = page.slice(page.indexOf("## Behind a proxy"), page.indexOf("## Addresses of vals"))
-const settings = Object.fromEntries([...readBlock("sh").matchAll(/^(HAMLET_\w+)=(\S+) \\$/gm)].map(([, name = "", value = ""]) => [name, value]))
+const settings = Object.fromEntries(
+  [...readBlock("sh").matchAll(/^(HAMLET_\w+)=(\S+) \\$/gm)].map(([, name = "", value = ""]) => [name, value]),
+)
 const names = /server_name (.+);/.exec(readBlock("nginx"))?.[1]?.split(" ") ?? []
 const { host } = new URL(settings.HAMLET_BASE_URL ?? "")
 const valHost = (name: string) => `ada-${name}.${settings.HAMLET_VALS_DOMAIN}`
@@ -111,7 +113,10 @@ async function openProxy(serverPort: number): Promise<Proxy> {
   using authority = createAuthority()
   const [port, plainPort] = [await findFreePort(), await findFreePort()]
   writeFileSync(join(folder, "nginx.conf"), toConfiguration(folder, authority, { serverPort, port, plainPort }))
-  const child = Bun.spawn([nginx ?? "", "-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")], { stdout: "ignore", stderr: "pipe" })
+  const child = Bun.spawn([nginx ?? "", "-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")], {
+    stdout: "ignore",
+    stderr: "pipe",
+  })
   const said = new Response(child.stderr).text()
   await Promise.race([waitForPort(port), child.exited.then(async () => Promise.reject(new Error(await said)))])
   const { ca } = authority

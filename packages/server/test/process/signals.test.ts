@@ -101,7 +101,7 @@ describe("hamlet serve", () => {
     expect((await hamlet.ended()).exitCode).toBe(0)
   })
 
-  test("goes on after SIGHUP under nohup", async () => {
+  test("goes on after SIGHUP when nohup has started it", async () => {
     await using stage = await openStage(undefined, ["nohup"])
     const { hamlet, rest } = await begin(stage)
     hamlet.signal("SIGHUP")

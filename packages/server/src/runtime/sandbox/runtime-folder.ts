@@ -72,8 +72,12 @@ export class RuntimeFolder {
 
   write(name: string, content: string | Uint8Array): string {
     const path = join(this.path, name)
-    writeFileSync(path, content, { mode: 0o644 })
-    chmodSync(path, 0o644)
+    try {
+      writeFileSync(path, content, { mode: 0o644 })
+      chmodSync(path, 0o644)
+    } catch (cause) {
+      throw unusable(this.path, cause)
+    }
     return path
   }
 
@@ -86,7 +90,11 @@ export class RuntimeFolder {
     if (known !== undefined) return known
     const real = realpathSync(path)
     const shared = isReachable(real) ? real : join(this.path, `${this.#shared.size}-${basename(real)}`)
-    if (shared !== real) linkOrCopy(real, shared)
+    try {
+      if (shared !== real) linkOrCopy(real, shared)
+    } catch (cause) {
+      throw unusable(this.path, cause)
+    }
     this.#shared.set(path, shared)
     return shared
   }
@@ -204,6 +212,12 @@ function makeFolder(path: string): boolean {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === "EEXIST" || code === "ENOENT") return false
-    throw error
+    throw unusable(dirname(path), error)
   }
+}
+
+/** The disk is full or read-only, or the folder is not for us. */
+function unusable(folder: string, cause: unknown): AppError {
+  const reason = cause instanceof Error ? cause.message : cause
+  return new AppError("sandbox_unavailable", `Cannot use the folder "${folder}" for sandboxes: ${reason}`, { cause })
 }
