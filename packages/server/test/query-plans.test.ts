@@ -243,7 +243,7 @@ describeEachDatabase("no query reads a whole table:", (open) => {
   test("what cleans up", async () => {
     recorded = []
     await hamlet.deps.runs.purge(10)
-    await hamlet.deps.idempotency.purge(Date.parse("2100-01-01"), 10)
+    await hamlet.deps.idempotency.purge(Date.parse("2100-01-01"), 0, 10)
     await hamlet.deps.runs.purgeOlder(Date.parse("2100-01-01"), 10)
     // Later than any time that ids of this world may stand for, so that there is something to delete.
     await hamlet.deps.runs.purgeOlder(2 ** 47, 100)

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { codeOf, openRules, type TestRules } from "../../test/support/rules.ts"
+import { createNodeStore } from "../storage/nodes.ts"
 import { sql } from "../storage/sql.ts"
 import { type Cipher, createCipher } from "./cipher.ts"
 import { answerOnce, type KeptAnswer, type OnceRequest } from "./idempotency.ts"
+import { hashToken, issueToken } from "./tokens.ts"
 
 const inFlightMs = 2 * 60_000
 const keptMs = 24 * 60 * 60_000
@@ -161,6 +163,64 @@ describe("answerOnce", () => {
     const fail = () => Promise.reject(new Error("a bug"))
     await expect(answerOnce(rules.deps, request, fail)).rejects.toThrow("a bug")
     expect((await answerOnce(rules.deps, request, work())).status).toBe(200)
+  })
+
+  describe("when the server has died over it", () => {
+    const dying = new Error("the server is dead by now")
+    const deadNode = { id: Bun.randomUUIDv7(), host: "there", pid: 2, pidStarted: "2" }
+    const isDead = Promise.reject(dying)
+    isDead.catch(() => {})
+    /** A server that dies before the answer is kept, and never gives anything back. */
+    const toDead = () => {
+      const idempotency = { ...rules.deps.idempotency, keep: () => isDead, release: () => isDead, suspend: () => isDead }
+      return { ...rules.deps, nodeId: deadNode.id, idempotency }
+    }
+    const makeToken = (userId: string) => async (): Promise<KeptAnswer> => {
+      const { token, text } = await issueToken(rules.deps, userId, { name: "made", scopes: ["val:read"], expiresAt: null })
+      return { status: 200, headers: {}, body: JSON.stringify({ ...token, text }) }
+    }
+    const listTokens = async () => (await rules.deps.tokens.list(request.userId, { limit: 10, offset: 0 })).items.map(({ id }) => id)
+
+    beforeEach(() => createNodeStore(rules.db).beat(deadNode, 1))
+
+    test("what it has written is not written again, and the answer is the one that it would have given", async () => {
+      const before = await listTokens()
+      await expect(answerOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
+      const written = (await listTokens()).filter((id) => !before.includes(id))
+      expect(written).toHaveLength(1)
+      expect(await codeOf(answerOnce(rules.deps, request, makeToken(request.userId)))).toBe("idempotency_in_flight")
+      await createNodeStore(rules.db).remove(deadNode.id)
+
+      const { body } = await answerOnce(rules.deps, request, makeToken(request.userId))
+      const { id, text } = JSON.parse(body)
+      expect(await listTokens()).toEqual([...written, ...before])
+      expect(id).toBe(written[0])
+      expect((await rules.deps.tokens.findHolder(hashToken(text)))?.tokenId).toBe(id)
+      expect((await answerOnce(rules.deps, request, makeToken(request.userId))).body).toBe(body)
+    })
+
+    test("nobody else may have the key once something is written, also when its time is over", async () => {
+      await expect(answerOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
+      rules.clock.at += inFlightMs
+      expect(await codeOf(answerOnce(rules.deps, { ...request, content: ["other"] }, work()))).toBe("idempotency_mismatch")
+      const before = await listTokens()
+      expect((await answerOnce(rules.deps, request, makeToken(request.userId))).status).toBe(200)
+      expect(await listTokens()).toEqual(before)
+    })
+
+    test("the key is free at once where nothing was written", async () => {
+      await expect(answerOnce(toDead(), request, work())).rejects.toBe(dying)
+      await createNodeStore(rules.db).remove(deadNode.id)
+      expect((await answerOnce(rules.deps, { ...request, content: ["other"] }, work())).body).toContain('"n":2')
+    })
+
+    test("a failure after something was written leaves the rest to the same request", async () => {
+      const half = async (): Promise<KeptAnswer> => ({ ...(await makeToken(request.userId)()), status: 503 })
+      expect((await answerOnce(rules.deps, request, half)).status).toBe(503)
+      const before = await listTokens()
+      expect((await answerOnce(rules.deps, request, makeToken(request.userId))).status).toBe(200)
+      expect(await listTokens()).toEqual(before)
+    })
   })
 
   describe("what is kept", () => {

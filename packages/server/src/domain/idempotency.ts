@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { AppError } from "./app-error.ts"
 import type { Cipher } from "./cipher.ts"
+import { type Claim, Once, type OnceStep, runOnce } from "./once.ts"
 
 /** An answer as it was given, to be given again. */
 export interface KeptAnswer {
@@ -15,29 +16,43 @@ export interface IdempotencyRecord {
   readonly answer: Uint8Array | undefined
 }
 
-/** A key that is being worked under; no two claims of a key expire at the same time. */
-export interface Claim {
-  readonly userId: string
-  readonly key: string
-  readonly expiresAt: number
+/** What came of asking for a key: it is ours, with what was done under it before the server died, or it is not. */
+export type ClaimOutcome =
+  | { readonly kind: "claimed"; readonly progress: Uint8Array | undefined }
+  | ({ readonly kind: "known" } & IdempotencyRecord)
+
+/** Asking for a key. */
+export interface NewClaim extends Claim {
+  readonly nodeId: string
+  readonly fingerprint: Uint8Array
+  readonly at: number
+  /** What has expired before then is forgotten, whatever was done under it. */
+  readonly keptSince: number
 }
 
 /** Where keys and answers are kept. */
 export interface IdempotencyStore {
-  /** Takes the key, or gives what is known of it. One that has expired counts as new. */
-  claim(claim: Claim & { readonly fingerprint: Uint8Array; readonly at: number }): Promise<IdempotencyRecord | undefined>
+  /**
+   * Takes the key, or gives what is known of it. One that has expired counts as new, and so does one whose node is no more; unless something
+   * was written under it, which only the same request may go on with.
+   */
+  claim(claim: NewClaim): Promise<ClaimOutcome | undefined>
   /** Keeps the answer until then, unless the claim has expired and somebody else has the key now. */
   keep(claim: Claim, answer: Uint8Array, until: number): Promise<void>
   /** Gives the key back, unless somebody else has it now. */
   release(claim: Claim): Promise<void>
-  /** Deletes some expired keys; false when there are none. */
-  purge(at: number, countMax: number): Promise<boolean>
+  /** Gives the key back to the same request only, which goes on with what was written. */
+  suspend(claim: Claim, at: number): Promise<void>
+  /** Deletes some keys that are needed no more; false when there are none. */
+  purge(at: number, keptSince: number, countMax: number): Promise<boolean>
 }
 
 /** What the rules of idempotency need. */
 export interface IdempotencyDeps {
   readonly idempotency: IdempotencyStore
   readonly cipher: Cipher
+  /** This process, as the database knows it. */
+  readonly nodeId: string
   /** How long a request may be worked on. After that, the server must have died over it, and the key is free again. */
   readonly requestMsMax: number
   now(): number
@@ -56,25 +71,40 @@ export interface OnceRequest {
   readonly content: readonly (string | Uint8Array)[]
 }
 
-/** Does the work, or gives the answer that the same request got before. Server errors are not kept: trying again may help. */
+/**
+ * Does the work, or gives the answer that the same request got before. Server errors are not kept: trying again may help. What the work writes
+ * to the database through `writeOnce` is written once, even when the server dies before the answer is kept.
+ */
 export async function answerOnce(deps: IdempotencyDeps, request: OnceRequest, work: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
   const fingerprint = toFingerprint(request.content)
   const at = deps.now()
   const claim = { userId: request.userId, key: request.key, expiresAt: at + deps.requestMsMax }
-  const known = await deps.idempotency.claim({ ...claim, fingerprint, at })
-  if (known) return repeat(deps, request, known, fingerprint)
+  const asked = { ...claim, nodeId: deps.nodeId, fingerprint, at, keptSince: toKeptSince(at) }
+  const outcome = await deps.idempotency.claim(asked)
+  if (outcome?.kind === "known") return repeat(deps, request, outcome, fingerprint)
+  const known = outcome?.progress === undefined ? [] : (openJson(deps, request, outcome.progress) as readonly OnceStep[])
+  const once = new Once(claim, known, (steps) => sealJson(deps, request, steps))
   let answer: KeptAnswer | undefined
   try {
-    answer = await work()
+    answer = await runOnce(once, work)
   } finally {
-    if (!answer || answer.status >= 500 || answer.status === 429) await deps.idempotency.release(claim)
+    if (!answer || !isKept(answer)) await giveBack(deps, once)
   }
-  // The answer may hold a new token, so it is no more readable in the database than a secret is.
-  if (answer.status < 500 && answer.status !== 429) {
-    const sealed = deps.cipher.seal(JSON.stringify(answer), purposeOf(request))
-    await deps.idempotency.keep(claim, Buffer.concat([Buffer.from(sealed.keyId), sealed.bytes]), deps.now() + limits.keptMs)
-  }
+  if (isKept(answer)) await deps.idempotency.keep(claim, sealJson(deps, request, answer), deps.now() + limits.keptMs)
   return answer
+}
+
+/** When a key must have expired for it to be forgotten although something was written under it. */
+export function toKeptSince(at: number): number {
+  return at - limits.keptMs
+}
+
+function isKept({ status }: KeptAnswer): boolean {
+  return status < 500 && status !== 429
+}
+
+function giveBack(deps: IdempotencyDeps, once: Once): Promise<void> {
+  return once.hasWritten ? deps.idempotency.suspend(once.claim, deps.now()) : deps.idempotency.release(once.claim)
 }
 
 function repeat(deps: IdempotencyDeps, request: OnceRequest, known: IdempotencyRecord, fingerprint: Uint8Array): KeptAnswer {
@@ -86,15 +116,21 @@ function repeat(deps: IdempotencyDeps, request: OnceRequest, known: IdempotencyR
       "idempotency_in_flight",
       `Cannot use idempotency key "${request.key}" yet: its first request is still being worked on`,
     )
-  return reopen(deps, request, known.answer)
+  return openJson(deps, request, known.answer) as KeptAnswer
+}
+
+/** It may hold a new token, so it is no more readable in the database than a secret is. */
+function sealJson(deps: IdempotencyDeps, request: OnceRequest, value: unknown): Uint8Array {
+  const sealed = deps.cipher.seal(JSON.stringify(value), purposeOf(request))
+  return Buffer.concat([Buffer.from(sealed.keyId), sealed.bytes])
 }
 
 /** The key that encrypted it may be gone since: then the answer is lost, but what it tells of was done, and must not be done again. */
-function reopen(deps: IdempotencyDeps, request: OnceRequest, kept: Uint8Array): KeptAnswer {
+function openJson(deps: IdempotencyDeps, request: OnceRequest, kept: Uint8Array): unknown {
   const keyIdBytes = deps.cipher.keyId.length
   const sealed = { keyId: Buffer.from(kept.subarray(0, keyIdBytes)).toString(), bytes: kept.subarray(keyIdBytes) }
   try {
-    return JSON.parse(deps.cipher.open(sealed, purposeOf(request))) as KeptAnswer
+    return JSON.parse(deps.cipher.open(sealed, purposeOf(request)))
   } catch (cause) {
     throw new AppError("idempotency_mismatch", `Cannot use idempotency key "${request.key}" again: its answer can no longer be read`, {
       cause,

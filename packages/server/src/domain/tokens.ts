@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { type Scope, scope } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
+import { sameAgain } from "./once.ts"
 import type { Page, Slice } from "./paging.ts"
 import { hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 
@@ -145,9 +146,9 @@ export async function issueToken(
   deps: TokenDeps,
   userId: string,
   input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
-  text: string = makeTokenText(randomBytes(32)),
+  chosen?: string,
 ): Promise<{ readonly token: Token; readonly text: string }> {
-  const { token, record } = makeToken(deps, userId, input, text)
+  const { token, record, text } = makeToken(deps, userId, input, chosen)
   await deps.tokens.add(record)
   return { token, text }
 }
@@ -157,9 +158,11 @@ export function makeToken(
   deps: Pick<TokenDeps, "newId" | "now">,
   userId: string,
   input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
-  text: string = makeTokenText(randomBytes(32)),
+  chosen?: string,
 ): { readonly token: Token; readonly record: NewTokenRecord; readonly text: string } {
-  const token: Token = { id: deps.newId(), ...input, createdAt: deps.now(), lastUsedAt: null }
+  const made = sameAgain(() => ({ id: deps.newId(), createdAt: deps.now(), text: chosen ?? makeTokenText(randomBytes(32)) }))
+  const { id, createdAt, text } = made
+  const token: Token = { id, ...input, createdAt, lastUsedAt: null }
   return { token, record: { ...token, userId, hash: hashToken(text) }, text }
 }
 

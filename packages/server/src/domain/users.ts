@@ -1,5 +1,6 @@
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
+import { sameAgain } from "./once.ts"
 import type { Page, Slice } from "./paging.ts"
 import { allScopes, makeToken, type NewTokenRecord, type TokenDeps } from "./tokens.ts"
 import type { Val, ValStore } from "./vals.ts"
@@ -125,5 +126,6 @@ export async function ensureFirstUser(
 }
 
 function toUser(deps: TokenDeps, username: string, email: string | null): User {
-  return { id: deps.newId(), username, email, bio: null, profileImageUrl: null, tier: null, createdAt: deps.now() }
+  const { id, createdAt } = sameAgain(() => ({ id: deps.newId(), createdAt: deps.now() }))
+  return { id, username, email, bio: null, profileImageUrl: null, tier: null, createdAt }
 }

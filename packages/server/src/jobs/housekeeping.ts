@@ -1,4 +1,4 @@
-import type { IdempotencyStore } from "../domain/idempotency.ts"
+import { type IdempotencyStore, toKeptSince } from "../domain/idempotency.ts"
 import type { LiveRuns } from "../domain/live-runs.ts"
 import type { BundleStore } from "../domain/locks.ts"
 import type { ObjectStore } from "../domain/objects.ts"
@@ -65,7 +65,7 @@ export class Housekeeping {
   async run(): Promise<void> {
     const { runs, idempotency, liveRuns, retention, objects, now } = this.#deps
     await this.#repeat(() => runs.purge(limits.batchMax))
-    await this.#repeat(() => idempotency.purge(now(), limits.batchMax))
+    await this.#repeat(() => idempotency.purge(now(), toKeptSince(now()), limits.batchMax))
     await this.#repeat(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
     for (const valId of liveRuns.counts.take()) {
       await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))

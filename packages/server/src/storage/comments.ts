@@ -7,6 +7,7 @@ import { within } from "./period.ts"
 import { limitPart, limitTo, toSlice } from "./slices.ts"
 import { join, raw, type Statement, sql } from "./sql.ts"
 import { isVisible } from "./val-rows.ts"
+import { writeOnce } from "./write-once.ts"
 
 interface CommentRow {
   readonly id: string
@@ -41,7 +42,7 @@ export function createCommentStore(db: Database): CommentStore {
     async listOfUser(userId, relationship, period, page) {
       return toSlice(await db.read<CommentRow>(listOfUser(userId, relationship, period, page)), page, toComment)
     },
-    add: (comment) => db.write(() => addComment(db.dialect, comment)),
+    add: (comment) => writeOnce(db, () => addComment(db.dialect, comment)),
     delete: (id) =>
       db.write(function* () {
         yield sql`delete from comments where id = ${id}`

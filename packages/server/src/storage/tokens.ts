@@ -8,6 +8,7 @@ import { remember } from "./remember.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { raw, type Statement, sql } from "./sql.ts"
 import { toTime } from "./val-rows.ts"
+import { writeOnce } from "./write-once.ts"
 
 interface TokenRow {
   readonly id: string
@@ -44,7 +45,7 @@ export function createTokenStore(db: Database): TokenStore {
       return toSlice(rows, page, toToken)
     },
     add: (token) =>
-      db.write(function* () {
+      writeOnce(db, function* () {
         yield insertToken(token)
       }),
     replaceSettingToken: (token) => db.write(() => replaceSettingToken(db.dialect, token)),

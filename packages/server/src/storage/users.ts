@@ -5,6 +5,7 @@ import type { Dialect } from "./dialect.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { raw, type Statement, sql } from "./sql.ts"
 import { insertToken } from "./tokens.ts"
+import { writeOnce } from "./write-once.ts"
 
 interface UserRow {
   readonly id: string
@@ -31,7 +32,7 @@ export function createUserStore(db: Database): UserStore {
     // Ids are UUIDs of version 7, which begin with the time.
     findFirst: () => find(sql`order by id limit 1`),
     list: async (page) => toSlice(await select(sql`order by id desc ${limitTo(page)}`), page, toUser),
-    add: (user, token) => db.write(() => addUser(user, token)),
+    add: (user, token) => writeOnce(db, () => addUser(user, token)),
     addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
     change: (id, change) => db.write(() => changeUser(id, change)),
   }

@@ -11,6 +11,7 @@ import { limitTo, toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
 import { listVals } from "./val-lists.ts"
 import { isVisible, toVal, toValState, type ValRow, type ValStateRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { writeLinksOnce } from "./write-once.ts"
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
@@ -33,8 +34,8 @@ export function createValStore(db: Database): ValStore {
       return toSlice(found, page, toValState)
     },
     search: (viewerId, query, page, searcher) => searchVals(db, viewerId, query, page, searcher),
-    create: (val, at) => writeLinks(db, () => createVal(db.dialect, val, at)),
-    change: (id, change, assert, at) => writeLinks(db, () => changeById(db.dialect, id, change, assert, at)),
+    create: (val, at) => writeLinksOnce(db, () => createVal(db.dialect, val, at)),
+    change: (id, change, assert, at) => writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at)),
     createOrChange: (val, change, assert, at) => writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),
     delete: (id, assert) => writeLinks(db, () => deleteVal(db.dialect, id, assert)),
   }

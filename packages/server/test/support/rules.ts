@@ -10,6 +10,7 @@ import type { ValDeps } from "../../src/domain/vals.ts"
 import type { VersionDeps } from "../../src/domain/versions.ts"
 import type { Database } from "../../src/storage/database.ts"
 import { createIdempotencyStore } from "../../src/storage/idempotency.ts"
+import { createNodeStore } from "../../src/storage/nodes.ts"
 import { createRunStore } from "../../src/storage/runs.ts"
 import { createSecretStore } from "../../src/storage/secrets.ts"
 import { createTokenStore } from "../../src/storage/tokens.ts"
@@ -34,6 +35,8 @@ export async function openRules(cipher: Cipher = createCipher([Buffer.alloc(32, 
   const database = await sqlite.open()
   const { db } = database
   const clock = { at: Date.parse("2026-01-01T00:00:00.000Z") }
+  const ownNode = { id: Bun.randomUUIDv7(), host: "here", pid: 1, pidStarted: "1" }
+  await createNodeStore(db).beat(ownNode, clock.at)
   const deps: TestRules["deps"] = {
     vals: createValStore(db),
     versions: createVersionStore(db),
@@ -45,6 +48,7 @@ export async function openRules(cipher: Cipher = createCipher([Buffer.alloc(32, 
     lockWork: { wake: () => {} },
     requestMsMax: 120_000,
     isForOneUser: () => false,
+    nodeId: ownNode.id,
     secrets: createSecretStore(db),
     idempotency: createIdempotencyStore(db),
     cipher,
