@@ -70,6 +70,10 @@ describe("since and until", () => {
     ["2024-02-29T12:30:00-05", "2024-02-29T17:30:00.000Z"],
     ["2024-02-29T12:30:00 05:30", "2024-02-29T07:00:00.000Z"],
     ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
+    ["2024-02-29T12:30:45.678", "2024-02-29T12:30:45.678Z"],
+    ["2024-02-29T12:30:45", "2024-02-29T12:30:45.000Z"],
+    ["2024-02-29t12:30", "2024-02-29T12:30:00.000Z"],
+    ["2024-02-29", "2024-02-29T00:00:00.000Z"],
   ]
   for (const [text, iso] of good) {
     test(`read "${text}" as ${iso}`, () => {
@@ -79,8 +83,11 @@ describe("since and until", () => {
     })
   }
   const bad = [
-    "2024-02-29T12:30:45",
-    "2024-02-29",
+    "2023-02-29",
+    "2024-02-30",
+    "2024-02",
+    "2024-02-29Z",
+    "2024-02-29T",
     "2024-02-29T12Z",
     "2024-02-29 12:30:45Z",
     "2024-02-29T12:30:45.Z",
@@ -128,9 +135,9 @@ describe("source and error", () => {
       expect(read(inputs.runsQuery, "source", value)).toMatchObject({ refused: [expect.stringMatching(/^source/)] }))
   }
   test("read error as a boolean and refuse anything else", () => {
-    expect(read(inputs.runsQuery, "error", "true")).toEqual({ read: true })
-    expect(read(inputs.runsQuery, "error", "false")).toEqual({ read: false })
-    for (const value of ["", "1", "TRUE", "yes", true, ["true", "false"]])
+    for (const value of ["true", "True", "TRUE", "1"]) expect(read(inputs.runsQuery, "error", value)).toEqual({ read: true })
+    for (const value of ["false", "False", "fALSE", "0"]) expect(read(inputs.runsQuery, "error", value)).toEqual({ read: false })
+    for (const value of ["", "2", "01", "t", "yes", "true ", true, 1, ["true", "false"]])
       expect(read(inputs.runsQuery, "error", value)).toEqual({ refused: ["error"] })
   })
 })

@@ -13,35 +13,37 @@ export function integerParam(min: number, max: number) {
     .meta({ wire: { type: "integer", minimum: min, maximum: max } })
 }
 
+/** Each language writes them in its own way: `True` in Python, `1` in a shell. */
 const booleanParam = z
-  .enum(["true", "false"])
-  .transform((value) => value === "true")
+  .string()
+  .regex(/^(?:true|false|1|0)$/i, "must be true or false")
+  .transform((value) => value === "1" || value.toLowerCase() === "true")
   .meta({ wire: { type: "boolean" } })
 
 // Date parses far more than ISO-8601, and takes local time where no zone is given: the shape is checked first.
-const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)$/i
+const timePattern = /^(?<day>\d{4}-\d{2}-\d{2})(?:T(?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
 
 // The years 0000 to 9999: others are not written with four digits.
 const timeMin = Date.parse("0000-01-01T00:00:00Z")
 const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
 
-/** A moment as a client writes it, read into milliseconds. */
+/** A moment as a client writes it, read into milliseconds: without a zone it is in UTC, and a date is the first moment of that day. */
 export const moment = chars(limits.timeCharsMax)
   .transform((value, context) => {
     // In a query string an unencoded `+` of the zone arrives as a space.
     const ms = parseTime(value.replace(" ", "+"))
-    if (ms === undefined) context.addIssue({ code: "custom", message: "must be an ISO-8601 timestamp with a zone" })
+    if (ms === undefined) context.addIssue({ code: "custom", message: "must be a date or a time, as 2024-02-29 or 2024-02-29T12:30:00Z" })
     return ms ?? 0
   })
   .meta({ wire: { type: "string", format: "date-time" } })
 
 function parseTime(value: string): number | undefined {
-  if (!timePattern.test(value)) return undefined
-  // Date.parse wants a point before the fraction and a colon in the zone; the zone is the only part that may lack one.
-  const normal = value.replace(",", ".").replace(/([+-]\d{2})(\d{2})?$/, (_, hours: string, minutes = "00") => `${hours}:${minutes}`)
-  const ms = Date.parse(normal.toUpperCase())
+  const { day, time = "00:00", zone = "Z" } = timePattern.exec(value)?.groups ?? {}
+  if (day === undefined) return undefined
+  // Date.parse wants a point before the fraction, and hours and minutes with a colon in the zone.
+  const offset = zone.replace(/^([+-]\d{2}):?(\d{2})?$/, (_, hours: string, minutes = "00") => `${hours}:${minutes}`)
+  const ms = Date.parse(`${day}T${time.replace(",", ".")}${offset.toUpperCase()}`)
   // Date.parse reads 30 February as 1 March. Only a day that exists is the same after it went through UTC.
-  const day = value.slice(0, 10)
   const isReal = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false
   return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
 }

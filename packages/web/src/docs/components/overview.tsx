@@ -15,7 +15,7 @@ const conventions: readonly (readonly [string, string])[] = [
   ],
   [
     "Values",
-    "Bodies are JSON. Times are ISO-8601 in UTC with milliseconds, ids are UUIDs. In a period, `since` is exclusive and `until` inclusive.",
+    "Bodies are JSON. Times are ISO-8601 in UTC with milliseconds, ids are UUIDs. In a period, `since` is exclusive and `until` inclusive; a time without a zone is in UTC, and a date is its first moment.",
   ],
   ["Privacy", "Public and unlisted vals can be read without a token. A private val exists only for its owner; everybody else gets 404."],
   [
