@@ -152,6 +152,8 @@ function isDeeper(value: unknown, levelsMax: number): boolean {
 
 const argsParam = z
   .string()
+  // A form without arguments sends an empty text.
+  .transform((value) => value || "[]")
   .refine((value) => args.safeParse(parseJson(value)).success, "must be an array in JSON")
   .meta({ wire: { type: "string", description: "An array in JSON", examples: ["[1, 2]"] } })
 

@@ -273,6 +273,8 @@ export const errorBody = z
     // Of a val that failed: which run it was, and to the val's owner its error as it was thrown.
     runId: id.optional(),
     runError: runError.optional(),
+    // Of a statement that SQLite refused: its own name for the error, as `SQLITE_CONSTRAINT`.
+    rawCode: z.string().optional(),
   })
   .meta({ id: "Error" })
 

@@ -66,9 +66,10 @@ describeEachDatabase("privacy", (open) => {
       }
     })
 
-    test("GET /v1/me/likes leaves out what was hidden after it was liked, and keeps one's own", async () => {
+    test("GET /v1/me/likes leaves out what was made private after it was liked, as comments and runs do, and keeps one's own", async () => {
       expect((await names("/v1/me/likes", world.ada)).filter((name) => name.endsWith("_ada"))).toEqual(everything)
-      expect((await names("/v1/me/likes", world.bob)).filter((name) => name.endsWith("_ada"))).toEqual(["open_of_ada"])
+      const seen = ["delisted_of_ada", "open_of_ada", "unlisted_of_ada"]
+      expect((await names("/v1/me/likes", world.bob)).filter((name) => name.endsWith("_ada"))).toEqual(seen)
     })
   })
 

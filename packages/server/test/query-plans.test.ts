@@ -325,7 +325,7 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     await runs.record(Array.from({ length: 75 }, () => ({ ...open, id: newId() })))
     const asked = { ...open, id: newId() }
     await runs.record([asked])
-    expect(await runs.requestCancel(asked.id, Date.now())).toBe(true)
+    expect(await runs.requestCancel(asked.id, { name: "Cancelled", message: "" }, Date.now())).toBe(true)
     expect(await runs.listCancelRequests(nodeId)).toEqual([])
     expect(await runs.findInput(asked.id)).toBeUndefined()
     while (await runs.crashLost({ name: "Error", message: "gone" }, Date.now(), 50));

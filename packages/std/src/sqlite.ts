@@ -48,12 +48,15 @@ export interface ResultSet {
 /** A statement that could not be executed, most often because of what it says. */
 export class LibsqlError extends Error {
   override name = "LibsqlError"
-  /** The code of the server's error, if it was the server who refused: `sql_failed` when the database did. */
+  /** What SQLite calls the error, as `SQLITE_CONSTRAINT`; the code of the server's error where something else refused. */
   readonly code: string | undefined
+  /** What SQLite calls the error; undefined where it was not SQLite that refused. */
+  readonly rawCode: string | undefined
 
-  constructor(message: string, code?: string) {
+  constructor(message: string, code?: string, rawCode?: string) {
     super(message)
-    this.code = code
+    this.code = rawCode ?? code
+    this.rawCode = rawCode
   }
 }
 
@@ -138,6 +141,6 @@ async function request(path: "execute" | "batch", body: unknown): Promise<any> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
   const response = await send(`${server}/v1/sqlite/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
   if (response.ok) return await response.json()
-  const { message, code } = await response.json().catch(() => ({}))
-  throw new LibsqlError(message ?? `Cannot use SQLite: the server answered ${response.status}`, code)
+  const { message, code, rawCode } = await response.json().catch(() => ({}))
+  throw new LibsqlError(message ?? `Cannot use SQLite: the server answered ${response.status}`, code, rawCode)
 }

@@ -93,9 +93,16 @@ describe("std/sqlite, on Deno,", () => {
     async () => {
       storage.answer = () => Response.json({ code: "sql_failed", message: "no such table: x" }, { status: 400 })
       const failed = { failed: "LibsqlError", message: "no such table: x", code: "sql_failed" }
+      const body = { code: "sql_failed", rawCode: "SQLITE_CONSTRAINT", message: "UNIQUE constraint failed: t.a" }
       expect(await run('return await sqlite.execute("select * from x")')).toEqual(failed)
       expect(await run('return await sqlite.batch(["select * from x"])')).toEqual(failed)
       expect(await run('return await sqlite.execute("x").catch((it) => it instanceof modules.sqlite.LibsqlError)')).toBe(true)
+      storage.answer = () => Response.json(body, { status: 400 })
+      // What vals look at that were written for Val Town.
+      expect(await run('return await sqlite.execute("x").catch(({ code, rawCode }) => [code, rawCode])')).toEqual([
+        "SQLITE_CONSTRAINT",
+        "SQLITE_CONSTRAINT",
+      ])
       storage.answer = () => new Response("oh", { status: 502 })
       expect(await run('return await sqlite.execute("x")')).toEqual({
         failed: "LibsqlError",

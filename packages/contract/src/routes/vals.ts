@@ -37,6 +37,7 @@ export const valRoutes = {
     body: saveValBody,
     hasIfMatch: true,
     answers: { 200: val },
+    errors: ["name_taken"],
   }),
   importVals: route({
     method: "post",

@@ -15,7 +15,7 @@ export async function cancelRun(deps: CancelDeps, caller: Caller, id: string, va
   const run = await getRun(deps, caller, id)
   if (valId !== undefined && run.val.id !== valId) throw runNotFound(id)
   const live = deps.liveRuns.find(id)
-  if (!live) return deps.runs.requestCancel(id, deps.now())
+  if (!live) return deps.runs.requestCancel(id, { name: "Cancelled", message: "The run was cancelled" }, deps.now())
   if (live.endedAt !== null) return false
   live.cancel()
   return true

@@ -8,7 +8,7 @@ export interface LikeStore {
   /** Liking twice is liking once. */
   add(userId: string, valId: string, at: number): Promise<void>
   remove(userId: string, valId: string): Promise<void>
-  /** The vals a user likes and may still find, latest like first. */
+  /** The vals a user likes and may still see, latest like first. As with their comments and runs, unlisted ones are among them. */
   list(userId: string, page: Page): Promise<Slice<Val>>
 }
 

@@ -287,7 +287,7 @@ describe("LiveRuns", () => {
       const seat = new TestSeat()
       run.attach(seat)
       await pass(200)
-      expect(await rules.deps.runs.requestCancel(run.id, rules.clock.at)).toBe(true)
+      expect(await rules.deps.runs.requestCancel(run.id, { name: "Cancelled", message: "" }, rules.clock.at)).toBe(true)
       expect(await find(run.id)).toMatchObject({ status: "running" })
       await pass(1_000)
       expect(seat.stops).toEqual(["cancelled"])

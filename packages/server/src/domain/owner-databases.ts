@@ -25,11 +25,22 @@ export interface SqlRequest {
 export type SqlOutcome =
   | { readonly kind: "done"; readonly json: Uint8Array }
   /** `index` is the statement's, where one is to blame. */
-  | { readonly kind: "failed"; readonly message: string; readonly index?: number | undefined }
+  | { readonly kind: "failed"; readonly message: string; readonly index?: number | undefined; readonly sqliteCode?: string | undefined }
   | { readonly kind: "write_refused" }
   | { readonly kind: "full"; readonly message: string }
   | { readonly kind: "overloaded" }
   | { readonly kind: "unavailable"; readonly message: string }
+
+/** A statement that the database refused. */
+export class SqlFailure extends AppError {
+  constructor(
+    message: string,
+    /** The name that SQLite has for the error; undefined where the statement did not get as far as SQLite. */
+    readonly sqliteCode: string | undefined,
+  ) {
+    super("sql_failed", message)
+  }
+}
 
 /** The SQLite databases of users, one for each. A user has one from the first statement on. */
 export interface OwnerDatabases {
@@ -80,9 +91,9 @@ async function run(deps: OwnerDatabaseDeps, caller: Caller, request: Pick<SqlReq
 function toError(outcome: Exclude<SqlOutcome, { kind: "done" }>): AppError {
   switch (outcome.kind) {
     case "failed":
-      return new AppError("sql_failed", `Cannot run ${toName(outcome.index)}: ${outcome.message}`)
+      return new SqlFailure(`Cannot run ${toName(outcome.index)}: ${outcome.message}`, outcome.sqliteCode)
     case "write_refused":
-      return new AppError("sql_failed", "Cannot write to the database: the mode of the batch is read")
+      return new SqlFailure("Cannot write to the database: the mode of the batch is read", "SQLITE_READONLY")
     case "full":
       return new AppError("quota_exceeded", `Cannot write to the database: ${outcome.message}`)
     case "overloaded":

@@ -99,7 +99,7 @@ export interface RunStore {
   /** Writes down runs, new ones and new states of known ones, all or none. One that has ended is never open again. */
   record(runs: readonly RunRecord[]): Promise<void>
   /** Asks the node that a run is on to end it, or ends it where there is no such node. False when it had ended before. */
-  requestCancel(id: string, at: number): Promise<boolean>
+  requestCancel(id: string, error: RunError, at: number): Promise<boolean>
   /** Runs on the node that somebody wants to end. */
   listCancelRequests(nodeId: string): Promise<readonly string[]>
   /** Ends some of the runs that are on nodes which are no more; false when there are none. */

@@ -138,6 +138,10 @@ export async function createToken(
       `Cannot create a token with scope ${missing}: it is not among the required permissions of the token that asks for it`,
     )
   }
+  if (input.expiresAt !== null && input.expiresAt <= deps.now()) {
+    const issues = [{ path: "expiresAt", message: "must be in the future" }]
+    throw new AppError("invalid_request", 'Cannot create the token: "expiresAt" must be in the future', { issues })
+  }
   return issueToken(deps, caller.userId, input)
 }
 

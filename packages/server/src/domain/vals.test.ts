@@ -195,16 +195,17 @@ describe("saveVal", () => {
     expect(await rules.deps.vals.findByName("ada", "missing", ada.userId)).toBeUndefined()
   })
 
-  test("changes what is given and leaves the rest, the name's case too", async () => {
+  test("changes what is given and leaves the rest, but nothing where the name differs in case", async () => {
     const before = await createVal(rules.deps, ada, { name: "Kept", code: "1", readme: "read me", privacy: "public", type: "http" })
     rules.clock.at += 1
 
-    const { val, isNewVersion } = await saveVal(rules.deps, ada, { name: "kept", code: "2" }, 1)
+    const { val, isNewVersion } = await saveVal(rules.deps, ada, { name: "Kept", code: "2" }, 1)
 
     expect(isNewVersion).toBe(true)
     expect(val).toEqual({ ...before, version: 2, code: "2", versionCreatedAt: rules.clock.at, updatedAt: rules.clock.at })
-    const cleared = await saveVal(rules.deps, ada, { name: "kept", code: "2", readme: null }, 2)
+    const cleared = await saveVal(rules.deps, ada, { name: "Kept", code: "2", readme: null }, 2)
     expect(cleared).toEqual({ val: { ...val, readme: null }, isNewVersion: false })
+    expect(await codeOf(saveVal(rules.deps, ada, { name: "kept", code: "3" }, undefined))).toBe("name_taken")
   })
 })
 

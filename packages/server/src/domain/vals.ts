@@ -189,13 +189,24 @@ export async function saveVal(
   ifMatch: number | undefined,
 ): Promise<SavedVal> {
   const val = await toNewVal(deps, caller, input.name, input)
-  const { name: _sameIgnoringCase, code: _code, ...rest } = input
+  const { name, code: _code, ...rest } = input
   const assert = (current: Val | undefined) => {
-    if (current) assertUnchanged(current, ifMatch)
-    else if (ifMatch !== undefined)
+    if (current) {
+      assertSameName(current, name)
+      assertUnchanged(current, ifMatch)
+    } else if (ifMatch !== undefined)
       throw new AppError("version_conflict", `Cannot save val "${input.name}": you have none with that name, at whatever version`)
   }
   return noteSaved(deps, val.source, await deps.vals.createOrChange(val, { ...rest, source: val.source }, assert, deps.now()))
+}
+
+/** A name that differs in case is found, but most likely another val was meant: it would be overwritten. */
+function assertSameName(val: Val, name: string): void {
+  if (val.name === name) return
+  throw new AppError(
+    "name_taken",
+    `Cannot save val "${name}": you already have "${val.name}", and names that differ only in case are the same`,
+  )
 }
 
 /** Changes what is said of a val without touching its code. */

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
 import type { AppError } from "../domain/app-error.ts"
+import { SqlFailure } from "../domain/owner-databases.ts"
 import { RateLimited } from "../domain/rate-limit.ts"
 import { RunFailure } from "../domain/run-failure.ts"
 import { RangeRefused } from "./range.ts"
@@ -59,6 +60,7 @@ export function toErrorAnswer(error: AppError, requestId: string): Answer {
     message: error.message,
     requestId,
     ...(error.issues ? { issues: error.issues } : {}),
+    ...(error instanceof SqlFailure && error.sqliteCode !== undefined ? { rawCode: error.sqliteCode } : {}),
     ...(error instanceof RunFailure ? { runId: error.runId, runError: error.runError } : {}),
   }
   return json(status, body, errorHeaders(error, error.code, status))

@@ -15,12 +15,12 @@ interface OpenRunRow {
 }
 
 /** Asks the node that a run is on to end it, or ends it where there is no such node. */
-export function* requestCancel(id: string, at: number): Script<boolean> {
+export function* requestCancel(id: string, error: RunError, at: number): Script<boolean> {
   const run = yield* firstRow<OpenRunRow>(sql`
     update runs set cancel_requested = 1 where id = ${id} and ended_at is null returning id, val_id, version, started_at, node_id`)
   if (!run) return false
   const node = run.node_id === null ? undefined : yield* firstRow(sql`select id from nodes where id = ${run.node_id}`)
-  if (!node) yield* endRuns([run], "cancelled", null, at)
+  if (!node) yield* endRuns([run], "cancelled", error, at)
   return true
 }
 
@@ -30,14 +30,15 @@ export function* crashLost(error: RunError, at: number, runsMax: number): Script
     select r.id, r.val_id, r.version, r.started_at, r.node_id from runs r
     where ${isOpen} and r.node_id is not null and not exists (select 1 from nodes n where n.id = r.node_id)
     order by r.node_id, r.id limit ${runsMax}`)
-  yield* endRuns(lost, "crashed", toJson(error), at)
+  yield* endRuns(lost, "crashed", error, at)
   return lost.length === runsMax
 }
 
 /** Vals in the order of their ids, as whoever writes runs down takes them. */
-function* endRuns(runs: readonly OpenRunRow[], status: string, error: string | null, at: number): Statements<void> {
+function* endRuns(runs: readonly OpenRunRow[], status: string, error: RunError, at: number): Statements<void> {
+  const text = toJson(error)
   for (const run of runs) {
-    yield sql`update runs set status = ${status}, ended_at = ${at}, error = ${error}, node_id = null where id = ${run.id} and ended_at is null`
+    yield sql`update runs set status = ${status}, ended_at = ${at}, error = ${text}, node_id = null where id = ${run.id} and ended_at is null`
   }
   for (const run of runs.toSorted((left, right) => (left.val_id < right.val_id ? -1 : 1))) {
     const startedAt = Number(run.started_at)

@@ -3,7 +3,7 @@ import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
-import { isListed, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { isVisible, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
 
 /** Likes in the database. */
 export function createLikeStore(db: Database): LikeStore {
@@ -17,7 +17,7 @@ export function createLikeStore(db: Database): LikeStore {
     async list(userId, page) {
       const rows = await db.read<ValRow>(sql`
         select ${valColumns} from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
-        where l.user_id = ${userId} and ${isListed("v", userId)}
+        where l.user_id = ${userId} and ${isVisible(userId)}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`)
       return toSlice(rows, page, toVal)
     },

@@ -41,7 +41,7 @@ export function createRunStore(db: Database): RunStore {
       const runs = all.map(toRunValues)
       await db.write(() => recordRuns(runs), { runs })
     },
-    requestCancel: (id, at) => db.write(() => requestCancel(id, at)),
+    requestCancel: (id, error, at) => db.write(() => requestCancel(id, error, at)),
     async listCancelRequests(nodeId) {
       const found = await db.read<{ id: string }>(sql`
         select id from runs r where ${isOpen} and r.node_id = ${nodeId} and r.cancel_requested = 1`)
@@ -82,10 +82,10 @@ function listRuns(condition: Statement, filter: RunFilter, page: Page): Statemen
     order by r.started_at desc, r.id desc`
 }
 
-// Word for word the condition of the partial indexes: SQLite uses them for nothing less.
+// Its first part is word for word the condition of the partial indexes: SQLite uses them for nothing less.
 function outcomeOf(filter: RunFilter): Statement {
   if (filter.error === undefined) return nothing
   return filter.error
-    ? raw("and r.status <> 'succeeded' and r.status in ('failed', 'timed_out', 'crashed')")
-    : raw("and r.status = 'succeeded'")
+    ? raw("and r.status <> 'succeeded' and r.status in ('failed', 'timed_out', 'cancelled', 'crashed') and r.error is not null")
+    : raw("and r.error is null")
 }

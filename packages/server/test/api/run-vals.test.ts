@@ -212,7 +212,14 @@ function defineCall(suite: ApiSuite): void {
     }
   })
 
-  for (const args of ["1", "{}", "[", "", `[${"[".repeat(200)}${"]".repeat(200)}]`]) {
+  test("takes args that are empty for none", async () => {
+    const ada = await person()
+    const counter = await val(ada, { code: "export default (...args) => args.length" })
+    expect(expectStatus(await call("GET", `${at(counter)}?args=`, { as: ada }), 200).json).toBe(0)
+    expect(expectStatus(await call("GET", `${at(counter)}?args=[]`, { as: ada }), 200).json).toBe(0)
+  })
+
+  for (const args of ["1", "{}", "[", `[${"[".repeat(200)}${"]".repeat(200)}]`]) {
     test(`refuses the arguments ${args.slice(0, 10)}`, async () => {
       const ada = await person()
       const adder = await val(ada, { code: add })
@@ -263,7 +270,9 @@ function defineCancel(suite: ApiSuite): void {
     const ran = await val(ada)
     const { id } = await run(ran, { status: "running", endedAt: null, nodeId: missing })
     expect(expectStatus(await cancel(id, ada), 200).json).toEqual({ found: true })
-    expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({ status: "cancelled", runEndAt: expect.any(String) })
+    const { json } = await call("GET", `/v1/runs/${id}`, { as: ada })
+    expect(json).toMatchObject({ status: "cancelled", runEndAt: expect.any(String), error: { name: "Cancelled" } })
+    expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toEqual([id])
     expect((await call("GET", `/v1/vals/${ran.id}`, { as: ada })).json.runEndAt).not.toBeNull()
   })
 }

@@ -14,7 +14,7 @@ const kinds: readonly Partial<RunRecord>[] = [
   { source: "api", status: "failed", error: failure },
   { source: "http", status: "timed_out", error: { name: "Error", message: "too slow" } },
   { source: "interval", status: "crashed", error: { name: "Error", message: "gone" } },
-  { source: "email", status: "cancelled" },
+  { source: "email", status: "cancelled", error: { name: "Cancelled", message: "The run was cancelled" } },
   { source: "http", status: "running", endedAt: null },
   { source: "api", status: "queued", endedAt: null },
 ]
@@ -42,8 +42,10 @@ const at = (hours: number) => encodeURIComponent(new Date(noon + hours * hour).t
 /** What a list of runs shows of them for a query. */
 const filters: readonly (readonly [query: string, places: readonly number[]])[] = [
   ["", [6, 5, 4, 3, 2, 1, 0]],
-  ["error=true", [3, 2, 1]],
-  ["error=false", [0]],
+  ["error=true", [4, 3, 2, 1]],
+  ["error=false", [6, 5, 0]],
+  ["error=True", [4, 3, 2, 1]],
+  ["error=0", [6, 5, 0]],
   ["source=http", [5, 2]],
   ["source=http,ui", [5, 2, 0]],
   ["source=http&source=ui", [5, 2, 0]],
@@ -52,7 +54,8 @@ const filters: readonly (readonly [query: string, places: readonly number[]])[] 
   ["source=api,api", [6, 1]],
   ["source=ui,api,http,interval,email", [6, 5, 4, 3, 2, 1, 0]],
   ["error=true&source=http", [2]],
-  ["error=false&source=http,ui", [0]],
+  ["error=false&source=http,ui", [5, 0]],
+  ["error=true&source=email,http", [4, 2]],
   [`since=${at(4)}`, [6, 5]],
   [`until=${at(1)}`, [1, 0]],
   [`since=${at(0)}&until=${at(2)}`, [2, 1]],
@@ -64,7 +67,7 @@ const filters: readonly (readonly [query: string, places: readonly number[]])[] 
   ["offset=7", []],
 ]
 
-const wrongQueries = ["error=1", "error=yes", "error=", "error=true&error=false", "source=cron", "source=", "source=http,", "source=HTTP"]
+const wrongQueries = ["error=2", "error=yes", "error=", "error=true&error=false", "source=cron", "source=", "source=http,", "source=HTTP"]
 
 function defineMine(suite: ApiSuite): void {
   const { call, person, anybody, val, run } = suite

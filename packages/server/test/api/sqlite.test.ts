@@ -57,6 +57,23 @@ function defineSuite(suite: ApiSuite): void {
     expect(expectStatus(await batch(ada, []), 200).json).toEqual([])
   })
 
+  test("say by which code of SQLite's a statement failed", async () => {
+    const ada = await person()
+    expectStatus(await batch(ada, ["create table u (a unique)", "insert into u values (1)"]), 200)
+    const failures: readonly (readonly [statement: unknown, code: string | undefined])[] = [
+      ["insert into u values (1)", "SQLITE_CONSTRAINT"],
+      ["selec 1", "SQLITE_ERROR"],
+      ["select * from nowhere", "SQLITE_ERROR"],
+      // Refused before SQLite has seen it.
+      [{ sql: "select ?", args: [] }, undefined],
+    ]
+    for (const [statement, code] of failures) {
+      for (const answer of [await execute(ada, statement), await batch(ada, [statement])])
+        expect([...refusalOf(answer), answer.json.rawCode]).toEqual([400, "sql_failed", code])
+    }
+    expect((await batch(ada, ["delete from u"], "read")).json.rawCode).toBe("SQLITE_READONLY")
+  })
+
   test("say what is wrong with what was sent", async () => {
     const ada = await person()
     const bodies: readonly (readonly [string, object])[] = [

@@ -117,8 +117,8 @@ const sqliteResult = [
     [2, "bob", null],
   ],
   "ada",
-  ["LibsqlError", "sql_failed", true],
-  "sql_failed",
+  ["LibsqlError", "SQLITE_ERROR", true],
+  "SQLITE_ERROR",
   2,
 ]
 

@@ -88,6 +88,8 @@ function defineCreate(suite: ApiSuite): void {
   for (const [sent, kept] of [
     ["2999-01-01T00:00:00Z", "2999-01-01T00:00:00.000Z"],
     ["2999-01-01T00:00:00.5+02:00", "2998-12-31T22:00:00.500Z"],
+    ["2999-01-01T00:00:00", "2999-01-01T00:00:00.000Z"],
+    ["2999-01-01", "2999-01-01T00:00:00.000Z"],
     [null, null],
   ] as const) {
     test(`takes expiresAt ${sent}`, async () => {
@@ -98,7 +100,7 @@ function defineCreate(suite: ApiSuite): void {
   for (const fields of [
     ...["", "x".repeat(limits.tokenNameCharsMax + 1), "a\0b", 1, null, undefined].map((name) => ({ name })),
     ...[[], ["everything"], ["val:read", "val:delete"], "val:read", null, undefined, [null]].map((scopes) => ({ scopes })),
-    ...["tomorrow", "2999-01-01", "2999-01-01T00:00:00", "2999-02-30T00:00:00Z", "", 5].map((expiresAt) => ({ expiresAt })),
+    ...["tomorrow", "2999-02-30T00:00:00Z", "", 5, "2001-01-01T00:00:00Z", "2001-01-01"].map((expiresAt) => ({ expiresAt })),
   ]) {
     test(`refuses ${JSON.stringify(fields).slice(0, 60)}`, async () => {
       const ada = await anybody()
@@ -202,9 +204,11 @@ function defineUse(suite: ApiSuite): void {
     expect(refusalOf(await call("GET", "/v1/vals", { as: json.token }))).toEqual([401, "invalid_token"])
   })
 
-  test("that was made to have expired already is refused", async () => {
-    const { json } = expectStatus(await create(await person(), { expiresAt: "2001-01-01T00:00:00Z" }), 200)
-    expect(refusalOf(await call("GET", "/v1/vals", { as: json.token }))).toEqual([401, "invalid_token"])
+  test("is not made where it would have expired already, and the answer says which field it is", async () => {
+    setSystemTime(new Date("2030-01-01T00:00:00Z"))
+    const { status, json } = await create(await person(), { expiresAt: "2030-01-01T00:00:00Z" })
+    expect([status, json.code, json.issues]).toEqual([400, "invalid_request", [{ path: "expiresAt", message: "must be in the future" }]])
+    expectStatus(await create(await person(), { expiresAt: "2030-01-01T00:00:00.001Z" }), 200)
   })
 
   test("is refused the same way for every reason, also where none is needed", async () => {

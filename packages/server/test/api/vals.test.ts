@@ -170,11 +170,16 @@ function definePut({ call, person, anybody, val }: ApiSuite): void {
     expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
   })
 
-  test("finds the val whatever the case of the name, which stays as it was", async () => {
+  test("overwrites no val whose name differs in case, and says not to try again", async () => {
     const ada = await person()
-    const { id } = await val(ada, { name: "CamelCase" })
-    const { json } = expectStatus(await call("PUT", "/v1/vals", { as: ada, body: { name: "camelcase", code: "2" } }), 200)
-    expect(json).toMatchObject({ id, name: "CamelCase", version: 2 })
+    const made = await val(ada, { name: "CamelCase" })
+    const answer = await call("PUT", "/v1/vals", { as: ada, body: { name: "camelcase", code: "2" } })
+    expect(refusalOf(answer)).toEqual([409, "name_taken"])
+    expect(answer.json.message).toBe(
+      'Cannot save val "camelcase": you already have "CamelCase", and names that differ only in case are the same',
+    )
+    expect(answer.headers.get("x-should-retry")).toBe("false")
+    expect((await call("GET", `/v1/vals/${made.id}`, { as: ada })).json).toEqual(made)
   })
 
   test("leaves somebody else's val of the same name alone", async () => {

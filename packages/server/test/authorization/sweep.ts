@@ -3,7 +3,7 @@ import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
 import { toBlobKey, type World, type WorldVal } from "./privacy-world.ts"
 
 /** A record of what one did oneself, so it may mention an unlisted val: one had its address to do it. */
-const ownDeeds: readonly string[] = ["listMyRuns", "listMyComments"]
+const ownDeeds: readonly string[] = ["listMyRuns", "listMyComments", "listMyLikes"]
 
 const requestsAtOnce = 8
 

@@ -13,6 +13,7 @@ export function createToken(world: World, asking: ModelToken, fields: TokenField
   const refusal = checkToken(world, asking, "user:write")
   if (refusal) return refusal
   if (fields.scopes.some((scope) => !asking.scopes.includes(scope))) return refuse(403, "scope_escalation")
+  if (fields.expiresAt !== null && Date.parse(fields.expiresAt) <= Date.now()) return refuse(400, "invalid_request")
   const token: ModelToken = { id: "", owner: asking.owner, text: "", createdAt: "", ...fields, scopes: [...new Set(fields.scopes)] }
   world.tokens.push(token)
   world.allTokens.push(token)

@@ -95,9 +95,9 @@ export function listDependencies(world: World, viewer: Viewer, id: string): Expe
   return { ...list, orderedBy: "referencedAt", period: "referencedAt" }
 }
 
-/** GET /v1/me/likes: the latest like first; what the viewer may no longer find is left out. */
+/** GET /v1/me/likes: the latest like first; what the viewer may no longer see is left out. */
 export function listMyLikes(world: World, viewer: Viewer): ExpectedList {
-  const liked = world.likes.filter((like) => like.user === viewer && isListed(like.val, viewer)).reverse()
+  const liked = world.likes.filter((like) => like.user === viewer && canSee(like.val, viewer)).reverse()
   return ofMe(
     viewer,
     "likes",

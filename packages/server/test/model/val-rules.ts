@@ -47,7 +47,7 @@ export function createVal(world: World, caller: Viewer, fields: ValFields, code:
   return done(200, val)
 }
 
-/** PUT /v1/vals: the name says which val is meant, and stays as it is written there. */
+/** PUT /v1/vals: the name says which val is meant, in the case in which it is written there. */
 export function saveVal(
   world: World,
   caller: Viewer,
@@ -57,6 +57,7 @@ export function saveVal(
 ): Outcome<ModelVal> {
   if (!caller) return refuse(401, "unauthenticated")
   const val = findByName(world, caller.username, fields.name)
+  if (val && val.name !== fields.name) return refuse(409, "name_taken")
   // What is not there has moved on from whatever version the caller has seen.
   if (ifMatch !== undefined && (!val || currentOf(val).version !== ifMatch)) return refuse(412, "version_conflict")
   if (!val) return createVal(world, caller, fields, code)

@@ -16,7 +16,8 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): S
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof StatementError) return { kind: "failed", message, index }
   const code = readCode(error)
-  if (code === codes.corruptTable) return { kind: "failed", message, index }
+  const sqliteCode = codeNames[code & primaryMask]
+  if (code === codes.corruptTable) return { kind: "failed", message, index, sqliteCode }
   switch (code & primaryMask) {
     case codes.full:
       if (isDiskFull(folder)) return { kind: "unavailable", message: "there is no space left on the server's disk" }
@@ -29,7 +30,7 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): S
     case codes.notADatabase:
       return { kind: "unavailable", message }
     default:
-      return { kind: "failed", message, index }
+      return { kind: "failed", message, index, sqliteCode }
   }
 }
 
@@ -46,6 +47,25 @@ const codes = {
   corruptTable: 267,
 }
 const primaryMask = 0xff
+
+/** What SQLite calls the errors that a statement can be to blame for. */
+const codeNames: Readonly<Record<number, string>> = {
+  1: "SQLITE_ERROR",
+  3: "SQLITE_PERM",
+  4: "SQLITE_ABORT",
+  7: "SQLITE_NOMEM",
+  8: "SQLITE_READONLY",
+  9: "SQLITE_INTERRUPT",
+  11: "SQLITE_CORRUPT",
+  12: "SQLITE_NOTFOUND",
+  17: "SQLITE_SCHEMA",
+  18: "SQLITE_TOOBIG",
+  19: "SQLITE_CONSTRAINT",
+  20: "SQLITE_MISMATCH",
+  21: "SQLITE_MISUSE",
+  23: "SQLITE_AUTH",
+  25: "SQLITE_RANGE",
+}
 
 function readCode(error: unknown): number {
   return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0

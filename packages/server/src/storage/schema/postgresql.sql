@@ -296,13 +296,13 @@ CREATE INDEX runs_by_val ON runs USING btree (val_id, started_at DESC, id DESC);
 
 CREATE INDEX runs_by_val_and_source ON runs USING btree (val_id, source, started_at DESC, id DESC) WHERE (source <> 'http'::text);
 
-CREATE INDEX runs_failed_by_account ON runs USING btree (account_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'crashed'::text])));
-
-CREATE INDEX runs_failed_by_val ON runs USING btree (val_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'crashed'::text])));
-
 CREATE INDEX runs_of_others ON runs USING btree (val_id, account_id, started_at DESC, id DESC) WHERE (account_id <> owner_id);
 
 CREATE INDEX runs_open ON runs USING btree (node_id, id) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
+
+CREATE INDEX runs_with_error_by_account ON runs USING btree (account_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text])));
+
+CREATE INDEX runs_with_error_by_val ON runs USING btree (val_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text])));
 
 CREATE INDEX search_bodies ON search_texts USING gin (body gin_trgm_ops) WHERE (is_public = 1);
 

@@ -167,13 +167,13 @@ CREATE INDEX runs_by_val on runs (val_id, started_at desc, id desc);
 
 CREATE INDEX runs_by_val_and_source on runs (val_id, source, started_at desc, id desc) where source <> 'http';
 
-CREATE INDEX runs_failed_by_account on runs (account_id, started_at desc, id desc) where status <> 'succeeded' and status in ('failed', 'timed_out', 'crashed');
-
-CREATE INDEX runs_failed_by_val on runs (val_id, started_at desc, id desc) where status <> 'succeeded' and status in ('failed', 'timed_out', 'crashed');
-
 CREATE INDEX runs_of_others on runs (val_id, account_id, started_at desc, id desc) where account_id <> owner_id;
 
 CREATE INDEX runs_open on runs (node_id, id) where status <> 'succeeded' and status in ('queued', 'running');
+
+CREATE INDEX runs_with_error_by_account on runs (account_id, started_at desc, id desc) where status <> 'succeeded' and status in ('failed', 'timed_out', 'cancelled', 'crashed');
+
+CREATE INDEX runs_with_error_by_val on runs (val_id, started_at desc, id desc) where status <> 'succeeded' and status in ('failed', 'timed_out', 'cancelled', 'crashed');
 
 CREATE TABLE schema_migrations (
   version integer primary key,
