@@ -10,12 +10,13 @@ export function text(charsMax: number, charsMin = 0) {
 }
 
 const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
+const nameWords = "must begin with a letter and have nothing but letters, digits and _"
 
 /** A val's name. It becomes part of a host name, so it is unique per owner ignoring case. */
-export const valName = chars(limits.nameCharsMax, 1).regex(namePattern)
+export const valName = chars(limits.nameCharsMax, 1).regex(namePattern, nameWords)
 
 /** A user's name, without `@`. */
-export const username = chars(limits.usernameCharsMax, 1).regex(namePattern)
+export const username = chars(limits.usernameCharsMax, 1).regex(namePattern, nameWords)
 
 /** An id: a UUID, version 7 for everything that this server makes. */
 export const id = z.guid()

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import type { z } from "zod"
 import { importedVal } from "./import-vals.ts"
+import { toIssueWords } from "./issue-words.ts"
 import { toOpenApi } from "./openapi.ts"
 import type { RouteDefinition } from "./route.ts"
 import { routeNames, routes } from "./routes.ts"
@@ -56,6 +57,8 @@ const bodies = new Map(
     .map(({ operationId, requestBody }) => [operationId, requestBody?.content["application/json"]?.schema]),
 )
 
+const importedSchema = bodies.get("importVals")?.properties?.vals?.items ?? {}
+
 for (const name of routeNames) {
   const route: RouteDefinition = routes[name]
   test(`${name} reads or refuses any value in the place of any of its fields`, () => {
@@ -68,7 +71,37 @@ for (const name of routeNames) {
 }
 
 test("importedVal reads or refuses any value in the place of any of its fields", () => {
-  const schema = bodies.get("importVals")?.properties?.vals?.items ?? {}
-  expect(Object.keys(schema.properties ?? {})).toContain("versions")
-  for (const hostile of hostileValues) for (const value of spoil(schema, hostile)) expectRead(importedVal, value)
+  expect(Object.keys(importedSchema.properties ?? {})).toContain("versions")
+  for (const hostile of hostileValues) for (const value of spoil(importedSchema, hostile)) expectRead(importedVal, value)
 })
+
+/** What a person sends by mistake: nothing, too little, too much, something else. */
+const mistakes: readonly unknown[] = [
+  ...[undefined, null, true, 0, -1, 1.5, 1e300, "", "x", "\0", "\ud800", " ", "1", "x".repeat(300_000), [], {}, [null], [{}], [[]]],
+  ...[[["x", 1]], { "a b": "c" }, { a: 1 }, Array(20_000).fill("x"), Array(20_000).fill({})],
+]
+
+/** Words of the validator, of its types and of programs. */
+const validatorWords =
+  /invalid|expected |\breceived [a-z]|too (?:small|big)|unrecognized|guid\b|string|array|record|tuple|undefined|regex|pattern|nan\b|zod|\^/i
+
+function toMessages(schema: z.ZodType, value: unknown): readonly string[] {
+  const { error } = schema.safeParse(value, { error: toIssueWords })
+  return error?.issues.map(({ message }) => message) ?? []
+}
+
+for (const name of routeNames) {
+  const route: RouteDefinition = routes[name]
+  test(`${name} says in plain words what is wrong with what was sent`, () => {
+    const messages = new Set<string>()
+    const note = (schema: z.ZodType, value: unknown) => toMessages(schema, value).forEach((message) => messages.add(message))
+    for (const mistake of [...mistakes, ...hostileValues]) {
+      for (const schema of [route.params, route.query])
+        for (const field of Object.keys(schema?.shape ?? {})) note(schema as z.ZodType, { [field]: mistake })
+      if (route.body) for (const value of spoil(bodies.get(name) ?? {}, mistake)) note(route.body, value)
+      if (name === "importVals") for (const value of spoil(importedSchema, mistake)) note(importedVal, value)
+    }
+    expect([...messages].filter((message) => validatorWords.test(message.replace(/"[^"]*"/, "")))).toEqual([])
+    expect([...messages].filter((message) => !/^(?:must|is missing|has something wrong)/.test(message))).toEqual([])
+  })
+}

@@ -129,7 +129,10 @@ export const params = {
   standardModule: z.object({ module: name }),
   blob: z.object({ key: blobKey }),
   secret: z.object({
-    name: chars(limits.secretNameCharsMax, 1).regex(/^[A-Z_][A-Z0-9_]*$/),
+    name: chars(limits.secretNameCharsMax, 1).regex(
+      /^[A-Z_][A-Z0-9_]*$/,
+      "must have nothing but capital letters, digits and _, and begin with no digit",
+    ),
   }),
 }
 
@@ -154,7 +157,7 @@ const argsParam = z
   .string()
   // A form without arguments sends an empty text.
   .transform((value) => value || "[]")
-  .refine((value) => args.safeParse(parseJson(value)).success, "must be an array in JSON")
+  .refine((value) => args.safeParse(parseJson(value)).success, "must be a list in JSON")
   .meta({ wire: { type: "string", description: "An array in JSON", examples: ["[1, 2]"] } })
 
 function parseJson(text: string): unknown {

@@ -1,9 +1,9 @@
-import { importedVal, limits } from "@hamlet/contract"
+import { importedVal, limits, toIssueWords } from "@hamlet/contract"
 import type { SentVal } from "../domain/import-vals.ts"
 
 /** One val of many is checked by itself, so that it fails by itself. Of what is wrong with it, the first thing is told. */
 export function toSentVal(value: unknown): SentVal {
-  const { data, error } = importedVal.safeParse(value)
+  const { data, error } = importedVal.safeParse(value, { error: toIssueWords })
   if (data) return { val: data }
   const [issue] = error.issues
   const where = issue && issue.path.length > 0 ? `${issue.path.join(".")}: ` : ""
