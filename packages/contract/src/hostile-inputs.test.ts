@@ -94,7 +94,9 @@ for (const name of routeNames) {
   const route: RouteDefinition = routes[name]
   test(`${name} says in plain words what is wrong with what was sent`, () => {
     const messages = new Set<string>()
-    const note = (schema: z.ZodType, value: unknown) => toMessages(schema, value).forEach((message) => messages.add(message))
+    const note = (schema: z.ZodType, value: unknown) => {
+      for (const message of toMessages(schema, value)) messages.add(message)
+    }
     for (const mistake of [...mistakes, ...hostileValues]) {
       for (const schema of [route.params, route.query])
         for (const field of Object.keys(schema?.shape ?? {})) note(schema as z.ZodType, { [field]: mistake })

@@ -6,6 +6,7 @@ import { createRunStore } from "./runs.ts"
 import { sql } from "./sql.ts"
 
 const user = Bun.randomUUIDv7()
+const cancelled = { name: "Cancelled", message: "The run was cancelled" }
 const everything = { error: undefined, sources: undefined, since: undefined, until: undefined }
 
 describeEachDatabase("createRunStore", (open) => {
@@ -87,14 +88,14 @@ describeEachDatabase("createRunStore", (open) => {
     for (const id of [node, other]) await nodes.beat({ id, host: "h", pid: 1, pidStarted: "" }, 1)
     const run = toRun(val, { status: "queued", endedAt: null, nodeId: node })
     await runs.record([run, toRun(val, { status: "running", endedAt: null, nodeId: node })])
-    expect(await runs.requestCancel(run.id, 5)).toBe(true)
+    expect(await runs.requestCancel(run.id, cancelled, 5)).toBe(true)
     await runs.record([{ ...run, status: "running" }])
     expect(await runs.listCancelRequests(node)).toEqual([run.id])
     expect(await runs.listCancelRequests(other)).toEqual([])
     await runs.record([{ ...run, status: "cancelled", endedAt: 6, nodeId: null }])
     expect(await runs.listCancelRequests(node)).toEqual([])
-    expect(await runs.requestCancel(run.id, 7)).toBe(false)
-    expect(await runs.requestCancel(Bun.randomUUIDv7(), 7)).toBe(false)
+    expect(await runs.requestCancel(run.id, cancelled, 7)).toBe(false)
+    expect(await runs.requestCancel(Bun.randomUUIDv7(), cancelled, 7)).toBe(false)
   })
 
   test("crashLost ends runs in batches until there are no more", async () => {

@@ -59,6 +59,7 @@ const kinds: Readonly<Record<string, string>> = {
 function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   const kind = kinds[name]
   if (kind !== undefined) return fc.oneof({ weight: 8, arbitrary: focusMark(kind) }, { weight: 1, arbitrary: fc.uuid() })
+  if (name === "expiresAt") return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")
   if (schema.format === "date-time") return soundTime
   if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
   if (name === "module") return fc.oneof(fc.constantFrom("blob", "sqlite.ts"), text(1, 50))
@@ -146,6 +147,8 @@ const soundTime = fc.oneof(
     "2024-01-01T00:00:00.123456789-0330",
     "2999-01-01T00:00:00Z",
     "2024-01-01T00:00:00,5Z",
+    "2024-01-01T00:00",
+    "2024-01-01",
   ),
 )
 
