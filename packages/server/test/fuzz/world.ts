@@ -1,5 +1,6 @@
 import { scope } from "@hamlet/contract"
 import { createSignInLink, signIn } from "../../src/domain/sessions.ts"
+import { allScopes, issueToken } from "../../src/domain/tokens.ts"
 import { expectStatus, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
 import { createPools, type Pools } from "./pools.ts"
 
@@ -29,9 +30,9 @@ export async function createWorld(api: TestApi): Promise<World> {
   pools.keep("admin", { token: api.admin.token })
   pools.keep("otherBearer", { token: api.admin.token })
   for (const user of [ada, bob]) for (const scope of scopes) pools.keep("otherBearer", await addToken(api, user, [scope]))
-  const expired = await addToken(api, ada, scopes, "2020-01-01T00:00:00Z")
-  pools.keep("otherBearer", expired)
-  pools.keep("token", { id: expired.id, token: ada.token })
+  const expired = await issueToken(api.hamlet.deps, ada.id, { name: "expired", scopes: allScopes, expiresAt: 1 })
+  pools.keep("otherBearer", { token: expired.text })
+  pools.keep("token", { id: expired.token.id, token: ada.token })
   // She may look, with a token of which everybody has a copy.
   const reader = await addToken(api, eve, ["val:read", "user:read", "run:read", "blob:read", "sqlite:read"])
   pools.keep("otherBearer", reader)
@@ -47,14 +48,9 @@ export async function createWorld(api: TestApi): Promise<World> {
   return { api, pools, learn: (request, answer) => learn(pools, tokens, request, answer), refill, look: () => look(api, eve, ada, eveRuns) }
 }
 
-async function addToken(
-  api: TestApi,
-  user: TestUser,
-  scopes: readonly string[],
-  expiresAt: string | null = null,
-): Promise<{ id: string; token: string }> {
+async function addToken(api: TestApi, user: TestUser, scopes: readonly string[]): Promise<{ id: string; token: string }> {
   const { json } = expectStatus(
-    await api.call("POST", "/v1/me/tokens", { as: user, body: { name: scopes.join().slice(0, 100), scopes, expiresAt } }),
+    await api.call("POST", "/v1/me/tokens", { as: user, body: { name: scopes.join().slice(0, 100), scopes } }),
     200,
   )
   return { id: json.id, token: json.token }
