@@ -158,8 +158,7 @@ interface Foundation {
 function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeWatch: NodeWatch } {
   const { config, db } = foundation
   const log = createLog(config.logLevel, (text) => process.stderr.write(text))
-  const onError = (error: unknown) =>
-    log.error("background", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  const onError = (error: unknown) => log.error("background", { error: toLogText(error) })
   const codeTools = new CodeTools({}, (gaveUp) => log.warn("parser_gave_up", gaveUp))
   const runtime = composeRuntime(config, {
     // Vals have no address. Each account is counted for itself, so that none can use up what all others ask without a token.
@@ -222,6 +221,12 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
     },
   }
   return { hamlet, nodeWatch }
+}
+
+/** Where it happened is of interest only if nobody expected it. */
+function toLogText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error instanceof AppError ? error.message : (error.stack ?? error.message)
 }
 
 /** What the rules of the domain need, whoever asks. */

@@ -41,8 +41,14 @@ describe("hamlet serve", () => {
     rmSync(stage.dataDir, { recursive: true })
     renameSync(away, stage.dataDir)
     expect((await client.createVal({ name: "back", code: "3" })).name).toBe("back")
+
+    // What it cannot write at its end is told in sentences, without a stack.
+    renameSync(stage.dataDir, away)
     hamlet.signal("SIGTERM")
-    expect((await hamlet.ended()).exitCode).toBe(0)
+    const { exitCode, stderr } = await hamlet.ended()
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('"event":"background","error":"Cannot use the database: ')
+    expect(stderr).not.toContain("\\n    at ")
   })
 
   test.each([
