@@ -39,8 +39,8 @@ function defineSetting(suite: ApiSuite): void {
 
     expect(await Promise.all([first, second, own, admin.token, other.token].map(statusFor))).toEqual([401, 200, 200, 200, 200])
     expect(await authenticateSession(hamlet.deps, text)).toBeUndefined()
-    const { data } = expectStatus(await call("GET", "/v1/me/tokens", { as: admin.token }), 200).json
-    expect(data.map((token: { name: string }) => token.name).sort()).toEqual(["first token", "own", "token of the setting"])
+    const { data } = expectStatus(await call("GET", "/v1/me/tokens?limit=100", { as: admin.token }), 200).json
+    expect(data.filter((token: { name: string }) => token.name === "token of the setting")).toHaveLength(1)
   })
 
   test("may be one that the first user had already, and not one of somebody else", async () => {
