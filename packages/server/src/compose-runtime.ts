@@ -2,8 +2,10 @@ import { fileURLToPath } from "node:url"
 import { createEgress, createResolver, type Surroundings } from "./compose-outside.ts"
 import type { Config } from "./config.ts"
 import type { DependencyResolver } from "./domain/locks.ts"
+import { noOwnerDatabases, type SqlOutcome, type SqlRequest } from "./domain/owner-databases.ts"
 import type { Door } from "./runtime/door.ts"
 import { findDeno } from "./runtime/find-deno.ts"
+import { DatabasePool } from "./runtime/owner-databases/database-pool.ts"
 import { runnerLimits } from "./runtime/runner-limits.ts"
 import { listIsolationWarnings } from "./runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "./runtime/sandbox/sandbox-limits.ts"
@@ -96,6 +98,29 @@ function createSandboxes(config: Config, openDoor: (path: string) => Door, onErr
     },
     onError,
   )
+}
+
+/** The databases of users, which are in that folder; undefined where there can be none. */
+export function openOwnerDatabases(
+  { databaseUrl, storage, isolation }: Config,
+  folder: string | undefined,
+  db: { ping(): Promise<void> },
+  onError: (error: unknown) => void,
+) {
+  if (folder === undefined) return { ...noOwnerDatabases, stop: () => Promise.resolve() }
+  const isShared = databaseUrl !== undefined
+  const { sqliteBytesMax: bytesMax, sqliteMsMax: msMax } = storage
+  const onWeak = (message: string) => onError(new Error(message))
+  const pool = new DatabasePool({ folder, bytesMax, msMax, isShared, isolation, onWeak })
+  return {
+    async run(request: SqlRequest): Promise<SqlOutcome> {
+      // They are in the same folder as the database: if that is gone, what they acknowledge is gone too.
+      if (!isShared) await db.ping()
+      return await pool.run(request)
+    },
+    sizeOf: (ownerId: string) => pool.sizeOf(ownerId),
+    stop: () => pool.stop(),
+  }
 }
 
 function toRunnerLimits({ runs }: Config) {

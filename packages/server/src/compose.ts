@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../package.json" with { type: "json" }
-import { composeRuntime, type Runtime } from "./compose-runtime.ts"
+import { composeRuntime, openOwnerDatabases, type Runtime } from "./compose-runtime.ts"
 import type { Config } from "./config.ts"
 import { createAllowances } from "./domain/allowances.ts"
 import { AppError } from "./domain/app-error.ts"
@@ -14,7 +14,6 @@ import type { Runner } from "./domain/execution.ts"
 import { RunFollowers } from "./domain/follow-run.ts"
 import { LiveRuns } from "./domain/live-runs.ts"
 import type { DependencyResolver } from "./domain/locks.ts"
-import { noOwnerDatabases, type SqlOutcome, type SqlRequest } from "./domain/owner-databases.ts"
 import { createPendingLocks } from "./domain/pending-locks.ts"
 import { createPrograms } from "./domain/programs.ts"
 import { listRemoteImports } from "./domain/remote-imports.ts"
@@ -32,7 +31,6 @@ import { DependencyJob } from "./jobs/dependency-job.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
 import { NodeWatch } from "./jobs/node-watch.ts"
 import { CodeTools } from "./runtime/code-tools.ts"
-import { DatabasePool } from "./runtime/owner-databases/database-pool.ts"
 import { runnerLimits } from "./runtime/runner-limits.ts"
 import { identityOf, isAlive } from "./runtime/sandbox/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
@@ -159,7 +157,11 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
   const { config, db } = foundation
   const log = createLog(config.logLevel, (text) => process.stderr.write(text))
   const onError = (error: unknown) => log.error("background", { error: toLogText(error) })
-  const codeTools = new CodeTools({}, (gaveUp) => log.warn("parser_gave_up", gaveUp))
+  const codeTools = new CodeTools({
+    isolation: config.isolation,
+    onGaveUp: (gaveUp) => log.warn("parser_gave_up", gaveUp),
+    onWeak: (message) => onError(new Error(message)),
+  })
   const runtime = composeRuntime(config, {
     // Vals have no address. Each account is counted for itself, so that none can use up what all others ask without a token.
     fetchApi: (request, accountId) => app.fetch(request, { address: () => "a val", rateKey: `val of ${accountId}` }),
@@ -254,7 +256,7 @@ function createRules(foundation: Foundation & { readonly runner: Runner }, runti
     uploads: createUploads(config.storage.blobsBytesMax),
     backups: createBackups(config, db, common.now),
     blobLimits: config.storage,
-    ownerDatabases: openOwnerDatabases(config, db),
+    ownerDatabases: openOwnerDatabases(config, ownerFolder(config), db, onError),
     standardModules: { blob: readStandardModule("blob"), sqlite: readStandardModule("sqlite") },
     scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
     scanManyImports: (codes: readonly string[], ownerId: string) => codeTools.scanManyImports(codes, ownerId),
@@ -305,23 +307,6 @@ function createBackups(config: Config, db: Database, now: () => number): Backups
     dataDir: config.dataDir,
   }
   return new Backups(createBackupSource(db, orders, now))
-}
-
-function openOwnerDatabases(config: Config, db: Database) {
-  const { databaseUrl, storage } = config
-  const folder = ownerFolder(config)
-  if (folder === undefined) return { ...noOwnerDatabases, stop: () => Promise.resolve() }
-  const isShared = databaseUrl !== undefined
-  const pool = new DatabasePool({ folder, bytesMax: storage.sqliteBytesMax, msMax: storage.sqliteMsMax, isShared })
-  return {
-    async run(request: SqlRequest): Promise<SqlOutcome> {
-      // They are in the same folder as the database: if that is gone, what they acknowledge is gone too.
-      if (!isShared) await db.ping()
-      return await pool.run(request)
-    },
-    sizeOf: (ownerId: string) => pool.sizeOf(ownerId),
-    stop: () => pool.stop(),
-  }
 }
 
 function readStandardModule(name: StandardModuleName): string {

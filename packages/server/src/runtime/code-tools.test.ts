@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 function createTools(limits: Partial<CodeToolsLimits> = {}): CodeTools {
-  const tools = new CodeTools(limits, (event) => gaveUp.push(event))
+  const tools = new CodeTools({ limits, onGaveUp: (event) => gaveUp.push(event) })
   started.push(tools)
   return tools
 }

@@ -4,6 +4,7 @@ import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseFailure, ParseOutcome, ParseTask } from "./parser/parser-messages.ts"
 import { type Overloaded, ParserPool } from "./parser/parser-pool.ts"
+import type { WorkerOptions } from "./sandbox/worker-launch.ts"
 
 /** A piece of code that was given up on: worth a line in the log, since somebody's references are missing or somebody is attacking. */
 export interface GaveUp {
@@ -11,6 +12,14 @@ export interface GaveUp {
   readonly reason: ParseFailure["kind"]
   readonly owner: string | undefined
   readonly codeChars: number
+}
+
+/** What may be chosen about them. */
+export interface CodeToolsOptions {
+  readonly limits?: Partial<CodeToolsLimits>
+  readonly isolation?: WorkerOptions["isolation"]
+  readonly onGaveUp?: (gaveUp: GaveUp) => void
+  readonly onWeak?: WorkerOptions["onWeak"]
 }
 
 /** Reads people's code without running it, in processes of its own: nothing that the code contains can hold up or bring down the server. */
@@ -22,10 +31,10 @@ export class CodeTools {
   /** What is being made now, so that many who ask for one module at once start one parser. */
   readonly #making = new Map<string, Promise<ParseOutcome | Overloaded>>()
 
-  constructor(limits: Partial<CodeToolsLimits> = {}, onGaveUp: (gaveUp: GaveUp) => void = () => {}) {
+  constructor({ limits, isolation = "auto", onGaveUp = () => {}, onWeak }: CodeToolsOptions = {}) {
     this.#limits = { ...codeToolsLimits, ...limits }
     this.#onGaveUp = onGaveUp
-    this.#pool = new ParserPool(this.#limits)
+    this.#pool = new ParserPool(this.#limits, { isolation, onWeak })
     this.#modules = createByteCache(this.#limits.cachedBytesMax)
   }
 

@@ -15,7 +15,7 @@ const chunkBytes = 65_536
 /** Those that were used last, by their owners. */
 const open = new Map<string, OwnerDatabase>()
 
-endWithServer(settings.serverPid)
+if (settings.serverPid !== undefined) endWithServer(settings.serverPid)
 answer(readyMark, new Uint8Array())
 for (const request of readRequests()) answerRequest(request)
 for (const ownerId of [...open.keys()]) closeDatabase(ownerId)

@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs"
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { OwnerDatabases, SqlOutcome, SqlRequest } from "../../domain/owner-databases.ts"
+import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "../sandbox/worker-launch.ts"
 import { toRequestFrame } from "./database-frames.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
-import { DatabaseProcess, type ProcessStart } from "./database-process.ts"
+import { DatabaseProcess, databaseProgramPath, type ProcessStart } from "./database-process.ts"
 
 /** Where the databases are, and what they and their statements may take. */
 export interface DatabasePoolOptions {
@@ -13,6 +13,8 @@ export interface DatabasePoolOptions {
   readonly msMax: number
   /** Several machines see the folder. */
   readonly isShared: boolean
+  readonly isolation: WorkerOptions["isolation"]
+  readonly onWeak?: WorkerOptions["onWeak"]
   readonly limits?: Partial<DatabaseLimits>
 }
 
@@ -39,7 +41,11 @@ type NotStarted = Extract<SqlOutcome, { kind: "unavailable" }>
  * as long as one process is free, and a process that is killed takes nothing with it but what it was killed for.
  */
 export class DatabasePool implements OwnerDatabases {
-  readonly #start: ProcessStart
+  readonly #options: DatabasePoolOptions
+  readonly #limits: DatabaseLimits
+  /** How processes are started; known when the first of them is wanted. */
+  #preparing: Promise<WorkerLaunch> | undefined
+  #start: ProcessStart | undefined
   /** Of those who have something waiting or running. */
   readonly #queues = new Map<string, Job[]>()
   /** Those who have something waiting and nothing running, who waited longest first. */
@@ -52,10 +58,9 @@ export class DatabasePool implements OwnerDatabases {
   #sweep: Timer | undefined
   #isStopped = false
 
-  constructor({ folder, bytesMax, msMax, isShared, limits: given }: DatabasePoolOptions) {
-    const limits = { ...databaseLimits, ...given }
-    const settings = { folder, bytesMax, isShared, busyMsMax: Math.floor(msMax / 2), openMax: limits.openMax, serverPid: process.pid }
-    this.#start = { settings, msMax, limits }
+  constructor(options: DatabasePoolOptions) {
+    this.#options = options
+    this.#limits = { ...databaseLimits, ...options.limits }
   }
 
   /** The ids of the processes that there are. */
@@ -67,6 +72,10 @@ export class DatabasePool implements OwnerDatabases {
     const { ownerId } = request
     // It becomes the name of a file.
     if (!idPattern.test(ownerId)) throw new Error(`Cannot find the database of "${ownerId}": this is no id`)
+    if (!this.#start) {
+      const failure = await this.#prepare()
+      if (failure) return failure
+    }
     if (this.#isStopped) return stopped
     const queue = this.#queues.get(ownerId)
     if (this.#isFull(queue)) return { kind: "overloaded" }
@@ -83,7 +92,7 @@ export class DatabasePool implements OwnerDatabases {
   }
 
   async sizeOf(ownerId: string): Promise<number> {
-    const path = join(this.#start.settings.folder, `${ownerId}.db`)
+    const path = join(this.#options.folder, `${ownerId}.db`)
     const sizes = await Promise.all([path, `${path}-wal`].map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0))
     return sizes.reduce((sum, size) => sum + size, 0)
   }
@@ -98,8 +107,25 @@ export class DatabasePool implements OwnerDatabases {
     this.#idle.clear()
   }
 
+  async #prepare(): Promise<NotStarted | undefined> {
+    const { folder, bytesMax, msMax, isShared, isolation, onWeak } = this.#options
+    this.#preparing ??= prepareWorkers({ isolation, program: databaseProgramPath, folder, onWeak })
+    try {
+      const launch = await this.#preparing
+      const { openMax } = this.#limits
+      const serverPid = launch.isBoxed ? undefined : process.pid
+      const settings = { folder: launch.folder ?? folder, bytesMax, isShared, busyMsMax: Math.floor(msMax / 2), openMax, serverPid }
+      this.#start ??= { launch, settings, msMax, limits: this.#limits }
+      return undefined
+    } catch (error) {
+      // The next request tries it again.
+      this.#preparing = undefined
+      return toNotStarted(error)
+    }
+  }
+
   #isFull(queue: readonly Job[] = []): boolean {
-    const { waitingMax, waitingPerOwnerMax, waitingBytesMax } = this.#start.limits
+    const { waitingMax, waitingPerOwnerMax, waitingBytesMax } = this.#limits
     return this.#waiting >= waitingMax || this.#waitingBytes >= waitingBytesMax || queue.length >= waitingPerOwnerMax
   }
 
@@ -140,22 +166,22 @@ export class DatabasePool implements OwnerDatabases {
       else if (!found?.hasOpen(ownerId)) found = process
     }
     if (found) this.#idle.delete(found)
-    return found ?? (this.#busy.size < this.#start.limits.processesMax ? this.#startProcess() : undefined)
+    return found ?? (this.#busy.size < this.#limits.processesMax ? this.#startProcess() : undefined)
   }
 
   #startProcess(): DatabaseProcess | NotStarted {
     try {
-      mkdirSync(this.#start.settings.folder, { recursive: true, mode: 0o700 })
-      this.#sweep ??= setInterval(() => this.#endIdle(), this.#start.limits.idleMsMax / 2).unref()
+      if (!this.#start) throw new Error("nothing is known of how to start it")
+      this.#sweep ??= setInterval(() => this.#endIdle(), this.#limits.idleMsMax / 2).unref()
       return new DatabaseProcess(this.#start)
     } catch (error) {
-      return { kind: "unavailable", message: error instanceof Error ? error.message : String(error) }
+      return toNotStarted(error)
     }
   }
 
   #endIdle(): void {
     for (const [process, since] of this.#idle) {
-      if (performance.now() - since < this.#start.limits.idleMsMax) continue
+      if (performance.now() - since < this.#limits.idleMsMax) continue
       this.#idle.delete(process)
       // As long as it is not gone, it counts.
       this.#busy.add(process)
@@ -168,6 +194,10 @@ export class DatabasePool implements OwnerDatabases {
     clearInterval(this.#sweep)
     this.#sweep = undefined
   }
+}
+
+function toNotStarted(error: unknown): NotStarted {
+  return { kind: "unavailable", message: error instanceof Error ? error.message : String(error) }
 }
 
 /** Ids are made by the server. */

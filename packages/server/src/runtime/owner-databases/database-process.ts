@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { SqlOutcome } from "../../domain/owner-databases.ts"
+import { findInnermost, killInnermost, readTreeBytes } from "../sandbox/process-tree.ts"
+import type { WorkerLaunch } from "../sandbox/worker-launch.ts"
 import { createFrameReader, doneMark, frameDescriptor, readyMark } from "./database-frames.ts"
 import { type DatabaseLimits, statementLimits } from "./database-limits.ts"
 import type { DatabaseSettings } from "./open-connection.ts"
@@ -9,11 +10,13 @@ import type { DatabaseSettings } from "./open-connection.ts"
 export interface ProcessSettings extends DatabaseSettings {
   readonly folder: string
   readonly openMax: number
-  readonly serverPid: number
+  /** Undefined where the process cannot see it, and ends with it all the same. */
+  readonly serverPid: number | undefined
 }
 
 /** What a process is started with. */
 export interface ProcessStart {
+  readonly launch: WorkerLaunch
   readonly settings: ProcessSettings
   /** How long a request may take. */
   readonly msMax: number
@@ -46,15 +49,16 @@ export class DatabaseProcess {
 
   constructor(start: ProcessStart) {
     this.#start = start
-    const program = [process.execPath, "--smol", programPath, JSON.stringify(start.settings)]
+    const { launch, settings, limits } = start
+    launch.openFolder()
     this.#child = Bun.spawn({
-      cmd: ["/bin/sh", "-c", launchScript, "sh", String(start.limits.lifeSecondsMax), ...program],
+      cmd: launch.toCommand([JSON.stringify(settings)], limits.lifeSecondsMax),
       // Neither the secrets of the server's environment nor the settings in its working directory are any business of a database.
       env: { BUN_ENABLE_CRASH_REPORTING: "0", DO_NOT_TRACK: "1" },
       cwd: folderPath,
-      stdio: ["ignore", "ignore", "ignore", "pipe"],
+      stdio: ["ignore", "ignore", "ignore", "pipe", ...launch.descriptors],
     })
-    const slow = setTimeout(() => this.#kill(), start.limits.startMsMax)
+    const slow = setTimeout(() => this.#kill(), limits.startMsMax)
     this.#ready = this.#answer.promise.then((answer) => {
       clearTimeout(slow)
       return answer?.[0] === readyMark
@@ -63,8 +67,9 @@ export class DatabaseProcess {
     this.#connecting.catch(() => this.#fail())
   }
 
+  /** Of the process that runs statements; bubblewrap is around it. */
   get pid(): number {
-    return this.#child.pid
+    return findInnermost(this.#child.pid)
   }
 
   /** Whether it may be given another request. */
@@ -116,7 +121,7 @@ export class DatabaseProcess {
   /** No gentler signal would do: a native call does not see it. */
   #kill(): void {
     this.#isEnding = true
-    this.#child.kill("SIGKILL")
+    killInnermost(this.#child.pid)
   }
 
   /** The two ends of a pair of sockets are the fastest way between processes, and Bun gives a process one for each descriptor beyond the third. */
@@ -166,7 +171,7 @@ export class DatabaseProcess {
   #findExcess(ms: number): string | undefined {
     const { msMax, limits } = this.#start
     if (ms > msMax) return `it took longer than ${msMax / 1000} s`
-    return readMemoryBytes(this.pid) > limits.memoryBytesMax ? `it took more than ${limits.memoryBytesMax} bytes of memory` : undefined
+    return readTreeBytes(this.#child.pid) > limits.memoryBytesMax ? `it took more than ${limits.memoryBytesMax} bytes of memory` : undefined
   }
 
   /** What a process keeps of the memory that it took, it keeps for good; so it is replaced if that is much. */
@@ -175,26 +180,14 @@ export class DatabaseProcess {
     this.#workMs += ms
     this.#requests += 1
     const isDue = ms > limits.checkMs || this.#requests % limits.checkRequests === 0
-    if (isDue && readMemoryBytes(this.pid) > limits.keptMemoryBytesMax) this.#isEnding = true
+    if (isDue && readTreeBytes(this.#child.pid) > limits.keptMemoryBytesMax) this.#isEnding = true
   }
 }
 
-const programPath = fileURLToPath(new URL("./database-main.ts", import.meta.url))
+export const databaseProgramPath = fileURLToPath(new URL("./database-main.ts", import.meta.url))
 const folderPath = fileURLToPath(new URL(".", import.meta.url))
-
-/** Sets what only a process can set for itself: no core dumps, and no more processor time than `$1` seconds. Ctrl-C is for the server. */
-const launchScript = 'trap "" HUP INT TERM; ulimit -c 0; ulimit -t "$1"; shift; exec "$@"'
 
 function toOutcome(answer: Buffer): SqlOutcome {
   const json = answer.subarray(1)
   return answer[0] === doneMark ? { kind: "done", json } : (JSON.parse(json.toString()) as SqlOutcome)
-}
-
-/** 0 when it cannot be known. The kernel cannot be told to limit it: Bun reserves gigabytes that it never touches. */
-function readMemoryBytes(pid: number): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024
-  } catch {
-    return 0
-  }
 }

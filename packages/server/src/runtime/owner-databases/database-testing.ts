@@ -38,7 +38,7 @@ export interface TestDatabases extends AsyncDisposable {
 export async function openDatabases(options: Partial<DatabasePoolOptions> = {}): Promise<TestDatabases> {
   const place = await mkdtemp(join(tmpdir(), "hamlet-databases-"))
   const folder = join(place, "sqlite")
-  const pool = new DatabasePool({ folder, bytesMax: 16 * 1024 * 1024, msMax: 20_000, isShared: false, ...options })
+  const pool = new DatabasePool({ folder, bytesMax: 16 * 1024 * 1024, msMax: 20_000, isShared: false, isolation: "auto", ...options })
   return {
     pool,
     folder,

@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 function createPool(limits: Partial<typeof codeToolsLimits> = {}): ParserPool {
-  const pool = new ParserPool({ ...codeToolsLimits, ...limits })
+  const pool = new ParserPool({ ...codeToolsLimits, ...limits }, { isolation: "auto" })
   pools.push(pool)
   return pool
 }

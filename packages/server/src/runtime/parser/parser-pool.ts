@@ -1,6 +1,7 @@
 import type { CodeToolsLimits } from "../code-tools-limits.ts"
+import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "../sandbox/worker-launch.ts"
 import type { ParseOutcome, ParseRequest } from "./parser-messages.ts"
-import { ParserProcess } from "./parser-process.ts"
+import { ParserProcess, parserProgramPath } from "./parser-process.ts"
 import { type WaitingWork, WorkQueue } from "./work-queue.ts"
 
 /** There was no room left to wait, or it took too long until it was its turn. */
@@ -31,10 +32,15 @@ export class ParserPool {
   /** A killed process stays here until it is gone, so that there are never more than `processesMax`. */
   readonly #busy = new Map<ParserProcess, Job>()
   readonly #idle = new Map<ParserProcess, Timer>()
+  readonly #workers: Pick<WorkerOptions, "isolation" | "onWeak">
+  /** How processes are started; known when the first of them is wanted. */
+  #preparing: Promise<WorkerLaunch> | undefined
+  #launch: WorkerLaunch | undefined
   #isStopped = false
 
-  constructor(limits: CodeToolsLimits) {
+  constructor(limits: CodeToolsLimits, workers: Pick<WorkerOptions, "isolation" | "onWeak">) {
     this.#limits = limits
+    this.#workers = workers
     this.#waiting = new WorkQueue(limits, (job) => job.settled.resolve({ kind: "overloaded" }))
   }
 
@@ -44,6 +50,7 @@ export class ParserPool {
   }
 
   async run(request: ParseRequest, owner?: string): Promise<ParseOutcome | Overloaded> {
+    if (!this.#launch) await this.#prepare()
     if (this.#isStopped) throw stoppedError()
     const job: Job = { request, owner, chars: countChars(request), settled: Promise.withResolvers() }
     if (!this.#waiting.add(job)) return { kind: "overloaded" }
@@ -61,13 +68,33 @@ export class ParserPool {
     await Promise.all(parsers.map((parser) => parser.stop()))
   }
 
+  async #prepare(): Promise<void> {
+    this.#preparing ??= prepareWorkers({ ...this.#workers, program: parserProgramPath })
+    try {
+      this.#launch = await this.#preparing
+    } catch (error) {
+      // The next request tries it again.
+      this.#preparing = undefined
+      throw error
+    }
+  }
+
   #startJobs(): void {
     while (this.#busy.size < this.#limits.processesMax && !this.#isStopped) {
       const job = this.#waiting.take((owner) => this.#mayStart(owner))
       if (!job) return
-      const parser = this.#takeIdle() ?? startParser(this.#limits)
+      const parser = this.#takeIdle() ?? this.#startParser()
       if (parser) void this.#work(parser, job)
       else job.settled.resolve({ kind: "crashed" })
+    }
+  }
+
+  /** Undefined when the system has no process left to give. */
+  #startParser(): ParserProcess | undefined {
+    try {
+      return this.#launch && new ParserProcess(this.#limits, this.#launch)
+    } catch {
+      return undefined
     }
   }
 
@@ -108,15 +135,6 @@ export class ParserPool {
 
 function countChars(request: ParseRequest): number {
   return request.task === "scan_many_imports" ? request.codes.reduce((sum, code) => sum + code.length, 0) : request.code.length
-}
-
-/** Undefined when the system has no process left to give. */
-function startParser(limits: CodeToolsLimits): ParserProcess | undefined {
-  try {
-    return new ParserProcess(limits)
-  } catch {
-    return undefined
-  }
 }
 
 function stoppedError(): Error {

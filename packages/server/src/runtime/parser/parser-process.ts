@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { CodeToolsLimits } from "../code-tools-limits.ts"
+import { killInnermost, readTreeBytes } from "../sandbox/process-tree.ts"
+import type { WorkerLaunch } from "../sandbox/worker-launch.ts"
 import { type ParseAnswer, type ParseFailure, type ParseOutcome, type ParseRequest, readyMessage } from "./parser-messages.ts"
 
 /**
@@ -21,14 +22,14 @@ export class ParserProcess {
   /** The child's own `killed` says so only once it is gone. */
   #isKilled = false
 
-  constructor(limits: CodeToolsLimits) {
+  constructor(limits: CodeToolsLimits, launch: WorkerLaunch) {
     this.#limits = limits
     this.#child = Bun.spawn({
-      cmd: ["/bin/sh", "-c", launchScript, "sh", String(limits.lifeSecondsMax), process.execPath, "--smol", programPath],
+      cmd: launch.toCommand([], limits.lifeSecondsMax),
       // Neither the secrets of the server's environment nor the settings in its working directory are any business of a parser.
       env: { BUN_ENABLE_CRASH_REPORTING: "0", DO_NOT_TRACK: "1" },
       cwd: folderPath,
-      stdio: ["ignore", "ignore", "ignore"],
+      stdio: ["ignore", "ignore", "ignore", "ignore", ...launch.descriptors],
       serialization: "advanced",
       ipc: (message: typeof readyMessage | ParseAnswer) =>
         message === readyMessage ? this.#ready.resolve(message) : this.#answer.resolve(message),
@@ -72,7 +73,7 @@ export class ParserProcess {
   /** No gentler signal would do: a native call does not see it. */
   #kill(): void {
     this.#isKilled = true
-    this.#child.kill("SIGKILL")
+    killInnermost(this.#child.pid)
   }
 
   #send(request: ParseRequest): void {
@@ -88,7 +89,7 @@ export class ParserProcess {
     const excess = Promise.withResolvers<ParseFailure>()
     const deadline = setTimeout(() => excess.resolve({ kind: "timed_out" }), msMax)
     const memoryCheck = setInterval(() => {
-      if (readMemoryBytes(this.#child.pid) > this.#limits.memoryBytesMax) excess.resolve({ kind: "out_of_memory" })
+      if (readTreeBytes(this.#child.pid) > this.#limits.memoryBytesMax) excess.resolve({ kind: "out_of_memory" })
     }, this.#limits.memoryCheckMs)
     const first = await Promise.race([message, this.#crashed, excess.promise.finally(() => this.#kill())])
     clearTimeout(deadline)
@@ -97,20 +98,5 @@ export class ParserProcess {
   }
 }
 
-const programPath = fileURLToPath(new URL("./parser-main.ts", import.meta.url))
+export const parserProgramPath = fileURLToPath(new URL("./parser-main.ts", import.meta.url))
 const folderPath = fileURLToPath(new URL(".", import.meta.url))
-
-/** Sets what only a process can set for itself: no core dumps, and no more processor time than `$1` seconds. Ctrl-C is for the server. */
-const launchScript = 'trap "" HUP INT TERM; ulimit -c 0; ulimit -t "$1"; shift; exec "$@"'
-
-/**
- * The system cannot be told to limit it: Bun reserves gigabytes that it never touches, which `ulimit -v` counts, and does not start under
- * some values of `ulimit -d` while it does under lower ones. 0 when it cannot be known.
- */
-function readMemoryBytes(pid: number): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024
-  } catch {
-    return 0
-  }
-}

@@ -1,9 +1,18 @@
 // What the tests of the parsers share.
 import { readdirSync, readFileSync } from "node:fs"
 
-/** The ids of the living parser processes that a process has started. */
+/** The ids of the living parser processes that a process has started, with bubblewrap around them or without. */
 export function listParsers(parentPid: number): number[] {
-  return listNumbers("/proc").filter((pid) => readParentPid(pid) === parentPid && readProc(pid, "cmdline").includes("parser-main.ts"))
+  const pids = listNumbers("/proc")
+  const parents = new Map(pids.map((pid) => [pid, readParentPid(pid)]))
+  const isOfParent = (pid: number | undefined): boolean => pid !== undefined && (pid === parentPid || isOfParent(parents.get(pid)))
+  return pids.filter(
+    (pid) => /\0--smol\0[^\0]*(parser-main\.ts|\/worker\.js)\0$/.test(readProc(pid, "cmdline")) && !isAround(pid) && isOfParent(pid),
+  )
+}
+
+function isAround(pid: number): boolean {
+  return /bwrap|setpriv/.test(readProc(pid, "cmdline").split("\0", 1)[0] ?? "")
 }
 
 /** The names of the variables in a process's environment. */

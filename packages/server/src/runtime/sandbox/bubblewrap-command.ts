@@ -8,10 +8,9 @@ export interface BubblewrapTools {
   readonly setpriv: string | undefined
   /** Whether this bubblewrap can forbid further user namespaces. */
   readonly canDisableUserns: boolean
-  readonly deno: string
-  /** What stands for /proc/self/maps; see `stackMap`. */
-  readonly stackMap: string
-  /** What deno and setpriv are linked with. */
+  /** Deno, or Bun for a worker. */
+  readonly program: string
+  /** What the program and setpriv are linked with. */
   readonly libraries: readonly string[]
   readonly hasFilter: boolean
 }
@@ -26,6 +25,8 @@ export const stackMap = "00000000-00100000 ---p 00000000 00:00 0\n00100000-fffff
 /** How things are called inside. */
 const names = { deno: "/deno", run: "/run/val", scratch: "/tmp" }
 export const insidePaths: GuestPaths = { ...names, guest: "/guest.js", denoDir: "/deno-dir" }
+/** What stands for it is `stackMap`. */
+export const insideMaps = "/proc/self/maps"
 
 /** The same for a tool. */
 export function toInsidePaths(helpers: Readonly<Record<string, string>>): ToolPaths {
@@ -33,14 +34,23 @@ export function toInsidePaths(helpers: Readonly<Record<string, string>>): ToolPa
   return { ...names, program: "/tool.js", helpers: insideHelpers }
 }
 
-/** What a process finds inside, beside Deno and its libraries. */
+/** What a process finds inside, beside its program and the libraries of that. */
 export interface Box {
   readonly uid: number | undefined
-  readonly environment: Readonly<Record<string, string>>
+  /** Undefined to keep the one that bubblewrap is started with. */
+  readonly environment: Readonly<Record<string, string>> | undefined
+  /** Where the program is, inside. */
+  readonly program: string
+  /** Files that are read from file descriptors, by their names inside. */
+  readonly data?: Readonly<Record<string, number>>
   /** Files and folders of the host, by their names inside. */
   readonly readable: Readonly<Record<string, string>>
   readonly writable: Readonly<Record<string, string>>
   readonly scratchBytesMax: number
+  /** Whether bubblewrap says on file descriptor 3 which process is in it. */
+  readonly isReported: boolean
+  /** Whether the program is the first process inside; otherwise there is one of bubblewrap's, with which all others end. */
+  readonly isFirst: boolean
 }
 
 /**
@@ -59,7 +69,7 @@ export function toBubblewrapCommand(tools: BubblewrapTools, way: BubblewrapWay, 
     tools.bwrap,
     ...toNamespaces(tools, way, box),
     ...toFileSystem(tools, way, box),
-    ...["--info-fd", "3"],
+    ...(box.isReported ? ["--info-fd", "3"] : []),
     ...(tools.hasFilter ? ["--seccomp", "4"] : []),
     "--",
     ...(way === "inside" ? ["/setpriv", ...user, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"] : []),
@@ -80,9 +90,9 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay, box: Box): str
     ...["--hostname", "val"],
     "--new-session",
     "--die-with-parent",
-    "--as-pid-1",
-    "--clearenv",
-    ...Object.entries(box.environment).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...(box.isFirst ? ["--as-pid-1"] : []),
+    ...(box.environment ? ["--clearenv"] : []),
+    ...Object.entries(box.environment ?? {}).flatMap(([name, value]) => ["--setenv", name, value]),
   ]
 }
 
@@ -92,19 +102,20 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay, box: Box): str
  */
 function toFileSystem(tools: BubblewrapTools, way: BubblewrapWay, box: Box): string[] {
   const programs = way === "inside" ? [["/setpriv", tools.setpriv ?? ""] as const] : []
-  const maps = ["/proc/self/maps", tools.stackMap] as const
-  const readable = [[names.deno, tools.deno] as const, maps, ...programs, ...Object.entries(box.readable)]
+  const readable = [[box.program, tools.program] as const, ...programs, ...Object.entries(box.readable)]
+  const data = Object.entries(box.data ?? {})
   const writable = Object.entries(box.writable)
   const devices = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"]
-  const shared = [...readable, ...writable].map(([inside]) => inside)
+  const shared = [...readable, ...writable, ...data].map(([inside]) => inside)
   const parents = new Set([...tools.libraries, ...devices, ...shared].flatMap(listParents))
   return [
     // Those that bubblewrap would make by itself can be entered by their owner only.
     ...[...parents].flatMap((path) => ["--dir", path]),
-    ...["--dir", "/proc", "--dir", "/proc/self", "--symlink", names.deno, "/proc/self/exe"],
+    ...["--dir", "/proc", "--dir", "/proc/self", "--symlink", box.program, "/proc/self/exe"],
     ...tools.libraries.flatMap((path) => ["--ro-bind", path, path]),
     ...devices.flatMap((path) => ["--dev-bind", path, path]),
     ...readable.flatMap(([inside, outside]) => ["--ro-bind", outside, inside]),
+    ...data.flatMap(([inside, descriptor]) => ["--perms", "0444", "--ro-bind-data", String(descriptor), inside]),
     ...writable.flatMap(([inside, outside]) => ["--bind", outside, inside]),
     ...["--perms", "1777", "--size", String(box.scratchBytesMax), "--tmpfs", names.scratch],
     ...["--remount-ro", "/"],

@@ -1,6 +1,13 @@
 import { realpathSync } from "node:fs"
 import { AppError } from "../../domain/app-error.ts"
-import { type BubblewrapTools, type BubblewrapWay, insidePaths, toBubblewrapCommand, toInsidePaths } from "./bubblewrap-command.ts"
+import {
+  type BubblewrapTools,
+  type BubblewrapWay,
+  insideMaps,
+  insidePaths,
+  toBubblewrapCommand,
+  toInsidePaths,
+} from "./bubblewrap-command.ts"
 import { type GuestImports, type GuestPaths, toDenoCommand, toDenoEnvironment } from "./deno-command.ts"
 import { findBubblewrap } from "./find-bubblewrap.ts"
 import type { SandboxFolder } from "./sandbox-folder.ts"
@@ -65,8 +72,7 @@ function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] 
     bwrap,
     setpriv,
     canDisableUserns: Bun.spawnSync([bwrap, "--help"]).stdout.includes("--disable-userns"),
-    deno,
-    stackMap: parts.stackMapPath,
+    program: deno,
     libraries: listLibraries(isRoot && setpriv ? [deno, setpriv] : [deno]),
     hasFilter: parts.hasFilter,
   }
@@ -83,18 +89,20 @@ const wayDetails: Readonly<Record<BubblewrapWay, string>> = {
 function createBubblewrap(parts: IsolationParts, tools: BubblewrapTools, way: BubblewrapWay): Isolation {
   const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true)
   const environment = toDenoEnvironment(insidePaths, true)
+  const ofDeno = { program: insidePaths.deno, isReported: true, isFirst: true }
+  const maps = { [insideMaps]: parts.stackMapPath }
   const filter = tools.hasFilter ? "dangerous system calls are refused" : "system calls are not filtered on this kind of machine"
   return {
     level: "bubblewrap",
     details: [wayDetails[way], filter],
-    programs: { Deno: tools.deno, bubblewrap: tools.bwrap, ...(tools.setpriv ? { setpriv: tools.setpriv } : {}) },
+    programs: { Deno: tools.program, bubblewrap: tools.bwrap, ...(tools.setpriv ? { setpriv: tools.setpriv } : {}) },
     hasOwnUser: way !== "own",
     hasOuterProcess: true,
     toCommand({ folder, uid }) {
-      const readable = { [insidePaths.guest]: parts.guestPath, [insidePaths.denoDir]: folder.deno }
+      const readable = { ...maps, [insidePaths.guest]: parts.guestPath, [insidePaths.denoDir]: folder.deno }
       const writable = { [insidePaths.run]: folder.run }
       const { scratchBytesMax } = parts.limits
-      return toBubblewrapCommand(tools, way, { uid, environment, readable, writable, scratchBytesMax }, command)
+      return toBubblewrapCommand(tools, way, { uid, environment, readable, writable, scratchBytesMax, ...ofDeno }, command)
     },
     // bubblewrap sets the guest's.
     toEnvironment: () => ({}),
@@ -102,8 +110,8 @@ function createBubblewrap(parts: IsolationParts, tools: BubblewrapTools, way: Bu
       const paths = toInsidePaths(tool.helpers)
       const helpers = Object.entries(tool.helpers).map(([name, outside]) => [paths.helpers[name], outside])
       // What is in the folder is there already, so nothing has to be written to it.
-      const readable = { [paths.program]: tool.program, [paths.run]: folder.run, ...Object.fromEntries(helpers) }
-      const box = { uid, environment: toToolEnvironment(paths), readable, writable: {}, scratchBytesMax: limits.scratchBytesMax }
+      const readable = { ...maps, [paths.program]: tool.program, [paths.run]: folder.run, ...Object.fromEntries(helpers) }
+      const box = { uid, environment: toToolEnvironment(paths), readable, writable: {}, scratchBytesMax: limits.scratchBytesMax, ...ofDeno }
       return { command: toBubblewrapCommand(tools, way, box, toToolCommand(paths, tool, limits)), environment: {} }
     },
   }
@@ -143,7 +151,7 @@ function toPrefix(setpriv: string | null, uid: number | undefined): string[] {
 }
 
 /** The files that a program is linked with, its loader included. */
-function listLibraries(programs: readonly string[]): string[] {
+export function listLibraries(programs: readonly string[]): string[] {
   const text = Bun.spawnSync(["ldd", ...programs]).stdout.toString()
   return [...new Set([...text.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1] ?? ""))]
 }

@@ -15,6 +15,24 @@ export function readTreeBytes(pid: number): number {
   return bytes
 }
 
+/** The process that a shell or bubblewrap is around, or the process itself if it is around none. */
+export function findInnermost(pid: number): number {
+  const [child] = listChildren(pid)
+  return child === undefined ? pid : findInnermost(child)
+}
+
+/** Ends what a process has started, with which bubblewrap and a shell end too, or the process itself if that is nothing. */
+export function killInnermost(pid: number): void {
+  const children = listChildren(pid)
+  for (const child of children) killInnermost(child)
+  if (children.length > 0) return
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
 function listChildren(pid: number): number[] {
   try {
     const threads = readdirSync(`/proc/${pid}/task`)

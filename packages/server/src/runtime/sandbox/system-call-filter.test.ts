@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createSystemCallFilter } from "./system-call-filter.ts"
+import { createSystemCallFilter, type FilterOptions } from "./system-call-filter.ts"
 import { systemCallTables } from "./system-calls.ts"
 import { evaluate, findGuestPid, hasBubblewrap, notRun, openSandboxes, readStatus } from "./testing/sandbox-testing.ts"
 
@@ -48,6 +48,13 @@ describe.if(canCall)("createSystemCallFilter", () => {
     expect(callEach(toCalls(socketpair), true)).toEqual([badAddress, ...others.map(() => familyNotSupported)])
   })
 
+  test("lets no process be started where none is to be", () => {
+    const { clone = 0, forks = {} } = table ?? {}
+    const signal = 17
+    const calls = [[clone, signal], ...Object.values(forks).map((number) => [number])]
+    expect(callEach(calls, true, { canFork: false })).toEqual(calls.map(() => notPermitted))
+  })
+
   test("is in force in a sandbox, and lets Deno do what it has to", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
     const sandbox = await open.sandboxes.launch()
@@ -68,11 +75,11 @@ describe.if(canCall)("createSystemCallFilter", () => {
  * Makes system calls, each a number and its arguments; gives the error number of each, 0 for success. All six arguments are passed: those
  * that are left out would be what happens to be in the registers.
  */
-function callEach(calls: readonly (readonly number[])[], isFiltered: boolean): number[] {
+function callEach(calls: readonly (readonly number[])[], isFiltered: boolean, options: FilterOptions = {}): number[] {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-filter-test-"))
   try {
     const filter = join(folder, "filter")
-    writeFileSync(filter, createSystemCallFilter() ?? "")
+    writeFileSync(filter, createSystemCallFilter(process.arch, options) ?? "")
     const lines = calls.map((call) => {
       const whole = Array.from({ length: 7 }, (_, index) => call[index] ?? 0)
       return `$! = 0; $result = syscall(${whole.join(", ")}); print $result < 0 ? $! + 0 : 0, "\\n";`

@@ -5,10 +5,19 @@ import { type SystemCallTable, systemCallTables } from "./system-calls.ts"
  * The filter that bubblewrap installs: a program for the kernel's packet filter, which sees each system call before it is made. Undefined on
  * machines whose system calls we have no table of.
  */
-export function createSystemCallFilter(architecture: NodeJS.Architecture = process.arch): Uint8Array | undefined {
+export function createSystemCallFilter(
+  architecture: NodeJS.Architecture = process.arch,
+  { canFork = true }: FilterOptions = {},
+): Uint8Array | undefined {
   const table = systemCallTables[architecture]
   if (!table || process.platform !== "linux" || endianness() !== "LE") return undefined
-  return assemble(toInstructions(table))
+  return assemble(toInstructions(table, canFork))
+}
+
+/** What else is refused. */
+export interface FilterOptions {
+  /** Whether a process may start others. All may start threads. */
+  readonly canFork?: boolean
 }
 
 /** `struct sock_filter`: where to jump is counted from the next instruction. */
@@ -31,16 +40,22 @@ const unixFamily = 1
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const namespaceFlags = 0x7e02_0000
 
-function toInstructions(table: SystemCallTable): Instruction[] {
+/** CLONE_THREAD: without it, what is started is a process. */
+const threadFlag = 0x1_0000
+
+function toInstructions(table: SystemCallTable, canFork: boolean): Instruction[] {
+  const refused = { ...table.refused, ...(canFork ? {} : table.forks) }
+  const namespaces = ifAny(namespaceFlags, [fail(errors.notPermitted)])
+  const processes = canFork ? [] : unlessAny(threadFlag, [fail(errors.notPermitted)])
   return [
     load(architectureAt),
     ...unlessEqual(table.architecture, [killProcess]),
     load(numberAt),
     ...(table.foreignFrom === undefined ? [] : ifAtLeast(table.foreignFrom, [killProcess])),
-    ...Object.values(table.refused).flatMap((number) => ifEqual(number, [fail(errors.notPermitted)])),
+    ...Object.values(refused).flatMap((number) => ifEqual(number, [fail(errors.notPermitted)])),
     // Its flags are where a filter cannot look. The C library then makes do with the older one.
     ...ifEqual(table.clone3, [fail(errors.notImplemented)]),
-    ...ifEqual(table.clone, [load(argumentAt), ...ifAny(namespaceFlags, [fail(errors.notPermitted)]), allow]),
+    ...ifEqual(table.clone, [load(argumentAt), ...namespaces, ...processes, allow]),
     // Not all families know of network namespaces: through AF_VSOCK a virtual machine talks to its host.
     ...[table.socket, table.socketpair].flatMap((number) =>
       ifEqual(number, [load(argumentAt), ...unlessEqual(unixFamily, [fail(errors.familyNotSupported)]), allow]),
@@ -79,6 +94,10 @@ function ifAtLeast(value: number, then: readonly Instruction[]): Instruction[] {
 /** BPF_JMP | BPF_JSET | BPF_K */
 function ifAny(bits: number, then: readonly Instruction[]): Instruction[] {
   return [{ code: 0x45, value: bits, ifFalse: then.length }, ...then]
+}
+
+function unlessAny(bits: number, then: readonly Instruction[]): Instruction[] {
+  return [{ code: 0x45, value: bits, ifTrue: then.length }, ...then]
 }
 
 function assemble(instructions: readonly Instruction[]): Uint8Array {

@@ -56,8 +56,8 @@ describe.if(seccompLibrary !== undefined)("systemCallTables", () => {
 function listCalls(architecture: "x64" | "arm64"): [name: string, number: number][] {
   const table = systemCallTables[architecture]
   if (!table) throw new Error(`there is no table of ${architecture}`)
-  const { refused, clone, clone3, socket, socketpair } = table
-  return Object.entries({ ...refused, clone, clone3, socket, socketpair })
+  const { refused, forks, clone, clone3, socket, socketpair } = table
+  return Object.entries({ ...refused, ...forks, clone, clone3, socket, socketpair })
 }
 
 /** The lines `#define __NR_name number`; those of asm-generic have another prefix for calls that depend on the size of a word. */

@@ -8,6 +8,8 @@ export interface SystemCallTable {
   readonly clone3: number
   readonly socket: number
   readonly socketpair: number
+  /** The older ways to start a process; some processors never had them. */
+  readonly forks: Readonly<Record<string, number>>
   readonly refused: Readonly<Record<string, number>>
 }
 
@@ -43,6 +45,7 @@ export const systemCallTables: Readonly<Partial<Record<NodeJS.Architecture, Syst
     clone3,
     socket: 41,
     socketpair: 53,
+    forks: { fork: 57, vfork: 58 },
     refused: {
       ...refusedEverywhere,
       ptrace: 101,
@@ -95,6 +98,7 @@ export const systemCallTables: Readonly<Partial<Record<NodeJS.Architecture, Syst
     clone3,
     socket: 198,
     socketpair: 199,
+    forks: {},
     refused: {
       ...refusedEverywhere,
       umount2: 39,

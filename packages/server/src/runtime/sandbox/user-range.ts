@@ -27,6 +27,12 @@ export function pickUser(range: UserRange, number: number): number {
   return range.first + (number % range.count)
 }
 
+/** One user for all workers of all servers: the files that it owns outlive the server. It is beyond the slices above. */
+export function chooseWorkerUser(uidMap: string = readUidMap()): number | undefined {
+  const users = [firstUser + slices * sliceUsers, smallRange.first + smallRange.count]
+  return users.find((first) => isMapped({ first, count: 1 }, uidMap))
+}
+
 /** Lines `first-inside first-outside count`. */
 function isMapped(range: UserRange, uidMap: string): boolean {
   return uidMap.split("\n").some((line) => {
