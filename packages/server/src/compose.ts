@@ -42,7 +42,7 @@ import type { Database } from "./storage/database.ts"
 import { createIdempotencyStore } from "./storage/idempotency.ts"
 import { createValImportStore } from "./storage/import-vals.ts"
 import { createImportStore } from "./storage/imports.ts"
-import { loadKeyFile, readKeyFile } from "./storage/key-file.ts"
+import { findKeyFile, loadKeyFile, readKeyFile } from "./storage/key-file.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "./storage/left-overs.ts"
 import { createLikeStore } from "./storage/likes.ts"
 import { createLockStore } from "./storage/locks.ts"
@@ -93,11 +93,12 @@ export interface Replacements {
 /** Puts the program together: opens the database, brings its schema up to date and wires everybody to everybody. */
 export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   prepareDataDir(config.dataDir)
+  const known = config.secretKeys ?? findKeyFile(config.dataDir)
   const db = await (replacements.open ?? openDatabase)(config)
   try {
     const { to: schemaVersion } = await migrate(db, migrations)
-    // After the schema: a key beside an empty database is the sign of one that was lost.
-    const keys = config.secretKeys ?? loadKeyFile(config.dataDir)
+    // Made after the schema: a key beside an empty database is the sign of one that was lost.
+    const keys = known ?? loadKeyFile(config.dataDir)
     const locksSince = await findNotedSince(db, reach.version)
     const { runner, resolver } = replacements
     const { hamlet, nodeWatch } = wire({ config, db, keys, schemaVersion, locksSince, runner, resolver })

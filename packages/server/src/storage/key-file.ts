@@ -18,6 +18,11 @@ export function loadKeyFile(dataDir: string): readonly Uint8Array[] {
   return readKeyFile(dataDir)
 }
 
+/** The same without making one: undefined where there is none. */
+export function findKeyFile(dataDir: string): readonly Uint8Array[] | undefined {
+  return existsSync(join(dataDir, fileName)) ? readKeyFile(dataDir) : undefined
+}
+
 /** The same for a server that is up: a file that has gone is then never replaced by one with another key. */
 export function readKeyFile(dataDir: string): readonly Uint8Array[] {
   const path = join(dataDir, fileName)
