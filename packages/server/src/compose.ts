@@ -24,6 +24,7 @@ import { createUploads } from "./domain/uploads.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { createApp } from "./http/app.ts"
 import type { BuiltPage, HttpDeps } from "./http/deps.ts"
+import { LargeBodies } from "./http/large-bodies.ts"
 import { createLinks } from "./http/links.ts"
 import { createLog, type Log } from "./http/log.ts"
 import { createSessionCookie } from "./http/session-cookie.ts"
@@ -34,6 +35,7 @@ import { CodeTools } from "./runtime/code-tools.ts"
 import { runnerLimits } from "./runtime/runner-limits.ts"
 import { identityOf, isAlive } from "./runtime/sandbox/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
+import { LoopDelay } from "./shared/loop-delay.ts"
 import { createBackupSource } from "./storage/backup/backup-source.ts"
 import { createBlobStore } from "./storage/blobs.ts"
 import { createBundleStore } from "./storage/bundles.ts"
@@ -219,6 +221,8 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
       await nodeWatch.stop()
       await rules.tokenUses.stop()
       await codeTools.stop()
+      await deps.largeBodies.stop()
+      deps.loopDelay.stop()
       await db.stop()
       log.flush()
     },
@@ -334,6 +338,8 @@ function createHttpDeps(
     isolationWarnings: runtime.isolationWarnings,
     version: packageJson.version,
     bodyBytesMax: config.bodyBytesMax,
+    largeBodies: new LargeBodies(),
+    loopDelay: new LoopDelay(),
     rateLimits: { perTokenPerMinute: config.ratePerToken, perAddressPerMinute: config.ratePerAddress },
     docsPage() {
       docs ??= buildDocsPage()

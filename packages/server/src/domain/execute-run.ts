@@ -1,8 +1,11 @@
+import { limits } from "@hamlet/contract"
 import type { Allowances } from "./allowances.ts"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
+import { cutText } from "./cut.ts"
 import { assertDepth } from "./egress.ts"
-import type { Program, Returned, Runner, Seat, Stopped } from "./execution.ts"
+import type { CallArgs, Program, Returned, Runner, Seat, Stopped } from "./execution.ts"
+import { isJsonText } from "./json-text.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
 import type { Programs } from "./programs.ts"
 import { RunFailure, toRunFailure } from "./run-failure.ts"
@@ -28,7 +31,7 @@ export interface StartedRun<Result> {
 
 /** What is asked of a val. */
 export interface RunRequested {
-  readonly args: readonly unknown[]
+  readonly args: CallArgs
   /** The current one where nothing else is said. */
   readonly version: number | undefined
 }
@@ -50,7 +53,7 @@ export async function callVal(
   caller: Caller,
   username: string,
   name: string,
-  args: readonly unknown[],
+  args: CallArgs,
 ): Promise<Returned["json"]> {
   const val = await getValByName(deps, caller, username, name)
   const { id, ended } = await startCall(deps, caller, val, args, null)
@@ -72,15 +75,22 @@ export function startCall(
   deps: ExecuteDeps,
   caller: Caller,
   val: Val,
-  args: readonly unknown[],
+  args: CallArgs,
   parentId: string | null,
 ): Promise<StartedRun<Returned | Stopped>> {
-  const about = { args, parentId, request: null, input: null }
+  const about = { args: toKept(args), parentId, request: null, input: null }
   return startRun<Returned | Stopped>(deps, caller, val, about, async (seat) => {
     const result = await seat.call(args)
     if (result.kind === "stopped") return { result, end: { status: result.status, error: result.error } }
     return { result, end: { status: "succeeded", error: null, returnValue: result.kept } }
   })
+}
+
+/** What is kept of arguments that came as JSON: a value again where all of it is kept. */
+function toKept(args: CallArgs): unknown {
+  if (!isJsonText(args)) return args
+  const { json } = args
+  return Buffer.byteLength(json) <= limits.runValueBytesMax ? JSON.parse(json) : cutText(json, limits.runValueBytesMax)
 }
 
 /** What is done with the seat, and how the run has ended with it. */

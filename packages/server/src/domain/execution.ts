@@ -1,4 +1,5 @@
 import type { OutgoingRequest, Substitution } from "./egress.ts"
+import type { JsonText } from "./json-text.ts"
 import type { Bundle } from "./locks.ts"
 import type { Mask } from "./mask.ts"
 import type { Retirer } from "./retirer.ts"
@@ -96,12 +97,15 @@ export interface Seat {
   /** Opens a WebSocket to the val. */
   connect(request: SeatRequest): Promise<SocketOutcome>
   /** Calls the val with arguments. */
-  call(args: readonly unknown[]): Promise<CallOutcome>
+  call(args: CallArgs): Promise<CallOutcome>
   /** Ends what the run does, at once if nobody else is in the process; what it was waiting for becomes a Stopped with that status. */
   stop(status: "cancelled" | "timed_out"): void
   /** The run is over for whoever asked for it. What it left running may go on and log until the time limit. */
   leave(): void
 }
+
+/** The arguments of a call: an array, or the JSON of one. */
+export type CallArgs = readonly unknown[] | JsonText
 
 /** A request to a val's web address. */
 export interface SeatRequest {

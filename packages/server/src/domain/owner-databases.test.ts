@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
-import { batchSql, executeSql, noOwnerDatabases, type OwnerDatabases, type SqlOutcome, type SqlRequest } from "./owner-databases.ts"
+import { batchSql, executeSql, noOwnerDatabases, type OwnerDatabases, type SentSqlRequest, type SqlOutcome } from "./owner-databases.ts"
 
 const statement = { sql: "select 1", args: [] }
 
@@ -12,7 +12,7 @@ function callerWith(...scopes: Scope[]): Caller {
 
 /** Databases in which everything ends the same way, and what they were asked. */
 function databasesThat(outcome: SqlOutcome) {
-  const asked: SqlRequest[] = []
+  const asked: SentSqlRequest[] = []
   const ownerDatabases: OwnerDatabases = {
     async run(request) {
       asked.push(request)

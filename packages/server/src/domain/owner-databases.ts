@@ -1,6 +1,7 @@
 import type { SqlArgs } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import { assertAccess, type Caller } from "./caller.ts"
+import type { JsonText } from "./json-text.ts"
 
 /** A statement and the values of its parameters, in order or by their names. */
 export interface SqlStatement {
@@ -42,9 +43,12 @@ export class SqlFailure extends AppError {
   }
 }
 
+/** The same where the statements may be JSON still: only the database reads them. */
+export type SentSqlRequest = Omit<SqlRequest, "statements"> & { readonly statements: SqlRequest["statements"] | JsonText }
+
 /** The SQLite databases of users, one for each. A user has one from the first statement on. */
 export interface OwnerDatabases {
-  run(request: SqlRequest): Promise<SqlOutcome>
+  run(request: SentSqlRequest): Promise<SqlOutcome>
   /** How many bytes the database of a user takes on the disk; 0 where there is none. */
   sizeOf(ownerId: string): Promise<number>
 }
@@ -63,7 +67,7 @@ export function executeSql(deps: OwnerDatabaseDeps, caller: Caller, statement: S
 export function batchSql(
   deps: OwnerDatabaseDeps,
   caller: Caller,
-  batch: { readonly statements: readonly SqlStatement[]; readonly mode: BatchMode },
+  batch: { readonly statements: readonly SqlStatement[] | JsonText; readonly mode: BatchMode },
 ): Promise<Uint8Array> {
   return run(deps, caller, batch)
 }
@@ -79,7 +83,7 @@ export const noOwnerDatabases: OwnerDatabases = {
   sizeOf: () => Promise.resolve(0),
 }
 
-async function run(deps: OwnerDatabaseDeps, caller: Caller, request: Pick<SqlRequest, "mode" | "statements">): Promise<Uint8Array> {
+async function run(deps: OwnerDatabaseDeps, caller: Caller, request: Pick<SentSqlRequest, "mode" | "statements">): Promise<Uint8Array> {
   const canWrite = caller.scopes.has("sqlite:write")
   const outcome = await deps.ownerDatabases.run({ ...request, ownerId: caller.userId, canWrite })
   if (outcome.kind === "done") return outcome.json

@@ -34,6 +34,7 @@ export function createApp(deps: HttpDeps): App {
     deps.databaseStats,
     () => deps.runner.status(),
     () => deps.liveRuns.stats(),
+    () => deps.loopDelay.report(),
   )
   const answer = createAnswerer(deps, createHandlers(deps, metrics) as unknown as Record<RouteName, Handler<RouteDefinition>>)
   const fetch = async (request: Request, connection: Connection = {}) => {
@@ -80,7 +81,7 @@ function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<Rout
     const rateKey = () => connection.rateKey ?? address()
     if (route.isSignIn) authenticator.admitSignIn(request, rateKey)
     const { caller, session } = route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
-    const answer = await answerRoute(deps, route, handlers[name], { request, requestId, params: match.params, caller, address })
+    const answer = await answerRoute(deps, name, handlers[name], { request, requestId, params: match.params, caller, address })
     return session === undefined ? answer : toSessionAnswer(answer, session)
   }
 }

@@ -10,6 +10,8 @@ export interface Call<Route extends RouteDefinition = RouteDefinition> {
   readonly params: Parsed<Route["params"]>
   readonly query: Parsed<Route["query"]>
   readonly body: Parsed<Route["body"]>
+  /** The JSON of fields of a large body that are passed on: the body is without them. */
+  readonly texts: Readonly<Record<string, string>>
   readonly caller: Route["auth"] extends "required" ? Caller : Caller | undefined
   readonly ifMatch: number | undefined
   readonly request: Request

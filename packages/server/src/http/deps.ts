@@ -23,6 +23,8 @@ import type { ValRequestDeps } from "../domain/val-requests.ts"
 import type { ValDeps } from "../domain/vals.ts"
 import type { VersionLockDeps } from "../domain/version-locks.ts"
 import type { VersionDeps } from "../domain/versions.ts"
+import type { LoopDelay } from "../shared/loop-delay.ts"
+import type { LargeBodies } from "./large-bodies.ts"
 import type { Links } from "./links.ts"
 import type { Log } from "./log.ts"
 import type { SessionCookie } from "./session-cookie.ts"
@@ -82,6 +84,8 @@ export interface HttpDeps extends DomainDeps {
   readonly log: Log
   readonly version: string
   readonly bodyBytesMax: number
+  readonly largeBodies: LargeBodies
+  readonly loopDelay: LoopDelay
   readonly rateLimits: RateLimits
   readonly tokenUses: TokenUses
   readonly followers: RunFollowers

@@ -14,13 +14,15 @@ const observation = fc.record({
 
 const runner = () => ({ isolation: "none", processes: 5, ready: 2, runs: 1, waiting: 0 })
 
+const histogram = { counts: [3, 1], sumSeconds: 0.5, count: 5, maxSeconds: 0.4 }
+const loopDelay = () => ({ boundsSeconds: [0.001, 0.1], delay: histogram, work: histogram })
 const recorder = () => ({ waiting: 3, dropped: 4 })
 
 describe("createMetrics", () => {
   test("prints valid text of the exposition format, and counts everything it observed", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
-        const metrics = createMetrics(stats, runner, recorder)
+        const metrics = createMetrics(stats, runner, recorder, loopDelay)
         for (const { route, method, status, seconds } of observations) metrics.observe(route, method, status, seconds)
         const families = parseExposition(metrics.print())
 
@@ -50,14 +52,14 @@ describe("createMetrics", () => {
   })
 
   test("has a place for every route of the table, and for what is no route", () => {
-    const metrics = createMetrics(stats, runner, recorder)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay)
     for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 0.1)
     const counted = parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted.map(({ labels }) => labels.route)).toEqual([...routeNames, "none"])
   })
 
   test("does not grow with the words that clients send as methods", () => {
-    const metrics = createMetrics(stats, runner, recorder)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay)
     for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
     const counted = parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted).toEqual([
@@ -67,7 +69,7 @@ describe("createMetrics", () => {
 
   test("prints how the database stands at that moment", () => {
     let waiting = 0
-    const metrics = createMetrics(() => ({ connections: 5, inUse: 3, waiting }), runner, recorder)
+    const metrics = createMetrics(() => ({ connections: 5, inUse: 3, waiting }), runner, recorder, loopDelay)
     waiting = 7
     const samples = parseExposition(metrics.print()).get("hamlet_database_connections")?.samples
     expect(samples?.map(({ labels, value }) => [labels.state, value])).toEqual([
@@ -78,7 +80,7 @@ describe("createMetrics", () => {
   })
 
   test("prints the memory of the process, and valid text before the first request", () => {
-    const families = parseExposition(createMetrics(stats, runner, recorder).print())
+    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay).print())
     expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(1_000_000)
     expect([...families.keys()]).toContain("hamlet_http_requests_total")
   })

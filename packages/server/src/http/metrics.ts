@@ -1,4 +1,5 @@
 import type { RunnerStatus } from "../domain/execution.ts"
+import type { LoopDelayReport } from "../shared/loop-delay.ts"
 
 /** What `/metrics` shows. */
 export interface Metrics {
@@ -22,6 +23,7 @@ export function createMetrics(
   databaseStats: () => { connections: number; inUse: number; waiting: number },
   runnerStatus: () => RunnerStatus,
   recorderStats: () => { waiting: number; dropped: number },
+  loopDelay: () => LoopDelayReport,
 ): Metrics {
   const requests = new Map<string, number>()
   const latencies = new Map<string, Latency>()
@@ -73,6 +75,7 @@ export function createMetrics(
         ]),
         ...printMetric("hamlet_run_records_waiting", "gauge", "Runs with something to be written down", [["", recorder.waiting]]),
         ...printMetric("hamlet_run_records_dropped_total", "counter", "Runs that could not be written down", [["", recorder.dropped]]),
+        ...printLoopDelay(loopDelay()),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [["", process.memoryUsage.rss()]]),
         "",
       ].join("\n")
@@ -96,12 +99,43 @@ function printMetric(
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines.map(([labels, value]) => `${name}${labels} ${value}`)]
 }
 
-/** A histogram's buckets include those below them; the last includes everything. */
+function printLoopDelay({ boundsSeconds, delay, work }: LoopDelayReport): readonly string[] {
+  return [
+    ...printMetric(
+      "hamlet_event_loop_delay_seconds",
+      "histogram",
+      "How much later than it should the event loop looked at its clock, 50 times a second",
+      toBuckets("", boundsSeconds, delay.counts, delay.sumSeconds, delay.count),
+    ),
+    ...printMetric("hamlet_event_loop_delay_max_seconds", "gauge", "The longest such delay since the start", [["", delay.maxSeconds]]),
+    ...printMetric(
+      "hamlet_event_loop_work_seconds",
+      "histogram",
+      "The part of each delay in which the thread was at work, as against waiting for a processor",
+      toBuckets("", boundsSeconds, work.counts, work.sumSeconds, work.count),
+    ),
+    ...printMetric("hamlet_event_loop_work_max_seconds", "gauge", "The longest such work since the start", [["", work.maxSeconds]]),
+  ]
+}
+
 function toLines([route, { counts, sum, count }]: [string, Latency]): readonly (readonly [string, number])[] {
+  return toBuckets(`route="${route}"`, latencyBuckets, counts, sum, count)
+}
+
+/** A histogram's buckets include those below them; the last includes everything. */
+function toBuckets(
+  labels: string,
+  bounds: readonly number[],
+  counts: readonly number[],
+  sum: number,
+  count: number,
+): readonly (readonly [string, number])[] {
   let below = 0
-  const buckets = latencyBuckets.map((bound, index) => {
+  const comma = labels === "" ? "" : ","
+  const buckets = bounds.map((bound, index) => {
     below += counts[index] ?? 0
-    return [`_bucket{route="${route}",le="${bound}"}`, below] as const
+    return [`_bucket{${labels}${comma}le="${bound}"}`, below] as const
   })
-  return [...buckets, [`_bucket{route="${route}",le="+Inf"}`, count], [`_sum{route="${route}"}`, sum], [`_count{route="${route}"}`, count]]
+  const own = labels === "" ? "" : `{${labels}}`
+  return [...buckets, [`_bucket{${labels}${comma}le="+Inf"}`, count], [`_sum${own}`, sum], [`_count${own}`, count]]
 }

@@ -1,30 +1,29 @@
 import type { Page, Slice } from "../domain/paging.ts"
-import { type Answer, json } from "./answer.ts"
+import { type Answer, jsonText } from "./answer.ts"
 import type { Links } from "./links.ts"
+import { toListBody } from "./list-body.ts"
 import { parseTarget } from "./request-url.ts"
 
 /** A page of a list, with the addresses of itself and of its neighbours. */
-export function page<Item, View>(
+export async function page<Item, View>(
   links: Links,
   request: Request,
   at: Page,
   slice: Slice<Item>,
   toView: (item: Item, links: Links) => View,
-): Answer {
+): Promise<Answer> {
   const url = parseTarget(request.url)
   const query = toPairs(url.searchParams)
   const linkTo = (offset: number) => {
     const pairs = new Map(query).set("offset", String(offset)).set("limit", String(at.limit))
     return `${links.baseUrl}${url.pathname.replace(/\/$/, "")}?${new URLSearchParams([...pairs])}`
   }
-  return json(200, {
-    data: slice.items.map((item) => toView(item, links)),
-    links: {
-      self: linkTo(at.offset),
-      ...(slice.hasMore ? { next: linkTo(at.offset + at.limit) } : {}),
-      ...(at.offset > 0 ? { prev: linkTo(Math.max(0, at.offset - at.limit)) } : {}),
-    },
-  })
+  const neighbours = {
+    self: linkTo(at.offset),
+    ...(slice.hasMore ? { next: linkTo(at.offset + at.limit) } : {}),
+    ...(at.offset > 0 ? { prev: linkTo(Math.max(0, at.offset - at.limit)) } : {}),
+  }
+  return jsonText(200, await toListBody(slice.items, (item) => toView(item, links), { links: neighbours }))
 }
 
 /** What was asked for, each parameter once: the official client keeps only the last of one that a link repeats. */

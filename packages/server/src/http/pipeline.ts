@@ -1,4 +1,4 @@
-import { hasIdempotencyKey, type RouteDefinition } from "@hamlet/contract"
+import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
 import { assertAccess, type Caller } from "../domain/caller.ts"
 import { answerOnce } from "../domain/idempotency.ts"
@@ -21,17 +21,13 @@ export interface Incoming {
 }
 
 /** What every request to a route goes through: may the caller, is the input sound, was it done before, does the client have the answer. */
-export async function answerRoute(
-  deps: HttpDeps,
-  route: RouteDefinition,
-  handler: Handler<RouteDefinition>,
-  incoming: Incoming,
-): Promise<Answer> {
+export async function answerRoute(deps: HttpDeps, name: RouteName, handler: Handler<RouteDefinition>, incoming: Incoming): Promise<Answer> {
+  const route: RouteDefinition = routes[name]
   const { request, caller } = incoming
   assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? "")) deps.allowances.takeStorageRequest(caller.userId)
   const bytes = route.body ? await readBody(request, deps.bodyBytesMax) : undefined
-  const call = toCall(route, incoming, bytes)
+  const call = await toCall(deps, name, incoming, bytes)
   const idempotencyKey = hasIdempotencyKey(route) ? parseIdempotencyKey(request.headers.get("idempotency-key")) : undefined
   if (idempotencyKey !== undefined && caller) {
     // What the token may do is part of the request: the answer may hold a new token, which one that may do less must not be given.
@@ -44,14 +40,21 @@ export async function answerRoute(
   return route.hasEtag ? answerIfChanged(answer, request.headers.get("if-none-match")) : answer
 }
 
-function toCall(route: RouteDefinition, incoming: Incoming, bytes: Uint8Array | undefined): Call {
-  const { request, params, caller, address } = incoming
+async function toCall(deps: HttpDeps, name: RouteName, incoming: Incoming, bytes: Uint8Array = new Uint8Array()): Promise<Call> {
+  const route: RouteDefinition = routes[name]
+  const { request, params: given, caller, address } = incoming
+  const params = route.params && validate(route.params, given)
+  const query = route.query && validate(route.query, toQuery(request.url))
+  const contentType = request.headers.get("content-type")
+  const { body, texts } =
+    route.body && deps.largeBodies.isLarge(bytes)
+      ? await deps.largeBodies.read(caller?.userId ?? address(), { route: name, bytes, contentType })
+      : { body: route.body && validate(route.body, parseBody(bytes, contentType, route.isCodeBody ?? false)), texts: {} }
   return {
-    params: route.params && validate(route.params, params),
-    query: route.query && validate(route.query, toQuery(request.url)),
-    body:
-      route.body &&
-      validate(route.body, parseBody(bytes ?? new Uint8Array(), request.headers.get("content-type"), route.isCodeBody ?? false)),
+    params,
+    query,
+    body: body as Call["body"],
+    texts,
     ifMatch: route.hasIfMatch ? parseIfMatch(request.headers.get("if-match")) : undefined,
     caller,
     request,
@@ -65,5 +68,5 @@ async function answerOrExplain(handler: Handler<RouteDefinition>, call: Call, re
     if (error instanceof AppError) return toErrorAnswer(error, requestId)
     throw error
   })
-  return { ...answer, body: answer.body === null ? "" : answer.body.toString() }
+  return { ...answer, body: answer.body === null ? "" : Buffer.from(answer.body as Uint8Array).toString() }
 }

@@ -1,6 +1,7 @@
 import { failureHeader, type Refused } from "@hamlet/guest/protocol"
 import {
   brokenAnswer,
+  type CallArgs,
   type CallOutcome,
   type Client,
   type HttpOutcome,
@@ -11,6 +12,7 @@ import {
   type Stopped,
   type ValAnswer,
 } from "../domain/execution.ts"
+import { isJsonText } from "../domain/json-text.ts"
 import { readFailure, readReturned } from "./guest-answers.ts"
 import type { AnswerListener, Exchange, GuestFailure } from "./guest-client/exchange.ts"
 import type { GuestRequest } from "./guest-client/request-head.ts"
@@ -113,12 +115,12 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
     })
   }
 
-  async call(args: readonly unknown[]): Promise<CallOutcome> {
+  async call(args: CallArgs): Promise<CallOutcome> {
     const stopped =
       (await this.whenLoaded()) ?? (this.process.isFreshFor(this.run.id) ? undefined : await this.#usher.moveToFreshProcess(this))
     if (stopped) return stopped
     return this.#untilEnded<CallOutcome>((settle) => {
-      const body = Buffer.from(JSON.stringify({ args }))
+      const body = Buffer.from(isJsonText(args) ? `{"args":${args.json}}` : JSON.stringify({ args }))
       const onAnswer = async (answer: ValAnswer) => {
         const { outcome, logCount } = isFailure(answer) ? await readFailure(answer, this.process) : await readReturned(answer, this.process)
         await this.#logsOf(logCount)

@@ -1,4 +1,15 @@
-import type { CallOutcome, HttpOutcome, Program, RunListener, Runner, Seat, SocketOutcome, Stopped } from "../../src/domain/execution.ts"
+import type {
+  CallArgs,
+  CallOutcome,
+  HttpOutcome,
+  Program,
+  RunListener,
+  Runner,
+  Seat,
+  SocketOutcome,
+  Stopped,
+} from "../../src/domain/execution.ts"
+import { isJsonText } from "../../src/domain/json-text.ts"
 import { toAnswer } from "../support/to-answer.ts"
 
 const error = { name: "Error", message: "no such luck", stack: "Error: no such luck\n    at ada/hello.tsx:1:1" }
@@ -19,7 +30,8 @@ class EchoSeat implements Seat {
     this.#run = run
   }
 
-  async call(args: readonly unknown[]): Promise<CallOutcome> {
+  async call(given: CallArgs): Promise<CallOutcome> {
+    const args = isJsonText(given) ? (JSON.parse(given.json) as unknown[]) : given
     this.#run.log({ at: new Date().toISOString(), level: "log", message: JSON.stringify(args[0]) ?? "" })
     const status = outcomes[args.length - 1]
     return status === undefined

@@ -1,5 +1,6 @@
 import { AppError } from "../../src/domain/app-error.ts"
 import type {
+  CallArgs,
   CallOutcome,
   Client,
   HeaderList,
@@ -12,6 +13,7 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../src/domain/execution.ts"
+import { isJsonText } from "../../src/domain/json-text.ts"
 import { toAnswer } from "./to-answer.ts"
 
 type Exported = ((...args: unknown[]) => unknown) | undefined
@@ -67,8 +69,9 @@ class FakeSeat implements Seat {
     return this.#program
   }
 
-  call(args: readonly unknown[]): Promise<CallOutcome> {
+  call(given: CallArgs): Promise<CallOutcome> {
     return this.#race(async () => {
+      const args = isJsonText(given) ? (JSON.parse(given.json) as unknown[]) : given
       const value = await (await this.#load())?.(...args)
       const json = JSON.stringify(value) ?? "null"
       return { kind: "returned", json, kept: JSON.parse(json), isCut: this.#isCut }

@@ -4,6 +4,7 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Caller } from "../../domain/caller.ts"
 import { cancelRun } from "../../domain/cancel-run.ts"
 import { callVal, createRun, getStartedRun, type StartedRun } from "../../domain/execute-run.ts"
+import type { CallArgs } from "../../domain/execution.ts"
 import { replayRun } from "../../domain/replay-run.ts"
 import { getRun, type RunFilter } from "../../domain/runs.ts"
 import { type Answer, json, jsonText } from "../answer.ts"
@@ -16,12 +17,12 @@ import { toRunDetailView } from "../views.ts"
 /** Running vals, and single runs. */
 export function runHandlers(deps: HttpDeps) {
   return {
-    createRun: async ({ caller, params, body, request }) => {
-      const started = await createRun(deps, caller, params.val_id, { args: body.args ?? [], version: body.version })
+    createRun: async ({ caller, params, body, texts, request }) => {
+      const started = await createRun(deps, caller, params.val_id, { args: toArgs(body.args, texts), version: body.version })
       return answerRun(deps, caller, started, request)
     },
-    callVal: async ({ caller, params, body }) =>
-      jsonText(200, await callVal(deps, caller, params.username, params.val_name, body.args ?? [])),
+    callVal: async ({ caller, params, body, texts }) =>
+      jsonText(200, await callVal(deps, caller, params.username, params.val_name, toArgs(body.args, texts))),
     callValByQuery: async ({ caller, params, query }) =>
       jsonText(200, await callVal(deps, caller, params.username, params.val_name, JSON.parse(query.args ?? "[]") as unknown[])),
     getRun: async ({ caller, params }) => json(200, toRunDetailView(await getRun(deps, caller, params.run_id))),
@@ -34,6 +35,10 @@ export function runHandlers(deps: HttpDeps) {
     cancelEvaluation: async ({ caller, params }) => json(200, { found: await cancelRun(deps, caller, params.run_id, params.val_id) }),
     replayRun: async ({ caller, params, request }) => answerRun(deps, caller, await replayRun(deps, caller, params.run_id), request),
   } satisfies Partial<Handlers>
+}
+
+function toArgs(args: readonly unknown[] | undefined, { args: json }: Readonly<Record<string, string>>): CallArgs {
+  return json === undefined ? (args ?? []) : { json }
 }
 
 /** The whole run when it has ended, or the run as it begins when that is what the client prefers. */

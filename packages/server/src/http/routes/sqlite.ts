@@ -7,6 +7,7 @@ import type { HttpDeps } from "../deps.ts"
 export function sqliteHandlers(deps: HttpDeps) {
   return {
     executeSql: async ({ caller, body }) => jsonText(200, await executeSql(deps, caller, body.statement)),
-    batchSql: async ({ caller, body }) => jsonText(200, await batchSql(deps, caller, body)),
+    batchSql: async ({ caller, body, texts: { statements: json } }) =>
+      jsonText(200, await batchSql(deps, caller, json === undefined ? body : { ...body, statements: { json } })),
   } satisfies Partial<Handlers>
 }

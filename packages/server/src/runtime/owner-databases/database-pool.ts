@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
-import type { OwnerDatabases, SqlOutcome, SqlRequest } from "../../domain/owner-databases.ts"
+import { isJsonText } from "../../domain/json-text.ts"
+import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
 import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "../sandbox/worker-launch.ts"
 import { toRequestFrame } from "./database-frames.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
@@ -68,7 +69,7 @@ export class DatabasePool implements OwnerDatabases {
     return [...this.#busy, ...this.#idle.keys()].map(({ pid }) => pid)
   }
 
-  async run(request: SqlRequest): Promise<SqlOutcome> {
+  async run(request: SentSqlRequest): Promise<SqlOutcome> {
     const { ownerId } = request
     // It becomes the name of a file.
     if (!idPattern.test(ownerId)) throw new Error(`Cannot find the database of "${ownerId}": this is no id`)
@@ -79,7 +80,7 @@ export class DatabasePool implements OwnerDatabases {
     if (this.#isStopped) return stopped
     const queue = this.#queues.get(ownerId)
     if (this.#isFull(queue)) return { kind: "overloaded" }
-    const job: Job = { frame: toRequestFrame(JSON.stringify(request)), settled: Promise.withResolvers() }
+    const job: Job = { frame: toRequestFrame(toJson(request)), settled: Promise.withResolvers() }
     if (queue) queue.push(job)
     else {
       this.#queues.set(ownerId, [job])
@@ -204,3 +205,9 @@ function toNotStarted(error: unknown): NotStarted {
 const idPattern = /^[0-9a-f-]{36}$/
 
 const stopped: SqlOutcome = { kind: "unavailable", message: "the server is about to end" }
+
+/** Statements that came as JSON are put into the request as they are. */
+function toJson({ statements, ...rest }: SentSqlRequest): string {
+  if (!isJsonText(statements)) return JSON.stringify({ ...rest, statements })
+  return `${JSON.stringify(rest).slice(0, -1)},"statements":${statements.json}}`
+}

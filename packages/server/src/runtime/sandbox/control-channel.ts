@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs"
 import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import type { Socket, UnixSocketListener } from "bun"
+import { hasFewValues } from "../../shared/count-json-values.ts"
 import type { ControlTurns, HeardState } from "./control-turns.ts"
 import { parseGuestMessage } from "./guest-message.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
@@ -18,6 +19,8 @@ export interface ControlListener {
 }
 
 const newline = 10
+/** A refusal has up to a thousand headers, each of three values; nothing else has more than ten. */
+const lineValuesMax = 10_000
 const nothing: Buffer = Buffer.alloc(0)
 
 /**
@@ -179,7 +182,8 @@ export class ControlChannel {
   }
 
   #hear(line: Buffer): void {
-    const message = parseGuestMessage(line.toString("utf8"))
+    // A guest's messages have few fields. Of small values there could be so many in a line that reading it would keep everybody waiting.
+    const message = hasFewValues(line, lineValuesMax) ? parseGuestMessage(line.toString("utf8")) : undefined
     if (message) this.#listener.hear(message, line.length)
     else this.#refuse("it wrote something to the control socket that is no message")
   }

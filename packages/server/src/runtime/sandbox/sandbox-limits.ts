@@ -41,7 +41,7 @@ export const sandboxLimits: SandboxLimits = {
   fileBytesMax: 64 * mebibyte,
   cpuSecondsMax: 3600,
   startMsMax: 10_000,
-  controlLineBytesMax: 2 * mebibyte,
+  controlLineBytesMax: mebibyte,
   controlBytesPerSecondMax: 16 * mebibyte,
   controlMessagesPerSecondMax: 10_000,
   controlWaitingBytesMax: 16 * mebibyte,
