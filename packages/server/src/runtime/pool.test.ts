@@ -11,6 +11,7 @@ class FakeSandboxes {
   /** For each launch, whether it was awaited; and "hurry". */
   readonly said: (boolean | "hurry")[] = []
   isBroken = false
+  problem = "no bubblewrap"
   /** Processes at work, for each account. */
   atWork: Readonly<Record<string, number>> = {}
   room = Number.POSITIVE_INFINITY
@@ -30,7 +31,7 @@ class FakeSandboxes {
   }
 
   #launch(): Sandbox {
-    if (this.isBroken) throw new Error("no bubblewrap")
+    if (this.isBroken) throw new Error(this.problem)
     this.launched++
     const exit = Promise.withResolvers<SandboxExit>()
     const sandbox = {
@@ -154,6 +155,12 @@ describe("Pool", () => {
       return machine.said.length > tried
     })
     expect([pool.problem, machine.problems]).toEqual(["no bubblewrap", ["no bubblewrap"]])
+    machine.problem = "no Deno"
+    await until(() => {
+      pool.sweep(performance.now())
+      return pool.problem === "no Deno"
+    })
+    expect(machine.problems).toHaveLength(1)
     machine.isBroken = false
     await until(() => {
       pool.sweep(performance.now())

@@ -12,7 +12,7 @@ export interface PoolDeps {
   hasRoom(): boolean
   /** How many processes of the account are at work: of those that wait, the account with the fewest comes first. */
   countOf(accountId: string): number
-  /** Called when processes cannot be started, once for each reason, and with nothing when they can again. */
+  /** Called when processes cannot be started, once, and again if the reason changes, and with nothing when they can again. */
   onAvailability(problem: string | undefined): void
   readonly limits: PoolLimits
 }
@@ -29,6 +29,8 @@ const demandWindowMs = 300_000
 const demandStepMs = 5_000
 const retryMs = 1_000
 const refillDelayMs = 25
+/** How soon it is told that processes cannot be started for yet another reason. */
+const tellMs = 60_000
 
 /**
  * Processes that are started before anybody needs them: a val that has never run finds one that is listening and warm. As many are kept as
@@ -44,6 +46,7 @@ export class Pool {
   #taken: { readonly atMs: number; count: number }[] = []
   #retryAtMs = 0
   #problem: string | undefined
+  #tellAtMs = 0
   #isStopped = false
   #refilling: Timer | undefined
 
@@ -161,8 +164,11 @@ export class Pool {
   }
 
   #noteAvailability(problem: string | undefined): void {
-    if (problem === this.#problem) return
+    const [before, nowMs] = [this.#problem, performance.now()]
     this.#problem = problem
+    // Several attempts at once may fail for reasons that differ; they are told in turns, but not each time.
+    if (problem === before || (problem !== undefined && before !== undefined && nowMs < this.#tellAtMs)) return
+    this.#tellAtMs = nowMs + tellMs
     this.#deps.onAvailability(problem)
   }
 

@@ -268,7 +268,7 @@ export class Sandbox {
     this.#control.stop()
     this.door?.stop()
     const exit = toSandboxExit(this.#process.readEnd(this.#stopped, this.#cpuMs), this.#host.limits)
-    this.#warm.reject(new AppError("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`))
+    this.#warm.reject(new AppError("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`, { cause: exit }))
     this.#warm.promise.catch(() => {})
     return exit
   }

@@ -14,6 +14,11 @@ describe("findStartProblem", () => {
       expect(findStartProblem(failed(code), { Deno: process.execPath })).toContain(problem)
     })
 
+  test("takes a sandbox that gets no threads at its start for a limit of the system", () => {
+    const error = new Error("it reached the limit of 64 threads", { cause: { reason: "processes" } })
+    expect(findStartProblem(error, { Deno: process.execPath })).toContain("pids.max")
+  })
+
   test("knows nothing about other errors", () => {
     expect(findStartProblem(new Error("it was not ready"), { Deno: process.execPath })).toBeUndefined()
     expect(findStartProblem("odd", {})).toBeUndefined()

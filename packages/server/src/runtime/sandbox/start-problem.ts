@@ -1,4 +1,5 @@
 import { accessSync, constants } from "node:fs"
+import type { SandboxExit } from "./sandbox-exit.ts"
 
 /** What the errors of the system mean for whoever has to do something about them. */
 const problems: Readonly<Record<string, string>> = {
@@ -14,7 +15,9 @@ const problems: Readonly<Record<string, string>> = {
 /** Why no sandbox can be started, as far as one can tell without trying again: the end of a sentence. */
 export function findStartProblem(error: unknown, programs: Readonly<Record<string, string>>): string | undefined {
   for (const [name, path] of Object.entries(programs)) if (!canExecute(path)) return `${name} is not at "${path}" any more`
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  const { code, cause } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
+  // A sandbox needs far fewer threads for its start than it may have: a limit of the whole server was reached.
+  if ((cause as Partial<SandboxExit> | undefined)?.reason === "processes") return problems.EAGAIN
   return problems[code ?? ""]
 }
 
