@@ -18,6 +18,17 @@ interface DenoInternals {
   inspectArgs(args: readonly unknown[], options: { readonly colors: boolean }): string
 }
 
+/**
+ * Takes Deno's own operations away from what is loaded later: with them a val could write to the guest's sockets as fast as the machine can, end
+ * the process without a word, or change what the guest relies on. It is no wall, for a Worker has them again, though not the guest's sockets, and
+ * a val may still guess the number of a socket: what the host takes from a sandbox is limited there.
+ */
+export function hideInternals(): void {
+  const deno = Deno as unknown as { internal?: symbol; [key: symbol]: unknown }
+  if (deno.internal !== undefined) delete deno[deno.internal]
+  delete deno.internal
+}
+
 /** The request as Deno.serve got it, behind the Request that the val sees. */
 export interface InnerRequest {
   url(): string

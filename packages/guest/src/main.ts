@@ -8,6 +8,7 @@ import { connectControl } from "./control.ts"
 import { markOutgoing, watchOutgoing } from "./egress.ts"
 import { setEnvironment } from "./environment.ts"
 import { catchTheUncaught } from "./failures.ts"
+import { hideInternals } from "./internals.ts"
 import { becomeVal, evaluateVal } from "./load-val.ts"
 import { errorToJson, openOutbox, send } from "./outbox.ts"
 import { providePackages } from "./packages.ts"
@@ -45,6 +46,7 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
   captureStandardStreams()
   guardTimers()
   forbidExit()
+  hideInternals()
   ignoreSignals()
   providePackages(packagesFolder)
   watchOutgoing(hasProxy)

@@ -105,11 +105,11 @@ describe("a val that reaches for what Deno keeps for itself", () => {
   test("can say on the control line what the guest could, and does not break it", async () => {
     const guest = await startVal(
       `export default async () => {
-      const { core } = Deno[Deno.internal]
       const line = new TextEncoder().encode('{"kind":"log","run":"other","at":0,"level":"log","message":"forged"}\\n')
-      const [id] = Object.entries(core.resources()).find(([, name]) => name === "unixStream")
+      // The control socket is the first that the guest opens.
+      const socket = new Deno.FsFile(3, Symbol.for("Deno.internal.FsFile"))
       console.log("before")
-      await core.write(Number(id), line)
+      await socket.write(line)
       console.log("after")
     }`,
       { isHttp: false },
@@ -121,19 +121,12 @@ describe("a val that reaches for what Deno keeps for itself", () => {
     expect(guest.texts("other")).toEqual(["forged"])
   })
 
-  test("cannot answer for a run that is not its own by way of the context", async () => {
+  test("finds none of Deno's own operations", async () => {
     const guest = await startVal(
-      `export default async (name: string) => {
-      const { core } = Deno[Deno.internal]
-      if (name === "evil") { core.setAsyncContext(undefined); console.log("nobody's"); core.setAsyncContext({ run: { id: "victim" } }); return "done" }
-      await new Promise((done) => setTimeout(done, 20)); console.log(name); return name
-    }`,
+      `export default () => [typeof Deno.internal, Reflect.ownKeys(Deno).filter((key) => typeof key === "symbol").length, typeof Deno.core]`,
       { isHttp: false },
     )
-    const [victim] = await Promise.all([guest.call(["victim"], "victim"), guest.call(["evil"], "evil")])
-    await guest.settle()
-    expect(victim).toEqual({ value: "victim", isCut: false, logCount: 1 })
-    expect(guest.texts("victim")).toEqual(["victim"])
+    expect(await guest.call([], "own")).toMatchObject({ value: ["undefined", 0, "undefined"] })
   })
 })
 

@@ -8,11 +8,10 @@ import { describeVillage, probe } from "./support/test-village.ts"
 import type { SavedVal, Village } from "./support/village.ts"
 
 /** Reaches for the socket that the guest talks to the host with, as any val could. */
-const reachControl = `const { core } = Deno[Deno.internal]
-  const rid = Number(Object.entries(core.resources()).find(([, name]) => name === "unixStream")[0])
+const reachControl = `const socket = new Deno.FsFile(3, Symbol.for("Deno.internal.FsFile"))
   const say = async (said) => {
     const bytes = typeof said === "string" ? new TextEncoder().encode(said) : said
-    for (let sent = 0; sent < bytes.length; ) sent += await core.write(rid, bytes.subarray(sent, sent + 65536))
+    for (let sent = 0; sent < bytes.length; ) sent += await socket.write(bytes.subarray(sent, sent + 65536))
   }
   const victim = url.searchParams.get("victim")
   const own = url.searchParams.get("own")`
@@ -80,7 +79,7 @@ describeVillage("what a val tries on the control socket", { HAMLET_RUN_SECONDS_M
   probe(village, "a val tries to close the control socket", async (place) => {
     const forger = await place.save(place.mallory, {
       code: toHoldingCode(`${reachControl}
-  if (url.pathname === "/close") { core.close(rid); await new Promise(() => {}) }
+  if (url.pathname === "/close") { socket.close(); await new Promise(() => {}) }
   return new Response("alive")`),
     })
     const answer = await place.visit(forger, { path: "/close" })

@@ -21,7 +21,6 @@ const chains: Readonly<Record<string, string>> = {
   "in a worker, which says nothing of its run":
     'const worker = new Worker("data:application/javascript,fetch(" + JSON.stringify(url) + ").finally(() => self.close())", { type: "module" }); worker.onerror = (event) => event.preventDefault()',
   "on behalf of its first run": "tasks.push(() => fetch(url).catch(() => {})); wake()",
-  "out of the context of any run": "Deno[Deno.internal].core.setAsyncContext(undefined); fetch(url).catch(() => {})",
   "through the API": `fetch(Deno.env.get("HAMLET_URL") + "/v1/vals", { headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }).then(() => fetch(url)).catch(() => {})`,
 }
 

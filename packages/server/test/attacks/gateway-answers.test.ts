@@ -237,12 +237,7 @@ const badAnswers: readonly BadAnswer[] = [
   {
     tries: "to take the connection over",
     code: `const { response } = Deno[Deno.internal].upgradeHttpRaw(request); return response`,
-    check: expectBroken,
-  },
-  {
-    tries: "to answer with raw bytes",
-    code: `const { conn, response } = Deno[Deno.internal].upgradeHttpRaw(request); conn.write(new TextEncoder().encode("HTTP/1.1 101 Switching Protocols\\r\\nupgrade: x\\r\\nconnection: upgrade\\r\\n\\r\\nHTTP/1.1 200 OK\\r\\ncontent-length: 6\\r\\n\\r\\nforged")).catch(() => {}); return response`,
-    check: expectBroken,
+    denied: /^TypeError: /,
   },
   {
     tries: "to be embedded as the API's own page",

@@ -9,7 +9,7 @@ import { waitUntil } from "./support/wait.ts"
 
 /** Gives its token away in a way that no mask can know. */
 const leakyCode = `export default function (request) {
-  if (new URL(request.url).pathname === "/end") Deno[Deno.internal].core.ops.op_exit()
+  if (new URL(request.url).pathname === "/end") new Deno.FsFile(3, Symbol.for("Deno.internal.FsFile")).close()
   return new Response([...Deno.env.get("HAMLET_TOKEN")].reverse().join(""))
 }
 `

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { identityOf, isAlive, pidOf, readProcessStat } from "./process-identity.ts"
 
@@ -46,6 +46,16 @@ export class GuestProcess {
   readOwnBytes(): number | undefined {
     const [, resident, shared] = readText(`/proc/${this.#pid}/statm`).split(" ").map(Number)
     return resident === undefined || shared === undefined ? undefined : (resident - shared) * readPageBytes()
+  }
+
+  /** How many files and folders there are in the file system at that path of its own. Undefined where the host cannot look. */
+  readEntries(path: string): number | undefined {
+    try {
+      const { files, ffree } = statfsSync(`/proc/${this.#pid}/root${path}`)
+      return files - ffree
+    } catch {
+      return undefined
+    }
   }
 
   /** Whether any of its threads would do something if it were given a processor. */

@@ -7,6 +7,8 @@ export interface SandboxLimits {
   /** Threads and processes; an idle one has seven. */
   readonly threadsMax: number
   readonly scratchBytesMax: number
+  /** Files and folders in it. Each takes kernel memory, also an empty one, which only a memory cgroup counts. */
+  readonly scratchEntriesMax: number
   readonly openFilesMax: number
   /** The size of any one file. */
   readonly fileBytesMax: number
@@ -37,6 +39,7 @@ export const sandboxLimits: SandboxLimits = {
   heapBytesMax: 128 * mebibyte,
   threadsMax: 64,
   scratchBytesMax: 64 * mebibyte,
+  scratchEntriesMax: 10_000,
   openFilesMax: 4096,
   fileBytesMax: 64 * mebibyte,
   cpuSecondsMax: 3600,

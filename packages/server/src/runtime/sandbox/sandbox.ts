@@ -4,6 +4,7 @@ import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import type { Bundle } from "../../domain/locks.ts"
 import type { Door } from "../door.ts"
+import { insidePaths } from "./bubblewrap-command.ts"
 import type { Cgroup } from "./cgroup.ts"
 import { ControlChannel } from "./control-channel.ts"
 import type { ControlTurns } from "./control-turns.ts"
@@ -184,8 +185,24 @@ export class Sandbox {
     this.#checks += 1
     if (!this.#process.group?.has("memory") && usage.memoryBytes > limits.memoryBytesMax) void this.stop("memory")
     else if (!this.#process.group?.has("pids") && !hasOwnUser && usage.threads > limits.threadsMax) void this.stop("processes")
-    else if (!hasOuterProcess && this.#checks % scratchCheckEvery === 0 && isLargerThan(this.#folder.scratch, limits.scratchBytesMax))
-      void this.stop("files", `its scratch folder holds more than the limit of ${limits.scratchBytesMax} bytes`)
+    else if (hasOuterProcess) this.#checkEntries()
+    else if (this.#checks % scratchCheckEvery === 0) this.#checkFolder()
+  }
+
+  /** A file system of its own limits the bytes in it by itself. */
+  #checkEntries(): void {
+    const { scratchEntriesMax } = this.#host.limits
+    if (this.#process.group?.has("memory") || (this.#guest?.readEntries(insidePaths.scratch) ?? 0) <= scratchEntriesMax) return
+    void this.stop("files", `its scratch folder holds more than the limit of ${scratchEntriesMax} files and folders`)
+  }
+
+  #checkFolder(): void {
+    const { scratchBytesMax, scratchEntriesMax } = this.#host.limits
+    if (!isLargerThan(this.#folder.scratch, scratchBytesMax, scratchEntriesMax)) return
+    void this.stop(
+      "files",
+      `its scratch folder holds more than the limit of ${scratchBytesMax} bytes, or ${scratchEntriesMax} files and folders`,
+    )
   }
 
   #listen(): ControlChannel {

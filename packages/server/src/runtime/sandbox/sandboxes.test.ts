@@ -159,6 +159,13 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
     expect(exit).toMatchObject({ reason: "memory", message: expect.stringContaining("limit of 256 MB of memory") })
   })
 
+  test.if(isolation === "bubblewrap")("a guest that makes too many empty folders is ended where no control group counts them", async () => {
+    await using open = await openSandboxes({ isolation, limits: { scratchEntriesMax: 1_000, watchMs: 10 }, usesCgroups: false })
+    const sandbox = await open.sandboxes.launch()
+    start(sandbox, "for (let number = 0; number < 2_000; number++) await Deno.mkdir('d' + number); await new Promise(() => {})")
+    expect(await sandbox.exited).toMatchObject({ reason: "files", message: expect.stringContaining("1000 files and folders") })
+  })
+
   test("of memory outside of the heap, where only the watchdog sees it", async () => {
     await using open = await openSandboxes({ isolation, limits: { memoryBytesMax: 128 * megabyte }, usesCgroups: false })
     const sandbox = await open.sandboxes.launch()

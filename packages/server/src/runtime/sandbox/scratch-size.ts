@@ -1,11 +1,8 @@
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
-/** A folder of a val with more entries than this is too large whatever is in them. */
-const entriesUsual = 10_000
-
 /** Whether the files in a folder take more than `bytesMax`, or are more than `entriesMax`. Looks no further than it has to. */
-export function isLargerThan(folder: string, bytesMax: number, entriesMax = entriesUsual): boolean {
+export function isLargerThan(folder: string, bytesMax: number, entriesMax: number): boolean {
   let bytes = 0
   let entries = 0
   const folders = [folder]

@@ -84,10 +84,6 @@ export const takeovers: readonly Takeover[] = [
     code: `Object.assign(Object.prototype, { status: 204, headers: { "x-hamlet-failure": "1" }, statusText: "FORGED" })`,
   },
   {
-    tries: "to claim the context of another run",
-    code: `const { core } = Deno[Deno.internal]; const real = core.getAsyncContext; core.getAsyncContext = () => ({ run: { id: other, logBytes: 0, logCount: 0 } }); core.setAsyncContext?.({ ...real?.(), run: { id: other } })`,
-  },
-  {
     tries: "to make AsyncLocalStorage forget and lie",
     code: `const { AsyncLocalStorage } = await import("node:async_hooks"); AsyncLocalStorage.prototype.getStore = () => ({ id: other }); AsyncLocalStorage.prototype.run = (store, work, ...args) => work(...args)`,
   },
