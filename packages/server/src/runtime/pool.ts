@@ -1,4 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
+import { FairQueue } from "./fair-queue.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import type { Sandbox } from "./sandbox/sandbox.ts"
 
@@ -10,8 +11,6 @@ export interface PoolDeps {
   hurry(): void
   /** Whether the budget of the server has room for one more process. */
   hasRoom(): boolean
-  /** How many processes of the account are at work: of those that wait, the account with the fewest comes first. */
-  countOf(accountId: string): number
   /** Called when processes cannot be started, once, and again if the reason changes, and with nothing when they can again. */
   onAvailability(problem: string | undefined): void
   readonly limits: PoolLimits
@@ -39,7 +38,7 @@ const tellMs = 60_000
 export class Pool {
   readonly #deps: PoolDeps
   #ready: Sandbox[] = []
-  #waiters: Waiter[] = []
+  readonly #waiters = new FairQueue<Waiter>()
   #launching = 0
   /** Those that were taken and are not yet among the processes of vals: while a program is read, nobody else counts them. */
   #handed = 0
@@ -69,12 +68,12 @@ export class Pool {
   }
 
   get waiting(): number {
-    return this.#waiters.length
+    return this.#waiters.size
   }
 
   /** Whether a process is waited for on another account than this one. */
   isAwaitedBeside(accountId: string): boolean {
-    return this.#waiters.some((waiter) => waiter.accountId !== accountId)
+    return this.#waiters.items.some((waiter) => waiter.accountId !== accountId)
   }
 
   /** A warm process, which is the caller's from now on and never comes back; `noteBound` when it has a program, or has ended. */
@@ -106,7 +105,7 @@ export class Pool {
 
   /** Starts what is missing, a few at a time: more at once would only slow each other and the server down. */
   refill(): void {
-    const missing = () => Math.max(this.#missingTrial(), this.#waiters.length + this.#target() - this.#ready.length - this.#launching)
+    const missing = () => Math.max(this.#missingTrial(), this.#waiters.size + this.#target() - this.#ready.length - this.#launching)
     while (!this.#isStopped && this.#launching < this.#deps.limits.launchesMax && missing() > 0 && performance.now() >= this.#retryAtMs) {
       if (!this.#deps.hasRoom()) return
       this.#launching++
@@ -130,8 +129,8 @@ export class Pool {
   /** Called every now and then: refuses those who have waited too long, and gives up what is no longer needed. */
   sweep(nowMs: number): void {
     this.#taken = this.#taken.filter(({ atMs }) => nowMs - atMs < demandWindowMs)
-    for (const waiter of this.#waiters.filter(({ sinceMs }) => nowMs - sinceMs > this.#deps.limits.waitMsMax)) {
-      this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+    for (const waiter of this.#waiters.items.filter(({ sinceMs }) => nowMs - sinceMs > this.#deps.limits.waitMsMax)) {
+      this.#waiters.delete(waiter)
       waiter.reject(new AppError("overloaded", "Cannot run the val: no process became free for it in time"))
     }
     if (this.#ready.length > this.#target()) void this.#ready.shift()?.stop()
@@ -141,13 +140,13 @@ export class Pool {
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#refilling)
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
+    for (const waiter of this.#waiters.clear()) waiter.reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
     await Promise.all(this.#ready.splice(0).map((sandbox) => sandbox.stop()))
   }
 
   async #launch(): Promise<void> {
     try {
-      const sandbox = await this.#deps.launch(this.#waiters.length > 0)
+      const sandbox = await this.#deps.launch(this.#waiters.size > 0)
       this.#launching--
       this.#noteAvailability(undefined)
       this.#offer(sandbox)
@@ -177,7 +176,7 @@ export class Pool {
       void sandbox.stop()
       return
     }
-    const waiter = this.#shiftWaiter()
+    const waiter = this.#waiters.shift()
     if (waiter) {
       this.#handed++
       waiter.resolve(sandbox)
@@ -192,21 +191,8 @@ export class Pool {
     })
   }
 
-  #shiftWaiter(): Waiter | undefined {
-    let next: Waiter | undefined
-    let fewest = Number.POSITIVE_INFINITY
-    for (const waiter of this.#waiters) {
-      const count = this.#deps.countOf(waiter.accountId)
-      if (count >= fewest) continue
-      next = waiter
-      fewest = count
-    }
-    if (next) this.#waiters.splice(this.#waiters.indexOf(next), 1)
-    return next
-  }
-
   #refuseAll(cause: unknown): void {
-    for (const waiter of this.#waiters.splice(0))
+    for (const waiter of this.#waiters.clear())
       waiter.reject(new AppError("sandbox_unavailable", "Cannot run the val: no process can be started for it at the moment", { cause }))
   }
 

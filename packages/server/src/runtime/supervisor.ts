@@ -63,7 +63,6 @@ export class Supervisor implements Runner, Usher {
       launch: (isAwaited) => launch(isAwaited && !this.#isServing()),
       hurry: () => (this.#isServing() ? undefined : hurry()),
       hasRoom: () => this.#makeRoom(),
-      countOf: (accountId) => this.#shares.countOf(accountId),
       onAvailability,
       limits,
     })
