@@ -30,18 +30,20 @@ const areas: readonly Area[] = [
   { name: "config", path: "packages/server/src/config.ts", mayImport: ["contract", "config-parts"] },
   { name: "config-parts", path: "packages/server/src/config/", mayImport: ["contract"] },
   // The composition root: the program is put together, is given a port, and is started.
-  { name: "compose", path: "packages/server/src/compose.ts", mayImport: ["compose-runtime", ...everyone] },
+  { name: "compose", path: "packages/server/src/compose.ts", mayImport: ["compose-runtime", "compose-stores", ...everyone] },
+  { name: "compose-stores", path: "packages/server/src/compose-stores.ts", mayImport: everyone },
   { name: "compose-runtime", path: "packages/server/src/compose-runtime.ts", mayImport: ["compose-outside", ...everyone] },
   { name: "compose-outside", path: "packages/server/src/compose-outside.ts", mayImport: everyone },
   // Looks at what a server would be made of, without making one.
   { name: "doctor", path: "packages/server/src/doctor/", mayImport: everyone },
   { name: "listen", path: "packages/server/src/listen.ts", mayImport: ["compose", ...everyone] },
   { name: "restore", path: "packages/server/src/restore.ts", mayImport: ["contract", ...server] },
+  { name: "admin-token", path: "packages/server/src/admin-token.ts", mayImport: ["compose", ...server] },
   { name: "stop-signals", path: "packages/server/src/stop-signals.ts", mayImport: [] },
   {
     name: "main",
     path: "packages/server/src/main.ts",
-    mayImport: ["compose", "doctor", "listen", "restore", "stop-signals", ...everyone],
+    mayImport: ["admin-token", "compose", "doctor", "listen", "restore", "stop-signals", ...everyone],
   },
   { name: "bench", path: "bench/", mayImport: ["contract", "compose", "web", ...server] },
   { name: "scripts", path: "scripts/", mayImport: ["contract", "config"] },

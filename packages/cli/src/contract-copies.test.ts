@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
-import { limits as contractLimits, privacy, runSource, scope, valType } from "@hamlet/contract"
+import { auditAction, limits as contractLimits, privacy, runSource, scope, valType } from "@hamlet/contract"
 import { transferLimits } from "./archive/archive-limits.ts"
+import { auditActions } from "./audit-actions.ts"
 import { isValName } from "./files/front-matter.ts"
 import { limits } from "./limits.ts"
 import { sources } from "./runs/runs.ts"
@@ -11,6 +12,7 @@ test("what the command line has copied from the contract is what the contract sa
   const sorted = (values: readonly string[]) => [...values].sort()
   expect(sorted(privacies)).toEqual(sorted(privacy.options))
   expect(sorted(valTypes)).toEqual(sorted(valType.options))
+  expect(sorted(auditActions)).toEqual(sorted(auditAction.options))
   expect(sorted(scopes)).toEqual(sorted(scope.options))
   expect(sorted(sources)).toEqual(sorted(runSource.options))
   expect(limits.pageItemsMax).toBe(contractLimits.pageItemsMax)

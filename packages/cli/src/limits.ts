@@ -8,6 +8,10 @@ export const limits = {
   inputBytesMax: 4_194_304,
   /** What is read from a large file at a time. */
   readBytes: 1_048_576,
+  /** A blob that is sent from the command line; the server may allow less. */
+  blobBytesMax: 1_073_741_824,
+  /** How many blobs the API lists at once. */
+  blobItemsMax: 1_000,
   tokenBytesMax: 1_000,
   serversMax: 1_000,
   /** How many items a list shows where nothing else is asked for. */

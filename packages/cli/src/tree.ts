@@ -24,6 +24,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
   backup: { summary: "Write everything that the server keeps into a file", load: () => import("./commands/backup.ts") },
   restore: { summary: "Make the server of a backup again", load: () => import("./commands/restore.ts") },
   login: { summary: "Sign in to a server with a token", load: () => import("./commands/login.ts") },
+  join: { summary: "Accept an invitation, and sign in", load: () => import("./commands/join.ts") },
   open: { summary: "Open the web app in your browser, signed in", load: () => import("./commands/open.ts") },
   whoami: { summary: "Say who is signed in, and where", load: () => import("./commands/whoami.ts") },
   usage: { summary: "Say what you use of what you may", load: () => import("./commands/usage.ts") },
@@ -49,6 +50,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       rename: { summary: "Give a val another name", load: () => import("./commands/val/rename.ts") },
       rm: { summary: "Delete vals with everything that belongs to them", load: () => import("./commands/val/rm.ts") },
       open: { summary: "Open a val in the browser", load: () => import("./commands/val/open.ts") },
+      preview: { summary: "Make an address at which a browser can look at a val", load: () => import("./commands/val/preview.ts") },
       search: { summary: "Find vals by name, code or readme", load: () => import("./commands/val/search.ts") },
       comments: { summary: "List the comments on a val", load: () => import("./commands/val/comments.ts") },
       comment: { summary: "Comment on a val", load: () => import("./commands/val/comment.ts") },
@@ -85,6 +87,23 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       rm: { summary: "Delete a secret", load: () => import("./commands/secret/rm.ts") },
     },
   },
+  blob: {
+    summary: "Blobs that your vals keep",
+    verbs: {
+      list: { summary: "List your blobs", load: () => import("./commands/blob/list.ts") },
+      get: { summary: "Write a blob to a file or to standard output", load: () => import("./commands/blob/get.ts") },
+      put: { summary: "Store a blob", load: () => import("./commands/blob/put.ts") },
+      rm: { summary: "Delete blobs", load: () => import("./commands/blob/rm.ts") },
+    },
+  },
+  sql: { summary: "Run a statement in your SQLite database", load: () => import("./commands/sql.ts") },
+  session: {
+    summary: "Browsers in which you are signed in",
+    verbs: {
+      list: { summary: "List them", load: () => import("./commands/session/list.ts") },
+      revoke: { summary: "Sign one of them out, or all", load: () => import("./commands/session/revoke.ts") },
+    },
+  },
   token: {
     summary: "Tokens that act for you",
     verbs: {
@@ -98,8 +117,24 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     verbs: {
       add: { summary: "Add a user, with a first token", load: () => import("./commands/user/add.ts") },
       list: { summary: "List all users", load: () => import("./commands/user/list.ts") },
+      show: { summary: "Show a user", load: () => import("./commands/user/show.ts") },
+      token: { summary: "Make a token for a user", load: () => import("./commands/user/token.ts") },
+      usage: { summary: "Say what a user uses of what they may", load: () => import("./commands/user/usage.ts") },
+      quota: { summary: "Show or set the quotas of a user", load: () => import("./commands/user/quota.ts") },
+      suspend: { summary: "Refuse a user and their vals", load: () => import("./commands/user/suspend.ts") },
+      unsuspend: { summary: "Lift a suspension", load: () => import("./commands/user/unsuspend.ts") },
+      rm: { summary: "Delete a user, with or without their data", load: () => import("./commands/user/rm.ts") },
     },
   },
+  invite: {
+    summary: "Invitations, for whoever administers the server",
+    verbs: {
+      new: { summary: "Make a link for one person", load: () => import("./commands/invite/new.ts") },
+      list: { summary: "List those that were not accepted yet", load: () => import("./commands/invite/list.ts") },
+      revoke: { summary: "Make a link stop working", load: () => import("./commands/invite/revoke.ts") },
+    },
+  },
+  audit: { summary: "Show what administrators did", load: () => import("./commands/audit.ts") },
   ref: {
     summary: "Who imports which vals",
     verbs: {

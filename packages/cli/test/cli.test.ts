@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "bun:test"
 import { defineAccount } from "./suites/account.ts"
+import { defineAdministration } from "./suites/administration.ts"
 import { defineArchives } from "./suites/archives.ts"
 import { defineBackup } from "./suites/backup.ts"
 import { defineComments } from "./suites/comments.ts"
@@ -27,6 +28,7 @@ afterAll(() => stage[Symbol.asyncDispose]())
 // One server for all of them: starting one takes longer than most of what is asked of it.
 describe("login, whoami, server", () => defineAccount(() => stage))
 describe("secret, token, user", () => defineSettings(() => stage))
+describe("user, invite, blob, sql, session", () => defineAdministration(() => stage))
 describe("val", () => defineVals(() => stage))
 describe("val push, pull, clone", () => defineFiles(() => stage))
 describe("val watch", () => defineWatch(() => stage))

@@ -1,3 +1,4 @@
+export * from "./administration.ts"
 export * from "./errors.ts"
 export * from "./fields.ts"
 export * from "./import-vals.ts"

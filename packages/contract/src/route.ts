@@ -23,6 +23,8 @@ export interface RouteDefinition {
   readonly scopeToWrite?: Scope
   /** It signs a browser in: only a page of this server may send it, and every try counts as a request without a token. */
   readonly isSignIn?: boolean
+  /** It needs no token, and every call counts as a request without one. */
+  readonly isCountedByAddress?: boolean
   /** What the caller must be to the val that the path names: able to see it, or its owner. */
   readonly valAccess?: "see" | "own"
   readonly params?: z.ZodObject

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "./errors.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
+import { administrationRoutes } from "./routes/administration.ts"
 import { backupRoutes } from "./routes/backup.ts"
 import { blobRoutes } from "./routes/blobs.ts"
 import { meRoutes } from "./routes/me.ts"
@@ -25,6 +26,7 @@ export const routes = {
   ...statRoutes,
   ...requestRoutes,
   ...userRoutes,
+  ...administrationRoutes,
   ...accountRoutes,
   ...sessionRoutes,
   ...blobRoutes,
@@ -46,7 +48,7 @@ export const routeNames = Object.keys(routes) as readonly RouteName[]
 export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   const codes: ErrorCode[] = ["rate_limited", "internal", "database_unavailable", "invalid_request"]
   if (route.auth === "required") codes.push("unauthenticated")
-  if (route.auth !== "none") codes.push("invalid_token", "invalid_session")
+  if (route.auth !== "none") codes.push("invalid_token", "invalid_session", "user_suspended")
   if (route.isSignIn) codes.push("cross_site_request")
   if (route.scope) codes.push("missing_scope")
   if (route.valAccess) codes.push("val_not_found")

@@ -16,6 +16,8 @@ export interface Surroundings {
   takeBytes(accountId: string, bytes: number): void
   /** Sandboxes cannot be started, for this reason, or can be again. */
   onAvailability(problem: string | undefined): void
+  /** How many runs an account may have at once, where it has a quota for it. */
+  runsAtOnceOf(accountId: string): number | null | undefined
   onError(error: unknown): void
 }
 

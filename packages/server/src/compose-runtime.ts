@@ -50,7 +50,7 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
     launch: async (isAwaited) => (await prepare()).launch(isAwaited),
     hurry: () => void preparing?.then((sandboxes) => sandboxes.hurry()).catch(() => {}),
     isolation: () => report?.level ?? config.isolation,
-    limits: toRunnerLimits(config),
+    limits: { ...toRunnerLimits(config), runsAtOnceOf: surroundings.runsAtOnceOf },
     // That the machine cannot be prepared is told by the start itself, once.
     onAvailability: (problem) => {
       if (report !== undefined) onAvailability(problem)
@@ -119,6 +119,7 @@ export function openOwnerDatabases(
       return await pool.run(request)
     },
     sizeOf: (ownerId: string) => pool.sizeOf(ownerId),
+    remove: (ownerId: string) => pool.remove(ownerId),
     stop: () => pool.stop(),
   }
 }

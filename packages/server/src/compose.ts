@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../package.json" with { type: "json" }
 import { composeRuntime, openOwnerDatabases, type Runtime } from "./compose-runtime.ts"
+import { createStores } from "./compose-stores.ts"
 import type { Config } from "./config.ts"
 import { createAllowances } from "./domain/allowances.ts"
 import { AppError } from "./domain/app-error.ts"
@@ -16,6 +17,7 @@ import { LiveRuns } from "./domain/live-runs.ts"
 import type { DependencyResolver } from "./domain/locks.ts"
 import { createPendingLocks } from "./domain/pending-locks.ts"
 import { createPrograms } from "./domain/programs.ts"
+import { createQuotaBook } from "./domain/quotas.ts"
 import { listRemoteImports } from "./domain/remote-imports.ts"
 import { RunTokens } from "./domain/run-tokens.ts"
 import type { StandardModuleName } from "./domain/standard-modules.ts"
@@ -28,6 +30,7 @@ import { LargeBodies } from "./http/large-bodies.ts"
 import { createLinks } from "./http/links.ts"
 import { createLog, type Log } from "./http/log.ts"
 import { createSessionCookie } from "./http/session-cookie.ts"
+import { AccountWatch } from "./jobs/account-watch.ts"
 import { DependencyJob } from "./jobs/dependency-job.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
 import { NodeWatch } from "./jobs/node-watch.ts"
@@ -37,37 +40,18 @@ import { identityOf, isAlive } from "./runtime/sandbox/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
 import { LoopDelay } from "./shared/loop-delay.ts"
 import { createBackupSource } from "./storage/backup/backup-source.ts"
-import { createBlobStore } from "./storage/blobs.ts"
-import { createBundleStore } from "./storage/bundles.ts"
-import { createCommentStore } from "./storage/comments.ts"
 import type { Database } from "./storage/database.ts"
-import { createIdempotencyStore } from "./storage/idempotency.ts"
-import { createValImportStore } from "./storage/import-vals.ts"
-import { createImportStore } from "./storage/imports.ts"
 import { findKeyFile, loadKeyFile, readKeyFile } from "./storage/key-file.ts"
 import { findLostDatabase, lostDatabaseAdvice } from "./storage/left-overs.ts"
-import { createLikeStore } from "./storage/likes.ts"
-import { createLockStore } from "./storage/locks.ts"
 import { findNotedSince, migrate } from "./storage/migrate.ts"
 import { reach } from "./storage/migrations/0003-reach.ts"
 import { migrations } from "./storage/migrations/index.ts"
 import { createNodeStore } from "./storage/nodes.ts"
 import { createObjectStore } from "./storage/objects.ts"
-import { createOwnValStore } from "./storage/own-vals.ts"
 import { openPostgres } from "./storage/postgres.ts"
-import { createReferenceStore } from "./storage/references.ts"
-import { createRunStore } from "./storage/runs.ts"
 import { createBucketPlace } from "./storage/s3-objects.ts"
-import { createSecretStore } from "./storage/secrets.ts"
-import { createSessionStore } from "./storage/sessions.ts"
 import { createSettingStore, type SettingStore } from "./storage/settings.ts"
 import { openSqlite } from "./storage/sqlite.ts"
-import { createStatStore } from "./storage/stats.ts"
-import { createTokenStore } from "./storage/tokens.ts"
-import { createUsageStore } from "./storage/usage.ts"
-import { createUserStore } from "./storage/users.ts"
-import { createValStore } from "./storage/vals.ts"
-import { createVersionStore } from "./storage/versions.ts"
 
 /** The program, put together and ready to be asked. */
 export interface Hamlet {
@@ -103,8 +87,9 @@ export async function compose(config: Config, replacements: Replacements = {}): 
     const keys = known ?? loadKeyFile(config.dataDir)
     const locksSince = await findNotedSince(db, reach.version)
     const { runner, resolver } = replacements
-    const { hamlet, nodeWatch } = wire({ config, db, keys, schemaVersion, locksSince, runner, resolver })
+    const { hamlet, nodeWatch, accountWatch } = wire({ config, db, keys, schemaVersion, locksSince, runner, resolver })
     await nodeWatch.start()
+    await accountWatch.start()
     return hamlet
   } catch (error) {
     await db.stop()
@@ -156,7 +141,13 @@ interface Foundation {
   readonly resolver: DependencyResolver | null | undefined
 }
 
-function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeWatch: NodeWatch } {
+interface Wired {
+  readonly hamlet: Hamlet
+  readonly nodeWatch: NodeWatch
+  readonly accountWatch: AccountWatch
+}
+
+function wire(foundation: Foundation): Wired {
   const { config, db } = foundation
   const log = createLog(config.logLevel, (text) => process.stderr.write(text))
   const onError = (error: unknown) => log.error("background", { error: toLogText(error) })
@@ -165,7 +156,9 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
     onGaveUp: (gaveUp) => log.warn("parser_gave_up", gaveUp),
     onWeak: (message) => onError(new Error(message)),
   })
+  const quotas = createQuotaBook()
   const runtime = composeRuntime(config, {
+    runsAtOnceOf: (accountId) => quotas.find(accountId)?.runsAtOnce,
     // Vals have no address. Each account is counted for itself, so that none can use up what all others ask without a token.
     fetchApi: (request, accountId) => app.fetch(request, { address: () => "a val", rateKey: `val of ${accountId}` }),
     isValHost: (host) => gateway.isValHost(host),
@@ -175,7 +168,7 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
     onError,
   })
   const { runner = runtime.supervisor, resolver = runtime.resolver } = foundation
-  const rules = createRules({ ...foundation, runner, resolver }, runtime, codeTools, onError)
+  const rules = createRules({ ...foundation, runner, resolver, quotas }, runtime, codeTools, onError)
   const deps = createHttpDeps(foundation, rules, runtime, codeTools, log, (request, visitor) => {
     // As the proxy in front would have written it.
     if (config.addressHeader) request.headers.set(config.addressHeader, visitor.address())
@@ -219,6 +212,7 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
       await rules.liveRuns.stop()
       await rules.runTokens.stop()
       await nodeWatch.stop()
+      await rules.accountWatch.stop()
       await rules.tokenUses.stop()
       await codeTools.stop()
       await deps.largeBodies.stop()
@@ -227,7 +221,12 @@ function wire(foundation: Foundation): { readonly hamlet: Hamlet; readonly nodeW
       log.flush()
     },
   }
-  return { hamlet, nodeWatch }
+  return { hamlet, nodeWatch, accountWatch: rules.accountWatch }
+}
+
+interface RuleFoundation extends Foundation {
+  readonly runner: Runner
+  readonly quotas: ReturnType<typeof createQuotaBook>
 }
 
 /** Where it happened is of interest only if nobody expected it. */
@@ -237,8 +236,8 @@ function toLogText(error: unknown): string {
 }
 
 /** What the rules of the domain need, whoever asks. */
-function createRules(foundation: Foundation & { readonly runner: Runner }, runtime: Runtime, codeTools: CodeTools, onError: OnError) {
-  const { config, db, keys, runner } = foundation
+function createRules(foundation: RuleFoundation, runtime: Runtime, codeTools: CodeTools, onError: OnError) {
+  const { config, db, keys, runner, quotas } = foundation
   const stores = createStores(db)
   const common = { now: Date.now, newId: () => Bun.randomUUIDv7(), onError, nodeId: Bun.randomUUIDv7() }
   // A process that has had its time may have an answer to finish.
@@ -250,7 +249,8 @@ function createRules(foundation: Foundation & { readonly runner: Runner }, runti
     cipher: createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir)),
     requestMsMax: config.runs.runMsMax + requestMsMore,
     ...createLockRules(foundation, stores, codeTools, common),
-    allowances: createAllowances(config.allowances, common.now),
+    allowances: createAllowances(config.allowances, common.now, quotas),
+    quotas,
     startedAt: common.now(),
     usageLimits: {
       runsAtOnceMax: config.runs.perAccountMax,
@@ -258,7 +258,7 @@ function createRules(foundation: Foundation & { readonly runner: Runner }, runti
       sqliteBytesMax: config.databaseUrl && !config.storage.isDataDirShared ? null : config.storage.sqliteBytesMax,
     },
     objects: createObjectStore({ ...common, db, bucket: s3 && createBucketPlace(s3, config.storage.blobBytesMax) }),
-    uploads: createUploads(config.storage.blobsBytesMax),
+    uploads: createUploads(),
     backups: createBackups(config, db, common.now),
     blobLimits: config.storage,
     ownerDatabases: openOwnerDatabases(config, ownerFolder(config), db, onError),
@@ -273,7 +273,8 @@ function createRules(foundation: Foundation & { readonly runner: Runner }, runti
     liveRuns: new LiveRuns({ ...common, runs: stores.runs }),
     runner,
   }
-  return { ...rules, programs: createPrograms(rules) }
+  const accountWatch = new AccountWatch({ ...rules, accountBook: quotas })
+  return { ...rules, accountWatch, programs: createPrograms(rules) }
 }
 
 /** What fetches the packages of vals, and who waits for them. */
@@ -359,29 +360,5 @@ function createHttpDeps(
       return { database: db.dialect.name, schemaVersion }
     },
     databaseStats: () => db.stats(),
-  }
-}
-
-function createStores(db: Database) {
-  return {
-    vals: createValStore(db),
-    versions: createVersionStore(db),
-    likes: createLikeStore(db),
-    comments: createCommentStore(db),
-    references: createReferenceStore(db),
-    imports: createImportStore(db),
-    valImports: createValImportStore(db),
-    locks: createLockStore(db),
-    bundles: createBundleStore(db),
-    runs: createRunStore(db),
-    users: createUserStore(db),
-    usage: createUsageStore(db),
-    stats: createStatStore(db),
-    ownVals: createOwnValStore(db),
-    blobs: createBlobStore(db),
-    tokens: createTokenStore(db),
-    sessions: createSessionStore(db),
-    secrets: createSecretStore(db),
-    idempotency: createIdempotencyStore(db),
   }
 }

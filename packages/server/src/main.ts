@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto"
+import { makeAdminToken } from "./admin-token.ts"
 import { compose, type Hamlet } from "./compose.ts"
 import { type Config, ConfigError, isForOthers, loadConfig } from "./config.ts"
 import { runDoctor } from "./doctor/run-doctor.ts"
 import { AppError } from "./domain/app-error.ts"
+import { operator, toAuditEntry } from "./domain/audit.ts"
 import { keyBytes } from "./domain/cipher.ts"
 import { findMissingKey, keyCheckName, sealKeyCheck } from "./domain/key-check.ts"
 import { resealSecrets } from "./domain/secrets.ts"
@@ -30,9 +32,10 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     if (command === "serve") await serve(flags)
     else if (command === "rotate-secret-key") await rotateSecretKey(loadConfig(process.env, flags))
+    else if (command === "admin-token") await makeAdminToken(flags, process.env)
     else if (command === "restore") await restore(flags, process.env)
     else if (command === "doctor") process.exit(await runDoctor(flags))
-    else throw new ConfigError(`Cannot do "${command}": the commands are serve, restore, rotate-secret-key and doctor`)
+    else throw new ConfigError(`Cannot do "${command}": the commands are serve, restore, rotate-secret-key, admin-token and doctor`)
   } catch (error) {
     fail(command, error)
   }
@@ -91,7 +94,7 @@ async function assertIsolated(config: Config, { deps }: Hamlet, { details }: Iso
   const reason = `vals would be isolated by Deno's permissions only (${details.join("; ")})`
   const mend = `${adviseOnBubblewrap(details)}, or set HAMLET_ISOLATION=deno to do so all the same`
   if (isForOthers(config)) throw new ConfigError(`Cannot serve others than this machine, at ${toPlaces(config)}: ${reason}; ${mend}`)
-  const { items } = await deps.users.list({ offset: 0, limit: 2 })
+  const { items } = await deps.accounts.list({ offset: 0, limit: 2 })
   if (items.length > 1) throw new ConfigError(`Cannot start a server with several users: ${reason}; ${mend}`)
 }
 
@@ -128,6 +131,7 @@ async function rotateSecretKey(config: Config): Promise<void> {
     const keys = config.secretKeys ? undefined : [randomBytes(keyBytes), ...loadKeyFile(config.dataDir)]
     if (keys) writeKeyFile(config.dataDir, keys)
     const count = await resealSecrets(hamlet.deps)
+    await hamlet.deps.audit.add(toAuditEntry(hamlet.deps, operator, "key.rotate", undefined, { keyId: cipher.keyId, secrets: count }))
     await hamlet.settings.set(keyCheckName, sealKeyCheck(cipher))
     // Secrets that were being written meanwhile may have the key before this one, and none has an older one.
     if (keys) writeKeyFile(config.dataDir, keys.slice(0, 2))

@@ -254,6 +254,73 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const made = await admin.createUser({ username: "grace", email: "grace@example.com" })
     expect(await openClient(loopback, made.token).getMe()).toMatchObject({ id: made.id, email: "grace@example.com" })
   },
+  async getUserAccount({ loopback, world }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    expect(await admin.getUserAccount({ user_id: world.bob.id })).toMatchObject({ username: "bob", suspendedAt: null, deletedAt: null })
+  },
+  async suspendUser({ loopback }) {
+    const { client, user } = await newcomer({ loopback })
+    const admin = openClient(loopback, loopback.api.admin.token)
+    expect(await admin.suspendUser({ user_id: user.id, reason: "spam" })).toBeUndefined()
+    expect(await failure(client.getMe())).toMatchObject({ status: 403, code: "user_suspended" })
+  },
+  async unsuspendUser({ loopback }) {
+    const { client, user } = await newcomer({ loopback })
+    const admin = openClient(loopback, loopback.api.admin.token)
+    await admin.suspendUser({ user_id: user.id })
+    expect(await admin.unsuspendUser({ user_id: user.id })).toBeUndefined()
+    expect((await client.getMe()).id).toBe(user.id)
+  },
+  async deleteUser({ loopback }) {
+    const { client, user } = await newcomer({ loopback })
+    const admin = openClient(loopback, loopback.api.admin.token)
+    expect(await admin.deleteUser({ user_id: user.id, data: "delete" })).toBeUndefined()
+    expect(await failure(client.getUser({ user_id: user.id }))).toMatchObject({ status: 401 })
+  },
+  async createUserToken({ loopback, world }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    const made = await admin.createUserToken({ user_id: world.bob.id, scopes: ["user:read"] })
+    expect((await openClient(loopback, made.token).getMe()).username).toBe("bob")
+  },
+  async getUserUsage({ loopback, world }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    expect(await admin.getUserUsage({ user_id: world.bob.id })).toMatchObject({ blobs: { bytesMax: 1024 ** 3 } })
+  },
+  async getUserQuotas({ loopback, world }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    expect(await admin.getUserQuotas({ user_id: world.bob.id })).toMatchObject({ blobBytes: null, runsAtOnce: null })
+  },
+  async putUserQuotas({ loopback }) {
+    const { user } = await newcomer({ loopback })
+    const admin = openClient(loopback, loopback.api.admin.token)
+    expect(await admin.putUserQuotas({ user_id: user.id, blobBytes: 5 })).toMatchObject({ blobBytes: 5, runsAtOnce: null })
+  },
+  async listInvitations({ loopback }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    const { id } = await admin.createInvitation({ note: "listed" })
+    expect((await admin.listInvitations()).data).toContainEqual(expect.objectContaining({ id, note: "listed" }))
+  },
+  async createInvitation({ loopback }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    expect((await admin.createInvitation({ hours: 1 })).url).toContain("/invitation#code=")
+  },
+  async revokeInvitation({ loopback }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    const { id } = await admin.createInvitation({})
+    expect(await admin.revokeInvitation({ invitation_id: id })).toBeUndefined()
+    expect(await failure(admin.revokeInvitation({ invitation_id: id }))).toMatchObject({ status: 404, code: "invitation_not_found" })
+  },
+  async acceptInvitation({ loopback }) {
+    const { url } = await openClient(loopback, loopback.api.admin.token).createInvitation({})
+    const made = await openClient(loopback).acceptInvitation({ code: new URL(url).hash.slice(6), username: "invited" })
+    expect((await openClient(loopback, made.token).getMe()).username).toBe("invited")
+  },
+  async listAuditEntries({ loopback }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    const { id } = await admin.createInvitation({})
+    const { data } = await admin.listAuditEntries({ action: "invitation.create", limit: 1 })
+    expect(data[0]).toMatchObject({ subject: { id }, actor: { username: "admin" } })
+  },
   async getUser({ client, world }) {
     expect((await client.getUser({ user_id: world.bob.id })).username).toBe("bob")
   },

@@ -92,6 +92,14 @@ const questions: Record<GetRoute, readonly string[]> = {
     pages,
   ),
   listUsers: combine(["/v1/users"], pages),
+  getUserAccount: [`/v1/users/${idOf("user", 1)}/account`],
+  getUserQuotas: [`/v1/users/${idOf("user", 1)}/quotas`],
+  getUserUsage: [`/v1/users/${idOf("user", 1)}/usage`],
+  listInvitations: combine(["/v1/invitations"], pages),
+  listAuditEntries: combine(
+    ["/v1/audit"],
+    ["", "action=user.create"].flatMap((action) => periods.map((it) => `${action}&${it}`)),
+  ),
   getUserByName: ["/v1/alias/user1", "/v1/alias/@USER9000", "/v1/alias/nobody"],
   getValByName: ["/v1/alias/user1/val1", "/v1/alias/user1/val7", "/v1/alias/user1/nothing"],
   listTokens: combine(["/v1/me/tokens"], pages),
@@ -144,6 +152,13 @@ const deeds: readonly (readonly [method: string, path: string, body?: object])[]
   ["PUT", "/v1/me/secrets/ANOTHER", { value: "hush" }],
   ["DELETE", "/v1/me/secrets/ANOTHER"],
   ["POST", "/v1/users", { username: "newcomer" }],
+  ["PUT", `/v1/users/${idOf("user", 3)}/quotas`, { blobBytes: 5 }],
+  ["POST", `/v1/users/${idOf("user", 3)}/tokens`, {}],
+  ["PUT", `/v1/users/${idOf("user", 3)}/suspension`, {}],
+  ["DELETE", `/v1/users/${idOf("user", 3)}/suspension`],
+  ["POST", "/v1/invitations", {}],
+  ["DELETE", `/v1/users/${idOf("user", 4)}`],
+  ["DELETE", `/v1/users/${idOf("user", 5)}?data=delete`],
   ["POST", "/v1/blob/key1", { small: true }],
   ["POST", "/v1/blob/new", { large: "x".repeat(70_000) }],
   ["POST", "/v1/blob/large1", { large: "x".repeat(70_000) }],
@@ -163,6 +178,9 @@ const gatherings = [
   /^Aggregate: select v\.id, v\.privacy from vals v where v\.id <> \$1 and v\.id in \( select v\.id from imports i /,
   // A user has at most so many secrets as the contract allows.
   /^Aggregate: select count\(\*\) as count from secrets where user_id = \$1 /,
+  // Of open invitations there may be so many, and few accounts are suspended or have quotas.
+  /: select count\(\*\) as count from invitations$/,
+  /^Index Scan using users_special on users: /,
   // And so many sessions and sign-in links as the domain allows.
   /^(Sort|USE TEMP B-TREE[ \w]*): delete from tokens where id in \( select id from tokens where user_id = \$1 and kind = \$2 order by coalesce/,
 ]

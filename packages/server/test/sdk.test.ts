@@ -260,6 +260,67 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const grace = await openClient(loopback, made.token).me.profile.retrieve()
     expect(grace).toMatchObject({ id: made.id, username: "grace", email: "grace@example.com" })
   },
+  async getUserAccount(scene) {
+    const account = await administer(scene).get<object, Output<"getUserAccount">>(`/v1/users/${scene.world.bob.id}/account`)
+    expect(account).toMatchObject({ username: "bob", suspendedAt: null })
+  },
+  async suspendUser(scene) {
+    const { client, user } = await newcomer(scene)
+    await administer(scene).put(`/v1/users/${user.id}/suspension`, { body: { reason: "spam" } })
+    expect(await failure(() => client.me.profile.retrieve())).toBeInstanceOf(ValTown.PermissionDeniedError)
+  },
+  async unsuspendUser(scene) {
+    const { client, user } = await newcomer(scene)
+    await administer(scene).put(`/v1/users/${user.id}/suspension`, { body: {} })
+    await administer(scene).delete(`/v1/users/${user.id}/suspension`)
+    expect((await client.me.profile.retrieve()).id).toBe(user.id)
+  },
+  async deleteUser(scene) {
+    const { client, user } = await newcomer(scene)
+    await administer(scene).delete(`/v1/users/${user.id}`, { query: { data: "delete" } })
+    expect(await failure(() => client.me.profile.retrieve())).toBeInstanceOf(ValTown.AuthenticationError)
+  },
+  async createUserToken(scene) {
+    const path = `/v1/users/${scene.world.bob.id}/tokens`
+    const made = await administer(scene).post<object, Output<"createUserToken">>(path, { body: { scopes: ["user:read"] } })
+    expect((await openClient(scene.loopback, made.token).me.profile.retrieve()).username).toBe("bob")
+  },
+  async getUserUsage(scene) {
+    const usage = await administer(scene).get<object, Output<"getUserUsage">>(`/v1/users/${scene.world.bob.id}/usage`)
+    expect(usage.blobs.bytesMax).toBe(1024 ** 3)
+  },
+  async getUserQuotas(scene) {
+    const quotas = await administer(scene).get<object, Output<"getUserQuotas">>(`/v1/users/${scene.world.bob.id}/quotas`)
+    expect(quotas.blobBytes).toBeNull()
+  },
+  async putUserQuotas(scene) {
+    const { user } = await newcomer(scene)
+    const path = `/v1/users/${user.id}/quotas`
+    const quotas = await administer(scene).put<object, Output<"putUserQuotas">>(path, { body: { blobBytes: 5 } })
+    expect(quotas).toMatchObject({ blobBytes: 5, runsAtOnce: null })
+  },
+  async listInvitations(scene) {
+    const { id } = await invite(scene)
+    expect(await listIds(administer(scene), "listInvitations", "/v1/invitations")).toContain(id)
+  },
+  async createInvitation(scene) {
+    expect((await invite(scene)).url).toContain("/invitation#code=")
+  },
+  async revokeInvitation(scene) {
+    const { id } = await invite(scene)
+    await administer(scene).delete(`/v1/invitations/${id}`)
+    expect(await failure(() => administer(scene).delete(`/v1/invitations/${id}`))).toBeInstanceOf(ValTown.NotFoundError)
+  },
+  async acceptInvitation(scene) {
+    const body = { code: new URL((await invite(scene)).url).hash.slice(6), username: "invited" }
+    const made = await scene.client.post<object, Output<"acceptInvitation">>("/v1/invitations/accept", { body })
+    expect((await openClient(scene.loopback, made.token).me.profile.retrieve()).username).toBe("invited")
+  },
+  async listAuditEntries(scene) {
+    const { id } = await invite(scene)
+    const [newest] = await list(administer(scene), "listAuditEntries", "/v1/audit", { action: "invitation.create", limit: 1 })
+    expect(newest).toMatchObject({ subject: { id }, actor: { username: "admin" } })
+  },
   async getUser({ client, world }) {
     expect(await client.users.retrieve(world.bob.id)).toMatchObject({ id: world.bob.id, username: "bob", bio: null, profileImageUrl: null })
   },
@@ -425,6 +486,14 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
 }
 
 /** Somebody who runs vals, so that the lists of the others stay as they are. */
+function administer({ loopback }: Scene): ValTown {
+  return openClient(loopback, loopback.api.admin.token)
+}
+
+function invite(scene: Scene): Promise<Output<"createInvitation">> {
+  return administer(scene).post<object, Output<"createInvitation">>("/v1/invitations", { body: {} })
+}
+
 async function newcomer({ loopback }: Scene) {
   const user = await loopback.api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
   return { client: openClient(loopback, user.token), user }

@@ -1,8 +1,10 @@
+import { ApiError } from "@hamlet/contract/client"
 import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
-import { toServerUrl } from "../config/select-server.ts"
-import { loadServers, type Servers, saveServers } from "../config/servers.ts"
+import { type SelectedServer, toServerUrl } from "../config/select-server.ts"
+import { loadServers, type Servers } from "../config/servers.ts"
+import { keepSignIn, type SignIn, toServerLabel } from "../config/sign-in.ts"
 import { connectTo } from "../connection.ts"
 import type { Context } from "../context.ts"
 import { limits } from "../limits.ts"
@@ -32,20 +34,29 @@ a file that only you can read, once the server has said that it is good. Command
 async function logIn({ env, output }: Context, options: LoginOptions): Promise<void> {
   const known = loadServers(env)
   const url = toServerUrl(options.url ?? env.HAMLET_URL ?? currentUrl(known) ?? defaultUrl)
-  const name = options.name ?? findName(known, url) ?? new URL(url).host
-  if (!/^[\w][\w.:-]{0,99}$/.test(name))
-    throw new CliError("usage", `Cannot call a server "${name}": a name is of letters, digits and . : _ -`)
+  const name = toServerLabel(known, url, options.name)
   const token = await readToken(url)
   // Nobody expects it who has just signed in.
   if (env.HAMLET_TOKEN) output.note("HAMLET_TOKEN is set, and commands use it instead of this token")
-  const me = await connectTo({ name, url, token, user: undefined }).client.getMe()
-  const server = { url, token, user: { id: me.id, username: me.username } }
-  saveServers(env, { current: name, servers: new Map(known.servers).set(name, server) })
+  const user = await findOwner({ name, url, token, user: undefined })
+  keepSignIn(env, name, { url, token, user })
+  if (!user) output.note('The token may not say whose it is: it lacks the scope "user:read", so that some commands do not work with it')
   output.tell({
-    json: { name, url, username: me.username },
-    plain: me.username,
-    human: `Signed in to ${url} as ${output.colour.bold(me.username)}`,
+    json: { name, url, username: user?.username ?? null },
+    plain: user?.username ?? "",
+    human: `Signed in to ${url}${user ? ` as ${output.colour.bold(user.username)}` : ""}`,
   })
+}
+
+/** Who the token is of; undefined where the server knows the token, but not that it may ask. */
+async function findOwner(server: SelectedServer): Promise<SignIn["user"]> {
+  try {
+    const { id, username } = await connectTo(server).client.getMe()
+    return { id, username }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "missing_scope") return undefined
+    throw error
+  }
 }
 
 async function readToken(url: string): Promise<string> {
@@ -60,8 +71,4 @@ async function readToken(url: string): Promise<string> {
 
 function currentUrl({ current, servers }: Servers): string | undefined {
   return current === undefined ? undefined : servers.get(current)?.url
-}
-
-function findName({ servers }: Servers, url: string): string | undefined {
-  return [...servers].find(([, server]) => server.url === url)?.[0]
 }

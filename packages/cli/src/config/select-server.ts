@@ -18,7 +18,7 @@ export function selectServer(env: Readonly<Record<string, string | undefined>>, 
   const { current, servers } = loadServers(env)
   if (name !== undefined) {
     const server = servers.get(name)
-    if (server) return { name, ...server }
+    if (server) return toSelected(name, server)
     throw new CliError("notFound", `Cannot use server "${name}": you are not signed in to one of that name`, {
       advice: '"hamlet server list" shows which there are',
     })
@@ -26,14 +26,18 @@ export function selectServer(env: Readonly<Record<string, string | undefined>>, 
   const { HAMLET_URL: url, HAMLET_TOKEN: token } = env
   if (url) {
     const known = [...servers].find(([, server]) => server.url === toServerUrl(url))
-    if (known && !token) return { name: known[0], ...known[1] }
+    if (known && !token) return toSelected(...known)
     return { name: undefined, url: toServerUrl(url), token: token || undefined, user: undefined }
   }
   const server = current === undefined ? undefined : servers.get(current)
   if (!server && servers.size > 0)
     throw new CliError("refused", "Cannot choose a server: none of them is the current one", { advice: '"hamlet server use" chooses one' })
   if (!server) throw new CliError("refused", "Cannot choose a server: you are not signed in to any", { advice: toSignIn })
-  return token ? { name: current, url: server.url, token, user: undefined } : { name: current, ...server }
+  return token ? { name: current, url: server.url, token, user: undefined } : toSelected(current, server)
+}
+
+function toSelected(name: string | undefined, { url, token, user }: SavedServer): SelectedServer {
+  return { name, url, token, user }
 }
 
 /** The address of a server as it is kept: without what has no meaning, so that it can be compared. */

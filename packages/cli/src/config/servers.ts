@@ -9,8 +9,8 @@ import { limits } from "../limits.ts"
 export interface SavedServer {
   readonly url: string
   readonly token: string
-  /** Who the token is of, which saves asking the server each time. */
-  readonly user: { readonly id: string; readonly username: string }
+  /** Who the token is of, which saves asking the server each time. Absent where the token may not ask. */
+  readonly user?: { readonly id: string; readonly username: string } | undefined
 }
 
 /** All servers that somebody is signed in to, by name. */
@@ -71,5 +71,6 @@ function parseServers(text: string): Servers | undefined {
 
 function isSavedServer(value: unknown): value is SavedServer {
   const { url, token, user } = (value ?? {}) as Partial<SavedServer>
-  return [url, token, user?.id, user?.username].every((field) => typeof field === "string")
+  const fields = user === undefined ? [url, token] : [url, token, user?.id, user?.username]
+  return fields.every((field) => typeof field === "string")
 }

@@ -3,6 +3,11 @@ import { limits } from "../limits.ts"
 
 /** All of standard input as text. */
 export async function readInput(bytesMax: number = limits.inputBytesMax): Promise<string> {
+  return toText(await readInputBytes(bytesMax), "standard input")
+}
+
+/** All of standard input as it is. */
+export async function readInputBytes(bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of Bun.stdin.stream()) {
@@ -10,7 +15,7 @@ export async function readInput(bytesMax: number = limits.inputBytesMax): Promis
     if (bytes > bytesMax) throw new CliError("failed", `Cannot read standard input: it is larger than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
-  return toText(Buffer.concat(chunks), "standard input")
+  return Buffer.concat(chunks)
 }
 
 /** Bytes as text; what is no UTF-8 is refused instead of being changed on the way. */

@@ -1,5 +1,6 @@
+import { account } from "../administration.ts"
 import { createUserBody, pageQuery, params } from "../inputs.ts"
-import { newUser, page, profile, user, val } from "../records.ts"
+import { newUser, page, user, val } from "../records.ts"
 import { route } from "../route.ts"
 
 /** Users, by id and by name. */
@@ -8,11 +9,11 @@ export const userRoutes = {
     method: "get",
     path: "/v1/users",
     tag: "Users",
-    summary: "All users, newest first, as they see themselves",
+    summary: "All users, newest first, as administrators see them",
     auth: "required",
     scope: "admin",
     query: pageQuery,
-    answers: { 200: page(profile) },
+    answers: { 200: page(account) },
   }),
   createUser: route({
     method: "post",

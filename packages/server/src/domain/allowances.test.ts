@@ -23,7 +23,7 @@ describe("createAllowances", () => {
       egressBytes: { lastMinute: 60, sinceStart: 60 },
       storageRequests: { lastMinute: 2, sinceStart: 2 },
     })
-    expect(allowances.limits).toEqual(limits)
+    expect(allowances.limitsOf("ada")).toEqual(limits)
   })
 
   test("limits only what has a limit", () => {

@@ -1,4 +1,5 @@
 import { createMeter, type Used } from "./meter.ts"
+import { emptyQuotaBook, type QuotaBook } from "./quotas.ts"
 
 /** What each user may use in a minute; undefined for no limit. */
 export interface AllowanceLimits {
@@ -9,7 +10,8 @@ export interface AllowanceLimits {
 
 /** What each user may use of the machine. Each node counts for itself. All that take throw `rate_limited` when a minute is used up. */
 export interface Allowances {
-  readonly limits: AllowanceLimits
+  /** What the user may use, whether by a quota of their own or as everybody. */
+  limitsOf(userId: string): AllowanceLimits
   /** Before a run begins, by whose account it is on. */
   takeRun(userId: string): void
   /** What vals have sent or received, by whose account they run on. */
@@ -26,13 +28,18 @@ export interface UsedAllowances {
   readonly storageRequests: Used
 }
 
-/** Full allowances for everybody. */
-export function createAllowances(limits: AllowanceLimits, now: () => number): Allowances {
-  const runs = createMeter(limits.runsPerMinute, refusals.run, now)
-  const bytes = createMeter(limits.egressBytesPerMinute, refusals.bytes, now)
-  const requests = createMeter(limits.storageRequestsPerMinute, refusals.storage, now)
+/** Full allowances for everybody; a user with quotas has those instead. */
+export function createAllowances(limits: AllowanceLimits, now: () => number, quotas: QuotaBook = emptyQuotaBook): Allowances {
+  const own = (name: keyof AllowanceLimits) => (userId: string) => quotas.find(userId)?.[name] ?? limits[name]
+  const runs = createMeter(own("runsPerMinute"), refusals.run, now)
+  const bytes = createMeter(own("egressBytesPerMinute"), refusals.bytes, now)
+  const requests = createMeter(own("storageRequestsPerMinute"), refusals.storage, now)
   return {
-    limits,
+    limitsOf: (userId) => ({
+      runsPerMinute: own("runsPerMinute")(userId),
+      egressBytesPerMinute: own("egressBytesPerMinute")(userId),
+      storageRequestsPerMinute: own("storageRequestsPerMinute")(userId),
+    }),
     takeRun: (userId) => runs.take(userId, 1),
     takeBytes: (userId, amount) => bytes.take(userId, amount),
     takeStorageRequest: (userId) => requests.take(userId, 1),

@@ -2,6 +2,7 @@ import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import type { NewObject, ObjectStore, StoredObject } from "./objects.ts"
 import type { Slice } from "./paging.ts"
+import type { QuotaBook } from "./quotas.ts"
 import type { Uploads } from "./uploads.ts"
 
 /** A blob without its content. */
@@ -58,6 +59,7 @@ export interface BlobDeps {
   readonly objects: ObjectStore
   readonly uploads: Uploads
   readonly blobLimits: BlobLimits
+  readonly quotas: QuotaBook
   now(): number
 }
 
@@ -128,7 +130,7 @@ async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>): Async
 }
 
 async function putLarge(deps: BlobDeps, caller: Caller, input: PutBlob, content: AsyncIterable<Uint8Array>): Promise<void> {
-  const { blobsBytesMax } = deps.blobLimits
+  const blobsBytesMax = findBytesMax(deps, caller)
   const room = await findRoom(deps, caller, input, inlineBytesMax)
   // What was replaced is kept for a while. Whoever replaces faster than that makes room first, or their quota would mean nothing.
   await deps.objects.purgeBeyond(caller.userId, blobsBytesMax)
@@ -143,8 +145,8 @@ async function putLarge(deps: BlobDeps, caller: Caller, input: PutBlob, content:
 
 /** How much there is room for, which is at least so much. */
 async function findRoom(deps: BlobDeps, caller: Caller, input: PutBlob, bytes: number): Promise<number> {
-  const room = await deps.blobs.findRoom(caller.userId, input.key, deps.blobLimits.blobsBytesMax)
-  if (bytes > room) throw full(deps, input)
+  const room = await deps.blobs.findRoom(caller.userId, input.key, findBytesMax(deps, caller))
+  if (bytes > room) throw full(deps, caller, input)
   return room
 }
 
@@ -160,8 +162,8 @@ async function* counted(
   try {
     for await (const piece of content) {
       if (bytes + piece.length > deps.blobLimits.blobBytesMax) throw tooLarge(deps, input)
-      if (bytes + piece.length > room) throw full(deps, input)
-      if (!deps.uploads.add(caller.userId, piece.length)) throw tooMuchAtOnce(deps, input)
+      if (bytes + piece.length > room) throw full(deps, caller, input)
+      if (!deps.uploads.add(caller.userId, piece.length, findBytesMax(deps, caller))) throw tooMuchAtOnce(deps, caller, input)
       bytes += piece.length
       yield piece
     }
@@ -174,21 +176,26 @@ async function put(deps: BlobDeps, caller: Caller, input: PutBlob, content: NewB
   const { key, contentType } = input
   if (content instanceof Uint8Array && content.length > deps.blobLimits.blobBytesMax) throw tooLarge(deps, input)
   const blob = { ownerId: caller.userId, key, contentType, content, at: deps.now() }
-  if (!(await deps.blobs.put(blob, deps.blobLimits.blobsBytesMax))) throw full(deps, input)
+  if (!(await deps.blobs.put(blob, findBytesMax(deps, caller)))) throw full(deps, caller, input)
 }
 
 function tooLarge({ blobLimits }: BlobDeps, { key }: PutBlob): AppError {
   return new AppError("body_too_large", `Cannot store blob "${key}": it has more than ${blobLimits.blobBytesMax} bytes`)
 }
 
-function full({ blobLimits }: BlobDeps, { key }: PutBlob): AppError {
-  const limit = `${blobLimits.blobsBytesMax} bytes that all of your blobs may have together`
+/** What all blobs of the caller may have together. */
+function findBytesMax({ quotas, blobLimits }: BlobDeps, { userId }: Caller): number {
+  return quotas.find(userId)?.blobBytes ?? blobLimits.blobsBytesMax
+}
+
+function full(deps: BlobDeps, caller: Caller, { key }: PutBlob): AppError {
+  const limit = `${findBytesMax(deps, caller)} bytes that all of your blobs may have together`
   return new AppError("quota_exceeded", `Cannot store blob "${key}": with it there would be more than the ${limit}`)
 }
 
-function tooMuchAtOnce({ blobLimits }: BlobDeps, { key }: PutBlob): AppError {
+function tooMuchAtOnce(deps: BlobDeps, caller: Caller, { key }: PutBlob): AppError {
   return new AppError(
     "rate_limited",
-    `Cannot store blob "${key}" now: you are sending more than ${blobLimits.blobsBytesMax} bytes at a time`,
+    `Cannot store blob "${key}" now: you are sending more than ${findBytesMax(deps, caller)} bytes at a time`,
   )
 }

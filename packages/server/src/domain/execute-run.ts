@@ -106,6 +106,7 @@ export async function startRun<Result>(
 ): Promise<StartedRun<Result | Stopped>> {
   const depth = caller.depth ?? 0
   assertDepth(depth)
+  assertRunnable(val)
   deps.allowances.takeRun(caller.userId)
   const program = await deps.programs.of(val, caller.userId)
   const live = await deps.liveRuns.begin({
@@ -120,6 +121,11 @@ export async function startRun<Result>(
     startedAt: deps.now(),
   })
   return { id: live.id, ended: execute(deps, program, live, work) }
+}
+
+/** Refuses the vals of a user who is suspended, for every caller. */
+export function assertRunnable(val: Val): void {
+  if (val.isOwnerSuspended) throw new AppError("user_suspended", `Cannot run val "${val.name}": the account of its owner is suspended`)
 }
 
 async function execute<Result>(deps: ExecuteDeps, program: Program, live: LiveRun, work: RunWork<Result>): Promise<Result | Stopped> {

@@ -69,6 +69,8 @@ export interface Runner extends Retirer {
    * val, the account or the queue is full and `overloaded` when the server is.
    */
   enter(program: Program, run: RunListener, client?: Client): Seat | Promise<Seat>
+  /** Ends every process that runs a val of the user's, or runs on their account, at once. */
+  endAllOf(userId: string): void
   /** The isolation in force, and how busy it is. */
   status(): RunnerStatus
 }

@@ -100,6 +100,11 @@ export class LiveRuns {
     return this.#recorder.countOf(accountId)
   }
 
+  /** Cancels the runs of a user's vals and on their account that go on here. */
+  cancelAllOf(userId: string): void {
+    for (const run of this.#recorder.listOpen()) if (run.accountId === userId || run.ownerId === userId) run.cancel()
+  }
+
   /** For the metrics. */
   stats(): { readonly open: number; readonly waiting: number; readonly dropped: number } {
     return { open: this.#recorder.open.size, waiting: this.#recorder.waiting, dropped: this.#recorder.dropped }

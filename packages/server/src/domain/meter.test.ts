@@ -11,7 +11,11 @@ describe("createMeter", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(2 ** 40), (perMinute, time) => {
         const clock = { at: start + time }
-        const meter = createMeter(perMinute, refusal, () => clock.at)
+        const meter = createMeter(
+          () => perMinute,
+          refusal,
+          () => clock.at,
+        )
         expect(countAtOnce(meter, perMinute + 5)).toBe(perMinute)
         clock.at += Math.ceil(60_000 / perMinute)
         expect(countAtOnce(meter, 2)).toBeGreaterThanOrEqual(1)
@@ -24,7 +28,11 @@ describe("createMeter", () => {
 
   test("lets one that is larger than what is left pass, and those who follow wait until it is paid", () => {
     const clock = { at: start }
-    const meter = createMeter(600, refusal, () => clock.at)
+    const meter = createMeter(
+      () => 600,
+      refusal,
+      () => clock.at,
+    )
     meter.take("ada", 599)
     meter.take("ada", 101)
     // 100 too many, at 10 a second, and one for the next.
@@ -41,7 +49,11 @@ describe("createMeter", () => {
 
   test("lets nobody wait for more than a minute's worth, however much they took", () => {
     const clock = { at: start }
-    const meter = createMeter(600, refusal, () => clock.at)
+    const meter = createMeter(
+      () => 600,
+      refusal,
+      () => clock.at,
+    )
     meter.take("ada", 1e15)
     expect(errorOf(() => meter.take("ada", 1))).toMatchObject({ retryAfterSeconds: 61 })
     clock.at += 61_000
@@ -51,7 +63,11 @@ describe("createMeter", () => {
   test("is right to the byte with a limit of gigabytes, after years", () => {
     const clock = { at: start }
     const perMinute = 1_000 * 1024 ** 2
-    const meter = createMeter(perMinute, refusal, () => clock.at)
+    const meter = createMeter(
+      () => perMinute,
+      refusal,
+      () => clock.at,
+    )
     clock.at += 10 * 365 * 86_400_000
     meter.take("ada", perMinute - 2)
     meter.take("ada", 1)
@@ -60,7 +76,11 @@ describe("createMeter", () => {
   })
 
   test("counts each user by themselves, and what is refused for nothing", () => {
-    const meter = createMeter(2, refusal, () => start)
+    const meter = createMeter(
+      () => 2,
+      refusal,
+      () => start,
+    )
     expect([countAtOnce(meter, 5, "ada"), countAtOnce(meter, 1, "bob")]).toEqual([2, 1])
     expect([meter.usedBy("ada"), meter.usedBy("bob"), meter.usedBy("eve")]).toEqual([
       { lastMinute: 2, sinceStart: 2 },
@@ -70,7 +90,11 @@ describe("createMeter", () => {
   })
 
   test("refuses nobody without a limit, and counts all the same", () => {
-    const meter = createMeter(undefined, refusal, () => start)
+    const meter = createMeter(
+      () => undefined,
+      refusal,
+      () => start,
+    )
     for (let count = 0; count < 10_000; count++) meter.take("ada", 1e9)
     expect(meter.usedBy("ada")).toEqual({ lastMinute: 1e13, sinceStart: 1e13 })
   })
@@ -82,7 +106,11 @@ describe("createMeter", () => {
     fc.assert(
       fc.property(steps, fc.nat(60_000), (taken, offset) => {
         const clock = { at: start + offset }
-        const meter = createMeter(undefined, refusal, () => clock.at)
+        const meter = createMeter(
+          () => undefined,
+          refusal,
+          () => clock.at,
+        )
         const all: { at: number; amount: number }[] = []
         for (const { pause, amount } of taken) {
           clock.at += pause
@@ -102,7 +130,11 @@ describe("createMeter", () => {
     "keeps nobody out for longer than its due when the clock is set back by %i ms",
     (back) => {
       const clock = { at: start }
-      const meter = createMeter(10, refusal, () => clock.at)
+      const meter = createMeter(
+        () => 10,
+        refusal,
+        () => clock.at,
+      )
       expect(countAtOnce(meter, 20)).toBe(10)
       clock.at -= back
       const error = errorOf(() => meter.take("ada", 1))
@@ -114,7 +146,11 @@ describe("createMeter", () => {
   )
 
   test("forgets whoever came first when there are too many to count", () => {
-    const meter = createMeter(1, refusal, () => start)
+    const meter = createMeter(
+      () => 1,
+      refusal,
+      () => start,
+    )
     for (let index = 0; index < 100_000; index++) meter.take(`user ${index}`, 1)
     expect(meter.usedBy("user 0").sinceStart).toBe(1)
     meter.take("one more", 1)

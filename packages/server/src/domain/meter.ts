@@ -33,16 +33,17 @@ interface Account {
 }
 
 /**
- * A bucket for each user that holds a minute's worth and fills evenly, or has no bottom when `perMinute` is undefined. Every request to a val
+ * A bucket for each user that holds a minute's worth and fills evenly, or has no bottom where `perMinuteOf` gives undefined. Every request to a val
  * passes here: it costs a look into a map and a few sums. `refusal` says what cannot be done when a bucket is empty.
  */
-export function createMeter(perMinute: number | undefined, refusal: string, now: () => number): Meter {
+export function createMeter(perMinuteOf: (userId: string) => number | undefined, refusal: string, now: () => number): Meter {
   const startedAt = now()
   const accounts = new Map<string, Account>()
   return {
     take(userId, amount) {
       const at = now()
       const account = accounts.get(userId) ?? open(accounts, userId)
+      const perMinute = perMinuteOf(userId)
       if (perMinute !== undefined) spend(account, (at - startedAt) * perMinute, amount, perMinute, refusal)
       const slot = Math.floor(at / limits.slotMs)
       if (slot !== account.slot) turn(account, slot)

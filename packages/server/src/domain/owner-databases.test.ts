@@ -3,6 +3,7 @@ import type { Scope } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import { batchSql, executeSql, noOwnerDatabases, type OwnerDatabases, type SentSqlRequest, type SqlOutcome } from "./owner-databases.ts"
+import { emptyQuotaBook } from "./quotas.ts"
 
 const statement = { sql: "select 1", args: [] }
 
@@ -19,8 +20,9 @@ function databasesThat(outcome: SqlOutcome) {
       return outcome
     },
     sizeOf: async () => 0,
+    remove: async () => {},
   }
-  return { deps: { ownerDatabases }, asked }
+  return { deps: { ownerDatabases, quotas: emptyQuotaBook }, asked }
 }
 
 async function errorOf(work: Promise<unknown>): Promise<readonly [string, string]> {
@@ -69,7 +71,9 @@ describe("executeSql and batchSql", () => {
 })
 
 test("noOwnerDatabases refuses to run anything, and says what an operator can do", async () => {
-  const [code, message] = await errorOf(executeSql({ ownerDatabases: noOwnerDatabases }, callerWith("sqlite:write"), statement))
+  const [code, message] = await errorOf(
+    executeSql({ ownerDatabases: noOwnerDatabases, quotas: emptyQuotaBook }, callerWith("sqlite:write"), statement),
+  )
   expect(code).toBe("sqlite_unavailable")
   expect(message).toContain("HAMLET_DATA_DIR_SHARED")
   expect(await noOwnerDatabases.sizeOf("ada")).toBe(0)

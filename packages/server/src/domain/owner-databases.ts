@@ -2,6 +2,7 @@ import type { SqlArgs } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 import { assertAccess, type Caller } from "./caller.ts"
 import type { JsonText } from "./json-text.ts"
+import type { QuotaBook } from "./quotas.ts"
 
 /** A statement and the values of its parameters, in order or by their names. */
 export interface SqlStatement {
@@ -20,6 +21,8 @@ export interface SqlRequest {
   readonly statements: readonly SqlStatement[]
   /** Otherwise whatever writes is refused, in every mode. */
   readonly canWrite: boolean
+  /** How large the database may become; absent for the limit of the server. */
+  readonly bytesMax?: number
 }
 
 /** How it ended. The results are the bytes of JSON already: they may be megabytes, and nobody in this process looks into them. */
@@ -51,11 +54,14 @@ export interface OwnerDatabases {
   run(request: SentSqlRequest): Promise<SqlOutcome>
   /** How many bytes the database of a user takes on the disk; 0 where there is none. */
   sizeOf(ownerId: string): Promise<number>
+  /** Deletes the database of a user, who must not use it any more. */
+  remove(ownerId: string): Promise<void>
 }
 
 /** What the rules of databases need. */
 export interface OwnerDatabaseDeps {
   readonly ownerDatabases: OwnerDatabases
+  readonly quotas: QuotaBook
 }
 
 /** The result of a statement in the caller's database, as JSON. */
@@ -81,11 +87,14 @@ export const noOwnerDatabases: OwnerDatabases = {
     )
   },
   sizeOf: () => Promise.resolve(0),
+  remove: () => Promise.resolve(),
 }
 
 async function run(deps: OwnerDatabaseDeps, caller: Caller, request: Pick<SentSqlRequest, "mode" | "statements">): Promise<Uint8Array> {
   const canWrite = caller.scopes.has("sqlite:write")
-  const outcome = await deps.ownerDatabases.run({ ...request, ownerId: caller.userId, canWrite })
+  const bytesMax = deps.quotas.find(caller.userId)?.sqliteBytes ?? undefined
+  const own = bytesMax === undefined ? {} : { bytesMax }
+  const outcome = await deps.ownerDatabases.run({ ...request, ...own, ownerId: caller.userId, canWrite })
   if (outcome.kind === "done") return outcome.json
   // Whether a statement writes is known only to the database, once it has read it.
   if (outcome.kind === "write_refused") assertAccess({ auth: "required", scope: "sqlite:write" }, caller)

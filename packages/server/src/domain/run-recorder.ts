@@ -94,6 +94,12 @@ export class RunRecorder implements RunKeeper {
     return this.#fresh.filter((run) => run.isFresh && goesOn(run)).length + this.#open.values().filter(goesOn).toArray().length
   }
 
+  /** Runs that have not ended, also those that are not on disk yet. */
+  listOpen(): readonly WrittenRun[] {
+    const isOpen = (run: WrittenRun) => run.endedAt === null
+    return [...new Set([...this.#open.values(), ...this.#fresh.filter((run) => run.isFresh), ...this.#changed])].filter(isOpen)
+  }
+
   noteChange(run: WrittenRun): void {
     if (run.isFresh || run.isChanged) return
     run.isChanged = true

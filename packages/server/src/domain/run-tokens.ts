@@ -69,7 +69,18 @@ export class RunTokens implements LiveTokens {
     const { id: tokenId, hash, expiresAt } = record
     const scopes = new Set(runScopes)
     const holder: TokenHolder = {
-      ...{ tokenId, kind: "token", hash, scopes, expiresAt, lastUsedAt: null, userId: user.id, username: user.username, isOfRun: true },
+      ...{
+        tokenId,
+        kind: "token",
+        hash,
+        scopes,
+        expiresAt,
+        lastUsedAt: null,
+        userId: user.id,
+        username: user.username,
+        isOfRun: true,
+        isSuspended: false,
+      },
       ...{ parentId: null, parentExpiresAt: null },
     }
     const token = { holder, record, isWritten: false }

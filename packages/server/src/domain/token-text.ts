@@ -1,8 +1,13 @@
-/** What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, or to be in a sign-in link. */
-export type TokenKind = "token" | "session" | "link"
+/** What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, or to be in a link that signs in or invites. */
+export type TokenKind = "token" | "session" | "link" | "invitation"
 
 /** Leaked tokens are found by scanners that know how they begin. What is one kind has not the shape of another. */
-const prefixes: Readonly<Record<TokenKind, string>> = { token: "hamlet_", session: "hamlet_session_", link: "hamlet_link_" }
+const prefixes: Readonly<Record<TokenKind, string>> = {
+  token: "hamlet_",
+  session: "hamlet_session_",
+  link: "hamlet_link_",
+  invitation: "hamlet_invitation_",
+}
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const secretDigits = 43 // 62^43 > 2^256

@@ -32,6 +32,7 @@ export interface TokenHolder {
   readonly lastUsedAt: number | null
   readonly userId: string
   readonly username: string
+  readonly isSuspended: boolean
   /** It belongs to a process that runs a val, and ends with it. */
   readonly isOfRun: boolean
   /** The token that a session came from, and when that one ends. */
@@ -78,13 +79,19 @@ export const allScopes: readonly Scope[] = scope.options
 export async function authenticate(deps: AuthenticationDeps, text: string): Promise<Authenticated> {
   const holder = await findValid(deps, text, "token")
   if (!holder) throw new AppError("invalid_token", "Cannot accept the token: it is malformed, unknown, expired or revoked")
+  assertActive(holder)
   return toAuthenticated(holder)
 }
 
 /** Finds out who is behind the cookie of a browser; undefined when the session has ended. */
 export async function authenticateSession(deps: AuthenticationDeps, text: string): Promise<Authenticated | undefined> {
   const holder = await findValid(deps, text, "session")
+  if (holder) assertActive(holder)
   return holder && toAuthenticated(holder)
+}
+
+function assertActive({ username, isSuspended }: TokenHolder): void {
+  if (isSuspended) throw new AppError("user_suspended", `Cannot do this: the account of user "${username}" is suspended`)
 }
 
 async function findValid(deps: AuthenticationDeps, text: string, kind: TokenKind): Promise<TokenHolder | undefined> {

@@ -2,6 +2,7 @@ import type { AllowanceLimits, Allowances, UsedAllowances } from "./allowances.t
 import type { Caller } from "./caller.ts"
 import type { LiveRuns } from "./live-runs.ts"
 import type { OwnerDatabases } from "./owner-databases.ts"
+import type { QuotaBook } from "./quotas.ts"
 
 /** What a user has stored and what goes on for them, and how much of each they may have. */
 export interface Usage {
@@ -42,25 +43,27 @@ export interface UsageDeps {
   readonly allowances: Allowances
   readonly usage: UsageStore
   readonly usageLimits: UsageLimits
+  readonly quotas: QuotaBook
   readonly liveRuns: Pick<LiveRuns, "countOf">
   /** Where this node counts from. */
   readonly startedAt: number
   readonly ownerDatabases: Pick<OwnerDatabases, "sizeOf">
 }
 
-/** What the caller uses, and how much of it they may. */
-export async function getUsage(deps: UsageDeps, { userId }: Caller): Promise<Usage> {
+/** What a user uses, and how much of it they may. */
+export async function getUsage(deps: UsageDeps, { userId }: Pick<Caller, "userId">): Promise<Usage> {
   const { allowances, usageLimits: limits, ownerDatabases } = deps
-  const { sqliteBytesMax: bytesMax } = limits
+  const own = deps.quotas.find(userId)
+  const bytesMax = limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
   const [blobs, bytes] = await Promise.all([deps.usage.findBlobs(userId), bytesMax === null ? 0 : ownerDatabases.sizeOf(userId)])
   return {
     used: allowances.usedBy(userId),
-    perMinuteMax: allowances.limits,
+    perMinuteMax: allowances.limitsOf(userId),
     countedSince: deps.startedAt,
     runsAtOnce: deps.liveRuns.countOf(userId),
-    runsAtOnceMax: limits.runsAtOnceMax,
+    runsAtOnceMax: own?.runsAtOnce ?? limits.runsAtOnceMax,
     blobs,
-    blobBytesMax: limits.blobBytesMax,
+    blobBytesMax: own?.blobBytes ?? limits.blobBytesMax,
     sqlite: bytesMax === null ? null : { bytes, bytesMax },
   }
 }

@@ -1,4 +1,5 @@
 import { AppError } from "./app-error.ts"
+import { type AuditEntry, toAuditEntry } from "./audit.ts"
 import type { Caller } from "./caller.ts"
 import { sameAgain } from "./once.ts"
 import type { Page, Slice } from "./paging.ts"
@@ -26,12 +27,10 @@ export interface ProfileChange {
 export interface UserStore {
   findById(id: string): Promise<User | undefined>
   findByName(username: string): Promise<User | undefined>
-  /** The user who was there first. */
+  /** The user who administers: of those with a token for it, or else of all, the one who was there first and is not suspended. */
   findFirst(): Promise<User | undefined>
-  /** Everybody, newest first. */
-  list(page: Page): Promise<Slice<User>>
   /** Adds the user with their first token, or neither: false when somebody has the name. */
-  add(user: User, token: NewTokenRecord): Promise<boolean>
+  add(user: User, token: NewTokenRecord, audit?: AuditEntry): Promise<boolean>
   /** The same, but only if there is no user at all yet; two nodes may try at the same time. */
   addFirst(user: User, token: NewTokenRecord): Promise<boolean>
   /** Undefined when there is no such user. */
@@ -76,11 +75,6 @@ function userNotFound(which: string): AppError {
   return new AppError("user_not_found", `Cannot find user "${which}"`)
 }
 
-/** Everybody, for whoever administers. */
-export async function listUsers(deps: Pick<UserDeps, "users">, page: Page): Promise<Slice<User>> {
-  return deps.users.list(page)
-}
-
 /** The vals of a user that the viewer may find. */
 export async function listUserVals(
   deps: Pick<UserDeps, "users" | "vals">,
@@ -92,22 +86,29 @@ export async function listUserVals(
   return deps.vals.list(caller?.userId, { ownerId: userId }, page)
 }
 
-/** A new user with a first token, which has every scope but those that are about other users. */
+/** A new user with a first token, which has every scope but those about other users. Where an administrator makes them, the audit log says so. */
 export async function createUser(
   deps: UserDeps,
   input: { readonly username: string; readonly email: string | null },
+  caller?: Caller,
 ): Promise<{ readonly user: User; readonly token: string }> {
-  if (deps.isForOneUser())
-    throw new AppError(
-      "one_user_only",
-      `Cannot create user "${input.username}": vals are isolated by Deno's permissions alone, which is for one person's own code; the operator can install bubblewrap, or set HAMLET_ISOLATION=deno`,
-    )
-  const user = toUser(deps, input.username, input.email)
+  assertManyUsers(deps, input.username)
+  const user = toNewUser(deps, input.username, input.email)
   const scopes = allScopes.filter((scope) => scope !== "admin" && scope !== "backup")
   const { record, text } = makeToken(deps, user.id, { name: "first token", scopes, expiresAt: null })
-  if (!(await deps.users.add(user, record)))
+  const audit = caller && toAuditEntry(deps, caller, "user.create", { id: user.id, name: user.username })
+  if (!(await deps.users.add(user, record, audit)))
     throw new AppError("username_taken", `Cannot create user "${input.username}": somebody has that name`)
   return { user, token: text }
+}
+
+/** Refuses another user where vals are not isolated well enough for the code of several people. */
+export function assertManyUsers(deps: Pick<UserDeps, "isForOneUser">, username: string): void {
+  if (!deps.isForOneUser()) return
+  throw new AppError(
+    "one_user_only",
+    `Cannot create user "${username}": vals are isolated by Deno's permissions alone, which is for one person's own code; the operator can install bubblewrap, or set HAMLET_ISOLATION=deno`,
+  )
 }
 
 /** Makes sure that there is a first user. The token is undefined when the user was there before, so that it is shown once. */
@@ -115,7 +116,7 @@ export async function ensureFirstUser(
   deps: UserDeps,
   input: { readonly username: string; readonly token: string | undefined },
 ): Promise<{ readonly user: User; readonly isNew: boolean; readonly token: string | undefined }> {
-  const first = toUser(deps, input.username, null)
+  const first = toNewUser(deps, input.username, null)
   const rights = { name: input.token === undefined ? "first token" : "token of the setting", scopes: allScopes, expiresAt: null }
   const { record, text } = makeToken(deps, first.id, rights, input.token)
   const isNew = await deps.users.addFirst(first, record)
@@ -125,7 +126,8 @@ export async function ensureFirstUser(
   return { user, isNew, token: isNew && input.token === undefined ? text : undefined }
 }
 
-function toUser(deps: TokenDeps, username: string, email: string | null): User {
+/** A user who is about to be kept. */
+export function toNewUser(deps: Pick<TokenDeps, "newId" | "now">, username: string, email: string | null): User {
   const { id, createdAt } = sameAgain(() => ({ id: deps.newId(), createdAt: deps.now() }))
   return { id, username, email, bio: null, profileImageUrl: null, tier: null, createdAt }
 }

@@ -21,6 +21,7 @@ export interface Val {
   readonly ownerName: string
   /** Another number whenever a secret of the owner's has changed. */
   readonly ownerSecretsVersion: number
+  readonly isOwnerSuspended: boolean
   readonly name: string
   readonly privacy: Privacy
   readonly type: ValType

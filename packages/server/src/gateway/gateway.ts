@@ -1,5 +1,6 @@
 import { AppError } from "../domain/app-error.ts"
 import { assertDepth, depthHeader, readDepth } from "../domain/egress.ts"
+import { assertRunnable } from "../domain/execute-run.ts"
 import type { Program, Seat } from "../domain/execution.ts"
 import { openPass } from "../domain/preview-pass.ts"
 import { RateLimited } from "../domain/rate-limit.ts"
@@ -92,6 +93,7 @@ async function answer(
     const visitor = caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
     const admission = admit(val, visitor)
     if (!address || !val || admission !== "yes") return refuse(deps, admission, known)
+    assertRunnable(val)
     assertMethod(request.method)
     const depth = readDepth(known[depthHeader])
     assertDepth(depth)

@@ -23,7 +23,7 @@ export interface KnownVisitor {
 export const stranger: Visitor = { caller: undefined, isForUs: false }
 
 /** A secret string of ours, even one that is no longer valid or is of no use here, and whatever it is wrapped in. */
-const tokenPattern = /hamlet_(?:session_|link_)?[0-9A-Za-z]{49}/
+const tokenPattern = /hamlet_(?:session_|link_|invitation_)?[0-9A-Za-z]{49}/
 
 /** Finds out who is behind the header. Other headers than ours are the val's own business, so that none is refused. */
 export async function identify(
@@ -37,6 +37,8 @@ export async function identify(
   if (scheme.toLowerCase() !== "bearer" || !hasTokenShape(credentials)) return { caller: undefined, isForUs }
   const caller = await findCaller(deps, credentials)
   if (!caller) return { caller: undefined, isForUs }
+  // A visitor who is suspended sees what everybody sees, and no val sees the token.
+  if (caller === "suspended") return { caller: undefined, isForUs: true }
   deps.tokenUses.note(caller.tokenId, caller.lastUsedAt, deps.now())
   return { caller: caller.scopes.has("val:read") ? caller : undefined, isForUs: true }
 }
@@ -60,11 +62,12 @@ function decode(text: string): string {
   return Buffer.from(text, "base64").toString()
 }
 
-async function findCaller(deps: AuthenticationDeps, token: string): Promise<Authenticated | undefined> {
+async function findCaller(deps: AuthenticationDeps, token: string): Promise<Authenticated | "suspended" | undefined> {
   try {
     return await authenticate(deps, token)
   } catch (error) {
     if (error instanceof AppError && error.code === "invalid_token") return undefined
+    if (error instanceof AppError && error.code === "user_suspended") return "suspended"
     throw error
   }
 }

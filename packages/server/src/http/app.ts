@@ -79,6 +79,7 @@ function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<Rout
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
+    if (route.isCountedByAddress) authenticator.countByAddress(rateKey)
     if (route.isSignIn) authenticator.admitSignIn(request, rateKey)
     const { caller, session } = route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
     const answer = await answerRoute(deps, name, handlers[name], { request, requestId, params: match.params, caller, address })

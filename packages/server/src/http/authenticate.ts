@@ -14,6 +14,8 @@ export interface Authenticator {
   identify(request: Request, rateKey: () => string): Promise<Identity>
   /** Lets a request through that is to sign a browser in. Another site could otherwise sign somebody in as whoever it likes. */
   admitSignIn(request: Request, rateKey: () => string): void
+  /** Refuses a key for which too many requests without a token come. */
+  countByAddress(rateKey: () => string): void
 }
 
 /** Who calls, and whether they do it by the session of a browser. */
@@ -46,6 +48,9 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
         if (isGuess(error)) perAddress?.take(rateKey())
         throw error
       }
+    },
+    countByAddress(rateKey) {
+      perAddress?.take(rateKey())
     },
     admitSignIn(request, rateKey) {
       perAddress?.take(rateKey())

@@ -1,3 +1,5 @@
+import type { AccountDeps } from "../domain/accounts.ts"
+import type { AuditStore } from "../domain/audit.ts"
 import type { BackupDeps } from "../domain/backups.ts"
 import type { BlobDeps } from "../domain/blobs.ts"
 import type { CommentDeps } from "../domain/comments.ts"
@@ -5,6 +7,7 @@ import type { ExecuteDeps } from "../domain/execute-run.ts"
 import type { RunFollowers } from "../domain/follow-run.ts"
 import type { IdempotencyDeps } from "../domain/idempotency.ts"
 import type { ImportDeps } from "../domain/import-vals.ts"
+import type { InvitationDeps } from "../domain/invitations.ts"
 import type { LikeDeps } from "../domain/likes.ts"
 import type { OwnValDeps } from "../domain/own-vals.ts"
 import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
@@ -41,6 +44,8 @@ export type DomainDeps = ValDeps &
   ValRequestDeps &
   PreviewDeps &
   UserDeps &
+  AccountDeps &
+  InvitationDeps &
   SessionDeps &
   UsageDeps &
   StatDeps &
@@ -80,6 +85,7 @@ export interface WebFile {
 export interface HttpDeps extends DomainDeps {
   /** What everybody has to know about the isolation of vals, in sentences. */
   isolationWarnings(): readonly string[]
+  readonly audit: AuditStore
   readonly links: Links
   readonly log: Log
   readonly version: string

@@ -2,6 +2,7 @@ import type { Handlers } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import type { Metrics } from "./metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
+import { administrationHandlers } from "./routes/administration.ts"
 import { backupHandlers } from "./routes/backup.ts"
 import { blobHandlers } from "./routes/blobs.ts"
 import { meHandlers } from "./routes/me.ts"
@@ -28,6 +29,7 @@ export function createHandlers(deps: HttpDeps, metrics: Metrics): Handlers {
     ...statHandlers(deps),
     ...requestHandlers(deps),
     ...userHandlers(deps),
+    ...administrationHandlers(deps),
     ...accountHandlers(deps),
     ...sessionHandlers(deps),
     ...blobHandlers(deps),

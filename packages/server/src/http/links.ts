@@ -6,6 +6,7 @@ export interface Links {
   val(id: string): string
   run(id: string): string
   signIn(code: string): string
+  invitation(code: string): string
   valPage(username: string, name: string): string
   module(username: string, name: string): string
   endpoint(val: { readonly id: string; readonly ownerName: string; readonly name: string }): string
@@ -26,6 +27,7 @@ export function createLinks(baseUrl: string, valsDomain: string): Links {
     run: (id) => `${baseUrl}/v1/runs/${id}`,
     // After the hash, so that no server and no log on the way gets to see it.
     signIn: (code) => `${baseUrl}/sign-in#code=${code}`,
+    invitation: (code) => `${baseUrl}/invitation#code=${code}`,
     val: (id) => `${baseUrl}/v1/vals/${id}`,
     valPage: (username, name) => `${baseUrl}/u/${username}/${name}`,
     module: (username, name) => `${baseUrl}/v/${username}/${name}`,

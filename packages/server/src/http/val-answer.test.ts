@@ -9,6 +9,7 @@ const val: Val = {
   id: "01890000-0000-7000-8000-000000000001",
   ownerId: "01890000-0000-7000-8000-000000000002",
   ownerSecretsVersion: 0,
+  isOwnerSuspended: false,
   ownerName: "ada",
   name: "hello",
   privacy: "public",

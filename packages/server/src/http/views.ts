@@ -1,9 +1,13 @@
 import type {
+  account,
+  auditEntry,
   blob,
   comment,
+  invitation,
   newToken,
   newUser,
   profile,
+  quotas,
   reference,
   run,
   runDetail,
@@ -18,10 +22,14 @@ import type {
   versionLock,
 } from "@hamlet/contract"
 import type { z } from "zod"
+import type { Account } from "../domain/accounts.ts"
+import type { AuditEntry } from "../domain/audit.ts"
 import type { BlobEntry } from "../domain/blobs.ts"
 import type { Comment, ValMention } from "../domain/comments.ts"
+import type { Invitation } from "../domain/invitations.ts"
 import type { Lock } from "../domain/locks.ts"
 import type { Slice } from "../domain/paging.ts"
+import type { Quotas } from "../domain/quotas.ts"
 import type { Reference, ReferenceEnd } from "../domain/references.ts"
 import type { Run, RunDetail } from "../domain/runs.ts"
 import type { Secret } from "../domain/secrets.ts"
@@ -51,6 +59,40 @@ export function toUserView(it: User, links: Links): z.infer<typeof user> {
 /** A user as they see themselves. */
 export function toProfileView(it: User, links: Links): z.infer<typeof profile> {
   return { ...toUserView(it, links), email: it.email, tier: it.tier }
+}
+
+/** A user as an administrator sees them. */
+export function toAccountView(it: Account, links: Links): z.infer<typeof account> {
+  return { ...toProfileView(it, links), suspendedAt: toTimeOrNull(it.suspendedAt), deletedAt: toTimeOrNull(it.deletedAt) }
+}
+
+/** An invitation without its link. */
+export function toInvitationView(it: Invitation): z.infer<typeof invitation> {
+  return { id: it.id, note: it.note, createdBy: it.createdBy, createdAt: toTime(it.createdAt), expiresAt: toTime(it.expiresAt) }
+}
+
+/** The quotas of a user. */
+export function toQuotasView(it: Quotas): z.infer<typeof quotas> {
+  return {
+    runsPerMinute: it.runsPerMinute,
+    runsAtOnce: it.runsAtOnce,
+    egressBytesPerMinute: it.egressBytesPerMinute,
+    storageRequestsPerMinute: it.storageRequestsPerMinute,
+    blobBytes: it.blobBytes,
+    sqliteBytes: it.sqliteBytes,
+  }
+}
+
+/** An entry of the audit log. */
+export function toAuditView(it: AuditEntry): z.infer<typeof auditEntry> {
+  return {
+    id: it.id,
+    at: toTime(it.at),
+    action: it.action,
+    actor: { id: it.actor.userId, username: it.actor.username },
+    subject: { id: it.subject.id, name: it.subject.name },
+    details: it.details,
+  }
 }
 
 /** A user who was just created. */

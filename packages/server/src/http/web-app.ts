@@ -8,7 +8,7 @@ const assetsPath = "/assets/"
 const nonceBytes = 16
 
 /** The first part of the paths that the app shows something at. */
-const pages: ReadonlySet<string> = new Set(["account", "embed", "new", "runs", "search", "sign-in", "u"])
+const pages: ReadonlySet<string> = new Set(["account", "embed", "invitation", "new", "runs", "search", "sign-in", "u"])
 
 /** Whether the web app answers at a path. What it shows there is decided in the browser. */
 export function isOfWebApp(path: string): boolean {

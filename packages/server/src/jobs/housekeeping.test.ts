@@ -3,9 +3,11 @@ import { openRules, type TestRules } from "../../test/support/rules.ts"
 import type { Caller } from "../domain/caller.ts"
 import { answerOnce } from "../domain/idempotency.ts"
 import type { ObjectStore } from "../domain/objects.ts"
+import { noOwnerDatabases } from "../domain/owner-databases.ts"
 import { createRunCounts, type RunCounts } from "../domain/run-counts.ts"
 import type { RunRecord, RunStore } from "../domain/runs.ts"
 import { createVal, deleteVal, type Val } from "../domain/vals.ts"
+import { createAccountStore } from "../storage/accounts.ts"
 import { createBlobStore } from "../storage/blobs.ts"
 import { createBundleStore } from "../storage/bundles.ts"
 import { createObjectStore } from "../storage/objects.ts"
@@ -42,7 +44,8 @@ describe("Housekeeping", () => {
     const retention = { keptMs: 30 * dayMs, keptPerVal: 10 }
     const unused = objects ?? createObjectStore({ ...deps, db: rules.db, bucket: undefined })
     const stores = { runs: { ...deps.runs, ...runs }, idempotency: deps.idempotency, objects: unused, bundles: createBundleStore(rules.db) }
-    return new Housekeeping({ ...stores, liveRuns: { counts }, retention, now: deps.now, onError })
+    const accounts = { accounts: createAccountStore(rules.db), ownerDatabases: noOwnerDatabases }
+    return new Housekeeping({ ...stores, ...accounts, liveRuns: { counts }, retention, now: deps.now, onError })
   }
 
   async function addVal(name: string, runCount: number): Promise<Val> {

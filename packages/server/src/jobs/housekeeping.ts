@@ -1,3 +1,4 @@
+import { type AccountDeps, purgeUser } from "../domain/accounts.ts"
 import { type IdempotencyStore, toKeptSince } from "../domain/idempotency.ts"
 import type { LiveRuns } from "../domain/live-runs.ts"
 import type { BundleStore } from "../domain/locks.ts"
@@ -5,7 +6,7 @@ import type { ObjectStore } from "../domain/objects.ts"
 import type { RunStore } from "../domain/runs.ts"
 
 /** What housekeeping needs. */
-export interface HousekeepingDeps {
+export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerDatabases"> {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
   readonly liveRuns: Pick<LiveRuns, "counts">
@@ -63,7 +64,9 @@ export class Housekeeping {
 
   /** Cleans up until there is nothing left to do. */
   async run(): Promise<void> {
-    const { runs, idempotency, liveRuns, retention, objects, now } = this.#deps
+    const { accounts, runs, idempotency, liveRuns, retention, objects, now } = this.#deps
+    // What is left of users whose deletion was cut off.
+    for (const id of await accounts.listPurges()) await this.#repeat(() => purgeUser(this.#deps, id))
     await this.#repeat(() => runs.purge(limits.batchMax))
     await this.#repeat(() => idempotency.purge(now(), toKeptSince(now()), limits.batchMax))
     await this.#repeat(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))

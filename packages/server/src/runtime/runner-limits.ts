@@ -4,6 +4,8 @@ export interface RunnerLimits {
   readonly runMsMax: number
   readonly runsPerValMax: number
   readonly runsPerAccountMax: number
+  /** The quota of an account that has one, instead of `runsPerAccountMax`. */
+  readonly runsAtOnceOf?: (accountId: string) => number | null | undefined
   /** Runs that wait for one of the two above to have room; an account may hold a quarter of the places. */
   readonly runsWaitingMax: number
   readonly waitMsMax: number

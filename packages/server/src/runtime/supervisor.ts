@@ -96,6 +96,10 @@ export class Supervisor implements Runner, Usher {
     for (const process of this.#processes) if (isOutdated(process.program, outdated)) this.#retire(process)
   }
 
+  endAllOf(userId: string): void {
+    for (const it of this.#processes) if ([it.program.ownerId, it.program.accountId].includes(userId)) this.#end(it)
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#timer)

@@ -2,7 +2,7 @@ import { AppError } from "../domain/app-error.ts"
 import type { Client } from "../domain/execution.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
-type TurnstileLimits = Pick<RunnerLimits, "runsPerValMax" | "runsPerAccountMax" | "runsWaitingMax" | "waitMsMax">
+type TurnstileLimits = Pick<RunnerLimits, "runsPerValMax" | "runsPerAccountMax" | "runsAtOnceOf" | "runsWaitingMax" | "waitMsMax">
 
 interface Waiter {
   readonly valId: string
@@ -96,7 +96,8 @@ export class Turnstile {
   #enter(valId: string, accountId: string): boolean {
     const ofVal = this.#perVal.get(valId)
     const ofAccount = this.#perAccount.get(accountId)
-    const { runsPerValMax, runsPerAccountMax } = this.#limits
+    const { runsPerValMax, runsAtOnceOf } = this.#limits
+    const runsPerAccountMax = runsAtOnceOf?.(accountId) ?? this.#limits.runsPerAccountMax
     if ((ofVal?.runs ?? 0) >= runsPerValMax || (ofAccount?.runs ?? 0) >= runsPerAccountMax) return false
     if (ofVal) ofVal.runs++
     else this.#perVal.set(valId, { runs: 1 })

@@ -34,7 +34,8 @@ function* addLike(dialect: Dialect, userId: string, valId: string, at: number): 
   if (added) yield sql`update vals set like_count = like_count + 1 where id = ${valId}`
 }
 
-function* removeLike(dialect: Dialect, userId: string, valId: string): Script<void> {
+/** Takes a like back. */
+export function* removeLike(dialect: Dialect, userId: string, valId: string): Script<void> {
   yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
   const removed = yield* firstRow(sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning val_id`)
   if (removed) yield sql`update vals set like_count = like_count - 1 where id = ${valId}`

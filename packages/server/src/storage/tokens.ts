@@ -23,6 +23,7 @@ interface HolderRow extends TokenRow {
   readonly hash: Uint8Array
   readonly user_id: string
   readonly username: string
+  readonly suspended_at: number | string | null
   readonly node_id: string | null
   readonly kind: TokenKind
   readonly parent_id: string | null
@@ -30,7 +31,7 @@ interface HolderRow extends TokenRow {
 }
 
 const holderColumns = raw(
-  "t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, t.node_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
+  "t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, u.suspended_at, t.node_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
 )
 const limits = { keysMax: 100, rememberedMax: 10_000 }
 
@@ -132,6 +133,7 @@ function toHolder(row: HolderRow): TokenHolder {
     lastUsedAt: toTime(row.last_used_at),
     userId: row.user_id,
     username: row.username,
+    isSuspended: row.suspended_at !== null,
     isOfRun: row.node_id !== null,
     parentId: row.parent_id,
     parentExpiresAt: toTime(row.parent_expires_at),

@@ -1,13 +1,15 @@
+import type { AuditEntry } from "../domain/audit.ts"
 import type { NewTokenRecord } from "../domain/tokens.ts"
 import type { ProfileChange, User, UserStore } from "../domain/users.ts"
+import { insertAuditEntry } from "./audit.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
-import { limitTo, toSlice } from "./slices.ts"
 import { raw, type Statement, sql } from "./sql.ts"
 import { insertToken } from "./tokens.ts"
 import { writeOnce } from "./write-once.ts"
 
-interface UserRow {
+/** A user as the table has them. */
+export interface UserRow {
   readonly id: string
   readonly username: string
   readonly email: string | null
@@ -17,7 +19,8 @@ interface UserRow {
   readonly created_at: number | string
 }
 
-const userColumns = raw("id, username, email, bio, profile_image_url, tier, created_at")
+/** The columns of a UserRow. */
+export const userColumns = raw("id, username, email, bio, profile_image_url, tier, created_at")
 
 /** Users in the database. */
 export function createUserStore(db: Database): UserStore {
@@ -30,21 +33,26 @@ export function createUserStore(db: Database): UserStore {
     findById: (id) => find(sql`where id = ${id}`),
     findByName: (username) => find(sql`where username_key = ${username.toLowerCase()}`),
     // Ids are UUIDs of version 7, which begin with the time.
-    findFirst: () => find(sql`order by id limit 1`),
-    list: async (page) => toSlice(await select(sql`order by id desc ${limitTo(page)}`), page, toUser),
-    add: (user, token) => writeOnce(db, () => addUser(user, token)),
+    findFirst: () => find(sql`where suspended_at is null order by case when ${administers} then 0 else 1 end, id limit 1`),
+    add: (user, token, audit) => writeOnce(db, () => addUser(user, token, audit)),
     addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
     change: (id, change) => db.write(() => changeUser(id, change)),
   }
 }
 
-function* addUser(user: User, token: NewTokenRecord): Script<boolean> {
+/** Whether a user has a token with which they administer. */
+const administers = raw(`exists (
+  select 1 from tokens t where t.user_id = users.id and t.kind = 'token' and t.node_id is null and ' ' || t.scopes || ' ' like '% admin %')`)
+
+/** Adds a user with their first token, or neither: false when another user has the name. */
+export function* addUser(user: User, token: NewTokenRecord, audit?: AuditEntry): Script<boolean> {
   const added = yield* firstRow(sql`
     insert into users (id, username, username_key, email, bio, profile_image_url, tier, created_at)
     values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
     on conflict (username_key) do nothing returning id`)
   if (!added) return false
   yield insertToken(token)
+  if (audit) yield insertAuditEntry(audit)
   return true
 }
 
@@ -61,7 +69,8 @@ function* addFirstUser(dialect: Dialect, user: User, token: NewTokenRecord): Scr
   return somebody === undefined && (yield* addUser(user, token))
 }
 
-function toUser(row: UserRow): User {
+/** The user as the domain knows them. */
+export function toUser(row: UserRow): User {
   return {
     id: row.id,
     username: row.username,

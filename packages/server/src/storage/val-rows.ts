@@ -7,6 +7,7 @@ export interface ValRow {
   readonly owner_id: string
   readonly owner_name: string
   readonly owner_secrets_version: number
+  readonly owner_suspended_at: number | string | null
   readonly name: string
   readonly privacy: Privacy
   readonly type: ValType
@@ -23,8 +24,8 @@ export interface ValRow {
 }
 
 /** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version whose code is meant. */
-export const valColumns =
-  raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version, v.name, v.privacy, v.type, v.readme,
+export const valColumns = raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
+  u.suspended_at as owner_suspended_at, v.name, v.privacy, v.type, v.readme,
   c.version, c.code, c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at, v.run_started_at, v.run_ended_at`)
 
 /** Joins the owner and the current version to the val `v`. */
@@ -37,6 +38,7 @@ export function toVal(row: ValRow): Val {
     ownerId: row.owner_id,
     ownerName: row.owner_name,
     ownerSecretsVersion: row.owner_secrets_version,
+    isOwnerSuspended: row.owner_suspended_at !== null,
     name: row.name,
     privacy: row.privacy,
     type: row.type,

@@ -109,7 +109,8 @@ function* createOrChange(
   return yield* changeVal(dialect, locked, change, at)
 }
 
-function* deleteVal(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
+/** Deletes a val that passes the check. False when there is none. */
+export function* deleteVal(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
   const locked = yield* lockVal(dialect, { valId: id, isRecounted: true })
   if (!locked) return false
   assert(locked.val)

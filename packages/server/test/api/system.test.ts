@@ -143,7 +143,7 @@ describeEachDatabase("api/system without sandboxes", (open) => {
     let problem: string | undefined = "Cannot start a sandbox: Deno is not there any more"
     const status = () => ({ isolation: "bubblewrap", processes: 0, ready: 0, runs: 0, waiting: 0, problem })
     const enter = () => Promise.reject(new Error("nothing is run here"))
-    const api = await openApi(open, {}, { runner: { status, enter, retire() {} } })
+    const api = await openApi(open, {}, { runner: { status, enter, retire() {}, endAllOf() {} } })
     try {
       const answer = await api.call("GET", "/readyz")
       expect([...refusalOf(answer), answer.json.message]).toEqual([503, "sandbox_unavailable", problem])

@@ -71,6 +71,7 @@ const rules: Readonly<Record<string, Rule>> = {
   // "The owner sees every run of the val, anybody else only the runs they started themselves."
   run_id: (_route, caller) => (caller.isOwner ? "allowed" : "run_not_found"),
   token_id: (_route, caller) => (caller.isOwner ? "allowed" : "token_not_found"),
+  invitation_id: anybody,
   session_id: (_route, caller) => (caller.isOwner ? "allowed" : "session_not_found"),
   // A secret is looked for among the caller's own; setting one makes it there.
   name: (route, caller) => (caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found"),

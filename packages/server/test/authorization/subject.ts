@@ -1,4 +1,5 @@
 import type { RouteDefinition } from "@hamlet/contract"
+import { createInvitation } from "../../src/domain/invitations.ts"
 import { signIn } from "../../src/domain/sessions.ts"
 import { issueToken } from "../../src/domain/tokens.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
@@ -31,9 +32,38 @@ export async function createSubject(
   // There must be something to take away, and something to add.
   if (route.method === "delete") expectStatus(await api.call("PUT", `/v1/vals/${val.id}/like`, { as: owner }), 204)
   if (name === "deleteAllSessions") await addSession(api, owner, unique)
-  const parts = { val_id: val.id, val_name: val.name, user_id: owner.id, username: owner.username, module: "blob" }
+  const target = await createTarget(api, owner, name, route, unique)
+  const parts = { val_id: val.id, val_name: val.name, user_id: target.id, username: owner.username, module: "blob" }
   const values = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }
-  return { request: toSampleRequest(name, route, values, unique), read: () => readBack(api, owner, val.id, unique) }
+  const request = toSampleRequest(name, route, values, unique)
+  const read = async () => `${await readBack(api, owner, val.id, unique)}\n${await readTarget(api, target)}`
+  if (name !== "acceptInvitation") return { request, read }
+  return { request: { ...request, body: { ...request.body, code: (await invite(api)).code } }, read }
+}
+
+/** What administrators do to a user, they do to one who is there for nothing else. */
+async function createTarget(api: TestApi, owner: TestUser, name: string, route: RouteDefinition, unique: string): Promise<TestUser> {
+  if (route.scope !== "admin" || !route.path.includes("{user_id}")) return owner
+  const target = await api.addUser(`target_${unique}`)
+  const suspend = () => api.call("PUT", `/v1/users/${target.id}/suspension`, { as: api.admin, body: {} })
+  if (name === "unsuspendUser") expectStatus(await suspend(), 204)
+  return target
+}
+
+function invite(api: TestApi) {
+  const { id: userId, username } = api.admin
+  return createInvitation(api.hamlet.deps, { userId, username, tokenId: "", scopes: new Set() }, { note: null, hours: undefined })
+}
+
+/** What administrators and the user see of the user, and the open invitations. */
+async function readTarget(api: TestApi, target: TestUser): Promise<string> {
+  const answers = await Promise.all([
+    api.call("GET", `/v1/users/${target.id}/account`, { as: api.admin }),
+    api.call("GET", `/v1/users/${target.id}/quotas`, { as: api.admin }),
+    api.call("GET", "/v1/invitations?limit=3", { as: api.admin }),
+    api.call("GET", "/v1/me/tokens", { as: target }),
+  ])
+  return answers.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
 }
 
 /** What else the path names: nothing is made that it does not. */
@@ -57,6 +87,9 @@ async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition
     },
     async token_id() {
       return (await issueToken(api.hamlet.deps, owner.id, { name: "named", scopes: ["val:read"], expiresAt: null })).token.id
+    },
+    async invitation_id() {
+      return (await invite(api)).invitation.id
     },
     async session_id() {
       return addSession(api, owner, unique)

@@ -92,6 +92,7 @@ function toQueries(name: string, route: RouteDefinition, world: World): readonly
     query: words,
     prefix: ["blob_of_", "blob_of_secret"],
     after: ["a"],
+    action: ["user.create"],
   }
   const params = Object.keys(route.query?.shape ?? {})
   if (params.includes("query")) return words.map((word) => `?query=${encodeURIComponent(word)}`)

@@ -18,6 +18,7 @@ const error = { name: "Error", message: "no such luck", stack: "Error: no such l
 export const echoRunner: Runner = {
   enter: (_program: Program, run: RunListener) => new EchoSeat(run),
   retire() {},
+  endAllOf() {},
   status: () => ({ isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 }),
 }
 

@@ -13,8 +13,9 @@ const deepTexts = [`${"[".repeat(levels)}${"]".repeat(levels)}`, `${'{"a":'.repe
 
 /** Requests that are too large to be made by chance often: to every operation, as somebody who may do everything. */
 export function* extremes(as: TestUser): Generator<Extreme> {
-  for (const { method, path: template, body, isBytesBody } of operations) {
-    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "x")
+  for (const { method, path: template, body, isBytesBody, isForAdmin } of operations) {
+    const known: Readonly<Record<string, string>> = isForAdmin ? { ...values, user_id: "~target.0.id~" } : values
+    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? "x")
     const headers = Object.fromEntries(longHeaders.map((name) => [name, `"${"a".repeat(1_000_000)}"`]))
     yield { method, path, options: { as, headers } }
     yield { method, path, options: { as: "x".repeat(1_000_000) } }

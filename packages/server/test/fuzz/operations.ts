@@ -1,4 +1,4 @@
-import { toOpenApi } from "@hamlet/contract"
+import { type RouteDefinition, routes, toOpenApi } from "@hamlet/contract"
 
 /** The part of JSON Schema that our document uses. */
 export interface Schema {
@@ -36,6 +36,8 @@ export interface Operation {
   readonly isCodeBody: boolean
   /** Whether the body is bytes, whatever they are. */
   readonly isBytesBody: boolean
+  /** Whether it takes the scope admin. */
+  readonly isForAdmin: boolean
 }
 
 interface DocumentedOperation {
@@ -58,5 +60,6 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
     body: operation.requestBody?.content["application/json"]?.schema,
     isCodeBody: operation.requestBody?.content["text/plain"] !== undefined,
     isBytesBody: operation.requestBody?.content["application/octet-stream"] !== undefined,
+    isForAdmin: (routes as Record<string, RouteDefinition>)[operation.operationId]?.scope === "admin",
   })),
 )

@@ -30,7 +30,11 @@ export type Damage = (plan: Plan) => Plan
 /** Requests to an operation that are as the document wants them. */
 export function soundPlan(operation: Operation): fc.Arbitrary<Plan> {
   const of = (place: string) => operation.parameters.filter((parameter) => parameter.in === place)
-  const params = fc.record(Object.fromEntries(of("path").map(({ name, schema }) => [name, soundValue(name, schema)])))
+  // What administrators do with users, they do with some who are there for nothing else.
+  const isTarget = (name: string) => name === "user_id" && operation.isForAdmin
+  const params = fc.record(
+    Object.fromEntries(of("path").map(({ name, schema }) => [name, isTarget(name) ? mark("target") : soundValue(name, schema)])),
+  )
   const required = of("query").filter((parameter) => parameter.required)
   const query = fc.record(Object.fromEntries(of("query").map(({ name, schema }) => [name, soundValue(name, schema)])), {
     requiredKeys: required.map(({ name }) => name),
@@ -59,6 +63,8 @@ function soundBody(operation: Operation): fc.Arbitrary<PlannedBody | undefined> 
   // One of two fields, which JSON Schema is not told, and a token that works.
   if (operation.id === "createSession") return mark("bearer", "token").map((token) => toFields({ token }))
   if (operation.id === "findSignInLinkOwner") return mark("link", "code").map((code) => toFields({ code }))
+  if (operation.id === "acceptInvitation")
+    return fc.tuple(mark("invitation", "code"), fc.nat()).map(([code, number]) => toFields({ code, username: `guest${number}` }))
   if (operation.id === "sendValRequest") return soundRequest.map(toFields)
   if (operation.isBytesBody) return soundBytes.map((bytes) => ({ kind: "bytes", bytes }))
   return operation.body === undefined ? fc.constant(undefined) : soundValue("body", operation.body).map(toFields)
@@ -129,7 +135,7 @@ function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [st
 
 /** The token of whoever may do most with what the request is about. */
 function ownToken(operation: Operation): string {
-  if (operation.path === "/v1/users" || operation.path === "/v1/backup") return "~admin.0.token~"
+  if (operation.isForAdmin || operation.path === "/v1/backup") return "~admin.0.token~"
   const about = ["run", "comment", "token", "session"].find((kind) => operation.path.includes(`{${kind}_id}`))
   return `~${about ?? "val"}.*.token~`
 }

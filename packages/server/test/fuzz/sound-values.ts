@@ -27,7 +27,8 @@ function focusMark(kind: string, field = "id"): fc.Arbitrary<string> {
 function soundObject(schema: Schema): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, inner]) => [name, soundValue(name, inner)] as const)
   // A change of a val or of a profile must change something, which JSON Schema is not told.
-  const required = schema.required ?? Object.keys(schema.properties ?? {}).filter((name) => name === "privacy" || name === "bio")
+  const required =
+    schema.required ?? Object.keys(schema.properties ?? {}).filter((name) => name === "privacy" || name === "bio" || name === "blobBytes")
   return fc.record(Object.fromEntries(fields), { requiredKeys: [...required], noNullPrototype: true })
 }
 
@@ -54,6 +55,7 @@ const kinds: Readonly<Record<string, string>> = {
   comment_id: "comment",
   token_id: "token",
   session_id: "session",
+  invitation_id: "invitation",
 }
 
 function soundText(name: string, schema: Schema): fc.Arbitrary<string> {

@@ -28,7 +28,7 @@ export async function createWorld(api: TestApi): Promise<World> {
   for (const { id, username } of [ada, bob, eve, api.admin]) pools.keep("user", { id, username })
   for (const { token } of [ada, bob]) pools.keep("bearer", { token })
   pools.keep("admin", { token: api.admin.token })
-  pools.keep("otherBearer", { token: api.admin.token })
+  pools.keep("target", await addTarget(api))
   for (const user of [ada, bob]) for (const scope of scopes) pools.keep("otherBearer", await addToken(api, user, [scope]))
   const expired = await issueToken(api.hamlet.deps, ada.id, { name: "expired", scopes: allScopes, expiresAt: 1 })
   pools.keep("otherBearer", { token: expired.text })
@@ -43,9 +43,21 @@ export async function createWorld(api: TestApi): Promise<World> {
   const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
   const refill = async () => {
     for (const user of [ada, bob]) await refillUser(api, pools, user)
+    pools.add("target", await addTarget(api))
+    const { json } = expectStatus(await api.call("POST", "/v1/invitations", { as: api.admin, body: {} }), 200)
+    pools.add("invitation", toInvitation(json))
   }
   await refill()
   return { api, pools, learn: (request, answer) => learn(pools, tokens, request, answer), refill, look: () => look(api, eve, ada, eveRuns) }
+}
+
+function toInvitation({ id, url }: { readonly id: string; readonly url: string }): { id: string; code: string } {
+  return { id, code: new URL(url).hash.slice("#code=".length) }
+}
+
+/** A user to whom administrators may do whatever they can. */
+async function addTarget(api: TestApi): Promise<{ id: string }> {
+  return { id: (await api.addUser(`target_${Bun.randomUUIDv7().replaceAll("-", "").slice(-20)}`)).id }
 }
 
 async function addToken(api: TestApi, user: TestUser, scopes: readonly string[]): Promise<{ id: string; token: string }> {
@@ -138,6 +150,9 @@ function learn(pools: Pools, tokens: ReadonlyMap<string, string>, request: Reque
   if ("privacy" in json) pools.add("val", { id: json.id, name: json.name, username: json.author.username, token })
   if ("comment" in json) pools.add("comment", { id: json.id, token })
   if ("username" in json) pools.add("user", { id: json.id, username: json.username })
+  if ("createdBy" in json) pools.add("invitation", toInvitation(json))
+  // Whoever administers could change what must stay as it is.
+  if (json.scopes?.includes("admin")) return
   if ("token" in json) pools.add("otherBearer", { token: json.token })
   if ("userAgent" in json) pools.add("session", { id: json.id, token })
   if ("scopes" in json) pools.add("token", { id: json.id, token: [...tokens.values()].includes(sent) ? sent : anybody })

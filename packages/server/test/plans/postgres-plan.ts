@@ -12,8 +12,11 @@ export interface PostgresPlan {
 /** The columns of each unique index, by its name. */
 export type UniqueIndexes = ReadonlyMap<string, readonly string[]>
 
-/** Tables that stay small whatever people do: `run_purges` is a queue that is empty most of the time, and nodes are few. */
-const smallTables = new Set(["settings", "schema_migrations", "run_purges", "nodes"])
+/**
+ * Tables that stay small whatever people do: `run_purges` is a queue that is empty most of the time, nodes are few, and so are
+ * open invitations.
+ */
+const smallTables = new Set(["settings", "schema_migrations", "run_purges", "nodes", "invitations"])
 
 /** Nodes that hand on each row as it comes, so that a limit above them stops what is below. */
 const streamingNodes = new Set(["Nested Loop", "Subquery Scan", "Append", "Merge Append", "LockRows", "Result", "Memoize"])

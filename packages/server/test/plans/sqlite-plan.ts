@@ -10,17 +10,24 @@ export interface SqlitePlanRow {
 /**
  * Indexes that may be read from their beginning without a condition, because the order they give is the one that is asked for and a limit
  * ends the walk: the newest public vals, and the most liked ones; the runs that have not ended, to find those whose node is gone; the
- * newest users, for whoever administers.
+ * newest users and the newest entries of the audit log, for whoever administers.
  */
 const walkedIndexes: Readonly<Record<string, RegExp>> = {
   vals_public: /privacy = 'public'\s+order by created_at desc, id desc\s+limit \$\d/,
   vals_public_by_rank: /privacy = 'public'\s+order by like_count desc, created_at desc, id desc\s+limit \$\d/,
   sqlite_autoindex_users_1: /from users order by id desc limit \$\d/,
+  audit_entries_by_time: /from audit_entries\s+where true\s+order by at desc, id desc limit \$\d/,
+  users_to_purge: /where purge_at is not null limit \$\d/,
+  // Each node reads all accounts that are suspended or have quotas, of which there are few, when one has changed.
+  users_special: /where suspended_at is not null or quotas is not null$/,
   runs_open: /r\.status in \('queued', 'running'\) [\s\S]*order by r\.node_id, r\.id limit \$\d/,
 }
 
-/** A queue of vals whose runs are to be deleted: one is taken from it at a time, and it is empty most of the time. Nodes are few. */
-const smallTables = new Set(["run_purges", "nodes"])
+/**
+ * A queue of vals whose runs are to be deleted: one is taken from it at a time, and it is empty most of the time. Nodes are few, and of
+ * open invitations there may be no more than the contract allows.
+ */
+const smallTables = new Set(["run_purges", "nodes", "invitations"])
 
 /** What is wrong with a plan of SQLite's: whole tables read, and sorts of more than some part that a limit has cut. */
 export function findSqliteFaults(statement: Statement, rows: readonly SqlitePlanRow[]): readonly string[] {

@@ -151,7 +151,7 @@ describeEachDatabase("hamlet serve", (open) => {
 
 describe("hamlet refuses, with one sentence, what it does not understand:", () => {
   test.each<[readonly string[], Record<string, string>, string]>([
-    [["fly"], {}, 'Cannot do "fly": the commands are serve, restore, rotate-secret-key and doctor'],
+    [["fly"], {}, 'Cannot do "fly": the commands are serve, restore, rotate-secret-key, admin-token and doctor'],
     [["serve", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
     [["rotate-secret-key", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
     [["serve"], { HAMLET_PORT: "http" }, 'Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535'],

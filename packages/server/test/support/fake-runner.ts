@@ -46,6 +46,8 @@ export class FakeRunner implements Runner {
 
   retire(): void {}
 
+  endAllOf(): void {}
+
   status() {
     return { isolation: "none", processes: 0, ready: 0, runs: this.seats.filter((seat) => !seat.hasLeft).length, waiting: 0 }
   }

@@ -21,6 +21,7 @@ const loadVal = () => import("./pages/val.tsx")
 const pages: readonly PageRow[] = [
   { pattern: "/", load: () => import("./pages/home.tsx") },
   { pattern: "/sign-in", isBare: true, load: () => import("./pages/sign-in.tsx") },
+  { pattern: "/invitation", isBare: true, load: () => import("./pages/invitation.tsx") },
   { pattern: "/new", isPersonal: true, load: () => import("./pages/new-val.tsx") },
   { pattern: "/search", load: () => import("./pages/search.tsx") },
   { pattern: "/runs", isPersonal: true, load: () => import("./pages/runs.tsx") },

@@ -15,6 +15,7 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
   nobody: [
     { name: "home", path: "/", text: "Small programs, running" },
     { name: "sign-in", path: "/sign-in", text: "Token" },
+    { name: "invitation", path: "/invitation#code=x", text: "Choose a name" },
     { name: "a page for others", path: "/runs", text: "Sign in to see this" },
     { name: "explore", path: "/search", text: "Squares numbers" },
     { name: "search", path: "/search?q=square", text: "square:" },

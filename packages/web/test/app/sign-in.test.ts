@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { createClient } from "@hamlet/contract/client"
 import { findBarriers } from "./check-page.ts"
 import { describeApp } from "./describe-app.ts"
 
@@ -44,6 +45,29 @@ describeApp("signing in", (app) => {
     expect(await tab.page.getByText("You have been signed out").count()).toBe(0)
     await tab.page.goto("/account")
     await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
+  })
+
+  test("by an invitation lets a person choose a name, once, and shows the first token", async () => {
+    const { url } = await app.stage.admin.client.createInvitation({})
+    await using tab = await app.open()
+    await tab.page.goto(url)
+    await tab.page.getByLabel("Name").fill("root")
+    await tab.page.getByRole("button", { name: "Accept" }).click()
+    await tab.page.getByRole("alert").filter({ hasText: "Cannot create user" }).waitFor()
+    await tab.page.getByLabel("Name").fill("invited")
+    await tab.page.getByRole("button", { name: "Accept" }).click()
+    await tab.page.getByRole("heading", { name: "Welcome, invited" }).waitFor()
+    expect(await findBarriers(tab.page)).toEqual([])
+    expect(tab.page.url()).not.toContain("code")
+    const token = (await tab.page.locator("code.token").textContent()) ?? ""
+    expect((await createClient({ baseUrl: app.stage.url, token }).getMe()).username).toBe("invited")
+    await tab.page.getByRole("button", { name: "Go on" }).click()
+    await tab.page.getByRole("button", { name: "Account of invited" }).waitFor()
+    await using other = await app.open()
+    await other.page.goto(url)
+    await other.page.getByLabel("Name").fill("second")
+    await other.page.getByRole("button", { name: "Accept" }).click()
+    await other.page.getByRole("alert").filter({ hasText: "Cannot accept the invitation" }).waitFor()
   })
 
   test("with a wrong token says so and goes no further", async () => {

@@ -1,3 +1,4 @@
+import type { Item } from "@hamlet/contract/client"
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
@@ -19,8 +20,14 @@ async function listUsers({ connect, output }: Context, options: ListingOptions):
     columns: [
       { title: "user", value: ({ username }) => username, paint: (colour) => colour.bold },
       { title: "email", value: ({ email }) => email },
+      { title: "state", value: toState, paint: (colour, user) => (toState(user) === "active" ? colour.green : colour.yellow) },
       { title: "since", value: ({ createdAt }) => createdAt, human: ({ createdAt }) => toAgo(createdAt, now) },
       { title: "id", value: ({ id }) => id, isWhole: true },
     ],
   })
+}
+
+function toState({ suspendedAt, deletedAt }: Item<"listUsers">): string {
+  if (deletedAt !== null) return "deleted"
+  return suspendedAt === null ? "active" : "suspended"
 }

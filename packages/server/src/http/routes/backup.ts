@@ -1,4 +1,5 @@
 import { backupType } from "@hamlet/contract/backup"
+import { toAuditEntry } from "../../domain/audit.ts"
 import type { RunningBackup } from "../../domain/backups.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
@@ -6,13 +7,14 @@ import type { HttpDeps } from "../deps.ts"
 /** The whole installation in one file. */
 export function backupHandlers(deps: HttpDeps) {
   return {
-    getBackup: async ({ query, request }) => {
+    getBackup: async ({ caller, query, request }) => {
       const stamp = new Date(deps.now())
         .toISOString()
         .replaceAll(/[-:]|\..*/g, "")
         .replace("T", "-")
       const headers = { "content-type": backupType, "content-disposition": `attachment; filename="hamlet-${stamp}.backup"` }
       if (request.method === "HEAD") return { status: 200, headers, body: null }
+      await deps.audit.add(toAuditEntry(deps, caller, "backup.read"))
       const backup = await deps.backups.open({ skipDamaged: query.skipDamaged === true })
       const onBroken = (error: unknown) => deps.log.warn("backup_broken_off", { error: String(error) })
       return { status: 200, headers, body: null, stream: toStream(backup, onBroken) }

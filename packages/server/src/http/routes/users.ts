@@ -1,20 +1,21 @@
-import { createUser, getUser, getUserByName, listUsers, listUserVals } from "../../domain/users.ts"
+import { listUsers } from "../../domain/accounts.ts"
+import { createUser, getUser, getUserByName, listUserVals } from "../../domain/users.ts"
 import { getValByName } from "../../domain/vals.ts"
 import { json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { page } from "../pages.ts"
 import { createValAnswer } from "../val-answer.ts"
-import { toNewUserView, toProfileView, toUserView, toValView } from "../views.ts"
+import { toAccountView, toNewUserView, toUserView, toValView } from "../views.ts"
 
 /** Users, by id and by name. */
 export function userHandlers(deps: HttpDeps) {
   const { links } = deps
   const answerVal = createValAnswer(links)
   return {
-    listUsers: async ({ query, request }) => page(links, request, query, await listUsers(deps, query), toProfileView),
-    createUser: async ({ body }) => {
-      const { user, token } = await createUser(deps, { username: body.username, email: body.email ?? null })
+    listUsers: async ({ query, request }) => page(links, request, query, await listUsers(deps, query), toAccountView),
+    createUser: async ({ body, caller }) => {
+      const { user, token } = await createUser(deps, { username: body.username, email: body.email ?? null }, caller)
       return json(200, toNewUserView(user, token, links))
     },
     getUser: async ({ params }) => json(200, toUserView(await getUser(deps, params.user_id), links)),

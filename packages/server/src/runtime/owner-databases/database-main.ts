@@ -38,7 +38,7 @@ function answerRequest(request: SqlRequest): void {
     answer(doneMark, database.run(request))
   } catch (error) {
     const index = request.mode === "single" ? undefined : database?.index
-    const outcome = toOutcome(error, { ...settings, index })
+    const outcome = toOutcome(error, { ...settings, bytesMax: request.bytesMax ?? settings.bytesMax, index })
     // It may be fine again once it is opened anew.
     if (outcome.kind === "unavailable") closeDatabase(request.ownerId)
     answer(outcomeMark, Buffer.from(JSON.stringify(outcome)))

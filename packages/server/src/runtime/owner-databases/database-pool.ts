@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises"
+import { rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { isJsonText } from "../../domain/json-text.ts"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
@@ -96,6 +96,13 @@ export class DatabasePool implements OwnerDatabases {
     const path = join(this.#options.folder, `${ownerId}.db`)
     const sizes = await Promise.all([path, `${path}-wal`].map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0))
     return sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  async remove(ownerId: string): Promise<void> {
+    if (!idPattern.test(ownerId)) throw new Error(`Cannot delete the database of "${ownerId}": this is no id`)
+    const path = join(this.#options.folder, `${ownerId}.db`)
+    // A process may still have it open; what it writes goes with the file.
+    await Promise.all(["", "-wal", "-shm", "-journal"].map((end) => rm(`${path}${end}`, { force: true })))
   }
 
   /** Lets what is running end, within limits, and refuses everything else. */

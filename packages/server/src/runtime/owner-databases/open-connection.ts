@@ -48,6 +48,11 @@ export function openConnection(path: string, settings: DatabaseSettings, limits:
 /** The page size is SQLite's own, which is asked for so that the limit in pages is the limit in bytes. */
 const pageBytes = 4096
 
+/** The pragma that bounds a database to so many bytes. */
+export function toPageLimit(bytesMax: number): string {
+  return `max_page_count = ${Math.max(2, Math.floor(bytesMax / pageBytes))}`
+}
+
 function readNumber(db: DatabaseSync, pragma: string): number {
   const [row] = db.prepare(`pragma ${pragma}`).all() as Record<string, number>[]
   return row?.[pragma] ?? 0
@@ -59,7 +64,7 @@ function toPragmas(settings: DatabaseSettings, limits: StatementLimits): string[
     `journal_mode = ${settings.isShared ? "delete" : "wal"}`,
     // What was acknowledged must be on the disk.
     "synchronous = full",
-    `max_page_count = ${Math.max(2, Math.floor(settings.bytesMax / pageBytes))}`,
+    toPageLimit(settings.bytesMax),
     `journal_size_limit = ${limits.journalBytes}`,
     `wal_autocheckpoint = ${Math.floor(limits.journalBytes / pageBytes)}`,
     `cache_size = -${Math.floor(limits.cacheBytes / 1024)}`,

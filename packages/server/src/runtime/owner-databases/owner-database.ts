@@ -3,7 +3,7 @@ import type { SqlRequest, SqlStatement } from "../../domain/owner-databases.ts"
 import { createAuthorizer, type StatementTraits } from "./authorizer.ts"
 import { type Bindings, bindArgs } from "./bind-args.ts"
 import type { StatementLimits } from "./database-limits.ts"
-import { type DatabaseSettings, openConnection } from "./open-connection.ts"
+import { type DatabaseSettings, openConnection, toPageLimit } from "./open-connection.ts"
 import { type Changes, createResultWriter, type ResultWriter } from "./result-writer.ts"
 import { findParameters, isBlank, type Parameters, skipBlanks } from "./scan-sql.ts"
 import { StatementError, WriteRefused } from "./statement-error.ts"
@@ -24,9 +24,13 @@ export class OwnerDatabase {
   /** Those that are not of the user. */
   readonly #own = new Map<string, StatementSync>()
   #index = 0
+  readonly #bytesMaxDefault: number
+  #bytesMax: number
 
   constructor(path: string, settings: DatabaseSettings, limits: StatementLimits) {
     this.#limits = limits
+    this.#bytesMaxDefault = settings.bytesMax
+    this.#bytesMax = settings.bytesMax
     this.#db = openConnection(path, settings, limits, this.#authorizer)
   }
 
@@ -40,6 +44,7 @@ export class OwnerDatabase {
     const writer = createResultWriter(this.#limits.resultBytesMax)
     const isReader = request.mode === "read" || !request.canWrite
     this.#index = 0
+    this.#limitTo(request.bytesMax ?? this.#bytesMaxDefault)
     // The authorizer finds whoever writes; this is for what it might not know. Not kept prepared: such a pragma does what it does when it is read.
     if (isReader) this.#db.exec("pragma query_only = 1")
     try {
@@ -65,6 +70,13 @@ export class OwnerDatabase {
     } finally {
       this.#db.close()
     }
+  }
+
+  /** The quota of the owner may have changed since the database was opened. */
+  #limitTo(bytesMax: number): void {
+    if (bytesMax === this.#bytesMax) return
+    this.#db.exec(`pragma ${toPageLimit(bytesMax)}`)
+    this.#bytesMax = bytesMax
   }
 
   #runSingle({ statements: [statement], canWrite }: SqlRequest, writer: ResultWriter): string {

@@ -20,6 +20,8 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
     where: "node_id is null and not exists (select 1 from tokens parent where parent.id = tokens.parent_id and parent.node_id is not null)",
   },
   secrets: { kind: "rows" },
+  invitations: { kind: "rows" },
+  audit_entries: { kind: "rows" },
   vals: { kind: "rows" },
   versions: { kind: "rows" },
   imports: { kind: "rows" },

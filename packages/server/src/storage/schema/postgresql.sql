@@ -1,5 +1,17 @@
 create extension pg_trgm;
 
+create table audit_entries (
+  id uuid not null,
+  at bigint not null,
+  action text collate "C" not null,
+  actor_id uuid,
+  actor_name text collate "C" not null,
+  subject_id uuid,
+  subject_name text collate "C",
+  details text collate "C" not null,
+  constraint audit_entries_pkey PRIMARY KEY (id)
+);
+
 create table blobs (
   owner_id uuid not null,
   key text collate "C" not null,
@@ -65,6 +77,18 @@ create table imports (
   specifiers text collate "C",
   constraint imports_pkey PRIMARY KEY (val_id, version, username_key, name_key),
   constraint imports_val_id_version_fkey FOREIGN KEY (val_id, version) REFERENCES versions(val_id, version) ON DELETE CASCADE
+);
+
+create table invitations (
+  id uuid not null,
+  hash bytea not null,
+  creator_id uuid not null,
+  note text collate "C",
+  created_at bigint not null,
+  expires_at bigint not null,
+  constraint invitations_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint invitations_hash_key UNIQUE (hash),
+  constraint invitations_pkey PRIMARY KEY (id)
 );
 
 create table likes (
@@ -218,6 +242,10 @@ create table users (
   secrets_version integer not null default 0,
   blob_bytes bigint not null default 0,
   blob_count integer not null default 0,
+  suspended_at bigint,
+  deleted_at bigint,
+  purge_at bigint,
+  quotas text collate "C",
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key_key UNIQUE (username_key)
 );
@@ -256,6 +284,10 @@ create table versions (
   constraint versions_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
 );
 
+CREATE INDEX audit_entries_by_action ON audit_entries USING btree (action, at DESC, id DESC);
+
+CREATE INDEX audit_entries_by_time ON audit_entries USING btree (at DESC, id DESC);
+
 CREATE INDEX blobs_by_object ON blobs USING btree (object_id);
 
 CREATE INDEX comments_by_author ON comments USING btree (author_id, created_at DESC, id DESC);
@@ -275,6 +307,10 @@ CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires
 CREATE INDEX imports_by_name ON imports USING btree (username_key, name_key);
 
 CREATE INDEX imports_by_pin ON imports USING btree (pinned_val_id) WHERE (pinned_val_id IS NOT NULL);
+
+CREATE INDEX invitations_by_creator ON invitations USING btree (creator_id);
+
+CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at);
 
 CREATE INDEX likes_by_user ON likes USING btree (user_id, created_at DESC, val_id DESC);
 
@@ -317,6 +353,10 @@ CREATE INDEX tokens_by_node ON tokens USING btree (node_id) WHERE (node_id IS NO
 CREATE INDEX tokens_by_parent ON tokens USING btree (parent_id);
 
 CREATE INDEX tokens_by_user ON tokens USING btree (user_id, kind, created_at DESC, id DESC);
+
+CREATE INDEX users_special ON users USING btree (id) WHERE ((suspended_at IS NOT NULL) OR (quotas IS NOT NULL));
+
+CREATE INDEX users_to_purge ON users USING btree (id) WHERE (purge_at IS NOT NULL);
 
 CREATE INDEX vals_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC);
 

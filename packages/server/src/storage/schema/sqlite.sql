@@ -1,3 +1,18 @@
+CREATE TABLE audit_entries (
+  id text primary key,
+  at integer not null,
+  action text not null,
+  actor_id text,
+  actor_name text not null,
+  subject_id text,
+  subject_name text,
+  details text not null
+) strict;
+
+CREATE INDEX audit_entries_by_action on audit_entries (action, at desc, id desc);
+
+CREATE INDEX audit_entries_by_time on audit_entries (at desc, id desc);
+
 CREATE TABLE blobs (
   owner_id text not null references users on delete cascade,
   key text not null,
@@ -75,6 +90,19 @@ CREATE TABLE imports (
 CREATE INDEX imports_by_name on imports (username_key, name_key);
 
 CREATE INDEX imports_by_pin on imports (pinned_val_id) where pinned_val_id is not null;
+
+CREATE TABLE invitations (
+  id text primary key,
+  hash blob not null unique,
+  creator_id text not null references users on delete cascade,
+  note text,
+  created_at integer not null,
+  expires_at integer not null
+) strict;
+
+CREATE INDEX invitations_by_creator on invitations (creator_id);
+
+CREATE INDEX invitations_by_expiry on invitations (expires_at);
 
 CREATE TABLE likes (
   user_id text not null references users on delete cascade,
@@ -252,8 +280,16 @@ CREATE TABLE users (
   created_at integer not null,
   secrets_version integer not null default 0,
   blob_bytes integer not null default 0,
-  blob_count integer not null default 0
+  blob_count integer not null default 0,
+  suspended_at integer,
+  deleted_at integer,
+  purge_at integer,
+  quotas text
 ) strict;
+
+CREATE INDEX users_special on users (id) where suspended_at is not null or quotas is not null;
+
+CREATE INDEX users_to_purge on users (id) where purge_at is not null;
 
 CREATE TABLE vals (
   id text primary key,

@@ -87,6 +87,8 @@ export class PlainRunner implements Runner {
 
   retire(): void {}
 
+  endAllOf(): void {}
+
   status() {
     return { isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 }
   }

@@ -1,0 +1,46 @@
+import type { Output } from "@hamlet/contract/client"
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Connection } from "../../connection.ts"
+import type { Context } from "../../context.ts"
+import { limits } from "../../limits.ts"
+import { type ListingOptions, showList, takesListing } from "../../output/listing.ts"
+import { toAgo } from "../../terminal/ago.ts"
+import { toSize } from "../../terminal/progress-line.ts"
+
+interface ListOptions extends ListingOptions {
+  readonly prefix: string | undefined
+}
+
+export const command = defineCommand<ListOptions>({
+  description: "By key.",
+  examples: [
+    ["hamlet blob list", "all keys"],
+    ["hamlet blob list photos/ --all", "those that begin with photos/"],
+  ],
+  takes: (command: Command) => takesListing(command.argument("[prefix]", "how the keys begin")),
+  run: listBlobs,
+})
+
+async function listBlobs({ connect, output }: Context, { prefix = "", ...options }: ListOptions): Promise<void> {
+  const now = Date.now()
+  await showList(output, toItems(await connect(), prefix), options, {
+    empty: "There are none",
+    columns: [
+      { title: "key", value: ({ key }) => key, paint: (colour) => colour.bold, isWhole: true },
+      { title: "size", value: ({ size }) => size, human: ({ size }) => toSize(size) },
+      { title: "modified", value: ({ lastModified }) => lastModified, human: ({ lastModified }) => toAgo(lastModified, now) },
+    ],
+  })
+}
+
+/** One page after the other: this list has no links, but goes on after a key. */
+async function* toItems({ client }: Connection, prefix: string): AsyncGenerator<Output<"listBlobs">[number]> {
+  const limit = limits.blobItemsMax
+  for (let after: string | undefined; ; ) {
+    const blobs: Output<"listBlobs"> = await client.listBlobs({ prefix, limit, ...(after !== undefined && { after }) })
+    yield* blobs
+    if (blobs.length < limit) return
+    after = blobs.at(-1)?.key
+  }
+}

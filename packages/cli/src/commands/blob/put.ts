@@ -1,0 +1,47 @@
+import { readFileSync, statSync } from "node:fs"
+import type { Command } from "commander"
+import { CliError } from "../../cli-error.ts"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { limits } from "../../limits.ts"
+import { toSize } from "../../terminal/progress-line.ts"
+import { readInputBytes } from "../../terminal/read-input.ts"
+
+interface PutOptions {
+  readonly key: string
+  readonly file: string | undefined
+}
+
+export const command = defineCommand<PutOptions>({
+  description: "From standard input where no file is named. A blob with the same key is replaced.",
+  examples: [
+    ["hamlet blob put photos/cat.jpg cat.jpg", "from a file"],
+    ["date | hamlet blob put last-backup", "from another program"],
+  ],
+  takes: (command: Command) => command.argument("<key>", "what to call it").argument("[file]", "what to store"),
+  run: putBlob,
+})
+
+async function putBlob({ connect, output }: Context, { key, file }: PutOptions): Promise<void> {
+  const content = file === undefined ? await readInputBytes(limits.blobBytesMax) : readFile(file)
+  const { client } = await connect()
+  await client.putBlob({ key, content })
+  output.tell({ json: { key, size: content.length }, plain: key, human: `Stored ${key}, ${toSize(content.length)}` })
+}
+
+function readFile(path: string): Uint8Array {
+  try {
+    const { size } = statSync(path)
+    if (size > limits.blobBytesMax) throw new Error(`it is larger than ${limits.blobBytesMax} bytes`)
+    return readFileSync(path)
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
+    throw new CliError(
+      isMissing ? "notFound" : "failed",
+      `Cannot read "${path}": ${isMissing ? "there is no such file" : (cause as Error).message}`,
+      {
+        cause,
+      },
+    )
+  }
+}

@@ -1,0 +1,26 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import { type ConfirmOptions, confirm, takesConfirmation } from "../../confirm.ts"
+import type { Context } from "../../context.ts"
+
+interface RmOptions extends ConfirmOptions {
+  readonly keys: readonly string[]
+}
+
+export const command = defineCommand<RmOptions>({
+  examples: [
+    ["hamlet blob rm notes.txt", "after asking"],
+    ["hamlet blob rm a.txt b.txt --yes", "several, without asking"],
+  ],
+  takes: (command: Command) => takesConfirmation(command.argument("<keys...>", "which ones")),
+  run: deleteBlobs,
+})
+
+async function deleteBlobs({ connect, output }: Context, { keys, ...options }: RmOptions): Promise<void> {
+  const { client } = await connect()
+  await confirm(keys.length === 1 ? `Delete the blob ${keys[0]}?` : `Delete ${keys.length} blobs?`, options)
+  for (const key of keys) {
+    await client.deleteBlob({ key })
+    output.tell({ json: { key, deleted: true }, plain: key, human: `Deleted ${key}` })
+  }
+}

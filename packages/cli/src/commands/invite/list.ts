@@ -1,0 +1,24 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+
+export const command = defineCommand<ListingOptions>({
+  description: "Those that were not accepted yet and have not expired. The newest come first.",
+  examples: [["hamlet invite list", "who has not come yet"]],
+  takes: (command: Command) => takesListing(command),
+  run: listInvitations,
+})
+
+async function listInvitations({ connect, output }: Context, options: ListingOptions): Promise<void> {
+  const { client } = await connect()
+  await showList(output, client.items("listInvitations", { limit: toPageLimit(options) }), options, {
+    empty: "There are none",
+    columns: [
+      { title: "note", value: ({ note }) => note, paint: (colour) => colour.bold },
+      { title: "by", value: ({ createdBy }) => createdBy },
+      { title: "until", value: ({ expiresAt }) => expiresAt },
+      { title: "id", value: ({ id }) => id, isWhole: true },
+    ],
+  })
+}

@@ -1,0 +1,31 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { toAgo } from "../../terminal/ago.ts"
+
+export const command = defineCommand<ListingOptions>({
+  description: "The latest sign-in comes first.",
+  examples: [["hamlet session list", "where you are signed in"]],
+  takes: (command: Command) => takesListing(command),
+  run: listSessions,
+})
+
+async function listSessions({ connect, output }: Context, options: ListingOptions): Promise<void> {
+  const { client } = await connect()
+  const now = Date.now()
+  await showList(output, client.items("listSessions", { limit: toPageLimit(options) }), options, {
+    empty: "No browser is signed in",
+    columns: [
+      { title: "browser", value: ({ userAgent }) => userAgent },
+      { title: "since", value: ({ createdAt }) => createdAt, human: ({ createdAt }) => toAgo(createdAt, now) },
+      {
+        title: "used",
+        value: ({ lastUsedAt }) => lastUsedAt,
+        human: ({ lastUsedAt }) => (lastUsedAt === null ? "" : toAgo(lastUsedAt, now)),
+      },
+      { title: "until", value: ({ expiresAt }) => expiresAt },
+      { title: "id", value: ({ id }) => id, isWhole: true },
+    ],
+  })
+}

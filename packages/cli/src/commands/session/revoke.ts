@@ -1,0 +1,32 @@
+import type { Command } from "commander"
+import { CliError } from "../../cli-error.ts"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+
+interface RevokeOptions {
+  readonly id: string | undefined
+  readonly all?: true
+}
+
+export const command = defineCommand<RevokeOptions>({
+  description: "With --all, sign-in links that were not used yet stop working too.",
+  examples: [
+    ["hamlet session revoke 01890000-0000-7000-8000-000000000000", "sign one browser out"],
+    ["hamlet session revoke --all", "sign out everywhere"],
+  ],
+  takes: (command: Command) => command.argument("[id]", "which one; session list shows it").option("--all", "all of them"),
+  run: revokeSession,
+})
+
+async function revokeSession({ connect, output }: Context, { id, all }: RevokeOptions): Promise<void> {
+  if ((id === undefined) !== (all === true))
+    throw new CliError("usage", "Cannot sign out: name one session, or --all", { advice: '"hamlet session list" shows which there are' })
+  const { client } = await connect()
+  if (id === undefined) await client.deleteAllSessions()
+  else await client.deleteSession({ session_id: id })
+  output.tell({
+    json: { id: id ?? null, revoked: true },
+    plain: id ?? "all",
+    human: id === undefined ? "Signed out everywhere" : `Signed out ${id}`,
+  })
+}

@@ -1,0 +1,62 @@
+import type { Output as ApiOutput } from "@hamlet/contract/client"
+import type { Command } from "commander"
+import { CliError } from "../cli-error.ts"
+import { defineCommand } from "../command.ts"
+import type { Context } from "../context.ts"
+import type { Column } from "../output/list.ts"
+import { readInput } from "../terminal/read-input.ts"
+
+interface SqlOptions {
+  readonly statement: string | undefined
+  readonly args: readonly string[]
+}
+
+type ResultSet = ApiOutput<"executeSql">
+type Row = ResultSet["rows"][number]
+
+export const command = defineCommand<SqlOptions>({
+  description: `The statement comes from standard input where none is named. What follows it are the values of its parameters: JSON where it is JSON, and
+otherwise text. Rows go to standard output, how many were changed to standard error; with --json the whole result is one object.`,
+  examples: [
+    ["hamlet sql 'select * from notes where id = ?' 3", "rows as a table"],
+    ['hamlet sql "insert into notes (text) values (?)" hello', "a change"],
+    ["hamlet sql < schema.sql", "a statement from a file"],
+  ],
+  takes: (command: Command) =>
+    command.argument("[statement]", "one statement of SQL").argument("[args...]", "the values of its parameters"),
+  run: executeSql,
+})
+
+async function executeSql({ connect, output }: Context, { statement, args }: SqlOptions): Promise<void> {
+  const sql = statement ?? (await readInput())
+  if (sql.trim() === "") throw new CliError("usage", "Cannot run SQL: there is no statement")
+  const { client } = await connect()
+  const result = await client.executeSql({ statement: { sql, args: args.map(toValue) } })
+  if (output.mode === "json") return output.json(result)
+  if (result.columns.length > 0) await output.list(toItems(result), { empty: "No rows", columns: result.columns.map(toColumn) })
+  else output.note(`${result.rowsAffected} ${result.rowsAffected === 1 ? "row" : "rows"} changed`)
+}
+
+async function* toItems({ rows }: ResultSet): AsyncGenerator<Row> {
+  yield* rows
+}
+
+function toColumn(title: string, index: number): Column<Row> {
+  return { title, value: (row) => toText(row[index]) }
+}
+
+function toText(value: unknown): string | number | null {
+  if (value === null || value === undefined) return null
+  return typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value)
+}
+
+/** What SQLite can take as a value; an object or a list would be refused. */
+function toValue(text: string): string | number | boolean | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (value === null || typeof value === "number" || typeof value === "boolean" || typeof value === "string") return value
+  } catch {
+    // It is text.
+  }
+  return text
+}

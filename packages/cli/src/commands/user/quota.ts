@@ -1,0 +1,65 @@
+import { type Command, InvalidArgumentError } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { findUser } from "../../names/find-user.ts"
+
+/** The parser of options has a meaning of its own for null. */
+type Quota = number | "default"
+
+interface QuotaOptions {
+  readonly user: string
+  readonly runsPerMinute?: Quota
+  readonly runsAtOnce?: Quota
+  readonly egressBytesPerMinute?: Quota
+  readonly storageRequestsPerMinute?: Quota
+  readonly blobBytes?: Quota
+  readonly sqliteBytes?: Quota
+}
+
+const names = ["runsPerMinute", "runsAtOnce", "egressBytesPerMinute", "storageRequestsPerMinute", "blobBytes", "sqliteBytes"] as const
+
+export const command = defineCommand<QuotaOptions>({
+  description: `Shows the quotas of a user, and sets those that are named. "default" is the limit of the server. Bytes may be written as 500k, 20M or 1G.`,
+  examples: [
+    ["hamlet user quota grace", "what was set for them"],
+    ["hamlet user quota grace --blob-bytes 5G --runs-per-minute 100", "more room, fewer runs"],
+    ["hamlet user quota grace --blob-bytes default", "as everybody has"],
+  ],
+  takes: (command: Command) =>
+    command
+      .argument("<user>", "their name or id")
+      .option("--runs-per-minute <count>", "runs in a minute", toQuota)
+      .option("--runs-at-once <count>", "runs at the same time", toQuota)
+      .option("--egress-bytes-per-minute <bytes>", "outgoing traffic in a minute", toQuota)
+      .option("--storage-requests-per-minute <count>", "requests to blobs and SQLite in a minute", toQuota)
+      .option("--blob-bytes <bytes>", "all blobs together", toQuota)
+      .option("--sqlite-bytes <bytes>", "the SQLite database", toQuota),
+  run: setQuotas,
+})
+
+async function setQuotas({ connect, output }: Context, { user, ...wanted }: QuotaOptions): Promise<void> {
+  const connection = await connect()
+  const { client } = connection
+  const { id } = await findUser(connection, user)
+  const isNamed = ([name, quota]: [string, unknown]) => quota !== undefined && (names as readonly string[]).includes(name)
+  const named = Object.fromEntries(
+    Object.entries(wanted)
+      .filter(isNamed)
+      .map(([name, quota]) => [name, quota === "default" ? null : quota]),
+  )
+  const quotas =
+    Object.keys(named).length > 0 ? await client.putUserQuotas({ user_id: id, ...named }) : await client.getUserQuotas({ user_id: id })
+  output.record(
+    quotas,
+    Object.entries(quotas).map(([name, value]) => [name, value ?? "default"] as const),
+  )
+}
+
+const factors = { k: 1024, M: 1024 ** 2, G: 1024 ** 3 }
+
+function toQuota(text: string): Quota {
+  if (text === "default") return text
+  const [, digits, unit] = /^(\d{1,12})([kMG])?$/.exec(text) ?? []
+  if (digits === undefined) throw new InvalidArgumentError('It must be a whole number, as in 100, 500k, 20M or 1G, or "default".')
+  return Number(digits) * (unit === undefined ? 1 : factors[unit as keyof typeof factors])
+}

@@ -1,0 +1,27 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { findUser } from "../../names/find-user.ts"
+
+interface ShowOptions {
+  readonly user: string
+}
+
+export const command = defineCommand<ShowOptions>({
+  examples: [["hamlet user show grace", "who they are, and whether they are suspended"]],
+  takes: (command: Command) => command.argument("<user>", "their name or id"),
+  run: showUser,
+})
+
+async function showUser({ connect, output }: Context, { user }: ShowOptions): Promise<void> {
+  const connection = await connect()
+  const account = await connection.client.getUserAccount({ user_id: (await findUser(connection, user)).id })
+  output.record(account, [
+    ["username", account.username],
+    ["email", account.email],
+    ["since", account.createdAt],
+    ["suspended", account.suspendedAt],
+    ["deleted", account.deletedAt],
+    ["id", account.id],
+  ])
+}

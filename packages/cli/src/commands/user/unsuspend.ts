@@ -1,0 +1,22 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { Context } from "../../context.ts"
+import { findUser } from "../../names/find-user.ts"
+
+interface UnsuspendOptions {
+  readonly user: string
+}
+
+export const command = defineCommand<UnsuspendOptions>({
+  description: "Also brings back a user who was deleted without their data; they need a new token then.",
+  examples: [["hamlet user unsuspend grace", "everything works again"]],
+  takes: (command: Command) => command.argument("<user>", "their name or id"),
+  run: unsuspendUser,
+})
+
+async function unsuspendUser({ connect, output }: Context, { user }: UnsuspendOptions): Promise<void> {
+  const connection = await connect()
+  const { id, username } = await findUser(connection, user)
+  await connection.client.unsuspendUser({ user_id: id })
+  output.tell({ json: { id, username, suspended: false }, plain: username, human: `${username} is no longer suspended` })
+}

@@ -1,0 +1,39 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { compose } from "./compose.ts"
+import { type Config, ConfigError, loadConfig } from "./config.ts"
+import { createUserToken, getAccount, unsuspendUser } from "./domain/accounts.ts"
+import { operator } from "./domain/audit.ts"
+import { allScopes } from "./domain/tokens.ts"
+import { getUserByName } from "./domain/users.ts"
+
+/**
+ * `admin-token [USERNAME]`: a new token that may do everything, for an operator who has lost all of them. Who may use the data folder or the
+ * database may do everything anyway. The server may run meanwhile; the token works at once.
+ */
+export async function makeAdminToken(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const username = args[0]?.startsWith("-") === false ? args[0] : undefined
+  const config = loadConfig(env, username === undefined ? args : args.slice(1))
+  assertDatabase(config)
+  const hamlet = await compose(config)
+  try {
+    const { deps } = hamlet
+    const user = username === undefined ? await deps.users.findFirst() : await getUserByName(deps, username)
+    if (!user)
+      throw new ConfigError("Cannot make a token: there is no user who could have it; name one who is suspended, or start the server first")
+    const { suspendedAt } = await getAccount(deps, user.id)
+    if (suspendedAt !== null) await unsuspendUser(deps, operator, user.id)
+    const { text } = await createUserToken(deps, operator, user.id, { name: "recovered", scopes: allScopes, expiresAt: null })
+    if (suspendedAt !== null) process.stderr.write(`User "${user.username}" is no longer suspended\n`)
+    process.stderr.write(`A token of user "${user.username}" that may do everything (shown only now: keep it):\n`)
+    process.stdout.write(`${text}\n`)
+  } finally {
+    await hamlet.stop()
+  }
+}
+
+/** A mistyped folder must not become a new, empty server. */
+function assertDatabase({ databaseUrl, dataDir }: Config): void {
+  const path = join(dataDir, "hamlet.db")
+  if (databaseUrl === undefined && !existsSync(path)) throw new ConfigError(`Cannot make a token: there is no database "${path}"`)
+}

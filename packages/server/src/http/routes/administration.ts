@@ -1,0 +1,59 @@
+import { changeQuotas, createUserToken, deleteUser, getAccount, getQuotas, suspendUser, unsuspendUser } from "../../domain/accounts.ts"
+import { acceptInvitation, createInvitation, revokeInvitation } from "../../domain/invitations.ts"
+import { getUsage } from "../../domain/usage.ts"
+import { json, noContent } from "../answer.ts"
+import type { Handlers } from "../call.ts"
+import type { HttpDeps } from "../deps.ts"
+import { page } from "../pages.ts"
+import { toAccountView, toAuditView, toInvitationView, toNewTokenView, toNewUserView, toQuotasView, toUsageView } from "../views.ts"
+
+/** What administrators do with users. */
+export function administrationHandlers(deps: HttpDeps) {
+  const { links } = deps
+  return {
+    getUserAccount: async ({ params }) => json(200, toAccountView(await getAccount(deps, params.user_id), links)),
+    deleteUser: async ({ caller, params, query }) => {
+      await deleteUser(deps, caller, params.user_id, query.data)
+      return noContent()
+    },
+    suspendUser: async ({ caller, params, body }) => {
+      await suspendUser(deps, caller, params.user_id, body.reason ?? null)
+      return noContent()
+    },
+    unsuspendUser: async ({ caller, params }) => {
+      await unsuspendUser(deps, caller, params.user_id)
+      return noContent()
+    },
+    createUserToken: async ({ caller, params, body }) => {
+      const { token, text } = await createUserToken(deps, caller, params.user_id, { ...body, expiresAt: body.expiresAt ?? null })
+      return json(200, toNewTokenView(token, text))
+    },
+    getUserUsage: async ({ params }) => {
+      await getAccount(deps, params.user_id)
+      return json(200, toUsageView(await getUsage(deps, { userId: params.user_id })))
+    },
+    getUserQuotas: async ({ params }) => json(200, toQuotasView(await getQuotas(deps, params.user_id))),
+    putUserQuotas: async ({ caller, params, body }) => {
+      const named = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+      return json(200, toQuotasView(await changeQuotas(deps, caller, params.user_id, named)))
+    },
+    listInvitations: async ({ query, request }) =>
+      page(links, request, query, await deps.invitations.list(deps.now(), query), toInvitationView),
+    createInvitation: async ({ caller, body }) => {
+      const { invitation, code } = await createInvitation(deps, caller, { note: body.note ?? null, hours: body.hours })
+      return json(200, { ...toInvitationView(invitation), url: links.invitation(code) })
+    },
+    revokeInvitation: async ({ caller, params }) => {
+      await revokeInvitation(deps, caller, params.invitation_id)
+      return noContent()
+    },
+    acceptInvitation: async ({ body }) => {
+      const { user, token } = await acceptInvitation(deps, { code: body.code, username: body.username, email: body.email ?? null })
+      return json(200, toNewUserView(user, token, links))
+    },
+    listAuditEntries: async ({ query, request }) => {
+      const filter = { since: query.since, until: query.until, action: query.action }
+      return page(links, request, query, await deps.audit.list(filter, query), toAuditView)
+    },
+  } satisfies Partial<Handlers>
+}
