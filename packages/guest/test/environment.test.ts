@@ -80,7 +80,6 @@ describe("the permissions that are left", () => {
   test.each([
     ["to open a connection", `await Deno.connect({ hostname: "127.0.0.1", port: 80 })`],
     ["to listen", `Deno.listen({ port: 0 })`],
-    ["to fetch", `await fetch("http://127.0.0.1:8080/")`],
     ["to open the control socket again", `await Deno.connect({ transport: "unix", path: folder + "/sockets/control.sock" })`],
     ["to open its own socket", `await Deno.connect({ transport: "unix", path: folder + "/sockets/in.sock" })`],
     ["to read the folder of the sockets", `[...Deno.readDirSync(folder + "/sockets")]`],
@@ -95,6 +94,15 @@ describe("the permissions that are left", () => {
   ])("do not allow %s", async (_, code) => {
     const guest = await startVal(`export default async (folder: string) => { ${code} }`, { isHttp: false })
     expect(["NotCapable", "PermissionDenied"]).toContain((await guest.callError([guest.folder])).name)
+  })
+
+  test.each([
+    ["fetch", `await fetch("http://127.0.0.1:8080/")`],
+    ["open a WebSocket", `new WebSocket("ws://127.0.0.1:8080/")`],
+  ])("do not allow to %s, which is said in words for whoever wrote the val", async (_, code) => {
+    const guest = await startVal(`export default async () => { ${code} }`, { isHttp: false })
+    const { name, message } = await guest.callError([])
+    expect([name, message]).toEqual(["TypeError", expect.stringMatching(/^Cannot reach the network: .+ bubblewrap$/)])
   })
 
   test("allow files in the scratch folder", async () => {

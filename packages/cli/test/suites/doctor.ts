@@ -24,7 +24,7 @@ export function defineDoctor(stage: () => Stage): void {
     expect([stderr, readdirSync(admin.folder)]).toEqual(["", before])
     expect(findings.map(({ check }) => check)).toEqual([
       ...["settings", "bun", "deno", "isolation", "cgroups", "data folder", "disk", "temporary folder", "database", "clock", "port"],
-      ...["names of vals", "open files", "memory", "server", "server version", "server clock", "server's database", "token"],
+      ...["exposure", "names of vals", "open files", "memory", "server", "server version", "server clock", "server's database", "token"],
     ])
     expect(findings.find(({ check }) => check === "data folder").found).toContain("nothing-here")
     // Whether there is something to warn of depends on the machine; nothing on it is broken.

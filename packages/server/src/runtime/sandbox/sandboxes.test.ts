@@ -471,12 +471,16 @@ describe("Sandboxes", () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  test("create refuses a runtime folder that is a link", async () => {
+  test("create leaves a runtime folder that is a link alone, and takes another", async () => {
     const dataDir = createDataDir()
     const target = join(dataDir, "target")
     mkdirSync(target)
     symlinkSync(target, findRuntimeFolder(dataDir))
-    await expect(openSandboxes({ dataDir })).rejects.toThrow("it belongs to somebody else")
+    {
+      await using opened = await openSandboxes({ dataDir })
+      expect((await opened.sandboxes.launch()).socketPath).not.toStartWith(findRuntimeFolder(dataDir))
+    }
+    expect(readdirSync(target)).toEqual([])
     rmSync(findRuntimeFolder(dataDir))
     rmSync(dataDir, { recursive: true })
   })
