@@ -76,7 +76,7 @@ export const administrationRoutes = {
     params: params.user,
     body: createUserTokenBody,
     answers: { 200: newToken },
-    errors: ["user_not_found"],
+    errors: ["user_not_found", "scope_escalation"],
   }),
   getUserUsage: route({
     method: "get",

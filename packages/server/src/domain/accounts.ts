@@ -112,15 +112,24 @@ export async function purgeUser(deps: Pick<AccountDeps, "accounts" | "ownerDatab
   return deps.accounts.purge(id, deps.now(), purgeRowsMax)
 }
 
-/** A token for a user, with whatever scopes the administrator says; otherwise with all but those of administration. */
+/**
+ * A token for a user, with the scopes that the administrator names; otherwise with all but those of administration. These are given only by a token
+ * that has them, so that `admin` is not a way to a backup. The operator, who has no token, gives all.
+ */
 export async function createUserToken(
   deps: AccountDeps,
-  actor: Actor,
+  actor: Actor & { readonly scopes?: ReadonlySet<Scope> },
   id: string,
   input: { readonly name?: string | undefined; readonly scopes?: readonly Scope[] | undefined; readonly expiresAt: number | null },
 ): Promise<{ readonly token: Token; readonly text: string }> {
   const { username } = await getAccount(deps, id)
   const { name = `made by ${actor.username}`, scopes = ordinaryScopes, expiresAt } = input
+  const missing = scopes.find((scope) => !ordinaryScopes.includes(scope) && actor.scopes?.has(scope) === false)
+  if (missing)
+    throw new AppError(
+      "scope_escalation",
+      `Cannot create a token with scope ${missing}: it is not among the required permissions of the token that asks for it`,
+    )
   const { token, record, text } = makeToken(deps, id, { name, scopes, expiresAt })
   await deps.accounts.addToken(
     record,

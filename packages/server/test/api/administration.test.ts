@@ -219,6 +219,22 @@ function defineTokens(suite: ApiSuite): void {
     expectStatus(await call("GET", "/v1/users", { as: made.token }), 200)
   })
 
+  test("gives the scopes of administration only if the token that asks has them", async () => {
+    const ada = await person()
+    const path = `/v1/users/${ada.id}/tokens`
+    const { token } = expectStatus(await admin("POST", path, { scopes: ["admin"] }), 200).json
+    for (const scopes of [["backup"], ["val:read", "backup"]]) {
+      const refused = await call("POST", path, { as: token, body: { scopes } })
+      expect(refusalOf(refused)).toEqual([403, "scope_escalation"])
+      expect(refused.json.message).toContain("scope backup")
+    }
+    expectStatus(await call("POST", path, { as: token, body: { scopes: ["val:read", "admin"] } }), 200)
+    const made = expectStatus(await admin("POST", path, { scopes: ["backup"] }), 200).json
+    expect(refusalOf(await call("GET", "/v1/users", { as: made.token }))).toEqual([403, "missing_scope"])
+    expect((await call("HEAD", "/v1/backup", { as: made.token })).status).toBe(200)
+    expect((await call("HEAD", "/v1/backup", { as: token })).status).toBe(403)
+  })
+
   test("users.findFirst finds who administers, not the next oldest, when the first user is suspended", async () => {
     const [older, heir] = [await person(), await person()]
     const { token } = expectStatus(await admin("POST", `/v1/users/${heir.id}/tokens`, { scopes: ["val:read", "admin"] }), 200).json
