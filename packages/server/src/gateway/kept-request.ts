@@ -12,6 +12,9 @@ const notKept: ReadonlySet<string> = new Set([
   "x-forwarded-proto",
 ])
 
+/** Names that people give to headers with credentials of their own, such as `x-api-key`. */
+const credentialName = /api-?key|password|secret|token/
+
 /** A request as the val gets it. */
 export interface KeepableRequest {
   readonly url: string
@@ -32,7 +35,7 @@ export function toRunInput(
   let bytes = 0
   for (const header of headers) {
     const [name, value] = header
-    if (notKept.has(name) || (pass !== undefined && value.toLowerCase().includes(pass))) continue
+    if (notKept.has(name) || credentialName.test(name) || (pass !== undefined && value.toLowerCase().includes(pass))) continue
     bytes += name.length + value.length
     kept.push(header)
   }
