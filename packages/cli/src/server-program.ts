@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
 import { constants } from "node:os"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
@@ -7,6 +8,14 @@ import type { Context, Env } from "./context.ts"
 
 /** The server's program. By its path: this package knows the server over the wire only. */
 export const serverPath = fileURLToPath(new URL("../../server/src/main.ts", import.meta.url))
+
+/** Refuses where there is no server: the command line can be installed by itself. */
+export function assertServerProgram(): void {
+  if (existsSync(serverPath)) return
+  throw new CliError("failed", "Cannot do this here: the command line is installed without the server", {
+    advice: "use the command in a clone of Hamlet",
+  })
+}
 
 const errorCharsMax = 10_000
 
@@ -25,6 +34,7 @@ export async function runServerProgram(
   args: readonly string[],
   onLine: (line: unknown) => void,
 ): Promise<ServerProgramEnd> {
+  assertServerProgram()
   const child = spawn(process.execPath, [serverPath, ...args], { stdio: ["ignore", "pipe", "pipe"], env: toServerEnv(env), detached: true })
   const ended = new Promise<number>((resolve, reject) => {
     child.once("error", (cause) => reject(new CliError("failed", `Cannot start the server's program: ${cause.message}`, { cause })))

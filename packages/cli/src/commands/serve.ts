@@ -4,7 +4,7 @@ import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
-import { serverPath } from "../server-program.ts"
+import { assertServerProgram, serverPath } from "../server-program.ts"
 
 interface ServeOptions {
   readonly flags: readonly string[]
@@ -24,6 +24,7 @@ to the server as it is.`,
 
 /** The server in front of our terminal. It ends as it is told to, and we end as it did. */
 async function serve(_context: Context, { flags }: ServeOptions): Promise<undefined> {
+  assertServerProgram()
   // The server is told by the channel when we are gone, and stops then.
   const child = spawn(process.execPath, [serverPath, "serve", ...flags], { stdio: ["inherit", "inherit", "inherit", "ipc"] })
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
