@@ -184,7 +184,7 @@ function wire(foundation: Foundation): Wired {
       requestBytesMax: config.runs.valBodyBytesMax,
       streamMsMax: config.runs.streamMsMax,
       ...toUploadLimits(config.runs.perValMax),
-      headMsMax: config.runs.runMsMax + runnerLimits.waitMsMax,
+      headMsMax: config.runs.runMsMax + runnerLimits.waitMsMax + runnerLimits.shareWaitMsMax,
     },
   })
   const retention = { keptMs: config.runs.keptDays * 86_400_000, keptPerVal: config.runs.keptPerVal }

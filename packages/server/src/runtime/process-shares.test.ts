@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { ProcessShares } from "./process-shares.ts"
 
-const limits = { processesMax: 8, processesPerAccountMax: 6, memoryBytesMax: 800, waitMsMax: 1000 }
+const limits = { processesMax: 8, processesPerAccountMax: 6, memoryBytesMax: 800, shareWaitMsMax: 1000 }
 
 function takeAll(shares: ProcessShares, accountId: string): number {
   let count = 0
@@ -111,7 +111,7 @@ describe("ProcessShares", () => {
     takeAll(shares, "ada")
     const first = outcomeOf(shares.take("ada"))
     const second = outcomeOf(shares.take("ada"))
-    shares.sweep(performance.now() + limits.waitMsMax + 1)
+    shares.sweep(performance.now() + limits.shareWaitMsMax + 1)
     const third = outcomeOf(shares.take("ada"))
     shares.stop()
     await Bun.sleep(0)

@@ -1,7 +1,7 @@
 import { AppError } from "../domain/app-error.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
-type ShareLimits = Pick<RunnerLimits, "processesMax" | "processesPerAccountMax" | "memoryBytesMax" | "waitMsMax">
+type ShareLimits = Pick<RunnerLimits, "processesMax" | "processesPerAccountMax" | "memoryBytesMax" | "shareWaitMsMax">
 
 interface Waiter {
   readonly sinceMs: number
@@ -106,7 +106,7 @@ export class ProcessShares {
   /** Refuses what has waited too long. */
   sweep(nowMs: number): void {
     for (const [accountId, waiters] of this.#waiting)
-      for (let [first] = waiters; first && nowMs - first.sinceMs > this.#limits.waitMsMax; [first] = waiters) {
+      for (let [first] = waiters; first && nowMs - first.sinceMs > this.#limits.shareWaitMsMax; [first] = waiters) {
         this.#shift(accountId)
         first.refuse(this.#toRefusal())
       }

@@ -9,6 +9,8 @@ export interface RunnerLimits {
   /** Runs that wait for one of the two above to have room; an account may hold a quarter of the places. */
   readonly runsWaitingMax: number
   readonly waitMsMax: number
+  /** How long a run waits until its account may have another process at work. It takes nothing from others meanwhile. */
+  readonly shareWaitMsMax: number
   /** Processes that are kept started without a val, and how many there may be after a burst. */
   readonly readyMin: number
   readonly readyMax: number
@@ -39,6 +41,7 @@ export const runnerLimits: RunnerLimits = {
   runsPerAccountMax: 1024,
   runsWaitingMax: 4096,
   waitMsMax: 10_000,
+  shareWaitMsMax: 30_000,
   readyMin: 4,
   readyMax: 64,
   launchesMax: 2,

@@ -309,7 +309,7 @@ describe("Supervisor", () => {
   })
 
   test("refuses when every process is busy and none becomes free in time", async () => {
-    stage = await Stage.open({ processesMax: 1, readyMax: 0, waitMsMax: 200 })
+    stage = await Stage.open({ processesMax: 1, readyMax: 0, shareWaitMsMax: 200 })
     const seat = await stage.supervisor.enter(toProgram(identity), new Run())
     const refused = await Promise.resolve(stage.supervisor.enter(toProgram(identity, { label: "ada/b" }), new Run())).catch(
       (error) => error.code,
@@ -320,7 +320,7 @@ describe("Supervisor", () => {
   })
 
   test("gives one account its share, and another one a process at once", async () => {
-    stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0, waitMsMax: 3_000 })
+    stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0, shareWaitMsMax: 3_000 })
     const seats = await Promise.all([1, 2, 3].map((number) => enter(toProgram(identity, { label: `ada/${number}` }))))
     const more = enter(toProgram(identity, { label: "ada/4" })).catch(({ code }) => code)
     await until(() => stage.supervisor.status().waiting === 1, "the one too many waits")
