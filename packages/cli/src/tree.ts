@@ -78,6 +78,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       replay: { summary: "Run the same version with the same input again", load: () => import("./commands/run/replay.ts") },
     },
   },
+  eval: { summary: "Run code once, without saving it", load: () => import("./commands/eval.ts") },
   logs: { summary: "Show and follow the logs of all runs", load: () => import("./commands/logs.ts") },
   secret: {
     summary: "Secrets that your vals see as environment",

@@ -191,6 +191,9 @@ export const createValBody = z.object({ code, name: valName.optional(), ...optio
 /** What a client sends to create a val or to update the one with that name. */
 export const saveValBody = z.object({ name: valName, code, ...optionalFields })
 
+/** What a client sends to run code that is no val. */
+export const evalCodeBody = z.object({ code, args: args.optional() })
+
 /** What a client sends to change a val without touching its code. */
 export const updateValBody = z
   .object({ name: valName.optional(), ...optionalFields })

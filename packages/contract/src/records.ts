@@ -86,7 +86,7 @@ export const versionLock = z
 
 /** A val as runs and comments mention it. */
 export const valMention = z
-  .object({ id, name: valName, version: z.int().min(1), privacy, public: z.boolean(), author, author_id: id, username })
+  .object({ id, name: valName, version: z.int().min(0), privacy, public: z.boolean(), author, author_id: id, username })
   .meta({ id: "ValMention" })
 
 /** Why a run failed. */

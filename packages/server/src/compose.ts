@@ -294,7 +294,11 @@ function createLockRules(
       ...{ locks, versions, pendingLocks, resolver, resolveMsMax, now, onError },
       listRemoteImports: async ({ code, ownerId }) => listRemoteImports(code, await codeTools.scanImports(code, ownerId), importHosts),
     })
-  return { importHosts, locksSince, pendingLocks, dependencyJob, lockWork: dependencyJob ?? { wake() {} } }
+  return {
+    ...{ importHosts, locksSince, pendingLocks, dependencyJob, resolveMsMax },
+    resolver: resolver ?? null,
+    lockWork: dependencyJob ?? { wake() {} },
+  }
 }
 
 /** Each node would have other ones if nodes share nothing but the database. */

@@ -204,6 +204,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     await client.saveVal({ name: "multiplier", code: "export default (a, b) => a * b" })
     expect(await client.callVal({ username: user.username, val_name: "multiplier", args: [3, 4] })).toBe(12)
   },
+  async evalCode(scene) {
+    const { client } = await newcomer(scene)
+    expect(await client.evalCode({ code: "export default (a, b) => a * b", args: [3, 4] })).toBe(12)
+  },
   async callValByQuery(scene) {
     const { client, user } = await newcomer(scene)
     await client.saveVal({ name: "multiplier", code: "export default (a, b) => a * b" })

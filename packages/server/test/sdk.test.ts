@@ -201,6 +201,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     await client.put("/v1/vals", { body: { name: "multiplier", code: "export default (a, b) => a * b" } })
     expect(await client.post<object, number>(`/v1/run/${user.username}.multiplier`, { body: { args: [3, 4] } })).toBe(12)
   },
+  async evalCode(scene) {
+    const { client } = await newcomer(scene)
+    expect(await client.post<object, number>("/v1/eval", { body: { code: "export default (a, b) => a * b", args: [3, 4] } })).toBe(12)
+  },
   async callValByQuery(scene) {
     const { client, user } = await newcomer(scene)
     await client.put("/v1/vals", { body: { name: "multiplier", code: "export default (a, b) => a * b" } })

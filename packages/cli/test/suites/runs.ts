@@ -29,6 +29,17 @@ export function defineRuns(stage: () => Stage): void {
     ])
   })
 
+  test("eval runs an expression, a module and a file once, and saves nothing", async () => {
+    const ada = await stage().person("eval1")
+    expect(await ada.print(["eval", "6 * 7"])).toBe("42\n")
+    expect(await ada.print(["eval", "export default (...args) => args", "1", "two"])).toBe('[1,"two"]\n')
+    expect((await ada.hamlet(["eval", "export default () => { throw new RangeError('too far') }"])).stderr).toContain("too far")
+    expect((await ada.hamlet(["eval"])).stderr).toContain("there is none")
+    expect((await ada.hamlet(["eval", "-f", "/nowhere/at/all.ts"])).stderr).toContain("Cannot read")
+    expect((await ada.client.listMyVals({})).data).toEqual([])
+    expect((await ada.client.listMyRuns({})).data.map((run) => run.val.name)).toEqual(["eval", "eval", "eval"])
+  })
+
   test("run takes arguments as JSON, as words, as key=value and from standard input", async () => {
     const ada = await withVals(await stage().person("run2"), "args")
     const table: readonly (readonly [args: readonly string[], value: unknown, input?: string])[] = [

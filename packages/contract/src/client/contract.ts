@@ -50,6 +50,7 @@ export const contract: ContractFacts = {
     createRun: { method: "post", path: "/v1/vals/{val_id}/runs", hasBody: true, isBytesBody: false, answer: "json" },
     callVal: { method: "post", path: "/v1/run/{username}.{val_name}", hasBody: true, isBytesBody: false, answer: "json" },
     callValByQuery: { method: "get", path: "/v1/run/{username}.{val_name}", hasBody: false, isBytesBody: false, answer: "json" },
+    evalCode: { method: "post", path: "/v1/eval", hasBody: true, isBytesBody: false, answer: "json" },
     getRun: { method: "get", path: "/v1/runs/{run_id}", hasBody: false, isBytesBody: false, answer: "json" },
     getRunLogs: { method: "get", path: "/v1/runs/{run_id}/logs", hasBody: false, isBytesBody: false, answer: "json" },
     cancelRun: { method: "post", path: "/v1/runs/{run_id}/cancel", hasBody: false, isBytesBody: false, answer: "json" },

@@ -1,4 +1,4 @@
-import { callValBody, callValQuery, createRunBody, params } from "../inputs.ts"
+import { callValBody, callValQuery, createRunBody, evalCodeBody, params } from "../inputs.ts"
 import { returnValue, runCancellation, runDetail, runLogs } from "../records.ts"
 import { type RouteDefinition, route } from "../route.ts"
 
@@ -44,6 +44,18 @@ export const runRoutes = {
     method: "get",
     summary: "Call a val with arguments from the query: the answer is what it returns",
     query: callValQuery,
+  }),
+  evalCode: route({
+    method: "post",
+    path: "/v1/eval",
+    tag: "Runs",
+    summary: "Run code once, without saving it as a val: the answer is what it returns",
+    auth: "required",
+    scope: "run:write",
+    body: evalCodeBody,
+    isCodeBody: true,
+    answers: { 200: returnValue },
+    errors: [...refusals, "run_failed", "run_timed_out"],
   }),
   getRun: route({
     method: "get",

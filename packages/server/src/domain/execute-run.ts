@@ -56,7 +56,15 @@ export async function callVal(
   args: CallArgs,
 ): Promise<Returned["json"]> {
   const val = await getValByName(deps, caller, username, name)
-  const { id, ended } = await startCall(deps, caller, val, args, null)
+  return getReturned(await startCall(deps, caller, val, args, null), val, caller)
+}
+
+/** What a call returned; the val's failure is an error of its own kind. */
+export async function getReturned(
+  { id, ended }: StartedRun<Returned | Stopped>,
+  val: Pick<Val, "ownerId" | "ownerName" | "name">,
+  caller: Caller,
+): Promise<Returned["json"]> {
   const outcome = await ended
   const label = `${val.ownerName}/${val.name}`
   if (outcome.kind === "stopped") throw toRunFailure(outcome, id, label, val.ownerId === caller.userId)
@@ -79,15 +87,20 @@ export function startCall(
   parentId: string | null,
 ): Promise<StartedRun<Returned | Stopped>> {
   const about = { args: toKept(args), parentId, request: null, input: null }
-  return startRun<Returned | Stopped>(deps, caller, val, about, async (seat) => {
+  return startRun<Returned | Stopped>(deps, caller, val, about, callWith(args))
+}
+
+/** Calls what is in the seat. */
+export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
+  return async (seat) => {
     const result = await seat.call(args)
     if (result.kind === "stopped") return { result, end: { status: result.status, error: result.error } }
     return { result, end: { status: "succeeded", error: null, returnValue: result.kept } }
-  })
+  }
 }
 
 /** What is kept of arguments that came as JSON: a value again where all of it is kept. */
-function toKept(args: CallArgs): unknown {
+export function toKept(args: CallArgs): unknown {
   if (!isJsonText(args)) return args
   const { json } = args
   return Buffer.byteLength(json) <= limits.runValueBytesMax ? JSON.parse(json) : cutText(json, limits.runValueBytesMax)
@@ -104,11 +117,23 @@ export async function startRun<Result>(
   about: Pick<NewRun, "args" | "parentId" | "request" | "input">,
   work: RunWork<Result>,
 ): Promise<StartedRun<Result | Stopped>> {
+  assertRunnable(val)
+  return startProgram(deps, caller, val, () => deps.programs.of(val, caller.userId), about, work)
+}
+
+/** The same for a program that the caller of this function makes, once it is clear that there may be another run. */
+export async function startProgram<Result>(
+  deps: ExecuteDeps,
+  caller: Caller,
+  val: Pick<Val, "id" | "version" | "ownerId">,
+  makeProgram: () => Program | Promise<Program>,
+  about: Pick<NewRun, "args" | "parentId" | "request" | "input">,
+  work: RunWork<Result>,
+): Promise<StartedRun<Result | Stopped>> {
   const depth = caller.depth ?? 0
   assertDepth(depth)
-  assertRunnable(val)
   deps.allowances.takeRun(caller.userId)
-  const program = await deps.programs.of(val, caller.userId)
+  const program = await makeProgram()
   const live = await deps.liveRuns.begin({
     ...about,
     id: deps.newId(),

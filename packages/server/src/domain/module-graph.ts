@@ -75,7 +75,8 @@ export interface ModuleGraph {
   findAlone(valId: string, version: number): LockStamp | null | undefined
   /** That version imports nothing at all; what it imports never changes. */
   noteAlone(valId: string, version: number): void
-  walk(entry: ImportingModule): Promise<Walk>
+  /** `unsaved` is what an entry imports that is not saved. */
+  walk(entry: ImportingModule, unsaved?: readonly ResolvedImport[]): Promise<Walk>
 }
 
 /** What a val is made of. */
@@ -100,11 +101,11 @@ export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleG
   return {
     findAlone: (valId, version) => alone.get(`${valId}@${version}`),
     noteAlone: (valId, version) => note(facts, alone, `${valId}@${version}`, null),
-    async walk(entry) {
+    async walk(entry, unsaved) {
       const known = new Map<string, ImportingModule>([[entry.url, entry]])
       const locks = new Map<string, LockStamp | null>()
       for (let level = [entry]; level.length > 0; ) {
-        const found = await Promise.all(level.map((module) => look(deps, facts, module)))
+        const found = await Promise.all(level.map((module) => look(deps, facts, module, module === entry ? unsaved : undefined)))
         for (const { url, lock } of found) locks.set(url, lock)
         level = found
           .flatMap(({ imported }) => imported)
@@ -150,8 +151,9 @@ interface Look {
   readonly imported: readonly ImportingModule[]
 }
 
-async function look(deps: GraphDeps, facts: Facts, module: ImportingModule): Promise<Look> {
+async function look(deps: GraphDeps, facts: Facts, module: ImportingModule, unsaved: readonly ResolvedImport[] | undefined): Promise<Look> {
   const { url } = module
+  if (unsaved) return { url, lock: null, imported: await listImported(deps, facts, module, unsaved) }
   const key = `${module.valId}@${module.version}`
   const known = facts.alone.get(key)
   if (known !== undefined) return { url, lock: known, imported: [] }

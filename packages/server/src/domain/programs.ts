@@ -1,8 +1,8 @@
 import type { Program, ProgramContent } from "./execution.ts"
 import { mayImport } from "./import-address.ts"
-import type { LockStamp } from "./locks.ts"
+import type { Bundle, LockStamp, Resolution } from "./locks.ts"
 import { createMask, noMask } from "./mask.ts"
-import { createModuleGraph, type GraphDeps, type LockedGraphModule, type Walk } from "./module-graph.ts"
+import { createModuleGraph, type GraphDeps, type LockedGraphModule, type ResolvedImport, type Walk } from "./module-graph.ts"
 import { addPackages, type CodeWithPackages, type PackageDeps, type SavedModule, waitForPackages } from "./program-packages.ts"
 import type { RunTokens } from "./run-tokens.ts"
 import { openSecrets, type SecretDeps } from "./secrets.ts"
@@ -27,6 +27,14 @@ export interface Programs {
    * imports no vals, otherwise after a look at what its imports have become, which another node may have changed.
    */
   of(val: Val, accountId: string): Program | Promise<Program>
+  /** The program of code that is not saved, on its owner's account; `val` is what it would be if it were. */
+  ofUnsaved(val: Val, imports: readonly ResolvedImport[], packages: UnsavedPackages | null): Promise<Program>
+}
+
+/** What code that is not saved imports from elsewhere. */
+export interface UnsavedPackages {
+  readonly resolution: Resolution
+  readonly bundle: Bundle | null
 }
 
 const limits = {
@@ -59,6 +67,21 @@ export function createPrograms(deps: ProgramDeps): Programs {
       if (accountId === val.ownerId) owners.set(val, program)
       return program
     },
+    async ofUnsaved(val, imports, packages) {
+      const { modules } = await graph.walk(toEntry(deps, val), imports)
+      const lock = packages && { state: "ready" as const, bundle: packages.resolution.bundle, updatedAt: 0 }
+      return toProgram(packages ? withPackages(deps, val, packages) : deps, val, val.ownerId, { lock, modules })
+    },
+  }
+}
+
+/** What knows the packages of that val, too, which are not in the database. */
+function withPackages(deps: ProgramDeps, val: Val, { resolution, bundle }: UnsavedPackages): ProgramDeps {
+  const lock = { state: "ready" as const, bundle: resolution.bundle, updatedAt: 0, resolution, retryAt: null }
+  return {
+    ...deps,
+    locks: { ...deps.locks, find: async (valId, version) => (valId === val.id ? lock : deps.locks.find(valId, version)) },
+    bundles: { ...deps.bundles, find: async (hash) => (bundle?.hash === hash ? bundle : deps.bundles.find(hash)) },
   }
 }
 

@@ -2,12 +2,13 @@ import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import { type ExecuteDeps, type RunWork, type StartedRun, startCall, startRun } from "./execute-run.ts"
 import type { Client, SeatRequest } from "./execution.ts"
-import { getRun, type RunDetail, type RunInput, type RunRequest } from "./runs.ts"
+import { getRun, type RunDetail, type RunInput, type RunRequest, unsavedVersion } from "./runs.ts"
 import type { Val } from "./vals.ts"
 
 /** Runs the same version with the same input again, on the caller's account. */
 export async function replayRun(deps: ExecuteDeps, caller: Caller, id: string): Promise<StartedRun<unknown>> {
   const run = await getRun(deps, caller, id)
+  if (run.val.version === unsavedVersion) throw notReplayable(id, "its code was run once and is not kept")
   const val = await deps.versions.find(run.val.id, run.val.version)
   if (!val) throw notReplayable(id, `version ${run.val.version} of the val was deleted`)
   if (run.request) return replayRequest(deps, caller, val, run, run.request)

@@ -22,6 +22,11 @@ export type LogLine = z.infer<typeof logLine>
 /** The request that started a run of an http val. */
 export type RunRequest = z.infer<typeof runRequest>
 
+/** What stands in the place of a val's version in a run of code that is no val: versions are numbered from 1. */
+export const unsavedVersion = 0
+/** And in the place of its name. */
+export const evalName = "eval"
+
 /** One execution of a val, as lists show it. `val.version` is the version that ran. */
 export interface Run {
   readonly id: string

@@ -290,7 +290,12 @@ async function toNewVal(deps: ValDeps, caller: Caller, name: string, input: ValI
 }
 
 /** The code with the vals that it imports by their address, each once. */
-async function readSource(deps: ValDeps, caller: Caller, code: string, name: string): Promise<ValSource> {
+export async function readSource(
+  deps: Pick<ValDeps, "importHosts" | "scanImports">,
+  caller: Caller,
+  code: string,
+  name: string,
+): Promise<ValSource> {
   return toSource(deps.importHosts, { username: caller.username, name }, code, await deps.scanImports(code, caller.userId))
 }
 

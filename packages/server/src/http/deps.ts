@@ -3,6 +3,7 @@ import type { AuditStore } from "../domain/audit.ts"
 import type { BackupDeps } from "../domain/backups.ts"
 import type { BlobDeps } from "../domain/blobs.ts"
 import type { CommentDeps } from "../domain/comments.ts"
+import type { EvalDeps } from "../domain/eval-code.ts"
 import type { ExecuteDeps } from "../domain/execute-run.ts"
 import type { RunFollowers } from "../domain/follow-run.ts"
 import type { IdempotencyDeps } from "../domain/idempotency.ts"
@@ -41,6 +42,7 @@ export type DomainDeps = ValDeps &
   CommentDeps &
   ReferenceDeps &
   ExecuteDeps &
+  EvalDeps &
   ValRequestDeps &
   PreviewDeps &
   UserDeps &

@@ -1,4 +1,4 @@
-import type { RunRecord } from "../domain/runs.ts"
+import { type RunRecord, unsavedVersion } from "../domain/runs.ts"
 import { inChunks, list } from "./chunks.ts"
 import { type RunValues, rows, type Script } from "./database.ts"
 import { toJson } from "./run-rows.ts"
@@ -59,10 +59,11 @@ export function* recordRuns(all: readonly RunValues[]): Script<void> {
   // PostgreSQL refuses a statement that would change a row twice.
   const distinct = [...new Map(all.map(toRow).map((run) => [run.id, run])).values()]
   // The runs of a val that was deleted meanwhile have nobody left to see them, or to delete them.
-  const known = yield* findKnown([...new Set(distinct.map((run) => run.valId))])
-  const runs = distinct.filter((run) => known.has(run.valId))
-  for (const chunk of inChunks(runs)) yield insertRuns(chunk)
-  yield* noteLatest(runs)
+  const ofVals = distinct.filter((run) => run.version !== unsavedVersion)
+  const known = yield* findKnown([...new Set(ofVals.map((run) => run.valId))])
+  const isLeft = (run: Row) => run.version === unsavedVersion || known.has(run.valId)
+  for (const chunk of inChunks(distinct.filter(isLeft))) yield insertRuns(chunk)
+  yield* noteLatest(ofVals.filter(isLeft))
 }
 
 function* findKnown(valIds: readonly string[]): Statements<ReadonlySet<string>> {

@@ -1,5 +1,15 @@
 import type { RunEgress } from "../domain/egress.ts"
-import type { LogLine, Run, RunDetail, RunError, RunRequest, RunSource, RunStatus } from "../domain/runs.ts"
+import {
+  evalName,
+  type LogLine,
+  type Run,
+  type RunDetail,
+  type RunError,
+  type RunRequest,
+  type RunSource,
+  type RunStatus,
+  unsavedVersion,
+} from "../domain/runs.ts"
 import type { Privacy } from "../domain/vals.ts"
 import { raw } from "./sql.ts"
 import { toTime } from "./val-rows.ts"
@@ -31,9 +41,15 @@ export interface RunDetailRow extends RunRow {
   readonly egress: string | null
 }
 
-/** The columns of a RunRow; `r` is the run, `v` its val, `u` the val's owner. */
-export const runColumns = raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.version,
-  v.id as val_id, v.name, v.privacy, v.owner_id, u.username as owner_name`)
+/** The columns of a RunRow; `r` is the run, `v` its val, which code that is not saved has none of, `u` the val's owner. */
+export const runColumns = raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.version, r.val_id,
+  coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
+
+/** What these are read from beside the run. */
+export const runJoins = raw("left join vals v on v.id = r.val_id join users u on u.id = r.owner_id")
+
+/** Whether a run is one of code that is not saved. */
+export const isOfNoVal = raw(`r.version = ${unsavedVersion}`)
 
 /** What a RunDetailRow has beyond these. */
 export const runDetailColumns = raw("r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress")

@@ -5,7 +5,17 @@ import { crashLost, isOpen, requestCancel } from "./end-runs.ts"
 import { within } from "./period.ts"
 import { purgeBeyond, purgeOlder, purgeRuns } from "./purge-runs.ts"
 import { recordRuns, toRunValues } from "./record-runs.ts"
-import { fromJson, type RunDetailRow, type RunRow, runColumns, runDetailColumns, toRun, toRunDetail } from "./run-rows.ts"
+import {
+  fromJson,
+  isOfNoVal,
+  type RunDetailRow,
+  type RunRow,
+  runColumns,
+  runDetailColumns,
+  runJoins,
+  toRun,
+  toRunDetail,
+} from "./run-rows.ts"
 import { limitPart, limitTo, toSlice } from "./slices.ts"
 import { join, nothing, raw, type Statement, sql } from "./sql.ts"
 import { isVisible } from "./val-rows.ts"
@@ -17,11 +27,12 @@ export function createRunStore(db: Database): RunStore {
   return {
     async find(viewerId, id) {
       const [row] = await db.read<RunDetailRow>(sql`
-        select ${runColumns}, ${runDetailColumns} from runs r join vals v on v.id = r.val_id join users u on u.id = v.owner_id
-        where r.id = ${id} and (v.owner_id = ${viewerId} or (r.account_id = ${viewerId} and v.privacy <> 'private'))`)
+        select ${runColumns}, ${runDetailColumns} from runs r ${runJoins}
+        where r.id = ${id} and (v.owner_id = ${viewerId} or (r.account_id = ${viewerId} and (${isOfNoVal} or v.privacy <> 'private')))`)
       return row && toRunDetail(row)
     },
-    listOfAccount: (accountId, filter, page) => list(sql`r.account_id = ${accountId} and ${isVisible(accountId)}`, filter, page),
+    listOfAccount: (accountId, filter, page) =>
+      list(sql`r.account_id = ${accountId} and (${isOfNoVal} or ${isVisible(accountId)})`, filter, page),
     listOfVal: (valId, accountId, filter, page) =>
       // Whoever is not the owner of the val is asked for by account; the index of such runs is small.
       list(
@@ -72,13 +83,13 @@ function listRuns(condition: Statement, filter: RunFilter, page: Page): Statemen
   )
   const parts = (sources ?? [nothing]).map(
     (source) => sql`
-    select * from (select r.id, r.started_at from runs r join vals v on v.id = r.val_id
+    select * from (select r.id, r.started_at from runs r left join vals v on v.id = r.val_id
     where ${condition} ${source} ${outcomeOf(filter)} ${within("r.started_at", filter)}
     order by r.started_at desc, r.id desc ${limitPart(page)}) part`,
   )
   return sql`
     select ${runColumns} from (select id, started_at from (${join(parts, " union all ")}) parts order by started_at desc, id desc ${limitTo(page)}) found
-    join runs r on r.id = found.id join vals v on v.id = r.val_id join users u on u.id = v.owner_id
+    join runs r on r.id = found.id ${runJoins}
     order by r.started_at desc, r.id desc`
 }
 

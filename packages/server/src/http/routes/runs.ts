@@ -3,6 +3,7 @@ import type { z } from "zod"
 import { AppError } from "../../domain/app-error.ts"
 import type { Caller } from "../../domain/caller.ts"
 import { cancelRun } from "../../domain/cancel-run.ts"
+import { evalCode } from "../../domain/eval-code.ts"
 import { callVal, createRun, getStartedRun, type StartedRun } from "../../domain/execute-run.ts"
 import type { CallArgs } from "../../domain/execution.ts"
 import { replayRun } from "../../domain/replay-run.ts"
@@ -25,6 +26,8 @@ export function runHandlers(deps: HttpDeps) {
       jsonText(200, await callVal(deps, caller, params.username, params.val_name, toArgs(body.args, texts))),
     callValByQuery: async ({ caller, params, query }) =>
       jsonText(200, await callVal(deps, caller, params.username, params.val_name, JSON.parse(query.args ?? "[]") as unknown[])),
+    evalCode: async ({ caller, body, texts }) =>
+      jsonText(200, await evalCode(deps, caller, { code: body.code, args: toArgs(body.args, texts) })),
     getRun: async ({ caller, params }) => json(200, toRunDetailView(await getRun(deps, caller, params.run_id))),
     getRunLogs: async ({ caller, params, request }) => {
       if (wantsEvents(request)) return followLogs(deps, caller, params.run_id, request)

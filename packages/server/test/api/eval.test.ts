@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test"
+import { limits } from "@hamlet/contract"
+import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
+import { describeApi, idsOf, refusalOf } from "./suite.ts"
+
+describeApi("api/eval", ({ call, person, val }) => {
+  const evaluate = (as: TestUser | undefined, code: string, args?: readonly unknown[]) =>
+    call("POST", "/v1/eval", { as, body: args ? { code, args } : { code } })
+
+  describe("POST /v1/eval", () => {
+    test("runs the code once and gives what it returns; the run is on record, and no val", async () => {
+      const ada = await person()
+      const code = 'export default (a, b) => { console.log("adding"); return a + b }'
+      expect(expectStatus(await evaluate(ada, code, [1, 2]), 200).json).toBe(3)
+      expect((await call("GET", `/v1/users/${ada.id}/vals`, { as: ada })).json.data).toEqual([])
+      const { data } = expectStatus(await call("GET", "/v1/me/runs", { as: ada }), 200).json
+      expect(data).toHaveLength(1)
+      expect(data[0]).toMatchObject({ status: "succeeded", source: "api", error: null })
+      expect(data[0].val).toMatchObject({ id: ada.id, name: "eval", version: 0, privacy: "private", public: false, author_id: ada.id })
+      const run = expectStatus(await call("GET", `/v1/runs/${data[0].id}`, { as: ada }), 200).json
+      expect(run).toMatchObject({ args: [1, 2], returnValue: 3, logs: [{ message: "adding" }], request: null })
+      expect(refusalOf(await call("GET", `/v1/vals/${run.val.id}`, { as: ada }))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await call("POST", `/v1/runs/${run.id}/replay`, { as: ada }))).toEqual([409, "not_replayable"])
+    })
+
+    test("takes the code as it is in a body of text, and gives null for nothing", async () => {
+      const ada = await person()
+      const headers = { "content-type": "text/typescript" }
+      const answer = await call("POST", "/v1/eval", { as: ada, body: "export default (): void => {}", headers })
+      expect(expectStatus(answer, 200).text).toBe("null")
+    })
+
+    test("says in a 502 how the code failed, like a val that is called", async () => {
+      const ada = await person()
+      const failed = await evaluate(ada, 'export default () => { throw new TypeError("no such luck") }')
+      expect(refusalOf(failed)).toEqual([502, "run_failed"])
+      expect(failed.json.message).toContain("no such luck")
+      expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toHaveLength(1)
+    })
+
+    test("sees one's secrets and imports one's own vals, private ones too, and others' public ones", async () => {
+      const [ada, bob] = [await person(), await person()]
+      expectStatus(await call("PUT", "/v1/me/secrets/GREETING", { as: ada, body: { value: "a very secret greeting" } }), 204)
+      await val(ada, { name: "mine", privacy: "private", code: "export const two = 2" })
+      await val(bob, { name: "theirs", code: "export const three = 3" })
+      await val(bob, { name: "hidden", privacy: "private", code: "export const four = 4" })
+      const code = `import { two } from "./mine"
+import { three } from "${testBaseUrl}/v/${bob.username}/theirs@1"
+export default () => [two, three, Deno.env.get("GREETING").length]`
+      expect(expectStatus(await evaluate(ada, code), 200).json).toEqual([2, 3, 22])
+      const hidden = `import { four } from "${testBaseUrl}/v/${bob.username}/hidden"\nexport default () => four`
+      expect(refusalOf(await evaluate(ada, hidden))).toEqual([502, "run_failed"])
+    })
+
+    test("is nobody else's: its run is in no list, and can be neither read nor cancelled", async () => {
+      const [ada, eve] = [await person(), await person()]
+      expectStatus(await evaluate(ada, "export default () => 1"), 200)
+      const [id] = idsOf(await call("GET", "/v1/me/runs", { as: ada }))
+      for (const path of [`/v1/runs/${id}`, `/v1/runs/${id}/logs`, `/v1/vals/${ada.id}/runs`])
+        expect((await call("GET", path, { as: eve })).status).toBe(404)
+      expect(refusalOf(await call("POST", `/v1/runs/${id}/cancel`, { as: eve }))).toEqual([404, "run_not_found"])
+      expect(idsOf(await call("GET", "/v1/me/runs", { as: eve }))).toEqual([])
+    })
+
+    test("is done once for an idempotency key", async () => {
+      const ada = await person()
+      const body = { code: "export default () => Math.random()" }
+      const send = () => call("POST", "/v1/eval", { as: ada, body, headers: { "idempotency-key": "once" } })
+      const first = expectStatus(await send(), 200)
+      expect(expectStatus(await send(), 200).json).toBe(first.json)
+      expect(idsOf(await call("GET", "/v1/me/runs", { as: ada }))).toHaveLength(1)
+    })
+
+    test("can be cancelled while it goes on", async () => {
+      const ada = await person()
+      const going = evaluate(ada, 'export default () => { console.log("here"); return new Promise(() => {}) }')
+      let id: string | undefined
+      while (id === undefined) {
+        await Bun.sleep(5)
+        id = idsOf(await call("GET", "/v1/me/runs", { as: ada }))[0]
+      }
+      while ((await call("GET", `/v1/runs/${id}/logs`, { as: ada })).json.data.length === 0) await Bun.sleep(5)
+      expect((await call("POST", `/v1/runs/${id}/cancel`, { as: ada })).json).toEqual({ found: true })
+      expect(refusalOf(await going)).toEqual([502, "run_failed"])
+      expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json.status).toBe("cancelled")
+    })
+
+    test("needs a token, the scope, and code", async () => {
+      const ada = await person()
+      expect(refusalOf(await evaluate(undefined, "1"))).toEqual([401, "unauthenticated"])
+      expect(refusalOf(await evaluate(ada, ""))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await evaluate(ada, " ".repeat(limits.codeCharsMax + 1)))).toEqual([400, "invalid_request"])
+    })
+  })
+})
