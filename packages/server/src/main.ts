@@ -107,7 +107,9 @@ async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<vo
   // Those who follow a run would wait for something that may never end.
   hamlet.deps.followers.stop()
   void hamlet.deps.backups.stop()
-  await Promise.race([server.stop(), Bun.sleep(limits.stopMsMax)])
+  // A run that was asked for with respond-async has no request that waits for it, and is to end as well.
+  const drained = server.stop().then(() => hamlet.deps.liveRuns.drain(limits.stopMsMax))
+  await Promise.race([drained, Bun.sleep(limits.stopMsMax)])
   await hamlet.stop().catch((error: unknown) => fail("stop", error))
   process.exit(0)
 }

@@ -23,7 +23,13 @@ describe("running a val", () => {
     rules = await openRules()
     runner = new FakeRunner()
     const liveRuns = new LiveRuns({ runs: rules.deps.runs, nodeId: rules.deps.newId(), now: Date.now, onError: () => {} })
-    deps = { ...rules.deps, liveRuns, runner, programs: { of: toProgram, ofUnsaved: async (val) => toProgram(val, val.ownerId) }, allowances: { takeRun: () => {} } }
+    deps = {
+      ...rules.deps,
+      liveRuns,
+      runner,
+      programs: { of: toProgram, ofUnsaved: async (val) => toProgram(val, val.ownerId) },
+      allowances: { takeRun: () => {} },
+    }
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
   })

@@ -46,6 +46,9 @@ export interface LiveRunsDeps {
 const stopped = { name: "ServerStopped", message: "The server was stopped while the val was running" }
 const notWritten = { name: "DatabaseUnavailable", message: "The run could not be written down, so it was not started" }
 
+/** How often it is looked whether runs have ended, when the server is about to. */
+const drainMs = 20
+
 /** The runs of this process, from their beginning until the last of them is on disk. */
 export class LiveRuns {
   readonly #deps: LiveRunsDeps
@@ -108,6 +111,12 @@ export class LiveRuns {
   /** For the metrics. */
   stats(): { readonly open: number; readonly waiting: number; readonly dropped: number } {
     return { open: this.#recorder.open.size, waiting: this.#recorder.waiting, dropped: this.#recorder.dropped }
+  }
+
+  /** Resolves when no run goes on any more, or after that time. */
+  async drain(msMax: number): Promise<void> {
+    const until = performance.now() + msMax
+    while (this.#recorder.isBusy && performance.now() < until) await Bun.sleep(drainMs)
   }
 
   /** Ends what is still going on and writes everything down. */

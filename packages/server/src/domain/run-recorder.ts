@@ -70,6 +70,12 @@ export class RunRecorder implements RunKeeper {
     return this.#open
   }
 
+  /** Whether there is a run that has not ended. */
+  get isBusy(): boolean {
+    const goesOn = (run: WrittenRun) => run.endedAt === null
+    return this.#open.values().some(goesOn) || this.#fresh.some((run) => run.isFresh && goesOn(run))
+  }
+
   get waiting(): number {
     return this.#fresh.length + this.#changed.length
   }

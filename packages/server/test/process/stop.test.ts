@@ -31,6 +31,21 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     await db.stop()
   })
 
+  test("lets a run finish that was asked for with respond-async", async () => {
+    await using stage = await openStage(open)
+    const { hamlet, baseUrl } = await stage.serve()
+    const client = createClient({ baseUrl, token: chosenToken })
+    const code = 'export default async () => { console.log("begun"); await new Promise((end) => setTimeout(end, 4_000)); return 7 }'
+    const { id: val_id } = await client.createVal({ code })
+    const { id } = await client.createRun({ val_id }, { respondAsync: true })
+    while ((await client.getRunLogs({ run_id: id })).data.length === 0) await Bun.sleep(5)
+    hamlet.signal("SIGTERM")
+    expect((await hamlet.ended()).exitCode).toBe(0)
+    const db = await stage.connect()
+    expect(await db.read(sql`select status, return_value from runs`)).toEqual([{ status: "succeeded", return_value: "7" }])
+    await db.stop()
+  })
+
   test("takes two signals at once for one, and does not wait any longer after a later one", async () => {
     await using stage = await openStage(open)
     const { hamlet, baseUrl } = await stage.serve()
