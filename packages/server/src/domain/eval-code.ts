@@ -51,6 +51,7 @@ function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string
     ownerId: userId,
     ownerName: username,
     ownerSecretsVersion: 0,
+    isOwnerSuspended: false,
     name: evalName,
     privacy: "private",
     type: "script",
