@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util"
+import { freeze } from "./freeze/freeze.ts"
 import { backup } from "./growth/backup.ts"
 import { growth } from "./growth/growth.ts"
 import type { Benchmark, Context } from "./harness/benchmark.ts"
@@ -34,6 +35,7 @@ const benchmarks: readonly Benchmark[] = [
   firstSave,
   valMemory,
   neighbours,
+  freeze,
   packages,
   egress,
   storage,

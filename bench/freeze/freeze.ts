@@ -1,0 +1,108 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Benchmark } from "../harness/benchmark.ts"
+import { startProgram } from "../harness/program.ts"
+import type { Table } from "../harness/report.ts"
+import { createScratchFolder } from "../harness/scratch.ts"
+import { percentile } from "../harness/stats.ts"
+import { type Attacker, createAttackers } from "./attackers.ts"
+
+const limits = { quietMs: 5_000, attackMs: 30_000, sampleMs: 5, pauseMs: 5, askMsMax: 120_000 }
+const token = "a-token-of-the-first-user-for-benchmarks"
+const root = join(import.meta.dir, "..", "..")
+// Another checkout can be measured with the same attacks: BENCH_SERVER is its packages/server/src/main.ts.
+const server = process.env.BENCH_SERVER ?? join(root, "packages/server/src/main.ts")
+
+/** How long three users at once can keep the event loop from everybody else, measured inside the server. */
+export const freeze: Benchmark = {
+  name: "freeze",
+  isQuick: false,
+  async run(context) {
+    const folder = createScratchFolder()
+    const loopFile = join(folder, "loop.txt")
+    writeFileSync(loopFile, "")
+    const settings = { HAMLET_USER: "ada", HAMLET_TOKEN: token, HAMLET_LOG_LEVEL: "none", HAMLET_DATA_DIR: join(folder, "data") }
+    const command = [process.execPath, "--preload", join(import.meta.dir, "loop-probe.ts"), server, "serve", "--port", "0"]
+    const program = await startProgram(command, { env: { ...settings, BENCH_LOOP_FILE: loopFile }, log: join(folder, "server.log") })
+    try {
+      const attackers = await createAttackers(program.url, token)
+      const quiet = await measure(program.url, loopFile, [], limits.quietMs)
+      context.say(`freeze: ${describe(quiet)} alone`)
+      const attacked = await measure(program.url, loopFile, attackers, limits.attackMs)
+      context.say(`freeze: ${describe(attacked)} under attack`)
+      return [toTable(quiet, attacked)]
+    } finally {
+      await program.stop()
+    }
+  },
+}
+
+interface Measured {
+  /** What a caller waits who comes at any moment. */
+  readonly waits: readonly number[]
+  /** The same, as far as the thread was at work. */
+  readonly works: readonly number[]
+  /** What another client waits for its answer. */
+  readonly asks: readonly number[]
+  readonly attacks: number
+}
+
+async function measure(url: string, loopFile: string, attackers: readonly Attacker[], ms: number): Promise<Measured> {
+  const from = readFileSync(loopFile, "utf8").length
+  const end = performance.now() + ms
+  let attacks = 0
+  const attack = async (attacker: Attacker) => {
+    while (performance.now() < end) {
+      await attacker()
+      attacks += 1
+    }
+  }
+  const asks: number[] = []
+  const ask = async () => {
+    while (performance.now() < end) {
+      const startedMs = performance.now()
+      await (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(limits.askMsMax) })).text()
+      asks.push(performance.now() - startedMs)
+      await Bun.sleep(limits.pauseMs)
+    }
+  }
+  await Promise.all([...attackers.map(attack), ask()])
+  // What is under way is written down a moment later.
+  await Bun.sleep(1_000)
+  const samples = readFileSync(loopFile, "utf8")
+    .slice(from)
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" ").map(Number))
+  const waits = samples.flatMap(([delay = 0]) => toWaits(delay))
+  return { waits, works: samples.flatMap(([, work = 0]) => toWaits(work)), asks, attacks }
+}
+
+/** Somebody who comes in the middle of a pause waits for half of it: as many callers as could have come are counted. */
+function toWaits(delayMs: number): readonly number[] {
+  return Array.from({ length: Math.floor(delayMs / limits.sampleMs) + 1 }, (_, index) => delayMs - index * limits.sampleMs)
+}
+
+function describe({ waits }: Measured): string {
+  return `event-loop delay p99.9 ${percentile(waits, 99.9).toFixed(1)} ms, longest ${percentile(waits, 100).toFixed(1)} ms`
+}
+
+function toTable(quiet: Measured, attacked: Measured): Table {
+  const row = (name: string, pick: (measured: Measured) => readonly number[], percent: number) => [
+    name,
+    ...[quiet, attacked].map((measured) => percentile(pick(measured), percent).toFixed(1)),
+  ]
+  return {
+    title: `Three users who try to stop the server, ${limits.attackMs / 1000} s, ${attacked.attacks} requests of theirs (ms)`,
+    columns: ["", "alone", "under attack"],
+    rows: [
+      row("event-loop delay p99", ({ waits }) => waits, 99),
+      row("event-loop delay p99.9", ({ waits }) => waits, 99.9),
+      row("event-loop delay, longest", ({ waits }) => waits, 100),
+      row("of it at work p99.9", ({ works }) => works, 99.9),
+      row("of it at work, longest", ({ works }) => works, 100),
+      row("another client's request p99.9", ({ asks }) => asks, 99.9),
+      row("another client's request, longest", ({ asks }) => asks, 100),
+    ],
+  }
+}
