@@ -22,7 +22,7 @@ export const freeze: Benchmark = {
     const loopFile = join(folder, "loop.txt")
     writeFileSync(loopFile, "")
     const settings = { HAMLET_USER: "ada", HAMLET_TOKEN: token, HAMLET_LOG_LEVEL: "none", HAMLET_DATA_DIR: join(folder, "data") }
-    const command = [process.execPath, "--preload", join(import.meta.dir, "loop-probe.ts"), server, "serve", "--port", "0"]
+    const command = [process.execPath, "--preload", new URL("./loop-probe.ts", import.meta.url).pathname, server, "serve", "--port", "0"]
     const program = await startProgram(command, { env: { ...settings, BENCH_LOOP_FILE: loopFile }, log: join(folder, "server.log") })
     try {
       const attackers = await createAttackers(program.url, token)

@@ -1,9 +1,10 @@
 import type { LikeStore } from "../domain/likes.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
+import { readVals } from "./read-vals.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
-import { isVisible, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { isVisible, listedColumns, toVal, withCurrentVersion } from "./val-rows.ts"
 
 /** Likes in the database. */
 export function createLikeStore(db: Database): LikeStore {
@@ -15,11 +16,11 @@ export function createLikeStore(db: Database): LikeStore {
     add: (userId, valId, at) => db.write(() => addLike(db.dialect, userId, valId, at)),
     remove: (userId, valId) => db.write(() => removeLike(db.dialect, userId, valId)),
     async list(userId, page) {
-      const rows = await db.read<ValRow>(sql`
-        select ${valColumns} from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
+      const list = sql`
+        select ${listedColumns} from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
         where l.user_id = ${userId} and ${isVisible(userId)}
-        order by l.created_at desc, l.val_id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toVal)
+        order by l.created_at desc, l.val_id desc ${limitTo(page)}`
+      return toSlice(await readVals(db, list), page, toVal)
     },
   }
 }

@@ -1,9 +1,10 @@
 import type { OwnValFilter, OwnValSort, OwnValStore } from "../domain/own-vals.ts"
 import type { Page } from "../domain/paging.ts"
 import type { Database } from "./database.ts"
+import { readVals } from "./read-vals.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { nothing, raw, type Statement, sql } from "./sql.ts"
-import { toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { listedColumns, toVal, withCurrentVersion } from "./val-rows.ts"
 
 const limits = {
   /** So many of the newest vals are sorted where no index has the order: it takes some milliseconds. */
@@ -14,7 +15,7 @@ const limits = {
 export function createOwnValStore(db: Database, { sortedMax } = limits): OwnValStore {
   return {
     async list(ownerId, filter, page) {
-      return toSlice(await db.read<ValRow>(listOwn(ownerId, filter, page, sortedMax)), page, toVal)
+      return toSlice(await readVals(db, listOwn(ownerId, filter, page, sortedMax)), page, toVal)
     },
   }
 }
@@ -42,7 +43,7 @@ function listOwn(ownerId: string, filter: OwnValFilter, page: Page, sortedMax: n
   // No two vals of an owner have the same name, and the index has nothing else.
   const ties = (alias: string) => (sort === "name" ? "" : `, ${alias}.id ${order}`)
   return sql`
-    select ${valColumns} from (select own.id, own.${raw(columns[sort])} as place from ${own} ${conditionsOf(filter)}
+    select ${listedColumns} from (select own.id, own.${raw(columns[sort])} as place from ${own} ${conditionsOf(filter)}
       order by ${raw(`own.${columns[sort]} ${direction}${ties("own")}`)} ${limitTo(page)}) found
     join vals v on v.id = found.id ${withCurrentVersion}
     order by ${raw(`found.place ${direction}${ties("found")}`)}`

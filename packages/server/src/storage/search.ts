@@ -2,12 +2,13 @@ import type { Page, Slice } from "../domain/paging.ts"
 import type { Val } from "../domain/vals.ts"
 import type { Candidates, Database, Hit } from "./database.ts"
 import { foldText } from "./fold-text.ts"
+import { readVals } from "./read-vals.ts"
 import { findIndexed, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
 import type { SearchIndex } from "./search-index.ts"
 import { byRank } from "./search-limits.ts"
 import { toSlice } from "./slices.ts"
 import { join, raw, sql } from "./sql.ts"
-import { isListed, toVal, type ValRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import { isListed, listedColumns, toVal, withCurrentVersion } from "./val-rows.ts"
 
 const limits = {
   /** Of a val's public neighbours, so many of the best ranked are looked through before the index is asked. */
@@ -49,12 +50,13 @@ export async function searchVals(
     .slice(page.offset, wanted)
     .map((hit) => hit.id)
   if (ids.length === 0) return { items: [], hasMore: false }
-  const rows = await db.read<ValRow>(sql`
-    select ${valColumns} from vals v ${withCurrentVersion}
+  const list = sql`
+    select ${listedColumns} from vals v ${withCurrentVersion}
     where v.id in (${join(
       ids.map((id) => sql`${id}`),
       ", ",
-    )}) and ${isListed("v", viewerId)}`)
+    )}) and ${isListed("v", viewerId)}`
+  const rows = await readVals(db, list)
   const found = new Map(rows.map((row) => [row.id, row]))
   return toSlice(
     ids.flatMap((id) => found.get(id) ?? []),

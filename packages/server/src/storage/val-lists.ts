@@ -2,7 +2,7 @@ import type { Page } from "../domain/paging.ts"
 import type { ValFilter } from "../domain/vals.ts"
 import { limitPart, limitTo } from "./slices.ts"
 import { join, type Statement, sql } from "./sql.ts"
-import { valColumns, withCurrentVersion } from "./val-rows.ts"
+import { listedColumns, withCurrentVersion } from "./val-rows.ts"
 
 /**
  * Public vals and the viewer's own, newest first. "Public or own" as one condition would scan: each part that a filter leaves
@@ -15,7 +15,7 @@ export function listVals(viewerId: string | undefined, filter: ValFilter, page: 
     (part) => sql`select * from (select id, created_at from vals where ${part} order by created_at desc, id desc ${limitPart(page)}) part`,
   )
   return sql`
-    select ${valColumns}
+    select ${listedColumns}
     from (select id, created_at from (${join(limited, " union all ")}) parts order by created_at desc, id desc ${limitTo(page)}) found
     join vals v on v.id = found.id ${withCurrentVersion}
     order by v.created_at desc, v.id desc`

@@ -24,9 +24,24 @@ export interface ValRow {
 }
 
 /** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version whose code is meant. */
-export const valColumns = raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
-  u.suspended_at as owner_suspended_at, v.name, v.privacy, v.type, v.readme,
-  c.version, c.code, c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at, v.run_started_at, v.run_ended_at`)
+export const valColumns = toColumns("v.readme", "c.code")
+
+/** Texts longer than this together are not read with a list but one val at a time: a page of the longest would take 40 MB in one go. */
+const listedTextBytesMax = 32_768
+const isLong = `octet_length(c.code) + coalesce(octet_length(v.readme), 0) > ${listedTextBytesMax}`
+
+/** The same columns for a list: code and readme are null where they are long, see `readVals`. */
+export const listedColumns = toColumns(`case when ${isLong} then null else v.readme end`, `case when ${isLong} then null else c.code end`)
+
+function toColumns(readme: string, code: string): Statement {
+  return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
+  u.suspended_at as owner_suspended_at, v.name, v.privacy, v.type, ${readme} as readme,
+  c.version, ${code} as code, c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at,
+  v.run_started_at, v.run_ended_at`)
+}
+
+/** The code of a version in a list, `null` where it is long. */
+export const listedCode = raw(`case when octet_length(code) > ${listedTextBytesMax} then null else code end as code`)
 
 /** Joins the owner and the current version to the val `v`. */
 export const withCurrentVersion = raw(`join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`)

@@ -6,6 +6,7 @@ import type { Dialect } from "./dialect.ts"
 import { createFindById } from "./find-val.ts"
 import { insertVal } from "./insert-val.ts"
 import { type LinkChange, LinksMoved, lockNames, lockVals, type NameKey, toNameKey, writeLinks } from "./link-locks.ts"
+import { readVals } from "./read-vals.ts"
 import { searchVals } from "./search.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
@@ -25,7 +26,7 @@ export function createValStore(db: Database): ValStore {
       return row && toVal(row)
     },
     async list(viewerId, filter, page) {
-      return toSlice(await db.read<ValRow>(listVals(viewerId, filter, page)), page, toVal)
+      return toSlice(await readVals(db, listVals(viewerId, filter, page)), page, toVal)
     },
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }

@@ -5,9 +5,10 @@ import { type Database, firstRow, rows, type Script } from "./database.ts"
 import { relinkOutgoing } from "./dependencies.ts"
 import type { Dialect } from "./dialect.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "./link-locks.ts"
+import { withTexts } from "./read-vals.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { join, sql } from "./sql.ts"
-import { toTime, toVal, type ValRow, valColumns } from "./val-rows.ts"
+import { listedCode, toTime, toVal, type ValRow, valColumns } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
 interface VersionRow {
@@ -34,9 +35,15 @@ export function createVersionStore(db: Database): VersionStore {
     },
     async list(valId, page) {
       const found = await db.read<VersionRow>(sql`
-        select val_id, version, code, created_at, run_started_at, run_ended_at from versions
+        select val_id, version, ${listedCode}, created_at, run_started_at, run_ended_at from versions
         where val_id = ${valId} order by version desc ${limitTo(page)}`)
-      return toSlice(found, page, toVersion)
+      const complete = await withTexts<VersionRow>(found, async ({ version }) => {
+        const [text] = await db.read<Pick<VersionRow, "code">>(
+          sql`select code from versions where val_id = ${valId} and version = ${version}`,
+        )
+        return text ?? { code: "" }
+      })
+      return toSlice(complete, page, toVersion)
     },
     delete: (valId, version, assert, at) => writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at)),
   }

@@ -10,7 +10,7 @@ import { chosenToken, openStage } from "../support/stage.ts"
 const pauseSecondsMax = 0.05
 const tolerance = 2
 const testMsMax = 240_000
-const largeVals = 40
+const largeVals = 100
 
 describeEachDatabase("freeze", (open) => {
   test(
