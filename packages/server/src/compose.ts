@@ -187,7 +187,8 @@ function wire(foundation: Foundation): Wired {
       headMsMax: config.runs.runMsMax + runnerLimits.waitMsMax + runnerLimits.shareWaitMsMax,
     },
   })
-  const retention = { keptMs: config.runs.keptDays * 86_400_000, keptPerVal: config.runs.keptPerVal }
+  const { keptDays, keptPerVal, keptBytesPerAccount } = config.runs
+  const retention = { keptMs: keptDays * 86_400_000, keptPerVal, keptBytesPerAccount }
   const housekeeping = new Housekeeping({ ...rules, retention })
   housekeeping.start()
   rules.dependencyJob?.start()

@@ -39,6 +39,7 @@ describe("loadConfig", () => {
         processMsMax: 3_600_000,
         keptDays: 30,
         keptPerVal: 10_000,
+        keptBytesPerAccount: 536_870_912,
       }),
       egress: {
         allow: [],

@@ -266,6 +266,9 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     // Later than any time that ids of this world may stand for, so that there is something to delete.
     await hamlet.deps.runs.purgeOlder(2 ** 47, 100)
     await hamlet.deps.runs.purgeBeyond(examples.publicVal, 100, 100)
+    const [size] = await hamlet.deps.runs.listSizes(idOf("user", 1), undefined, 10)
+    if (size) await hamlet.deps.runs.listSizes(idOf("user", 1), size, 10)
+    if (size) await hamlet.deps.runs.purgeFrom(idOf("user", 1), size, 10)
     await hamlet.deps.objects.purgeBeyond(idOf("user", 1), 0)
     for (let turn = 0; turn < 3; turn += 1) await hamlet.deps.objects.purge(Date.parse("2100-01-01"))
     expect(recorded.length).toBeGreaterThan(10)

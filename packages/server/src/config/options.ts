@@ -119,6 +119,11 @@ export const options = [
   { env: "HAMLET_RUNS_KEPT_DAYS", default: "30", meaning: "Days for which runs are kept." },
   { env: "HAMLET_RUNS_KEPT_PER_VAL", default: "10000", meaning: "Runs that are kept of each val, the latest ones." },
   {
+    env: "HAMLET_RUNS_KEPT_MB",
+    default: "512",
+    meaning: "Megabytes of runs that are kept on each account, with their logs, arguments and results, the latest ones.",
+  },
+  {
     env: "HAMLET_EGRESS_ALLOW",
     default: "",
     meaning:

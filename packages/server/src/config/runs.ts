@@ -21,6 +21,7 @@ export interface RunConfig {
   readonly processMsMax: number
   readonly keptDays: number
   readonly keptPerVal: number
+  readonly keptBytesPerAccount: number
 }
 
 const mega = 1024 ** 2
@@ -55,5 +56,6 @@ export function loadRunConfig(read: ReadSetting): RunConfig {
     processMsMax: integer("HAMLET_PROCESS_SECONDS_MAX", 3600, 31_536_000) * 1000,
     keptDays: integer("HAMLET_RUNS_KEPT_DAYS", 30, 36_500),
     keptPerVal: integer("HAMLET_RUNS_KEPT_PER_VAL", 10_000, 1_000_000_000),
+    keptBytesPerAccount: integer("HAMLET_RUNS_KEPT_MB", 512, 1_000_000_000) * mega,
   }
 }

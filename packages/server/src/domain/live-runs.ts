@@ -12,8 +12,10 @@ export interface LiveRunLimits extends RecorderLimits {
   readonly cancelMs: number
   /** After so many runs of a val it is seen to whether it has more than are kept. */
   readonly runsBetween: number
-  /** Vals whose runs are counted. */
-  readonly valsMax: number
+  /** How many bytes on an account are written between two looks at how many there are. */
+  readonly bytesBetween: number
+  /** Vals, and accounts, whose runs are counted. */
+  readonly idsMax: number
 }
 
 const defaults: LiveRunLimits = {
@@ -30,7 +32,8 @@ const defaults: LiveRunLimits = {
   lastAttempts: 3,
   cancelMs: 1_000,
   runsBetween: 1_000,
-  valsMax: 100_000,
+  bytesBetween: 16_777_216,
+  idsMax: 100_000,
 }
 
 /** What the runs that are going on need. */
@@ -56,11 +59,14 @@ export class LiveRuns {
   readonly #timer: Timer
   /** Which vals may have more runs than are kept. */
   readonly counts: RunCounts
+  /** Which accounts may have more bytes of runs than are kept. */
+  readonly bytes: RunCounts
 
   constructor(deps: LiveRunsDeps) {
     const limits = { ...defaults, ...deps.limits }
     this.#deps = deps
-    this.counts = createRunCounts(limits)
+    this.counts = createRunCounts({ between: limits.runsBetween, idsMax: limits.idsMax })
+    this.bytes = createRunCounts({ between: limits.bytesBetween, idsMax: limits.idsMax })
     this.#recorder = new RunRecorder({
       runs: deps.runs,
       nodeId: deps.nodeId,
@@ -68,6 +74,7 @@ export class LiveRuns {
       now: deps.now,
       onError: deps.onError,
       onRun: (valId) => this.counts.note(valId),
+      onBytes: (accountId, bytes) => this.bytes.note(accountId, bytes),
     })
     this.#timer = setInterval(() => void this.#hearCancels(), limits.cancelMs).unref()
   }

@@ -3,7 +3,7 @@ import { createRunCounts } from "./run-counts.ts"
 
 describe("createRunCounts", () => {
   test("has a val due with its first run and then with every so many", () => {
-    const counts = createRunCounts({ runsBetween: 3, valsMax: 10 })
+    const counts = createRunCounts({ between: 3, idsMax: 10 })
     const due = Array.from({ length: 8 }, () => {
       counts.note("a")
       return counts.take().length
@@ -12,11 +12,20 @@ describe("createRunCounts", () => {
   })
 
   test("names each val once, and forgets them all rather than grow without end", () => {
-    const counts = createRunCounts({ runsBetween: 100, valsMax: 2 })
+    const counts = createRunCounts({ between: 100, idsMax: 2 })
     for (const val of ["a", "b", "a", "b"]) counts.note(val)
     expect(counts.take()).toEqual(["a", "b"])
     for (const val of ["c", "a"]) counts.note(val)
     expect(counts.take()).toEqual(["c", "a"])
     expect(counts.take()).toEqual([])
+  })
+
+  test("counts amounts, too", () => {
+    const counts = createRunCounts({ between: 100, idsMax: 10 })
+    const due = [30, 60, 60, 500, 10].map((amount) => {
+      counts.note("a", amount)
+      return counts.take().length
+    })
+    expect(due).toEqual([1, 0, 1, 1, 0])
   })
 })

@@ -1,21 +1,21 @@
-/** Says which vals have had so many runs that some may have to go. */
+/** Says which vals or accounts have had so many runs, or so many bytes of them, that some may have to go. */
 export interface RunCounts {
-  note(valId: string): void
+  note(id: string, amount?: number): void
   /** Those that are due, each once. */
   take(): readonly string[]
 }
 
-/** A val is due with its first run since the start, whatever there was before, and then with every so many runs. */
-export function createRunCounts(limits: { readonly runsBetween: number; readonly valsMax: number }): RunCounts {
+/** One is due with its first run since the start, whatever there was before, and then with every so many runs or bytes. */
+export function createRunCounts(limits: { readonly between: number; readonly idsMax: number }): RunCounts {
   const counts = new Map<string, number>()
   const due = new Set<string>()
   return {
-    note(valId) {
-      const count = counts.get(valId) ?? limits.runsBetween - 1
-      if (count + 1 >= limits.runsBetween) due.add(valId)
+    note(id, amount = 1) {
+      const count = (counts.get(id) ?? limits.between - amount) + amount
+      if (count >= limits.between) due.add(id)
       // Forgetting them all only means that some are looked at once more.
-      if (counts.size >= limits.valsMax) counts.clear()
-      counts.set(valId, (count + 1) % limits.runsBetween)
+      if (counts.size >= limits.idsMax) counts.clear()
+      counts.set(id, count % limits.between)
     },
     take() {
       const taken = [...due]

@@ -30,6 +30,8 @@ export interface RecorderDeps {
   onError(error: unknown): void
   /** A run of the val is on disk that was not before. */
   onRun(valId: string): void
+  /** So much was written to disk on the account. */
+  onBytes(accountId: string, bytes: number): void
 }
 
 /**
@@ -213,6 +215,7 @@ export class RunRecorder implements RunKeeper {
   #noteWritten(run: WrittenRun): void {
     run.isWriting = false
     if (run.writtenAt === 0) this.#deps.onRun(run.valId)
+    this.#deps.onBytes(run.accountId, run.bytes)
     run.writtenAt = this.#deps.now()
     if (run.endedAt === null || run.isChanged) this.#open.set(run.id, run)
     else if (this.#open.size > 0) this.#open.delete(run.id)

@@ -115,6 +115,21 @@ export interface RunStore {
   purgeOlder(before: number, runsMax: number): Promise<boolean>
   /** Deletes some of the val's runs beyond its latest ones; false when there are no more. */
   purgeBeyond(valId: string, keptMax: number, runsMax: number): Promise<boolean>
+  /** How large some of the runs on an account are, the latest first, from the one behind `after` on. */
+  listSizes(accountId: string, after: RunPlace | undefined, runsMax: number): Promise<readonly RunSize[]>
+  /** Deletes some of the runs on the account, that one and those before it; false when there are no more. */
+  purgeFrom(accountId: string, from: RunPlace, runsMax: number): Promise<boolean>
+}
+
+/** Where a run stands among those on its account. */
+export interface RunPlace {
+  readonly id: string
+  readonly startedAt: number
+}
+
+/** How much a run takes on disk. */
+export interface RunSize extends RunPlace {
+  readonly bytes: number
 }
 
 /** What the rules of runs need. */

@@ -14,6 +14,7 @@ import { createObjectStore } from "../storage/objects.ts"
 import { sql } from "../storage/sql.ts"
 import { Housekeeping } from "./housekeeping.ts"
 
+const keptBytesPerAccount = 10_000_000
 const dayMs = 24 * 60 * 60_000
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -22,13 +23,15 @@ describe("Housekeeping", () => {
   let ada: Caller
   let errors: unknown[]
   let counts: RunCounts
+  let bytes: RunCounts
   let housekeeping: Housekeeping
 
   beforeEach(async () => {
     rules = await openRules()
     ada = await rules.addCaller("ada")
     errors = []
-    counts = createRunCounts({ runsBetween: 1_000, valsMax: 1_000 })
+    counts = createRunCounts({ between: 1_000, idsMax: 1_000 })
+    bytes = createRunCounts({ between: 1_000, idsMax: 1_000 })
     housekeeping = createHousekeeping()
   })
 
@@ -41,11 +44,11 @@ describe("Housekeeping", () => {
   function createHousekeeping(runs: Partial<RunStore> = {}, objects?: ObjectStore): Housekeeping {
     const { deps } = rules
     const onError = (error: unknown) => errors.push(error)
-    const retention = { keptMs: 30 * dayMs, keptPerVal: 10 }
+    const retention = { keptMs: 30 * dayMs, keptPerVal: 10, keptBytesPerAccount }
     const unused = objects ?? createObjectStore({ ...deps, db: rules.db, bucket: undefined })
     const stores = { runs: { ...deps.runs, ...runs }, idempotency: deps.idempotency, objects: unused, bundles: createBundleStore(rules.db) }
     const accounts = { accounts: createAccountStore(rules.db), ownerDatabases: noOwnerDatabases }
-    return new Housekeeping({ ...stores, ...accounts, liveRuns: { counts }, retention, now: deps.now, onError })
+    return new Housekeeping({ ...stores, ...accounts, liveRuns: { counts, bytes }, retention, now: deps.now, onError })
   }
 
   async function addVal(name: string, runCount: number): Promise<Val> {
@@ -136,6 +139,32 @@ describe("Housekeeping", () => {
     await record(5, 2000)
     await housekeeping.run()
     expect(await startedAt(busy.id)).toHaveLength(15)
+  })
+
+  test("run keeps so many bytes of the latest runs of each account that has had some", async () => {
+    const val = await addVal("talkative", 0)
+    const quiet = await addVal("quiet", 12)
+    const bob = await rules.addCaller("bob")
+    const other = await createVal(rules.deps, bob, { name: "other", code: "1" })
+    const logs = [{ at: "2026-01-01T00:00:00.000Z", level: "info" as const, message: "ä".repeat(2_000) }]
+    const recordFor = async (of: Val, count: number) => {
+      for (let from = 0; from < count; from += 500)
+        await rules.deps.runs.record(Array.from({ length: 500 }, (_, index) => ({ ...toRun(of), startedAt: 10 + from + index, logs })))
+    }
+    // Each takes some 4,600 bytes.
+    await recordFor(val, 3_000)
+    await recordFor(other, 3_000)
+    bytes.note(ada.userId, 1)
+
+    await housekeeping.run()
+
+    const kept = await rules.db.read<{ started_at: number }>(sql`select started_at from runs where val_id = ${val.id} order by started_at`)
+    expect(kept.length).toBeGreaterThan(2_000)
+    expect(kept.length).toBeLessThan(2_200)
+    expect(Number(kept[0]?.started_at)).toBe(10 + 3_000 - kept.length)
+    // They are older than the ones that there was no room for.
+    expect(await rules.db.read(sql`select id from runs where val_id = ${quiet.id}`)).toEqual([])
+    expect(await rules.db.read(sql`select id from runs where val_id = ${other.id}`)).toHaveLength(3_000)
   })
 
   test("run deletes what blobs have not used for a quarter of an hour, however large it is, and no other content", async () => {

@@ -3,13 +3,13 @@ import { type IdempotencyStore, toKeptSince } from "../domain/idempotency.ts"
 import type { LiveRuns } from "../domain/live-runs.ts"
 import type { BundleStore } from "../domain/locks.ts"
 import type { ObjectStore } from "../domain/objects.ts"
-import type { RunStore } from "../domain/runs.ts"
+import type { RunPlace, RunStore } from "../domain/runs.ts"
 
 /** What housekeeping needs. */
 export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerDatabases"> {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
-  readonly liveRuns: Pick<LiveRuns, "counts">
+  readonly liveRuns: Pick<LiveRuns, "counts" | "bytes">
   readonly bundles: Pick<BundleStore, "purge">
   readonly objects: Pick<ObjectStore, "purge">
   readonly retention: RunRetention
@@ -17,15 +17,18 @@ export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerD
   onError(error: unknown): void
 }
 
-/** How long runs are kept, and how many of each val. */
+/** How long runs are kept, how many of each val, and how much of them on each account. */
 export interface RunRetention {
   readonly keptMs: number
   readonly keptPerVal: number
+  readonly keptBytesPerAccount: number
 }
 
 const limits = {
   /** Rows deleted at a time: few enough that nobody waits long for the database. */
   batchMax: 500,
+  /** Runs whose sizes are read at a time. */
+  sizesMax: 2_000,
   /** Pause between two rounds. */
   pauseMs: 10_000,
   /** How long the content of a blob is kept after it was replaced or deleted: whoever reads it at that moment can finish. */
@@ -73,9 +76,29 @@ export class Housekeeping {
     for (const valId of liveRuns.counts.take()) {
       await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
     }
+    for (const accountId of liveRuns.bytes.take()) await this.#keepBytes(accountId)
     this.#bundle = (await this.#deps.bundles.purge(this.#bundle, now() - limits.bundleMsMin, limits.bundlesMax)) ?? ""
     // Last, since it may have to ask a bucket, which may be away.
     await this.#repeat(() => objects.purge(now() - limits.unusedMs))
+  }
+
+  /** Goes back from the latest run to the first that there is no room for; that one goes, and all before it. */
+  async #keepBytes(accountId: string): Promise<void> {
+    const { runs, retention } = this.#deps
+    let left = retention.keptBytesPerAccount
+    let last: RunPlace | undefined
+    let first: RunPlace | undefined
+    await this.#repeat(async () => {
+      const sizes = await runs.listSizes(accountId, last, limits.sizesMax)
+      first = sizes.find(({ bytes }) => {
+        left -= bytes
+        return left < 0
+      })
+      last = sizes.at(-1)
+      return first === undefined && sizes.length === limits.sizesMax
+    })
+    const from = first
+    if (from) await this.#repeat(() => runs.purgeFrom(accountId, from, limits.batchMax))
   }
 
   /** Does a batch after the other while there may be more, and lets everybody else go first. */

@@ -1,6 +1,7 @@
+import type { RunPlace } from "../domain/runs.ts"
 import { inChunks, list } from "./chunks.ts"
 import { firstRow, rows, type Script } from "./database.ts"
-import { type Statements, sql } from "./sql.ts"
+import { raw, type Statement, type Statements, sql } from "./sql.ts"
 
 /** Deletes some of the runs that deleted vals have left behind. */
 export function* purgeRuns(runsMax: number): Script<boolean> {
@@ -23,6 +24,22 @@ export function* purgeOlder(before: number, runsMax: number): Script<boolean> {
 export function* purgeBeyond(valId: string, keptMax: number, runsMax: number): Script<boolean> {
   const doomed = yield* rows<{ id: string }>(sql`
     select id from runs where val_id = ${valId} order by started_at desc, id desc limit ${runsMax} offset ${keptMax}`)
+  yield* deleteRuns(doomed)
+  return doomed.length === runsMax
+}
+
+/** The sizes of runs on an account, the latest first. All of it is in an index. */
+export function sizesOf(accountId: string, after: RunPlace | undefined, runsMax: number): Statement {
+  const rest = after ? sql`and (started_at, id) < (${after.startedAt}, ${after.id})` : raw("")
+  return sql`
+    select id, started_at, bytes from runs where account_id = ${accountId} ${rest} order by started_at desc, id desc limit ${runsMax}`
+}
+
+/** Deletes some of the runs on an account, that one and those before it. */
+export function* purgeFrom(accountId: string, { startedAt, id }: RunPlace, runsMax: number): Script<boolean> {
+  const doomed = yield* rows<{ id: string }>(sql`
+    select id from runs where account_id = ${accountId} and (started_at, id) <= (${startedAt}, ${id})
+    order by started_at desc, id desc limit ${runsMax}`)
   yield* deleteRuns(doomed)
   return doomed.length === runsMax
 }

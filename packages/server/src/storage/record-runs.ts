@@ -6,12 +6,24 @@ import { type SqlValue, type Statement, type Statements, sql } from "./sql.ts"
 
 const columns = [
   ...["id", "val_id", "version", "account_id", "owner_id", "parent_id", "node_id", "source", "status", "started_at", "ended_at"],
-  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs", "egress"],
+  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs", "egress", "bytes"],
 ]
+
+/** What a run takes beside its texts, generously: the rest of its row, and its places in the indexes. */
+const rowBytes = 500
 
 /** The run as it is written down. */
 export function toRunValues(run: RunRecord): RunValues {
   const { logs } = run
+  const texts = [
+    toJson(run.error),
+    toJson(run.request),
+    toJson(run.input),
+    toJson(run.args),
+    toJson(run.returnValue),
+    logs.length > 0 ? toJson(logs) : null,
+    toJson(run.egress),
+  ]
   return [
     run.id,
     run.valId,
@@ -25,13 +37,8 @@ export function toRunValues(run: RunRecord): RunValues {
     run.startedAt,
     run.endedAt,
     run.logsTruncated ? 1 : 0,
-    toJson(run.error),
-    toJson(run.request),
-    toJson(run.input),
-    toJson(run.args),
-    toJson(run.returnValue),
-    logs.length > 0 ? toJson(logs) : null,
-    toJson(run.egress),
+    ...texts,
+    texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), rowBytes),
   ]
 }
 
@@ -96,7 +103,7 @@ function toInsertText(count: number): string {
   return `insert into runs (${columns.join(", ")}) values ${Array.from({ length: count }, (_, row) => toGroup(row)).join(", ")}
     on conflict (id) do update set status = excluded.status, node_id = excluded.node_id, ended_at = excluded.ended_at,
       logs_truncated = excluded.logs_truncated, error = excluded.error, request = excluded.request,
-      return_value = excluded.return_value, logs = excluded.logs, egress = excluded.egress
+      return_value = excluded.return_value, logs = excluded.logs, egress = excluded.egress, bytes = excluded.bytes
     where runs.ended_at is null or excluded.ended_at is not null`
 }
 

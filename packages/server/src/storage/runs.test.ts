@@ -126,6 +126,30 @@ describeEachDatabase("createRunStore", (open) => {
     expect(await runs.find(user, kept.id)).toBeDefined()
   })
 
+  test("purgeFrom deletes a run and those before it, and listSizes says how large they are", async () => {
+    const { runs, vals } = await setUp(1)
+    const [val = ""] = vals
+    const all = Array.from({ length: 7 }, (_, index) =>
+      toRun(val, { startedAt: 10 + Math.floor(index / 2), returnValue: "x".repeat(1_000 * index) }),
+    )
+    await runs.record(all)
+    const ordered = all.toSorted((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1))
+    const sizes = await runs.listSizes(user, undefined, 3)
+    const more = await runs.listSizes(user, sizes.at(-1), 100)
+    expect([...sizes, ...more].map(({ id }) => id)).toEqual(ordered.map(({ id }) => id))
+    for (const { id, bytes } of [...sizes, ...more]) {
+      const index = all.findIndex((run) => run.id === id)
+      expect(bytes).toBeGreaterThan(1_000 * index)
+      expect(bytes).toBeLessThan(1_000 * index + 2_000)
+    }
+    const [, , from] = ordered
+    if (!from) throw new Error("there are too few runs")
+    expect(await runs.purgeFrom(user, from, 4)).toBe(true)
+    expect(await runs.purgeFrom(user, from, 4)).toBe(false)
+    const { items } = await runs.listOfAccount(user, everything, { limit: 100, offset: 0 })
+    expect(items.map(({ id }) => id)).toEqual(ordered.slice(0, 2).map(({ id }) => id))
+  })
+
   test("purgeBeyond keeps the latest runs of the val", async () => {
     const { runs, vals } = await setUp(2)
     const [busy = "", quiet = ""] = vals

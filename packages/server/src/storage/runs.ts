@@ -3,7 +3,7 @@ import type { RunFilter, RunInput, RunStore } from "../domain/runs.ts"
 import type { Database } from "./database.ts"
 import { crashLost, isOpen, requestCancel } from "./end-runs.ts"
 import { within } from "./period.ts"
-import { purgeBeyond, purgeOlder, purgeRuns } from "./purge-runs.ts"
+import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns, sizesOf } from "./purge-runs.ts"
 import { recordRuns, toRunValues } from "./record-runs.ts"
 import {
   fromJson,
@@ -62,6 +62,11 @@ export function createRunStore(db: Database): RunStore {
     purge: (runsMax) => db.write(() => purgeRuns(runsMax)),
     purgeOlder: (before, runsMax) => db.write(() => purgeOlder(before, runsMax)),
     purgeBeyond: (valId, keptMax, runsMax) => db.write(() => purgeBeyond(valId, keptMax, runsMax)),
+    async listSizes(accountId, after, runsMax) {
+      const found = await db.read<{ id: string; started_at: number | string; bytes: number }>(sizesOf(accountId, after, runsMax))
+      return found.map(({ id, started_at, bytes }) => ({ id, startedAt: Number(started_at), bytes }))
+    },
+    purgeFrom: (accountId, from, runsMax) => db.write(() => purgeFrom(accountId, from, runsMax)),
   }
 }
 

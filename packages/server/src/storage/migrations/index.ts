@@ -7,6 +7,17 @@ import { references } from "./0005-references.ts"
 import { settingToken } from "./0006-setting-token.ts"
 import { runsWithError } from "./0007-runs-with-error.ts"
 import { administration } from "./0008-administration.ts"
+import { runBytes } from "./0009-run-bytes.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
-export const migrations: readonly Migration[] = [initial, runs, reach, sessions, references, settingToken, runsWithError, administration]
+export const migrations: readonly Migration[] = [
+  initial,
+  runs,
+  reach,
+  sessions,
+  references,
+  settingToken,
+  runsWithError,
+  administration,
+  runBytes,
+]

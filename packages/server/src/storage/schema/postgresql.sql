@@ -168,6 +168,7 @@ create table runs (
   return_value text collate "C",
   logs text collate "C",
   egress text collate "C",
+  bytes integer not null default 0,
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_source_check CHECK (((source = 'http'::text) OR (source = ANY (ARRAY['ui'::text, 'api'::text, 'interval'::text, 'email'::text])))),
   constraint runs_status_check CHECK (((status = 'succeeded'::text) OR (status = ANY (ARRAY['queued'::text, 'running'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text]))))
@@ -324,7 +325,7 @@ CREATE INDEX objects_unused ON objects USING btree (place, unused_since) WHERE (
 
 CREATE INDEX objects_unused_by_owner ON objects USING btree (owner_id, unused_since) WHERE ((unused_since IS NOT NULL) AND (size IS NOT NULL));
 
-CREATE INDEX runs_by_account ON runs USING btree (account_id, started_at DESC, id DESC);
+CREATE INDEX runs_by_account ON runs USING btree (account_id, started_at DESC, id DESC, bytes);
 
 CREATE INDEX runs_by_account_and_source ON runs USING btree (account_id, source, started_at DESC, id DESC) WHERE (source <> 'http'::text);
 

@@ -184,10 +184,11 @@ CREATE TABLE runs (
   args text,
   return_value text,
   logs text,
-  egress text
+  egress text,
+  bytes integer not null default 0
 ) strict;
 
-CREATE INDEX runs_by_account on runs (account_id, started_at desc, id desc);
+CREATE INDEX runs_by_account on runs (account_id, started_at desc, id desc, bytes);
 
 CREATE INDEX runs_by_account_and_source on runs (account_id, source, started_at desc, id desc) where source <> 'http';
 
