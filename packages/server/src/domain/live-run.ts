@@ -62,6 +62,8 @@ export interface RunKeeper {
   now(): number
   /** There is something about the run that is not on disk yet. */
   noteChange(run: WrittenRun): void
+  /** The run has ended. */
+  noteEnd(run: WrittenRun): void
   /** Somebody waits until the run is on disk. */
   hurry(run: WrittenRun): Promise<void>
 }
@@ -238,6 +240,7 @@ export class WrittenRun implements LiveRun, RunRecord {
     if (end.returnValue !== undefined) this.returnValue = cutValue(end.returnValue, valueBytesMax)
     if (end.responseStatus !== undefined) this.#responseStatus = end.responseStatus
     this.#seat = undefined
+    this.#keeper.noteEnd(this)
     this.#keeper.noteChange(this)
     if (this.#listeners) this.#emit({ kind: "end", status: this.status })
   }

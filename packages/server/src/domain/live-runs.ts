@@ -1,4 +1,5 @@
 import { limits as wire } from "@hamlet/contract"
+import type { EndedRuns } from "./ended-runs.ts"
 import { type LiveRun, type NewRun, WrittenRun } from "./live-run.ts"
 import { createRunCounts, type RunCounts } from "./run-counts.ts"
 import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
@@ -118,6 +119,11 @@ export class LiveRuns {
   /** For the metrics. */
   stats(): { readonly open: number; readonly waiting: number; readonly dropped: number } {
     return { open: this.#recorder.open.size, waiting: this.#recorder.waiting, dropped: this.#recorder.dropped }
+  }
+
+  /** The runs that have ended here since the start. */
+  endedRuns(): readonly EndedRuns[] {
+    return this.#recorder.ended.list()
   }
 
   /** Resolves when no run goes on any more, or after that time. */

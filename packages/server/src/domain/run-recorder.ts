@@ -1,4 +1,5 @@
 import { AppError } from "./app-error.ts"
+import { createEndedRuns } from "./ended-runs.ts"
 import type { RunKeeper, RunSizes, WrittenRun } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
 
@@ -54,6 +55,8 @@ export class RunRecorder implements RunKeeper {
   #isStopped = false
   /** Runs that were given up since the start. */
   dropped = 0
+  /** Runs that have ended since the start. */
+  readonly ended = createEndedRuns()
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps
@@ -113,6 +116,10 @@ export class RunRecorder implements RunKeeper {
     run.isChanged = true
     this.#changed.push(run)
     if (this.#timer === undefined) this.#arm()
+  }
+
+  noteEnd(run: WrittenRun): void {
+    this.ended.note(run.source, run.status, (run.endedAt ?? run.startedAt) - run.startedAt)
   }
 
   hurry(run: WrittenRun): Promise<void> {

@@ -33,7 +33,7 @@ export function createApp(deps: HttpDeps): App {
   const metrics = createMetrics(
     deps.databaseStats,
     () => deps.runner.status(),
-    () => deps.liveRuns.stats(),
+    () => ({ ...deps.liveRuns.stats(), ended: deps.liveRuns.endedRuns() }),
     () => deps.loopDelay.report(),
   )
   const answer = createAnswerer(deps, createHandlers(deps, metrics) as unknown as Record<RouteName, Handler<RouteDefinition>>)

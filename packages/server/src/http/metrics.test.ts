@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { routeNames } from "@hamlet/contract"
 import fc from "fast-check"
+import { createEndedRuns } from "../domain/ended-runs.ts"
 import { createMetrics } from "./metrics.ts"
 
 const stats = () => ({ connections: 2, inUse: 1, waiting: 0 })
@@ -16,9 +17,25 @@ const runner = () => ({ isolation: "none", processes: 5, ready: 2, runs: 1, wait
 
 const histogram = { counts: [3, 1], sumSeconds: 0.5, count: 5, maxSeconds: 0.4 }
 const loopDelay = () => ({ boundsSeconds: [0.001, 0.1], delay: histogram, work: histogram })
-const recorder = () => ({ waiting: 3, dropped: 4 })
+const recorder = () => {
+  const ended = createEndedRuns()
+  for (const ms of [0, 1, 2_000, 90_000]) ended.note("http", "succeeded", ms)
+  ended.note("api", "failed", 5)
+  return { waiting: 3, dropped: 4, ended: ended.list() }
+}
 
 describe("createMetrics", () => {
+  test("shows how runs ended and how long they took", () => {
+    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay).print())
+    expect(families.get("hamlet_val_runs_ended_total")?.samples.map(({ labels, value }) => [labels.source, labels.status, value])).toEqual([
+      ["http", "succeeded", 4],
+      ["api", "failed", 1],
+    ])
+    const samples = families.get("hamlet_val_run_duration_seconds")?.samples ?? []
+    const bucket = (le: string) => samples.find(({ labels }) => labels.source === "http" && labels.le === le)?.value
+    expect([bucket("0.001"), bucket("2.5"), bucket("60"), bucket("+Inf")]).toEqual([2, 3, 3, 4])
+  })
+
   test("prints valid text of the exposition format, and counts everything it observed", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {

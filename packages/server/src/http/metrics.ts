@@ -1,3 +1,4 @@
+import { type EndedRuns, runBoundsSeconds } from "../domain/ended-runs.ts"
 import type { RunnerStatus } from "../domain/execution.ts"
 import type { LoopDelayReport } from "../shared/loop-delay.ts"
 
@@ -22,7 +23,7 @@ interface Latency {
 export function createMetrics(
   databaseStats: () => { connections: number; inUse: number; waiting: number },
   runnerStatus: () => RunnerStatus,
-  recorderStats: () => { waiting: number; dropped: number },
+  recorderStats: () => { waiting: number; dropped: number; ended: readonly EndedRuns[] },
   loopDelay: () => LoopDelayReport,
 ): Metrics {
   const requests = new Map<string, number>()
@@ -73,6 +74,18 @@ export function createMetrics(
           ['{state="running"}', runner.runs],
           ['{state="waiting"}', runner.waiting],
         ]),
+        ...printMetric(
+          "hamlet_val_runs_ended_total",
+          "counter",
+          "Runs that have ended on this node, by what started them and how they ended",
+          recorder.ended.map(({ source, status, count }) => [`{source="${source}",status="${status}"}`, count]),
+        ),
+        ...printMetric(
+          "hamlet_val_run_duration_seconds",
+          "histogram",
+          "Time from the start of a run to its end, waiting for a process included",
+          recorder.ended.flatMap(toRunLines),
+        ),
         ...printMetric("hamlet_run_records_waiting", "gauge", "Runs with something to be written down", [["", recorder.waiting]]),
         ...printMetric("hamlet_run_records_dropped_total", "counter", "Runs that could not be written down", [["", recorder.dropped]]),
         ...printLoopDelay(loopDelay()),
@@ -138,4 +151,14 @@ function toBuckets(
   })
   const own = labels === "" ? "" : `{${labels}}`
   return [...buckets, [`_bucket{${labels}${comma}le="+Inf"}`, count], [`_sum${own}`, sum], [`_count${own}`, count]]
+}
+
+function toRunLines({ source, status, counts, count, sumSeconds }: EndedRuns): readonly (readonly [string, number])[] {
+  const labels = `source="${source}",status="${status}"`
+  let below = 0
+  const buckets = runBoundsSeconds.map((bound, index) => {
+    below += counts[index] ?? 0
+    return [`_bucket{${labels},le="${bound}"}`, below] as const
+  })
+  return [...buckets, [`_bucket{${labels},le="+Inf"}`, count], [`_sum{${labels}}`, sumSeconds], [`_count{${labels}}`, count]]
 }
