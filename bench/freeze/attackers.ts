@@ -13,7 +13,7 @@ export async function createAttackers(url: string, adminToken: string): Promise<
   const code = `//${"-".repeat(limits.codeChars - 2)}`
   for (let count = 0; count < limits.vals; count++) await searcher.put(`large${count}`, code)
   await sender.put("takes", "export default (...args) => args.length")
-  await sender.put("gives", "export default () => Array.from({ length: 2_500_000 }, () => [])")
+  await sender.put("gives", "export default () => new Array(3_700_000).fill(1)")
   const args = `{"args":[[${"[],".repeat(limits.bodyBytes / 3)}1]]}`
   const query = `${"-".repeat(limits.queryChars - 1)}!`
   return [

@@ -16,6 +16,7 @@ const limits = {
 export const passedOn: Partial<Record<RouteName, readonly string[]>> = {
   createRun: ["args"],
   callVal: ["args"],
+  evalCode: ["args"],
   batchSql: ["statements"],
 }
 
