@@ -1,4 +1,5 @@
 export * from "./administration.ts"
+export * from "./cursor.ts"
 export * from "./errors.ts"
 export * from "./fields.ts"
 export * from "./import-vals.ts"

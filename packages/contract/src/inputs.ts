@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { cursorParam } from "./cursor.ts"
 import { id, privacy, runSource, scope, text, username, valName, valType, valTypeInput } from "./fields.ts"
 import { chars, email, list } from "./lengths.ts"
 import { limits } from "./limits.ts"
@@ -57,6 +58,8 @@ const sourcesParam = z
 const paging = {
   limit: integerParam(1, limits.pageItemsMax).default(limits.pageItemsDefault),
   offset: integerParam(0, limits.pageOffsetMax).default(0),
+  // Of the link to a next page: the page begins there, whatever was saved or deleted since, and the offset only says where that was.
+  cursor: cursorParam.optional(),
 }
 const period = { since: moment.optional(), until: moment.optional() }
 

@@ -25,6 +25,8 @@ export const limits = {
   pageItemsDefault: 20,
   pageItemsMax: 100,
   pageOffsetMax: 999_999_999_999_999,
+  cursorCharsMax: 10_000,
+  cursorKeysMax: 4,
   versionMax: 2_147_483_647,
   argsMax: 100,
   argLevelsMax: 100,

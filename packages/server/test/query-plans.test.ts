@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { tmpdir } from "node:os"
 import { dirname } from "node:path"
-import { type RouteName, type Routes, routeNames, routes } from "@hamlet/contract"
+import { type RouteDefinition, type RouteName, type Routes, routeNames, routes } from "@hamlet/contract"
 import { compose, type Hamlet } from "../src/compose.ts"
 import { loadConfig } from "../src/config.ts"
 import { createSignInLink, renewSession, signIn } from "../src/domain/sessions.ts"
@@ -230,6 +230,19 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     return recorded
   }
 
+  /** The next page of everything that has one, which is asked for by cursor. */
+  async function findNext(paths: readonly string[], as: string): Promise<readonly string[]> {
+    const token = tokens[as]
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const links = paths.map(async (path) => {
+      const response = await hamlet.app.request(`http://hamlet.test${path}`, { headers })
+      const answer = response.ok && isJson(response) ? ((await response.json()) as { links?: { next?: string } } | null) : undefined
+      const next = answer?.links?.next
+      return next === undefined ? [] : [new URL(next).pathname + new URL(next).search]
+    })
+    return (await Promise.all(links)).flat()
+  }
+
   for (const name of routeNames) {
     const paths = name in questions ? questions[name as GetRoute] : []
     if (paths.length === 0) continue
@@ -239,6 +252,9 @@ describeEachDatabase("no query reads a whole table:", (open) => {
         const statements: Statement[] = []
         for (const as of ["the owner", "somebody else", "nobody"]) {
           for (const path of paths) statements.push(...(await record("GET", path, as)))
+          const query = (routes[name] as RouteDefinition).query?.shape ?? {}
+          const next = "cursor" in query ? await findNext(paths, as) : []
+          for (const path of next) statements.push(...(await record("GET", path, as)))
         }
         expect(await planner.findFaults(statements)).toEqual([])
       },
@@ -385,4 +401,8 @@ function toConfig({ url, path }: TestDatabase) {
     HAMLET_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"),
   }
   return loadConfig({ ...place, ...rest }, [])
+}
+
+function isJson(response: Response): boolean {
+  return response.headers.get("content-type")?.startsWith("application/json") ?? false
 }

@@ -24,6 +24,7 @@ describe("Input", () => {
       val_id: string
       limit?: number | undefined
       offset?: number | undefined
+      cursor?: string | undefined
       since?: Date | string | undefined
       until?: Date | string | undefined
       error?: boolean | undefined

@@ -1,13 +1,18 @@
-/** Which part of a list is wanted. */
+import type { Cursor, CursorKeys } from "@hamlet/contract"
+
+/** Which part of a list is wanted: what comes after the cursor, or after so many items where there is none. */
 export interface Page {
   readonly limit: number
   readonly offset: number
+  readonly cursor?: Cursor | undefined
 }
 
 /** A part of a list, and whether there is more after it. */
 export interface Slice<Item> {
   readonly items: readonly Item[]
   readonly hasMore: boolean
+  /** The cursor of the next page, where there is one. */
+  readonly next?: CursorKeys | undefined
 }
 
 /** A span of time in milliseconds: `since` is exclusive, `until` inclusive. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { toCursorText } from "@hamlet/contract"
 import fc from "fast-check"
 import { createLinks } from "./links.ts"
 import { page } from "./pages.ts"
@@ -45,6 +46,17 @@ describe("page", () => {
     expect(await linksOf(url, limit, offset, hasMore)).toEqual(expected as unknown as PageLinks)
   })
 
+  test("has the cursor in the link to the next page and to itself, and not in the link back", async () => {
+    const cursor = { keys: [5, "b"] }
+    const request = new Request(`http://x/v1/vals?offset=2&cursor=${encodeURIComponent("https://hamlet.example/?cursor=x")}`)
+    const answer = await page(links, request, { limit: 2, offset: 2, cursor }, { items: [1, 2], hasMore: true, next: [3, "a"] }, () => 1)
+    expect(JSON.parse(String(answer.body)).links).toEqual({
+      self: at(`offset=2&cursor=${toCursorText([5, "b"])}&limit=2`),
+      next: at(`offset=4&cursor=${toCursorText([3, "a"])}&limit=2`),
+      prev: at("offset=0&limit=2"),
+    })
+  })
+
   test("never takes a host from the request", async () => {
     for (const host of ["http://evil.example", "http://evil.example:8080", "https://hamlet.example.evil"]) {
       const { body } = await page(links, new Request(`${host}/v1/vals`), { limit: 1, offset: 1 }, { items: [], hasMore: true }, () => 1)
@@ -54,7 +66,7 @@ describe("page", () => {
 
   test("leads with next to the end of any list, and with prev back to its beginning, keeping every filter", async () => {
     const filter = fc.dictionary(
-      fc.string({ unit: "binary", minLength: 1 }).filter((name) => !["limit", "offset"].includes(name)),
+      fc.string({ unit: "binary", minLength: 1 }).filter((name) => !["limit", "offset", "cursor"].includes(name)),
       fc.string({ unit: "binary" }),
       { maxKeys: 4 },
     )

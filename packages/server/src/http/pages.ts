@@ -1,10 +1,14 @@
+import { type CursorKeys, toCursorText } from "@hamlet/contract"
 import type { Page, Slice } from "../domain/paging.ts"
 import { type Answer, jsonText } from "./answer.ts"
 import type { Links } from "./links.ts"
 import { toListBody } from "./list-body.ts"
 import { parseTarget } from "./request-url.ts"
 
-/** A page of a list, with the addresses of itself and of its neighbours. */
+/**
+ * A page of a list, with the addresses of itself and of its neighbours. That of the next one has a cursor, so that it begins where this one
+ * ended, whatever is saved and deleted meanwhile.
+ */
 export async function page<Item, View>(
   links: Links,
   request: Request,
@@ -14,13 +18,15 @@ export async function page<Item, View>(
 ): Promise<Answer> {
   const url = parseTarget(request.url)
   const query = toPairs(url.searchParams)
-  const linkTo = (offset: number) => {
+  const linkTo = (offset: number, cursor?: CursorKeys) => {
     const pairs = new Map(query).set("offset", String(offset)).set("limit", String(at.limit))
+    if (cursor) pairs.set("cursor", toCursorText(cursor))
+    else pairs.delete("cursor")
     return `${links.baseUrl}${url.pathname.replace(/\/$/, "")}?${new URLSearchParams([...pairs])}`
   }
   const neighbours = {
-    self: linkTo(at.offset),
-    ...(slice.hasMore ? { next: linkTo(at.offset + at.limit) } : {}),
+    self: linkTo(at.offset, at.cursor?.keys),
+    ...(slice.hasMore ? { next: linkTo(at.offset + at.limit, slice.next) } : {}),
     ...(at.offset > 0 ? { prev: linkTo(Math.max(0, at.offset - at.limit)) } : {}),
   }
   return jsonText(200, await toListBody(slice.items, (item) => toView(item, links), { links: neighbours }))

@@ -1,6 +1,7 @@
 import type { Account, AccountState, AccountStore } from "../domain/accounts.ts"
 import type { AuditEntry } from "../domain/audit.ts"
 import { noQuotas, type Quotas } from "../domain/quotas.ts"
+import { afterCursor } from "./after-cursor.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import { purgeAccount } from "./purge-account.ts"
@@ -30,7 +31,13 @@ const purgesMax = 10
 export function createAccountStore(db: Database): AccountStore {
   const select = (rest: Statement) => db.read<AccountRow>(sql`select ${userColumns}, suspended_at, deleted_at from users ${rest}`)
   return {
-    list: async (page) => toSlice(await select(sql`order by id desc ${limitTo(page)}`), page, toAccount),
+    async list(page) {
+      const after = afterCursor(page, "id", ["id"])
+      const rows = await select(
+        page.cursor ? sql`where 1 = 1 ${after} order by id desc ${limitTo(page)}` : sql`order by id desc ${limitTo(page)}`,
+      )
+      return toSlice(rows, page, toAccount, (row) => [row.id])
+    },
     async find(id) {
       const [row] = await select(sql`where id = ${id}`)
       return row && toAccount(row)

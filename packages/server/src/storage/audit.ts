@@ -1,5 +1,6 @@
 import type { AuditAction } from "@hamlet/contract"
 import type { AuditEntry, AuditStore } from "../domain/audit.ts"
+import { afterCursor } from "./after-cursor.ts"
 import type { Database } from "./database.ts"
 import { within } from "./period.ts"
 import { limitTo, toSlice } from "./slices.ts"
@@ -27,8 +28,9 @@ export function createAuditStore(db: Database): AuditStore {
       const isWanted = action === undefined ? sql`true` : sql`action = ${action}`
       const rows = await db.read<AuditRow>(sql`
         select id, at, action, actor_id, actor_name, subject_id, subject_name, details from audit_entries
-        where ${isWanted} ${within("at", period)} order by at desc, id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toEntry)
+        where ${isWanted} ${within("at", period)} ${afterCursor(page, "at, id", ["time", "id"])}
+        order by at desc, id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toEntry, (row) => [Number(row.at), row.id])
     },
   }
 }

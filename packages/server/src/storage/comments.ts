@@ -1,6 +1,7 @@
 import type { Comment, CommentStore, NewComment, Relationship } from "../domain/comments.ts"
 import type { Page, Period } from "../domain/paging.ts"
 import type { Privacy } from "../domain/vals.ts"
+import { afterCursor, newestFirst } from "./after-cursor.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { within } from "./period.ts"
@@ -36,11 +37,13 @@ export function createCommentStore(db: Database): CommentStore {
     },
     async listOfVal(valId, page) {
       const rows = await db.read<CommentRow>(sql`
-        select ${columns} from comments c ${joins} where c.val_id = ${valId} order by c.created_at desc, c.id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toComment)
+        select ${columns} from comments c ${joins} where c.val_id = ${valId} ${isAfter(page)}
+        order by c.created_at desc, c.id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toComment, newestFirst.toKeys)
     },
     async listOfUser(userId, relationship, period, page) {
-      return toSlice(await db.read<CommentRow>(listOfUser(userId, relationship, period, page)), page, toComment)
+      const rows = await db.read<CommentRow>(listOfUser(userId, relationship, period, page))
+      return toSlice(rows, page, toComment, newestFirst.toKeys)
     },
     add: (comment) => writeOnce(db, () => addComment(db.dialect, comment)),
     delete: (id) =>
@@ -48,6 +51,10 @@ export function createCommentStore(db: Database): CommentStore {
         yield sql`delete from comments where id = ${id}`
       }),
   }
+}
+
+function isAfter(page: Page): Statement {
+  return afterCursor(page, "c.created_at, c.id", newestFirst.kinds)
 }
 
 /** Given and received are read from an index each and merged; received ones are by others, so no comment is in both. */
@@ -58,7 +65,8 @@ function listOfUser(userId: string, relationship: Relationship, period: Period, 
   const parts = conditions.map(
     (condition) => sql`
     select * from (select c.id, c.created_at from comments c join vals v on v.id = c.val_id
-    where ${condition} and ${isVisible(userId)} ${within("c.created_at", period)} order by c.created_at desc, c.id desc ${limitPart(page)}) part`,
+    where ${condition} and ${isVisible(userId)} ${within("c.created_at", period)} ${isAfter(page)}
+    order by c.created_at desc, c.id desc ${limitPart(page)}) part`,
   )
   return sql`
     select ${columns} from (select id, created_at from (${join(parts, " union all ")}) parts order by created_at desc, id desc ${limitTo(page)}) found

@@ -2,6 +2,7 @@ import type { AuditEntry } from "../domain/audit.ts"
 import type { Acceptance, Invitation, InvitationStore, NewInvitation } from "../domain/invitations.ts"
 import type { NewTokenRecord } from "../domain/tokens.ts"
 import type { User } from "../domain/users.ts"
+import { afterCursor } from "./after-cursor.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
@@ -25,8 +26,9 @@ export function createInvitationStore(db: Database): InvitationStore {
       const rows = await db.read<InvitationRow>(sql`
         select invitations.id, note, u.username as created_by, invitations.created_at, expires_at
         from invitations join users u on u.id = creator_id
-        where expires_at > ${at} order by invitations.id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toInvitation)
+        where expires_at > ${at} ${afterCursor(page, "invitations.id", ["id"])}
+        order by invitations.id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toInvitation, (row) => [row.id])
     },
     add: (invitation, countMax, audit) => writeOnce(db, () => addInvitation(db.dialect, invitation, countMax, audit)),
     remove: (id, audit) =>

@@ -1,10 +1,11 @@
 import type { LikeStore } from "../domain/likes.ts"
+import { afterCursor } from "./after-cursor.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { readVals } from "./read-vals.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { sql } from "./sql.ts"
-import { isVisible, listedColumns, toVal, withCurrentVersion } from "./val-rows.ts"
+import { isVisible, listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
 /** Likes in the database. */
 export function createLikeStore(db: Database): LikeStore {
@@ -17,10 +18,11 @@ export function createLikeStore(db: Database): LikeStore {
     remove: (userId, valId) => db.write(() => removeLike(db.dialect, userId, valId)),
     async list(userId, page) {
       const list = sql`
-        select ${listedColumns} from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
-        where l.user_id = ${userId} and ${isVisible(userId)}
+        select ${listedColumns}, l.created_at as liked_at from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
+        where l.user_id = ${userId} and ${isVisible(userId)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`
-      return toSlice(await readVals(db, list), page, toVal)
+      const rows = await readVals<ValRow & { readonly liked_at: number | string }>(db, list)
+      return toSlice(rows, page, toVal, (row) => [Number(row.liked_at), row.id])
     },
   }
 }

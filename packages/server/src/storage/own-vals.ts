@@ -1,10 +1,12 @@
+import type { CursorKeys } from "@hamlet/contract"
 import type { OwnValFilter, OwnValSort, OwnValStore } from "../domain/own-vals.ts"
 import type { Page } from "../domain/paging.ts"
+import { afterCursor, findCursor, type KeyKind } from "./after-cursor.ts"
 import type { Database } from "./database.ts"
 import { readVals } from "./read-vals.ts"
 import { limitTo, toSlice } from "./slices.ts"
 import { nothing, raw, type Statement, sql } from "./sql.ts"
-import { listedColumns, toVal, withCurrentVersion } from "./val-rows.ts"
+import { listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
 const limits = {
   /** So many of the newest vals are sorted where no index has the order: it takes some milliseconds. */
@@ -15,9 +17,20 @@ const limits = {
 export function createOwnValStore(db: Database, { sortedMax } = limits): OwnValStore {
   return {
     async list(ownerId, filter, page) {
-      return toSlice(await readVals(db, listOwn(ownerId, filter, page, sortedMax)), page, toVal)
+      const rows = await readVals<PlacedRow>(db, listOwn(ownerId, filter, page, sortedMax))
+      return toSlice(rows, page, toVal, (row) => toKeys(row, filter.sort))
     },
   }
+}
+
+/** A val with what it is sorted by. */
+interface PlacedRow extends ValRow {
+  readonly place: number | string | null
+}
+
+function toKeys({ id, place }: PlacedRow, sort: OwnValSort): CursorKeys {
+  if (sort === "name") return [place]
+  return [place === null ? null : Number(place), id]
 }
 
 const columns: Readonly<Record<OwnValSort, string>> = {
@@ -43,10 +56,27 @@ function listOwn(ownerId: string, filter: OwnValFilter, page: Page, sortedMax: n
   // No two vals of an owner have the same name, and the index has nothing else.
   const ties = (alias: string) => (sort === "name" ? "" : `, ${alias}.id ${order}`)
   return sql`
-    select ${listedColumns} from (select own.id, own.${raw(columns[sort])} as place from ${own} ${conditionsOf(filter)}
+    select ${listedColumns}, found.place from (select own.id, own.${raw(columns[sort])} as place from ${own}
+      ${conditionsOf(filter)} ${isIndexed ? afterIndexed(page, sort, order) : afterSorted(page, sort, order)}
       order by ${raw(`own.${columns[sort]} ${direction}${ties("own")}`)} ${limitTo(page)}) found
     join vals v on v.id = found.id ${withCurrentVersion}
     order by ${raw(`found.place ${direction}${ties("found")}`)}`
+}
+
+function afterIndexed(page: Page, sort: OwnValSort, order: "asc" | "desc"): Statement {
+  if (sort === "name") return afterCursor(page, "own.name_key", ["text"], order)
+  return afterCursor(page, "own.created_at, own.id", ["time", "id"], order)
+}
+
+/** What has no place comes last, in both directions. A val that is saved, liked or run meanwhile has another place, and no other val has. */
+function afterSorted(page: Page, sort: OwnValSort, order: "asc" | "desc"): Statement {
+  const kind: KeyKind = sort === "likes" ? "integer" : "time"
+  const [place = null, id = null] = findCursor(page, [kind, "id"], sort === "run") ?? []
+  if (id === null) return nothing
+  const column = raw(`own.${columns[sort]}`)
+  const beyond = raw(order === "asc" ? ">" : "<")
+  if (place === null) return sql`and ${column} is null and own.id ${beyond} ${id}`
+  return sql`and (${column} is null or (${column}, own.id) ${beyond} (${place}, ${id}))`
 }
 
 function conditionsOf({ query, privacy, type }: OwnValFilter): Statement {

@@ -1,5 +1,6 @@
 import type { Page } from "../domain/paging.ts"
 import type { RunFilter, RunInput, RunStore } from "../domain/runs.ts"
+import { afterCursor } from "./after-cursor.ts"
 import type { Database } from "./database.ts"
 import { crashLost, isOpen, requestCancel } from "./end-runs.ts"
 import { within } from "./period.ts"
@@ -23,7 +24,7 @@ import { isVisible } from "./val-rows.ts"
 /** Runs in the database. */
 export function createRunStore(db: Database): RunStore {
   const list = async (condition: Statement, filter: RunFilter, page: Page) =>
-    toSlice(await db.read<RunRow>(listRuns(condition, filter, page)), page, toRun)
+    toSlice(await db.read<RunRow>(listRuns(condition, filter, page)), page, toRun, (row) => [Number(row.started_at), row.id])
   return {
     async find(viewerId, id) {
       const [row] = await db.read<RunDetailRow>(sql`
@@ -90,6 +91,7 @@ function listRuns(condition: Statement, filter: RunFilter, page: Page): Statemen
     (source) => sql`
     select * from (select r.id, r.started_at from runs r left join vals v on v.id = r.val_id
     where ${condition} ${source} ${outcomeOf(filter)} ${within("r.started_at", filter)}
+    ${afterCursor(page, "r.started_at, r.id", ["time", "id"])}
     order by r.started_at desc, r.id desc ${limitPart(page)}) part`,
   )
   return sql`

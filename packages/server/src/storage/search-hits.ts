@@ -1,6 +1,6 @@
-import type { Candidates } from "./database.ts"
+import type { Candidates, Hit } from "./database.ts"
 import type { SearchIndex } from "./search-index.ts"
-import { nothing, type Statement, sql } from "./sql.ts"
+import { nothing, raw, type Statement, sql } from "./sql.ts"
 
 /** What is looked for in folded texts. */
 export interface Pattern {
@@ -39,14 +39,26 @@ export function findIndexed(index: SearchIndex, column: "name" | "body", folded:
 }
 
 /** The best ranked of the public vals that an index found. */
-export function hitsByIds({ ids, check }: Found, pattern: Pattern, hitsMax: number, isNameHit: 0 | 1): Candidates {
+export function hitsByIds(
+  { ids, check }: Found,
+  pattern: Pattern,
+  hitsMax: number,
+  isNameHit: 0 | 1,
+  after: Hit | undefined = undefined,
+): Candidates {
   const other = isNameHit === 0 && pattern.name !== undefined ? sql`and t.name not like ${pattern.name}` : nothing
   const hit = isNameHit === 1 ? sql`1` : sql`0`
   const select = sql`
     select v.id, v.like_count, v.created_at, ${check ? sql`case when ${check} then ${hit} end` : hit} as is_name
     from (${ids}) hit join vals v on v.id = hit.val_id join search_texts t on t.val_id = v.id
-    where v.privacy = 'public' ${other}`
+    where v.privacy = 'public' ${other} ${after ? sql`and ${isRankedAfter(after, "v.")}` : nothing}`
   return { select, hitsMax }
+}
+
+/** Whether a val comes after a hit in the order of likes and age. */
+export function isRankedAfter(hit: Hit, alias = ""): Statement {
+  const columns = ["like_count", "created_at", "id"].map((column) => alias + column).join(", ")
+  return sql`(${raw(columns)}) < (${hit.like_count}, ${Number(hit.created_at)}, ${hit.id})`
 }
 
 /** Public vals whose name begins with `prefix`, which is letters, digits and underscores. */

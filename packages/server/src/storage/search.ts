@@ -1,12 +1,13 @@
+import type { CursorKeys } from "@hamlet/contract"
 import type { Page, Slice } from "../domain/paging.ts"
 import type { Val } from "../domain/vals.ts"
+import { findCursor } from "./after-cursor.ts"
 import type { Candidates, Database, Hit } from "./database.ts"
 import { foldText } from "./fold-text.ts"
 import { readVals } from "./read-vals.ts"
-import { findIndexed, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
+import { findIndexed, hitsByIds, hitsByNamePrefix, hitsInOrder, isRankedAfter, type Pattern } from "./search-hits.ts"
 import type { SearchIndex } from "./search-index.ts"
 import { byRank } from "./search-limits.ts"
-import { toSlice } from "./slices.ts"
 import { join, raw, sql } from "./sql.ts"
 import { isListed, listedColumns, toVal, withCurrentVersion } from "./val-rows.ts"
 
@@ -36,33 +37,47 @@ export async function searchVals(
   searcher = viewerId ?? "",
 ): Promise<Slice<Val>> {
   const pattern = toPattern(query)
-  const wanted = page.offset + page.limit + 1
+  const after = toHit(findCursor(page, ["integer", "integer", "time", "id"]))
+  const skipped = after ? 0 : page.offset
+  const wanted = skipped + page.limit + 1
   const index = db.dialect.search
   const search = db.openSearch(searcher)
   const find = (candidates: Candidates) => search.find(candidates)
-  const shown = await findPublicHits(index, find, pattern, wanted)
+  const shown = await findPublicHits(index, find, { pattern, wanted, after })
   const hidden =
     viewerId === undefined
       ? []
       : await find(hitsInOrder(index, pattern, sql`privacy <> 'public' and owner_id = ${viewerId}`, limits.hiddenRowsMax))
-  const ids = [...shown, ...hidden]
-    .sort(byRank)
-    .slice(page.offset, wanted)
-    .map((hit) => hit.id)
-  if (ids.length === 0) return { items: [], hasMore: false }
+  const hits = [...shown, ...hidden].filter(isAfter(after)).sort(byRank).slice(skipped, wanted)
+  if (hits.length === 0) return { items: [], hasMore: false }
+  const last = hits.length > page.limit ? hits[page.limit - 1] : undefined
+  const shownHits = hits.slice(0, page.limit)
   const list = sql`
     select ${listedColumns} from vals v ${withCurrentVersion}
     where v.id in (${join(
-      ids.map((id) => sql`${id}`),
+      shownHits.map(({ id }) => sql`${id}`),
       ", ",
     )}) and ${isListed("v", viewerId)}`
   const rows = await readVals(db, list)
   const found = new Map(rows.map((row) => [row.id, row]))
-  return toSlice(
-    ids.flatMap((id) => found.get(id) ?? []),
-    page,
-    toVal,
-  )
+  const items = shownHits.flatMap(({ id }) => found.get(id) ?? []).map(toVal)
+  return { items, hasMore: last !== undefined, next: last && toKeys(last) }
+}
+
+function toKeys(hit: Hit): CursorKeys {
+  return [hit.is_name, hit.like_count, Number(hit.created_at), hit.id]
+}
+
+/** The hit that a cursor was made of. */
+function toHit(keys: CursorKeys | undefined): Hit | undefined {
+  if (keys === undefined) return undefined
+  const [isName, likes, createdAt, id] = keys
+  return { is_name: Number(isName), like_count: Number(likes), created_at: Number(createdAt), id: String(id) }
+}
+
+/** Without a hit to come after, every one does. */
+function isAfter(before: Hit | undefined): (hit: Hit) => boolean {
+  return (hit) => before === undefined || (hit.id !== before.id && byRank(before, hit) < 0)
 }
 
 /** Short queries are the beginning of a name, or punctuation, which no name contains. */
@@ -77,13 +92,22 @@ function toPattern(query: string): Pattern {
 
 type Find = (candidates: Candidates) => Promise<readonly Hit[]>
 
+interface Wanted {
+  readonly pattern: Pattern
+  readonly wanted: number
+  /** The hit that those that are wanted come after. */
+  readonly after: Hit | undefined
+}
+
 /** The best `wanted` public hits. */
-async function findPublicHits(index: SearchIndex, find: Find, pattern: Pattern, wanted: number): Promise<readonly Hit[]> {
-  const isPublic = raw("privacy = 'public'")
+async function findPublicHits(index: SearchIndex, find: Find, { pattern, wanted, after }: Wanted): Promise<readonly Hit[]> {
+  // After a hit in a name, every hit elsewhere is still to come; after one elsewhere, no name is.
+  const [afterName, afterBody] = [after?.is_name === 0 ? undefined : after, after?.is_name === 0 ? after : undefined]
+  const isPublic = afterBody ? sql`privacy = 'public' and ${isRankedAfter(afterBody)}` : raw("privacy = 'public'")
   const sample = await find(hitsInOrder(index, pattern, isPublic, limits.sampleRows))
-  const sampledNames = sample.filter((hit) => hit.is_name === 1)
+  const sampledNames = sample.filter((hit) => hit.is_name === 1).filter(isAfter(after))
   if (sampledNames.length >= wanted) return sampledNames
-  const names = pattern.name === undefined ? [] : await find(hitsInNames(index, pattern, wanted))
+  const names = pattern.name === undefined || afterBody ? [] : await find(hitsInNames(index, pattern, wanted, afterName))
   const bodiesWanted = wanted - names.length
   if (bodiesWanted <= 0 || pattern.body === undefined) return names
   const bodies = (hits: readonly Hit[]) => hits.filter((hit) => hit.is_name === 0)
@@ -97,13 +121,13 @@ async function findPublicHits(index: SearchIndex, find: Find, pattern: Pattern, 
     if (walked.length >= bodiesWanted) return [...names, ...walked]
   }
   const found = findIndexed(index, "body", pattern.indexed, limits.indexHitsMax)
-  return [...names, ...(await find(hitsByIds(found, pattern, bodiesWanted, 0)))]
+  return [...names, ...(await find(hitsByIds(found, pattern, bodiesWanted, 0, afterBody)))]
 }
 
-function hitsInNames(index: SearchIndex, pattern: Pattern, wanted: number): Candidates {
+function hitsInNames(index: SearchIndex, pattern: Pattern, wanted: number, after: Hit | undefined): Candidates {
   const found =
     pattern.prefix === undefined
       ? findIndexed(index, "name", pattern.indexed ?? "", limits.indexHitsMax)
       : { ids: hitsByNamePrefix(pattern.prefix, limits.indexHitsMax), check: undefined }
-  return hitsByIds(found, pattern, wanted, 1)
+  return hitsByIds(found, pattern, wanted, 1, after)
 }

@@ -1,4 +1,5 @@
 import type { SealedSecret, Secret, SecretStore } from "../domain/secrets.ts"
+import { afterCursor } from "./after-cursor.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { limitTo, toSlice } from "./slices.ts"
@@ -24,8 +25,9 @@ export function createSecretStore(db: Database): SecretStore {
   return {
     async list(userId, page) {
       const rows = await db.read<SecretRow>(sql`
-        select name, hosts, created_at, updated_at from secrets where user_id = ${userId} order by created_at desc, name desc ${limitTo(page)}`)
-      return toSlice(rows, page, toSecret)
+        select name, hosts, created_at, updated_at from secrets where user_id = ${userId}
+          ${afterCursor(page, "created_at, name", ["time", "text"])} order by created_at desc, name desc ${limitTo(page)}`)
+      return toSlice(rows, page, toSecret, (row) => [Number(row.created_at), row.name])
     },
     async listSealed(userId) {
       const rows = await db.read<SealedSecretRow>(sql`select ${sealedColumns} from secrets where user_id = ${userId}`)

@@ -1,6 +1,7 @@
 import type { Scope } from "@hamlet/contract"
 import type { LinkRecord, NewSessionRecord, Replacement, Session, SessionStore } from "../domain/sessions.ts"
 import type { TokenKind } from "../domain/token-text.ts"
+import { afterCursor, newestFirst } from "./after-cursor.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
 import { limitTo, toSlice } from "./slices.ts"
@@ -41,8 +42,9 @@ export function createSessionStore(db: Database): SessionStore {
     async list(userId, at, page) {
       const rows = await db.read<SessionRow>(sql`
         select id, user_agent, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} and kind = 'session' and expires_at > ${at} order by created_at desc, id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toSession)
+        where user_id = ${userId} and kind = 'session' and expires_at > ${at}
+          ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toSession, newestFirst.toKeys)
     },
     remove: (userId, id) =>
       db.write(function* () {

@@ -1,6 +1,7 @@
 import type { Scope } from "@hamlet/contract"
 import type { TokenKind } from "../domain/token-text.ts"
 import type { NewTokenRecord, Token, TokenHolder, TokenStore } from "../domain/tokens.ts"
+import { afterCursor, newestFirst } from "./after-cursor.ts"
 import { createCoalescer } from "./coalesce.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import type { Dialect } from "./dialect.ts"
@@ -42,8 +43,9 @@ export function createTokenStore(db: Database): TokenStore {
     async list(userId, page) {
       const rows = await db.read<TokenRow>(sql`
         select id, name, scopes, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} and kind = 'token' and node_id is null order by created_at desc, id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toToken)
+        where user_id = ${userId} and kind = 'token' and node_id is null
+          ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toToken, newestFirst.toKeys)
     },
     add: (token) =>
       writeOnce(db, function* () {

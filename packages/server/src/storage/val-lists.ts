@@ -1,5 +1,6 @@
 import type { Page } from "../domain/paging.ts"
 import type { ValFilter } from "../domain/vals.ts"
+import { afterCursor, newestFirst } from "./after-cursor.ts"
 import { limitPart, limitTo } from "./slices.ts"
 import { join, type Statement, sql } from "./sql.ts"
 import { listedColumns, withCurrentVersion } from "./val-rows.ts"
@@ -11,8 +12,10 @@ import { listedColumns, withCurrentVersion } from "./val-rows.ts"
 export function listVals(viewerId: string | undefined, filter: ValFilter, page: Page): Statement {
   const parts = partsOf(viewerId, filter)
   if (parts.length === 0) return sql`select 1 where 1 = 0`
+  const after = afterCursor(page, "created_at, id", newestFirst.kinds)
   const limited = parts.map(
-    (part) => sql`select * from (select id, created_at from vals where ${part} order by created_at desc, id desc ${limitPart(page)}) part`,
+    (part) => sql`select * from (select id, created_at from vals where ${part} ${after}
+      order by created_at desc, id desc ${limitPart(page)}) part`,
   )
   return sql`
     select ${listedColumns}

@@ -1,4 +1,5 @@
 import type { AssertVal, NewVal, SavedVal, Val, ValChange, ValStore } from "../domain/vals.ts"
+import { newestFirst } from "./after-cursor.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
 import { type Database, firstRow, type Script } from "./database.ts"
 import { countOutgoing } from "./dependencies.ts"
@@ -26,7 +27,7 @@ export function createValStore(db: Database): ValStore {
       return row && toVal(row)
     },
     async list(viewerId, filter, page) {
-      return toSlice(await readVals(db, listVals(viewerId, filter, page)), page, toVal)
+      return toSlice(await readVals(db, listVals(viewerId, filter, page)), page, toVal, newestFirst.toKeys)
     },
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }

@@ -1,5 +1,6 @@
 import type { AssertVal, Val } from "../domain/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../domain/versions.ts"
+import { afterCursor } from "./after-cursor.ts"
 import { writeSearchText } from "./change-val.ts"
 import { type Database, firstRow, rows, type Script } from "./database.ts"
 import { relinkOutgoing } from "./dependencies.ts"
@@ -36,14 +37,14 @@ export function createVersionStore(db: Database): VersionStore {
     async list(valId, page) {
       const found = await db.read<VersionRow>(sql`
         select val_id, version, ${listedCode}, created_at, run_started_at, run_ended_at from versions
-        where val_id = ${valId} order by version desc ${limitTo(page)}`)
+        where val_id = ${valId} ${afterCursor(page, "version", ["integer"])} order by version desc ${limitTo(page)}`)
       const complete = await withTexts<VersionRow>(found, async ({ version }) => {
         const [text] = await db.read<Pick<VersionRow, "code">>(
           sql`select code from versions where val_id = ${valId} and version = ${version}`,
         )
         return text ?? { code: "" }
       })
-      return toSlice(complete, page, toVersion)
+      return toSlice(complete, page, toVersion, (row) => [row.version])
     },
     delete: (valId, version, assert, at) => writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at)),
   }

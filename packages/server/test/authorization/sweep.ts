@@ -1,4 +1,4 @@
-import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
+import { type RouteDefinition, routeNames, routes, toCursorText } from "@hamlet/contract"
 import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
 import { toBlobKey, type World, type WorldVal } from "./privacy-world.ts"
 
@@ -6,6 +6,7 @@ import { toBlobKey, type World, type WorldVal } from "./privacy-world.ts"
 const ownDeeds: readonly string[] = ["listMyRuns", "listMyComments", "listMyLikes"]
 
 const requestsAtOnce = 8
+const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 interface SweptRequest {
   readonly name: string
@@ -76,6 +77,14 @@ function toQueries(name: string, route: RouteDefinition, world: World): readonly
   const values: Readonly<Record<string, readonly string[]>> = {
     limit: ["100"],
     offset: ["1"],
+    // After what comes before everything, in lists of each kind.
+    cursor: [
+      [Number.MAX_SAFE_INTEGER, lastId],
+      [Number.MAX_SAFE_INTEGER, lastId, lastId],
+      [Number.MAX_SAFE_INTEGER, "~"],
+      [lastId],
+      [2_147_483_647],
+    ].map(toCursorText),
     since: ["2000-01-01T00:00:00Z"],
     until: ["2999-01-01T00:00:00Z"],
     error: ["false"],

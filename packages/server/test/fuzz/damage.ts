@@ -1,3 +1,4 @@
+import { type CursorKey, toCursorText } from "@hamlet/contract"
 import fc from "fast-check"
 import { bodyDamage } from "./damage-body.ts"
 import { headerDamage } from "./damage-headers.ts"
@@ -88,6 +89,12 @@ const knownParameter = fc.constantFrom(
   "query",
   "prefix",
   "after",
+  "cursor",
+)
+const cursorKey = fc.oneof(
+  fc.constantFrom<CursorKey>(null, 0, 1, -1, 2 ** 31, 2 ** 53, 1.5, "x", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+  fc.maxSafeInteger(),
+  fc.uuid(),
 )
 const strangeParameter = fc.constantFrom(
   "limit[]",
@@ -102,6 +109,7 @@ const strangeParameter = fc.constantFrom(
   "LIMIT",
 )
 const queryDamage: fc.Arbitrary<Damage> = fc.oneof(
+  addQuery(fc.array(cursorKey, { maxLength: 5 }).map((keys) => `cursor=${toCursorText(keys)}`)),
   addQuery(fc.tuple(knownParameter, nastyOrLongText).map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`)),
   addQuery(fc.tuple(strangeParameter, nastyText).map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`)),
   addQuery(

@@ -36,7 +36,9 @@ export function soundPlan(operation: Operation): fc.Arbitrary<Plan> {
     Object.fromEntries(of("path").map(({ name, schema }) => [name, isTarget(name) ? mark("target") : soundValue(name, schema)])),
   )
   const required = of("query").filter((parameter) => parameter.required)
-  const query = fc.record(Object.fromEntries(of("query").map(({ name, schema }) => [name, soundValue(name, schema)])), {
+  // A cursor is sound in the one list that made it: the other generator has those that are not.
+  const free = of("query").filter(({ name }) => name !== "cursor")
+  const query = fc.record(Object.fromEntries(free.map(({ name, schema }) => [name, soundValue(name, schema)])), {
     requiredKeys: required.map(({ name }) => name),
   })
   const body = soundBody(operation)

@@ -16,19 +16,20 @@ export interface UsedPages<Element> extends UsedResource<Pages<Element>> {
 
 interface Pages<Element> {
   readonly items: readonly Element[]
-  readonly hasMore: boolean
+  /** The cursor of the next page; undefined where there is none. */
+  readonly next: string | undefined
 }
 
 /** The first page of a list, and more of it on demand. Undefined input fetches nothing yet. */
 export function usePages<Name extends PageName>(name: Name, input: Input<Name> | undefined, limit = 50): UsedPages<Item<Name>> {
   const isLoadingMore = useSignal(false)
-  const load = async (offset: number, signal?: AbortSignal): Promise<Pages<Item<Name>>> => {
+  const load = async (cursor?: string, signal?: AbortSignal): Promise<Pages<Item<Name>>> => {
     const call = api[name] as unknown as (input: object, options: object) => ReturnType<Client["listVals"]>
-    const { data, links } = await call({ ...input, limit, offset }, { signal })
-    return { items: data as unknown as Item<Name>[], hasMore: links.next !== undefined }
+    const { data, links } = await call({ ...input, limit, cursor }, { signal })
+    return { items: data as unknown as Item<Name>[], next: toCursor(links.next) }
   }
   const key = input === undefined ? undefined : `${name} ${JSON.stringify(input)} ${limit}`
-  const resource = useResource(key, (signal) => load(0, signal), { keepsPrevious: true })
+  const resource = useResource(key, (signal) => load(undefined, signal), { keepsPrevious: true })
   const { state } = resource
   const latestKey = useRef(key)
   latestKey.current = key
@@ -38,11 +39,11 @@ export function usePages<Name extends PageName>(name: Name, input: Input<Name> |
     ...resource,
     isLoadingMore: isLoadingMore.value,
     async more() {
-      if (state.kind !== "ready" || isLoadingMore.value) return
+      if (state.kind !== "ready" || state.data.next === undefined || isLoadingMore.value) return
       isLoadingMore.value = true
       try {
-        const next = await load(state.data.items.length)
-        if (isWanted()) resource.set({ items: withoutTwins([...state.data.items, ...next.items]), hasMore: next.hasMore })
+        const { items, next } = await load(state.data.next)
+        if (isWanted()) resource.set({ items: withoutTwins([...state.data.items, ...items]), next })
       } catch (error) {
         sayFailed(error)
       } finally {
@@ -51,7 +52,7 @@ export function usePages<Name extends PageName>(name: Name, input: Input<Name> |
     },
     async refresh() {
       if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
-      const newest = await load(0)
+      const newest = await load()
       if (isWanted()) resource.set(merge(newest, state.data))
     },
   }
@@ -61,11 +62,15 @@ export function usePages<Name extends PageName>(name: Name, input: Input<Name> |
 function merge<Element>(newest: Pages<Element>, known: Pages<Element>): Pages<Element> {
   const ids = new Set(newest.items.map(toId))
   const rest = known.items.filter((item) => !ids.has(toId(item)))
-  if (!newest.hasMore || rest.length === known.items.length) return newest
-  return { items: [...newest.items, ...rest], hasMore: known.hasMore || rest.length === 0 }
+  if (newest.next === undefined || rest.length === known.items.length) return newest
+  return { items: [...newest.items, ...rest], next: rest.length === 0 ? newest.next : known.next }
 }
 
-/** While pages are turned, new elements push others onto the next page. */
+function toCursor(link: string | undefined): string | undefined {
+  return link === undefined ? undefined : (new URL(link).searchParams.get("cursor") ?? undefined)
+}
+
+/** An element that has changed meanwhile may have another place in the list. */
 function withoutTwins<Element>(items: readonly Element[]): readonly Element[] {
   return [...new Map(items.map((item) => [toId(item), item])).values()]
 }

@@ -11,7 +11,7 @@ import { TokenField } from "./token-field.tsx"
 const conventions: readonly (readonly [string, string])[] = [
   [
     "Lists",
-    "Newest first, in pages: `limit` from 1 to 100, 20 if not given, and `offset`. `links.next` is the address of the next page; on the last one it is absent.",
+    "Newest first, in pages: `limit` from 1 to 100, 20 if not given, and `offset`. `links.next` is the address of the next page; on the last one it is absent. It has a `cursor`: whoever follows it sees each item once, whatever is saved and deleted meanwhile.",
   ],
   [
     "Values",

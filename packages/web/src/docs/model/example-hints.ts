@@ -18,7 +18,7 @@ export const hintsByName: Readonly<Record<string, string>> = {
   method: "GET",
   module: `${host}/v/ada/hello`,
   name: "hello",
-  next: `${valUrl}?limit=20&offset=20`,
+  next: `${valUrl}?limit=20&offset=20&cursor=WzE3MDUzMTU0MDAwMDBd`,
   openapi: "3.1.0",
   path: "name",
   prev: `${valUrl}?limit=20&offset=0`,
