@@ -53,7 +53,7 @@ describe("parse", () => {
 })
 
 describe("isValHost", () => {
-  for (const host of ["ada-hello.vals.example", "whatever.vals.example:1", "c, d.vals.example", ".vals.example", "X.VALS.EXAMPLE."]) {
+  for (const host of ["ada-hello.vals.example", "whatever.vals.example:1", ".vals.example", "X.VALS.EXAMPLE."]) {
     test(`is true for ${host}`, () => expect(hosts.isValHost(host)).toBe(true))
   }
   for (const host of [
@@ -63,6 +63,8 @@ describe("isValHost", () => {
     "127.0.0.1:8080",
     "evilvals.example",
     "a-b.vals.example.evil",
+    // Two Host headers; the API refuses them.
+    "c, d.vals.example",
     "",
   ]) {
     test(`is false for "${host}"`, () => expect(hosts.isValHost(host)).toBe(false))

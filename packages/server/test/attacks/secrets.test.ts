@@ -183,6 +183,7 @@ export default async () => {
     // What takes no scope, or one to read: it lets nobody in, ends nothing and shows nothing.
     const refusals: Record<string, string> = {
       createSession: "403 cross_site_request",
+      findSignInLinkOwner: "403 cross_site_request",
       signOut: "204 undefined",
     }
     const ofStorage = new Set<string | undefined>(["blob:read", "blob:write", "sqlite:read", "sqlite:write"])

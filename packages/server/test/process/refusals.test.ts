@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigError, loadConfig, type options } from "../../src/config.ts"
@@ -162,10 +161,10 @@ describe("hamlet refuses, with one sentence, what it does not understand:", () =
 })
 
 describe("loadConfig", () => {
-  const folder = mkdtempSync(join(tmpdir(), "hamlet-config-test-"))
-  const certificates = join(folder, "ca.pem")
-  writeFileSync(certificates, "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n")
-  afterAll(() => rmSync(folder, { recursive: true }))
+  const certificates = join(tmpdir(), `hamlet-config-test-${crypto.randomUUID()}.pem`)
+  // Made only when one of these tests is to run: what is made for none is never removed.
+  beforeAll(() => writeFile(certificates, "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"))
+  afterAll(() => rm(certificates))
 
   const samples: Record<(typeof options)[number]["env"], string> = {
     HAMLET_HOST: "0.0.0.0",

@@ -76,11 +76,12 @@ export class HamletProcess {
     return { exitCode: this.#child.exitCode, stdout: this.stdout, stderr: this.stderr }
   }
 
-  /** Makes sure that nothing of the process is left. */
-  async stop(): Promise<void> {
-    if (this.#isLeader) killGroup(this.#child.pid)
-    else this.#child.kill("SIGKILL")
+  /** Makes sure that no process is left. Tells whether it was killed, now or before: it has then not tidied up behind itself. */
+  async stop(): Promise<{ readonly wasKilled: boolean }> {
+    const hadGroup = this.#isLeader && killGroup(this.#child.pid)
+    if (!this.#isLeader) this.#child.kill("SIGKILL")
     await this.#end()
+    return { wasKilled: hadGroup || this.#child.signalCode === "SIGKILL" }
   }
 
   async #end(): Promise<void> {
@@ -97,11 +98,13 @@ export class HamletProcess {
   }
 }
 
-function killGroup(leader: number): void {
+/** False when all of them have ended. */
+function killGroup(leader: number): boolean {
   try {
     process.kill(-leader, "SIGKILL")
+    return true
   } catch {
-    // All of them have ended.
+    return false
   }
 }
 

@@ -1,12 +1,16 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { RuntimeFolder } from "../../src/runtime/sandbox/runtime-folder.ts"
 import type { Database } from "../../src/storage/database.ts"
 import { type OpenDatabase, openAgain } from "./databases.ts"
 import { HamletProcess } from "./hamlet-process.ts"
 
 /** A token that an operator chose. */
 export const chosenToken = "chosen-by-the-operator-0123456789-abcdef"
+
+/** How long the sandboxes of a server that was killed may take to end. */
+const sandboxEndMsMax = 10_000
 
 /** A place for the real program to run in: a data folder and an empty database of its own. */
 export interface Stage extends AsyncDisposable {
@@ -49,9 +53,16 @@ export async function openStage(open?: OpenDatabase, prefix: readonly string[] =
     },
     connect: () => openAgain(url === undefined ? { url, path: join(dataDir, "hamlet.db") } : { url }),
     async [Symbol.asyncDispose]() {
-      await Promise.all(processes.map((started) => started.stop()))
+      const ended = await Promise.all(processes.map((started) => started.stop()))
+      if (ended.some(({ wasKilled }) => wasKilled)) await sweep(dataDir)
       await database?.close()
       await rm(folder, { recursive: true })
     },
   }
+}
+
+/** Does for a server that was killed what the next one would do, which may never come: ends its sandboxes and removes its folder. */
+async function sweep(dataDir: string): Promise<void> {
+  const folder = await RuntimeFolder.create(dataDir, sandboxEndMsMax)
+  folder.stop()
 }
