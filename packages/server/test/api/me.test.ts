@@ -71,7 +71,7 @@ describeApi("api/me", (suite) => {
       expect(idsOf(await call("GET", "/v1/me/likes", { as: ada }))).toEqual([second.id, first.id])
     })
 
-    test("leaves out what was taken back, deleted, or became private or unlisted", async () => {
+    test("leaves out what was taken back, deleted, or became private; unlisted vals stay", async () => {
       const [ada, bob] = [await person(), await person()]
       const vals = await Promise.all(["kept", "taken", "deleted", "hidden", "unlisted"].map((name) => val(ada, { name })))
       for (const { id } of vals) expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: bob }), 204)
@@ -80,7 +80,7 @@ describeApi("api/me", (suite) => {
       expectStatus(await call("DELETE", `/v1/vals/${deleted?.id}`, { as: ada }), 204)
       expectStatus(await call("PUT", `/v1/vals/${hidden?.id}`, { as: ada, body: { privacy: "private" } }), 204)
       expectStatus(await call("PUT", `/v1/vals/${unlisted?.id}`, { as: ada, body: { privacy: "unlisted" } }), 204)
-      expect(namesOf(await call("GET", "/v1/me/likes", { as: bob }))).toEqual(["kept"])
+      expect(namesOf(await call("GET", "/v1/me/likes", { as: bob }))).toEqual(["unlisted", "kept"])
     })
 
     test("has one's own vals that one likes, private ones too", async () => {

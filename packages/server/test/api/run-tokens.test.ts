@@ -8,8 +8,12 @@ const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((n
 /** Everything but reading, and calling a val, which is more than reading whatever the method. What vals remember things in is theirs to write. */
 const writing = table.filter(
   ([name, { method, path, scope, isSignIn }]) =>
-    // To sign in with one is tried where signing in is; to sign out ends nothing.
-    !isSignIn && name !== "signOut" && (method !== "get" || path.startsWith("/v1/run/")) && !/^(blob|sqlite):/.test(scope ?? ""),
+    // To sign in with one is tried where signing in is; to sign out ends nothing; an invitation asks for no token.
+    !isSignIn &&
+    name !== "signOut" &&
+    name !== "acceptInvitation" &&
+    (method !== "get" || path.startsWith("/v1/run/")) &&
+    !/^(blob|sqlite):/.test(scope ?? ""),
 )
 
 describeApi("run tokens", (suite) => {
