@@ -90,7 +90,11 @@ export const errorCodes = {
   },
   sandbox_unavailable: { status: 503, meaning: "The server cannot start sandboxes, so that it cannot run vals." },
   web_app_unavailable: { status: 503, meaning: "The server could not build its web app; its log says why. The API is not affected." },
-  database_unavailable: { status: 503, meaning: "The database does not answer at the moment; `retry-after` says when to try again." },
+  database_unavailable: {
+    status: 503,
+    meaning:
+      "The database does not answer at the moment, or a newer version of Hamlet has migrated it and this node writes nothing any more; `retry-after` says when to try again.",
+  },
   storage_unavailable: { status: 503, meaning: "The bucket that keeps large blobs does not answer; `retry-after` says when to try again." },
   run_timed_out: { status: 504, meaning: "The val took longer than a run may; `runId` names the run that tells more." },
   search_timed_out: {

@@ -15,6 +15,7 @@ import type { Runner } from "./domain/execution.ts"
 import { RunFollowers } from "./domain/follow-run.ts"
 import { LiveRuns } from "./domain/live-runs.ts"
 import type { DependencyResolver } from "./domain/locks.ts"
+import type { Node } from "./domain/nodes.ts"
 import { createPendingLocks } from "./domain/pending-locks.ts"
 import { createPrograms } from "./domain/programs.ts"
 import { createQuotaBook } from "./domain/quotas.ts"
@@ -50,6 +51,7 @@ import { createNodeStore } from "./storage/nodes.ts"
 import { createObjectStore } from "./storage/objects.ts"
 import { openPostgres } from "./storage/postgres.ts"
 import { createBucketPlace } from "./storage/s3-objects.ts"
+import { guardSchema, NewerSchema, type SchemaGuard } from "./storage/schema-guard.ts"
 import { createSettingStore, type SettingStore } from "./storage/settings.ts"
 import { openSqlite } from "./storage/sqlite.ts"
 
@@ -147,10 +149,20 @@ interface Wired {
   readonly accountWatch: AccountWatch
 }
 
-function wire(foundation: Foundation): Wired {
+/** The foundation with a database that is guarded against writes once its schema is newer, and a log that hears of it. */
+function guard(given: Foundation) {
+  const log = createLog(given.config.logLevel, (text) => process.stderr.write(text))
+  const schema = guardSchema(given.db, given.schemaVersion, (problem) => log.error("newer_schema", { problem }))
+  const onError: OnError = (error) => {
+    // It was said when it was found, and all that is written in the background fails from then on.
+    if (!(error instanceof NewerSchema)) log.error("background", { error: toLogText(error) })
+  }
+  return { log, schema, onError, foundation: { ...given, db: schema.db } }
+}
+
+function wire(given: Foundation): Wired {
+  const { log, schema, onError, foundation } = guard(given)
   const { config, db } = foundation
-  const log = createLog(config.logLevel, (text) => process.stderr.write(text))
-  const onError = (error: unknown) => log.error("background", { error: toLogText(error) })
   const codeTools = new CodeTools({
     isolation: config.isolation,
     onGaveUp: (gaveUp) => log.warn("parser_gave_up", gaveUp),
@@ -169,7 +181,7 @@ function wire(foundation: Foundation): Wired {
   })
   const { runner = runtime.supervisor, resolver = runtime.resolver } = foundation
   const rules = createRules({ ...foundation, runner, resolver, quotas }, runtime, codeTools, onError)
-  const deps = createHttpDeps(foundation, rules, runtime, codeTools, log, (request, visitor) => {
+  const deps = createHttpDeps({ ...foundation, schema }, rules, runtime, codeTools, log, (request, visitor) => {
     // As the proxy in front would have written it.
     if (config.addressHeader) request.headers.set(config.addressHeader, visitor.address())
     return gateway.visit(request, visitor)
@@ -193,7 +205,8 @@ function wire(foundation: Foundation): Wired {
   housekeeping.start()
   rules.dependencyJob?.start()
   const node = { id: rules.nodeId, host: hostname(), pid: process.pid, pidStarted: identityOf(process.pid) ?? "" }
-  const nodeWatch = new NodeWatch({ ...rules, node, nodes: createNodeStore(db), hasEnded: ({ pidStarted }) => !isAlive(pidStarted) })
+  const nodes = { nodes: createNodeStore(db), hasEnded: ({ pidStarted }: Node) => !isAlive(pidStarted) }
+  const nodeWatch = new NodeWatch({ ...rules, ...nodes, node, checkSchema: schema.check })
   const hamlet: Hamlet = {
     app,
     gateway,
@@ -325,7 +338,7 @@ function readStandardModule(name: StandardModuleName): string {
 }
 
 function createHttpDeps(
-  { config, db, schemaVersion }: Foundation,
+  { config, db, schemaVersion, schema }: Foundation & { readonly schema: SchemaGuard },
   rules: ReturnType<typeof createRules>,
   runtime: Runtime,
   codeTools: CodeTools,
@@ -362,6 +375,7 @@ function createHttpDeps(
     valsDomain: config.valsDomain,
     async checkDatabase() {
       await db.ping()
+      await schema.check()
       return { database: db.dialect.name, schemaVersion }
     },
     databaseStats: () => db.stats(),

@@ -45,6 +45,7 @@ describeEachDatabase("NodeWatch", (open) => {
     const hasEnded = (other: Node) => gone.has(other.id)
     const watch = new NodeWatch({
       ...{ node, nodes, runs, tokens, hasEnded },
+      checkSchema: async () => {},
       now: () => Math.floor(clock.at),
       onError(error) {
         throw error
@@ -148,13 +149,14 @@ describeEachDatabase("NodeWatch", (open) => {
     await paused.watch.stop()
   })
 
-  test("says every ten seconds that this node lives, tells of what goes wrong and goes on", async () => {
+  test("says every ten seconds that this node lives, tells of what goes wrong and goes on, until the schema is newer", async () => {
     const database = await setUp()
     const { node, nodes, runs, tokens, clock } = startNode(database.db)
     const errors: unknown[] = []
-    let isAway = false
+    let [isAway, isNewer] = [false, false]
     const beat: typeof nodes.beat = (...args) => (isAway ? Promise.reject(new Error("away")) : nodes.beat(...args))
-    const deps = { node, nodes: { ...nodes, beat }, runs, tokens, hasEnded: () => false, now: () => Math.floor(clock.at) }
+    const checkSchema = () => (isNewer ? Promise.reject(new Error("newer")) : Promise.resolve())
+    const deps = { node, nodes: { ...nodes, beat }, runs, tokens, checkSchema, hasEnded: () => false, now: () => Math.floor(clock.at) }
     const watch = new NodeWatch({ ...deps, onError: (error) => errors.push(error) })
     jest.useFakeTimers()
     try {
@@ -173,6 +175,11 @@ describeEachDatabase("NodeWatch", (open) => {
       isAway = false
       clock.at += 10_000
       await passUntil(async () => (await seenAt()) === Math.floor(clock.at))
+      isNewer = true
+      const [lastSeenAt, before] = [await seenAt(), errors.length]
+      clock.at += 10_000
+      await passUntil(async () => errors.length >= before + 2)
+      expect(await seenAt()).toBe(lastSeenAt)
     } finally {
       jest.useRealTimers()
     }

@@ -9,6 +9,8 @@ export interface NodeWatchDeps {
   readonly nodes: NodeStore
   readonly runs: RunStore
   readonly tokens: TokenStore
+  /** Throws when another node has given the database a newer schema: this one then says no more that it lives. */
+  checkSchema(): Promise<void>
   /** Whether a process of this host has ended. */
   hasEnded(node: Node): boolean
   now(): number
@@ -80,11 +82,15 @@ export class NodeWatch {
     return false
   }
 
+  async #beat(): Promise<void> {
+    await this.#deps.checkSchema()
+    await this.#deps.nodes.beat(this.#deps.node, this.#deps.now())
+    await this.sweep()
+  }
+
   #arm(): void {
     this.#timer = setTimeout(() => {
-      this.#round = this.#deps.nodes
-        .beat(this.#deps.node, this.#deps.now())
-        .then(() => this.sweep())
+      this.#round = this.#beat()
         .catch((error: unknown) => this.#deps.onError(error))
         .then(() => {
           if (!this.#isStopped) this.#arm()

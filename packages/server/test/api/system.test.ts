@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { Validator } from "@seriousme/openapi-schema-validator"
+import { sql } from "../../src/storage/sql.ts"
 import { expectStatus, openApi, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 import { describeApi, refusalOf } from "./suite.ts"
@@ -131,6 +132,36 @@ describeEachDatabase("api/system without its database", (open) => {
         expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
         expect(answer.headers.get("x-should-retry")).toBeNull()
       }
+      expectStatus(await api.call("GET", "/healthz"), 200)
+    } finally {
+      await api.close()
+    }
+  })
+})
+
+describeEachDatabase("api/system with a newer schema", (open) => {
+  test("a node writes nothing any more once another one has migrated the database, and GET /readyz says so", async () => {
+    let database: TestDatabase | undefined
+    const api = await openApi(async (options) => {
+      database = await open(options)
+      return database
+    })
+    try {
+      const save = () => api.call("POST", "/v1/vals", { as: api.admin, body: { code: "export default 1" } })
+      const val = expectStatus(await save(), 200).json
+      await database?.db.write(function* () {
+        yield sql`insert into schema_migrations (version, name, applied_at) values (9999, 'later', 1)`
+      })
+      const problem = /^Cannot write to the database: a newer version of Hamlet has migrated it \(its schema is 9999 "later", /
+      const ready = await api.call("GET", "/readyz")
+      expect(refusalOf(ready)).toEqual([503, "database_unavailable"])
+      expect(ready.json.message).toMatch(problem)
+      const refused = await save()
+      expect(refusalOf(refused)).toEqual([503, "database_unavailable"])
+      expect(refused.json.message).toMatch(problem)
+      const run = await api.call("POST", `/v1/vals/${val.id}/runs`, { as: api.admin, headers: { prefer: "respond-async" } })
+      expect(refusalOf(run)).toEqual([503, "database_unavailable"])
+      expectStatus(await api.call("GET", `/v1/vals/${val.id}`, { as: api.admin }), 200)
       expectStatus(await api.call("GET", "/healthz"), 200)
     } finally {
       await api.close()
