@@ -19,6 +19,8 @@ export interface FileState {
   readonly name?: string
   readonly privacy?: Privacy
   readonly type?: ValType
+  /** Of the readme when its file and the val had the same; see `hashReadme`. Missing where they never had. */
+  readonly readmeHash?: string
   /** The file was deleted and the val was left where it is: it is fetched again only once it has changed. */
   readonly isLeft?: true
 }
@@ -61,9 +63,10 @@ export function openFolderState(folder: string, serverUrl: string): FolderState 
 }
 
 /** What is noted of a val whose file has just become the same as it. */
-export function toFileState(val: Val, hash: string): FileState {
+export function toFileState(val: Val, hash: string, readmeHash?: string): FileState {
   const { id, version, name, privacy, type, code, author } = val
-  return { id, version, hash, codeHash: hashText(code), owner: author.id, name, privacy, type }
+  const state = { id, version, hash, codeHash: hashText(code), owner: author.id, name, privacy, type }
+  return readmeHash === undefined ? state : { ...state, readmeHash }
 }
 
 function load(path: string): Kept {

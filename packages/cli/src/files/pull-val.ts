@@ -2,7 +2,9 @@ import { existsSync } from "node:fs"
 import { join, relative } from "node:path"
 import { CliError } from "../cli-error.ts"
 import { toFullName, type Val } from "../names/find-val.ts"
-import { type FolderState, toFileState } from "./folder-state.ts"
+import { moveToTrash } from "../watch/replace-file.ts"
+import { type FileState, type FolderState, toFileState } from "./folder-state.ts"
+import { findReadme, hashReadme, toReadmePath } from "./readme-file.ts"
 import { findValPath, hashText, readText, toValFileText } from "./val-file.ts"
 import { writeFileWhole } from "./write-file.ts"
 
@@ -13,18 +15,48 @@ export interface PulledVal {
   readonly isChanged: boolean
 }
 
-/** Writes a val into its file in the folder. A file with changes of its own is left alone, unless `isForced`. */
+/** Writes a val into its file in the folder, and its readme beside it. Files with changes of their own are left alone, unless `isForced`. */
 export function pullVal(state: FolderState, val: Val, isForced: boolean): PulledVal {
   const known = [...state.files].find(([, file]) => file.id === val.id)?.[0]
   const path = known === undefined ? findValPath(state.folder, val) : join(state.folder, known)
-  const text = toValFileText(val)
-  const before = existsSync(path) ? readText(path) : undefined
-  const isOwnChange = before !== undefined && before !== text && state.get(path)?.hash !== hashText(before)
-  if (isOwnChange && !isForced)
-    throw new CliError("conflict", `Cannot write ${toFullName(val)} into "${relative("", path)}": the file has changes of its own`, {
-      advice: '"hamlet val push" saves them, "--force" overwrites them',
-    })
+  const readmePath = toReadmePath(path)
+  const [text, before] = [toValFileText(val), existsSync(path) ? readText(path) : undefined]
+  const [readme, readmeBefore] = [val.readme || undefined, findReadme(path)]
+  const base = state.get(path)
+  if (!isForced) {
+    const isOwnChange = before !== undefined && before !== text && base?.hash !== hashText(before)
+    if (isOwnChange) throw refuse(val, path)
+    // A readme that the val does not have yet is in nobody's way.
+    const isNew = readmeBefore !== undefined && readmeBefore !== readme && base?.readmeHash !== hashReadme(readmeBefore)
+    if (isNew && readme !== undefined) throw refuse(val, readmePath)
+  }
   if (before !== text) writeFileWhole(path, text)
-  state.set(path, toFileState(val, hashText(text)))
-  return { val, path, isChanged: before !== text }
+  const isReadmeChanged = pullReadme(state.folder, readmePath, readme, readmeBefore, base)
+  state.set(path, toFileState(val, hashText(text), hashReadme(readme)))
+  return { val, path, isChanged: before !== text || isReadmeChanged }
+}
+
+/** Gives whether something was done. */
+function pullReadme(
+  folder: string,
+  path: string,
+  readme: string | undefined,
+  before: string | undefined,
+  base: FileState | undefined,
+): boolean {
+  if (readme === before) return false
+  if (readme !== undefined) {
+    writeFileWhole(path, readme)
+    return true
+  }
+  // The val has none any more; a file that somebody has changed since, or made, stays for the next push.
+  if (base?.readmeHash !== hashReadme(before)) return false
+  moveToTrash(folder, relative(folder, path))
+  return true
+}
+
+function refuse(val: Val, path: string): CliError {
+  return new CliError("conflict", `Cannot write ${toFullName(val)} into "${relative("", path)}": the file has changes of its own`, {
+    advice: '"hamlet val push" saves them, "--force" overwrites them',
+  })
 }

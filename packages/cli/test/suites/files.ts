@@ -147,6 +147,51 @@ export function defineFiles(stage: () => Stage): void {
     expect((await bob.hamlet(["val", "clone", "nobody_at_all"])).exit).toBe(4)
   })
 
+  test("a readme travels with its file, and neither push nor pull undoes one that they have not seen", async () => {
+    const ada = await stage().person("readme1")
+    const readmeOf = async () => (await ada.client.getValByName({ username: "readme1", val_name: "hello" })).readme
+    const { id } = await ada.client.createVal({ name: "hello", code: "one", readme: "# One\n" })
+    await ada.print(["val", "pull", "hello"])
+    expect(read(ada, "hello.ts.README.md")).toBe("# One\n")
+    write(ada, "hello.ts.README.md", "# Two\n")
+    expect(await ada.print(["val", "push", "hello.ts"])).toBe("readme1/hello@1\n")
+    expect(await readmeOf()).toBe("# Two\n")
+
+    // What was changed on the other side only is neither undone nor a conflict.
+    await ada.client.updateVal({ val_id: id, readme: "# Theirs\n" })
+    await ada.print(["val", "push", "hello.ts"])
+    expect(await readmeOf()).toBe("# Theirs\n")
+    await ada.print(["val", "pull"])
+    expect(read(ada, "hello.ts.README.md")).toBe("# Theirs\n")
+
+    await ada.client.updateVal({ val_id: id, readme: "# Theirs again\n" })
+    write(ada, "hello.ts.README.md", "# Mine\n")
+    expect(await ada.hamlet(["val", "push", "hello.ts"])).toMatchObject({
+      exit: 5,
+      stderr: expect.stringMatching(/readme has changed since/),
+    })
+    expect(await ada.hamlet(["val", "pull"])).toMatchObject({
+      exit: 5,
+      stderr: expect.stringMatching(/hello.ts.README.md.+changes of its own/),
+    })
+    expect([await readmeOf(), read(ada, "hello.ts.README.md")]).toEqual(["# Theirs again\n", "# Mine\n"])
+    await ada.print(["val", "push", "hello.ts", "--force"])
+    expect(await readmeOf()).toBe("# Mine\n")
+
+    await ada.client.updateVal({ val_id: id, readme: null })
+    await ada.print(["val", "pull"])
+    expect(readdirSync(ada.folder).filter((name) => name.startsWith("hello"))).toEqual(["hello.ts"])
+    await ada.client.updateVal({ val_id: id, readme: "# Stays\n" })
+    write(ada, "hello.ts", "two")
+    await ada.print(["val", "push", "hello.ts"])
+    await ada.print(["val", "clone"])
+    expect([await readmeOf(), read(ada, "readme1", "hello.ts.README.md")]).toEqual(["# Stays\n", "# Stays\n"])
+
+    write(ada, "made.ts", "1")
+    write(ada, "made.ts.README.md", "# Made\n")
+    expect(await ada.json(["val", "push", "made.ts"])).toMatchObject([{ val: { name: "made", readme: "# Made\n" } }])
+  })
+
   test("a folder that cannot be written to is told of, and nothing is left half done", async () => {
     const ada = await stage().person("pull5")
     await ada.client.createVal({ name: "hello", code: "one" })

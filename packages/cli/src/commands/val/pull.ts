@@ -18,7 +18,7 @@ interface PullOptions {
 
 export const command = defineCommand<PullOptions>({
   description: `Each val becomes a file of its name with a first line that says its name, privacy and type. Without names, what the folder has pulled
-or pushed before is fetched again. A file with changes of its own is left alone.`,
+or pushed before is fetched again. A file with changes of its own is left alone. The readme of hello.ts is in hello.ts.README.md.`,
   examples: [
     ["hamlet val pull hello", "write your val hello into hello.ts"],
     ["hamlet val pull ada/hello@3 --dir examples", "a version of somebody's val, into a folder"],

@@ -15,7 +15,8 @@ interface PushOptions {
 
 export const command = defineCommand<PushOptions>({
   description: `A file's name is the name of the val; a first line "// hamlet: name=hello privacy=public type=http" says more, and is not part of the
-code. A val that is not there is made. Where the file was pulled or pushed before, a val that somebody has changed since is not touched.`,
+code. A val that is not there is made. Where the file was pulled or pushed before, a val that somebody has changed since is not touched.
+A file hello.ts.README.md beside hello.ts is its readme.`,
   examples: [
     ["hamlet val push hello.ts", "save one file"],
     ["hamlet val push *.ts *.tsx", "save a folder of them"],
