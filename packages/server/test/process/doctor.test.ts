@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import {
   chmodSync,
   chownSync,
@@ -18,6 +18,9 @@ import { doctorLimits } from "../../src/doctor/limits.ts"
 import { sql } from "../../src/storage/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+
+// A test starts the program up to four times, and a busy machine is slow with each.
+setDefaultTimeout(90_000)
 
 const otherKey = Buffer.alloc(32, 9).toString("base64")
 const isRoot = process.getuid?.() === 0

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { once } from "node:events"
 import { existsSync, readdirSync } from "node:fs"
 import { connect, type Socket } from "node:net"
@@ -7,6 +7,9 @@ import { createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openStage } from "../support/stage.ts"
+
+// A busy machine is slow with servers that start, and with hundreds of writes.
+setDefaultTimeout(90_000)
 
 describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
   test("finishes the request in flight, closes everything and ends with 0", async () => {
