@@ -31,7 +31,7 @@ async function takeOver(village: Village, { code, isOwnLoss }: Takeover, victim:
   expect(messagesOf(untouched)).toEqual([`begin ${name}`, `end ${name}`])
 }
 
-describeVillage("what a val tries with what the guest is made of", { HAMLET_RUN_SECONDS_MAX: "10" }, (village) => {
+describeVillage("what a val tries with what the guest is made of", { HAMLET_RUN_SECONDS_MAX: "25" }, (village) => {
   let victim: Promise<SavedVal> | undefined
   const getVictim = () => {
     victim ??= village().save(village().ada, { name: "victim", code: toHoldingCode() })

@@ -102,6 +102,7 @@ function toQueries(name: string, route: RouteDefinition, world: World): readonly
     prefix: ["blob_of_", "blob_of_secret"],
     after: ["a"],
     action: ["user.create"],
+    skipDamaged: ["true"],
   }
   const params = Object.keys(route.query?.shape ?? {})
   if (params.includes("query")) return words.map((word) => `?query=${encodeURIComponent(word)}`)

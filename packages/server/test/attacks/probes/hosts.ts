@@ -18,7 +18,7 @@ export const hostProbes: readonly HostProbe[] = [
   { tries: "two dots at the end", host: "ada-echo.localhost..:P", answers: "api" },
   { tries: "a port that is a word", host: "ada-echo.localhost:abc", answers: "api" },
   { tries: "two ports", host: "ada-echo.localhost:80:80", answers: "api" },
-  { tries: "a host behind a comma", host: "ada-echo.localhost:P, localhost:P", answers: "api" },
+  { tries: "a host behind a comma", host: "ada-echo.localhost:P, localhost:P", answers: "nobody" },
   { tries: "the host of the API", host: "localhost:P", answers: "api" },
   { tries: "the host of the API in capitals", host: "LOCALHOST:P", answers: "api" },
   { tries: "the host of the API with a dot at the end", host: "localhost.:P", answers: "api" },

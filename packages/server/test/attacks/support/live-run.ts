@@ -1,4 +1,5 @@
 import type { RunRecord, SavedVal, Village } from "./village.ts"
+import { waitFor } from "./wait.ts"
 
 /** A run that goes on until it is told to end. */
 export interface LiveRun {
@@ -37,7 +38,13 @@ export default async function (request) {
 
 /** Begins a run of a val with the code above. */
 export async function holdRun(village: Village, val: SavedVal, name: string): Promise<LiveRun> {
-  const response = await village.open(val, { path: `/hold?name=${name}` })
+  const response = await waitFor(async () => {
+    const answer = await village.open(val, { path: `/hold?name=${name}` })
+    if (answer.status !== 503) return answer
+    // A busy machine has no process to spare yet.
+    await answer.text()
+    return undefined
+  })
   const id = response.headers.get("x-run-id")
   if (response.status !== 200 || id === null) throw new Error(`the val does not hold: ${response.status} ${await response.text()}`)
   return {
