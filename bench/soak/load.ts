@@ -64,7 +64,7 @@ async function createActions(hamlet: Hamlet): Promise<readonly (readonly [string
   const visit = (turn: number, path: string, init: RequestInit = {}) =>
     fetch(hamlet.program.url + path, {
       ...init,
-      headers: { host: valAt(turn).host },
+      headers: { host: valAt(turn).host, accept: "application/json" },
       signal: AbortSignal.timeout(limits.answerMs),
     })
   const json = (method: string, body: unknown) => ({ method, body: JSON.stringify(body) })
