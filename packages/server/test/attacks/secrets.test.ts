@@ -177,6 +177,7 @@ export default async () => {
       run_id: id,
       token_id: id,
       session_id: id,
+      invitation_id: id,
       name: "SECRET",
     }
     const allowed = new Set(["val:read", "user:read", "run:read", undefined])
@@ -184,6 +185,7 @@ export default async () => {
     const refusals: Record<string, string> = {
       createSession: "403 cross_site_request",
       findSignInLinkOwner: "403 cross_site_request",
+      acceptInvitation: "404 invitation_not_found",
       signOut: "204 undefined",
     }
     const ofStorage = new Set<string | undefined>(["blob:read", "blob:write", "sqlite:read", "sqlite:write"])
