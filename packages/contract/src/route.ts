@@ -21,6 +21,8 @@ export interface RouteDefinition {
   readonly scope?: Scope
   /** The scope it needs as well where what is sent changes something, which shows only when it is done. */
   readonly scopeToWrite?: Scope
+  /** The operator may let clients in without a token, though one is `required` otherwise. */
+  readonly mayBeAnonymous?: true
   /** It signs a browser in: only a page of this server may send it, and every try counts as a request without a token. */
   readonly isSignIn?: boolean
   /** It needs no token, and every call counts as a request without one. */

@@ -357,6 +357,7 @@ function createHttpDeps(
     isolationWarnings: runtime.isolationWarnings,
     version: packageJson.version,
     bodyBytesMax: config.bodyBytesMax,
+    allowsAnonymousRuns: config.allowsAnonymousRuns,
     largeBodies: new LargeBodies(),
     loopDelay: new LoopDelay(),
     rateLimits: { perTokenPerMinute: config.ratePerToken, perAddressPerMinute: config.ratePerAddress },

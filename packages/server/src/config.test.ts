@@ -22,6 +22,7 @@ describe("loadConfig", () => {
       ratePerToken: undefined,
       ratePerAddress: undefined,
       addressHeader: undefined,
+      allowsAnonymousRuns: false,
       bodyBytesMax: 2_097_152,
       logLevel: "info",
       isolation: "auto",

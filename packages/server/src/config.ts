@@ -44,6 +44,8 @@ export interface Config {
   readonly ratePerToken: number | undefined
   readonly ratePerAddress: number | undefined
   readonly addressHeader: string | undefined
+  /** Whether clients without a token may call public vals. */
+  readonly allowsAnonymousRuns: boolean
   readonly bodyBytesMax: number
   readonly logLevel: "debug" | "info" | "warn" | "error" | "none"
   readonly isolation: "auto" | "bubblewrap" | "deno"
@@ -85,6 +87,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     ratePerToken: readRate("HAMLET_RATE_PER_TOKEN", read("HAMLET_RATE_PER_TOKEN"), isPublic ? 10_000 : undefined),
     ratePerAddress: readRate("HAMLET_RATE_PER_ADDRESS", read("HAMLET_RATE_PER_ADDRESS"), isPublic ? 1_000 : undefined),
     addressHeader: readHeader(read("HAMLET_ADDRESS_HEADER")),
+    allowsAnonymousRuns: readChoice("HAMLET_ANONYMOUS_RUNS", read("HAMLET_ANONYMOUS_RUNS"), ["no", "yes"]) === "yes",
     bodyBytesMax: readInteger("HAMLET_BODY_BYTES_MAX", read("HAMLET_BODY_BYTES_MAX"), 1024, 1_073_741_824) ?? 2_097_152,
     logLevel: readChoice("HAMLET_LOG_LEVEL", read("HAMLET_LOG_LEVEL"), ["info", "debug", "warn", "error", "none"]),
     isolation: readChoice("HAMLET_ISOLATION", read("HAMLET_ISOLATION"), ["auto", "bubblewrap", "deno"]),

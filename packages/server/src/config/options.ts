@@ -72,6 +72,12 @@ export const options = [
     meaning:
       "Header in which a proxy that you run gives the client's address, such as `x-forwarded-for` (its last entry counts). Empty: the address of the connection.",
   },
+  {
+    env: "HAMLET_ANONYMOUS_RUNS",
+    default: "no",
+    meaning:
+      "Whether `/v1/run/{user}.{val}` calls public vals for clients without a token: `yes` or `no`. They run on the account of their owner, without its secrets.",
+  },
   { env: "HAMLET_BODY_BYTES_MAX", default: "2097152", meaning: "Largest body of a request to the API, in bytes." },
   {
     env: "HAMLET_ISOLATION",

@@ -32,11 +32,15 @@ export interface AccessRule {
 /** Refuses a caller who lacks the token or the scope that a route needs. Clients look for the words "required permissions". */
 export function assertAccess(rule: AccessRule, caller: Caller | undefined): void {
   if (!caller) {
-    if (rule.auth === "required")
-      throw new AppError("unauthenticated", "Cannot do this without a token: send one as a bearer token in the Authorization header")
+    if (rule.auth === "required") throw unauthenticated()
     return
   }
   if (rule.scope && !caller.scopes.has(rule.scope)) {
     throw new AppError("missing_scope", `Cannot do this: the token does not have the required permissions (scope ${rule.scope})`)
   }
+}
+
+/** What a caller is told whose token is missing. */
+export function unauthenticated(): AppError {
+  return new AppError("unauthenticated", "Cannot do this without a token: send one as a bearer token in the Authorization header")
 }

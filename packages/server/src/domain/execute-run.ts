@@ -63,11 +63,11 @@ export async function callVal(
 export async function getReturned(
   { id, ended }: StartedRun<Returned | Stopped>,
   val: Pick<Val, "ownerId" | "ownerName" | "name">,
-  caller: Caller,
+  caller: Caller | undefined,
 ): Promise<Returned["json"]> {
   const outcome = await ended
   const label = `${val.ownerName}/${val.name}`
-  if (outcome.kind === "stopped") throw toRunFailure(outcome, id, label, val.ownerId === caller.userId)
+  if (outcome.kind === "stopped") throw toRunFailure(outcome, id, label, val.ownerId === caller?.userId)
   // Half a value would be a wrong answer.
   if (outcome.isCut) throw new RunFailure("run_failed", `Cannot run val "${label}": what it returned is too large`, id, undefined)
   return outcome.json
@@ -124,7 +124,7 @@ export async function startRun<Result>(
 /** The same for a program that the caller of this function makes, once it is clear that there may be another run. */
 export async function startProgram<Result>(
   deps: ExecuteDeps,
-  caller: Caller,
+  caller: Pick<Caller, "userId" | "depth" | "isInBrowser">,
   val: Pick<Val, "id" | "version" | "ownerId">,
   makeProgram: () => Program | Promise<Program>,
   about: Pick<NewRun, "args" | "parentId" | "request" | "input">,

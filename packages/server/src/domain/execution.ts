@@ -16,6 +16,8 @@ export interface Program {
   readonly ownerId: string
   /** The user on whose account it runs. */
   readonly accountId: string
+  /** It runs for clients without a token, and without secrets though on its owner's account. It never takes the place of what runs for the owner. */
+  readonly isAnonymous?: boolean
   /** `{user}/{val}`, as in stacks and messages. */
   readonly label: string
   /** The address of its module, version included. */

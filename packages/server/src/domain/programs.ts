@@ -26,9 +26,15 @@ export interface Programs {
    * The program that a val, in the version at hand, is at this moment on that account. Asked for every request: at once when the val
    * imports no vals, otherwise after a look at what its imports have become, which another node may have changed.
    */
-  of(val: Val, accountId: string): Program | Promise<Program>
+  of(val: Val, accountId: string, options?: ProgramOptions): Program | Promise<Program>
   /** The program of code that is not saved, on its owner's account; `val` is what it would be if it were. */
   ofUnsaved(val: Val, imports: readonly ResolvedImport[], packages: UnsavedPackages | null): Promise<Program>
+}
+
+/** For whom a program is, beside the account that it runs on. */
+export interface ProgramOptions {
+  /** For clients without a token: it gets no secrets, though it runs on its owner's account. */
+  readonly isAnonymous?: boolean
 }
 
 /** What code that is not saved imports from elsewhere. */
@@ -53,24 +59,26 @@ export function createPrograms(deps: ProgramDeps): Programs {
   const graph = createModuleGraph(deps, limits)
   // A val without imports is the same program as long as it is the same object; stores give the same one as long as nothing has changed.
   const owners = new WeakMap<Val, Program>()
-  const walk = async (val: Val, accountId: string) => toProgram(deps, val, accountId, await graph.walk(toEntry(deps, val)))
+  const walk = async (val: Val, account: Account) => toProgram(deps, val, account, await graph.walk(toEntry(deps, val)))
   return {
-    of(val, accountId) {
-      const known = accountId === val.ownerId ? owners.get(val) : undefined
+    of(val, accountId, { isAnonymous = false } = {}) {
+      const account = { id: accountId, hasSecrets: accountId === val.ownerId && !isAnonymous, isAnonymous }
+      const known = account.hasSecrets ? owners.get(val) : undefined
       if (known) return known
       const lock = graph.findAlone(val.id, val.version)
       if (lock === undefined) {
-        if (mayImport(val.code)) return walk(val, accountId)
+        if (mayImport(val.code)) return walk(val, account)
         graph.noteAlone(val.id, val.version)
       }
-      const program = toProgram(deps, val, accountId, { lock: lock ?? null, modules: [] })
-      if (accountId === val.ownerId) owners.set(val, program)
+      const program = toProgram(deps, val, account, { lock: lock ?? null, modules: [] })
+      if (account.hasSecrets) owners.set(val, program)
       return program
     },
     async ofUnsaved(val, imports, packages) {
       const { modules } = await graph.walk(toEntry(deps, val), imports)
       const lock = packages && { state: "ready" as const, bundle: packages.resolution.bundle, updatedAt: 0 }
-      return toProgram(packages ? withPackages(deps, val, packages) : deps, val, val.ownerId, { lock, modules })
+      const account = { id: val.ownerId, hasSecrets: true, isAnonymous: false }
+      return toProgram(packages ? withPackages(deps, val, packages) : deps, val, account, { lock, modules })
     },
   }
 }
@@ -94,22 +102,31 @@ function toEntry(deps: ProgramDeps, val: Val) {
   return { url: toEntryUrl(deps, val), valId, ownerId, version, savedAt, asOf: null }
 }
 
-function toProgram(deps: ProgramDeps, val: Val, accountId: string, walk: Walk): Program {
+/** The account that a program runs on, and what it gets of it. */
+interface Account {
+  readonly id: string
+  /** Its own secrets and a token, which only runs of the val's owner get. */
+  readonly hasSecrets: boolean
+  readonly isAnonymous: boolean
+}
+
+function toProgram(deps: ProgramDeps, val: Val, account: Account, walk: Walk): Program {
   const { lock, modules } = walk
   const label = `${val.ownerName}/${val.name}`
   // Only the owner's runs see the owner's secrets, so that only those change with them.
-  const environment = accountId === val.ownerId ? val.ownerSecretsVersion : "none"
+  const environment = account.hasSecrets ? val.ownerSecretsVersion : "none"
   const program: Program = {
-    key: `${val.id}@${val.version} ${val.type} ${label} ${accountId} ${environment} ${toFingerprint(walk)}`,
+    key: `${val.id}@${val.version} ${val.type} ${label} ${account.id} ${environment} ${toFingerprint(walk)}`,
     valId: val.id,
     version: val.version,
     type: val.type,
     ownerId: val.ownerId,
-    accountId,
+    accountId: account.id,
+    isAnonymous: account.isAnonymous,
     label,
     entryUrl: toEntryUrl(deps, val),
     endpoint: deps.links.endpoint(val),
-    load: () => loadProgram(deps, val, accountId, walk),
+    load: () => loadProgram(deps, val, account, walk),
   }
   if (!isPending(lock) && !modules.some((module) => isPending(module.lock))) return program
   return { ...program, whenFetched: () => waitForPackages(deps, [{ valId: val.id, version: val.version, lock }, ...modules]) }
@@ -132,9 +149,9 @@ function toText(lock: LockStamp | null): string {
   return lock ? `${lock.state} ${lock.bundle} ${lock.updatedAt}` : ""
 }
 
-async function loadProgram(deps: ProgramDeps, val: Val, accountId: string, walk: Walk): Promise<ProgramContent> {
+async function loadProgram(deps: ProgramDeps, val: Val, { hasSecrets }: Account, walk: Walk): Promise<ProgramContent> {
   const given = { HAMLET_URL: deps.links.baseUrl, HAMLET_VAL: `${val.ownerName}/${val.name}` }
-  if (accountId !== val.ownerId) {
+  if (!hasSecrets) {
     const code = await loadCode(deps, val, walk)
     return { ...code, env: given, substitutions: [], mask: noMask, end: () => {} }
   }

@@ -12,7 +12,7 @@ export interface Call<Route extends RouteDefinition = RouteDefinition> {
   readonly body: Parsed<Route["body"]>
   /** The JSON of fields of a large body that are passed on: the body is without them. */
   readonly texts: Readonly<Record<string, string>>
-  readonly caller: Route["auth"] extends "required" ? Caller : Caller | undefined
+  readonly caller: Route extends { auth: "required"; mayBeAnonymous?: never } ? Caller : Caller | undefined
   readonly ifMatch: number | undefined
   readonly request: Request
   /** Of the client's connection. */

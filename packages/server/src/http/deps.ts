@@ -92,6 +92,8 @@ export interface HttpDeps extends DomainDeps {
   readonly log: Log
   readonly version: string
   readonly bodyBytesMax: number
+  /** Whether clients without a token may call public vals. */
+  readonly allowsAnonymousRuns: boolean
   readonly largeBodies: LargeBodies
   readonly loopDelay: LoopDelay
   readonly rateLimits: RateLimits

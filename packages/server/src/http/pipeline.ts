@@ -24,7 +24,8 @@ export interface Incoming {
 export async function answerRoute(deps: HttpDeps, name: RouteName, handler: Handler<RouteDefinition>, incoming: Incoming): Promise<Answer> {
   const route: RouteDefinition = routes[name]
   const { request, caller } = incoming
-  assertAccess(route, caller)
+  const isAnonymous = caller === undefined && route.mayBeAnonymous === true && deps.allowsAnonymousRuns
+  if (!isAnonymous) assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? "")) deps.allowances.takeStorageRequest(caller.userId)
   const bytes = route.body ? await readBody(request, deps.bodyBytesMax) : undefined
   const call = await toCall(deps, name, incoming, bytes)

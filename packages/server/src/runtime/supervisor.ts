@@ -275,7 +275,7 @@ export class Supervisor implements Runner, Usher {
     for (const process of this.#processes) {
       const other = process.program
       if (other.valId !== program.valId || other.accountId !== program.accountId || other.version > program.version) continue
-      if (other.key !== program.key) this.#retire(process)
+      if (other.key !== program.key && other.isAnonymous === program.isAnonymous) this.#retire(process)
     }
   }
 

@@ -183,6 +183,7 @@ describe("loadConfig", () => {
     HAMLET_RATE_PER_TOKEN: "7",
     HAMLET_RATE_PER_ADDRESS: "none",
     HAMLET_ADDRESS_HEADER: "x-forwarded-for",
+    HAMLET_ANONYMOUS_RUNS: "yes",
     HAMLET_BODY_BYTES_MAX: "4096",
     HAMLET_LOG_LEVEL: "warn",
     HAMLET_ISOLATION: "bubblewrap",

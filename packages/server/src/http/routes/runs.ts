@@ -1,8 +1,10 @@
 import type { runsQuery } from "@hamlet/contract"
 import type { z } from "zod"
+import { callAnonymously } from "../../domain/anonymous-runs.ts"
 import { AppError } from "../../domain/app-error.ts"
 import type { Caller } from "../../domain/caller.ts"
 import { cancelRun } from "../../domain/cancel-run.ts"
+import { depthHeader, readDepth } from "../../domain/egress.ts"
 import { evalCode } from "../../domain/eval-code.ts"
 import { callVal, createRun, getStartedRun, type StartedRun } from "../../domain/execute-run.ts"
 import type { CallArgs } from "../../domain/execution.ts"
@@ -22,10 +24,8 @@ export function runHandlers(deps: HttpDeps) {
       const started = await createRun(deps, caller, params.val_id, { args: toArgs(body.args, texts), version: body.version })
       return answerRun(deps, caller, started, request)
     },
-    callVal: async ({ caller, params, body, texts }) =>
-      jsonText(200, await callVal(deps, caller, params.username, params.val_name, toArgs(body.args, texts))),
-    callValByQuery: async ({ caller, params, query }) =>
-      jsonText(200, await callVal(deps, caller, params.username, params.val_name, JSON.parse(query.args ?? "[]") as unknown[])),
+    callVal: async ({ body, texts, ...asked }) => answerCall(deps, asked, toArgs(body.args, texts)),
+    callValByQuery: async ({ query, ...asked }) => answerCall(deps, asked, JSON.parse(query.args ?? "[]") as unknown[]),
     evalCode: async ({ caller, body, texts }) =>
       jsonText(200, await evalCode(deps, caller, { code: body.code, args: toArgs(body.args, texts) })),
     getRun: async ({ caller, params }) => json(200, toRunDetailView(await getRun(deps, caller, params.run_id))),
@@ -38,6 +38,19 @@ export function runHandlers(deps: HttpDeps) {
     cancelEvaluation: async ({ caller, params }) => json(200, { found: await cancelRun(deps, caller, params.run_id, params.val_id) }),
     replayRun: async ({ caller, params, request }) => answerRun(deps, caller, await replayRun(deps, caller, params.run_id), request),
   } satisfies Partial<Handlers>
+}
+
+interface CallAsked {
+  readonly caller: Caller | undefined
+  readonly params: { readonly username: string; readonly val_name: string }
+  readonly request: Request
+}
+
+async function answerCall(deps: HttpDeps, { caller, params, request }: CallAsked, args: CallArgs): Promise<Answer> {
+  const { username, val_name: name } = params
+  if (caller) return jsonText(200, await callVal(deps, caller, username, name, args))
+  const depth = readDepth(request.headers.get(depthHeader))
+  return jsonText(200, await callAnonymously(deps, { username, name, args, depth }))
 }
 
 function toArgs(args: readonly unknown[] | undefined, { args: json }: Readonly<Record<string, string>>): CallArgs {
