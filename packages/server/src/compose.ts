@@ -19,6 +19,7 @@ import type { Node } from "./domain/nodes.ts"
 import { createPendingLocks } from "./domain/pending-locks.ts"
 import { createPrograms } from "./domain/programs.ts"
 import { createQuotaBook } from "./domain/quotas.ts"
+import { Refusals } from "./domain/refusals.ts"
 import { listRemoteImports } from "./domain/remote-imports.ts"
 import { RunTokens } from "./domain/run-tokens.ts"
 import type { StandardModuleName } from "./domain/standard-modules.ts"
@@ -76,6 +77,8 @@ export interface Replacements {
   readonly runner?: Runner
   /** Null for none: what vals import from elsewhere is then never fetched. */
   readonly resolver?: DependencyResolver | null
+  /** Where the log goes. */
+  writeLog?(text: string): void
 }
 
 /** Puts the program together: opens the database, brings its schema up to date and wires everybody to everybody. */
@@ -88,8 +91,9 @@ export async function compose(config: Config, replacements: Replacements = {}): 
     // Made after the schema: a key beside an empty database is the sign of one that was lost.
     const keys = known ?? loadKeyFile(config.dataDir)
     const locksSince = await findNotedSince(db, reach.version)
-    const { runner, resolver } = replacements
-    const { hamlet, nodeWatch, accountWatch } = wire({ config, db, keys, schemaVersion, locksSince, runner, resolver })
+    const { runner, resolver, writeLog = (text: string) => process.stderr.write(text) } = replacements
+    const log = createLog(config.logLevel, writeLog)
+    const { hamlet, nodeWatch, accountWatch } = wire({ config, db, keys, schemaVersion, locksSince, runner, resolver, log })
     await nodeWatch.start()
     await accountWatch.start()
     return hamlet
@@ -141,6 +145,7 @@ interface Foundation {
   readonly locksSince: number
   readonly runner: Runner | undefined
   readonly resolver: DependencyResolver | null | undefined
+  readonly log: Log
 }
 
 interface Wired {
@@ -149,20 +154,20 @@ interface Wired {
   readonly accountWatch: AccountWatch
 }
 
-/** The foundation with a database that is guarded against writes once its schema is newer, and a log that hears of it. */
+/** The foundation with a database that is guarded against writes once its schema is newer, of which the log hears. */
 function guard(given: Foundation) {
-  const log = createLog(given.config.logLevel, (text) => process.stderr.write(text))
+  const { log } = given
   const schema = guardSchema(given.db, given.schemaVersion, (problem) => log.error("newer_schema", { problem }))
   const onError: OnError = (error) => {
     // It was said when it was found, and all that is written in the background fails from then on.
     if (!(error instanceof NewerSchema)) log.error("background", { error: toLogText(error) })
   }
-  return { log, schema, onError, foundation: { ...given, db: schema.db } }
+  return { schema, onError, foundation: { ...given, db: schema.db } }
 }
 
 function wire(given: Foundation): Wired {
-  const { log, schema, onError, foundation } = guard(given)
-  const { config, db } = foundation
+  const { schema, onError, foundation } = guard(given)
+  const { config, db, log } = foundation
   const codeTools = new CodeTools({
     isolation: config.isolation,
     onGaveUp: (gaveUp) => log.warn("parser_gave_up", gaveUp),
@@ -181,7 +186,7 @@ function wire(given: Foundation): Wired {
   })
   const { runner = runtime.supervisor, resolver = runtime.resolver } = foundation
   const rules = createRules({ ...foundation, runner, resolver, quotas }, runtime, codeTools, onError)
-  const deps = createHttpDeps({ ...foundation, schema }, rules, runtime, codeTools, log, (request, visitor) => {
+  const deps = createHttpDeps({ ...foundation, schema }, rules, runtime, codeTools, (request, visitor) => {
     // As the proxy in front would have written it.
     if (config.addressHeader) request.headers.set(config.addressHeader, visitor.address())
     return gateway.visit(request, visitor)
@@ -192,6 +197,8 @@ function wire(given: Foundation): Wired {
     baseUrl: config.baseUrl,
     valsDomain: config.valsDomain,
     runs: rules.liveRuns,
+    logRequest: log.writes("info") ? (fields) => log.info("val_request", fields) : undefined,
+    hasAddressesInLog: config.hasAddressesInLog,
     limits: {
       requestBytesMax: config.runs.valBodyBytesMax,
       streamMsMax: config.runs.streamMsMax,
@@ -286,6 +293,7 @@ function createRules(foundation: RuleFoundation, runtime: Runtime, codeTools: Co
     runTokens: new RunTokens({ ...common, tokens: stores.tokens, lifeMsMax }),
     liveRuns: new LiveRuns({ ...common, runs: stores.runs }),
     runner,
+    refusals: new Refusals(),
   }
   const accountWatch = new AccountWatch({ ...rules, accountBook: quotas })
   return { ...rules, accountWatch, programs: createPrograms(rules) }
@@ -338,11 +346,10 @@ function readStandardModule(name: StandardModuleName): string {
 }
 
 function createHttpDeps(
-  { config, db, schemaVersion, schema }: Foundation & { readonly schema: SchemaGuard },
+  { config, db, schemaVersion, schema, log }: Foundation & { readonly schema: SchemaGuard },
   rules: ReturnType<typeof createRules>,
   runtime: Runtime,
   codeTools: CodeTools,
-  log: Log,
   visitVal: HttpDeps["visitVal"],
 ): HttpDeps {
   let docs: Promise<BuiltPage> | undefined
@@ -354,6 +361,7 @@ function createHttpDeps(
     toJavaScript: (code, ownerId) => codeTools.toJavaScript(code, ownerId),
     sessionCookie: createSessionCookie(config.baseUrl),
     log,
+    hasAddressesInLog: config.hasAddressesInLog,
     isolationWarnings: runtime.isolationWarnings,
     version: packageJson.version,
     bodyBytesMax: config.bodyBytesMax,

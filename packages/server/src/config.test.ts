@@ -25,6 +25,7 @@ describe("loadConfig", () => {
       allowsAnonymousRuns: false,
       bodyBytesMax: 2_097_152,
       logLevel: "info",
+      hasAddressesInLog: true,
       isolation: "auto",
       runs: expect.objectContaining({
         runMsMax: 60_000,

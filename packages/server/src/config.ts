@@ -48,6 +48,7 @@ export interface Config {
   readonly allowsAnonymousRuns: boolean
   readonly bodyBytesMax: number
   readonly logLevel: "debug" | "info" | "warn" | "error" | "none"
+  readonly hasAddressesInLog: boolean
   readonly isolation: "auto" | "bubblewrap" | "deno"
   readonly runs: RunConfig
   readonly egress: EgressConfig
@@ -90,6 +91,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     allowsAnonymousRuns: readChoice("HAMLET_ANONYMOUS_RUNS", read("HAMLET_ANONYMOUS_RUNS"), ["no", "yes"]) === "yes",
     bodyBytesMax: readInteger("HAMLET_BODY_BYTES_MAX", read("HAMLET_BODY_BYTES_MAX"), 1024, 1_073_741_824) ?? 2_097_152,
     logLevel: readChoice("HAMLET_LOG_LEVEL", read("HAMLET_LOG_LEVEL"), ["info", "debug", "warn", "error", "none"]),
+    hasAddressesInLog: readChoice("HAMLET_LOG_ADDRESSES", read("HAMLET_LOG_ADDRESSES"), ["yes", "no"]) === "yes",
     isolation: readChoice("HAMLET_ISOLATION", read("HAMLET_ISOLATION"), ["auto", "bubblewrap", "deno"]),
     runs: loadRunConfig(read),
     egress: loadEgressConfig(read, isPublic),

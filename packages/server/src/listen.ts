@@ -43,13 +43,21 @@ const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1"])
 
 /** The connection that a request came by. One object instead of a function for each thing it can do: it is made for every request. */
 class Connection implements GatewayConnection {
+  #address: string | undefined
+
   constructor(
     readonly config: Pick<Config, "host" | "addressHeader">,
     readonly request: Request,
     readonly server: Server,
   ) {}
 
+  /** Asked for once: it is unknown when the connection is closed, or has become a WebSocket. */
   address(): string {
+    this.#address ??= this.#findAddress()
+    return this.#address
+  }
+
+  #findAddress(): string {
     const { config, request, server } = this
     const said = config.addressHeader && request.headers.get(config.addressHeader)?.split(",").at(-1)?.trim()
     if (said) return said

@@ -208,6 +208,11 @@ export const options = [
     default: "info",
     meaning: "`debug`, `info` (every request), `warn`, `error` or `none`. Logs are JSON lines on standard error.",
   },
+  {
+    env: "HAMLET_LOG_ADDRESSES",
+    default: "yes",
+    meaning: "Whether the log has the addresses of clients, which are personal data in many countries: `yes` or `no`.",
+  },
 ] as const satisfies readonly Option[]
 
 /** The name of a setting in the environment. */

@@ -13,6 +13,9 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const secretDigits = 43 // 62^43 > 2^256
 const checksumDigits = 6 // 62^6 > 2^32
 
+/** A secret string of ours of any kind, even one that is no longer valid, and whatever it is wrapped in. */
+export const tokenPattern = /hamlet_(?:session_|link_|invitation_)?[0-9A-Za-z]{49}/
+
 /** The secret string of a token: a prefix, 256 random bits and a checksum, by which a scanner knows it for one of ours. */
 export function makeTokenText(random: Uint8Array, kind: TokenKind = "token"): string {
   const secret = toDigits(BigInt(`0x${Buffer.from(random).toString("hex")}`), secretDigits)

@@ -2,6 +2,7 @@ import type { Allowances } from "../domain/allowances.ts"
 import type { Cipher } from "../domain/cipher.ts"
 import type { Program, Runner } from "../domain/execution.ts"
 import type { LiveRun, NewRun } from "../domain/live-runs.ts"
+import type { Refusals } from "../domain/refusals.ts"
 import type { TokenUses } from "../domain/token-uses.ts"
 import type { AuthenticationDeps } from "../domain/tokens.ts"
 import type { Val, ValStore } from "../domain/vals.ts"
@@ -21,7 +22,12 @@ export interface GatewayDeps extends AuthenticationDeps {
   readonly runner: Pick<Runner, "enter">
   readonly allowances: Pick<Allowances, "takeRun">
   readonly runs: { open(run: NewRun): LiveRun }
+  readonly refusals: Pick<Refusals, "note">
   readonly limits?: Partial<GatewayLimits>
+  /** Writes a line for each request; absent when the operator wants none. */
+  readonly logRequest: ((fields: object) => void) | undefined
+  /** Whether the lines have the addresses of clients. */
+  readonly hasAddressesInLog: boolean
   newId(): string
   /** A mistake of ours, for the log. */
   onError(error: unknown): void

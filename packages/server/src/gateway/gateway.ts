@@ -1,3 +1,4 @@
+import type { ErrorCode } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
 import { assertDepth, depthHeader, readDepth } from "../domain/egress.ts"
 import { assertRunnable } from "../domain/execute-run.ts"
@@ -15,6 +16,7 @@ import { isSocketRequest, openSocket } from "./open-socket.ts"
 import { passOn } from "./pass-on.ts"
 import { type RequestBody, readBody } from "./request-body.ts"
 import { type HeaderRecord, prepareHeaders, readHeaders } from "./request-headers.ts"
+import { Trace, toLogFields } from "./request-log.ts"
 import { Sockets } from "./sockets.ts"
 import { UploadPlaces } from "./upload-places.ts"
 import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
@@ -60,10 +62,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const inside = { ...parts, limits: { ...limits, wholeAnswerBytesMax: 0 } }
   return {
     isValHost: hosts.isValHost,
-    fetch: (request, connection) => answer(parts, request, connection),
+    fetch: (request, connection) => answerLogged(parts, request, connection),
     async visit(request, { caller, address }) {
       const connection = { address, timeout() {}, upgrade: () => false }
-      return (await answer(inside, request, connection, caller)) ?? Response.error()
+      return (await answerLogged(inside, request, connection, caller)) ?? Response.error()
     },
     stop() {
       sockets.stop()
@@ -72,12 +74,30 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 }
 
+/** The line is written when the answer begins: how long all of it took is in the record of the run. */
+function answerLogged(
+  parts: Parts,
+  request: Request,
+  connection: GatewayConnection,
+  caller?: Visitor["caller"],
+): Promise<Response | undefined> {
+  const { logRequest, hasAddressesInLog } = parts.deps
+  const trace = new Trace()
+  const answering = answer(parts, request, connection, trace, caller)
+  if (!logRequest) return answering
+  return answering.then((response) => {
+    logRequest(toLogFields(request, hasAddressesInLog ? connection : undefined, trace, response?.status ?? 101))
+    return response
+  })
+}
+
 /** One function from the first look to the answer: every further one that waits would cost each request a microsecond. */
 async function answer(
   parts: Parts,
   request: Request,
   connection: GatewayConnection,
-  caller?: Visitor["caller"],
+  trace: Trace,
+  caller: Visitor["caller"],
 ): Promise<Response | undefined> {
   const { deps, hosts, sockets, deadlines } = parts
   const known = readHeaders(request.headers)
@@ -88,11 +108,15 @@ async function answer(
     const address = hosts.parse(known.host ?? "")
     // First of all, whether or not there is such a val: how long the answer takes must not tell.
     const sender = known.authorization === undefined ? stranger : await identify(deps, known.authorization)
-    const finding = address && parts.findVal(address, (caller ?? sender.caller)?.userId)
+    const user = caller ?? sender.caller
+    const finding = address && parts.findVal(address, user?.userId)
     const val = finding instanceof Promise ? await finding : finding
+    trace.address = address
+    trace.user = user
+    trace.val = val
     const visitor = caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
     const admission = admit(val, visitor)
-    if (!address || !val || admission !== "yes") return refuse(deps, admission, known)
+    if (!address || !val || admission !== "yes") return refuse(deps, admission, known, trace)
     assertRunnable(val)
     assertMethod(request.method)
     const depth = readDepth(known[depthHeader])
@@ -106,10 +130,12 @@ async function answer(
     const isSocket = isSocketRequest(request.method, known)
     if (isSocket) sockets.assertRoom(val.id)
     visit = toVisit(parts, { request, known, connection, address, val, visitor, body, depth, program, isSocket })
+    trace.runId = visit.run.id
     try {
       const entering = deps.runner.enter(program, visit.run, request)
       seat = entering instanceof Promise ? await entering : entering
     } catch (error) {
+      if (error instanceof AppError && !request.signal.aborted) noteRefusal(deps, trace, error.code)
       return answerTurnedAway(visit, error)
     }
     visit.run.attach(seat)
@@ -122,7 +148,7 @@ async function answer(
     // Whatever happened, no run is left open and no seat or place taken.
     body?.stop()
     if (visit) finish(visit, seat, { status: "crashed", error: { name: "Error", message: "The server made a mistake" } })
-    return explain(parts, error, known, request)
+    return explain(parts, error, known, request, trace)
   }
 }
 
@@ -194,14 +220,24 @@ function toTarget(url: string): string {
 }
 
 /** One answer for vals that do not exist, that are private and that are not for the web: nobody can tell one from the other. */
-function refuse(deps: GatewayDeps, admission: "yes" | "no" | "wrong type", known: HeaderRecord): Response {
+function refuse(deps: GatewayDeps, admission: "yes" | "no" | "wrong type", known: HeaderRecord, trace: Trace): Response {
   const message =
     admission === "wrong type" ? "Cannot answer: this val of yours is not of type http" : "Cannot answer: there is no val at this address"
-  return toErrorResponse({ code: "val_not_found", message, requestId: deps.newId(), hasRun: false }, known.accept)
+  const requestId = noteRefusal(deps, trace, "val_not_found")
+  return toErrorResponse({ code: "val_not_found", message, requestId, hasRun: false }, known.accept)
+}
+
+/** The val does not run: counts why, and gives the id under which the log has it. */
+function noteRefusal(deps: GatewayDeps, trace: Trace, code: ErrorCode): string {
+  const requestId = deps.newId()
+  trace.code = code
+  trace.requestId = requestId
+  deps.refusals.note(code)
+  return requestId
 }
 
 /** An error we expect is told; anything else is a bug: the client sees that there was one, the log sees the rest. */
-function explain({ deps, limits }: Parts, error: unknown, known: HeaderRecord, request: Request): Response {
+function explain({ deps, limits }: Parts, error: unknown, known: HeaderRecord, request: Request, trace: Trace): Response {
   // Whoever sent half a body and left.
   if (request.signal.aborted) return new Response(null, { status: 400 })
   if (!(error instanceof AppError)) deps.onError(error)
@@ -209,5 +245,6 @@ function explain({ deps, limits }: Parts, error: unknown, known: HeaderRecord, r
     error instanceof AppError ? error : { code: "internal" as const, message: "Cannot answer: the server made a mistake, which was logged" }
   const isLater = code === "overloaded" || code === "too_many_runs" || code === "database_unavailable"
   const retrySeconds = error instanceof RateLimited ? error.retryAfterSeconds : isLater ? limits.retrySeconds : undefined
-  return toErrorResponse({ code, message, requestId: deps.newId(), hasRun: false, retrySeconds }, known.accept)
+  const requestId = noteRefusal(deps, trace, code)
+  return toErrorResponse({ code, message, requestId, hasRun: false, retrySeconds }, known.accept)
 }

@@ -1,6 +1,6 @@
 import { AppError } from "../domain/app-error.ts"
 import type { Caller } from "../domain/caller.ts"
-import { hasTokenShape } from "../domain/token-text.ts"
+import { hasTokenShape, tokenPattern } from "../domain/token-text.ts"
 import { type Authenticated, type AuthenticationDeps, authenticate } from "../domain/tokens.ts"
 import { canSee, type Val } from "../domain/vals.ts"
 import type { GatewayDeps } from "./deps.ts"
@@ -8,22 +8,19 @@ import type { GatewayDeps } from "./deps.ts"
 /** Who sent a request, as far as their `Authorization` header says. */
 export interface Visitor {
   /** Absent unless the header is a token of ours that may read vals. */
-  readonly caller: Pick<Caller, "userId"> | undefined
+  readonly caller: Pick<Caller, "userId" | "username"> | undefined
   /** The header is for us: no val must see it. */
   readonly isForUs: boolean
 }
 
 /** Somebody of whom it is known who they are, and where they are. */
 export interface KnownVisitor {
-  readonly caller: Pick<Caller, "userId">
+  readonly caller: Pick<Caller, "userId" | "username">
   address(): string
 }
 
 /** Somebody without a token. */
 export const stranger: Visitor = { caller: undefined, isForUs: false }
-
-/** A secret string of ours, even one that is no longer valid or is of no use here, and whatever it is wrapped in. */
-const tokenPattern = /hamlet_(?:session_|link_|invitation_)?[0-9A-Za-z]{49}/
 
 /** Finds out who is behind the header. Other headers than ours are the val's own business, so that none is refused. */
 export async function identify(
@@ -86,5 +83,5 @@ export function isOwner(val: Val, caller: Visitor["caller"]): boolean {
 
 /** Whoever has a pass is let in to its val as the owner is. */
 export function ownerOf(val: Val | undefined): Visitor["caller"] {
-  return val && { userId: val.ownerId }
+  return val && { userId: val.ownerId, username: val.ownerName }
 }

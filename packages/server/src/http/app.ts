@@ -1,5 +1,8 @@
 import { type Method, type RouteDefinition, type RouteName, routes } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
+import type { Caller } from "../domain/caller.ts"
+import { tokenPattern } from "../domain/token-text.ts"
+import { logLimits } from "../shared/log-limits.ts"
 import { type Answer, toErrorAnswer } from "./answer.ts"
 import { createAuthenticator } from "./authenticate.ts"
 import type { Handler } from "./call.ts"
@@ -35,8 +38,10 @@ export function createApp(deps: HttpDeps): App {
     () => deps.runner.status(),
     () => ({ ...deps.liveRuns.stats(), ended: deps.liveRuns.endedRuns() }),
     () => deps.loopDelay.report(),
+    () => deps.refusals.list(),
   )
   const answer = createAnswerer(deps, createHandlers(deps, metrics) as unknown as Record<RouteName, Handler<RouteDefinition>>)
+  const isLogged = deps.log.writes("info")
   const fetch = async (request: Request, connection: Connection = {}) => {
     const started = performance.now()
     const requestId = Bun.randomUUIDv7()
@@ -45,7 +50,7 @@ export function createApp(deps: HttpDeps): App {
     const match = matchRoute(path)
     if (method === "OPTIONS" && !hasSeveralHosts(request)) return preflight(match ? methodsOf(match) : [], requestId, request)
     const route = match?.routes.get(toMethod(method))
-    const arrival = { request, requestId, path, match, route, connection }
+    const arrival: Arrival = { request, requestId, path, match, route, connection, caller: undefined }
     let result: Answer
     try {
       result = await answer(arrival)
@@ -54,7 +59,7 @@ export function createApp(deps: HttpDeps): App {
     }
     const ms = performance.now() - started
     metrics.observe(route ?? "none", method, result.status, ms / 1000)
-    deps.log.info("request", { requestId, method, path, route, status: result.status, ms: Math.round(ms * 100) / 100 })
+    if (isLogged) deps.log.info("request", toLogFields(deps, arrival, result.status, ms))
     return toResponse(result, requestId, request)
   }
   return { fetch, request: (input, init) => fetch(new Request(input, init)) }
@@ -67,6 +72,26 @@ interface Arrival {
   readonly match: Match | undefined
   readonly route: RouteName | undefined
   readonly connection: Connection
+  /** Whoever sent it, once that is known. */
+  caller: Caller | undefined
+}
+
+const tokens = new RegExp(tokenPattern, "g")
+
+function toLogFields(deps: HttpDeps, { request, requestId, path, route, connection, caller }: Arrival, status: number, ms: number): object {
+  const address = deps.hasAddressesInLog ? connection.address?.() : undefined
+  return {
+    requestId,
+    method: request.method.slice(0, logLimits.methodCharsMax),
+    // A token belongs into no path, but that does not keep it from getting there.
+    path: path.replaceAll(tokens, "hamlet_***").slice(0, logLimits.pathCharsMax),
+    route,
+    status,
+    ms: Math.round(ms * 100) / 100,
+    user: caller?.username,
+    userId: caller?.userId,
+    address: address?.slice(0, logLimits.addressCharsMax) || undefined,
+  }
 }
 
 // The table's types tie each handler to its row; a lookup by name has to forget which is which.
@@ -82,6 +107,7 @@ function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<Rout
     if (route.isCountedByAddress) authenticator.countByAddress(rateKey)
     if (route.isSignIn) authenticator.admitSignIn(request, rateKey)
     const { caller, session } = route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
+    arrival.caller = caller
     const answer = await answerRoute(deps, name, handlers[name], { request, requestId, params: match.params, caller, address })
     return session === undefined ? answer : toSessionAnswer(answer, session)
   }

@@ -15,6 +15,7 @@ import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
 import type { PreviewDeps } from "../domain/preview-pass.ts"
 import type { RateLimits } from "../domain/rate-limit.ts"
 import type { ReferenceDeps } from "../domain/references.ts"
+import type { Refusals } from "../domain/refusals.ts"
 import type { RunTokens } from "../domain/run-tokens.ts"
 import type { SecretDeps } from "../domain/secrets.ts"
 import type { SessionDeps } from "../domain/sessions.ts"
@@ -90,6 +91,9 @@ export interface HttpDeps extends DomainDeps {
   readonly audit: AuditStore
   readonly links: Links
   readonly log: Log
+  /** Whether the lines of requests have the addresses of clients. */
+  readonly hasAddressesInLog: boolean
+  readonly refusals: Pick<Refusals, "list">
   readonly version: string
   readonly bodyBytesMax: number
   /** Whether clients without a token may call public vals. */

@@ -10,6 +10,8 @@ export interface Log {
   info(event: string, fields?: object): void
   warn(event: string, fields?: object): void
   error(event: string, fields?: object): void
+  /** Whether lines of that level are written at all. */
+  writes(level: Exclude<LogLevel, "none">): boolean
   /** Writes what still waits. */
   flush(): void
 }
@@ -26,8 +28,9 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
     if (buffer !== "") write(buffer)
     buffer = ""
   }
+  const writes = (wanted: Exclude<LogLevel, "none">) => logLevels.indexOf(wanted) >= logLevels.indexOf(level)
   const at = (wanted: Exclude<LogLevel, "none">) => {
-    if (logLevels.indexOf(wanted) < logLevels.indexOf(level)) return () => {}
+    if (!writes(wanted)) return () => {}
     return (event: string, fields: object = {}) => {
       // The fields go last, as they are: copying them into a new object would double the cost of the line that every request writes.
       const rest = toJsonObject(fields).slice(1)
@@ -36,15 +39,22 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
       else timer ??= setTimeout(flush, limits.delayMs).unref()
     }
   }
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), flush }
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), writes, flush }
 }
 
 /** Whatever is handed in, the line is one JSON object, and never the reason why a request fails. */
 function toJsonObject(fields: object): string {
   try {
     const text = JSON.stringify(fields)
-    return text?.startsWith("{") ? text : JSON.stringify({ fields: text })
+    return (text?.startsWith("{") ? text : JSON.stringify({ fields: text })).replaceAll(obeyed, toEscape)
   } catch {
     return '{"fields":"no JSON"}'
   }
+}
+
+/** What JSON may hold as it is, but a terminal obeys, or takes for the end of a line. */
+const obeyed = /[\x7f-\x9f\u2028\u2029]/g
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 }

@@ -23,10 +23,11 @@ const recorder = () => {
   ended.note("api", "failed", 5)
   return { waiting: 3, dropped: 4, ended: ended.list() }
 }
+const refusals = () => [["overloaded", 2] as const]
 
 describe("createMetrics", () => {
   test("shows how runs ended and how long they took", () => {
-    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay).print())
+    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
     expect(families.get("hamlet_val_runs_ended_total")?.samples.map(({ labels, value }) => [labels.source, labels.status, value])).toEqual([
       ["http", "succeeded", 4],
       ["api", "failed", 1],
@@ -39,7 +40,7 @@ describe("createMetrics", () => {
   test("prints valid text of the exposition format, and counts everything it observed", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
-        const metrics = createMetrics(stats, runner, recorder, loopDelay)
+        const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
         for (const { route, method, status, seconds } of observations) metrics.observe(route, method, status, seconds)
         const families = parseExposition(metrics.print())
 
@@ -69,14 +70,14 @@ describe("createMetrics", () => {
   })
 
   test("has a place for every route of the table, and for what is no route", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
     for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 0.1)
     const counted = parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted.map(({ labels }) => labels.route)).toEqual([...routeNames, "none"])
   })
 
   test("does not grow with the words that clients send as methods", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
     for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
     const counted = parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted).toEqual([
@@ -86,7 +87,7 @@ describe("createMetrics", () => {
 
   test("prints how the database stands at that moment", () => {
     let waiting = 0
-    const metrics = createMetrics(() => ({ connections: 5, inUse: 3, waiting }), runner, recorder, loopDelay)
+    const metrics = createMetrics(() => ({ connections: 5, inUse: 3, waiting }), runner, recorder, loopDelay, refusals)
     waiting = 7
     const samples = parseExposition(metrics.print()).get("hamlet_database_connections")?.samples
     expect(samples?.map(({ labels, value }) => [labels.state, value])).toEqual([
@@ -97,7 +98,7 @@ describe("createMetrics", () => {
   })
 
   test("prints the memory of the process, and valid text before the first request", () => {
-    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay).print())
+    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
     expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(1_000_000)
     expect([...families.keys()]).toContain("hamlet_http_requests_total")
   })

@@ -1,5 +1,7 @@
+import { errorCodes } from "@hamlet/contract"
 import { type EndedRuns, runBoundsSeconds } from "../domain/ended-runs.ts"
 import type { RunnerStatus } from "../domain/execution.ts"
+import type { Refusals } from "../domain/refusals.ts"
 import type { LoopDelayReport } from "../shared/loop-delay.ts"
 
 /** What `/metrics` shows. */
@@ -9,6 +11,8 @@ export interface Metrics {
 }
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+type RefusalCounts = ReturnType<Refusals["list"]>
 
 interface Latency {
   readonly counts: number[]
@@ -25,6 +29,7 @@ export function createMetrics(
   runnerStatus: () => RunnerStatus,
   recorderStats: () => { waiting: number; dropped: number; ended: readonly EndedRuns[] },
   loopDelay: () => LoopDelayReport,
+  refusals: () => RefusalCounts,
 ): Metrics {
   const requests = new Map<string, number>()
   const latencies = new Map<string, Latency>()
@@ -41,7 +46,6 @@ export function createMetrics(
     },
     print() {
       const { connections, inUse, waiting } = databaseStats()
-      const runner = runnerStatus()
       const recorder = recorderStats()
       return [
         ...printMetric(
@@ -66,26 +70,7 @@ export function createMetrics(
             ['{state="waiting"}', waiting],
           ],
         ),
-        ...printMetric("hamlet_val_processes", "gauge", "Processes of vals by state; ready are those that wait for one", [
-          ['{state="bound"}', runner.processes - runner.ready],
-          ['{state="ready"}', runner.ready],
-        ]),
-        ...printMetric("hamlet_val_runs", "gauge", "Runs by state; waiting are those for which there is no room yet", [
-          ['{state="running"}', runner.runs],
-          ['{state="waiting"}', runner.waiting],
-        ]),
-        ...printMetric(
-          "hamlet_val_runs_ended_total",
-          "counter",
-          "Runs that have ended on this node, by what started them and how they ended",
-          recorder.ended.map(({ source, status, count }) => [`{source="${source}",status="${status}"}`, count]),
-        ),
-        ...printMetric(
-          "hamlet_val_run_duration_seconds",
-          "histogram",
-          "Time from the start of a run to its end, waiting for a process included",
-          recorder.ended.flatMap(toRunLines),
-        ),
+        ...printVals(runnerStatus(), recorder.ended, refusals()),
         ...printMetric("hamlet_run_records_waiting", "gauge", "Runs with something to be written down", [["", recorder.waiting]]),
         ...printMetric("hamlet_run_records_dropped_total", "counter", "Runs that could not be written down", [["", recorder.dropped]]),
         ...printLoopDelay(loopDelay()),
@@ -110,6 +95,38 @@ function printMetric(
   lines: readonly (readonly [labels: string, value: number])[],
 ): readonly string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines.map(([labels, value]) => `${name}${labels} ${value}`)]
+}
+
+/** What the operator wants to know of vals. */
+function printVals(runner: RunnerStatus, ended: readonly EndedRuns[], refusals: RefusalCounts): readonly string[] {
+  return [
+    ...printMetric("hamlet_val_processes", "gauge", "Processes of vals by state; ready are those that wait for one", [
+      ['{state="bound"}', runner.processes - runner.ready],
+      ['{state="ready"}', runner.ready],
+    ]),
+    ...printMetric("hamlet_val_runs", "gauge", "Runs by state; waiting are those for which there is no room yet", [
+      ['{state="running"}', runner.runs],
+      ['{state="waiting"}', runner.waiting],
+    ]),
+    ...printMetric(
+      "hamlet_val_runs_ended_total",
+      "counter",
+      "Runs that have ended on this node, by what started them and how they ended",
+      ended.map(({ source, status, count }) => [`{source="${source}",status="${status}"}`, count]),
+    ),
+    ...printMetric(
+      "hamlet_val_run_duration_seconds",
+      "histogram",
+      "Time from the start of a run to its end, waiting for a process included",
+      ended.flatMap(toRunLines),
+    ),
+    ...printMetric(
+      "hamlet_val_requests_refused_total",
+      "counter",
+      "Requests to addresses of vals that were turned away before the val ran, by the code of the error",
+      refusals.map(([code, count]) => [`{code="${code}",status="${errorCodes[code].status}"}`, count]),
+    ),
+  ]
 }
 
 function printLoopDelay({ boundsSeconds, delay, work }: LoopDelayReport): readonly string[] {

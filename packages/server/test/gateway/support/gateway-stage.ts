@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { dirname } from "node:path"
-import { compose, type Hamlet } from "../../../src/compose.ts"
+import { compose, type Hamlet, type Replacements } from "../../../src/compose.ts"
 import { loadConfig } from "../../../src/config.ts"
 import type { RunDetail } from "../../../src/domain/runs.ts"
 import { createUser } from "../../../src/domain/users.ts"
@@ -31,6 +31,7 @@ export interface GatewayStage extends AsyncDisposable {
 export async function openGatewayStage(
   open: OpenDatabase = databases[0]?.open as OpenDatabase,
   env: Record<string, string> = {},
+  replacements: Pick<Replacements, "writeLog"> = {},
 ): Promise<GatewayStage> {
   const database = await open()
   const place: Record<string, string> =
@@ -50,7 +51,7 @@ export async function openGatewayStage(
   const server = listen(loadConfig(settings, []), starting.promise)
   const port = server.port ?? 0
   const runner = new PlainRunner()
-  const hamlet = await compose(loadConfig({ ...settings, HAMLET_PORT: String(port) }, []), { runner, resolver: null })
+  const hamlet = await compose(loadConfig({ ...settings, HAMLET_PORT: String(port) }, []), { ...replacements, runner, resolver: null })
   starting.resolve(hamlet)
   const addUser = async (username: string): Promise<TestUser> => {
     const { user, token } = await createUser(hamlet.deps, { username, email: null })
