@@ -82,7 +82,7 @@ export const errorCodes = {
   run_failed: { status: 502, meaning: "The val threw, could not be loaded, was cancelled or died; `runId` names the run that tells more." },
   overloaded: {
     status: 503,
-    meaning: "The server has no room for another run or search at the moment; `retry-after` says when to try again.",
+    meaning: "The server has no room for another run, search or large body at the moment; `retry-after` says when to try again.",
   },
   packages_pending: {
     status: 503,

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { id, privacy, text, valName, valTypeInput } from "./fields.ts"
 import { code, moment, readme } from "./inputs.ts"
 import { list } from "./lengths.ts"
+import { atMostLevels } from "./levels.ts"
 import { limits } from "./limits.ts"
 import { mendSchema } from "./mend-schema.ts"
 
@@ -45,7 +46,8 @@ export const ifExists = z.enum(["skip", "version", "fail"])
 
 /** What a client sends to import vals. */
 export const importValsBody = z.object({
-  vals: list(anyImportedVal, limits.importValsMax, 1),
+  // What is nested deeper could be read, but not handed from one thread to another.
+  vals: list(anyImportedVal, limits.importValsMax, 1).refine(...atMostLevels(limits.importLevelsMax)),
   dryRun: z.boolean().optional(),
   ifExists: ifExists.optional(),
 })

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { cursorParam } from "./cursor.ts"
 import { id, privacy, runSource, scope, text, username, valName, valType, valTypeInput } from "./fields.ts"
 import { chars, email, list } from "./lengths.ts"
+import { atMostLevels } from "./levels.ts"
 import { limits } from "./limits.ts"
 
 /** Parameters arrive as text; the `wire` of their meta says what the OpenAPI document shows instead. */
@@ -140,21 +141,7 @@ export const params = {
 }
 
 /** Arguments of a val: any JSON. What is nested deeper could be read, but not written again. */
-const args = list(z.unknown(), limits.argsMax).refine(
-  (value) => !isDeeper(value, limits.argLevelsMax),
-  `must not be nested more than ${limits.argLevelsMax} levels deep`,
-)
-
-/** Level by level instead of by recursion, which is what the depth might be too much for. */
-function isDeeper(value: unknown, levelsMax: number): boolean {
-  let level: readonly unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    const containers = level.filter((inner): inner is object => typeof inner === "object" && inner !== null)
-    if (containers.length > 0 && depth === levelsMax) return true
-    level = containers.flatMap((inner) => Object.values(inner))
-  }
-  return false
-}
+const args = list(z.unknown(), limits.argsMax).refine(...atMostLevels(limits.argLevelsMax))
 
 const argsParam = z
   .string()

@@ -50,6 +50,7 @@ export const limits = {
   sqlArgsMax: 32_766,
   sqlStatementsMax: 10_000,
   importValsMax: 200,
+  importLevelsMax: 100,
   importVersionsMax: 10_000,
   importVersionMax: 1_000_000_000,
   importCommentsMax: 10_000,

@@ -53,7 +53,8 @@ export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   if (route.scope) codes.push("missing_scope")
   if (route.valAccess) codes.push("val_not_found")
   if (route.valAccess === "own") codes.push("not_owner")
-  if (route.body) codes.push("invalid_json")
+  // Large bodies wait for a thread that reads them.
+  if (route.body) codes.push("invalid_json", "overloaded")
   if (route.body || route.isBytesBody) codes.push("body_too_large", "unsupported_encoding")
   if (route.hasRange) codes.push("range_not_satisfiable")
   if (route.hasIfMatch) codes.push("version_conflict")

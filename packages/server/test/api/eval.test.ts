@@ -30,6 +30,16 @@ describeApi("api/eval", ({ call, person, val }) => {
       expect(expectStatus(answer, 200).text).toBe("null")
     })
 
+    test("says of arguments that are nested too deep that they are, in a body of any size", async () => {
+      const ada = await person()
+      for (const levels of [limits.argLevelsMax + 1, 10_000, 100_000]) {
+        const body = `{"code":"1","args":${"[".repeat(levels)}${"]".repeat(levels)}}`
+        const answer = await call("POST", "/v1/eval", { as: ada, body })
+        expect(refusalOf(answer)).toEqual([400, "invalid_request"])
+        expect(answer.json.message).toBe('Cannot accept the request "args": must not be nested more than 100 levels deep')
+      }
+    })
+
     test("says in a 502 how the code failed, like a val that is called", async () => {
       const ada = await person()
       const failed = await evaluate(ada, 'export default () => { throw new TypeError("no such luck") }')

@@ -453,6 +453,20 @@ function defineHostile(suite: ApiSuite): void {
     expect(refusalOf(await suite.call("GET", path, { as: ada }))).toEqual([405, "method_not_allowed"])
   })
 
+  test("refuses what is nested too deep to be handed on, in a body of any size", async () => {
+    const ada = await suite.anybody()
+    const toBody = (levels: number) => `{"vals":[${"[".repeat(levels)}${"]".repeat(levels)}]}`
+    for (const levels of [limits.importLevelsMax, 10_000, 100_000]) {
+      const answer = await suite.call("POST", path, { as: ada, body: toBody(levels) })
+      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
+      expect(answer.json.message).toBe(
+        `Cannot accept the request "vals": must not be nested more than ${limits.importLevelsMax} levels deep`,
+      )
+    }
+    const { json } = expectStatus(await suite.call("POST", path, { as: ada, body: toBody(limits.importLevelsMax - 1) }), 200)
+    expect(json.results).toMatchObject([{ status: "failed" }])
+  })
+
   test("asks for the scope val:write", async () => {
     const ada = await suite.person()
     const made = await suite.call("POST", "/v1/me/tokens", { as: ada, body: { name: "reader", scopes: ["val:read"] } })

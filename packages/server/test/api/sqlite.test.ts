@@ -38,6 +38,17 @@ function defineSuite(suite: ApiSuite): void {
     expect(refused.json.message).toBe("Cannot run the statement: no such table: notes")
   })
 
+  test("refuse values that are nested, however deep, in a body of any size", async () => {
+    const ada = await person()
+    for (const levels of [2, 10_000, 100_000]) {
+      const statement = `{"sql":"select ?","args":${"[".repeat(levels)}${"]".repeat(levels)}}`
+      const one = await call("POST", "/v1/sqlite/execute", { as: ada, body: `{"statement":${statement}}` })
+      const many = await call("POST", "/v1/sqlite/batch", { as: ada, body: `{"statements":[${statement}]}` })
+      expect([refusalOf(one), refusalOf(many)]).toEqual(Array(2).fill([400, "invalid_request"]))
+      for (const { json } of [one, many]) expect(json.message).toEndWith("as its args.0")
+    }
+  })
+
   test("run a batch wholly or not at all", async () => {
     const ada = await person()
     const results = expectStatus(
