@@ -8,7 +8,7 @@ import { type Plan, soundPlan } from "./fuzz/plan.ts"
 import { anyRawPlan, toRawBytes } from "./fuzz/raw-bytes.ts"
 import { rawCases, tokenMark } from "./fuzz/raw-cases.ts"
 import { exchange, parseAnswers } from "./fuzz/raw-client.ts"
-import { isOfVal, send } from "./fuzz/send.ts"
+import { isFault, send } from "./fuzz/send.ts"
 import { listen } from "./fuzz/socket.ts"
 import { printRequest } from "./fuzz/to-request.ts"
 import { createWorld, type World } from "./fuzz/world.ts"
@@ -22,7 +22,10 @@ const requests = requestsWanted === undefined ? requestsPerDatabase : Math.ceil(
 const connections = Math.min(Math.ceil(requests / 80), 2_000)
 const seed = Number(process.env.HAMLET_FUZZ_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
 // To bun, 0 means no limit.
-const timeoutMs = requestsWanted === undefined ? 120_000 : 0
+const timeoutMs = requestsWanted === undefined ? 240_000 : 0
+
+/** To fill a server takes a second where nothing else runs. */
+const setupMsMax = 120_000
 
 /** A fault of the server says in the log where it is; nothing else does. Everybody has a SQLite database, whatever the server has. */
 const loud = { HAMLET_LOG_LEVEL: "error", HAMLET_DATA_DIR_SHARED: "yes" }
@@ -69,7 +72,7 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
         const before = await world.look()
         for (const { method, path, options } of extremes(api.admin)) {
           const answer = await api.call(method, world.pools.resolve(path, 0), options)
-          if (answer.status >= 500 && !isOfVal(answer))
+          if (isFault(answer))
             expect(`${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${answer.status}`).toBe("no fault of the server")
         }
         expect(await world.look()).toEqual(before)
@@ -91,12 +94,12 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
       token = (await api.addUser("newcomer")).token
       before = await world.look()
       server = listen(api)
-    })
+    }, setupMsMax)
     afterAll(async () => {
       // Not forced: if a request were still being worked on, this would never end.
       await server.stop()
       await world.api.close()
-    })
+    }, setupMsMax)
 
     for (const { title, bytes, statuses, row, leaving } of rawCases) {
       test(`${title} is answered or refused, and the next client is served`, async () => {
@@ -116,8 +119,8 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
         const property = fc.asyncProperty(anyRawPlan(), async (plan) => {
           const bytes = await exchange(server.port ?? 0, toRawBytes(plan, world.pools), plan.leaving)
           const statuses = [...bytes.toString("latin1").matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
-          // 505 is what Bun says of a request line that it cannot read, 502 and 504 what we say of a val that fails.
-          expect(statuses.filter((status) => status >= 500 && ![502, 504, 505].includes(status))).toEqual([])
+          // 505 is what Bun says of a request line that it cannot read, 502 and 504 what we say of a val that fails, 503 of too much to do.
+          expect(statuses.filter((status) => status >= 500 && ![502, 503, 504, 505].includes(status))).toEqual([])
         })
         const result = await fc.check(property, { seed, numRuns: connections })
         if (result.failed) {
@@ -131,7 +134,8 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
 
     test("whatever was sent, nothing of it is counted as a fault of the server, and nothing of others has changed", async () => {
       const { text } = expectStatus(await world.api.call("GET", "/metrics"), 200)
-      expect(text.split("\n").filter((line) => /status="5/.test(line) && !/route="callVal/.test(line))).toEqual([])
+      const isAllowed = (line: string) => /route="callVal/.test(line) || /route="searchVals",.*status="50[34]"/.test(line)
+      expect(text.split("\n").filter((line) => /status="5/.test(line) && !isAllowed(line))).toEqual([])
       expect(await world.look()).toEqual(before)
       expect(server.pendingRequests).toBe(0)
     })

@@ -1,6 +1,7 @@
 import { parseTarget } from "../../src/http/request-url.ts"
 import { assertFitsDocument, parseJson } from "../support/answers.ts"
 import type { TestAnswer } from "../support/api.ts"
+import { isOfLoad } from "./load.ts"
 import type { Plan } from "./plan.ts"
 import { toRequest } from "./to-request.ts"
 import type { World } from "./world.ts"
@@ -9,8 +10,13 @@ import type { World } from "./world.ts"
 const refusals: readonly number[] = [400, 401, 405, 413, 415]
 
 /** Whether it tells how a val failed, which is no fault of the server. */
-export function isOfVal({ json }: { readonly json: { readonly code?: unknown } | undefined }): boolean {
+function isOfVal({ json }: { readonly json: { readonly code?: unknown } | undefined }): boolean {
   return json?.code === "run_failed" || json?.code === "run_timed_out"
+}
+
+/** Whether the server has failed by itself. */
+export function isFault(answer: { readonly status: number; readonly json: { readonly code?: unknown } | undefined }): boolean {
+  return answer.status >= 500 && !isOfVal(answer) && !isOfLoad(answer)
 }
 
 /** Whether it is what the database says of a statement, about which the document says nothing. */
@@ -31,7 +37,7 @@ export async function send(world: World, plan: Plan): Promise<number> {
   const text = await response.text()
   const answer = { status, headers, text, json: parseJson({ headers, text }) as TestAnswer["json"] }
   assertFitsDocument(method, path, answer)
-  if (status >= 500 && !isOfVal(answer)) throw new Error(`a fault of the server: ${status} ${text}`)
+  if (isFault(answer)) throw new Error(`a fault of the server: ${status} ${text}`)
   if (status === 400 && validatorWords.test(String(answer.json?.message))) throw new Error(`not in plain words: ${text}`)
   if (plan.isSound && refusals.includes(status) && !isOfSql(answer)) throw new Error(`a sound request was refused: ${status} ${text}`)
   world.learn(request, answer)
