@@ -25,11 +25,17 @@ export function cutMasked(text: string, bytesMax: number, mask: Mask): string {
  * What has no JSON becomes null.
  */
 export function cutValue(value: unknown, bytesMax: number): unknown {
-  if (value === null || value === undefined) return null
-  if (typeof value === "string") return cutText(value, bytesMax)
-  const json = toJson(value)
-  if (json === undefined) return null
-  return fits(json, bytesMax) ? value : cutText(json, bytesMax)
+  return cutMeasured(value, bytesMax).value
+}
+
+/** The same with the characters of what is kept, since they are known here. */
+export function cutMeasured(value: unknown, bytesMax: number): { readonly value: unknown; readonly chars: number } {
+  if (value === null || value === undefined) return { value: null, chars: 0 }
+  const text = typeof value === "string" ? value : toJson(value)
+  if (text === undefined) return { value: null, chars: 0 }
+  if (typeof value !== "string" && fits(text, bytesMax)) return { value, chars: text.length }
+  const cut = cutText(text, bytesMax)
+  return { value: cut, chars: cut.length }
 }
 
 /** The error with its parts cut, so that together they are within the limit, and the secrets in it hidden where there is a mask. */

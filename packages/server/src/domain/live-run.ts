@@ -1,4 +1,4 @@
-import { cutError, cutText, cutValue } from "./cut.ts"
+import { cutError, cutMeasured, cutText } from "./cut.ts"
 import type { OutgoingRequest, RunEgress } from "./egress.ts"
 import { brokenAnswer, type RunListener, type Seat } from "./execution.ts"
 import type { LogLine, RunError, RunInput, RunRecord, RunRequest, RunSource, RunStatus } from "./runs.ts"
@@ -96,6 +96,8 @@ export class WrittenRun implements LiveRun, RunRecord {
   #responseStatus: number | null = null
   #logs: LogLine[] | undefined
   #logBytes = 0
+  /** Of the arguments and the return value. */
+  #valueChars = 0
   #isVague = false
   #seat: Seat | undefined
   #abort: AbortController | undefined
@@ -106,7 +108,7 @@ export class WrittenRun implements LiveRun, RunRecord {
     this.#keeper = keeper
     this.isKept = isKept
     this.status = isKept ? "queued" : "running"
-    this.args = run.args === null ? null : cutValue(run.args, keeper.sizes.valueBytesMax)
+    this.args = run.args === null ? null : this.#keep(run.args)
   }
 
   get id(): string {
@@ -152,7 +154,10 @@ export class WrittenRun implements LiveRun, RunRecord {
   }
   /** Roughly what it takes in memory. */
   get bytes(): number {
-    return 1_000 + this.#logBytes + (this.input?.body.length ?? 0)
+    const { input, error, egress } = this
+    const errorChars = error === null ? 0 : error.name.length + error.message.length + (error.stack?.length ?? 0)
+    const urlChars = egress === null ? 0 : egress.list.reduce((sum, { url }) => sum + url.length, 0)
+    return 1_000 + this.#logBytes + this.#valueChars + (input?.body.length ?? 0) + errorChars + urlChars
   }
 
   get signal(): AbortSignal {
@@ -237,7 +242,7 @@ export class WrittenRun implements LiveRun, RunRecord {
       this.#isVague = isVague
     }
     this.status = end.status === "succeeded" && this.error !== null ? "failed" : end.status
-    if (end.returnValue !== undefined) this.returnValue = cutValue(end.returnValue, valueBytesMax)
+    if (end.returnValue !== undefined) this.returnValue = this.#keep(end.returnValue)
     if (end.responseStatus !== undefined) this.#responseStatus = end.responseStatus
     this.#seat = undefined
     this.#keeper.noteEnd(this)
@@ -253,6 +258,12 @@ export class WrittenRun implements LiveRun, RunRecord {
     this.#listeners ??= new Set()
     const listeners = this.#listeners.add(listener)
     return () => void listeners.delete(listener)
+  }
+
+  #keep(value: unknown): unknown {
+    const cut = cutMeasured(value, this.#keeper.sizes.valueBytesMax)
+    this.#valueChars += cut.chars
+    return cut.value
   }
 
   #emit(event: LiveEvent): void {

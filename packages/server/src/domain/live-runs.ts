@@ -27,6 +27,7 @@ const defaults: LiveRunLimits = {
   runningAfterMs: 200,
   newsMs: 1_000,
   batchMax: 2_000,
+  batchBytesMax: 1024 * 1024,
   retryMs: 1_000,
   waitingMax: 50_000,
   waitingBytesMax: 64 * 1024 * 1024,

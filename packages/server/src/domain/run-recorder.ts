@@ -13,6 +13,8 @@ export interface RecorderLimits extends RunSizes {
   readonly newsMs: number
   /** Runs that are written in one transaction. */
   readonly batchMax: number
+  /** What they take together: all of it is made JSON in one go, during which the server does nothing else. One run may take more. */
+  readonly batchBytesMax: number
   /** How soon to try again when the database is away. */
   readonly retryMs: number
   /** What may wait for the database; beyond it the oldest runs that nobody asked for through the API are given up. */
@@ -200,8 +202,19 @@ export class RunRecorder implements RunKeeper {
   }
 
   async #writeBatches(runs: readonly WrittenRun[]): Promise<void> {
-    const { batchMax } = this.#deps.limits
-    for (let from = 0; from < runs.length; from += batchMax) await this.#write(runs.slice(from, from + batchMax))
+    const { batchMax, batchBytesMax } = this.#deps.limits
+    let batch: WrittenRun[] = []
+    let bytes = 0
+    for (const run of runs) {
+      if (batch.length > 0 && (batch.length === batchMax || bytes + run.bytes > batchBytesMax)) {
+        await this.#write(batch)
+        batch = []
+        bytes = 0
+      }
+      batch.push(run)
+      bytes += run.bytes
+    }
+    if (batch.length > 0) await this.#write(batch)
   }
 
   async #write(batch: readonly WrittenRun[]): Promise<void> {
