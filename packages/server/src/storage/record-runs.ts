@@ -42,6 +42,13 @@ export function toRunValues(run: RunRecord): RunValues {
   ]
 }
 
+const bytesColumn = columns.indexOf("bytes")
+
+/** What they take on disk together. */
+export function countRunBytes(runs: readonly RunValues[]): number {
+  return runs.reduce((sum, values) => sum + (values[bytesColumn] as number), 0)
+}
+
 /** A row, and what is looked at of it. */
 interface Row {
   readonly values: RunValues

@@ -13,7 +13,7 @@ import { sql } from "./sql.ts"
 import { openSqlite } from "./sqlite.ts"
 import { SqliteScribe } from "./sqlite-scribe.ts"
 
-const limits = { preparedMax: 100, openMsMax: 1_000, scribeRunsMin: 2 }
+const limits = { preparedMax: 100, openMsMax: 1_000, scribeRunsMin: 2, scribeBytesMin: 50_000 }
 const user = Bun.randomUUIDv7()
 const val = Bun.randomUUIDv7()
 let folder: string
@@ -68,6 +68,14 @@ describe("SqliteScribe", () => {
     expect(scribe.isThere).toBe(false)
     expect(scribe.canWrite(toValues(2))).toBe(false)
     await ready(toValues(2))
+    expect(scribe.canWrite(toValues(1))).toBe(true)
+  })
+
+  test("starts for a single run too where that is large", async () => {
+    const large = toValues(1, { returnValue: "x".repeat(limits.scribeBytesMin) })
+    expect(scribe.canWrite(large)).toBe(false)
+    const deadline = Date.now() + 20_000
+    while (!scribe.isThere && Date.now() < deadline) await nextTurn()
     expect(scribe.canWrite(toValues(1))).toBe(true)
   })
 

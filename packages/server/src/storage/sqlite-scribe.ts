@@ -1,11 +1,14 @@
 import { Worker } from "node:worker_threads"
 import type { RunValues } from "./database.ts"
+import { countRunBytes } from "./record-runs.ts"
 import type { ConnectLimits } from "./sqlite-connect.ts"
 
 /** When and how a scribe writes. */
 export interface ScribeLimits extends ConnectLimits {
   /** So many runs at once are worth a thread. Once there is one, it writes all: the disk may keep waiting whoever writes the last of them. */
   readonly scribeRunsMin: number
+  /** So are fewer that are as large as this together. */
+  readonly scribeBytesMin: number
 }
 
 /** What the thread is told when it starts. */
@@ -24,14 +27,14 @@ export type ScribeAnswer = "ready" | "written" | "failed" | "closed"
  */
 export class SqliteScribe {
   readonly #orders: ScribeOrders
-  readonly #runsMin: number
+  readonly #limits: ScribeLimits
   #state: "none" | "starting" | "ready" | "gone" = "none"
   #thread: Worker | undefined
   #onAnswer: ((answer: ScribeAnswer) => void) | undefined
 
-  constructor(path: string, { scribeRunsMin, preparedMax, openMsMax }: ScribeLimits) {
-    this.#orders = { path, preparedMax, openMsMax }
-    this.#runsMin = scribeRunsMin
+  constructor(path: string, limits: ScribeLimits) {
+    this.#orders = { path, preparedMax: limits.preparedMax, openMsMax: limits.openMsMax }
+    this.#limits = limits
   }
 
   /** Whether it has the file open. */
@@ -41,7 +44,8 @@ export class SqliteScribe {
 
   /** Whether to give it these. If not, it may be different a moment later. */
   canWrite(runs: readonly RunValues[]): boolean {
-    if (this.#state === "none" && runs.length >= this.#runsMin) this.#start()
+    const { scribeRunsMin, scribeBytesMin } = this.#limits
+    if (this.#state === "none" && (runs.length >= scribeRunsMin || countRunBytes(runs) >= scribeBytesMin)) this.#start()
     return this.#state === "ready"
   }
 

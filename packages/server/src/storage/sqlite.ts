@@ -24,6 +24,7 @@ const defaults: SqliteLimits = {
   preparedMax: 500,
   openMsMax: 5_000,
   scribeRunsMin: 16,
+  scribeBytesMin: 262_144,
 }
 
 const dataVersion = sql`pragma data_version`
