@@ -1,6 +1,6 @@
 import type { CallOptions, TestUser } from "../support/api.ts"
 import { hostileObjects } from "./nasty-values.ts"
-import { operations } from "./operations.ts"
+import type { Operation } from "./operations.ts"
 
 interface Extreme {
   readonly method: string
@@ -11,8 +11,8 @@ interface Extreme {
 const levels = 100_000
 const deepTexts = [`${"[".repeat(levels)}${"]".repeat(levels)}`, `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`, "[".repeat(levels)]
 
-/** Requests that are too large to be made by chance often: to every operation, as somebody who may do everything. */
-export function* extremes(as: TestUser): Generator<Extreme> {
+/** Requests that are too large to be made by chance often: to each of the operations, as somebody who may do everything. */
+export function* extremes(as: TestUser, operations: readonly Operation[]): Generator<Extreme> {
   for (const { method, path: template, body, isBytesBody, isForAdmin } of operations) {
     const known: Readonly<Record<string, string>> = isForAdmin ? { ...values, user_id: "~target.0.id~" } : values
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? "x")
