@@ -1,3 +1,4 @@
+import type { Durations } from "./durations.ts"
 import type { OutgoingRequest, Substitution } from "./egress.ts"
 import type { JsonText } from "./json-text.ts"
 import type { Bundle } from "./locks.ts"
@@ -90,6 +91,11 @@ export interface RunnerStatus {
   readonly ready: number
   readonly runs: number
   readonly waiting: number
+  /** What all processes have in memory, as last measured, and what they may have. */
+  readonly memoryBytes: number
+  readonly memoryBytesMax: number
+  /** How long runs that found no process of their val waited until one had loaded it, or had failed to. */
+  readonly coldStarts: Durations
   /** Why no sandbox can be started, as a sentence, if none can. */
   readonly problem?: string | undefined
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { routeNames } from "@hamlet/contract"
 import fc from "fast-check"
+import { Durations } from "../domain/durations.ts"
 import { createEndedRuns } from "../domain/ended-runs.ts"
 import { createMetrics } from "./metrics.ts"
 
@@ -13,7 +14,18 @@ const observation = fc.record({
   seconds: fc.oneof(fc.double({ min: 0, max: 20, noNaN: true }), fc.constantFrom(...bounds, 0, 1e-9, 1e9)),
 })
 
-const runner = () => ({ isolation: "none", processes: 5, ready: 2, runs: 1, waiting: 0 })
+const coldStarts = new Durations()
+for (const ms of [40, 400]) coldStarts.note(ms)
+const runner = () => ({
+  isolation: "none",
+  processes: 5,
+  ready: 2,
+  runs: 1,
+  waiting: 0,
+  memoryBytes: 3_000,
+  memoryBytesMax: 9_000,
+  coldStarts,
+})
 
 const histogram = { counts: [3, 1], sumSeconds: 0.5, count: 5, maxSeconds: 0.4 }
 const loopDelay = () => ({ boundsSeconds: [0.001, 0.1], delay: histogram, work: histogram })
@@ -35,6 +47,17 @@ describe("createMetrics", () => {
     const samples = families.get("hamlet_val_run_duration_seconds")?.samples ?? []
     const bucket = (le: string) => samples.find(({ labels }) => labels.source === "http" && labels.le === le)?.value
     expect([bucket("0.001"), bucket("2.5"), bucket("60"), bucket("+Inf")]).toEqual([2, 3, 3, 4])
+  })
+
+  test("shows cold starts, what processes of vals use, and what was turned away", () => {
+    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
+    const starts = families.get("hamlet_val_cold_start_seconds")?.samples ?? []
+    expect(starts.find(({ name }) => name.endsWith("_count"))?.value).toBe(2)
+    expect(starts.find(({ labels }) => labels.le === "0.05")?.value).toBe(1)
+    const gaugeOf = (name: string) => families.get(name)?.samples[0]?.value
+    expect([gaugeOf("hamlet_val_memory_bytes"), gaugeOf("hamlet_val_memory_max_bytes")]).toEqual([3_000, 9_000])
+    const [refused] = families.get("hamlet_val_requests_refused_total")?.samples ?? []
+    expect(refused).toMatchObject({ labels: { code: "overloaded", status: "503" }, value: 2 })
   })
 
   test("prints valid text of the exposition format, and counts everything it observed", () => {

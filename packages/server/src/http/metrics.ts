@@ -1,5 +1,6 @@
 import { errorCodes } from "@hamlet/contract"
-import { type EndedRuns, runBoundsSeconds } from "../domain/ended-runs.ts"
+import { type Durations, durationBoundsSeconds } from "../domain/durations.ts"
+import type { EndedRuns } from "../domain/ended-runs.ts"
 import type { RunnerStatus } from "../domain/execution.ts"
 import type { Refusals } from "../domain/refusals.ts"
 import type { LoopDelayReport } from "../shared/loop-delay.ts"
@@ -104,6 +105,16 @@ function printVals(runner: RunnerStatus, ended: readonly EndedRuns[], refusals: 
       ['{state="bound"}', runner.processes - runner.ready],
       ['{state="ready"}', runner.ready],
     ]),
+    ...printMetric("hamlet_val_memory_bytes", "gauge", "Memory of all processes of vals on this node, as last measured", [
+      ["", runner.memoryBytes],
+    ]),
+    ...printMetric("hamlet_val_memory_max_bytes", "gauge", "Memory that they may use together", [["", runner.memoryBytesMax]]),
+    ...printMetric(
+      "hamlet_val_cold_start_seconds",
+      "histogram",
+      "Time from a run that found no process of its val to the end of loading the val in a new one",
+      toDurationLines("", runner.coldStarts),
+    ),
     ...printMetric("hamlet_val_runs", "gauge", "Runs by state; waiting are those for which there is no room yet", [
       ['{state="running"}', runner.runs],
       ['{state="waiting"}', runner.waiting],
@@ -112,13 +123,13 @@ function printVals(runner: RunnerStatus, ended: readonly EndedRuns[], refusals: 
       "hamlet_val_runs_ended_total",
       "counter",
       "Runs that have ended on this node, by what started them and how they ended",
-      ended.map(({ source, status, count }) => [`{source="${source}",status="${status}"}`, count]),
+      ended.map(({ source, status, durations }) => [`{source="${source}",status="${status}"}`, durations.count]),
     ),
     ...printMetric(
       "hamlet_val_run_duration_seconds",
       "histogram",
       "Time from the start of a run to its end, waiting for a process included",
-      ended.flatMap(toRunLines),
+      ended.flatMap(({ source, status, durations }) => toDurationLines(`source="${source}",status="${status}"`, durations)),
     ),
     ...printMetric(
       "hamlet_val_requests_refused_total",
@@ -170,12 +181,6 @@ function toBuckets(
   return [...buckets, [`_bucket{${labels}${comma}le="+Inf"}`, count], [`_sum${own}`, sum], [`_count${own}`, count]]
 }
 
-function toRunLines({ source, status, counts, count, sumSeconds }: EndedRuns): readonly (readonly [string, number])[] {
-  const labels = `source="${source}",status="${status}"`
-  let below = 0
-  const buckets = runBoundsSeconds.map((bound, index) => {
-    below += counts[index] ?? 0
-    return [`_bucket{${labels},le="${bound}"}`, below] as const
-  })
-  return [...buckets, [`_bucket{${labels},le="+Inf"}`, count], [`_sum{${labels}}`, sumSeconds], [`_count{${labels}}`, count]]
+function toDurationLines(labels: string, { counts, sumSeconds, count }: Durations): readonly (readonly [string, number])[] {
+  return toBuckets(labels, durationBoundsSeconds, counts, sumSeconds, count)
 }

@@ -12,6 +12,11 @@ interface Waiter {
 /** How long an account without a process at work waits before one of another account is ended for it. */
 const patienceMs = 1_000
 
+/** Why a process at work was ended for the sake of others, to free memory. */
+export const memoryUsedUp = "the memory that the server has for vals was used up, and the val's account used the most of it"
+/** The same for one that was ended to free a place. */
+export const processesUsedUp = "all processes that the server has for vals were at work, and the val's account had the most of them"
+
 /** What the processes of one account that are at work take. */
 interface Use {
   processes: number

@@ -230,6 +230,18 @@ describe("Supervisor", () => {
     expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).not.toBe(answers[0]?.text ?? "")
   })
 
+  test("counts the processes that runs had to wait for, also for what does not load, and says what all of them use", async () => {
+    const memoryBytesMax = 1024 ** 3
+    stage = await Stage.open({ memoryBytesMax, readyMax: 0 })
+    expect(stage.supervisor.status()).toMatchObject({ memoryBytes: 0, memoryBytesMax, coldStarts: { count: 0, sumSeconds: 0 } })
+    for (let asked = 0; asked < 3; asked++) await fetchOnce(toProgram(identity))
+    await fetchOnce(toProgram(`throw new Error("broken")`, { label: "ada/broken" }))
+    await until(() => stage.supervisor.status().coldStarts.count === 2, "both have loaded, or failed to")
+    const { memoryBytes, coldStarts } = stage.supervisor.status()
+    expect(coldStarts.sumSeconds).toBeGreaterThan(0)
+    expect(memoryBytes).toBeGreaterThan(1024 ** 2)
+  })
+
   test("lets a request in flight finish on the version before, while the next one answers", async () => {
     stage = await Stage.open()
     const slow = `export default async () => { await new Promise((resolve) => setTimeout(resolve, 400)); return new Response("old") }`

@@ -1,11 +1,12 @@
 import { AppError } from "../domain/app-error.ts"
+import { Durations } from "../domain/durations.ts"
 import type { Client, Program, RunListener, Runner, RunnerStatus, Seat, Stopped } from "../domain/execution.ts"
-import type { Outdated } from "../domain/retirer.ts"
+import { isOutdated, type Outdated } from "../domain/retirer.ts"
 import { CpuWatch } from "./cpu-watch.ts"
 import { GuestValueReader } from "./guest-value-reader.ts"
 import { Pool, type PoolDeps } from "./pool.ts"
 import { ProcessSeat, type Usher } from "./process-seat.ts"
-import { ProcessShares } from "./process-shares.ts"
+import { memoryUsedUp, ProcessShares, processesUsedUp } from "./process-shares.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import type { Sandbox, SandboxExit } from "./sandbox/sandbox.ts"
 import { Turnstile } from "./turnstile.ts"
@@ -41,6 +42,7 @@ export class Supervisor implements Runner, Usher {
   readonly #shares: ProcessShares
   readonly #pool: Pool
   readonly #cpuWatch: CpuWatch
+  readonly #coldStarts = new Durations()
   readonly #valueReader = new GuestValueReader()
   /** Every process that has a program. */
   readonly #processes = new Set<ValProcess>()
@@ -81,6 +83,9 @@ export class Supervisor implements Runner, Usher {
       ready: this.#pool.ready,
       runs: this.#turnstile.inside,
       problem: this.#pool.problem,
+      memoryBytes: this.#usedBytes(),
+      memoryBytesMax: this.#limits.memoryBytesMax,
+      coldStarts: this.#coldStarts,
       waiting: this.#turnstile.waiting + this.#shares.waiting + this.#pool.waiting,
     }
   }
@@ -207,6 +212,7 @@ export class Supervisor implements Runner, Usher {
   }
 
   async #startAtWork(program: Program, runId: string): Promise<ValProcess> {
+    const askedMs = performance.now()
     // Both take their time; the sandbox must not be lost when the program cannot be read, nor the program's token when there is no sandbox.
     const [taken, content] = await Promise.allSettled([this.#take(program, runId), program.load()])
     if (taken.status === "rejected") {
@@ -223,7 +229,7 @@ export class Supervisor implements Runner, Usher {
     this.#watch(process)
     this.#pool.noteBound()
     void taken.value.exited.then(() => this.#forget(process))
-    void process.loaded.then(() => this.#noteLoaded(process))
+    void process.loaded.then(() => this.#noteLoaded(process, askedMs))
     if (this.#isStopped) void taken.value.stop()
     return process
   }
@@ -264,7 +270,8 @@ export class Supervisor implements Runner, Usher {
     return sandbox
   }
 
-  #noteLoaded(process: ValProcess): void {
+  #noteLoaded(process: ValProcess, askedMs: number): void {
+    this.#coldStarts.note(performance.now() - askedMs)
     if (process.state === "serving" && (process.isCallable || process.program.type === "http")) return
     // What gave no function has been run by being evaluated; what did not load has nothing to run, but may tell so a moment longer.
     if (process.state === "serving" || process.program.type !== "http") this.#retire(process)
@@ -388,12 +395,4 @@ export class Supervisor implements Runner, Usher {
     }
     if (chosen) this.#end(chosen, reason, message)
   }
-}
-
-const memoryUsedUp = "the memory that the server has for vals was used up, and the val's account used the most of it"
-const processesUsedUp = "all processes that the server has for vals were at work, and the val's account had the most of them"
-
-function isOutdated(program: Program, outdated: Outdated): boolean {
-  if ("ownerId" in outdated) return program.ownerId === outdated.ownerId
-  return program.valId === outdated.valId && (outdated.version === undefined || outdated.version === program.version)
 }

@@ -4,6 +4,7 @@ import { Validator } from "@seriousme/openapi-schema-validator"
 import { sql } from "../../src/storage/sql.ts"
 import { expectStatus, openApi, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
+import { idleStatus } from "../support/idle-status.ts"
 import { describeApi, refusalOf } from "./suite.ts"
 
 describeApi("api/system", (suite) => {
@@ -172,7 +173,7 @@ describeEachDatabase("api/system with a newer schema", (open) => {
 describeEachDatabase("api/system without sandboxes", (open) => {
   test("GET /readyz is 503 and says what is missing, until it is there again", async () => {
     let problem: string | undefined = "Cannot start a sandbox: Deno is not there any more"
-    const status = () => ({ isolation: "bubblewrap", processes: 0, ready: 0, runs: 0, waiting: 0, problem })
+    const status = () => ({ ...idleStatus, isolation: "bubblewrap", problem })
     const enter = () => Promise.reject(new Error("nothing is run here"))
     const api = await openApi(open, {}, { runner: { status, enter, retire() {}, endAllOf() {} } })
     try {

@@ -10,6 +10,7 @@ import type {
   Stopped,
 } from "../../src/domain/execution.ts"
 import { isJsonText } from "../../src/domain/json-text.ts"
+import { idleStatus } from "../support/idle-status.ts"
 import { toAnswer } from "../support/to-answer.ts"
 
 const error = { name: "Error", message: "no such luck", stack: "Error: no such luck\n    at ada/hello.tsx:1:1" }
@@ -19,7 +20,7 @@ export const echoRunner: Runner = {
   enter: (_program: Program, run: RunListener) => new EchoSeat(run),
   retire() {},
   endAllOf() {},
-  status: () => ({ isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 }),
+  status: () => idleStatus,
 }
 
 const outcomes: readonly Stopped["status"][] = ["failed", "timed_out", "crashed"]

@@ -14,6 +14,7 @@ import type {
   Stopped,
 } from "../../src/domain/execution.ts"
 import { isJsonText } from "../../src/domain/json-text.ts"
+import { idleStatus } from "./idle-status.ts"
 import { toAnswer } from "./to-answer.ts"
 
 type Exported = ((...args: unknown[]) => unknown) | undefined
@@ -49,7 +50,7 @@ export class FakeRunner implements Runner {
   endAllOf(): void {}
 
   status() {
-    return { isolation: "none", processes: 0, ready: 0, runs: this.seats.filter((seat) => !seat.hasLeft).length, waiting: 0 }
+    return { ...idleStatus, runs: this.seats.filter((seat) => !seat.hasLeft).length }
   }
 }
 

@@ -15,6 +15,7 @@ import type {
   Stopped,
 } from "../../../src/domain/execution.ts"
 import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
+import { idleStatus } from "../../support/idle-status.ts"
 import { readText } from "../../support/to-answer.ts"
 
 /** What a val does with a request; the path is the one that the client asked for. */
@@ -90,7 +91,7 @@ export class PlainRunner implements Runner {
   endAllOf(): void {}
 
   status() {
-    return { isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 }
+    return idleStatus
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,14 @@
+import { Durations } from "../../src/domain/durations.ts"
+import type { RunnerStatus } from "../../src/domain/execution.ts"
+
+/** How things stand with a runner that starts no processes. */
+export const idleStatus: RunnerStatus = {
+  isolation: "none",
+  processes: 0,
+  ready: 0,
+  runs: 0,
+  waiting: 0,
+  memoryBytes: 0,
+  memoryBytesMax: 0,
+  coldStarts: new Durations(),
+}
