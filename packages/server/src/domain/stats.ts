@@ -99,7 +99,8 @@ export async function getActivity(
   const vals = new Map<string, CountedVal>()
   let hasMoreVals = false
   const hasMoreRuns = await visitRuns(deps.stats.walkAccount(userId, span), limits.runsMax, (run) => {
-    if (run.ownerId !== userId) return
+    // Code that is no val has its owner's id in the place of a val's.
+    if (run.ownerId !== userId || run.valId === userId) return
     if (!vals.has(run.valId) && vals.size === limits.activityValsMax) {
       hasMoreVals = true
       return

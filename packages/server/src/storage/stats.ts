@@ -26,12 +26,14 @@ interface MarkRow {
 export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatStore {
   const read = readInTurn(db)
   return {
-    // Of runs that the user may not see any more only so much is told that the next ones can be asked for: they count for the limit.
+    // Of runs that the user may not see any more only so much is told that the next ones can be asked for: they count for the limit. Code
+    // that is no val has the user's own id in the place of a val's.
     walkAccount: (accountId, span) =>
       walk(read, span, runsAtOnceMax, (part) => {
         const runs = partOf(sql`r.account_id = ${accountId}`, part)
         return sql`
-          select found.id, found.val_id, found.started_at, found.ended_at, found.status, v.owner_id
+          select found.id, found.val_id, found.started_at, found.ended_at, found.status,
+            case when found.val_id = ${accountId} then found.owner_id else v.owner_id end as owner_id
           from (${runs}) found left join vals v on v.id = found.val_id and ${isVisible(accountId)}
           order by found.started_at desc, found.id desc`
       }),

@@ -72,6 +72,15 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       expect(idsOf(await call("GET", "/v1/me/runs", { as: eve }))).toEqual([])
     })
 
+    test("counts among the runs of its account, and for no val", async () => {
+      const [ada, eve] = [await person(), await person()]
+      expectStatus(await evaluate(ada, "export default () => 1"), 200)
+      expectStatus(await evaluate(ada, "export default () => { throw new Error() }"), 502)
+      expect(expectStatus(await call("GET", "/v1/me/stats", { as: ada }), 200).json.total).toMatchObject({ runs: 2, errors: 1 })
+      expect(expectStatus(await call("GET", "/v1/me/stats", { as: eve }), 200).json.total).toMatchObject({ runs: 0 })
+      expect(expectStatus(await call("GET", "/v1/me/activity", { as: ada }), 200).json.data).toEqual([])
+    })
+
     test("is done once for an idempotency key", async () => {
       const ada = await person()
       const body = { code: "export default () => Math.random()" }

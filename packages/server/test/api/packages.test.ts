@@ -72,6 +72,13 @@ describeEachDatabase("vals with packages", (open) => {
       expect(await resultOf(code)).toEqual([1, 1, 1, 1])
     })
 
+    test("as code that is run once does", async () => {
+      resolver.add("npm:once", "for eval")
+      const code = 'import { value } from "npm:once"\nexport default (...args) => [value, ...args]'
+      const answer = await api.call("POST", "/v1/eval", { as: ada, body: { code, args: [1] } })
+      expect(expectStatus(answer, 200).json).toEqual(["for eval", 1])
+    })
+
     test("the source of JSX", async () => {
       resolver.packages.set("npm:view/jsx-runtime", { code: "({ jsx: (tag, props) => [tag, props] })", exports: ["jsx"] })
       expect(await resultOf("/** @jsxImportSource npm:view */\nexport default () => <p>hi</p>")).toEqual(["p", { children: "hi" }])

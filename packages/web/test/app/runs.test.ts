@@ -68,6 +68,23 @@ describeApp("runs", (app) => {
     expect(tab.problems).toEqual([])
   })
 
+  test("of code that is no val lead to none, and cannot be replayed", async () => {
+    const barbara = await app.stage.person("barbara")
+    await barbara.client.evalCode({ code: "export default () => 1" })
+    await using tab = await app.open(barbara)
+    const { page } = tab
+    await page.goto("/runs")
+    await expectRows(page, ["Succeeded eval API"])
+    expect(await page.locator("tbody tr").textContent()).not.toContain("v0")
+    await page.getByRole("link", { name: "eval" }).click()
+    const title = page.getByRole("heading", { name: "Run of eval" })
+    await title.waitFor()
+    expect(await title.getByRole("link").count()).toBe(0)
+    expect(await page.locator(".facts a").count()).toBe(0)
+    expect(await page.getByRole("button", { name: "Replay" }).count()).toBe(0)
+    expect(tab.problems).toEqual([])
+  })
+
   test("that failed lead to the line of the code, and can be replayed", async () => {
     const { id } = await ada.client.createRun({ val_id: ids.lucky, args: [0] })
     await using tab = await open()

@@ -10,7 +10,7 @@ import { LogView } from "../log-view.tsx"
 import { RunErrorView } from "../run-error-view.tsx"
 import { ValueView } from "../value-view.tsx"
 import { EgressList } from "./egress-list.tsx"
-import { sourceNames } from "./runs-table.tsx"
+import { isOfVal, sourceNames } from "./runs-table.tsx"
 
 /** Everything that is known of a run. */
 export function RunView({ run, onChange }: { run: RunDetail; onChange: () => void }) {
@@ -21,7 +21,11 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
       <div class="page-head">
         <h1>
           Run of{" "}
-          <a href={`/u/${val.username}/${val.name}`}>{val.username === val.author.username ? val.name : `${val.username}/${val.name}`}</a>
+          {isOfVal(run) ? (
+            <a href={`/u/${val.username}/${val.name}`}>{val.username === val.author.username ? val.name : `${val.username}/${val.name}`}</a>
+          ) : (
+            val.name
+          )}
         </h1>
         <StatusBadge status={run.status} />
         <div class="page-head-end">
@@ -32,7 +36,9 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         <Fact name="Started" value={toMoment(run.runStartAt)} />
         <Fact name="Took" value={isGoing ? "still running" : toDuration(run.durationMs)} />
         <Fact name="Source" value={sourceNames[run.source]} />
-        <Fact name="Version" value={`v${val.version}`} href={`/u/${val.username}/${val.name}/versions?to=${val.version}`} />
+        {isOfVal(run) ? (
+          <Fact name="Version" value={`v${val.version}`} href={`/u/${val.username}/${val.name}/versions?to=${val.version}`} />
+        ) : null}
         {run.request ? <Fact name="Request" value={`${run.request.method} ${run.request.url}`} /> : null}
         {run.request?.status ? <Fact name="Answer" value={String(run.request.status)} /> : null}
         {run.parentId ? <Fact name="Called by" value={run.parentId.slice(-8)} href={`/runs/${run.parentId}`} /> : null}
@@ -102,6 +108,8 @@ function RunActions({ run, isGoing, onChange }: { run: RunDetail; isGoing: boole
       sayDone(found ? "Cancelled" : "It had ended already")
       onChange()
     })
+  // The code that was run is not kept.
+  if (!isGoing && !isOfVal(run)) return null
   return isGoing ? (
     <button type="button" class="button button-quiet" disabled={isBusy.value} onClick={() => void cancel()}>
       <Icon name="stop" /> Cancel

@@ -7,6 +7,11 @@ import { TimeAgo } from "../time-ago.tsx"
 /** What starts runs, in words. */
 export const sourceNames = { ui: "This app", api: "API", http: "Web", interval: "Schedule", email: "Email" } as const
 
+/** Whether a run is one of a val: code that was run once is none, and has the version 0. */
+export function isOfVal({ val }: { readonly val: { readonly version: number } }): boolean {
+  return val.version > 0
+}
+
 /** Runs, the newest first. */
 export function RunsTable({ runs, hasVal }: { runs: readonly Item<"listMyRuns">[]; hasVal: boolean }) {
   return (
@@ -34,7 +39,7 @@ export function RunsTable({ runs, hasVal }: { runs: readonly Item<"listMyRuns">[
                 </a>
                 {run.error ? <span class="run-reason">{`${run.error.name}: ${run.error.message}`}</span> : null}
               </td>
-              <td class="only-wide quiet">v{run.val.version}</td>
+              <td class="only-wide quiet">{isOfVal(run) ? `v${run.val.version}` : null}</td>
               <td class="only-wide quiet">{sourceNames[run.source]}</td>
               <td class="only-wide table-number quiet">{toDuration(run.durationMs)}</td>
               <td class="table-number quiet">
