@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { id, scope, text, time, url, username } from "./fields.ts"
 import { moment, periodQuery } from "./inputs.ts"
+import { email, list } from "./lengths.ts"
 import { limits } from "./limits.ts"
 import { profile } from "./records.ts"
 
@@ -40,10 +41,7 @@ export const deleteUserQuery = z.object({ data: z.enum(["keep", "delete"]).defau
 /** What an administrator sends to make a token for a user; without scopes it has all but those of administration. */
 export const createUserTokenBody = z.object({
   name: text(limits.tokenNameCharsMax, 1).optional(),
-  scopes: z
-    .array(scope)
-    .min(1)
-    .max(scope.options.length)
+  scopes: list(scope, scope.options.length, 1)
     .transform((scopes) => [...new Set(scopes)])
     .optional(),
   expiresAt: moment.nullable().optional(),
@@ -73,7 +71,7 @@ export const createInvitationBody = z.object({
 export const acceptInvitationBody = z.object({
   code: text(limits.tokenCharsMax, 1),
   username,
-  email: z.email().max(limits.emailCharsMax).nullable().optional(),
+  email: email(limits.emailCharsMax).nullable().optional(),
 })
 
 /** The invitation that a path names. */
