@@ -17,6 +17,7 @@ import { defineVals } from "./suites/vals.ts"
 import { defineVersions } from "./suites/versions.ts"
 import { defineWatch } from "./suites/watch.ts"
 import { defineWatchModel } from "./suites/watch-model.ts"
+import { defineWatchReadme } from "./suites/watch-readme.ts"
 import { openStage, type Stage } from "./support/stage.ts"
 
 let stage: Stage
@@ -32,6 +33,7 @@ describe("user, invite, blob, sql, session", () => defineAdministration(() => st
 describe("val", () => defineVals(() => stage))
 describe("val push, pull, clone", () => defineFiles(() => stage))
 describe("val watch", () => defineWatch(() => stage))
+describe("val watch, readmes", () => defineWatchReadme(() => stage))
 describe("val watch, at random", () => defineWatchModel(() => stage))
 describe("version", () => defineVersions(() => stage))
 describe("run, logs", () => defineRuns(() => stage))

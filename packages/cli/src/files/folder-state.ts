@@ -21,6 +21,8 @@ export interface FileState {
   readonly type?: ValType
   /** Of the readme when its file and the val had the same; see `hashReadme`. Missing where they never had. */
   readonly readmeHash?: string
+  /** When the val had last changed as its readme was looked at: while that is so, it need not be asked for. */
+  readonly readmeAt?: string
   /** The file was deleted and the val was left where it is: it is fetched again only once it has changed. */
   readonly isLeft?: true
 }

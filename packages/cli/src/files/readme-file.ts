@@ -9,6 +9,11 @@ export function toReadmePath(path: string): string {
   return `${path}.README.md`
 }
 
+/** Whether a file is the readme of another one, by its name. */
+export function isReadmePath(path: string): boolean {
+  return /\.tsx?\.README\.md$/.test(path)
+}
+
 /** The readme beside a file, if there is one. */
 export function findReadme(path: string): string | undefined {
   const readmePath = toReadmePath(path)

@@ -1,12 +1,11 @@
 import { join } from "node:path"
-import { toFileState } from "../files/folder-state.ts"
 import { type FrontMatter, formatFile } from "../files/front-matter.ts"
 import { hashText } from "../files/val-file.ts"
 import type { Val } from "../names/find-val.ts"
-import { type ActionDeps, type ActionResult, type Perform, readFound, setBase } from "./action.ts"
+import { type ActionDeps, type ActionResult, moveReadme, type Perform, readFound, setBase, toBase } from "./action.ts"
 import type { Match } from "./match-sides.ts"
 import { findFreePath, toRenamedPath, toStem } from "./paths.ts"
-import { keepConflict, makeFile, moveFile, moveToTrash, replaceFile } from "./replace-file.ts"
+import { keepConflict, makeFile, moveFile, moveReadmeToTrash, moveToTrash, replaceFile } from "./replace-file.ts"
 import type { FoundFile } from "./scan-folder.ts"
 
 /** The val goes into its file. */
@@ -28,6 +27,7 @@ export const conflict: Perform = (deps, { match, val }) => {
 export const trash: Perform = ({ folder, state, tell }, { match: { path, base, movedFrom, file } }) => {
   if (path === undefined || !base || !file || readFound(folder, file) === undefined) return "raced"
   const other = moveToTrash(folder, path)
+  moveReadmeToTrash(folder, path)
   state.delete(join(folder, movedFrom ?? path))
   const name = base.name ?? file.name
   tell({ action: "trashed", file: path, val: { id: base.id, name }, other })
@@ -40,6 +40,7 @@ export const rescue: Perform = ({ folder, state, tell }, { match: { path, base, 
   if (path === undefined || !base || !file || whole === undefined) return "raced"
   const other = keepConflict(folder, path, whole)
   moveToTrash(folder, path)
+  moveReadmeToTrash(folder, path)
   state.delete(join(folder, movedFrom ?? path))
   const name = base.name ?? file.name
   const text = `Cannot save "${path}" as ${name}: the val was deleted meanwhile; what the file had is in "${other}"`
@@ -61,7 +62,7 @@ function writeNew(deps: ActionDeps, { path: before }: Match, val: Val): ActionRe
   const path = isOld ? before : findFreePath(val.name, val.code, deps.isTaken)
   const text = toText(val, undefined, path)
   if (makeFile(deps.folder, path, text) === "raced") return "raced"
-  setBase(deps, path, before, toFileState(val, hashText(text)))
+  setBase(deps, path, before, toBase(val, hashText(text)))
   deps.tell({ action: "wrote", file: path, val })
   return "done"
 }
@@ -74,8 +75,9 @@ function overwrite(deps: ActionDeps, match: Match, file: FoundFile, val: Val, is
   if (!isReplaced) return "raced"
   const isMoved = wanted !== file.path && moveFile(folder, file.path, wanted, hashText(text)) === "done"
   const path = isMoved ? wanted : file.path
+  if (isMoved) moveReadme(folder, file.path, path)
   // If the file could not be moved after all, it does not say its name: the next look finds that out.
-  setBase(deps, path, match.movedFrom ?? file.path, toFileState(val, hashText(text)))
+  setBase(deps, path, match.movedFrom ?? file.path, toBase(val, hashText(text)))
   if (isTold) deps.tell({ action: isMoved ? "renamed" : "wrote", file: path, other: isMoved ? file.path : undefined, val })
   return "done"
 }

@@ -47,6 +47,7 @@ function match({ bases = {}, files = [], blocked = {}, vals = [], restless = [],
     blocked: stopped,
     missing: new Set(missing),
     identities: new Map(Object.entries(identities)),
+    readmes: new Map(),
     isRestless: false,
   }
   const { matches, problems, stale } = matchSides({ bases: new Map(Object.entries(bases)), scan, vals, owner })

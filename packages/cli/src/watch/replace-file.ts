@@ -1,5 +1,6 @@
 import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { toReadmePath } from "../files/readme-file.ts"
 import { hashText } from "../files/val-file.ts"
 import { writeFileWhole } from "../files/write-file.ts"
 import { toConflictPath } from "./paths.ts"
@@ -65,6 +66,12 @@ export function moveFile(folder: string, from: string, to: string, hash: string)
   return isSame ? "done" : "raced"
 }
 
+/** Moves a file, if there is one, unless the other place is taken. */
+export function moveAlong(folder: string, from: string, to: string): void {
+  const hash = findHash(join(folder, from))
+  if (hash !== undefined) moveFile(folder, from, to, hash)
+}
+
 /** Keeps a text in the first conflict file that is free; one that has it already will do. Gives its path. */
 export function keepConflict(folder: string, path: string, text: string): string {
   for (let n = 1; ; n++) {
@@ -91,6 +98,11 @@ export function moveToTrash(folder: string, path: string): string {
     renameSync(join(folder, path), join(folder, target))
     return target
   }
+}
+
+/** Moves the readme beside a file into the trash, if there is one. */
+export function moveReadmeToTrash(folder: string, path: string): void {
+  if (existsSync(join(folder, toReadmePath(path)))) moveToTrash(folder, toReadmePath(path))
 }
 
 /** What somebody who was killed has left: a text that was about to be replaced is kept. */

@@ -73,6 +73,26 @@ describe("createScanner", () => {
     expect(hashes[0]).toBe(hashes[1] as string)
   })
 
+  test("takes readmes for readmes and never for vals, and waits for one that has only just gone", () => {
+    const scanner = createScanner(folder, 0)
+    for (const path of ["a.ts", "a.ts.README.md", "a.ts.README.conflict-1.md", "README.md"]) put(path, "1")
+    put("b.ts.README.md", new Uint8Array([0xff]))
+    const first = scanner.scan([])
+    expect([names(first), [...first.blocked], [...first.readmes]]).toEqual([
+      ["a.ts"],
+      [],
+      [
+        ["a.ts.README.md", { hash: expect.any(String) }],
+        ["b.ts.README.md", { problem: expect.stringContaining("not text in UTF-8") }],
+      ],
+    ])
+    for (const path of ["a.ts.README.md", "b.ts.README.md"]) rmSync(join(folder, path))
+    const second = scanner.scan([])
+    expect([second.readmes.get("a.ts.README.md"), second.isRestless]).toEqual([{}, true])
+    const third = scanner.scan([])
+    expect([third.readmes.size, third.isRestless]).toEqual([0, false])
+  })
+
   test("refuses to look through a folder that is gone, instead of finding all files deleted", () => {
     expect(() => createScanner(join(folder, "gone"), 0).scan(["a.ts"])).toThrow(CliError)
   })

@@ -2,6 +2,7 @@ import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readd
 import { join } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { FrontMatter } from "../files/front-matter.ts"
+import { hashReadme, isReadmePath } from "../files/readme-file.ts"
 import { hashText, isValFile, parseValFile } from "../files/val-file.ts"
 import { limits } from "../limits.ts"
 import { toText } from "../terminal/read-input.ts"
@@ -16,6 +17,12 @@ export interface FoundFile extends FileFacts {
   readonly hash: string
 }
 
+/** A readme as it was found. Without a hash nothing is done about it; `problem` says why, unless it is too early to say. */
+export interface FoundReadme {
+  readonly hash?: string
+  readonly problem?: string
+}
+
 /** What is in a folder. */
 export interface Scan {
   readonly files: ReadonlyMap<string, FoundFile>
@@ -25,6 +32,8 @@ export interface Scan {
   readonly missing: ReadonlySet<string>
   /** What the file system knows files by, whatever they are called; also those that were there the last time. */
   readonly identities: ReadonlyMap<string, string>
+  /** By the paths of the readmes. */
+  readonly readmes: ReadonlyMap<string, FoundReadme>
   /** Whether something may be different in a moment. */
   readonly isRestless: boolean
 }
@@ -39,6 +48,7 @@ interface Seen {
   readonly mark: string
   readonly identity: string
   readonly file?: FoundFile
+  readonly readmeHash?: string
   /** Why nothing is done about it, if somebody should know. */
   readonly problem?: string
 }
@@ -54,11 +64,17 @@ export function createScanner(folder: string, settleMs: number): Scanner {
       const next = new Map<string, Seen>()
       const files = new Map<string, FoundFile>()
       const blocked = new Map<string, string | undefined>()
+      // One that was there a moment ago may be about to come back: many editors save so.
+      const readmes = new Map<string, FoundReadme>([...seen.keys()].filter(isReadmePath).map((path) => [path, {}]))
       for (const path of listPaths(folder)) {
         const found = look(folder, path, seen.get(path), settleMs)
         if (found === undefined) continue
-        if (found.identity !== "") identities.set(path, found.identity)
         next.set(path, found)
+        if (isReadmePath(path)) {
+          readmes.set(path, toFoundReadme(found))
+          continue
+        }
+        if (found.identity !== "") identities.set(path, found.identity)
         if (found.file) files.set(path, found.file)
         else blocked.set(path, found.problem)
       }
@@ -75,12 +91,17 @@ export function createScanner(folder: string, settleMs: number): Scanner {
       const missing = isSorted ? gone.filter(isGoneFor(settleMs)) : []
       if (gone.length > 0 && !isSorted) for (const path of files.keys()) if (!wanted.has(path)) blocked.set(path, undefined)
       for (const path of blocked.keys()) files.delete(path)
-      return { files, blocked, missing: new Set(missing), identities, isRestless: !isClear }
+      const isReadmeBusy = [...readmes.values()].some(({ hash, problem }) => hash === undefined && problem === undefined)
+      return { files, blocked, missing: new Set(missing), identities, readmes, isRestless: !isClear || isReadmeBusy }
     },
   }
 }
 
-/** The files of a folder that could be vals. What begins with a dot is not for us, nor what a folder within it watches by itself. */
+function toFoundReadme({ readmeHash, problem }: Seen): FoundReadme {
+  return { ...(readmeHash !== undefined && { hash: readmeHash }), ...(problem !== undefined && { problem }) }
+}
+
+/** The files of a folder that could be vals, and readmes. What begins with a dot is not for us, nor what a folder within it watches by itself. */
 function listPaths(folder: string): readonly string[] {
   const paths: string[] = []
   const visit = (inner: string) => {
@@ -88,13 +109,17 @@ function listPaths(folder: string): readonly string[] {
       const path = join(inner, entry.name)
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue
       if (entry.isDirectory() && !existsSync(join(folder, path, ".hamlet"))) visit(path)
-      else if (!entry.isDirectory() && isValFile(path) && !isConflictPath(path)) paths.push(path)
+      else if (!entry.isDirectory() && isWatched(path)) paths.push(path)
       if (paths.length > limits.watchFilesMax)
         throw new CliError("failed", `Cannot watch "${folder}": it has more than ${limits.watchFilesMax} files`)
     }
   }
   visit("")
   return paths.sort()
+}
+
+function isWatched(path: string): boolean {
+  return (isValFile(path) && !isConflictPath(path)) || isReadmePath(path)
 }
 
 function readFolder(folder: string, isRoot: boolean) {
@@ -135,6 +160,7 @@ function read(folder: string, path: string, mark: string): Omit<Seen, "identity"
   try {
     const text = readWhole(join(folder, path), path, mark)
     if (text === undefined) return { mark: "" }
+    if (isReadmePath(path)) return { mark, readmeHash: hashReadme(text) }
     const { name, front, hash, code } = parseValFile(text, path)
     if (code === "") return { mark, problem: `Cannot make a val of "${path}": it is empty` }
     return { mark, file: { path, front, hash, name, privacy: front.privacy, type: front.type, codeHash: hashText(code) } }

@@ -5,15 +5,18 @@ import { CliError } from "../cli-error.ts"
 import type { ExitName } from "../exit-codes.ts"
 import { toFailure } from "../failure.ts"
 import { type FolderState, openFolderState } from "../files/folder-state.ts"
+import { toReadmePath } from "../files/readme-file.ts"
 import { limits } from "../limits.ts"
 import type { Action, ActionDeps, Perform } from "./action.ts"
 import type { Decision } from "./decide.ts"
+import type { ReadmeDecision } from "./decide-readme.ts"
 import type { SyncEvent } from "./events.ts"
 import { conflict, rescue, trash, write } from "./file-actions.ts"
 import { matchSides } from "./match-sides.ts"
 import { fetchVals, type PlanDeps, planActions } from "./plan-actions.ts"
 import type { RemoteLook } from "./remote-vals.ts"
 import type { Scan } from "./scan-folder.ts"
+import { listReadmeTasks, performReadme, planReadme, type ReadmeDeps, type ReadmeTask } from "./sync-readmes.ts"
 import { create, deleteVal, forget, leave, note, save } from "./val-actions.ts"
 
 /** What a synchronisation needs. */
@@ -41,15 +44,27 @@ export async function syncFolder(deps: SyncDeps, scan: Scan, remote: RemoteLook)
   const { matches, problems, stale } = matchSides({ bases: state.files, scan, vals: remote.vals, owner: deps.owner })
   const actions = await planActions(deps, matches)
   for (const [file, text] of problems) deps.tell({ action: "problem", file, text })
+  for (const [file, { problem: text }] of scan.readmes) if (text !== undefined) deps.tell({ action: "problem", file, text })
   if (remote.hasMore) deps.tell({ action: "problem", file: "", text: `Cannot watch all vals: there are more than ${remote.vals.length}` })
   if (deps.isDry) {
     for (const action of actions) tellPlan(deps, action)
-    return { hasActed: false, isRaced: false, hasConflict: actions.some(isConflict), exit: undefined }
+    const tasks = listReadmeTasks(deps.folder, state, scan, remote.vals)
+    const hasReadmeConflict = await tellReadmePlan(deps, state, tasks)
+    return { hasActed: false, isRaced: false, hasConflict: actions.some(isConflict) || hasReadmeConflict, exit: undefined }
   }
   const notes = createNotes(state)
   for (const path of stale) notes.state.delete(join(deps.folder, path))
   try {
-    return await performAll(deps, { ...deps, state: notes.state, isTaken: createTaken(deps.folder, scan) }, actions, notes.soon)
+    const actionDeps = { ...deps, state: notes.state, isTaken: createTaken(deps.folder, scan) }
+    const synced = await performAll(deps, actionDeps, actions, notes.soon)
+    // After the files, which they go with.
+    const readmes = await performReadmes(deps, actionDeps, listReadmeTasks(deps.folder, notes.state, scan, remote.vals), notes.soon)
+    return {
+      hasActed: synced.hasActed || readmes.hasActed,
+      isRaced: synced.isRaced || readmes.isRaced,
+      hasConflict: synced.hasConflict || readmes.hasConflict,
+      exit: synced.exit ?? readmes.exit,
+    }
   } finally {
     notes.now()
   }
@@ -97,6 +112,31 @@ async function performAll(deps: SyncDeps, actionDeps: ActionDeps, actions: reado
     }
   }
   return { hasActed, isRaced, hasConflict: actions.some(isConflict), exit }
+}
+
+/** One by one: each val is asked for right before its readme is saved, because no version protects that. */
+async function performReadmes(deps: SyncDeps, readmeDeps: ReadmeDeps, tasks: readonly ReadmeTask[], onDone: () => void): Promise<Synced> {
+  let [hasActed, isRaced, hasConflict, exit] = [false, false, false, undefined as ExitName | undefined]
+  for (const task of tasks) {
+    if (deps.isStopping()) break
+    try {
+      const action = await planReadme(readmeDeps, task)
+      if (!action) continue
+      const result = await performReadme(readmeDeps, action)
+      isRaced ||= result === "raced"
+      hasActed ||= result === "done" && action.kind !== "note"
+      hasConflict ||= action.kind === "conflict"
+      onDone()
+    } catch (error) {
+      const failure = toSyncFailure(error)
+      if (failure.isRaced) isRaced = true
+      else {
+        exit ??= failure.exit
+        deps.tell({ action: "problem", file: toReadmePath(task.path), text: failure.text })
+      }
+    }
+  }
+  return { hasActed, isRaced, hasConflict, exit }
 }
 
 /** What a failure of one action means for the others: nothing, or it is thrown again. */
@@ -156,6 +196,25 @@ const planned: Readonly<Partial<Record<Decision["kind"], SyncEvent["action"]>>> 
   delete: "deleted",
   trash: "trashed",
   rescue: "conflict",
+}
+
+const plannedReadmes: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"]>>> = {
+  write: "wrote",
+  trash: "trashed",
+  save: "saved",
+  conflict: "conflict",
+}
+
+/** Gives whether there would be a conflict. */
+async function tellReadmePlan(deps: SyncDeps, state: FolderState, tasks: readonly ReadmeTask[]): Promise<boolean> {
+  let hasConflict = false
+  for (const task of tasks) {
+    const planned = await planReadme({ ...deps, state }, task)
+    const action = planned && plannedReadmes[planned.kind]
+    if (planned && action) deps.tell({ action, file: toReadmePath(task.path), val: planned.val, isPlanned: true })
+    hasConflict ||= planned?.kind === "conflict"
+  }
+  return hasConflict
 }
 
 function tellPlan({ tell }: SyncDeps, { match, decision }: Action): void {

@@ -1,13 +1,12 @@
 import { join } from "node:path"
-import { toFileState } from "../files/folder-state.ts"
 import { type FileParts, formatFile, parseFile } from "../files/front-matter.ts"
 import { hashText } from "../files/val-file.ts"
 import { limits } from "../limits.ts"
 import { toSettings } from "../vals.ts"
-import { type ActionDeps, type Perform, readFound, setBase } from "./action.ts"
+import { type ActionDeps, type Perform, readFound, setBase, toBase, toReadmeNotes } from "./action.ts"
 import type { Field } from "./decide.ts"
 import { keepOther } from "./file-actions.ts"
-import { replaceFile, throwAway } from "./replace-file.ts"
+import { moveReadmeToTrash, replaceFile, throwAway } from "./replace-file.ts"
 import type { FoundFile } from "./scan-folder.ts"
 
 /** The file becomes a val of its name. */
@@ -15,7 +14,7 @@ export const create: Perform = async (deps, { match: { file } }) => {
   const parts = file && readParts(deps.folder, file)
   if (!file || !parts) return "raced"
   const val = await deps.client.createVal({ name: file.name, code: parts.code, ...toSettings(parts.front) })
-  setBase(deps, file.path, undefined, toFileState(val, file.hash))
+  setBase(deps, file.path, undefined, toBase(val, file.hash))
   deps.tell({ action: "created", file: file.path, val })
   return "done"
 }
@@ -48,7 +47,7 @@ export const save: Perform = async (deps, { match, decision }) => {
 export const note: Perform = (deps, { match: { path, base, movedFrom, file, val } }) => {
   if (path === undefined || !file || !val) return "raced"
   const { id, name, version, privacy, type } = val
-  const now = { id, version, hash: file.hash, codeHash: file.codeHash, owner: deps.owner, name, privacy, type }
+  const now = { id, version, hash: file.hash, codeHash: file.codeHash, owner: deps.owner, name, privacy, type, ...toReadmeNotes(base) }
   if (!Bun.deepEquals(base, now) || movedFrom !== undefined) setBase(deps, path, movedFrom, now)
   if (movedFrom !== undefined) deps.tell({ action: "moved", file: path, other: movedFrom, val })
   return "done"
@@ -80,15 +79,20 @@ export const deleteVal: Perform = async (deps, action) => {
   const kept = versions.map(({ version, code }) =>
     throwAway(folder, `${name}@${version}.ts`, formatFile({ front: { name, privacy, type }, code })),
   )
+  const { readme } = await client.getVal({ val_id: val.id })
+  if (readme) throwAway(folder, `${name}.README.md`, readme)
   await client.deleteVal({ val_id: val.id }, { ifMatch: val.version })
   deps.state.delete(join(folder, path))
+  moveReadmeToTrash(folder, path)
   tell({ action: "deleted", file: path, val, other: kept[0] })
   return "done"
 }
 
 /** Both are gone. */
 export const forget: Perform = ({ folder, state }, { match: { path } }) => {
-  if (path !== undefined) state.delete(join(folder, path))
+  if (path === undefined) return "done"
+  state.delete(join(folder, path))
+  moveReadmeToTrash(folder, path)
   return "done"
 }
 

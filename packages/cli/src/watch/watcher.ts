@@ -182,7 +182,8 @@ export class Watcher {
 }
 
 /** The same while nothing in the folder changes. */
-function toMark({ files, blocked, missing }: Scan): string {
+function toMark({ files, blocked, missing, readmes }: Scan): string {
   const seen = [...files.values()].map(({ path, hash }) => `${path} ${hash}`)
-  return Bun.hash([...seen, "blocked", ...[...blocked].flat(), "missing", ...missing].join("\n")).toString(36)
+  const texts = [...readmes].map(([path, { hash, problem }]) => `${path} ${hash} ${problem}`)
+  return Bun.hash([...seen, "blocked", ...[...blocked].flat(), "missing", ...missing, "readmes", ...texts].join("\n")).toString(36)
 }

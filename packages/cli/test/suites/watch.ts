@@ -55,13 +55,16 @@ export function defineWatch(stage: () => Stage): void {
     expect(await ada.print(once)).toBe("saved\thello.ts\thello@2\t\n")
     expect(await find(ada, "hello")).toMatchObject({ id: ada.id, code: "two\n", privacy: "public", type: "script" })
 
-    await ada.client.updateVal({ val_id: ada.id, privacy: "unlisted", type: "http", readme: "not in the file" })
-    expect(await ada.print(once)).toBe("wrote\thello.ts\thello@2\t\n")
+    await ada.client.updateVal({ val_id: ada.id, privacy: "unlisted", type: "http", readme: "beside the file" })
+    expect(await ada.print(once)).toBe("wrote\thello.ts\thello@2\t\nwrote\thello.ts.README.md\thello@2\t\n")
     expect(read(ada, "hello.ts")).toBe("// hamlet: name=hello privacy=unlisted\ntwo\n")
 
     await ada.client.updateVal({ val_id: ada.id, name: "greet" })
     expect(await ada.print(once)).toBe("renamed\tgreet.ts\tgreet@2\thello.ts\n")
-    expect([list(ada), read(ada, "greet.ts")]).toEqual([["greet.ts"], "// hamlet: name=greet privacy=unlisted\ntwo\n"])
+    expect([list(ada), read(ada, "greet.ts")]).toEqual([
+      ["greet.ts", "greet.ts.README.md"],
+      "// hamlet: name=greet privacy=unlisted\ntwo\n",
+    ])
 
     renameSync(join(ada.folder, "greet.ts"), join(ada.folder, "welcome.ts"))
     expect(await ada.print(once)).toBe("renamed\twelcome.ts\twelcome@2\tgreet\n")
@@ -74,6 +77,7 @@ export function defineWatch(stage: () => Stage): void {
     await ada.client.deleteVersion({ val_id: ada.id, version: 2 })
     expect(await ada.print(once)).toBe("wrote\tin/welcome.tsx\twelcome@1\t\n")
     expect(read(ada, "in/welcome.tsx")).toEndWith("\none\n")
+    expect([list(ada), read(ada, "in/welcome.tsx.README.md")]).toEqual([["in"], "beside the file"])
   })
 
   test("changes of both sides that do not touch each other are both kept", async () => {
@@ -258,6 +262,11 @@ export function defineWatch(stage: () => Stage): void {
     await ada.client.saveVal({ name: "hello", code: "three\n" })
     await watching.waitFor(/↓ wrote.+hello\.ts.+hello@3/)
     expect(read(ada, "hello.ts")).toBe(`${head}three\n`)
+    write(ada, "hello.ts.README.md", "# Mine\n")
+    await watching.waitFor(/↑ saved.+hello\.ts\.README\.md/)
+    await ada.client.updateVal({ val_id: ada.id, readme: "# Theirs\n" })
+    await watching.waitFor(/↓ wrote.+hello\.ts\.README\.md/)
+    expect(read(ada, "hello.ts.README.md")).toBe("# Theirs\n")
     write(ada, "new.ts", "1")
     await watching.waitFor(/↑ created.+new\.ts/)
     renameSync(join(ada.folder, "new.ts"), join(ada.folder, "newer.ts"))

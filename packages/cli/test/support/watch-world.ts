@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { ApiError } from "@hamlet/contract/client"
 import { openFolderState } from "../../src/files/folder-state.ts"
 import { parseFile } from "../../src/files/front-matter.ts"
+import { findReadme, toReadmePath } from "../../src/files/readme-file.ts"
 import type { SyncEvent } from "../../src/watch/events.ts"
-import { isConflictPath, toStem } from "../../src/watch/paths.ts"
+import { isConflictPath, isSameName, toStem } from "../../src/watch/paths.ts"
 import { Watcher } from "../../src/watch/watcher.ts"
 import type { Person } from "./stage.ts"
 
@@ -95,6 +96,11 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
       renameSync(join(side.folder, file), join(side.folder, name))
       return `${file} to ${name}`
     },
+    "edits a readme"(side) {
+      const file = pick(listFiles(side))
+      if (file !== undefined) writeFileSync(join(side.folder, toReadmePath(file)), pick(["", `# ${++texts}`, `# ${++texts}`]) ?? "")
+      return `${file} ${texts}`
+    },
     "puts a file aside"(side) {
       const file = pick([...side.problems])
       if (file !== undefined) putAside(side, file)
@@ -113,7 +119,14 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
     },
     async "changes a val"() {
       const val = await pickVal()
-      const change = pick([{ name: newName() }, { privacy: "public" }, { privacy: "private" }, { type: "http" }, { readme: "x" }] as const)
+      const change = pick([
+        { name: newName() },
+        { privacy: "public" },
+        { privacy: "private" },
+        { type: "http" },
+        { readme: `# ${++texts}` },
+        { readme: null },
+      ] as const)
       if (val && change) await client.updateVal({ val_id: val.id, ...change })
       return `${val?.name} ${JSON.stringify(change)}`
     },
@@ -130,6 +143,7 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
     "makes a file",
     "changes a val",
     "renames a file",
+    "edits a readme",
     "changes a first line",
     "puts a file aside",
   ]
@@ -194,9 +208,12 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
       const left = new Set([...files.values()].filter(({ isLeft }) => isLeft).map(({ id }) => id))
       const found = listFiles(side).map((file) => {
         const { front, code } = readParts(join(side.folder, file))
-        return `${front.name ?? toStem(file)} ${code}`
+        const name = front.name ?? toStem(file)
+        // Without its file a val keeps its readme.
+        const known = vals.find((val) => isSameName(val.name, name))?.readme ?? ""
+        return `${name} ${code} ${findReadme(join(side.folder, file)) ?? known}`
       })
-      const wanted = vals.filter(({ id }) => !left.has(id)).map(({ name, code }) => `${name} ${code}`)
+      const wanted = vals.filter(({ id }) => !left.has(id)).map(({ name, code, readme }) => `${name} ${code} ${readme ?? ""}`)
       return { wanted: wanted.sort(), found: found.sort() }
     })
   }

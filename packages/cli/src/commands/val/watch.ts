@@ -20,7 +20,8 @@ interface WatchOptions {
 export const command = defineCommand<WatchOptions>({
   description: `Files ending in .ts or .tsx and your vals are kept the same, in both directions, until Ctrl-C: what is edited, made, renamed or
 deleted on one side is so on the other. If both sides have changed, both are kept: the val goes into the file, and what the file had into a conflict
-file beside it. A val whose file is deleted stays, unless --delete says otherwise; a file whose val is deleted goes to .hamlet/trash.`,
+file beside it. A val whose file is deleted stays, unless --delete says otherwise; a file whose val is deleted goes to .hamlet/trash.
+The readme of hello.ts is hello.ts.README.md beside it.`,
   examples: [
     ["hamlet val watch vals", "all your vals in the folder vals, from now on"],
     ["hamlet val watch --once", "bring this folder and the vals together once, as CI would"],
