@@ -65,8 +65,12 @@ describeEachDatabase("hamlet serve", (open) => {
       "none 405",
     ])
     for (const line of lines) {
-      const names = ["at", "level", "event", "requestId", "method", "path", "route", "status", "ms"]
-      expect(Object.keys(line)).toEqual(line.route === undefined ? names.filter((name) => name !== "route") : names)
+      const names = ["at", "level", "event", "requestId", "method", "path", "route", "status", "ms", "user", "userId", "address"]
+      const missing = [
+        ...(line.route === undefined ? ["route"] : []),
+        ...(line.route === undefined || line.status === 401 ? ["user", "userId"] : []),
+      ]
+      expect(Object.keys(line)).toEqual(names.filter((name) => !missing.includes(name)))
       expect(line).toMatchObject({ level: "info", event: "request", requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) })
     }
     expect(lines.slice(7).map((line) => line.requestId)).toEqual(refused.map((response) => response.headers.get("x-request-id")))
