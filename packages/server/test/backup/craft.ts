@@ -4,9 +4,13 @@ import { toPayload } from "../../src/storage/backup/payload.ts"
 import { migrations } from "../../src/storage/migrations/index.ts"
 
 export const newest = migrations.at(-1)?.version ?? 0
-export const userColumns =
-  "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count".split(" ")
-export const user = (id: string, more: readonly unknown[] = []) => [id, `u${id}`, `u${id}`, null, null, null, null, 1, 0, 0, 0, ...more]
+const firstUserColumns = "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count".split(
+  " ",
+)
+const laterUserColumns = "suspended_at deleted_at purge_at quotas".split(" ")
+export const userColumns = [...firstUserColumns, ...laterUserColumns]
+const firstUser = (id: string): unknown[] => [id, `u${id}`, `u${id}`, null, null, null, null, 1, 0, 0, 0]
+export const user = (id: string): unknown[] => [...firstUser(id), ...laterUserColumns.map(() => null)]
 export const userId = "01a1dee7-3ec6-710b-93c4-49c53c1f360d"
 
 /** A section of a file that nobody but a test would write. */
@@ -18,6 +22,11 @@ export interface Part {
 
 export function users(rows: readonly unknown[]): Part {
   return { name: "users", columns: userColumns, frames: [{ items: rows.length, json: rows }] }
+}
+
+/** A user as the first schema that backups have knows it. */
+export function firstUsers(id: string): Part {
+  return { name: "users", columns: firstUserColumns, frames: [{ items: 1, json: [firstUser(id)] }] }
 }
 
 export function owners(id: string): Part {

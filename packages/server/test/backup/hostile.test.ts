@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
 import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
 import { createWorld } from "../support/world.ts"
-import { make, newest, owners, type Part, user, userColumns, userId, users } from "./craft.ts"
+import { firstUsers, make, newest, owners, type Part, user, userColumns, userId, users } from "./craft.ts"
 import { type EmptyPlace, emptyPlace, takeBackup } from "./scene.ts"
 
 describe("restoreBackup", () => {
@@ -128,7 +128,7 @@ describe("restoreBackup", () => {
     const columns = "id user_id hash name scopes created_at expires_at last_used_at node_id".split(" ")
     const row = [userId, userId, 3, "old", "val:read", 1, null, null, null]
     const tokens = { name: "tokens", columns, frames: [{ items: 1, json: [row], bytes: [Buffer.from("abc")] }] }
-    const { sections } = await place.restore(make([users([user(userId)]), tokens], 3))
+    const { sections } = await place.restore(make([firstUsers(userId), tokens], 3))
     expect(sections).toEqual({ users: 1, tokens: 1 })
     const { db, close } = await place.open()
     const found = await db.read({ text: "select t.name, t.kind, u.username from tokens t join users u on u.id = t.user_id", values: [] })
