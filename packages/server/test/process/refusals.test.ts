@@ -237,6 +237,7 @@ describe("loadConfig", () => {
     HAMLET_FORMER_BASE_URLS: "moon",
     HAMLET_VALS_DOMAIN: "*.example",
     HAMLET_PUBLIC: "perhaps",
+    HAMLET_ANONYMOUS_RUNS: "perhaps",
     HAMLET_USER: "ada lovelace",
     HAMLET_TOKEN: secret,
     HAMLET_SESSION_DAYS: "0",
