@@ -83,6 +83,7 @@ describe("toOpenApi", () => {
     expect(schemas).toEqual({
       limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
       offset: { type: "integer", minimum: 0, maximum: expect.any(Number), default: 0 },
+      cursor: { type: "string", minLength: 1, maxLength: expect.any(Number) },
       since: { type: "string", format: "date-time" },
       until: { type: "string", format: "date-time" },
       error: { type: "boolean" },

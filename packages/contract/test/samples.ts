@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { toCursorText } from "../src/cursor.ts"
 import type { RouteDefinition } from "../src/route.ts"
 
 type JsonSchema = {
@@ -25,6 +26,7 @@ const byName: Readonly<Record<string, unknown>> = {
   method: "PATCH",
   path: "/a?b=%20",
   headers: [["x-a", "1"]],
+  cursor: toCursorText([1]),
   // There is a text already.
   bodyBase64: "",
 }
