@@ -61,7 +61,7 @@ describeApi("api/profile", (suite) => {
       const [first] = [await val(ada, { name: "first" }), await val(ada, { name: "second" })]
       const { json } = await call("GET", "/v1/me/vals?sort=name&query=s&limit=1", { as: ada })
       expect(json.data).toEqual([(await call("GET", `/v1/vals/${first.id}`, { as: ada })).json])
-      expect(json.links.next).toEndWith("/v1/me/vals?sort=name&query=s&limit=1&offset=1")
+      expect(json.links.next).toMatch(/\/v1\/me\/vals\?sort=name&query=s&limit=1&offset=1&cursor=[\w-]+$/)
       expect(json.links.prev).toBeUndefined()
     })
 
