@@ -13,8 +13,8 @@ interface EvalOptions {
 }
 
 export const command = defineCommand<EvalOptions>({
-  description: `Runs code once on the server, as a private val of yours that is not saved: it sees your secrets, and imports what vals import. Code that has no
-"export" is an expression. Arguments are what "hamlet run" takes. What the code logs is kept with its run, which "hamlet run list" has as "eval".`,
+  description: `Runs code once on the server, as a private val of yours that is not saved: it sees your secrets, and imports what vals import. An expression
+gives its value. Arguments are what "hamlet run" takes. What the code logs is kept with its run, which "hamlet run list" has as "eval".`,
   examples: [
     ["hamlet eval '6 * 7'", "an expression"],
     ["hamlet eval 'export default (a, b) => a + b' 1 2", "a function, with two arguments"],
@@ -33,14 +33,9 @@ async function evalCode(context: Context, { code: first, args: rest, file }: Eva
   const code = file === undefined ? first : await readCode(file)
   if (code === undefined) throw new CliError("usage", "Cannot run code: there is none; give it as an argument, or a file with --file")
   const { client } = await context.connect()
-  const value = await client.evalCode({ code: toModule(code), args: [...(await toArguments(words, readInput))] })
+  const value = await client.evalCode({ code, args: [...(await toArguments(words, readInput))] })
   const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
   context.output.tell({ json: value, plain: text, human: text })
-}
-
-/** An expression on the command line is what it is for; a module stays as it is. */
-function toModule(code: string): string {
-  return /\bexport\b/.test(code) ? code : `export default async () => (\n${code}\n)`
 }
 
 async function readCode(path: string): Promise<string> {

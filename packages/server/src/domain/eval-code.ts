@@ -1,3 +1,4 @@
+import { AppError } from "./app-error.ts"
 import type { Caller } from "./caller.ts"
 import { callWith, type ExecuteDeps, getReturned, startProgram, toKept } from "./execute-run.ts"
 import type { CallArgs, Returned } from "./execution.ts"
@@ -9,6 +10,8 @@ import { readSource, type Val, type ValDeps, type ValSource } from "./vals.ts"
 
 /** What running code that is no val needs. */
 export interface EvalDeps extends ExecuteDeps, Pick<ValDeps, "importHosts" | "scanImports"> {
+  /** Fails with `module_not_parsable` for code that does not parse. */
+  toJavaScript(code: string, ownerId: string): Promise<string>
   /** Null where nothing is fetched. */
   readonly resolver: DependencyResolver | null
   /** What fetching the packages of the code may take. */
@@ -26,9 +29,9 @@ export interface EvalInput {
  * caller's own id instead of a val's, so that all such runs of a user are kept and counted together.
  */
 export async function evalCode(deps: EvalDeps, caller: Caller, { code, args }: EvalInput): Promise<Returned["json"]> {
-  const val = toUnsavedVal(deps, caller, code)
+  const val = toUnsavedVal(deps, caller, await toModule(deps, caller, code))
   const makeProgram = async () => {
-    const source = await readSource(deps, caller, code, val.name)
+    const source = await readSource(deps, caller, val.code, val.name)
     const [imports, packages] = await Promise.all([resolveImports(deps, caller, source), resolvePackages(deps, source)])
     return deps.programs.ofUnsaved(val, imports, packages)
   }
@@ -40,6 +43,20 @@ export async function evalCode(deps: EvalDeps, caller: Caller, { code, args }: E
   } finally {
     // Nothing is ever going to ask for this very program again.
     deps.runner.retire({ valId: val.id })
+  }
+}
+
+/** A module stays as it is. An expression becomes a module that returns its value. */
+async function toModule(deps: EvalDeps, { userId }: Caller, code: string): Promise<string> {
+  if (/\bexport\b/.test(code)) return code
+  const module = `export default async () => (\n${code.trim().replace(/;$/, "")}\n)`
+  try {
+    await deps.toJavaScript(module, userId)
+    return module
+  } catch (error) {
+    // It is no expression: statements run when the module is loaded.
+    if (error instanceof AppError && error.code === "module_not_parsable") return code
+    throw error
   }
 }
 

@@ -23,6 +23,16 @@ describeApi("api/eval", ({ call, person, val }) => {
       expect(refusalOf(await call("POST", `/v1/runs/${run.id}/replay`, { as: ada }))).toEqual([409, "not_replayable"])
     })
 
+    test.each([
+      ["1 + 1", 2],
+      ["[1, 2].map((n: number) => n * 2); ", [2, 4]],
+      ["await Promise.resolve({ a: 1 }) // waits", { a: 1 }],
+      ["{ a: 1 }", { a: 1 }],
+      ["const a = 1; console.log(a)", null],
+    ])("gives the value of an expression: %s", async (code, value) => {
+      expect(expectStatus(await evaluate(await person(), code), 200).json).toEqual(value)
+    })
+
     test("takes the code as it is in a body of text, and gives null for nothing", async () => {
       const ada = await person()
       const headers = { "content-type": "text/typescript" }
