@@ -52,7 +52,7 @@ function defineBash(stage: () => Stage): void {
     for (const name of ["alpha", "beta"]) await ada.client.createVal({ name, code: "1" })
     const script = await ada.print(["completion", "bash"])
     const table: readonly (readonly [words: readonly string[], offered: readonly string[]])[] = [
-      [["se"], ["secret", "serve", "server"]],
+      [["se"], ["secret", "serve", "server", "session"]],
       [["val", "re"], ["rename"]],
       [["val", "list", "--priv"], ["--privacy"]],
       [

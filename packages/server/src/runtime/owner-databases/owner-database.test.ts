@@ -297,12 +297,17 @@ describe("a statement", () => {
     [" ; -- nothing", "there is no statement in it"],
     ["/* not ended", "there is no statement in it"],
     ["select 1; select 2", "there is more than one statement in it: use a batch"],
+  ])("%p fails with our message", async (sql, message) => {
+    expect(await databases.owner().execute(sql)).toEqual({ kind: "failed", message })
+  })
+
+  test.each([
     ["select 1 where 'a", `unrecognized token: "'a"`],
     ["selec 1", 'near "selec": syntax error'],
     ["select * from missing", "no such table: missing"],
     ["select abs(-9223372036854775808)", "integer overflow"],
     ["insert into missing default values", "no such table: missing"],
-  ])("%p fails with SQLite's message, or ours", async (sql, message) => {
-    expect(await databases.owner().execute(sql)).toEqual({ kind: "failed", message })
+  ])("%p fails with SQLite's message and code", async (sql, message) => {
+    expect(await databases.owner().execute(sql)).toEqual({ kind: "failed", message, sqliteCode: "SQLITE_ERROR" })
   })
 })
