@@ -96,7 +96,8 @@ describe("authenticate", () => {
     }
     const deps = { ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }
 
-    for (const text of ["", "short", "x".repeat(201), `${"x".repeat(40)} y`]) await expect(authenticate(deps, text)).rejects.toThrow(refusal)
+    for (const text of ["", "short", "x".repeat(201), `${"x".repeat(40)} y`])
+      await expect(authenticate(deps, text)).rejects.toThrow(refusal)
     expect(asked).toEqual([])
   })
 
