@@ -1,8 +1,8 @@
 import { SQL } from "bun"
-import { postgresDialect } from "../../packages/server/src/storage/dialect.ts"
-import { migrate } from "../../packages/server/src/storage/migrate.ts"
+import { postgresDialect } from "../../packages/server/src/storage/database/dialect.ts"
+import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
-import { openPostgres } from "../../packages/server/src/storage/postgres.ts"
+import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
 import type { Ending, SeedTarget } from "./seed.ts"
 import type { Value } from "./tables.ts"
 

@@ -1,4 +1,4 @@
-import type { SqlValue } from "../../packages/server/src/storage/sql.ts"
+import type { SqlValue } from "../../packages/server/src/storage/database/sql.ts"
 import { makeId, scramble } from "./random.ts"
 
 interface SeededRun {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../packages/server/src/storage/dialect.ts"
+import type { Dialect } from "../../packages/server/src/storage/database/dialect.ts"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
 import { Progress } from "./progress.ts"
 import { type SeededTable, tablesOf, type Value } from "./tables.ts"

@@ -1,5 +1,5 @@
 import { allScopes } from "../../packages/server/src/domain/tokens.ts"
-import { foldBody, foldText } from "../../packages/server/src/storage/fold-text.ts"
+import { foldBody, foldText } from "../../packages/server/src/storage/search/fold-text.ts"
 import { makeCode, makeReadme, makeSentence, reviseCode } from "./code.ts"
 import {
   comments,

@@ -16,7 +16,7 @@ import { restore } from "./restore.ts"
 import { adviseOnBubblewrap } from "./runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
 import { watchStopSignals } from "./stop-signals.ts"
-import { loadKeyFile, writeKeyFile } from "./storage/key-file.ts"
+import { loadKeyFile, writeKeyFile } from "./storage/accounts/key-file.ts"
 
 const limits = {
   stopMsMax: 10_000,

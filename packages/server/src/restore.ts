@@ -1,12 +1,12 @@
 import { join } from "node:path"
 import { BackupDamaged } from "@hamlet/contract/backup"
 import { type Config, ConfigError, loadConfig } from "./config.ts"
-import { RestoreRefused } from "./storage/backup/loader.ts"
-import { createPostgresLoader } from "./storage/backup/postgres-loader.ts"
-import { type Restored, type RestoreProgress, type RestoreTarget, restoreBackup } from "./storage/backup/restore-backup.ts"
-import { createRestoreFiles } from "./storage/backup/restore-files.ts"
-import { createSqliteLoader } from "./storage/backup/sqlite-loader.ts"
-import { createBucketPlace } from "./storage/s3-objects.ts"
+import { RestoreRefused } from "./storage/backup/restore/loader.ts"
+import { createPostgresLoader } from "./storage/backup/restore/postgres-loader.ts"
+import { type Restored, type RestoreProgress, type RestoreTarget, restoreBackup } from "./storage/backup/restore/restore-backup.ts"
+import { createRestoreFiles } from "./storage/backup/restore/restore-files.ts"
+import { createSqliteLoader } from "./storage/backup/restore/sqlite-loader.ts"
+import { createBucketPlace } from "./storage/blobs/s3-objects.ts"
 
 const limits = {
   /** How often a step tells how far it has got. */

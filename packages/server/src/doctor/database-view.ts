@@ -1,4 +1,4 @@
-import type { Statement } from "../storage/sql.ts"
+import type { Statement } from "../storage/database/sql.ts"
 import type { Finding } from "./finding.ts"
 
 /** A database that is only looked at. */

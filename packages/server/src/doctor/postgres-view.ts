@@ -1,5 +1,5 @@
-import { openPostgres } from "../storage/postgres.ts"
-import { sql } from "../storage/sql.ts"
+import { sql } from "../storage/database/sql.ts"
+import { openPostgres } from "../storage/postgres/open.ts"
 import type { DatabaseView, Sighting } from "./database-view.ts"
 import { type Finding, failure, fine, toReason, toSize, warning } from "./finding.ts"
 import { doctorLimits as limits } from "./limits.ts"

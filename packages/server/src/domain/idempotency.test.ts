@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { codeOf, openRules, type TestRules } from "../../test/support/rules.ts"
+import { sql } from "../storage/database/sql.ts"
 import { createNodeStore } from "../storage/nodes.ts"
-import { sql } from "../storage/sql.ts"
 import { type Cipher, createCipher } from "./cipher.ts"
 import { answerOnce, type KeptAnswer, type OnceRequest } from "./idempotency.ts"
 import { hashToken, issueToken } from "./tokens.ts"

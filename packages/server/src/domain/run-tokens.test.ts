@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { codeOf, openRules, type TestRules } from "../../test/support/rules.ts"
-import { type Statement, sql } from "../storage/sql.ts"
+import { type Statement, sql } from "../storage/database/sql.ts"
 import { RunTokens } from "./run-tokens.ts"
 import { authenticate, type TokenStore } from "./tokens.ts"
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { codeOf, openRules, type TestRules } from "../../test/support/rules.ts"
-import { sql } from "../storage/sql.ts"
+import { sql } from "../storage/database/sql.ts"
 import type { Caller } from "./caller.ts"
 import { type Cipher, createCipher } from "./cipher.ts"
 import { deleteSecret, putSecret, resealSecrets, type SealedSecret } from "./secrets.ts"

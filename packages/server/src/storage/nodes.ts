@@ -1,6 +1,6 @@
 import type { NodeStore } from "../domain/nodes.ts"
-import type { Database } from "./database.ts"
-import { sql } from "./sql.ts"
+import type { Database } from "./database/database.ts"
+import { sql } from "./database/sql.ts"
 
 interface NodeRow {
   readonly id: string

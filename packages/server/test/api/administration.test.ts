@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { operator } from "../../src/domain/audit.ts"
 import { toPageKey } from "../../src/domain/session-cookie.ts"
-import { sql } from "../../src/storage/sql.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf, type ValView } from "./suite.ts"
 

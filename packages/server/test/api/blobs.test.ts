@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { sql } from "../../src/storage/sql.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { exchange, parseAnswers } from "../fuzz/raw-client.ts"
 import { listen } from "../fuzz/socket.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"

@@ -1,4 +1,4 @@
-import { raw } from "../../src/storage/sql.ts"
+import { raw } from "../../src/storage/database/sql.ts"
 import { openAgain, type TestDatabase } from "../support/databases.ts"
 
 /** Everything in every table, as whoever has a copy of the database could read it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { createRunStore } from "../../src/storage/runs.ts"
+import { createRunStore } from "../../src/storage/runs/runs.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { openAgain } from "../support/databases.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"

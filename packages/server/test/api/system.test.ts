@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { Validator } from "@seriousme/openapi-schema-validator"
-import { sql } from "../../src/storage/sql.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 import { idleStatus } from "../support/idle-status.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { createValStore } from "../../src/storage/vals.ts"
+import { createValStore } from "../../src/storage/vals/vals.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { describeApi, nextMoment } from "./suite.ts"
 

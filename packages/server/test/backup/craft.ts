@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { type BackupHeader, backupMark, frameKinds, toHeadBytes } from "@hamlet/contract/backup"
-import { toPayload } from "../../src/storage/backup/payload.ts"
+import { toPayload } from "../../src/storage/backup/format/payload.ts"
 import { migrations } from "../../src/storage/migrations/index.ts"
 
 export const newest = migrations.at(-1)?.version ?? 0

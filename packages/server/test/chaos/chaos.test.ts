@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../src/storage/sql.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { isRunning } from "../attacks/support/processes.ts"
 import { listSandboxes } from "../attacks/support/sandboxes.ts"
 import { Village } from "../attacks/support/village.ts"

@@ -1,6 +1,6 @@
-import type { Database } from "../../src/storage/database.ts"
-import { foldText } from "../../src/storage/fold-text.ts"
-import { raw } from "../../src/storage/sql.ts"
+import type { Database } from "../../src/storage/database/database.ts"
+import { raw } from "../../src/storage/database/sql.ts"
+import { foldText } from "../../src/storage/search/fold-text.ts"
 
 /** How many rows there are: enough that a planner who may choose prefers an index, as in production. */
 const sizes = {

@@ -1,5 +1,5 @@
-import type { Database, Script } from "../../src/storage/database.ts"
-import type { Statement, Statements } from "../../src/storage/sql.ts"
+import type { Database, Script } from "../../src/storage/database/database.ts"
+import type { Statement, Statements } from "../../src/storage/database/sql.ts"
 
 /** The same database, which tells of every statement that it is given. */
 export function recording(db: Database, onStatement: (statement: Statement) => void): Database {

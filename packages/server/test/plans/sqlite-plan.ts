@@ -1,4 +1,4 @@
-import type { Statement } from "../../src/storage/sql.ts"
+import type { Statement } from "../../src/storage/database/sql.ts"
 
 /** A row of `explain query plan`. */
 export interface SqlitePlanRow {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { createClient } from "@hamlet/contract/client"
-import { sql } from "../../src/storage/sql.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { FakeBucket } from "../support/fake-bucket.ts"
 import { chosenToken, openStage } from "../support/stage.ts"

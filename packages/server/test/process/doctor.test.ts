@@ -15,7 +15,7 @@ import { dirname, join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
 import type { Finding } from "../../src/doctor/finding.ts"
 import { doctorLimits } from "../../src/doctor/limits.ts"
-import { sql } from "../../src/storage/sql.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openStage, type Stage } from "../support/stage.ts"
 

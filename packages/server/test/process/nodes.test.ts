@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { ApiError, createClient } from "@hamlet/contract/client"
-import { sql } from "../../src/storage/sql.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { databases, notRun } from "../support/databases.ts"
 import { openStage, type Stage } from "../support/stage.ts"
 

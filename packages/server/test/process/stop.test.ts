@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs"
 import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
-import { sql } from "../../src/storage/sql.ts"
+import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openStage } from "../support/stage.ts"
 

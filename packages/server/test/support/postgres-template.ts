@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { SQL } from "bun"
-import { migrate } from "../../src/storage/migrate.ts"
+import { migrate } from "../../src/storage/database/migrate.ts"
 import { migrations } from "../../src/storage/migrations/index.ts"
-import { openPostgres } from "../../src/storage/postgres.ts"
+import { openPostgres } from "../../src/storage/postgres/open.ts"
 
 /**
  * Makes databases by copying one that was migrated once, which is several times faster than migrating each. The copied one is dropped

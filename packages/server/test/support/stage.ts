@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { RuntimeFolder } from "../../src/runtime/sandbox/runtime-folder.ts"
-import type { Database } from "../../src/storage/database.ts"
+import type { Database } from "../../src/storage/database/database.ts"
 import { type OpenDatabase, openAgain } from "./databases.ts"
 import { HamletProcess } from "./hamlet-process.ts"
 

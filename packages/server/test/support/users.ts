@@ -1,6 +1,6 @@
 import { makeToken } from "../../src/domain/tokens.ts"
-import type { Database } from "../../src/storage/database.ts"
-import { createUserStore } from "../../src/storage/users.ts"
+import { createUserStore } from "../../src/storage/accounts/users.ts"
+import type { Database } from "../../src/storage/database/database.ts"
 
 /** Adds a user for a test that needs an owner and nothing else. Gives the id. */
 export async function addUser(db: Database, username: string): Promise<string> {

@@ -1,6 +1,6 @@
 import type { BackupSource } from "../../domain/backups.ts"
-import type { Database } from "../database.ts"
-import { holdObjects } from "../objects.ts"
+import { holdObjects } from "../blobs/objects.ts"
+import type { Database } from "../database/database.ts"
 import { readAhead } from "./read-ahead.ts"
 import { type BackupOrders, readThreaded } from "./threaded-backup.ts"
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { backupTables } from "./backup-tables.ts"
-import { isId } from "./row-values.ts"
+import { isId } from "./format/row-values.ts"
 
 test("isId is true of the columns that PostgreSQL has as uuid, and of no other", () => {
   const schema = readFileSync(new URL("../schema/postgresql.sql", import.meta.url), "utf8")

@@ -1,7 +1,7 @@
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { AppError } from "../../domain/app-error.ts"
-import { createBucketPlace } from "../s3-objects.ts"
+import { createBucketPlace } from "../blobs/s3-objects.ts"
 import { openPostgresSnapshot } from "./postgres-snapshot.ts"
 import { openSqliteSnapshot } from "./sqlite-snapshot.ts"
 import type { BackupAnswer, BackupOrders } from "./threaded-backup.ts"

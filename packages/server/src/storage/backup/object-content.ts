@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace } from "../../domain/objects.ts"
-import type { ContentPlace } from "../content-place.ts"
-import { sql } from "../sql.ts"
+import type { ContentPlace } from "../blobs/content-place.ts"
+import { sql } from "../database/sql.ts"
 import type { Snapshot } from "./snapshot.ts"
 
 /** An object that a blob names. */

@@ -1,8 +1,8 @@
 import type { ReservedSQL } from "bun"
-import { postgresDialect } from "../dialect.ts"
-import { createClient, parsePostgresUrl, postgresDefaults } from "../postgres-client.ts"
-import { fromPostgresError } from "../postgres-errors.ts"
-import type { SqlValue } from "../sql.ts"
+import { postgresDialect } from "../database/dialect.ts"
+import type { SqlValue } from "../database/sql.ts"
+import { createClient, parsePostgresUrl, postgresDefaults } from "../postgres/client.ts"
+import { fromPostgresError } from "../postgres/errors.ts"
 import { BatchSize, type Snapshot, type SnapshotRow, weigh } from "./snapshot.ts"
 
 const limits = {

@@ -1,5 +1,5 @@
-import type { Dialect } from "../dialect.ts"
-import type { SqlValue, Statement } from "../sql.ts"
+import type { Dialect } from "../database/dialect.ts"
+import type { SqlValue, Statement } from "../database/sql.ts"
 
 /** The database as it was at one moment, for as long as it is looked at. */
 export interface Snapshot {

@@ -1,7 +1,7 @@
 import { Database as Connection } from "bun:sqlite"
-import { sqliteDialect } from "../dialect.ts"
-import type { SqlValue, Statement } from "../sql.ts"
-import { fromSqliteError } from "../sqlite-errors.ts"
+import { sqliteDialect } from "../database/dialect.ts"
+import type { SqlValue, Statement } from "../database/sql.ts"
+import { fromSqliteError } from "../sqlite/errors.ts"
 import { BatchSize, type Snapshot, type SnapshotRow, weigh } from "./snapshot.ts"
 
 const pragmas = ["busy_timeout = 5000", "query_only = on", "cache_size = -16384"]

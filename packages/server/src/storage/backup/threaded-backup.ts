@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads"
 import type { ErrorCode } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
-import type { Bucket } from "../s3-objects.ts"
+import type { Bucket } from "../blobs/s3-objects.ts"
 
 /** What the thread is told when it starts. */
 export interface BackupOrders {

@@ -1,5 +1,5 @@
-import type { Dialect } from "../dialect.ts"
-import type { Migration } from "../migrate.ts"
+import type { Dialect } from "../database/dialect.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /** Times are milliseconds since 1970, booleans 0 or 1, a `…_key` is the lower-cased text that must be unique. */
 export const initial: Migration = {

@@ -1,5 +1,5 @@
-import type { Dialect } from "../dialect.ts"
-import type { Migration } from "../migrate.ts"
+import type { Dialect } from "../database/dialect.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /** What running vals needs: which code a version imports, when an environment changed, tokens that end with a process, runs and nodes. */
 export const runs: Migration = {

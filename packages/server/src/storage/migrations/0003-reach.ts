@@ -1,5 +1,5 @@
-import type { Dialect } from "../dialect.ts"
-import type { Migration } from "../migrate.ts"
+import type { Dialect } from "../database/dialect.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /** What vals need to reach out: what a run sent, what versions import from elsewhere, blobs. */
 export const reach: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /**
  * Browsers that are signed in. A session is a token that lives in a cookie, and a sign-in link one that is used up when it is used.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import { migrate } from "../migrate.ts"
-import { sql } from "../sql.ts"
+import { migrate } from "../database/migrate.ts"
+import { sql } from "../database/sql.ts"
 import { references } from "./0005-references.ts"
 import { migrations } from "./index.ts"
 

@@ -1,5 +1,5 @@
-import type { Dialect } from "../dialect.ts"
-import type { Migration } from "../migrate.ts"
+import type { Dialect } from "../database/dialect.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /**
  * References follow what runs: an import that is pinned refers to the val that it is pinned to, whatever that is called now. Until now they

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import { migrate } from "../migrate.ts"
-import { sql } from "../sql.ts"
+import { migrate } from "../database/migrate.ts"
+import { sql } from "../database/sql.ts"
 import { settingToken } from "./0006-setting-token.ts"
 import { migrations } from "./index.ts"
 

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /**
  * Which token the setting of the server names, so that another one replaces it. And the scope `backup`, which was a part of `admin` until now: what

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /** Runs that have an error, cancelled ones among them: the indexes of before left these out, and so did the filter. */
 export const runsWithError: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /**
  * What administrators do. A suspended account is refused everywhere; one that is deleted is suspended too, and `purge_at` says that its data

@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts"
+import type { Migration } from "../database/migrate.ts"
 
 /**
  * How much each run takes on disk, so that accounts can have a limit for it. What was written before counts as nothing: it goes when it is

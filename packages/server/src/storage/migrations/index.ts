@@ -1,4 +1,4 @@
-import type { Migration } from "../migrate.ts"
+import type { Migration } from "../database/migrate.ts"
 import { initial } from "./0001-initial.ts"
 import { runs } from "./0002-runs.ts"
 import { reach } from "./0003-reach.ts"

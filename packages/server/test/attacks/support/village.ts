@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { createHash, randomUUID } from "node:crypto"
 import { dirname } from "node:path"
-import type { Database } from "../../../src/storage/database.ts"
+import type { Database } from "../../../src/storage/database/database.ts"
 import type { HamletProcess } from "../../support/hamlet-process.ts"
 import { chosenToken, openStage, type Stage } from "../../support/stage.ts"
 import type { Place } from "../probes/val-probe.ts"

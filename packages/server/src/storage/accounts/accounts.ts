@@ -1,0 +1,134 @@
+import type { Account, AccountState, AccountStore } from "../../domain/accounts.ts"
+import type { AuditEntry } from "../../domain/audit.ts"
+import { noQuotas, type Quotas } from "../../domain/quotas.ts"
+import { afterCursor } from "../database/cursor.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import { limitTo, toSlice } from "../database/pagination.ts"
+import { type Statement, type Statements, sql } from "../database/sql.ts"
+import { writeOnce } from "../database/write-once.ts"
+import { toTime } from "../vals/val-rows.ts"
+import { insertAuditEntry } from "./audit.ts"
+import { purgeAccount } from "./purge-account.ts"
+import { insertToken } from "./tokens.ts"
+import { toUser, type UserRow, userColumns } from "./users.ts"
+
+interface AccountRow extends UserRow {
+  readonly suspended_at: number | string | null
+  readonly deleted_at: number | string | null
+}
+
+interface StateRow {
+  readonly id: string
+  readonly suspended_at: number | string | null
+  readonly quotas: string | null
+}
+
+/** The setting that changes whenever nodes have to read the states of accounts again. */
+const markName = "accounts_mark"
+const purgesMax = 10
+
+/** What administrators see and change of users. */
+export function createAccountStore(db: Database): AccountStore {
+  const select = (rest: Statement) => db.read<AccountRow>(sql`select ${userColumns}, suspended_at, deleted_at from users ${rest}`)
+  return {
+    async list(page) {
+      const after = afterCursor(page, "id", ["id"])
+      const rows = await select(
+        page.cursor ? sql`where 1 = 1 ${after} order by id desc ${limitTo(page)}` : sql`order by id desc ${limitTo(page)}`,
+      )
+      return toSlice(rows, page, toAccount, (row) => [row.id])
+    },
+    async find(id) {
+      const [row] = await select(sql`where id = ${id}`)
+      return row && toAccount(row)
+    },
+    suspend: (id, audit) => db.write(() => suspend(id, audit)),
+    unsuspend: (id, audit) =>
+      db.write(() => change(sql`suspended_at = null, deleted_at = null`, sql`id = ${id} and purge_at is null`, audit)),
+    close: (id, audit) => db.write(() => close(id, audit)),
+    closeForPurge: (id, audit) =>
+      db.write(function* () {
+        yield sql`update users set purge_at = ${audit.at} where id = ${id}`
+        return yield* close(id, audit)
+      }),
+    addToken: (token, audit) =>
+      writeOnce(db, function* () {
+        yield insertToken(token)
+        yield insertAuditEntry(audit)
+      }),
+    async findQuotas(id) {
+      const [row] = await db.read<StateRow>(sql`select quotas from users where id = ${id}`)
+      return toQuotas(row?.quotas ?? null)
+    },
+    changeQuotas: (id, wanted, audit) => db.write(() => changeQuotas(db.dialect.forUpdate, id, wanted, audit)),
+    async findMark() {
+      const [row] = await db.read<{ value: string }>(sql`select value from settings where name = ${markName}`)
+      return row?.value ?? ""
+    },
+    async listStates() {
+      const rows = await db.read<StateRow>(
+        sql`select id, suspended_at, quotas from users where suspended_at is not null or quotas is not null`,
+      )
+      return rows.map(toState)
+    },
+    async listPurges() {
+      const rows = await db.read<{ id: string }>(sql`select id from users where purge_at is not null limit ${purgesMax}`)
+      return rows.map(({ id }) => id)
+    },
+    purge: (id, at, countMax) => purgeAccount(db, id, at, countMax),
+  }
+}
+
+/** Sign-in links that were not used yet would make sessions that nobody can use. */
+function* suspend(id: string, audit: AuditEntry): Script<boolean> {
+  yield sql`delete from tokens where user_id = ${id} and kind = 'link'`
+  return yield* change(sql`suspended_at = coalesce(suspended_at, ${audit.at})`, sql`id = ${id}`, audit)
+}
+
+function* close(id: string, audit: AuditEntry): Script<boolean> {
+  yield sql`delete from tokens where user_id = ${id}`
+  yield sql`delete from secrets where user_id = ${id}`
+  yield sql`delete from invitations where creator_id = ${id}`
+  return yield* change(
+    sql`suspended_at = coalesce(suspended_at, ${audit.at}), deleted_at = coalesce(deleted_at, ${audit.at}),
+      email = null, bio = null, profile_image_url = null, secrets_version = secrets_version + 1`,
+    sql`id = ${id}`,
+    audit,
+  )
+}
+
+function* change(assignments: Statement, condition: Statement, audit: AuditEntry): Script<boolean> {
+  const changed = yield* firstRow(sql`update users set ${assignments} where ${condition} returning id`)
+  if (!changed) return false
+  yield* noteChange(audit)
+  return true
+}
+
+function* noteChange(audit: AuditEntry): Statements<void> {
+  yield insertAuditEntry(audit)
+  yield sql`insert into settings (name, value) values (${markName}, ${audit.id}) on conflict (name) do update set value = excluded.value`
+}
+
+function* changeQuotas(forUpdate: Statement, id: string, wanted: Partial<Quotas>, audit: AuditEntry): Script<Quotas | undefined> {
+  const row = yield* firstRow<StateRow>(sql`select quotas from users where id = ${id} ${forUpdate}`)
+  if (!row) return undefined
+  const named = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+  const quotas: Quotas = { ...noQuotas, ...toQuotas(row.quotas), ...named }
+  const isNone = Object.values(quotas).every((value) => value === null)
+  yield sql`update users set quotas = ${isNone ? null : JSON.stringify(quotas)} where id = ${id}`
+  yield* noteChange(audit)
+  return quotas
+}
+
+function toAccount(row: AccountRow): Account {
+  return { ...toUser(row), suspendedAt: toTime(row.suspended_at), deletedAt: toTime(row.deleted_at) }
+}
+
+function toState(row: StateRow): AccountState {
+  return { userId: row.id, isSuspended: row.suspended_at !== null, quotas: toQuotas(row.quotas) }
+}
+
+// Written by us.
+function toQuotas(text: string | null): Quotas | undefined {
+  return text === null ? undefined : { ...noQuotas, ...JSON.parse(text) }
+}

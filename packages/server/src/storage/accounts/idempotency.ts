@@ -1,0 +1,71 @@
+import type { IdempotencyStore } from "../../domain/idempotency.ts"
+import type { Claim } from "../../domain/once.ts"
+import { type Database, firstRow, rows } from "../database/database.ts"
+import { type Statement, sql } from "../database/sql.ts"
+
+interface KeyRow {
+  readonly fingerprint: Uint8Array
+  readonly answer: Uint8Array | null
+}
+
+/** Idempotency keys in the database. */
+export function createIdempotencyStore(db: Database): IdempotencyStore {
+  return {
+    claim: ({ userId, key, nodeId, fingerprint, at, keptSince, expiresAt }) =>
+      db.write(function* () {
+        const over = isOver(at, keptSince)
+        const claimed = yield* firstRow<{ progress: Uint8Array | null }>(sql`
+          insert into idempotency_keys (user_id, key, fingerprint, answer, expires_at, node_id)
+          values (${userId}, ${key}, ${fingerprint}, null, ${expiresAt}, ${nodeId})
+          on conflict (user_id, key) do update set fingerprint = excluded.fingerprint, answer = null, expires_at = excluded.expires_at,
+            node_id = excluded.node_id, progress = case when ${over} then null else idempotency_keys.progress end
+          where ${over} or (${isVoid(at)}
+            and (idempotency_keys.progress is null or idempotency_keys.fingerprint = excluded.fingerprint))
+          returning progress`)
+        if (claimed) return { kind: "claimed", progress: claimed.progress ?? undefined }
+        const known = yield* firstRow<KeyRow>(
+          sql`select fingerprint, answer from idempotency_keys where user_id = ${userId} and key = ${key}`,
+        )
+        return known && { kind: "known", fingerprint: known.fingerprint, answer: known.answer ?? undefined }
+      }),
+    keep: (claim, answer, until) =>
+      db.write(function* () {
+        yield sql`update idempotency_keys set answer = ${answer}, progress = null, expires_at = ${until} where ${isStill(claim)}`
+      }),
+    release: (claim) =>
+      db.write(function* () {
+        yield sql`delete from idempotency_keys where ${isStill(claim)}`
+      }),
+    suspend: (claim, at) =>
+      db.write(function* () {
+        yield sql`update idempotency_keys set expires_at = ${at} where ${isStill(claim)}`
+      }),
+    purge: (at, keptSince, countMax) =>
+      db.write(function* () {
+        const over = isOver(at, keptSince)
+        const expired = yield* rows<{ user_id: string; key: string }>(sql`
+          select user_id, key from idempotency_keys where ${over} order by expires_at limit ${countMax}`)
+        for (const { user_id, key } of expired) {
+          yield sql`delete from idempotency_keys where user_id = ${user_id} and key = ${key} and ${over}`
+        }
+        return expired.length > 0
+      }),
+  }
+}
+
+/** Nothing of it is needed any more: what was begun and has written something is kept for as long as an answer is. */
+function isOver(at: number, keptSince: number): Statement {
+  return sql`(idempotency_keys.expires_at <= ${at} and (idempotency_keys.answer is not null or idempotency_keys.progress is null
+    or idempotency_keys.expires_at <= ${keptSince}))`
+}
+
+/** It has no answer, and nothing works on it any more: its time is over, or its node is gone. */
+function isVoid(at: number): Statement {
+  return sql`(idempotency_keys.answer is null and (idempotency_keys.expires_at <= ${at} or (idempotency_keys.node_id is not null
+    and (select n.id from nodes n where n.id = idempotency_keys.node_id) is null)))`
+}
+
+/** Whoever took longer than a claim lasts may find that the key is somebody else's. */
+export function isStill({ userId, key, expiresAt }: Claim): Statement {
+  return sql`user_id = ${userId} and key = ${key} and answer is null and expires_at = ${expiresAt}`
+}

@@ -1,0 +1,144 @@
+import type { Scope } from "@hamlet/contract"
+import type { LinkRecord, NewSessionRecord, Replacement, Session, SessionStore } from "../../domain/sessions.ts"
+import type { TokenKind } from "../../domain/token-text.ts"
+import { afterCursor, newestFirst } from "../database/cursor.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { limitTo, toSlice } from "../database/pagination.ts"
+import { sql } from "../database/sql.ts"
+import { toTime } from "../vals/val-rows.ts"
+
+interface SessionRow {
+  readonly id: string
+  readonly user_agent: string | null
+  readonly created_at: number | string
+  readonly expires_at: number | string
+  readonly last_used_at: number | string | null
+}
+
+interface LinkRow {
+  readonly id: string
+  readonly user_id: string
+  readonly scopes: string
+  readonly created_at: number | string
+  readonly expires_at: number | string
+}
+
+/** More than there can be: SQLite takes an offset only after a limit. */
+const rowsMax = 1_000_000
+
+/** Sessions and sign-in links in the table of tokens. */
+export function createSessionStore(db: Database): SessionStore {
+  const { dialect } = db
+  return {
+    add: (session, replacement) => db.write(() => addSession(dialect, session, replacement)),
+    redeem: (linkHash, toSession, replacement) => db.write(() => redeemLink(dialect, linkHash, toSession, replacement)),
+    async findLinkOwner(linkHash) {
+      const [row] = await db.read<{ username: string; expires_at: number | string }>(sql`
+        select u.username, t.expires_at from tokens t join users u on u.id = t.user_id
+        where t.hash = ${Buffer.from(linkHash, "hex")} and t.kind = 'link'`)
+      return row && { username: row.username, expiresAt: Number(row.expires_at) }
+    },
+    async list(userId, at, page) {
+      const rows = await db.read<SessionRow>(sql`
+        select id, user_agent, created_at, expires_at, last_used_at from tokens
+        where user_id = ${userId} and kind = 'session' and expires_at > ${at}
+          ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toSession, newestFirst.toKeys)
+    },
+    remove: (userId, id) =>
+      db.write(function* () {
+        const removed = yield* firstRow(sql`
+          delete from tokens where user_id = ${userId} and id = ${id} and kind = 'session' returning id`)
+        return removed !== undefined
+      }),
+    removeAll: (userId) =>
+      db.write(function* () {
+        yield sql`delete from tokens where user_id = ${userId} and kind in ('session', 'link')`
+      }),
+    extend: (id, expiresAt) =>
+      db.write(function* () {
+        yield sql`update tokens set expires_at = ${expiresAt} where id = ${id} and kind = 'session'`
+      }),
+    addLink: (link, countMax) => db.write(() => addLink(dialect, link, countMax)),
+  }
+}
+
+function* addSession(dialect: Dialect, session: NewSessionRecord, replacement: Replacement): Script<boolean> {
+  if (session.parentId !== null && !(yield* lockParent(dialect, session.parentId))) return false
+  yield* insert("session", { ...session, name: "session" })
+  if (replacement.hash !== undefined)
+    yield sql`delete from tokens where hash = ${Buffer.from(replacement.hash, "hex")} and kind = 'session'`
+  yield* makeRoom("session", session, replacement.countMax)
+  return true
+}
+
+/** Whoever comes second finds no link any more, also where both came at the same time. */
+function* redeemLink(
+  dialect: Dialect,
+  linkHash: string,
+  toNew: (link: LinkRecord) => NewSessionRecord | undefined,
+  replacement: Replacement,
+): Script<NewSessionRecord | undefined> {
+  const hash = Buffer.from(linkHash, "hex")
+  const known = yield* firstRow<{ parent_id: string | null }>(sql`select parent_id from tokens where hash = ${hash} and kind = 'link'`)
+  if (!known) return undefined
+  const tokenId = known.parent_id
+  // In the order in which a revocation takes them: the token first, then what came from it.
+  const parent = tokenId === null ? undefined : yield* lockParent(dialect, tokenId)
+  const row = yield* firstRow<LinkRow>(sql`
+    delete from tokens where hash = ${hash} and kind = 'link' returning id, user_id, scopes, created_at, expires_at`)
+  if (!row) return undefined
+  const session = toNew(toLink(row, linkHash, { tokenId, expiresAt: toTime(parent?.expires_at ?? null) }))
+  return session && (yield* addSession(dialect, session, replacement)) ? session : undefined
+}
+
+function* addLink(dialect: Dialect, link: LinkRecord, countMax: number): Script<boolean> {
+  const { tokenId: parentId } = link.root
+  if (parentId !== null && !(yield* lockParent(dialect, parentId))) return false
+  yield* insert("link", { ...link, parentId, userAgent: null, name: "sign-in link" })
+  yield* makeRoom("link", link, countMax)
+  return true
+}
+
+/** Nobody revokes the token before what comes from it is there to be ended with it. */
+function lockParent(dialect: Dialect, id: string) {
+  return firstRow<{ expires_at: number | string | null }>(sql`select expires_at from tokens where id = ${id} ${dialect.forUpdate}`)
+}
+
+function* insert(kind: TokenKind, record: Omit<NewSessionRecord, "lastUsedAt"> & { readonly name: string }): Script<void> {
+  yield sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, kind, parent_id, user_agent)
+    values (${record.id}, ${record.userId}, ${Buffer.from(record.hash, "hex")}, ${record.name}, ${record.scopes.join(" ")}, ${record.createdAt},
+      ${record.expiresAt}, ${kind}, ${record.parentId}, ${record.userAgent})`
+}
+
+/** Of the same user and kind, what has ended goes, and what was not used for longest if there are too many. */
+function* makeRoom(kind: TokenKind, { userId, createdAt }: { userId: string; createdAt: number }, countMax: number): Script<void> {
+  yield sql`delete from tokens where user_id = ${userId} and kind = ${kind} and expires_at <= ${createdAt}`
+  yield sql`delete from tokens where id in (
+    select id from tokens where user_id = ${userId} and kind = ${kind}
+    order by coalesce(last_used_at, created_at) desc, id desc limit ${rowsMax} offset ${countMax})`
+}
+
+function toSession(row: SessionRow): Session {
+  return {
+    id: row.id,
+    userAgent: row.user_agent,
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    lastUsedAt: toTime(row.last_used_at),
+  }
+}
+
+function toLink(row: LinkRow, hash: string, root: LinkRecord["root"]): LinkRecord {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    hash,
+    // Written by us from the closed list of scopes.
+    scopes: row.scopes.split(" ") as Scope[],
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    root,
+  }
+}

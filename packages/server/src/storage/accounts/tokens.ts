@@ -1,0 +1,148 @@
+import type { Scope } from "@hamlet/contract"
+import type { TokenKind } from "../../domain/token-text.ts"
+import type { NewTokenRecord, Token, TokenHolder, TokenStore } from "../../domain/tokens.ts"
+import { createCoalescer } from "../database/batch-lookups.ts"
+import { afterCursor, newestFirst } from "../database/cursor.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { remember } from "../database/exact-cache.ts"
+import { limitTo, toSlice } from "../database/pagination.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
+import { writeOnce } from "../database/write-once.ts"
+import { toTime } from "../vals/val-rows.ts"
+
+interface TokenRow {
+  readonly id: string
+  readonly name: string
+  readonly scopes: string
+  readonly created_at: number | string
+  readonly expires_at: number | string | null
+  readonly last_used_at: number | string | null
+}
+
+interface HolderRow extends TokenRow {
+  readonly hash: Uint8Array
+  readonly user_id: string
+  readonly username: string
+  readonly suspended_at: number | string | null
+  readonly node_id: string | null
+  readonly kind: TokenKind
+  readonly parent_id: string | null
+  readonly parent_expires_at: number | string | null
+}
+
+const holderColumns = raw(
+  "t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, u.suspended_at, t.node_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
+)
+const limits = { keysMax: 100, rememberedMax: 10_000 }
+
+/** Tokens in the database. */
+export function createTokenStore(db: Database): TokenStore {
+  return {
+    findHolder: createFindHolder(db),
+    async list(userId, page) {
+      const rows = await db.read<TokenRow>(sql`
+        select id, name, scopes, created_at, expires_at, last_used_at from tokens
+        where user_id = ${userId} and kind = 'token' and node_id is null
+          ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
+      return toSlice(rows, page, toToken, newestFirst.toKeys)
+    },
+    add: (token) =>
+      writeOnce(db, function* () {
+        yield insertToken(token)
+      }),
+    replaceSettingToken: (token) => db.write(() => replaceSettingToken(db.dialect, token)),
+    remove: (userId, id) =>
+      db.write(function* () {
+        const removed = yield* firstRow(sql`
+          delete from tokens where user_id = ${userId} and id = ${id} and kind = 'token' and node_id is null returning id`)
+        return removed !== undefined
+      }),
+    touch: (uses) =>
+      db.write(function* () {
+        for (const [id, at] of [...uses].sort()) yield sql`update tokens set last_used_at = ${at} where id = ${id}`
+      }),
+    changeRunTokens: (nodeId, added, removedIds) =>
+      db.write(function* () {
+        for (const token of added) yield insertToken(token, nodeId)
+        for (const id of [...removedIds].sort()) yield sql`delete from tokens where id = ${id} and node_id = ${nodeId}`
+      }),
+    removeRunTokensOf: (nodeId) =>
+      db.write(function* () {
+        yield sql`delete from tokens where node_id = ${nodeId}`
+      }),
+    removeLostRunTokens: () =>
+      db.write(function* () {
+        yield sql`delete from tokens where node_id is not null and not exists (select 1 from nodes n where n.id = tokens.node_id)`
+      }),
+  }
+}
+
+/** Keeps a token; one that is kept already stays as it is. `nodeId` is the node of the run that it belongs to. */
+export function insertToken(token: NewTokenRecord, nodeId: string | null = null): Statement {
+  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id)
+    values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt},
+      ${nodeId})
+    on conflict (hash) do nothing`
+}
+
+/** The token of the setting that the server starts with. Nodes that start together take turns, so that one of them is left. */
+function* replaceSettingToken(dialect: Dialect, token: NewTokenRecord): Script<void> {
+  const hash = Buffer.from(token.hash, "hex")
+  yield* dialect.lockName("the token of the setting")
+  yield sql`delete from tokens where is_from_setting = 1 and hash <> ${hash}`
+  yield insertToken(token)
+  yield sql`update tokens set is_from_setting = 1 where hash = ${hash} and user_id = ${token.userId} and kind = 'token' and node_id is null`
+}
+
+/** Every request with a token asks the database, so that a revoked one stops working at once, on every node. */
+function createFindHolder(db: Database): TokenStore["findHolder"] {
+  const { gather } = db.dialect
+  const select = sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id left join tokens p on p.id = t.parent_id`
+  const find = async (hash: string) => {
+    const [row] = await db.read<HolderRow>(sql`${select} where t.hash = ${Buffer.from(hash, "hex")}`)
+    return row && toHolder(row)
+  }
+  if (!gather) {
+    const remembered = remember(db, find, { weightMax: limits.rememberedMax }, () => 1)
+    return async (hash) => remembered(hash)
+  }
+  return createCoalescer<string, TokenHolder>(async (hashes) => {
+    const keys = hashes.map((hash) => Buffer.from(hash, "hex"))
+    const rows = await db.read<HolderRow>(sql`${select} where ${gather.isAnyBytes("t.hash", keys)}`)
+    return new Map(rows.map(toHolder).map((holder) => [holder.hash, holder]))
+  }, limits)
+}
+
+function toToken(row: TokenRow): Token {
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: toScopes(row.scopes),
+    createdAt: Number(row.created_at),
+    expiresAt: toTime(row.expires_at),
+    lastUsedAt: toTime(row.last_used_at),
+  }
+}
+
+function toHolder(row: HolderRow): TokenHolder {
+  return {
+    tokenId: row.id,
+    kind: row.kind,
+    hash: Buffer.from(row.hash).toString("hex"),
+    scopes: new Set(toScopes(row.scopes)),
+    expiresAt: toTime(row.expires_at),
+    lastUsedAt: toTime(row.last_used_at),
+    userId: row.user_id,
+    username: row.username,
+    isSuspended: row.suspended_at !== null,
+    isOfRun: row.node_id !== null,
+    parentId: row.parent_id,
+    parentExpiresAt: toTime(row.parent_expires_at),
+  }
+}
+
+// Written by us from the closed list of scopes.
+function toScopes(text: string): readonly Scope[] {
+  return text.split(" ") as Scope[]
+}

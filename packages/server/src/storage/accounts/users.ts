@@ -1,0 +1,83 @@
+import type { AuditEntry } from "../../domain/audit.ts"
+import type { NewTokenRecord } from "../../domain/tokens.ts"
+import type { ProfileChange, User, UserStore } from "../../domain/users.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
+import { writeOnce } from "../database/write-once.ts"
+import { insertAuditEntry } from "./audit.ts"
+import { insertToken } from "./tokens.ts"
+
+/** A user as the table has them. */
+export interface UserRow {
+  readonly id: string
+  readonly username: string
+  readonly email: string | null
+  readonly bio: string | null
+  readonly profile_image_url: string | null
+  readonly tier: string | null
+  readonly created_at: number | string
+}
+
+/** The columns of a UserRow. */
+export const userColumns = raw("id, username, email, bio, profile_image_url, tier, created_at")
+
+/** Users in the database. */
+export function createUserStore(db: Database): UserStore {
+  const select = (rest: Statement) => db.read<UserRow>(sql`select ${userColumns} from users ${rest}`)
+  const find = async (rest: Statement) => {
+    const [row] = await select(rest)
+    return row && toUser(row)
+  }
+  return {
+    findById: (id) => find(sql`where id = ${id}`),
+    findByName: (username) => find(sql`where username_key = ${username.toLowerCase()}`),
+    // Ids are UUIDs of version 7, which begin with the time.
+    findFirst: () => find(sql`where suspended_at is null order by case when ${administers} then 0 else 1 end, id limit 1`),
+    add: (user, token, audit) => writeOnce(db, () => addUser(user, token, audit)),
+    addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
+    change: (id, change) => db.write(() => changeUser(id, change)),
+  }
+}
+
+/** Whether a user has a token with which they administer. */
+const administers = raw(`exists (
+  select 1 from tokens t where t.user_id = users.id and t.kind = 'token' and t.node_id is null and ' ' || t.scopes || ' ' like '% admin %')`)
+
+/** Adds a user with their first token, or neither: false when another user has the name. */
+export function* addUser(user: User, token: NewTokenRecord, audit?: AuditEntry): Script<boolean> {
+  const added = yield* firstRow(sql`
+    insert into users (id, username, username_key, email, bio, profile_image_url, tier, created_at)
+    values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
+    on conflict (username_key) do nothing returning id`)
+  if (!added) return false
+  yield insertToken(token)
+  if (audit) yield insertAuditEntry(audit)
+  return true
+}
+
+function* changeUser(id: string, { bio, email }: ProfileChange): Script<User | undefined> {
+  const row = yield* firstRow<UserRow>(sql`
+    update users set bio = ${bio === undefined ? raw("bio") : sql`${bio}`}, email = ${email === undefined ? raw("email") : sql`${email}`}
+    where id = ${id} returning ${userColumns}`)
+  return row && toUser(row)
+}
+
+function* addFirstUser(dialect: Dialect, user: User, token: NewTokenRecord): Script<boolean> {
+  yield* dialect.lockName("the first user")
+  const somebody = yield* firstRow(sql`select id from users limit 1`)
+  return somebody === undefined && (yield* addUser(user, token))
+}
+
+/** The user as the domain knows them. */
+export function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    username: row.username,
+    email: row.email,
+    bio: row.bio,
+    profileImageUrl: row.profile_image_url,
+    tier: row.tier,
+    createdAt: Number(row.created_at),
+  }
+}

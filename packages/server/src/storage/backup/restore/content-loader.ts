@@ -1,0 +1,152 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import { BackupDamaged } from "@hamlet/contract/backup"
+import type { ContentPlace } from "../../blobs/content-place.ts"
+import { chunkBytes } from "../../blobs/object-chunks.ts"
+import { sql } from "../../database/sql.ts"
+import type { Frame } from "../format/frame-reader.ts"
+import { idPattern } from "../format/row-values.ts"
+import type { Loader } from "./loader.ts"
+
+/** What is loaded piece by piece. */
+export interface ContentLoader {
+  add(frame: Frame): Promise<void>
+  /** After the last piece. */
+  end(): Promise<void>
+}
+
+/** Takes the bytes of one thing. */
+interface Sink {
+  write(piece: Uint8Array): Promise<void>
+  end(): Promise<void>
+}
+
+interface Head {
+  readonly id: string
+  readonly at: number
+  readonly ownerId: string
+  readonly size: number
+  readonly isMissing: boolean
+}
+
+/** Objects, in chunks of the database. They keep their ids. */
+export function createChunkLoader(loader: Loader): ContentLoader {
+  return createObjectLoader(loader, "database", (id) => {
+    let number = 0
+    let rest = Buffer.alloc(0)
+    const flush = async (bytesMin: number) => {
+      for (; rest.length >= bytesMin && rest.length > 0; rest = rest.subarray(chunkBytes))
+        await loader.insert("object_chunks", ["object_id", "number", "content"], [[id, number++, rest.subarray(0, chunkBytes)]])
+    }
+    return {
+      write(piece) {
+        rest = rest.length === 0 ? Buffer.from(piece) : Buffer.concat([rest, piece])
+        return flush(chunkBytes)
+      },
+      end: () => flush(1),
+    }
+  })
+}
+
+/**
+ * Objects, in a bucket. They get new ids: the server that the backup is of may have the same bucket, and what one of the two deletes must not
+ * be missing at the other.
+ */
+export function createBucketLoader(loader: Loader, bucket: ContentPlace, ids: Map<string, string>): ContentLoader {
+  return createObjectLoader(
+    loader,
+    "s3",
+    (id) => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      const writer = writable.getWriter()
+      const writing = bucket.write(id, readable as unknown as AsyncIterable<Uint8Array>)
+      // Told when the next piece is written, or at the end.
+      writing.catch(() => {})
+      return {
+        async write(piece) {
+          await Promise.race([writer.write(piece), writing])
+        },
+        async end() {
+          await Promise.race([writer.close(), writing])
+          await writing
+        },
+      }
+    },
+    (id) => {
+      const other = Bun.randomUUIDv7()
+      ids.set(id, other)
+      return other
+    },
+  )
+}
+
+function createObjectLoader(
+  loader: Loader,
+  place: "database" | "s3",
+  open: (id: string) => Sink,
+  toId: (id: string) => string = (id) => id,
+): ContentLoader {
+  let current: { readonly head: Head; readonly sink: Sink; bytes: number } | undefined
+  const finish = async () => {
+    if (current && current.bytes !== current.head.size) throw new BackupDamaged("it has an object that is not as large as it says")
+    await current?.sink.end()
+    current = undefined
+  }
+  return {
+    async add({ json, bytes }) {
+      const head = toHead(json)
+      if (current?.head.id !== head.id) {
+        await finish()
+        const id = toId(head.id)
+        await loader.insert("objects", ["id", "owner_id", "place", "size"], [[id, head.ownerId, place, head.size]])
+        if (head.isMissing) return
+        current = { head, sink: open(id), bytes: 0 }
+      }
+      if (head.at !== current.bytes) throw new BackupDamaged("it has an object whose parts are out of order")
+      current.bytes += bytes.length
+      await current.sink.write(bytes)
+    },
+    end: finish,
+  }
+}
+
+/** The databases of users, as files of a folder. Their names are ids of users who are there, and nothing else that a file could say. */
+export function createOwnerDatabaseLoader(loader: Loader, folder: string): ContentLoader & { readonly count: number } {
+  let current: { readonly id: string; readonly file: number; bytes: number } | undefined
+  let count = 0
+  const finish = () => {
+    if (!current) return
+    fsyncSync(current.file)
+    closeSync(current.file)
+    current = undefined
+  }
+  return {
+    get count() {
+      return count
+    },
+    async add({ json, bytes }) {
+      const { id, at } = toHead(json)
+      if (current?.id !== id) {
+        finish()
+        const [owner] = await loader.run(sql`select id from users where id = ${id}`)
+        if (!owner) throw new BackupDamaged("it has the database of a user who is not in it")
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        // Refuses one that is there: each has its pieces together.
+        current = { id, file: openSync(join(folder, `${id}.db`), "wx", 0o600), bytes: 0 }
+        count += 1
+      }
+      if (at !== current.bytes) throw new BackupDamaged("it has a database whose parts are out of order")
+      for (let sent = 0; sent < bytes.length; ) sent += writeSync(current.file, bytes, sent)
+      current.bytes += bytes.length
+    },
+    end: async () => finish(),
+  }
+}
+
+function toHead(json: unknown): Head {
+  const { id, at = 0, ownerId = "", size = 0, isMissing = false } = Object(json) as Record<string, unknown>
+  const isSound =
+    typeof id === "string" && idPattern.test(id) && Number.isSafeInteger(at) && typeof ownerId === "string" && Number.isSafeInteger(size)
+  if (!isSound) throw new BackupDamaged("it has content that nobody can tell what it is of")
+  return { id, at: Number(at), ownerId, size: Number(size), isMissing: isMissing === true }
+}

@@ -1,0 +1,190 @@
+import { BackupDamaged, type BackupHeader, type BackupSummary } from "@hamlet/contract/backup"
+import { AppError } from "../../../domain/app-error.ts"
+import type { ContentPlace } from "../../blobs/content-place.ts"
+import { raw, sql } from "../../database/sql.ts"
+import { migrations } from "../../migrations/index.ts"
+import { backupTables, ownerDatabases } from "../backup-tables.ts"
+import { checkFile, type Frame, readFrames } from "../format/frame-reader.ts"
+import { type TableColumn, toRows } from "../format/row-values.ts"
+import { type ContentLoader, createBucketLoader, createChunkLoader, createOwnerDatabaseLoader } from "./content-loader.ts"
+import { loadSearchTexts } from "./load-search-texts.ts"
+import { type Loader, RestoreRefused } from "./loader.ts"
+import type { RestoreFiles } from "./restore-files.ts"
+
+/** Where a backup is restored to. */
+export interface RestoreTarget {
+  readonly loader: Loader
+  readonly files: RestoreFiles
+  readonly bucket: ContentPlace | undefined
+}
+
+/** How far it has got. */
+export interface RestoreProgress {
+  readonly step: "check" | "load" | "index" | "verify"
+  readonly done: number
+  readonly total: number
+}
+
+/** What was restored. */
+export interface Restored {
+  readonly summary: BackupSummary
+  /** How many there are, by section. */
+  readonly sections: Readonly<Record<string, number>>
+  readonly ownerDatabases: number
+}
+
+export interface RestoreOptions {
+  readonly signal: AbortSignal
+  report(progress: RestoreProgress): void
+}
+
+/** The oldest schema of which there are backups. */
+const schemaVersionMin = 3
+
+/**
+ * Makes the server again that a backup is of. The file is read twice: first all of it is checked, and then it is loaded, in a way that shows
+ * nothing before the end.
+ */
+export async function restoreBackup(path: string, target: RestoreTarget, options: RestoreOptions): Promise<Restored> {
+  const { loader, files } = target
+  const summary = await checkFile(path, (done, total) => {
+    options.signal.throwIfAborted()
+    options.report({ step: "check", done, total })
+  })
+  assertKnown(summary.header)
+  const obstacle = await loader.findObstacle()
+  if (obstacle !== undefined) throw new RestoreRefused(obstacle)
+  files.begin()
+  const objectIds = new Map<string, string>()
+  try {
+    await loader.begin(summary.header.schemaVersion)
+    const restored = await load(path, target, summary, objectIds, options)
+    files.placeOwnerDatabases()
+    await loader.commit()
+    files.end()
+    return restored
+  } catch (error) {
+    await loader.abort().catch(() => {})
+    files.abort()
+    for (const id of objectIds.values()) await target.bucket?.remove(id).catch(() => {})
+    throw error
+  }
+}
+
+function assertKnown({ schemaVersion, serverVersion, sections }: BackupHeader): void {
+  const newest = migrations.at(-1)?.version ?? 0
+  if (schemaVersion > newest)
+    throw new RestoreRefused(
+      `a newer version of Hamlet, ${serverVersion}, has written it (its schema is ${schemaVersion}, this version knows up to ${newest})`,
+    )
+  if (schemaVersion < schemaVersionMin)
+    throw new RestoreRefused(`its schema is ${schemaVersion}, and no backup has one below ${schemaVersionMin}`)
+  const names = sections.map(({ name }) => name)
+  const unknown = names.find(
+    (name) => name !== ownerDatabases && (!Object.hasOwn(backupTables, name) || backupTables[name]?.kind === "none"),
+  )
+  if (unknown !== undefined) throw new RestoreRefused(`it has a section "${unknown}", which no backup has`)
+  if (new Set(names).size !== names.length) throw new BackupDamaged("it has a section twice")
+}
+
+async function load(
+  path: string,
+  target: RestoreTarget,
+  summary: BackupSummary,
+  objectIds: Map<string, string>,
+  { signal, report }: RestoreOptions,
+): Promise<Restored> {
+  const { loader, files, bucket } = target
+  const { header, trailer } = summary
+  const owners = createOwnerDatabaseLoader(loader, files.besideFolder)
+  const objects = bucket ? createBucketLoader(loader, bucket, objectIds) : createChunkLoader(loader)
+  const loads = await planLoads(loader, header, { objects, owners }, objectIds)
+  // What the migrations have put there themselves is in the backup too.
+  for (const { name } of header.sections) if (backupTables[name]?.kind === "rows") await loader.run(raw(`delete from ${name}`))
+  let items = 0
+  for await (const frame of readFrames(path)) {
+    signal.throwIfAborted()
+    await loads[frame.section]?.add(frame)
+    items += frame.items
+    report({ step: "load", done: items, total: trailer.items })
+  }
+  for (const section of loads) await section.end()
+  for (const { version, appliedAt } of header.migrations)
+    await loader.run(sql`update schema_migrations set applied_at = ${appliedAt} where version = ${version}`)
+  const sections = Object.fromEntries(trailer.sections.map(({ name, items }) => [name, items]))
+  await loadSearchTexts(loader, (done) => {
+    signal.throwIfAborted()
+    report({ step: "index", done, total: sections.vals ?? 0 })
+  })
+  await translate("", () => loader.finish(signal))
+  await verify(loader, sections, report)
+  return { summary, sections, ownerDatabases: owners.count }
+}
+
+async function planLoads(
+  loader: Loader,
+  header: BackupHeader,
+  content: { readonly objects: ContentLoader; readonly owners: ContentLoader },
+  objectIds: ReadonlyMap<string, string>,
+): Promise<readonly ContentLoader[]> {
+  const found = await loader.run<{ table_name: string; column_name: string; type: TableColumn["type"] }>(loader.dialect.columns)
+  const tables = Map.groupBy(found, ({ table_name }) => table_name)
+  return header.sections.map(({ name, columns = [] }) => {
+    if (name === ownerDatabases) return content.owners
+    if (backupTables[name]?.kind === "objects") return content.objects
+    const types = new Map((tables.get(name) ?? []).map((column) => [column.column_name, column.type]))
+    const known = columns.flatMap((column) => ({ name: column, type: types.get(column) ?? "unknown" }))
+    if (
+      types.size === 0 ||
+      known.some(({ type }) => type === "unknown") ||
+      new Set(columns).size !== types.size ||
+      columns.length !== types.size
+    )
+      throw new RestoreRefused(`the columns of its section "${name}" are not those that the table has at schema ${header.schemaVersion}`)
+    return createTableLoader(loader, name, known as readonly TableColumn[], objectIds)
+  })
+}
+
+function createTableLoader(
+  loader: Loader,
+  table: string,
+  columns: readonly TableColumn[],
+  objectIds: ReadonlyMap<string, string>,
+): ContentLoader {
+  const names = columns.map(({ name }) => name)
+  const objectAt = table === "blobs" && objectIds ? names.indexOf("object_id") : -1
+  return {
+    async add(frame: Frame) {
+      const rows = toRows(frame, table, columns)
+      const moved = objectAt === -1 ? rows : rows.map((row) => row.with(objectAt, moveObject(row[objectAt] ?? null, objectIds)))
+      await translate(table, () => loader.insert(table, names, moved))
+    },
+    end: () => Promise.resolve(),
+  }
+}
+
+function moveObject<Value>(id: Value, objectIds: ReadonlyMap<string, string>): Value | string {
+  return typeof id === "string" ? (objectIds.get(id) ?? id) : id
+}
+
+/** What a database says against a row is said of the file; that the database is away is said as always. */
+async function translate<T>(table: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof AppError || error instanceof RestoreRefused || error instanceof BackupDamaged || !(error instanceof Error))
+      throw error
+    throw new RestoreRefused(`${table === "" ? "its rows do" : `a row of ${table} does`} not fit together: ${error.message}`, {
+      cause: error,
+    })
+  }
+}
+
+async function verify(loader: Loader, sections: Readonly<Record<string, number>>, report: RestoreOptions["report"]): Promise<void> {
+  const tables = Object.entries(sections).filter(([name]) => backupTables[name]?.kind === "rows")
+  for (const [index, [name, expected]] of tables.entries()) {
+    const [row] = await loader.run<{ count: number | string }>(raw(`select count(*) as count from ${name}`))
+    if (Number(row?.count) !== expected) throw new RestoreRefused(`of ${expected} ${name}, ${row?.count} were restored`)
+    report({ step: "verify", done: index + 1, total: tables.length })
+  }
+}

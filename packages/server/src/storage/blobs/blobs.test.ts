@@ -1,0 +1,193 @@
+import { beforeEach, describe, expect, test } from "bun:test"
+import { describeEachDatabase } from "../../../test/support/databases.ts"
+import type { BlobStore } from "../../domain/blobs.ts"
+import type { ObjectStore } from "../../domain/objects.ts"
+import type { Database } from "../database/database.ts"
+import { sql } from "../database/sql.ts"
+import { createBlobStore } from "./blobs.ts"
+import { createObjectStore } from "./objects.ts"
+
+describeEachDatabase("createBlobStore", (open) => {
+  let db: Database
+  let blobs: BlobStore
+  let objects: ObjectStore
+  const [ada, bob] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
+
+  beforeEach(async () => {
+    db = (await open()).db
+    blobs = createBlobStore(db)
+    objects = createObjectStore({ db, bucket: undefined, newId: () => Bun.randomUUIDv7(), now: () => 1 })
+    await db.write(function* () {
+      for (const [id, name] of [
+        [ada, "ada"],
+        [bob, "bob"],
+      ] as const)
+        yield sql`insert into users (id, username, username_key, created_at) values (${id}, ${name}, ${name}, ${1})`
+    })
+  })
+
+  const put = (key: string, content: string | Uint8Array, bytesMax = 1e9, at = 5, ownerId = ada) =>
+    blobs.put({ ownerId, key, contentType: "x/y", content: Buffer.from(content as string), at }, bytesMax)
+  const write = (size: number) =>
+    objects.write(
+      ada,
+      (async function* () {
+        yield new Uint8Array(size)
+      })(),
+    )
+  const keysOf = async (prefix: string, more: { after?: string; limit?: number } = {}) =>
+    (await blobs.list(ada, { prefix, limit: 100, ...more })).items.map(({ key }) => key)
+  const usageOf = async (id: string) => {
+    const [row] = await db.read<{ bytes: unknown; count: unknown }>(
+      sql`select blob_bytes as bytes, blob_count as count from users where id = ${id}`,
+    )
+    return [Number(row?.bytes), Number(row?.count)]
+  }
+  const unusedOf = async () => {
+    const rows = await db.read<{ size: unknown; unused_since: unknown }>(sql`select size, unused_since from objects order by id`)
+    return rows.map(({ size, unused_since: at }) => [size === null ? null : Number(size), at === null ? null : Number(at)])
+  }
+
+  test("put keeps what is stored as it is, and remove forgets it", async () => {
+    const content = Uint8Array.from({ length: 256 }, (_, index) => index)
+    expect(await put("a/é", content)).toBe(true)
+    const found = await blobs.find(ada, "a/é")
+    expect(found).toMatchObject({ key: "a/é", size: 256, contentType: "x/y", modifiedAt: 5 })
+    expect(new Uint8Array(found?.content as Uint8Array)).toEqual(content)
+    expect(await blobs.find(bob, "a/é")).toBeUndefined()
+    expect([await blobs.remove(bob, "a/é", 6), await blobs.remove(ada, "a/é", 6), await blobs.remove(ada, "a/é", 6)]).toEqual([
+      false,
+      true,
+      false,
+    ])
+    expect(await blobs.find(ada, "a/é")).toBeUndefined()
+  })
+
+  test("put keeps an empty blob, and one without a type", async () => {
+    await put("empty", "")
+    await blobs.put({ ownerId: ada, key: "bare", contentType: null, content: new Uint8Array(1), at: 5 }, 1)
+    const empty = await blobs.find(ada, "empty")
+    expect([empty?.size, empty?.content instanceof Uint8Array && empty.content.length]).toEqual([0, 0])
+    expect((await blobs.find(ada, "bare"))?.contentType).toBeNull()
+  })
+
+  test("put and remove count what a user has", async () => {
+    await put("a", "12345")
+    await put("b", "123")
+    expect(await usageOf(ada)).toEqual([8, 2])
+    await put("a", "1")
+    expect(await usageOf(ada)).toEqual([4, 2])
+    await blobs.remove(ada, "b", 6)
+    expect([await usageOf(ada), await usageOf(bob)]).toEqual([
+      [1, 1],
+      [0, 0],
+    ])
+  })
+
+  test("put refuses what is too much together and changes nothing, but lets whoever has too much have less", async () => {
+    expect(await put("a", "12345", 8)).toBe(true)
+    expect([await put("b", "1234", 8), await put("b", "123", 8)]).toEqual([false, true])
+    expect([await put("a", "123456", 8), await put("a", "12345", 8)]).toEqual([false, true])
+    expect(await put("a", "1234", 2)).toBe(true)
+    expect(await usageOf(ada)).toEqual([7, 2])
+  })
+
+  test("findRoom says how large a blob may become", async () => {
+    expect(await blobs.findRoom(ada, "a", 10)).toBe(10)
+    await put("a", "12345")
+    // Whoever has too much already may have as much there as there is.
+    expect([await blobs.findRoom(ada, "a", 3), await blobs.findRoom(ada, "b", 3)]).toEqual([5, 0])
+    expect([await blobs.findRoom(ada, "a", 10), await blobs.findRoom(ada, "b", 10), await blobs.findRoom(bob, "a", 10)]).toEqual([
+      10, 5, 10,
+    ])
+  })
+
+  test("put takes an object over from nobody, and leaves the old one to be purged", async () => {
+    const first = await write(70_000)
+    expect(await unusedOf()).toEqual([[null, 1]])
+    await blobs.put({ ownerId: ada, key: "a", contentType: null, content: first, at: 7 }, 1e9)
+    expect(await unusedOf()).toEqual([[70_000, null]])
+    expect(await blobs.find(ada, "a")).toMatchObject({ size: 70_000, content: { id: first.id, place: "database" } })
+    const second = await write(80_000)
+    await blobs.put({ ownerId: ada, key: "a", contentType: null, content: second, at: 8 }, 1e9)
+    expect(await unusedOf()).toEqual([
+      [70_000, 8],
+      [80_000, null],
+    ])
+    await put("a", "small", 1e9, 9)
+    expect([await unusedOf(), await usageOf(ada)]).toEqual([
+      [
+        [70_000, 8],
+        [80_000, 9],
+      ],
+      [5, 1],
+    ])
+  })
+
+  test("put refuses an object that is gone, and remove leaves one to be purged", async () => {
+    const object = await write(70_000)
+    await objects.discard(object)
+    const blob = { ownerId: ada, key: "a", contentType: null, content: object, at: 7 }
+    await expect(blobs.put(blob, 1e9)).rejects.toMatchObject({ code: "storage_unavailable" })
+    await blobs.put({ ...blob, content: await write(70_000) }, 1e9)
+    await blobs.remove(ada, "a", 9)
+    expect(await unusedOf()).toEqual([[70_000, 9]])
+  })
+
+  test("never lets anybody have more than they may, however many are stored at once", async () => {
+    const puts = Array.from({ length: 20 }, (_, index) => put(`key${index % 15}`, "x".repeat(10 + index), 100))
+    const isStored = await Promise.all(puts)
+    expect(isStored).toContain(true)
+    expect(isStored).toContain(false)
+    const { items } = await blobs.list(ada, { prefix: "", limit: 100 })
+    const bytes = items.reduce((sum, { size }) => sum + size, 0)
+    expect(bytes).toBeLessThanOrEqual(100)
+    expect(await usageOf(ada)).toEqual([bytes, items.length])
+  })
+
+  describe("list", () => {
+    const odd = [
+      "",
+      "%",
+      "_",
+      "a",
+      "a%b",
+      "a_b",
+      "ab",
+      "a/b",
+      "é",
+      "\ud7ff",
+      "\ue000",
+      "\uffff",
+      "😀",
+      "😀x",
+      "\u{10ffff}",
+      "\u{10ffff}\u{10ffff}x",
+    ]
+
+    test("finds what begins with any prefix and nothing else, in the order of code points", async () => {
+      const keys = odd.filter((key) => key !== "")
+      for (const key of keys.toReversed()) await put(key, "x")
+      await put("a", "x", 1e9, 5, bob)
+      for (const prefix of odd)
+        expect([prefix, await keysOf(prefix)]).toEqual([prefix, keys.filter((key) => key.startsWith(prefix)).sort(byPoints)])
+    })
+
+    test("goes on after any key, in parts", async () => {
+      const keys = odd.filter((key) => key !== "").sort(byPoints)
+      for (const key of keys) await put(key, "x")
+      for (const after of [...odd, "zz"])
+        expect([after, await keysOf("", { after })]).toEqual([after, keys.filter((key) => byPoints(key, after) > 0)])
+      expect(await keysOf("a", { after: "_" })).toEqual(["a", "a%b", "a/b", "a_b", "ab"])
+      expect(await keysOf("a", { after: "b" })).toEqual([])
+      const first = await blobs.list(ada, { prefix: "a", limit: 2 })
+      expect([first.items.map(({ key }) => key), first.hasMore]).toEqual([["a", "a%b"], true])
+      const last = await blobs.list(ada, { prefix: "a", limit: 3, after: "a%b" })
+      expect([last.items.map(({ key }) => key), last.hasMore]).toEqual([["a/b", "a_b", "ab"], false])
+    })
+  })
+})
+
+function byPoints(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right))
+}

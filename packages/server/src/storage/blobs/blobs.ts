@@ -1,0 +1,113 @@
+import { AppError } from "../../domain/app-error.ts"
+import type { BlobEntry, BlobRange, BlobStore, NewBlob, StoredBlob } from "../../domain/blobs.ts"
+import type { NewObject, ObjectPlace, StoredObject } from "../../domain/objects.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { nothing, type Statement, type Statements, sql } from "../database/sql.ts"
+import { firstAfterPrefix, isBefore } from "../database/text-order.ts"
+
+interface EntryRow {
+  readonly key: string
+  readonly size: number | string
+  readonly modified_at: number | string
+}
+
+interface BlobRow extends EntryRow {
+  readonly content_type: string | null
+  readonly content: Uint8Array | null
+  readonly object_id: string | null
+  readonly place: ObjectPlace | null
+}
+
+/** Blobs in the database; of the large ones, which object is theirs. */
+export function createBlobStore(db: Database): BlobStore {
+  return {
+    async list(ownerId, range) {
+      const rows = await db.read<EntryRow>(listBlobs(ownerId, range))
+      return { items: rows.slice(0, range.limit).map(toEntry), hasMore: rows.length > range.limit }
+    },
+    async find(ownerId, key) {
+      const [row] = await db.read<BlobRow>(sql`
+        select b.key, b.size, b.modified_at, b.content_type, b.content, b.object_id, o.place
+        from blobs b left join objects o on o.id = b.object_id where b.owner_id = ${ownerId} and b.key = ${key}`)
+      return row && toBlob(row)
+    },
+    async findRoom(ownerId, key, bytesMax) {
+      const [row] = await db.read<{ bytes: number | string; size: number | string | null }>(sql`
+        select u.blob_bytes as bytes, b.size from users u left join blobs b on b.owner_id = u.id and b.key = ${key} where u.id = ${ownerId}`)
+      const size = Number(row?.size ?? 0)
+      return Math.max(size, bytesMax - Number(row?.bytes ?? 0) + size)
+    },
+    put: (blob, bytesMax) => db.write(() => putBlob(db.dialect, blob, bytesMax)),
+    remove: (ownerId, key, at) => db.write(() => removeBlob(db.dialect, ownerId, key, at)),
+  }
+}
+
+/** Only one bound from below: given two, a database may read from the wrong one on. */
+function listBlobs(ownerId: string, { prefix, after, limit }: BlobRange): Statement {
+  const from = after === undefined || isBefore(after, prefix) ? sql`key >= ${prefix}` : sql`key > ${after}`
+  const end = firstAfterPrefix(prefix)
+  return sql`
+    select key, size, modified_at from blobs
+    where owner_id = ${ownerId} and ${from} ${end === undefined ? nothing : sql`and key < ${end}`} order by key limit ${limit + 1}`
+}
+
+interface OldRow {
+  readonly size: number | string
+  readonly object_id: string | null
+}
+
+function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boolean> {
+  const { ownerId, key, contentType, content, at } = blob
+  const [size, bytes, object] = content instanceof Uint8Array ? [content.length, content, undefined] : [content.size, null, content]
+  // The user's row is locked, so that what they have is added up one after the other.
+  const user = yield* firstRow<{ bytes: number | string }>(sql`
+    select blob_bytes as bytes from users where id = ${ownerId} ${dialect.forUpdate}`)
+  const old = yield* firstRow<OldRow>(sql`select size, object_id from blobs where owner_id = ${ownerId} and key = ${key}`)
+  const grown = size - Number(old?.size ?? 0)
+  // Whoever has too much, since the limit was lowered, may still make it less.
+  if (grown > 0 && Number(user?.bytes ?? 0) + grown > bytesMax) return false
+  if (object) yield* nameObject(object)
+  yield sql`insert into blobs (owner_id, key, size, content_type, modified_at, content, object_id)
+    values (${ownerId}, ${key}, ${size}, ${contentType}, ${at}, ${bytes}, ${object?.id ?? null})
+    on conflict (owner_id, key) do update set size = excluded.size, content_type = excluded.content_type,
+      modified_at = excluded.modified_at, content = excluded.content, object_id = excluded.object_id`
+  if (old?.object_id) yield dropObject(old.object_id, at)
+  yield changeUsage(ownerId, grown, old ? 0 : 1)
+  return true
+}
+
+function* removeBlob(dialect: Dialect, ownerId: string, key: string, at: number): Script<boolean> {
+  yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
+  const old = yield* firstRow<OldRow>(sql`delete from blobs where owner_id = ${ownerId} and key = ${key} returning size, object_id`)
+  if (!old) return false
+  if (old.object_id) yield dropObject(old.object_id, at)
+  yield changeUsage(ownerId, -Number(old.size), -1)
+  return true
+}
+
+function* nameObject({ id, size }: NewObject): Statements<void> {
+  const named = yield* firstRow(sql`
+    update objects set unused_since = null, size = ${size} where id = ${id} and unused_since is not null returning id`)
+  if (!named) throw new AppError("storage_unavailable", "Cannot store the blob: it took so long that what was there already is gone")
+}
+
+function dropObject(id: string, at: number): Statement {
+  return sql`update objects set unused_since = ${at} where id = ${id}`
+}
+
+function changeUsage(ownerId: string, bytes: number, count: number): Statement {
+  return sql`update users set blob_bytes = blob_bytes + ${bytes}, blob_count = blob_count + ${count} where id = ${ownerId}`
+}
+
+function toBlob(row: BlobRow): StoredBlob {
+  return { ...toEntry(row), contentType: row.content_type, content: toContent(row) }
+}
+
+function toContent({ content, object_id: id, place }: BlobRow): Uint8Array | StoredObject {
+  return id !== null && place !== null ? { id, place } : (content ?? new Uint8Array())
+}
+
+function toEntry(row: EntryRow): BlobEntry {
+  return { key: row.key, size: Number(row.size), modifiedAt: Number(row.modified_at) }
+}

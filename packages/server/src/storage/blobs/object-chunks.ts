@@ -1,0 +1,66 @@
+import { AppError } from "../../domain/app-error.ts"
+import type { Database } from "../database/database.ts"
+import { sql } from "../database/sql.ts"
+import type { ContentPlace } from "./content-place.ts"
+
+/** Part of the format: an object is read by it, so that it must stay what it is. */
+export const chunkBytes = 262_144
+
+const limits = {
+  /** Deleted at a time: few enough that nobody waits long for the database. */
+  chunksMax: 16,
+}
+
+/** Content in the database, in chunks that are written and read each by itself, so that nobody waits for a large object. */
+export function createChunkPlace(db: Database): ContentPlace {
+  return {
+    async write(id, pieces) {
+      let number = 0
+      for await (const chunk of inParts(pieces, chunkBytes)) {
+        const at = number++
+        await db.write(function* () {
+          yield sql`insert into object_chunks (object_id, number, content) values (${id}, ${at}, ${chunk})`
+        })
+      }
+    },
+    async *read(id, start, end) {
+      for (let at = start; at < end; ) {
+        const number = Math.floor(at / chunkBytes)
+        const [row] = await db.read<{ content: Uint8Array }>(sql`
+          select content from object_chunks where object_id = ${id} and number = ${number}`)
+        if (!row) throw new AppError("storage_unavailable", "Cannot read the blob any further: it was replaced or deleted")
+        const from = number * chunkBytes
+        yield row.content.subarray(at - from, Math.min(end - from, row.content.length))
+        at = from + chunkBytes
+      }
+    },
+    remove: (id) =>
+      db.write(function* () {
+        const chunks = (yield sql`select number from object_chunks where object_id = ${id} order by number limit ${limits.chunksMax}`) as {
+          number: number
+        }[]
+        const last = chunks.at(-1)
+        if (last) yield sql`delete from object_chunks where object_id = ${id} and number <= ${last.number}`
+        return chunks.length === limits.chunksMax
+      }),
+  }
+}
+
+/** The same bytes in parts of one length, but for the last. */
+async function* inParts(pieces: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array, void> {
+  let chunk = new Uint8Array(bytes)
+  let filled = 0
+  for await (const piece of pieces) {
+    for (let from = 0; from < piece.length; ) {
+      const part = piece.subarray(from, from + bytes - filled)
+      chunk.set(part, filled)
+      filled += part.length
+      from += part.length
+      if (filled < bytes) continue
+      yield chunk
+      chunk = new Uint8Array(bytes)
+      filled = 0
+    }
+  }
+  if (filled > 0) yield chunk.subarray(0, filled)
+}

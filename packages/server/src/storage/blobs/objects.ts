@@ -1,0 +1,144 @@
+import { AppError } from "../../domain/app-error.ts"
+import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/objects.ts"
+import type { Database } from "../database/database.ts"
+import { nothing, type Statement, sql } from "../database/sql.ts"
+import type { ContentPlace } from "./content-place.ts"
+import { createChunkPlace } from "./object-chunks.ts"
+
+/** What objects need. */
+export interface ObjectDeps {
+  readonly db: Database
+  /** A bucket, if there is one: new objects go there. */
+  readonly bucket: ContentPlace | undefined
+  newId(): string
+  now(): number
+}
+
+const limits = {
+  /** How often whoever writes says that they still do: far more often than what is unused is deleted. */
+  renewMs: 60_000,
+  /** Of what a user no longer uses, so many objects are kept at most. */
+  unusedMax: 64,
+}
+
+/** Objects, in the database or in a bucket. */
+export function createObjectStore(deps: ObjectDeps): ObjectStore {
+  const { db, bucket, newId, now } = deps
+  const places = { database: createChunkPlace(db), s3: bucket }
+
+  function getPlace(place: ObjectPlace): ContentPlace {
+    const found = places[place]
+    if (!found) throw new AppError("storage_unavailable", "Cannot reach the blob: it is in a bucket, and this server knows of none")
+    return found
+  }
+
+  /** The bytes first: until they are gone, the row says that there is something to delete. */
+  async function removePart({ id, place }: StoredObject): Promise<boolean> {
+    if (await getPlace(place).remove(id)) return true
+    await change(db, sql`delete from objects where id = ${id} and unused_since is not null`)
+    return false
+  }
+
+  async function discard(object: StoredObject): Promise<void> {
+    try {
+      // Whether a blob names it after all is known for certain here: whoever is about to does so under a lock of the same row.
+      const claim = sql`update objects set unused_since = 0 where id = ${object.id} and unused_since is not null
+        and (place <> 's3' or size is null or not ${isHeld(now())}) returning id`
+      let hasMore = await change(db, claim)
+      while (hasMore) hasMore = await removePart(object)
+    } catch {
+      // Then it is unused, which is all that the background needs to know.
+    }
+  }
+
+  return {
+    async write(ownerId, content) {
+      const object: StoredObject = { id: newId(), place: bucket ? "s3" : "database" }
+      const { id, place } = object
+      await change(db, sql`insert into objects (id, owner_id, place, unused_since) values (${id}, ${ownerId}, ${place}, ${now()})`)
+      let size = 0
+      const count = (bytes: number) => {
+        size += bytes
+      }
+      try {
+        await getPlace(place).write(id, watched(deps, id, content, count))
+      } catch (error) {
+        await discard(object)
+        throw error
+      }
+      return { ...object, size }
+    },
+    read: (object, start, end) => getPlace(object.place).read(object.id, start, end),
+    discard,
+    async purge(before) {
+      const oldest =
+        (await findUnused(db, "database", before)) ?? (bucket && (await findUnused(db, "s3", before, sql`and not ${isHeld(now())}`)))
+      if (oldest) await removePart(oldest)
+      return oldest !== undefined
+    },
+    async purgeBeyond(ownerId, bytesMax) {
+      const unused = await db.read<StoredObject & { size: number | string }>(sql`
+        select id, place, size from objects where owner_id = ${ownerId} and unused_since is not null and size is not null
+        order by unused_since desc limit ${limits.unusedMax + 1}`)
+      let bytes = 0
+      for (const [index, object] of unused.entries()) {
+        bytes += Number(object.size)
+        if (index >= limits.unusedMax || bytes > bytesMax) await discard(object)
+      }
+    },
+  }
+}
+
+/** Whether the statement gave a row. */
+function change(db: Database, statement: Statement): Promise<boolean> {
+  return db.write(function* () {
+    return (yield statement).length > 0
+  })
+}
+
+const heldUntil = "objects_held_until"
+
+/**
+ * Keeps what has been in a bucket from being deleted until then. A backup reads the database as it was at its moment, but the bucket as it is;
+ * what blobs have named is all that it can miss there.
+ */
+export async function holdObjects(db: Database, until: number): Promise<void> {
+  await change(
+    db,
+    sql`insert into settings (name, value) values (${heldUntil}, ${String(until)}) on conflict (name) do update set value = excluded.value`,
+  )
+}
+
+/** Asked by the statement that finds what to delete, so that whoever has found it before was too early for any backup. */
+function isHeld(at: number): Statement {
+  return sql`exists (select 1 from settings s where s.name = ${heldUntil} and cast(s.value as bigint) > ${at})`
+}
+
+async function findUnused(
+  db: Database,
+  place: ObjectPlace,
+  before: number,
+  condition: Statement = nothing,
+): Promise<StoredObject | undefined> {
+  const [row] = await db.read<{ id: string }>(sql`
+    select id from objects where place = ${place} and unused_since < ${before} ${condition} order by unused_since limit 1`)
+  return row && { id: row.id, place }
+}
+
+/** The same pieces, counted. Whoever writes for long says now and then that the object is not to be deleted. */
+async function* watched(
+  { db, now }: ObjectDeps,
+  id: string,
+  content: AsyncIterable<Uint8Array>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void> {
+  let saidAt = now()
+  for await (const piece of content) {
+    count(piece.length)
+    if (now() - saidAt > limits.renewMs) {
+      saidAt = now()
+      await change(db, sql`update objects set unused_since = ${saidAt} where id = ${id} and unused_since is not null`)
+    }
+    yield piece
+  }
+}

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { describeEachDatabase } from "../../../test/support/databases.ts"
+import { FakeBucket } from "../../../test/support/fake-bucket.ts"
+import type { ObjectStore } from "../../domain/objects.ts"
+import type { Database } from "../database/database.ts"
+import { sql } from "../database/sql.ts"
+import { createObjectStore } from "./objects.ts"
+import { createBucketPlace } from "./s3-objects.ts"
+
+const mega = 1024 ** 2
+
+describeEachDatabase("createBucketPlace", (open) => {
+  let bucket: FakeBucket
+  let db: Database
+  let objects: ObjectStore
+  const owner = Bun.randomUUIDv7()
+  const away = () => new Response("<Error><Code>InternalError</Code><Message>no</Message></Error>", { status: 500 })
+
+  beforeEach(async () => {
+    bucket = new FakeBucket()
+    db = (await open()).db
+    objects = createObjectStore({ db, bucket: createBucketPlace(bucket.bucket, 100 * mega), newId: () => Bun.randomUUIDv7(), now: () => 1 })
+  })
+
+  afterEach(() => bucket.stop())
+
+  const countObjects = async () => Number((await db.read<{ count: unknown }>(sql`select count(*) as count from objects`))[0]?.count)
+
+  test.each([70_000, 5 * mega, 12 * mega + 5])("keeps %i bytes, gives any part of them, and deletes them", async (size) => {
+    const all = random(size)
+    const object = await objects.write(owner, pieces(all))
+    expect(object).toMatchObject({ place: "s3", size })
+    expect([...bucket.files.keys()]).toEqual([`/hamlet/blobs/${object.id}`])
+    for (const [start, end] of [
+      [0, size],
+      [1, 2],
+      [size - 10, size],
+      [0, 0],
+    ] as const) {
+      const read = Buffer.concat(await Array.fromAsync(objects.read(object, start, end)))
+      expect(read.equals(all.subarray(start, end))).toBe(true)
+    }
+    while (await objects.purge(2));
+    expect([bucket.files.size, bucket.openUploads, await countObjects()]).toEqual([0, 0, 0])
+  })
+
+  test("asks for no more than is read", async () => {
+    const object = await objects.write(owner, pieces(random(12 * mega)))
+    bucket.requests.length = 0
+    const reading = objects.read(object, 0, 12 * mega)
+    await reading.next()
+    await reading.return()
+    expect(bucket.requests.map(({ range }) => range)).toEqual([`bytes=0-${4 * mega - 1}`])
+  })
+
+  test("leaves nothing in the bucket of content that breaks off", async () => {
+    const broken = async function* () {
+      for await (const piece of pieces(random(12 * mega))) yield piece
+      throw new Error("gone")
+    }
+    await expect(objects.write(owner, broken())).rejects.toThrow("gone")
+    expect([bucket.files.size, bucket.openUploads, await countObjects()]).toEqual([0, 0, 0])
+  })
+
+  describe("when the bucket is away", () => {
+    const unavailable = { code: "storage_unavailable" }
+
+    test("writing and reading fail with an error that says so", async () => {
+      const object = await objects.write(owner, pieces(random(70_000)))
+      bucket.fault = away
+      await expect(objects.write(owner, pieces(random(70_000)))).rejects.toMatchObject(unavailable)
+      await expect(objects.write(owner, pieces(random(12 * mega)))).rejects.toMatchObject(unavailable)
+      await expect(objects.read(object, 0, 10).next()).rejects.toMatchObject(unavailable)
+      await bucket.stop()
+      await expect(objects.read(object, 0, 10).next()).rejects.toMatchObject(unavailable)
+    })
+
+    test("nothing is forgotten: what could not be deleted is deleted when it is back", async () => {
+      const object = await objects.write(owner, pieces(random(70_000)))
+      bucket.fault = away
+      await objects.discard(object)
+      await expect(objects.purge(2)).rejects.toMatchObject(unavailable)
+      expect([bucket.files.size, await countObjects()]).toEqual([1, 1])
+      bucket.fault = undefined
+      while (await objects.purge(2));
+      expect([bucket.files.size, await countObjects()]).toEqual([0, 0])
+    })
+
+    test("a shorter answer than was asked for is no content", async () => {
+      const object = await objects.write(owner, pieces(random(70_000)))
+      bucket.fault = ({ method }) => (method === "GET" ? new Response("short", { status: 206 }) : undefined)
+      await expect(objects.read(object, 0, 10).next()).rejects.toMatchObject(unavailable)
+    })
+  })
+
+  test("what is in the database stays readable after a bucket was configured, and what is in the bucket says so when there is none", async () => {
+    const plain = createObjectStore({ db, bucket: undefined, newId: () => Bun.randomUUIDv7(), now: () => 1 })
+    const inDatabase = await plain.write(owner, pieces(random(70_000)))
+    const inBucket = await objects.write(owner, pieces(random(70_000)))
+    expect((await objects.read(inDatabase, 0, 10).next()).value?.length).toBe(10)
+    expect(() => plain.read(inBucket, 0, 10)).toThrow("this server knows of none")
+    // Who knows of no bucket deletes what is in the database, and leaves the rest to those who do.
+    while (await plain.purge(2));
+    expect([bucket.files.size, await countObjects()]).toEqual([1, 1])
+  })
+})
+
+function random(size: number): Uint8Array {
+  const some = crypto.getRandomValues(new Uint8Array(65_521))
+  return Uint8Array.from({ length: size }, (_, index) => some[index % some.length] ?? 0)
+}
+
+async function* pieces(all: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < all.length; from += 200_000) yield all.subarray(from, from + 200_000)
+}

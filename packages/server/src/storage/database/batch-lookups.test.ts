@@ -1,0 +1,133 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { createCoalescer } from "./batch-lookups.ts"
+
+/** Answers when told to, so that a test decides what overlaps. */
+function createSource() {
+  const calls: { readonly keys: readonly string[]; answer(): void; fail(error: Error): void }[] = []
+  const fetchMany = (keys: readonly string[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, string>>()
+    calls.push({ keys, answer: () => resolve(new Map(keys.map((key) => [key, `value of ${key}`]))), fail: reject })
+    return promise
+  }
+  return { calls, fetchMany }
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe("createCoalescer", () => {
+  test("asks once for the keys of one turn, each key once", async () => {
+    const { calls, fetchMany } = createSource()
+    const find = createCoalescer(fetchMany, { keysMax: 10 })
+
+    const found = Promise.all([find("a"), find("b"), find("a")])
+    await nextTurn()
+    calls[0]?.answer()
+
+    expect(await found).toEqual(["value of a", "value of b", "value of a"])
+    expect(calls.map(({ keys }) => keys)).toEqual([["a", "b"]])
+  })
+
+  test("gathers what is asked for while all batches are under way", async () => {
+    const { calls, fetchMany } = createSource()
+    const find = createCoalescer(fetchMany, { keysMax: 10, batchesMax: 1 })
+    const first = find("a")
+    await nextTurn()
+
+    const later = [find("b")]
+    await nextTurn()
+    later.push(find("c"))
+    await nextTurn()
+    expect(calls.length).toBe(1)
+    calls[0]?.answer()
+    await first
+    await nextTurn()
+    calls[1]?.answer()
+
+    expect(await Promise.all(later)).toEqual(["value of b", "value of c"])
+    expect(calls.map(({ keys }) => keys)).toEqual([["a"], ["b", "c"]])
+  })
+
+  test("asks again for a key that is being fetched, since the answer may be older than the question", async () => {
+    const { calls, fetchMany } = createSource()
+    const find = createCoalescer(fetchMany, { keysMax: 10, batchesMax: 2 })
+    const first = find("a")
+    await nextTurn()
+
+    const second = find("a")
+    await nextTurn()
+
+    expect(calls.map(({ keys }) => keys)).toEqual([["a"], ["a"]])
+    for (const call of calls) call.answer()
+    await Promise.all([first, second])
+  })
+
+  test("gives undefined for a key that was not found", async () => {
+    const find = createCoalescer(async () => new Map<string, string>(), { keysMax: 10 })
+
+    expect(await find("a")).toBeUndefined()
+  })
+
+  test("passes an error to each caller of the batch, and goes on", async () => {
+    const { calls, fetchMany } = createSource()
+    const find = createCoalescer(fetchMany, { keysMax: 10, batchesMax: 1 })
+    const failing = Promise.allSettled([find("a"), find("b")])
+    await nextTurn()
+    const next = find("c")
+
+    calls[0]?.fail(new Error("gone"))
+    expect((await failing).map((outcome) => outcome.status)).toEqual(["rejected", "rejected"])
+    await nextTurn()
+    calls[1]?.answer()
+
+    expect(await next).toBe("value of c")
+  })
+
+  test("passes on an error that is thrown at once", async () => {
+    const find = createCoalescer<string, string>(
+      () => {
+        throw new Error("at once")
+      },
+      { keysMax: 10 },
+    )
+
+    await expect(find("a")).rejects.toThrow("at once")
+  })
+
+  test("keeps its limits and answers everybody with a state no older than the question", async () => {
+    const script = fc.array(fc.array(fc.constantFrom("a", "b", "c", "d", "e"), { maxLength: 6 }), { maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(script, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (turns, keysMax, batchesMax) => {
+        let clock = 0
+        let underWay = 0
+        const answer = async (keys: readonly string[]) => {
+          const startedAt = clock
+          underWay += 1
+          expect(underWay).toBeLessThanOrEqual(batchesMax)
+          expect(keys.length).toBeLessThanOrEqual(keysMax)
+          expect(new Set(keys).size).toBe(keys.length)
+          for (let turn = 0; turn < 1 + (startedAt % 3); turn += 1) await nextTurn()
+          underWay -= 1
+          return new Map(keys.map((key) => [key, { key, startedAt }]))
+        }
+        const find = createCoalescer(answer, { keysMax, batchesMax })
+
+        const asked: Promise<void>[] = []
+        for (const keys of turns) {
+          for (const key of keys) {
+            const askedAt = clock
+            asked.push(
+              find(key).then((found) => {
+                expect(found?.key).toBe(key)
+                expect(found?.startedAt).toBeGreaterThanOrEqual(askedAt)
+              }),
+            )
+          }
+          clock += 1
+          await nextTurn()
+        }
+        await Promise.all(asked)
+      }),
+    )
+  })
+})

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { databases, openAgain, type TestDatabase } from "../../../test/support/databases.ts"
+import type { Database } from "./database.ts"
+import { remember } from "./exact-cache.ts"
+import { raw, sql } from "./sql.ts"
+
+/** What arrives later is handled in a later turn: that is how far one question to the database reaches. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+const keys = ["a", "b", "c"] as const
+type Key = (typeof keys)[number]
+
+interface Item {
+  readonly key: string
+  readonly value: number
+}
+
+describe("remember", () => {
+  let database: TestDatabase
+  let other: Database
+  /** What the database was asked for. */
+  let asked: string[]
+
+  beforeAll(async () => {
+    const [sqlite] = databases
+    if (!sqlite) throw new Error("there is no database")
+    database = await sqlite.open({ isEmpty: true })
+    other = await openAgain(database)
+    await database.db.write(function* () {
+      yield raw("create table items (key text primary key, value integer not null)")
+      for (const key of keys) yield sql`insert into items (key, value) values (${key}, 0)`
+    })
+  })
+
+  afterAll(async () => {
+    await other.stop()
+    await database.close()
+  })
+
+  beforeEach(async () => {
+    asked = []
+    await database.db.write(function* () {
+      yield sql`update items set value = 0`
+    })
+    await nextTurn()
+  })
+
+  async function look(key: string): Promise<Item | undefined> {
+    asked.push(key)
+    const [row] = await database.db.read<Item>(sql`select key, value from items where key = ${key}`)
+    return row
+  }
+
+  const createFind = (weightMax = 1000, weigh: (item: Item) => number = () => 1) => remember(database.db, look, { weightMax }, weigh)
+
+  const write = (db: Database, key: string, value: number) =>
+    db.write(function* () {
+      yield sql`insert into items (key, value) values (${key}, ${value}) on conflict (key) do update set value = excluded.value`
+    })
+
+  test("looks once for as long as nothing changes, and gives the very same thing", async () => {
+    const find = createFind()
+    const first = await find("a")
+    for (let turn = 0; turn < 5; turn++) {
+      await nextTurn()
+      expect(await find("a")).toBe(first)
+    }
+    expect(asked).toEqual(["a"])
+  })
+
+  test("looks again after any change, also of something else", async () => {
+    const find = createFind()
+    await find("a")
+    await write(database.db, "b", 1)
+    await find("a")
+    await write(other, "b", 2)
+    await nextTurn()
+    await find("a")
+    expect(asked).toEqual(["a", "a", "a"])
+  })
+
+  test("sees a write of the same process from the moment it is acknowledged, even in the same turn", async () => {
+    const find = createFind()
+    for (let value = 1; value <= 20; value++) {
+      const written = write(database.db, "a", value)
+      await find("a")
+      await written
+      expect(await find("a")).toEqual({ key: "a", value })
+      if (value % 3 === 0) await nextTurn()
+    }
+  })
+
+  test("sees it also where another write of the same moment was refused", async () => {
+    const find = createFind()
+    const refused = database.db.write(function* () {
+      yield sql`insert into items (key, value) values ('x', null)`
+    })
+    const written = write(database.db, "a", 1)
+    await find("a")
+    await refused.catch(() => {})
+    expect(await find("a")).toEqual({ key: "a", value: 1 })
+    await written
+  })
+
+  test("sees the writes of another process", async () => {
+    const program = `
+      import { Database } from "bun:sqlite"
+      const db = new Database(process.argv.at(-1))
+      db.run("pragma busy_timeout = 5000")
+      for await (const line of console) {
+        db.run("update items set value = ? where key = 'a'", [Number(line)])
+        console.log(line)
+      }`
+    const child = Bun.spawn([process.execPath, "-e", program, database.path ?? ""], { stdin: "pipe", stdout: "pipe", stderr: "inherit" })
+    const answers = child.stdout.values()
+    const find = createFind()
+    for (let value = 1; value <= 20; value++) {
+      await find("a")
+      child.stdin.write(`${value}\n`)
+      await child.stdin.flush()
+      await answers.next()
+      expect(await find("a")).toEqual({ key: "a", value })
+    }
+    child.stdin.end()
+    expect(await child.exited).toBe(0)
+  })
+
+  test("never gives anything older than what was acknowledged before it was asked", async () => {
+    const key = fc.constantFrom(...keys)
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("ask" as const, "ask and wait" as const), key }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ kind: fc.constantFrom("write" as const, "write and wait" as const, "write elsewhere" as const), key }),
+      },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("turn" as const), key }) },
+    )
+    let last = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 0, max: 4 }), async (steps, weightMax) => {
+        const find = createFind(weightMax)
+        const acknowledged = new Map<Key, number>()
+        const underWay: Promise<unknown>[] = []
+        const ask = async (key: Key) => {
+          const floor = acknowledged.get(key) ?? 0
+          expect((await find(key))?.value ?? -1).toBeGreaterThanOrEqual(floor)
+        }
+        const change = async (db: Database, key: Key) => {
+          last += 1
+          const value = last
+          await write(db, key, value)
+          // Writes of two connections may be committed in another order than they are told of.
+          if (db === other) await nextTurn()
+          acknowledged.set(key, value)
+        }
+        for (const { kind, key } of steps) {
+          if (kind === "ask") underWay.push(ask(key))
+          if (kind === "ask and wait") await ask(key)
+          if (kind === "write") underWay.push(change(database.db, key))
+          if (kind === "write and wait") await change(database.db, key)
+          if (kind === "turn") await nextTurn()
+          if (kind === "write elsewhere") {
+            // Not at the same time as our own: then nobody could say which of the two is the newer.
+            await Promise.all(underWay.splice(0))
+            await change(other, key)
+          }
+        }
+        await Promise.all(underWay)
+        await nextTurn()
+        for (const each of keys) await ask(each)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test("does not remember what was being looked for while the database changed", async () => {
+    const started = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    const slow = async (key: string) => {
+      const found = await look(key)
+      started.resolve()
+      await gate.promise
+      return found
+    }
+    const find = remember(database.db, slow, { weightMax: 1000 }, () => 1)
+    const early = find("a")
+    await started.promise
+    await write(database.db, "a", 1)
+    const late = find("a")
+    gate.resolve()
+
+    expect([(await early)?.value, (await late)?.value]).toEqual([0, 1])
+    await nextTurn()
+    expect((await find("a"))?.value).toBe(1)
+  })
+
+  test("remembers nothing of what is not there", async () => {
+    const find = createFind()
+    expect(await find("missing")).toBeUndefined()
+    expect(await find("missing")).toBeUndefined()
+    expect(asked).toEqual(["missing", "missing"])
+  })
+
+  test("passes an error on, and looks again the next time", async () => {
+    let isAway = true
+    const find = remember(
+      database.db,
+      (key) => (isAway ? Promise.reject(new Error("away")) : look(key)),
+      { weightMax: 1000 },
+      () => 1,
+    )
+    await expect(find("a")).rejects.toThrow("away")
+    isAway = false
+    expect(await find("a")).toEqual({ key: "a", value: 0 })
+  })
+
+  test("fails like any other reading when the database is closed", async () => {
+    const db = await openAgain(database)
+    const find = remember(db, look, { weightMax: 1000 }, () => 1)
+    await find("a")
+    await db.stop()
+    await nextTurn()
+    await expect(find("a")).rejects.toThrow("Cannot use the database: it is closed")
+  })
+
+  test("forgets everything when it has become too heavy", async () => {
+    const find = createFind(2)
+    for (const key of [...keys, ...keys]) await find(key)
+    // The third was one too many, so the fourth began anew.
+    expect(asked).toEqual([...keys, ...keys])
+    asked = []
+    const heavy = createFind(10, (item) => (item.key === "a" ? 11 : 1))
+    for (const key of ["b", "a", "b", "b"]) await heavy(key)
+    expect(asked).toEqual(["b", "a", "b"])
+  })
+
+  test("weighs once what several looked for at the same time", async () => {
+    let weighed = 0
+    const find = createFind(1000, () => {
+      weighed += 1
+      return 1
+    })
+    await Promise.all(Array.from({ length: 10 }, () => find("a")))
+    expect(weighed).toBe(1)
+  })
+
+  test("stands aside where asking for changes costs as much as looking", () => {
+    expect(remember({ ...database.db, stamp: undefined }, look, { weightMax: 1000 }, () => 1)).toBe(look)
+  })
+})

@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test"
+import { describeEachDatabase, openAgain, type TestDatabase } from "../../../test/support/databases.ts"
+import type { Database } from "./database.ts"
+import { type Migration, migrate } from "./migrate.ts"
+import { sql } from "./sql.ts"
+
+const program = new URL("../../../test/support/migrating-child.ts", import.meta.url).pathname
+
+function spawnMigration(database: TestDatabase, isToStop: boolean) {
+  const args = [database.url ?? "", database.path ?? "", isToStop ? "stop" : ""]
+  return Bun.spawn([process.execPath, program, ...args], { stdout: "pipe", stderr: "inherit" })
+}
+
+const migration = (version: number, ...statements: string[]): Migration => ({
+  version,
+  name: `step ${version}`,
+  statements: () => statements,
+})
+
+const appliedIn = async (db: Database) =>
+  (await db.read<{ version: number }>(sql`select version from schema_migrations order by version`)).map(({ version }) => version)
+
+const first = migration(1, "create table one (a integer)")
+const second = migration(2, "create table two (a integer)", "insert into two values (2)")
+
+describeEachDatabase("migrate", (open) => {
+  test("applies what is missing, in order, and tells from where to where", async () => {
+    const { db } = await open({ isEmpty: true })
+
+    expect(await migrate(db, [first])).toEqual({ from: 0, to: 1 })
+    expect(await migrate(db, [first, second])).toEqual({ from: 1, to: 2 })
+    expect(await migrate(db, [first, second])).toEqual({ from: 2, to: 2 })
+
+    expect(await db.read(sql`select a from two`)).toEqual([{ a: 2 }])
+    expect(await db.read(sql`select version, name from schema_migrations order by version`)).toEqual([
+      { version: 1, name: "step 1" },
+      { version: 2, name: "step 2" },
+    ])
+  })
+
+  test("keeps the steps before one that fails, and nothing of that one", async () => {
+    const { db } = await open({ isEmpty: true })
+    const broken = migration(2, "create table two (a integer)", "create table two (a integer)")
+
+    await expect(migrate(db, [first, broken])).rejects.toThrow(/two.*already exists/)
+
+    expect(await appliedIn(db)).toEqual([1])
+    await expect(db.read(sql`select a from two`)).rejects.toThrow()
+    expect(await migrate(db, [first, second])).toEqual({ from: 1, to: 2 })
+  })
+
+  test("refuses a database that a newer version has written", async () => {
+    const { db } = await open({ isEmpty: true })
+    await migrate(db, [first, second, migration(3)])
+
+    await expect(migrate(db, [first, second])).rejects.toMatchObject({
+      code: "database_unavailable",
+      message: 'Cannot use the database: a newer version of Hamlet has written it (its schema is 3 "step 3", this version knows up to 2)',
+    })
+    expect(await appliedIn(db)).toEqual([1, 2, 3])
+  })
+
+  test("refuses migrations that are not in order", async () => {
+    const { db } = await open({ isEmpty: true })
+
+    await expect(migrate(db, [second, first])).rejects.toThrow("Cannot migrate: version 1 is out of order")
+  })
+
+  test("lets processes that start together take turns", async () => {
+    const database = await open({ isEmpty: true })
+
+    const children = [1, 2, 3].map(() => spawnMigration(database, false))
+    const outputs = await Promise.all(children.map((child) => new Response(child.stdout).text()))
+    const exits = await Promise.all(children.map((child) => child.exited))
+
+    expect(exits).toEqual([0, 0, 0])
+    expect(outputs.map((output) => output.endsWith(" 2\n"))).toEqual([true, true, true])
+    expect(await database.db.read(sql`select a from whole`)).toEqual([{ a: 1 }])
+  })
+
+  test("leaves the former schema when it is killed half-way", async () => {
+    const database = await open({ isEmpty: true })
+    const child = spawnMigration(database, true)
+
+    let output = ""
+    for await (const chunk of child.stdout) {
+      output += new TextDecoder().decode(chunk)
+      if (output.includes("half-way")) child.kill("SIGKILL")
+    }
+    await child.exited
+
+    expect(child.signalCode).toBe("SIGKILL")
+    expect(await appliedIn(database.db)).toEqual([1])
+    const again = await openAgain(database)
+    const applied = await migrate(again, [migration(1), migration(2, "create table half (a integer)")])
+    await again.stop()
+    expect(applied).toEqual({ from: 1, to: 2 })
+  })
+})

@@ -1,0 +1,46 @@
+import { AppError } from "../../domain/app-error.ts"
+import type { Database } from "./database.ts"
+import { sql } from "./sql.ts"
+
+/** The database has a schema that this process does not know: another node has migrated it. */
+export class NewerSchema extends AppError {}
+
+/** A database to which nothing is written any more once it has a newer schema. */
+export interface SchemaGuard {
+  readonly db: Database
+  /** Looks at the schema. Throws `NewerSchema` where it is newer than this process knows. */
+  check(): Promise<void>
+}
+
+/**
+ * Guards a database against writes by a process that is older than its schema: they could leave out what later ones rely on. Reads go
+ * on. It stays so until the process ends, and `onNewer` hears of it once.
+ */
+export function guardSchema(db: Database, newestKnown: number, onNewer: (problem: string) => void): SchemaGuard {
+  let problem: string | undefined
+  const assertKnown = () => {
+    if (problem !== undefined) throw new NewerSchema("database_unavailable", problem)
+  }
+  return {
+    db: {
+      ...db,
+      async write(script, options) {
+        assertKnown()
+        return db.write(script, options)
+      },
+    },
+    async check() {
+      if (problem === undefined) {
+        const [newer] = await db.read<{ version: number; name: string }>(
+          sql`select version, name from schema_migrations where version > ${newestKnown} order by version desc limit 1`,
+        )
+        if (newer) {
+          const schema = `its schema is ${newer.version} "${newer.name}", this one knows up to ${newestKnown}`
+          problem = `Cannot write to the database: a newer version of Hamlet has migrated it (${schema}); upgrade this node`
+          onNewer(problem)
+        }
+      }
+      assertKnown()
+    },
+  }
+}

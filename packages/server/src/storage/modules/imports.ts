@@ -1,0 +1,85 @@
+import type { ImportStore, ResolvedImport } from "../../domain/module-graph.ts"
+import { createCoalescer } from "../database/batch-lookups.ts"
+import type { Database } from "../database/database.ts"
+import { remember } from "../database/exact-cache.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { toTime } from "../vals/val-rows.ts"
+
+interface ImportRow {
+  readonly key: string
+  readonly username_key: string
+  readonly name_key: string
+  readonly specifiers: string | null
+  readonly is_pinned: number
+  readonly val_id: string | null
+  readonly owner_id: string | null
+  readonly version: number | null
+  readonly version_created_at: number | string | null
+}
+
+const limits = {
+  /** Versions asked about in one statement. */
+  keysMax: 20,
+  rememberedImportsMax: 50_000,
+  /** More than a program may consist of. */
+  importsPerVersionMax: 250,
+}
+
+/** What versions import, as it stands in the database at the moment. */
+export function createImportStore(db: Database): ImportStore {
+  const fetchMany = async (keys: readonly string[]) => {
+    const parts = keys.map((key) => sql`select * from (${selectImports(key)}) imported`)
+    const found = await db.read<ImportRow>(join(parts, " union all "))
+    const imports = Map.groupBy(found, ({ key }) => key)
+    return new Map(keys.map((key) => [key, (imports.get(key) ?? []).map(toImport).sort(byAddress)]))
+  }
+  const findByKey = db.dialect.gather
+    ? createCoalescer(fetchMany, limits)
+    : remember(db, async (key) => (await fetchMany([key])).get(key), { weightMax: limits.rememberedImportsMax }, weigh)
+  return {
+    find: async (valId, version, asOf) => (await findByKey(`${valId} ${version} ${asOf ?? ""}`)) ?? [],
+  }
+}
+
+function weigh(imports: readonly ResolvedImport[]): number {
+  return imports.length + 1
+}
+
+/** A pin to a val that is gone finds nothing, and neither does a private val of somebody else's. */
+function selectImports(key: string): Statement {
+  const [valId = "", version, asOf = ""] = key.split(" ")
+  return sql`
+    select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.specifiers,
+      case when i.pinned_version is null then 0 else 1 end as is_pinned,
+      v.id as val_id, v.owner_id, c.version, c.created_at as version_created_at
+    from imports i
+    join vals m on m.id = i.val_id
+    left join users u on i.pinned_val_id is null and u.username_key = i.username_key
+    left join vals n on n.owner_id = u.id and n.name_key = i.name_key
+    left join vals v on v.id = coalesce(i.pinned_val_id, n.id) and (v.privacy <> 'private' or v.owner_id = m.owner_id)
+    left join versions c on c.val_id = v.id and c.version = coalesce(i.pinned_version, ${asOf === "" ? raw("v.version") : versionAsOf(Number(asOf))})
+    where i.val_id = ${valId} and i.version = ${Number(version)}
+    order by i.username_key, i.name_key limit ${limits.importsPerVersionMax}`
+}
+
+/** The version that was current then, out of those that are left; of a val that came later, its first. */
+function versionAsOf(at: number): Statement {
+  return sql`
+    (select a.version from versions a where a.val_id = v.id and a.created_at <= ${at} order by a.version desc limit 1),
+    (select min(a.version) from versions a where a.val_id = v.id)`
+}
+
+function toImport(row: ImportRow): ResolvedImport {
+  const { val_id: valId, owner_id: ownerId, version } = row
+  return {
+    address: `${row.username_key}/${row.name_key}`,
+    specifiers: row.specifiers === null ? null : (JSON.parse(row.specifiers) as string[]),
+    isPinned: row.is_pinned === 1,
+    val: valId === null || ownerId === null ? undefined : { id: valId, ownerId },
+    version: version === null ? undefined : { number: version, savedAt: toTime(row.version_created_at) ?? 0 },
+  }
+}
+
+function byAddress(left: ResolvedImport, right: ResolvedImport): number {
+  return left.address < right.address ? -1 : 1
+}

@@ -1,0 +1,88 @@
+import { SQL } from "bun"
+import { unavailable } from "../database/errors.ts"
+import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
+
+export interface PostgresLimits extends SearchLimits {
+  /** Connections of this process, readers and writers together. */
+  readonly connectionsMax: number
+  readonly connectMsMax: number
+  /** How long a write waits for a connection. */
+  readonly waitMsMax: number
+  readonly statementMsMax: number
+  readonly lockMsMax: number
+  readonly idleInTransactionMsMax: number
+  /** How much longer than the server may take its answer may be under way, before the connection is given up. */
+  readonly silenceMsMax: number
+  /** How long a statement or a lock of a patient write may take. */
+  readonly patientMsMax: number
+  /** Attempts at a transaction that others get in the way of, and at anything whose connection breaks. */
+  readonly attemptsMax: number
+  /** About how long to wait before the second attempt; each later wait is about twice as long. */
+  readonly repeatMs: number
+  readonly readsMax: number
+  readonly writesMax: number
+  /** How long stopping waits for reads under way. */
+  readonly stopMsMax: number
+}
+
+export const postgresDefaults: PostgresLimits = {
+  ...searchDefaults,
+  connectionsMax: 10,
+  connectMsMax: 3_000,
+  waitMsMax: 3_000,
+  statementMsMax: 10_000,
+  lockMsMax: 5_000,
+  idleInTransactionMsMax: 10_000,
+  silenceMsMax: 2_000,
+  patientMsMax: 3_600_000,
+  attemptsMax: 5,
+  repeatMs: 5,
+  readsMax: 10_000,
+  writesMax: 10_000,
+  stopMsMax: 5_000,
+}
+
+export interface ClientOptions {
+  readonly url: URL
+  readonly connectionsMax: number
+  readonly limits: PostgresLimits
+  readonly isReadonly: boolean
+}
+
+export function createClient({ url, connectionsMax, limits, isReadonly }: ClientOptions): SQL {
+  const database = decodeURIComponent(url.pathname.slice(1))
+  return new SQL(url.href, {
+    adapter: "postgres",
+    max: connectionsMax,
+    connectionTimeout: limits.connectMsMax / 1_000,
+    // Otherwise the variable PGDATABASE would win over the address.
+    ...(database === "" ? {} : { database }),
+    connection: {
+      application_name: "hamlet",
+      // Acknowledged means durable, whatever the server's default is.
+      synchronous_commit: "on",
+      default_transaction_isolation: "read committed",
+      default_transaction_read_only: isReadonly ? "on" : "off",
+      statement_timeout: limits.statementMsMax,
+      lock_timeout: limits.lockMsMax,
+      idle_in_transaction_session_timeout: limits.idleInTransactionMsMax,
+      timezone: "UTC",
+      // Our statements are short: compiling one takes longer than running it.
+      jit: "off",
+      // Each statement of ours reads rows from an index in their order, looks up what belongs to each, and stops at its limit. Where the
+      // statistics say that there is little, the planner would rather read a whole table, hash it or sort it; but they are old just when a val
+      // has become busy, there are none when a database was filled a moment ago, and a plan for all values knows only averages.
+      enable_seqscan: "off",
+      enable_hashjoin: "off",
+      enable_mergejoin: "off",
+      random_page_cost: "1.1",
+    },
+  })
+}
+
+export function parsePostgresUrl(text: string): URL {
+  const url = URL.parse(text)
+  // The text is not repeated, since it may contain a password.
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) throw unavailable("its address is not of the form postgres://user@host/name")
+  return url
+}

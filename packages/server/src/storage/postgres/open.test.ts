@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { SQL } from "bun"
+import { databases, notRun, openAgain, type TestDatabase } from "../../../test/support/databases.ts"
+import { type Database, rows, type Script } from "../database/database.ts"
+import { ConstraintError } from "../database/errors.ts"
+import { migrate } from "../database/migrate.ts"
+import { raw, sql } from "../database/sql.ts"
+import { assertSuitable, openPostgres } from "./open.ts"
+
+const server = databases.find(({ name }) => name === "PostgreSQL")
+
+if (server === undefined) notRun("openPostgres", "HAMLET_TEST_POSTGRES_URL is not set")
+else
+  describe("openPostgres", () => {
+    let database: TestDatabase
+    let db: Database
+    let outsider: SQL
+    let others: Database[]
+
+    beforeEach(async () => {
+      database = await server.open({ isEmpty: true })
+      db = database.db
+      others = []
+      outsider = new SQL(database.url ?? "", { max: 1 })
+      await db.write(function* () {
+        yield raw("create table items (name text primary key, count integer not null default 0)")
+        yield raw("insert into items (name) values ('a'), ('b')")
+      })
+    })
+
+    afterEach(async () => {
+      await Promise.all(others.map((other) => other.stop()))
+      await outsider.close()
+      await database.close()
+    })
+
+    async function openWith(options: Parameters<typeof openPostgres>[1]): Promise<Database> {
+      const other = await openPostgres(database.url ?? "", options)
+      others.push(other)
+      return other
+    }
+
+    const increment = (name: string) => sql`update items set count = count + 1 where name = ${name}`
+    const counts = () => db.read(sql`select name, count from items order by name`)
+
+    /** Resolves once so many backends wait for a lock. */
+    async function areWaiting(backends: number): Promise<void> {
+      const query =
+        "select distinct pid from pg_locks where not granted and pid in (select pid from pg_stat_activity where datname = current_database())"
+      while ((await outsider.unsafe<unknown[]>(query)).length < backends);
+    }
+
+    test("sets the parameters of its connections", async () => {
+      const settings = sql`
+        select current_setting('application_name') as name,
+          current_setting('synchronous_commit') as synchronous,
+          current_setting('statement_timeout') as statement,
+          current_setting('lock_timeout') as lock,
+          current_setting('idle_in_transaction_session_timeout') as idle,
+          current_setting('timezone') as timezone,
+          current_setting('transaction_isolation') as isolation,
+          current_setting('transaction_read_only') as readonly`
+      const shared = {
+        name: "hamlet",
+        synchronous: "on",
+        statement: "10s",
+        lock: "5s",
+        idle: "10s",
+        timezone: "UTC",
+        isolation: "read committed",
+      }
+
+      expect(await db.write(() => rows(settings))).toEqual([{ ...shared, readonly: "off" }])
+      expect(await db.read(settings)).toEqual([{ ...shared, readonly: "on" }])
+    })
+
+    test("gives a patient script an hour", async () => {
+      const setting = sql`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
+
+      expect(await db.write(() => rows(setting), { isPatient: true })).toEqual([{ statement: "1h", lock: "1h" }])
+      expect(await db.write(() => rows(setting))).toEqual([{ statement: "10s", lock: "5s" }])
+    })
+
+    test("repeats a script that was the victim of a deadlock", async () => {
+      let attempts = 0
+      const both = (mine: number, first: string, second: string) => {
+        let isRepeated = false
+        return function* (): Script<void> {
+          attempts += 1
+          yield increment(first)
+          yield sql`select pg_advisory_xact_lock(${mine})`
+          // Neither goes on before the other has its first row too. In a repetition the other may be done.
+          const isOtherReady = sql`select 1 from pg_locks where locktype = 'advisory' and granted and objid = ${3 - mine}
+            and database = (select oid from pg_database where datname = current_database())`
+          while (!isRepeated && (yield isOtherReady).length === 0);
+          isRepeated = true
+          yield increment(second)
+        }
+      }
+
+      await Promise.all([db.write(both(1, "a", "b")), db.write(both(2, "b", "a"))])
+
+      // Whoever is repeated may be faster than the other one notices that it can go on, and get in its way once more.
+      expect(attempts).toBeGreaterThanOrEqual(3)
+      expect(await counts()).toEqual([
+        { name: "a", count: 2 },
+        { name: "b", count: 2 },
+      ])
+    })
+
+    test("stops repeating after some attempts", async () => {
+      const other = await openWith({ attemptsMax: 3 })
+      let attempts = 0
+
+      const written = other.write(function* () {
+        attempts += 1
+        yield raw("do $$ begin raise exception 'again' using errcode = 'serialization_failure'; end $$")
+      })
+
+      await expect(written).rejects.toMatchObject({ code: "database_unavailable" })
+      expect(attempts).toBe(3)
+    })
+
+    test("repeats a script whose connection broke before the commit", async () => {
+      let attempts = 0
+
+      await db.write(function* () {
+        attempts += 1
+        yield increment("a")
+        if (attempts === 1) yield sql`select pg_terminate_backend(pg_backend_pid())`
+      })
+
+      expect(attempts).toBe(2)
+      expect(await counts()).toContainEqual({ name: "a", count: 1 })
+    })
+
+    test("stops repeating a script that breaks its connection every time", async () => {
+      const other = await openWith({ attemptsMax: 3 })
+      let attempts = 0
+
+      const written = other.write(function* () {
+        attempts += 1
+        yield sql`select pg_terminate_backend(pg_backend_pid())`
+      })
+
+      await expect(written).rejects.toMatchObject({ code: "database_unavailable" })
+      expect(attempts).toBe(3)
+    })
+
+    test("never repeats a script whose connection broke during the commit", async () => {
+      await outsider.unsafe(`
+        create function hang_up() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$;
+        create constraint trigger hangs_up after update on items deferrable initially deferred for each row execute function hang_up()`)
+      let attempts = 0
+
+      const written = db.write(function* () {
+        attempts += 1
+        yield increment("a")
+      })
+
+      await expect(written).rejects.toMatchObject({ code: "database_unavailable", message: expect.stringContaining("during a commit") })
+      expect(attempts).toBe(1)
+    })
+
+    test("keeps the connection of a script that failed", async () => {
+      const other = await openWith({ connectionsMax: 2 })
+      const process = () => rows<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+      const before = await other.write(process)
+
+      const failures = await Promise.allSettled([
+        other.write(() => rows(sql`insert into items (name) values ('a')`)),
+        other.write(function* () {
+          yield increment("a")
+          throw new Error("changed my mind")
+        }),
+      ])
+
+      expect(failures.map(({ status }) => status)).toEqual(["rejected", "rejected"])
+      expect(await other.write(process)).toEqual(before)
+    })
+
+    test("migrates in turn with other nodes", async () => {
+      await outsider.unsafe(`begin; ${db.dialect.migrationLock.map(({ text }) => text).join(";")}`)
+      const migrated = migrate(db, [])
+      await areWaiting(1)
+
+      expect(await db.read(sql`select to_regclass('schema_migrations') as found`)).toEqual([{ found: null }])
+      await outsider.unsafe("commit")
+      expect(await migrated).toEqual({ from: 0, to: 0 })
+    })
+
+    test("passes on what a commit finds wrong", async () => {
+      await outsider.unsafe("alter table items add column parent text references items deferrable initially deferred")
+
+      const written = db.write(() => rows(sql`insert into items (name, parent) values ('c', 'nobody')`))
+
+      await expect(written).rejects.toBeInstanceOf(ConstraintError)
+    })
+
+    test("asks a read again when its connection broke", async () => {
+      await outsider.unsafe("begin; lock table items")
+      const read = counts()
+      await areWaiting(1)
+
+      await outsider.unsafe(
+        "select pg_terminate_backend(pid) from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())",
+      )
+      await outsider.unsafe("commit")
+
+      expect(await read).toHaveLength(2)
+    })
+
+    test("stops asking a read that breaks its connection every time", async () => {
+      await expect(db.read(sql`select pg_terminate_backend(pg_backend_pid())`)).rejects.toMatchObject({ code: "database_unavailable" })
+    })
+
+    test("goes on after all its connections were ended", async () => {
+      await outsider.unsafe(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'hamlet' and datname = current_database()",
+      )
+
+      const found = await Promise.all([db.read(sql`select 1 as n`), db.write(() => rows(sql`select 2 as n`)), db.ping()])
+
+      expect(found.slice(0, 2)).toEqual([[{ n: 1 }], [{ n: 2 }]])
+    })
+
+    test("keeps reading while every writer waits for a lock", async () => {
+      await outsider.unsafe("begin; update items set count = 5")
+      const writes = Array.from({ length: 8 }, () => db.write(() => rows(increment("a"))))
+      await areWaiting(3)
+
+      expect(await counts()).toContainEqual({ name: "a", count: 0 })
+      expect(db.stats()).toMatchObject({ inUse: 3, waiting: 5 })
+      await outsider.unsafe("commit")
+      await Promise.all(writes)
+      expect(await counts()).toContainEqual({ name: "a", count: 13 })
+    })
+
+    test("gives up waiting for a connection", async () => {
+      // Whoever has the connection waits longer than whoever waits for it, however slow all of them are.
+      const other = await openWith({ connectionsMax: 2, waitMsMax: 2_000, lockMsMax: 25_000, statementMsMax: 25_000 })
+      await outsider.unsafe("begin; update items set count = 5")
+      const first = other.write(() => rows(increment("a")))
+      await areWaiting(1)
+
+      await expect(other.write(() => rows(increment("b")))).rejects.toMatchObject({
+        code: "database_unavailable",
+        message: "Cannot use the database: all connections are in use",
+      })
+      await outsider.unsafe("rollback")
+      await first
+    })
+
+    test.each([
+      ["lock", { lockMsMax: 20 }],
+      ["statement", { statementMsMax: 1_000 }],
+    ])("gives up when a %s takes too long, and the connection stays good", async (_, limits) => {
+      const other = await openWith({ connectionsMax: 2, ...limits })
+      await outsider.unsafe("begin; update items set count = 5")
+
+      await expect(other.write(() => rows(increment("a")))).rejects.toMatchObject({ code: "database_unavailable" })
+      await outsider.unsafe("rollback")
+
+      await other.write(() => rows(increment("a")))
+      expect(await counts()).toContainEqual({ name: "a", count: 1 })
+    })
+
+    test.each([
+      ["readsMax", (other: Database) => other.read(sql`select 1`)],
+      ["writesMax", (other: Database) => other.write(() => rows(sql`select 1`))],
+    ] as const)("refuses more than %s at a time", async (limit, ask) => {
+      const other = await openWith({ [limit]: 2 })
+
+      const outcomes = await Promise.allSettled([ask(other), ask(other), ask(other)])
+
+      expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"])
+    })
+
+    test("the database in the address wins over the environment", async () => {
+      process.env.PGDATABASE = "nowhere"
+      try {
+        await (await openAgain(database)).stop()
+      } finally {
+        delete process.env.PGDATABASE
+      }
+    })
+  })
+
+describe("openPostgres, without a server,", () => {
+  test.each([
+    ["PostgreSQL 14 or newer is needed, and the server is 13.4", { number: "130004", version: "13.4", encoding: "UTF8" }],
+    ["its encoding must be UTF8, and is LATIN1", { number: "150000", version: "15.0", encoding: "LATIN1" }],
+  ])("refuses a server: %s", async (problem, settings) => {
+    const answers = async <Row>() => [settings as Row]
+
+    await expect(assertSuitable(answers)).rejects.toMatchObject({
+      code: "database_unavailable",
+      message: `Cannot use the database: ${problem}`,
+    })
+  })
+
+  test.each(["not an address", "mysql://root:hunter2@localhost/x", "https://localhost"])(
+    "refuses the address %s, without repeating it",
+    async (address) => {
+      await expect(openPostgres(address)).rejects.toMatchObject({
+        code: "database_unavailable",
+        message: "Cannot use the database: its address is not of the form postgres://user@host/name",
+      })
+    },
+  )
+})

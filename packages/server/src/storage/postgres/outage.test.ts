@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { notRun } from "../../../test/support/databases.ts"
+import { PrivatePostgres } from "../../../test/support/private-postgres.ts"
+import { SilentProxy } from "../../../test/support/silent-proxy.ts"
+import { type Database, rows } from "../database/database.ts"
+import { raw, sql } from "../database/sql.ts"
+import { openPostgres } from "./open.ts"
+
+const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
+const startMsMax = 60_000
+const unavailable = { code: "database_unavailable" }
+
+const increment = () => rows(sql`update counters set n = n + 1`)
+const count = async (db: Database) => (await db.read<{ n: number }>(sql`select n from counters`))[0]?.n
+
+if (binaries === undefined) notRun("openPostgres, when the server goes away,", "HAMLET_TEST_POSTGRES_BIN is not set")
+else
+  describe("openPostgres, when the server goes away,", () => {
+    let server: PrivatePostgres
+    let db: Database
+
+    beforeAll(async () => {
+      server = await PrivatePostgres.create(binaries)
+    }, startMsMax)
+
+    afterAll(async () => {
+      await server.remove()
+    }, startMsMax)
+
+    beforeEach(async () => {
+      db = await openPostgres(server.url)
+      await db.write(function* () {
+        yield raw("drop table if exists counters")
+        yield raw("create table counters (n integer not null)")
+        yield raw("insert into counters values (0)")
+      })
+    })
+
+    afterEach(async () => {
+      await db.stop()
+    })
+
+    test.each(["fast", "immediate"] as const)(
+      "goes on by itself after a restart (%s)",
+      async (mode) => {
+        await Promise.all(Array.from({ length: 20 }, () => db.write(increment)))
+        await server.stop(mode)
+        await server.start()
+
+        await Promise.all(Array.from({ length: 20 }, () => db.write(increment)))
+
+        expect(await count(db)).toBe(40)
+      },
+      startMsMax,
+    )
+
+    test(
+      "says so while the server is down, and goes on when it is back",
+      async () => {
+        await server.stop("fast")
+
+        await expect(db.read(sql`select 1`)).rejects.toMatchObject(unavailable)
+        await expect(db.write(increment)).rejects.toMatchObject(unavailable)
+        await expect(db.ping()).rejects.toMatchObject(unavailable)
+        await expect(openPostgres(server.url)).rejects.toMatchObject(unavailable)
+        await server.start()
+
+        await db.write(increment)
+        expect(await count(db)).toBe(1)
+      },
+      startMsMax,
+    )
+
+    test(
+      "keeps what it acknowledged, and settles everything, when the server crashes under load",
+      async () => {
+        let acknowledged = 0
+        let isDown = false
+        const writers = Array.from({ length: 8 }, async () => {
+          while (!isDown) {
+            const isKept = await db.write(increment).then(
+              () => true,
+              () => false,
+            )
+            if (isKept) acknowledged += 1
+          }
+        })
+        while (acknowledged < 50) await count(db)
+        await server.stop("immediate")
+        isDown = true
+        await Promise.all(writers)
+        await server.start()
+
+        const kept = await count(db)
+
+        // A commit whose answer was lost may have happened: one for each connection that was writing at most.
+        expect(kept).toBeGreaterThanOrEqual(acknowledged)
+        expect(kept).toBeLessThanOrEqual(acknowledged + 8)
+      },
+      startMsMax,
+    )
+
+    test(
+      "gives a silent server up, and uses new connections",
+      async () => {
+        const proxy = new SilentProxy(server.socket)
+        const limits = { connectionsMax: 4, waitMsMax: 3_000, statementMsMax: 1_500, silenceMsMax: 500 }
+        const distant = await openPostgres(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, limits)
+        await Promise.all([distant.write(increment), count(distant)])
+
+        proxy.silence()
+        const outcomes = await Promise.allSettled([distant.write(increment), distant.read(sql`select 1`), distant.ping()])
+
+        for (const outcome of outcomes) expect(outcome).toMatchObject({ status: "rejected", reason: unavailable })
+        await distant.write(increment)
+        expect(await count(distant)).toBe(2)
+        await distant.stop()
+        proxy.stop()
+      },
+      startMsMax,
+    )
+  })
+
+describe("openPostgres, when there is no server,", () => {
+  test("says that nothing listens there", async () => {
+    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } })
+    const { port } = listener
+    listener.stop(true)
+
+    await expect(openPostgres(`postgres://postgres@127.0.0.1:${port}/postgres`)).rejects.toMatchObject(unavailable)
+  })
+
+  test("gives up what accepts connections and never answers", async () => {
+    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } })
+
+    const opened = openPostgres(`postgres://postgres@127.0.0.1:${listener.port}/postgres`, { connectMsMax: 100 })
+
+    await expect(opened).rejects.toMatchObject(unavailable)
+    listener.stop(true)
+  })
+})

@@ -1,0 +1,98 @@
+import type { Val, ValImport } from "../../domain/vals.ts"
+import { rows, type Script } from "../database/database.ts"
+import { join, sql } from "../database/sql.ts"
+import { assertLocked, importersOf, type LinkLocks, type NameKey } from "./row-locks.ts"
+
+/** The val whose references are brought up to date. */
+interface Linked {
+  readonly id: string
+  readonly ownerId: string
+  readonly version: number
+  readonly isPublic: boolean
+}
+
+/** Writes down what a version imports, as it is written in its code; what is other people's is pinned to what it is now. */
+export function* insertImports(val: Importer, version: number, imports: readonly ValImport[]): Script<void> {
+  if (imports.length === 0) return
+  const values = imports.map(
+    (one) => sql`(${val.id}, ${version}, ${one.username}, ${one.name}, ${one.version}, ${JSON.stringify(one.specifiers)})`,
+  )
+  yield sql`insert into imports (val_id, version, username_key, name_key, pinned_version, specifiers)
+    values ${join(values, ", ")} on conflict do nothing`
+  if (imports.every((one) => one.username === val.ownerName.toLowerCase())) return
+  yield sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, v.version)
+    from users u join vals v on v.owner_id = u.id
+    where imports.val_id = ${val.id} and imports.version = ${version}
+      and u.username_key = imports.username_key and v.name_key = imports.name_key
+      and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
+}
+
+/** The val whose imports are written down. */
+type Importer = Pick<Val, "id" | "ownerId" | "ownerName">
+
+/**
+ * After the current version changed: the val depends on what that version imports, and on nothing else. That is what would run: an import
+ * that is pinned means the val that it was pinned to, whatever its name is now.
+ */
+export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Script<void> {
+  const before = yield* listTargets(val.id)
+  const found = yield* rows<{ id: string; owner_id: string }>(sql`
+    select v.id, v.owner_id from imports i
+    left join users u on i.pinned_val_id is null and u.username_key = i.username_key
+    left join vals n on n.owner_id = u.id and n.name_key = i.name_key
+    join vals v on v.id = coalesce(i.pinned_val_id, n.id)
+    where i.val_id = ${val.id} and i.version = ${val.version} and v.id <> ${val.id}`)
+  // A val may be imported by the name that it had and by the one that it has.
+  const after = [...new Map(found.map((target) => [target.id, target])).values()]
+  const gone = before.filter((id) => !after.some((target) => target.id === id))
+  const added = after.filter((target) => !before.includes(target.id))
+  const addedIds = added.map((target) => target.id)
+  assertLocked(locks, [...gone, ...addedIds])
+  for (const id of gone) yield sql`delete from dependencies where from_val_id = ${val.id} and to_val_id = ${id}`
+  for (const target of added) {
+    yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at) values (${val.id}, ${target.id}, ${target.owner_id}, ${at})`
+  }
+  if (!val.isPublic) return
+  yield* addToCounts(gone, -1)
+  yield* addToCounts(addedIds, 1)
+}
+
+/** Before a val stops being public, or after it has become so: only public vals are counted as references. */
+export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Script<void> {
+  const targets = yield* listTargets(valId)
+  assertLocked(locks, targets)
+  yield* addToCounts(targets, by)
+}
+
+/**
+ * After a val was created or renamed: those depend on it whose current version is pinned to it, or imports the name that it has now without
+ * a pin. Gives how many count.
+ */
+export function* relinkIncoming(locks: LinkLocks, val: Linked, address: NameKey, at: number): Script<number> {
+  const importing = importersOf(val.id, address)
+  const importers = yield* rows<{ id: string; privacy: string }>(sql`
+    select v.id, v.privacy from vals v where v.id <> ${val.id} and v.id in (${importing})`)
+  assertLocked(
+    locks,
+    importers.map((importer) => importer.id),
+  )
+  // Whoever imports both the old name and the new one has depended on it all the time.
+  yield sql`delete from dependencies where to_val_id = ${val.id} and from_val_id not in (${importing})`
+  if (importers.length > 0) {
+    yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at)
+      select v.id, ${val.id}, ${val.ownerId}, ${at} from vals v where v.id <> ${val.id} and v.id in (${importing})
+      on conflict (from_val_id, to_val_id) do nothing`
+  }
+  const count = importers.filter((importer) => importer.privacy === "public").length
+  yield sql`update vals set reference_count = ${count} where id = ${val.id} and reference_count <> ${count}`
+  return count
+}
+
+function* listTargets(valId: string): Script<readonly string[]> {
+  const targets = yield* rows<{ to_val_id: string }>(sql`select to_val_id from dependencies where from_val_id = ${valId}`)
+  return targets.map((target) => target.to_val_id)
+}
+
+function* addToCounts(valIds: readonly string[], by: 1 | -1): Script<void> {
+  for (const id of valIds) yield sql`update vals set reference_count = reference_count + ${by} where id = ${id}`
+}

@@ -1,0 +1,137 @@
+import { type RunRecord, unsavedVersion } from "../../domain/runs.ts"
+import { inChunks, list } from "../database/batch-sizes.ts"
+import { type RunValues, rows, type Script } from "../database/database.ts"
+import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
+import { toJson } from "./run-rows.ts"
+
+const columns = [
+  ...["id", "val_id", "version", "account_id", "owner_id", "parent_id", "node_id", "source", "status", "started_at", "ended_at"],
+  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs", "egress", "bytes"],
+]
+
+/** What a run takes beside its texts, generously: the rest of its row, and its places in the indexes. */
+const rowBytes = 500
+
+/** The run as it is written down. */
+export function toRunValues(run: RunRecord): RunValues {
+  const { logs } = run
+  const texts = [
+    toJson(run.error),
+    toJson(run.request),
+    toJson(run.input),
+    toJson(run.args),
+    toJson(run.returnValue),
+    logs.length > 0 ? toJson(logs) : null,
+    toJson(run.egress),
+  ]
+  return [
+    run.id,
+    run.valId,
+    run.version,
+    run.accountId,
+    run.ownerId,
+    run.parentId,
+    run.nodeId ?? null,
+    run.source,
+    run.status,
+    run.startedAt,
+    run.endedAt,
+    run.logsTruncated ? 1 : 0,
+    ...texts,
+    texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), rowBytes),
+  ]
+}
+
+const bytesColumn = columns.indexOf("bytes")
+
+/** What they take on disk together. */
+export function countRunBytes(runs: readonly RunValues[]): number {
+  return runs.reduce((sum, values) => sum + (values[bytesColumn] as number), 0)
+}
+
+/** A row, and what is looked at of it. */
+interface Row {
+  readonly values: RunValues
+  readonly id: string
+  readonly valId: string
+  readonly version: number
+  readonly startedAt: number
+  readonly endedAt: number | null
+}
+
+const startedAtColumn = columns.indexOf("started_at")
+const endedAtColumn = columns.indexOf("ended_at")
+
+function toRow(values: RunValues): Row {
+  const [id, valId, version] = values as readonly [string, string, number]
+  return { values, id, valId, version, startedAt: values[startedAtColumn] as number, endedAt: values[endedAtColumn] as number | null }
+}
+
+/** Writes runs down, new ones and new states of known ones. */
+export function* recordRuns(all: readonly RunValues[]): Script<void> {
+  if (all.length === 0) return
+  // PostgreSQL refuses a statement that would change a row twice.
+  const distinct = [...new Map(all.map(toRow).map((run) => [run.id, run])).values()]
+  // The runs of a val that was deleted meanwhile have nobody left to see them, or to delete them.
+  const ofVals = distinct.filter((run) => run.version !== unsavedVersion)
+  const known = yield* findKnown([...new Set(ofVals.map((run) => run.valId))])
+  const isLeft = (run: Row) => run.version === unsavedVersion || known.has(run.valId)
+  for (const chunk of inChunks(distinct.filter(isLeft))) yield insertRuns(chunk)
+  yield* noteLatest(ofVals.filter(isLeft))
+}
+
+function* findKnown(valIds: readonly string[]): Statements<ReadonlySet<string>> {
+  const known = new Set<string>()
+  for (const chunk of inChunks(valIds)) {
+    for (const { id } of yield* rows<{ id: string }>(sql`select id from vals where id in (${list(chunk)})`)) known.add(id)
+  }
+  return known
+}
+
+const insertTexts = new Map<number, string>()
+
+/**
+ * One statement for many runs takes half as long as many statements for one each. It is put together here and not by the `sql` tag,
+ * because that would go through a thousand values to find out that none is a fragment.
+ */
+function insertRuns(runs: readonly Row[]): Statement {
+  const values: SqlValue[] = []
+  for (const run of runs) values.push(...run.values)
+  let text = insertTexts.get(runs.length)
+  if (text === undefined) {
+    text = toInsertText(runs.length)
+    insertTexts.set(runs.length, text)
+  }
+  return { text, values }
+}
+
+function toInsertText(count: number): string {
+  const toGroup = (row: number) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(", ")})`
+  return `insert into runs (${columns.join(", ")}) values ${Array.from({ length: count }, (_, row) => toGroup(row)).join(", ")}
+    on conflict (id) do update set status = excluded.status, node_id = excluded.node_id, ended_at = excluded.ended_at,
+      logs_truncated = excluded.logs_truncated, error = excluded.error, request = excluded.request,
+      return_value = excluded.return_value, logs = excluded.logs, egress = excluded.egress, bytes = excluded.bytes
+    where runs.ended_at is null or excluded.ended_at is not null`
+}
+
+function* noteLatest(runs: readonly Row[]): Statements<void> {
+  for (const run of latestOf(runs, (run) => run.valId)) {
+    yield sql`update vals set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
+      where id = ${run.valId} and (run_started_at is null or run_started_at <= ${run.startedAt})`
+  }
+  for (const run of latestOf(runs, (run) => `${run.valId}/${run.version}`)) {
+    yield sql`update versions set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
+      where val_id = ${run.valId} and version = ${run.version} and (run_started_at is null or run_started_at <= ${run.startedAt})`
+  }
+}
+
+/** Of the runs with the same key only the latest, in the order of the keys, so that two batches wait for each other instead of deadlocking. */
+function latestOf(runs: readonly Row[], keyOf: (run: Row) => string): readonly Row[] {
+  const latest = new Map<string, Row>()
+  for (const run of runs) {
+    const key = keyOf(run)
+    const known = latest.get(key)
+    if (!known || known.startedAt <= run.startedAt) latest.set(key, run)
+  }
+  return [...latest].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, run]) => run)
+}

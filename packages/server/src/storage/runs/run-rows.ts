@@ -1,0 +1,92 @@
+import type { RunEgress } from "../../domain/egress.ts"
+import {
+  evalName,
+  type LogLine,
+  type Run,
+  type RunDetail,
+  type RunError,
+  type RunRequest,
+  type RunSource,
+  type RunStatus,
+  unsavedVersion,
+} from "../../domain/runs.ts"
+import type { Privacy } from "../../domain/vals.ts"
+import { raw } from "../database/sql.ts"
+import { toTime } from "../vals/val-rows.ts"
+
+/** A run joined with its val and the val's owner. */
+export interface RunRow {
+  readonly id: string
+  readonly parent_id: string | null
+  readonly started_at: number | string
+  readonly ended_at: number | string | null
+  readonly error: string | null
+  readonly source: RunSource
+  readonly status: RunStatus
+  readonly version: number
+  readonly val_id: string
+  readonly name: string
+  readonly privacy: Privacy
+  readonly owner_id: string
+  readonly owner_name: string
+}
+
+/** The same with what only a single run shows. */
+export interface RunDetailRow extends RunRow {
+  readonly args: string | null
+  readonly return_value: string | null
+  readonly logs: string | null
+  readonly logs_truncated: number
+  readonly request: string | null
+  readonly egress: string | null
+}
+
+/** The columns of a RunRow; `r` is the run, `v` its val, which code that is not saved has none of, `u` the val's owner. */
+export const runColumns = raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.version, r.val_id,
+  coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
+
+/** What these are read from beside the run. */
+export const runJoins = raw("left join vals v on v.id = r.val_id join users u on u.id = r.owner_id")
+
+/** Whether a run is one of code that is not saved. */
+export const isOfNoVal = raw(`r.version = ${unsavedVersion}`)
+
+/** What a RunDetailRow has beyond these. */
+export const runDetailColumns = raw("r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress")
+
+/** The run as lists show it. */
+export function toRun(row: RunRow): Run {
+  return {
+    id: row.id,
+    parentId: row.parent_id,
+    startedAt: Number(row.started_at),
+    endedAt: toTime(row.ended_at),
+    error: fromJson<RunError>(row.error),
+    source: row.source,
+    status: row.status,
+    val: { id: row.val_id, name: row.name, version: row.version, privacy: row.privacy, ownerId: row.owner_id, ownerName: row.owner_name },
+  }
+}
+
+/** The run with everything that is kept of it. */
+export function toRunDetail(row: RunDetailRow): RunDetail {
+  return {
+    ...toRun(row),
+    args: fromJson(row.args),
+    returnValue: fromJson(row.return_value),
+    logs: fromJson<LogLine[]>(row.logs) ?? [],
+    logsTruncated: row.logs_truncated === 1,
+    request: fromJson<RunRequest>(row.request),
+    egress: fromJson<RunEgress>(row.egress),
+  }
+}
+
+/** The JSON text of a value; what has no JSON, like nothing at all, is kept as null. */
+export function toJson(value: unknown): string | null {
+  return value === null || value === undefined ? null : (JSON.stringify(value) ?? null)
+}
+
+/** What JSON the column has; null for nothing. */
+export function fromJson<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T)
+}

@@ -1,0 +1,109 @@
+import type { Page } from "../../domain/paging.ts"
+import type { RunFilter, RunInput, RunStore } from "../../domain/runs.ts"
+import { afterCursor } from "../database/cursor.ts"
+import type { Database } from "../database/database.ts"
+import { limitPart, limitTo, toSlice } from "../database/pagination.ts"
+import { within } from "../database/period.ts"
+import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { isVisible } from "../vals/val-rows.ts"
+import { crashLost, isOpen, requestCancel } from "./finish-orphaned-runs.ts"
+import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns, sizesOf } from "./purge-runs.ts"
+import { recordRuns, toRunValues } from "./record-runs.ts"
+import {
+  fromJson,
+  isOfNoVal,
+  type RunDetailRow,
+  type RunRow,
+  runColumns,
+  runDetailColumns,
+  runJoins,
+  toRun,
+  toRunDetail,
+} from "./run-rows.ts"
+
+/** Runs in the database. */
+export function createRunStore(db: Database): RunStore {
+  const list = async (condition: Statement, filter: RunFilter, page: Page) =>
+    toSlice(await db.read<RunRow>(listRuns(condition, filter, page)), page, toRun, (row) => [Number(row.started_at), row.id])
+  return {
+    async find(viewerId, id) {
+      const [row] = await db.read<RunDetailRow>(sql`
+        select ${runColumns}, ${runDetailColumns} from runs r ${runJoins}
+        where r.id = ${id} and (v.owner_id = ${viewerId} or (r.account_id = ${viewerId} and (${isOfNoVal} or v.privacy <> 'private')))`)
+      return row && toRunDetail(row)
+    },
+    listOfAccount: (accountId, filter, page) =>
+      list(sql`r.account_id = ${accountId} and (${isOfNoVal} or ${isVisible(accountId)})`, filter, page),
+    listOfVal: (valId, accountId, filter, page) =>
+      // Whoever is not the owner of the val is asked for by account; the index of such runs is small.
+      list(
+        accountId === undefined
+          ? sql`r.val_id = ${valId}`
+          : sql`r.val_id = ${valId} and r.account_id = ${accountId} and r.account_id <> r.owner_id`,
+        filter,
+        page,
+      ),
+    // By the val alone: nearly all runs of a val are on its owner's account.
+    listOfOwner: (valId, filter, page) => list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
+    async findInput(id) {
+      const [row] = await db.read<{ input: string | null }>(sql`select input from runs where id = ${id}`)
+      return toRunInput(fromJson<RunInput | OldRunInput>(row?.input ?? null))
+    },
+    async record(all) {
+      const runs = all.map(toRunValues)
+      await db.write(() => recordRuns(runs), { runs })
+    },
+    requestCancel: (id, error, at) => db.write(() => requestCancel(id, error, at)),
+    async listCancelRequests(nodeId) {
+      const found = await db.read<{ id: string }>(sql`
+        select id from runs r where ${isOpen} and r.node_id = ${nodeId} and r.cancel_requested = 1`)
+      return found.map(({ id }) => id)
+    },
+    crashLost: (error, at, runsMax) => db.write(() => crashLost(error, at, runsMax)),
+    purge: (runsMax) => db.write(() => purgeRuns(runsMax)),
+    purgeOlder: (before, runsMax) => db.write(() => purgeOlder(before, runsMax)),
+    purgeBeyond: (valId, keptMax, runsMax) => db.write(() => purgeBeyond(valId, keptMax, runsMax)),
+    async listSizes(accountId, after, runsMax) {
+      const found = await db.read<{ id: string; started_at: number | string; bytes: number }>(sizesOf(accountId, after, runsMax))
+      return found.map(({ id, started_at, bytes }) => ({ id, startedAt: Number(started_at), bytes }))
+    },
+    purgeFrom: (accountId, from, runsMax) => db.write(() => purgeFrom(accountId, from, runsMax)),
+  }
+}
+
+/** What earlier versions of the server kept of a request. */
+interface OldRunInput {
+  readonly contentType: string | null
+  readonly body: string
+}
+
+function toRunInput(kept: RunInput | OldRunInput | null): RunInput | undefined {
+  if (kept === null || "headers" in kept) return kept ?? undefined
+  return { headers: kept.contentType === null ? [] : [["content-type", kept.contentType]], body: kept.body }
+}
+
+/** One part for each source that is asked for, each read from an index in order and cut; no filter on the source is one part. */
+function listRuns(condition: Statement, filter: RunFilter, page: Page): Statement {
+  const sources = filter.sources?.map((source) =>
+    source === "http" ? raw("and r.source = 'http'") : sql`and r.source <> 'http' and r.source = ${source}`,
+  )
+  const parts = (sources ?? [nothing]).map(
+    (source) => sql`
+    select * from (select r.id, r.started_at from runs r left join vals v on v.id = r.val_id
+    where ${condition} ${source} ${outcomeOf(filter)} ${within("r.started_at", filter)}
+    ${afterCursor(page, "r.started_at, r.id", ["time", "id"])}
+    order by r.started_at desc, r.id desc ${limitPart(page)}) part`,
+  )
+  return sql`
+    select ${runColumns} from (select id, started_at from (${join(parts, " union all ")}) parts order by started_at desc, id desc ${limitTo(page)}) found
+    join runs r on r.id = found.id ${runJoins}
+    order by r.started_at desc, r.id desc`
+}
+
+// Its first part is word for word the condition of the partial indexes: SQLite uses them for nothing less.
+function outcomeOf(filter: RunFilter): Statement {
+  if (filter.error === undefined) return nothing
+  return filter.error
+    ? raw("and r.status <> 'succeeded' and r.status in ('failed', 'timed_out', 'cancelled', 'crashed') and r.error is not null")
+    : raw("and r.error is null")
+}

@@ -1,0 +1,100 @@
+import type { RunMark } from "../../domain/run-tally.ts"
+import type { RunStatus } from "../../domain/runs.ts"
+import type { RunWalk, Span, StatStore } from "../../domain/stats.ts"
+import type { Database } from "../database/database.ts"
+import { type Statement, sql } from "../database/sql.ts"
+import { isVisible, toTime } from "../vals/val-rows.ts"
+
+const limits = {
+  /**
+   * On SQLite nothing else happens while these are read, which takes some milliseconds. That is also why they are counted by whoever
+   * walks, and not by the statement: window functions take four times as long as reading, all at once.
+   */
+  runsAtOnceMax: 1_000,
+}
+
+interface MarkRow {
+  readonly id: string
+  readonly val_id: string
+  readonly started_at: number | string
+  readonly ended_at: number | string | null
+  readonly status: RunStatus
+  readonly owner_id: string | null
+}
+
+/** Runs in the database, to be counted. */
+export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatStore {
+  const read = readInTurn(db)
+  return {
+    // Of runs that the user may not see any more only so much is told that the next ones can be asked for: they count for the limit. Code
+    // that is no val has the user's own id in the place of a val's.
+    walkAccount: (accountId, span) =>
+      walk(read, span, runsAtOnceMax, (part) => {
+        const runs = partOf(sql`r.account_id = ${accountId}`, part)
+        return sql`
+          select found.id, found.val_id, found.started_at, found.ended_at, found.status,
+            case when found.val_id = ${accountId} then found.owner_id else v.owner_id end as owner_id
+          from (${runs}) found left join vals v on v.id = found.val_id and ${isVisible(accountId)}
+          order by found.started_at desc, found.id desc`
+      }),
+    walkVal: (valId, accountId, span) =>
+      walk(read, span, runsAtOnceMax, (part) =>
+        // Whoever is not the owner of the val is asked for by account; the index of such runs is small.
+        partOf(
+          accountId === undefined
+            ? sql`r.val_id = ${valId}`
+            : sql`r.val_id = ${valId} and r.account_id = ${accountId} and r.account_id <> r.owner_id`,
+          part,
+        ),
+      ),
+  }
+}
+
+/** The runs after `since` that come before a place in the order of the list. */
+interface Part {
+  readonly since: number
+  readonly before: { readonly at: number; readonly id: string }
+  readonly runsMax: number
+}
+
+function partOf(condition: Statement, { since, before, runsMax }: Part): Statement {
+  return sql`
+    select r.id, r.val_id, r.started_at, r.ended_at, r.status, r.owner_id from runs r
+    where ${condition} and r.started_at > ${since} and (r.started_at, r.id) < (${before.at}, ${before.id})
+    order by r.started_at desc, r.id desc limit ${runsMax}`
+}
+
+/** No run that began at a moment comes before one with this id that began at the next. */
+const firstId = "00000000-0000-0000-0000-000000000000"
+
+type Read = (statement: Statement) => Promise<readonly MarkRow[]>
+
+async function* walk(read: Read, span: Span, runsMax: number, ask: (part: Part) => Statement): RunWalk {
+  let before = { at: span.until + 1, id: firstId }
+  for (;;) {
+    const rows = await read(ask({ since: span.since, before, runsMax }))
+    yield rows.map(toMark)
+    const last = rows.at(-1)
+    if (rows.length < runsMax || !last) return
+    before = { at: Number(last.started_at), id: last.id }
+  }
+}
+
+/**
+ * Reads one after the other, whoever walks, with a turn of the event loop after each: a database that answers at once would leave none to
+ * anybody else, and many walks together would leave hardly any.
+ */
+function readInTurn(db: Database): Read {
+  let previous: Promise<unknown> = Promise.resolve()
+  const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve))
+  return (statement) => {
+    const rows = previous.then(() => db.read<MarkRow>(statement))
+    previous = rows.then(nextTurn, nextTurn)
+    return rows
+  }
+}
+
+function toMark(row: MarkRow): RunMark {
+  const { val_id: valId, owner_id: ownerId, status } = row
+  return { valId, ownerId, status, startedAt: Number(row.started_at), endedAt: toTime(row.ended_at) }
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
+import { sql } from "../database/sql.ts"
+import { foldBody, foldText } from "./fold-text.ts"
+
+const pieces = fc.constantFrom(
+  "a",
+  "B",
+  "É",
+  "😀",
+  "👩‍👧",
+  "%",
+  "_",
+  "\\",
+  "'",
+  '"',
+  "`",
+  "=>",
+  " ",
+  "\n",
+  "\t",
+  "\0",
+  "İ",
+  "ẞ",
+  "ß",
+  "Σ",
+  "ς",
+  "漢",
+  "é",
+  "1",
+)
+const text = fc.oneof(
+  fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join("")),
+  fc.string({ unit: "binary", maxLength: 12 }),
+)
+/** A text and another that is often a part of it, in another case perhaps. */
+const pair = fc.oneof(
+  fc.tuple(text, text),
+  fc
+    .tuple(text, fc.nat(12), fc.nat(12))
+    .map(([whole, from, length]): [string, string] => [whole, [...whole].slice(from, from + length).join("")]),
+  fc.tuple(text, text, text).map(([before, part, after]): [string, string] => [before + part.toUpperCase() + after, part]),
+)
+/** The letters that stand for punctuation: a text of that script may be found by punctuation, which is the price. */
+const borrowed = /[\u1401-\u1480]/
+/** As everybody would compare texts, but for the sigma at the end of a word, which is a sigma. */
+const lower = (value: string) => value.toLowerCase().replaceAll("ς", "σ")
+
+describe("foldText", () => {
+  test("keeps what is in what: a folded text contains a folded part exactly if the text contains the part, ignoring case", () => {
+    fc.assert(
+      fc.property(pair, ([whole, part]) => {
+        fc.pre(!borrowed.test(whole + part))
+        expect(foldText(whole).includes(foldText(part))).toBe(lower(whole).includes(lower(part)))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test("never loses a part that is there as written, whatever the script", () => {
+    const any = fc.oneof(
+      text,
+      fc.array(fc.constantFrom("ᐁ", "ᐡ", "ᑀ", " ", "a", "Σ"), { maxLength: 8 }).map((parts) => parts.join("")),
+    )
+    fc.assert(
+      fc.property(any, any, any, (before, part, after) => {
+        expect(foldText(before + part + after)).toContain(foldText(part))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test("folds what differs in more than case to what differs", () => {
+    fc.assert(
+      fc.property(text, text, (left, right) => {
+        fc.pre(!borrowed.test(left + right))
+        expect(foldText(left) === foldText(right)).toBe(lower(left) === lower(right))
+      }),
+    )
+  })
+
+  test("leaves no character that has a meaning to LIKE, to a trigram index or to a quoted text", () => {
+    const ascii = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
+    expect(foldText(ascii.join("")).replace(/[^\0-\x7f]/g, "")).toBe("0123456789abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz")
+    for (const character of ascii) expect(foldText(character)).toMatch(/^[\p{L}0-9]$/u)
+    expect(new Set(ascii.map(foldText)).size).toBe(128 - 26)
+  })
+
+  test("changes nothing more when it is done twice", () => {
+    fc.assert(fc.property(text, (value) => expect(foldText(foldText(value))).toBe(foldText(value))))
+  })
+})
+
+describe("foldBody", () => {
+  test("has what code and readme have, and nothing that begins in one and ends in the other", () => {
+    fc.assert(
+      fc.property(text, fc.option(text), text, (code, readme, query) => {
+        fc.pre(query !== "")
+        const isInOne = foldText(code).includes(foldText(query)) || foldText(readme ?? "").includes(foldText(query))
+        expect(foldBody(code, readme).includes(foldText(query))).toBe(isInOne)
+      }),
+      { numRuns: 500 },
+    )
+    for (const seam of ["bc", "b\nc", "b c"]) expect(foldBody("ab", "cd")).not.toContain(foldText(seam))
+  })
+})
+
+describeEachDatabase("LIKE over folded texts", (open) => {
+  let database: TestDatabase
+
+  beforeAll(async () => {
+    database = await open({ isEmpty: true })
+  })
+
+  afterAll(() => database.close())
+
+  test("finds what is there, and takes nothing for a pattern", async () => {
+    const samples = fc.sample(pair, 200)
+    for (const [whole, part] of samples) {
+      const [row] = await database.db.read<{ hit: number }>(
+        sql`select case when ${foldText(whole)} like ${`%${foldText(part)}%`} then 1 else 0 end as hit`,
+      )
+      expect([whole, part, row?.hit]).toEqual([whole, part, foldText(whole).includes(foldText(part)) ? 1 : 0])
+    }
+  })
+})

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test"
+import { describeEachDatabase, openAgain } from "../../../test/support/databases.ts"
+import { AppError } from "../../domain/app-error.ts"
+import type { Candidates } from "../database/database.ts"
+import { sql } from "../database/sql.ts"
+
+/** How a search comes out, in a word. */
+const outcomeOf = (search: Promise<unknown>) =>
+  search.then(
+    () => "found",
+    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+  )
+
+/** As many candidates as are asked for, each of which matches. */
+const numbers = (count: number): Candidates => ({
+  select: sql`
+    with recursive numbers(value) as (select 1 union all select value + 1 from numbers where value < ${count})
+    select 'id' as id, value as like_count, 0 as created_at, 1 as is_name from numbers`,
+  hitsMax: 2,
+})
+
+describeEachDatabase("openSearch", (open) => {
+  test("gives the best ranked hits", async () => {
+    const { db } = await open({ isEmpty: true })
+    expect((await db.openSearch("ada").find(numbers(100))).map(({ like_count }) => Number(like_count))).toEqual([100, 99])
+  })
+
+  test("ends a search that takes too long, and lets others read and search meanwhile", async () => {
+    const database = await open({ isEmpty: true })
+    const db = await openAgain(database, { searchMsMax: 300 })
+    try {
+      const order: string[] = []
+      const slow = outcomeOf(db.openSearch("ada").find(numbers(2_000_000_000))).then((outcome) => order.push(outcome))
+      await db.read(sql`select 1`).then(() => order.push("read"))
+      await slow
+      expect(order).toEqual(["read", "search_timed_out"])
+      expect(await db.openSearch("ada").find(numbers(1))).toHaveLength(1)
+    } finally {
+      await db.stop()
+    }
+  })
+
+  test("refuses searches when too many are waiting, of one searcher or of all", async () => {
+    const database = await open({ isEmpty: true })
+    const db = await openAgain(database, { searchesWaitingMax: 8 })
+    try {
+      const searches = Array.from({ length: 20 }, () => outcomeOf(db.openSearch("ada").find(numbers(1_000))))
+      const codes = await Promise.all([...searches, outcomeOf(db.openSearch("bob").find(numbers(1)))])
+      expect(new Set(codes.slice(0, -1))).toEqual(new Set(["found", "overloaded"]))
+      expect(codes.at(-1)).toBe("found")
+    } finally {
+      await db.stop()
+    }
+  })
+})

@@ -1,0 +1,122 @@
+import type { Database } from "../database/database.ts"
+import { sqliteDialect } from "../database/dialect.ts"
+import { unavailable } from "../database/errors.ts"
+import { type Statement, sql } from "../database/sql.ts"
+import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
+import { openStamp } from "./change-counter.ts"
+import { connect } from "./connect.ts"
+import type { SqliteConnection } from "./connection.ts"
+import { fromSqliteError } from "./errors.ts"
+import { watchFile } from "./file.ts"
+import { type ScribeLimits, SqliteScribe } from "./run-writer.ts"
+import { SqliteSearches } from "./search.ts"
+import { SqliteWriter, type SqliteWriterLimits } from "./writer.ts"
+
+export interface SqliteLimits extends SqliteWriterLimits, ScribeLimits, SearchLimits {}
+
+const defaults: SqliteLimits = {
+  ...searchDefaults,
+  groupMax: 256,
+  waitingMax: 10_000,
+  lockMsMax: 5_000,
+  patientMsMax: 3_600_000,
+  lockRetryMs: 5,
+  preparedMax: 500,
+  openMsMax: 5_000,
+  scribeRunsMin: 16,
+  scribeBytesMin: 262_144,
+}
+
+const dataVersion = sql`pragma data_version`
+
+/**
+ * One connection writes and another reads: a read never sees what is not yet committed, and never waits for a writer. A third one, on a
+ * thread of its own, writes large batches of runs.
+ * `Bun.SQL` is not used for SQLite, because there a query from elsewhere joins a transaction that happens to be open.
+ */
+export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): Database {
+  const limits = { ...defaults, ...options }
+  const writing = connect(path, limits, false)
+  const reading = connect(path, limits, true)
+  let stopped: Promise<void> | undefined
+
+  function ask(statement: Statement): readonly unknown[] {
+    if (stopped !== undefined) throw unavailable("it is closed")
+    try {
+      return reading.run(statement)
+    } catch (error) {
+      throw fromSqliteError(error)
+    }
+  }
+
+  // Asking for it has SQLite make the file at which the stamp looks.
+  const readVersion = () => (ask(dataVersion) as [{ data_version: number }])[0].data_version
+  readVersion()
+  const header = openStamp(path)
+  const stamp = oncePerTurn(header ? header.ask : readVersion)
+  // Whoever was told of a write must not be answered from the state before it, even in the same turn.
+  const file = watchFile(path)
+  const writer = new SqliteWriter(writing, limits, { assertWritable: file.assertThere, onCommit: stamp.forget })
+  const scribe = new SqliteScribe(path, limits)
+  const searches = new SqliteSearches(path, limits)
+  const database: Database = {
+    dialect: sqliteDialect,
+    openSearch: (searcher) => searches.open(searcher),
+    async read<Row>(statement: Statement) {
+      return ask(statement) as readonly Row[]
+    },
+    write(script, { isPatient = false, runs } = {}) {
+      return writer.write(script, isPatient, runs && scribe.canWrite(runs) ? () => scribe.write(runs) : undefined)
+    },
+    stamp() {
+      if (stopped !== undefined) throw unavailable("it is closed")
+      return stamp.ask()
+    },
+    async ping() {
+      file.assertThere()
+      await database.read(sql`select 1`)
+    },
+    stats() {
+      const { waiting } = writer
+      return { kind: sqliteDialect.name, connections: scribe.isThere ? 3 : 2, inUse: waiting > 0 ? 1 : 0, waiting }
+    },
+    stop() {
+      stopped ??= writer
+        .stop()
+        .then(() => Promise.all([scribe.stop(), searches.stop()]))
+        .then(() => close(reading, writing))
+        .finally(() => header?.stop())
+      return stopped
+    },
+  }
+  return database
+}
+
+function close(reading: SqliteConnection, writing: SqliteConnection): void {
+  try {
+    reading.stop()
+    writing.command("pragma wal_checkpoint(truncate)")
+  } catch {
+    // The disk is full or broken. What was acknowledged is in the log, which the next one who opens the database reads.
+  } finally {
+    writing.stop()
+  }
+}
+
+/** Requests that arrived together are answered from one state: it is looked at once for all that one turn of the event loop handles. */
+function oncePerTurn(ask: () => number): { ask(): number; forget(): void } {
+  let answer: number | undefined
+  const forget = () => {
+    answer = undefined
+  }
+  return {
+    ask() {
+      if (answer === undefined) {
+        answer = ask()
+        setImmediate(forget)
+      }
+      return answer
+    },
+    forget,
+  }
+}

@@ -1,0 +1,202 @@
+import { Database as Connection } from "bun:sqlite"
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { RunRecord } from "../../domain/runs.ts"
+import type { Database, RunValues } from "../database/database.ts"
+import { migrate } from "../database/migrate.ts"
+import { sql } from "../database/sql.ts"
+import { migrations } from "../migrations/index.ts"
+import { toRunValues } from "../runs/record-runs.ts"
+import { createRunStore } from "../runs/runs.ts"
+import { openSqlite } from "./open.ts"
+import { SqliteScribe } from "./run-writer.ts"
+
+const limits = { preparedMax: 100, openMsMax: 1_000, scribeRunsMin: 2, scribeBytesMin: 50_000 }
+const user = Bun.randomUUIDv7()
+const val = Bun.randomUUIDv7()
+let folder: string
+let path: string
+let db: Database
+let scribe: SqliteScribe
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
+  path = join(folder, "hamlet.db")
+  db = openSqlite(path, limits)
+  await migrate(db, migrations)
+  await db.write(function* () {
+    yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
+    yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
+      values (${val}, ${user}, 'hello', 'hello', 'public', 'http', 1, 1, 1, 1)`
+    yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
+  })
+  scribe = new SqliteScribe(path, limits)
+})
+
+afterEach(async () => {
+  await scribe.stop()
+  await db.stop()
+  // Whoever closes the file last leaves nothing beside it: nobody has kept it open.
+  expect(readdirSync(folder)).toEqual(["hamlet.db"])
+  rmSync(folder, { recursive: true })
+})
+
+function toRun(more: Partial<RunRecord> = {}): RunRecord {
+  const about = { id: Bun.randomUUIDv7(), valId: val, version: 1, accountId: user, ownerId: user, parentId: null }
+  const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
+  return { ...about, ...result, source: "http", status: "succeeded", startedAt: 1, endedAt: 2, ...more }
+}
+
+const toRuns = (count: number, more: Partial<RunRecord> = {}) => Array.from({ length: count }, () => toRun(more))
+const toValues = (count: number, more: Partial<RunRecord> = {}) => toRuns(count, more).map(toRunValues)
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+const countRuns = async () => (await db.read<{ n: number }>(sql`select count(*) as n from runs`))[0]?.n ?? 0
+
+/** Whoever asks first is told no, and the thread is started. */
+async function ready(runs: readonly RunValues[]): Promise<void> {
+  while (!scribe.canWrite(runs)) await nextTurn()
+}
+
+describe("SqliteScribe", () => {
+  test("starts for what is worth it, and takes everything once it is there", async () => {
+    for (let turn = 0; turn < 50; turn++) {
+      expect(scribe.canWrite(toValues(1))).toBe(false)
+      await nextTurn()
+    }
+    expect(scribe.isThere).toBe(false)
+    expect(scribe.canWrite(toValues(2))).toBe(false)
+    await ready(toValues(2))
+    expect(scribe.canWrite(toValues(1))).toBe(true)
+  })
+
+  test("starts for a single run too where that is large", async () => {
+    const large = toValues(1, { returnValue: "x".repeat(limits.scribeBytesMin) })
+    expect(scribe.canWrite(large)).toBe(false)
+    const deadline = Date.now() + 20_000
+    while (!scribe.isThere && Date.now() < deadline) await nextTurn()
+    expect(scribe.canWrite(toValues(1))).toBe(true)
+  })
+
+  test("writes what everybody sees then, as it was", async () => {
+    const odd = { error: { name: "Error", message: 'no\u0000\ud800"\\' }, request: { method: "GET", url: "http://x/\u2028", status: 200 } }
+    const runs = toRuns(150, odd)
+    const values = runs.map(toRunValues)
+    await ready(values)
+    expect(await scribe.write(values)).toBe(true)
+    expect(await countRuns()).toBe(150)
+    expect(await createRunStore(db).find(user, runs[149]?.id ?? "")).toMatchObject({ ...odd, args: [], startedAt: 1, endedAt: 2 })
+    expect(await db.read(sql`select run_started_at, run_ended_at from vals where id = ${val}`)).toEqual([
+      { run_started_at: 1, run_ended_at: 2 },
+    ])
+  })
+
+  test("writes nothing while another process writes, and not half of what cannot be written", async () => {
+    await ready(toValues(2))
+    const other = new Connection(path)
+    other.run("begin immediate")
+    expect(await scribe.write(toValues(2))).toBe(false)
+    other.run("rollback")
+    other.close()
+    const bad = toRun({ source: "nobody" as RunRecord["source"] })
+    expect(await scribe.write([...toRuns(100), bad].map(toRunValues))).toBe(false)
+    expect(await countRuns()).toBe(0)
+    expect(await scribe.write(toValues(2))).toBe(true)
+  })
+
+  test("has nothing to do with a file that it cannot open", async () => {
+    const lost = new SqliteScribe(join(folder, "missing", "hamlet.db"), limits)
+    expect(lost.canWrite(toValues(2))).toBe(false)
+    await lost.stop()
+    expect(lost.canWrite(toValues(2))).toBe(false)
+    expect(await lost.write(toValues(2))).toBe(false)
+  })
+
+  test("can be stopped before it is there", async () => {
+    scribe.canWrite(toValues(2))
+    await scribe.stop()
+    expect(await scribe.write(toValues(2))).toBe(false)
+  })
+})
+
+describe("openSqlite with a scribe", () => {
+  const record = (runs: readonly RunRecord[]) => createRunStore(db).record(runs)
+
+  /** Until the thread is there, runs are written where they are. */
+  async function warmUp(): Promise<void> {
+    await record(toRuns(2))
+    while (db.stats().connections < 3) await nextTurn()
+  }
+
+  test("keeps the order of what was asked for, whoever writes it", async () => {
+    await warmUp()
+    const runs = toRuns(200, { status: "running", startedAt: 2, endedAt: null })
+    const ended = runs.map((run) => ({ ...run, status: "succeeded" as const, endedAt: 3 }))
+    const all: Promise<unknown>[] = []
+    for (const write of [
+      () => record(runs),
+      () => db.write(() => changeStatus("running", "queued")),
+      () => record(ended),
+      () => db.write(() => changeStatus("succeeded", "crashed")),
+      () => db.write(() => changeStatus("crashed", "failed")),
+    ]) {
+      all.push(write())
+      // Some come while the scribe is writing.
+      await nextTurn()
+    }
+    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(all.map(() => "fulfilled"))
+  })
+
+  /** Fails unless all of them are as they should be by then. */
+  function* changeStatus(from: string, to: string) {
+    const changed =
+      (yield sql`update runs set status = ${to} where status = ${from} and started_at = ${2} returning id`) as readonly unknown[]
+    if (changed.length !== 200) throw new Error(`${changed.length} runs are ${from}`)
+  }
+
+  test("tells of the change before anybody hears of the write", async () => {
+    await warmUp()
+    let isOver = false
+    // What is known of the database in a turn is asked for at its beginning, before the scribe is heard.
+    const ask = () => {
+      if (isOver) return
+      db.stamp?.()
+      setImmediate(ask)
+    }
+    ask()
+    for (let round = 0; round < 50; round++) {
+      const before = db.stamp?.()
+      await record(toRuns(2))
+      expect(db.stamp?.()).not.toBe(before)
+    }
+    isOver = true
+  })
+
+  test("writes by itself what the scribe could not, and says what is wrong", async () => {
+    await warmUp()
+    const before = await countRuns()
+    const bad = toRun({ source: "nobody" as RunRecord["source"] })
+    expect(await record([...toRuns(2), bad]).catch((error: Error) => error.name)).toBe("ConstraintError")
+    expect(await countRuns()).toBe(before)
+    const other = new Connection(path)
+    other.run("begin immediate")
+    const waiting = record(toRuns(2))
+    await nextTurn()
+    other.run("rollback")
+    other.close()
+    await waiting
+    expect(await countRuns()).toBe(before + 2)
+  })
+
+  test("writes what was asked for before it stops", async () => {
+    await warmUp()
+    const before = await countRuns()
+    const writing = [record(toRuns(200)), record(toRuns(200))]
+    await Promise.resolve()
+    await db.stop()
+    await Promise.all(writing)
+    db = openSqlite(path, limits)
+    expect(await countRuns()).toBe(before + 400)
+  })
+})

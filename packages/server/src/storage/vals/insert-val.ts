@@ -1,0 +1,73 @@
+import type { ImportedHistory, ImportedVersion } from "../../domain/imported-history.ts"
+import type { NewVal, Val } from "../../domain/vals.ts"
+import { inChunks } from "../database/batch-sizes.ts"
+import { firstRow, type LastStep, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { join, type Statement, sql } from "../database/sql.ts"
+import { insertLock } from "../modules/lockfiles.ts"
+import { insertImports, relinkIncoming, relinkOutgoing } from "../references/links.ts"
+import { lockNames, lockVals, toNameKey } from "../references/row-locks.ts"
+import { foldBody, foldText } from "../search/fold-text.ts"
+
+/** The versions that a val begins with, oldest first. */
+type Beginning = Pick<ImportedHistory, "versions" | "last" | "createdAt" | "updatedAt">
+
+/** Writes down a val that is new, with everything that follows from it: false when its owner has one with that name. */
+export function* insertVal(dialect: Dialect, val: Omit<NewVal, "source">, beginning: Beginning, at: number): Script<boolean> {
+  const { last, createdAt, updatedAt } = beginning
+  const { code, imports } = last.source
+  const { version } = last
+  const name = toNameKey(val.ownerName, val.name)
+  yield* lockNames(dialect, [name, ...imports])
+  const inserted = yield* firstRow(sql`
+    insert into vals (id, owner_id, name, name_key, privacy, type, readme, version, version_last, created_at, updated_at)
+    values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.privacy}, ${val.type}, ${val.readme}, ${version}, ${version},
+      ${createdAt}, ${updatedAt})
+    on conflict (owner_id, name_key) do nothing returning id`)
+  if (!inserted) return false
+  yield* insertVersions(val, beginning.versions, at)
+  const isPublic = val.privacy === "public"
+  yield writeNewText(sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`)
+  const locks = yield* lockVals(dialect, { valId: val.id, imports, name })
+  const linked = { id: val.id, ownerId: val.ownerId, version, isPublic }
+  yield* relinkIncoming(locks, linked, name, at)
+  if (imports.length > 0) yield* relinkOutgoing(locks, linked, at)
+  return true
+}
+
+/** The texts of vals that are new, to be written together. */
+interface NewTexts extends LastStep {
+  readonly rows: Statement[]
+}
+
+/**
+ * All that are new in a transaction are written in few statements: each statement on that table makes FTS5 write its index out, which takes
+ * longer than everything else about a new val. The key comes before all ids, because what a later script changes of a text has to be there.
+ */
+function writeNewText(row: Statement): NewTexts {
+  const rows = [row]
+  return {
+    key: "!new",
+    rows,
+    takeOver: (earlier) => rows.unshift(...(earlier as NewTexts).rows),
+    *run() {
+      for (const some of inChunks(rows)) yield sql`insert into search_texts (val_id, is_public, name, body) values ${join(some, ", ")}`
+    },
+  }
+}
+
+/** Writes down versions of a val, with what they import. */
+export function* insertVersions(
+  val: Pick<Val, "id" | "ownerId" | "ownerName">,
+  versions: readonly ImportedVersion[],
+  at: number,
+): Script<void> {
+  for (const some of inChunks(versions)) {
+    const values = some.map(({ version, source, createdAt }) => sql`(${val.id}, ${version}, ${source.code}, ${createdAt})`)
+    yield sql`insert into versions (val_id, version, code, created_at) values ${join(values, ", ")}`
+  }
+  for (const { version, source } of versions) {
+    yield* insertImports(val, version, source.imports)
+    if (source.isRemote) yield insertLock(val.id, version, at)
+  }
+}

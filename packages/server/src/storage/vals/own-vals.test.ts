@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import fc from "fast-check"
+import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
+import { addUser } from "../../../test/support/users.ts"
+import type { OwnValFilter, OwnValSort } from "../../domain/own-vals.ts"
+import type { Privacy, ValType } from "../../domain/vals.ts"
+import { sql } from "../database/sql.ts"
+import { createOwnValStore } from "./own-vals.ts"
+
+const privacies: readonly Privacy[] = ["public", "unlisted", "private"]
+const types: readonly ValType[] = ["http", "script", "interval", "email"]
+const sorts: readonly OwnValSort[] = ["created", "updated", "name", "likes", "run"]
+
+interface Placed {
+  readonly id: string
+  readonly name: string
+  readonly privacy: Privacy
+  readonly type: ValType
+  readonly created: number
+  readonly updated: number
+  readonly likes: number
+  readonly run: number | null
+}
+
+/** Few values of each kind, so that the tie has to be broken often. */
+function toPlaced(index: number): Placed {
+  const name = ["Fetch", "fetch_all", "a_b", "aXb", "Zebra", "zoo"][index % 6] + String(index)
+  const run = index % 3 === 0 ? null : 5 + ((index * 3) % 4)
+  const times = { created: 1000 + (index % 5), updated: 2000 + ((index * 7) % 6), likes: (index * 5) % 3, run }
+  return { id: Bun.randomUUIDv7(), name, privacy: privacies[index % 3] ?? "public", type: types[index % 4] ?? "http", ...times }
+}
+
+describeEachDatabase("createOwnValStore", (open) => {
+  let database: TestDatabase
+  let ada: string
+  const placed = Array.from({ length: 40 }, (_, index) => toPlaced(index))
+
+  beforeAll(async () => {
+    database = await open()
+    ada = await addUser(database.db, "ada")
+    const bob = await addUser(database.db, "bob")
+    await database.db.write(function* () {
+      for (const val of [...placed].reverse()) yield* insertVal(ada, val)
+      yield* insertVal(bob, { ...toPlaced(1), created: 9999, likes: 99 })
+    })
+  })
+
+  afterAll(() => database.close())
+
+  const filters: fc.Arbitrary<OwnValFilter> = fc.record(
+    {
+      query: fc.constantFrom("", "fetch", "FETCH", "fetch_", "A_B", "Z", "_", "%", "\\", "1", "é"),
+      privacy: fc.constantFrom(...privacies),
+      type: fc.constantFrom(...types),
+      sort: fc.constantFrom(...sorts),
+      order: fc.constantFrom("asc" as const, "desc" as const),
+    },
+    { requiredKeys: ["sort"] },
+  )
+  const pages = fc.record({ limit: fc.integer({ min: 1, max: 45 }), offset: fc.oneof(fc.constant(0), fc.nat(45)) })
+
+  test("lists what sorting and filtering all of the owner's vals gives, on every page", async () => {
+    const store = createOwnValStore(database.db)
+    await fc.assert(
+      fc.asyncProperty(filters, pages, async (filter, page) => {
+        const expected = expectedOf(placed, filter).map(({ name }) => name)
+        const { items, hasMore } = await store.list(ada, filter, page)
+        expect(items.map(({ name }) => name)).toEqual(expected.slice(page.offset, page.offset + page.limit))
+        expect(hasMore).toBe(expected.length > page.offset + page.limit)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test("sorts the newest vals where no index has the order, and all where one has", async () => {
+    const store = createOwnValStore(database.db, { sortedMax: 10 })
+    const newest = expectedOf(placed, { sort: "created" }).slice(0, 10)
+    for (const sort of sorts) {
+      const { items } = await store.list(ada, { sort }, { limit: 100, offset: 0 })
+      const sorted = expectedOf(sort === "created" || sort === "name" ? placed : newest, { sort })
+      expect([sort, items.map(({ name }) => name)]).toEqual([sort, sorted.map(({ name }) => name)])
+    }
+  })
+})
+
+function* insertVal(ownerId: string, val: Placed) {
+  yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at, like_count, run_started_at)
+    values (${val.id}, ${ownerId}, ${val.name}, ${val.name.toLowerCase()}, ${val.privacy}, ${val.type}, 1, 1,
+      ${val.created}, ${val.updated}, ${val.likes}, ${val.run})`
+  yield sql`insert into versions (val_id, version, created_at, code) values (${val.id}, 1, 1, '1')`
+}
+
+function expectedOf(vals: readonly Placed[], { query = "", privacy, type, sort, order }: OwnValFilter): readonly Placed[] {
+  const isDown = (order ?? (sort === "name" ? "asc" : "desc")) === "desc"
+  const keyOf = (val: Placed) => (sort === "name" ? val.name.toLowerCase() : val[sort])
+  const compare = (one: Placed, other: Placed): number => {
+    const [left, right] = [keyOf(one), keyOf(other)]
+    if (left === right) return (one.id < other.id ? -1 : 1) * (isDown ? -1 : 1)
+    if (left === null || right === null) return left === null ? 1 : -1
+    return (left < right ? -1 : 1) * (isDown ? -1 : 1)
+  }
+  return vals
+    .filter((val) => val.name.toLowerCase().includes(query.toLowerCase()))
+    .filter((val) => (privacy === undefined || val.privacy === privacy) && (type === undefined || val.type === type))
+    .toSorted(compare)
+}

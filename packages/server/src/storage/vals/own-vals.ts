@@ -1,0 +1,89 @@
+import type { CursorKeys } from "@hamlet/contract"
+import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/own-vals.ts"
+import type { Page } from "../../domain/paging.ts"
+import { afterCursor, findCursor, type KeyKind } from "../database/cursor.ts"
+import type { Database } from "../database/database.ts"
+import { limitTo, toSlice } from "../database/pagination.ts"
+import { nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { readVals } from "./read-vals.ts"
+import { listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
+
+const limits = {
+  /** So many of the newest vals are sorted where no index has the order: it takes some milliseconds. */
+  sortedMax: 10_000,
+}
+
+/** The owner's vals in the database, as they are listed for them. */
+export function createOwnValStore(db: Database, { sortedMax } = limits): OwnValStore {
+  return {
+    async list(ownerId, filter, page) {
+      const rows = await readVals<PlacedRow>(db, listOwn(ownerId, filter, page, sortedMax))
+      return toSlice(rows, page, toVal, (row) => toKeys(row, filter.sort))
+    },
+  }
+}
+
+/** A val with what it is sorted by. */
+interface PlacedRow extends ValRow {
+  readonly place: number | string | null
+}
+
+function toKeys({ id, place }: PlacedRow, sort: OwnValSort): CursorKeys {
+  if (sort === "name") return [place]
+  return [place === null ? null : Number(place), id]
+}
+
+const columns: Readonly<Record<OwnValSort, string>> = {
+  created: "created_at",
+  updated: "updated_at",
+  name: "name_key",
+  likes: "like_count",
+  run: "run_started_at",
+}
+
+/** Those for which there is an index, from which the list is read in order and cut. */
+const indexedSorts: readonly OwnValSort[] = ["created", "name"]
+
+function listOwn(ownerId: string, filter: OwnValFilter, page: Page, sortedMax: number): Statement {
+  const { sort, order = sort === "name" ? "asc" : "desc" } = filter
+  const isIndexed = indexedSorts.includes(sort)
+  const own = isIndexed
+    ? sql`vals own where own.owner_id = ${ownerId}`
+    : sql`(select id, name_key, privacy, type, updated_at, like_count, run_started_at from vals where owner_id = ${ownerId}
+        order by created_at desc, id desc limit ${sortedMax}) own where 1 = 1`
+  // Never run is neither the latest nor the earliest, and the databases do not agree on which.
+  const direction = isIndexed ? order : `${order} nulls last`
+  // No two vals of an owner have the same name, and the index has nothing else.
+  const ties = (alias: string) => (sort === "name" ? "" : `, ${alias}.id ${order}`)
+  return sql`
+    select ${listedColumns}, found.place from (select own.id, own.${raw(columns[sort])} as place from ${own}
+      ${conditionsOf(filter)} ${isIndexed ? afterIndexed(page, sort, order) : afterSorted(page, sort, order)}
+      order by ${raw(`own.${columns[sort]} ${direction}${ties("own")}`)} ${limitTo(page)}) found
+    join vals v on v.id = found.id ${withCurrentVersion}
+    order by ${raw(`found.place ${direction}${ties("found")}`)}`
+}
+
+function afterIndexed(page: Page, sort: OwnValSort, order: "asc" | "desc"): Statement {
+  if (sort === "name") return afterCursor(page, "own.name_key", ["text"], order)
+  return afterCursor(page, "own.created_at, own.id", ["time", "id"], order)
+}
+
+/** What has no place comes last, in both directions. A val that is saved, liked or run meanwhile has another place, and no other val has. */
+function afterSorted(page: Page, sort: OwnValSort, order: "asc" | "desc"): Statement {
+  const kind: KeyKind = sort === "likes" ? "integer" : "time"
+  const [place = null, id = null] = findCursor(page, [kind, "id"], sort === "run") ?? []
+  if (id === null) return nothing
+  const column = raw(`own.${columns[sort]}`)
+  const beyond = raw(order === "asc" ? ">" : "<")
+  if (place === null) return sql`and ${column} is null and own.id ${beyond} ${id}`
+  return sql`and (${column} is null or (${column}, own.id) ${beyond} (${place}, ${id}))`
+}
+
+function conditionsOf({ query, privacy, type }: OwnValFilter): Statement {
+  return sql`${query ? sql`and own.name_key like ${`%${escapeLike(query.toLowerCase())}%`} escape '\\'` : nothing}
+    ${privacy ? sql`and own.privacy = ${privacy}` : nothing} ${type ? sql`and own.type = ${type}` : nothing}`
+}
+
+function escapeLike(text: string): string {
+  return text.replaceAll(/[\\%_]/g, "\\$&")
+}

@@ -1,0 +1,32 @@
+import { createPace } from "../../shared/pace.ts"
+import type { Database } from "../database/database.ts"
+import { type Statement, sql } from "../database/sql.ts"
+import type { ValRow } from "./val-rows.ts"
+
+/** The rows of a list with `listedColumns`. Long texts are read afterwards, one val at a time, with pauses for everybody else. */
+export async function readVals<Row extends ValRow = ValRow>(db: Database, list: Statement): Promise<readonly Row[]> {
+  return withTexts<ValRow>(await db.read<Omit<ValRow, "code"> & Untold>(list), async ({ id, version }) => {
+    const [texts] = await db.read<Pick<ValRow, "code" | "readme">>(sql`
+      select c.code, v.readme from vals v join versions c on c.val_id = v.id where v.id = ${id} and c.version = ${version}`)
+    // It was deleted a moment ago.
+    return texts ?? { code: "", readme: null }
+  }) as Promise<readonly Row[]>
+}
+
+interface Untold {
+  readonly code: string | null
+}
+
+/** Completes the rows whose code was too long for the list. */
+export async function withTexts<Row extends { readonly code: string }>(
+  rows: readonly (Omit<Row, "code"> & Untold)[],
+  readTexts: (row: Omit<Row, "code">) => Promise<Partial<Row>>,
+): Promise<readonly Row[]> {
+  const pace = createPace()
+  const complete: Row[] = []
+  for (const row of rows) {
+    complete.push((row.code === null ? { ...row, ...(await readTexts(row)) } : row) as Row)
+    await pace()
+  }
+  return complete
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
+import { addUser } from "../../../test/support/users.ts"
+import type { Privacy } from "../../domain/vals.ts"
+import { listVals } from "./val-lists.ts"
+import type { ValRow } from "./val-rows.ts"
+import { createValStore } from "./vals.ts"
+
+const privacies: readonly Privacy[] = ["public", "unlisted", "private"]
+const limits = [1, 2, 5, 100]
+const offsets = [0, 1, 4, 17, 100]
+
+interface Placed {
+  readonly id: string
+  readonly ownerId: string
+  readonly privacy: Privacy
+  readonly createdAt: number
+}
+
+describeEachDatabase("listVals", (open) => {
+  let database: TestDatabase
+  let people: readonly string[]
+  let vals: readonly Placed[]
+
+  beforeAll(async () => {
+    database = await open()
+    people = await Promise.all(["ada", "bob", "eve"].map((username) => addUser(database.db, username)))
+    // Many at the same moment: then the id decides, and not the order in which they were written.
+    const places = Array.from({ length: 36 }, (_, index) => ({
+      id: Bun.randomUUIDv7(),
+      ownerId: people[index % 2] ?? "",
+      privacy: privacies[Math.floor(index / 2) % 3] ?? "public",
+      createdAt: 1000 + (index % 4),
+    }))
+    await Promise.all(places.toSorted(() => Math.random() - 0.5).map(addVal))
+    vals = places
+  })
+
+  afterAll(() => database.close())
+
+  async function addVal({ id, ownerId, privacy, createdAt }: Placed): Promise<void> {
+    const val = { id, ownerId, ownerName: "x", name: `v${id.replaceAll("-", "")}`, privacy, type: "script" as const, readme: null }
+    await createValStore(database.db).create({ ...val, source: { code: "1", imports: [] } }, createdAt)
+  }
+
+  /** What the viewer may find, newest first. */
+  function expected(
+    viewerId: string | undefined,
+    filter: { ownerId?: string | undefined; privacy?: Privacy | undefined },
+  ): readonly string[] {
+    return vals
+      .filter((val) => val.privacy === "public" || val.ownerId === viewerId)
+      .filter((val) => filter.ownerId === undefined || val.ownerId === filter.ownerId)
+      .filter((val) => filter.privacy === undefined || val.privacy === filter.privacy)
+      .toSorted((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? 1 : -1))
+      .map(({ id }) => id)
+  }
+
+  test("has for every viewer, filter and page the vals that they may find, newest first, and one more to tell of a next page", async () => {
+    for (const viewerId of [undefined, ...people]) {
+      for (const ownerId of [undefined, ...people, Bun.randomUUIDv7()]) {
+        for (const privacy of [undefined, ...privacies]) {
+          const all = expected(viewerId, { ownerId, privacy })
+          const pages = limits.flatMap((limit) => offsets.map((offset) => ({ limit, offset })))
+          const found = await Promise.all(pages.map((page) => database.db.read<ValRow>(listVals(viewerId, { ownerId, privacy }, page))))
+          for (const [index, { limit, offset }] of pages.entries()) {
+            expect(found[index]?.map(({ id }) => id)).toEqual(all.slice(offset, offset + limit + 1))
+          }
+        }
+      }
+    }
+  })
+})

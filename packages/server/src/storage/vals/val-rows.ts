@@ -1,0 +1,96 @@
+import type { Privacy, Val, ValState, ValType } from "../../domain/vals.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
+
+/** A val joined with its owner and one of its versions. */
+export interface ValRow {
+  readonly id: string
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly owner_secrets_version: number
+  readonly owner_suspended_at: number | string | null
+  readonly name: string
+  readonly privacy: Privacy
+  readonly type: ValType
+  readonly readme: string | null
+  readonly version: number
+  readonly code: string
+  readonly version_created_at: number | string
+  readonly like_count: number
+  readonly reference_count: number
+  readonly created_at: number | string
+  readonly updated_at: number | string
+  readonly run_started_at: number | string | null
+  readonly run_ended_at: number | string | null
+}
+
+/** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version whose code is meant. */
+export const valColumns = toColumns("v.readme", "c.code")
+
+/** Texts longer than this together are not read with a list but one val at a time: a page of the longest would take 40 MB in one go. */
+const listedTextBytesMax = 32_768
+const isLong = `octet_length(c.code) + coalesce(octet_length(v.readme), 0) > ${listedTextBytesMax}`
+
+/** The same columns for a list: code and readme are null where they are long, see `readVals`. */
+export const listedColumns = toColumns(`case when ${isLong} then null else v.readme end`, `case when ${isLong} then null else c.code end`)
+
+function toColumns(readme: string, code: string): Statement {
+  return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
+  u.suspended_at as owner_suspended_at, v.name, v.privacy, v.type, ${readme} as readme,
+  c.version, ${code} as code, c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at,
+  v.run_started_at, v.run_ended_at`)
+}
+
+/** The code of a version in a list, `null` where it is long. */
+export const listedCode = raw(`case when octet_length(code) > ${listedTextBytesMax} then null else code end as code`)
+
+/** Joins the owner and the current version to the val `v`. */
+export const withCurrentVersion = raw(`join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`)
+
+/** The val as the domain knows it. */
+export function toVal(row: ValRow): Val {
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    ownerName: row.owner_name,
+    ownerSecretsVersion: row.owner_secrets_version,
+    isOwnerSuspended: row.owner_suspended_at !== null,
+    name: row.name,
+    privacy: row.privacy,
+    type: row.type,
+    readme: row.readme,
+    version: row.version,
+    code: row.code,
+    versionCreatedAt: Number(row.version_created_at),
+    likeCount: row.like_count,
+    referenceCount: row.reference_count,
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+    runStartedAt: toTime(row.run_started_at),
+    runEndedAt: toTime(row.run_ended_at),
+  }
+}
+
+/** What tells whether a val has changed. */
+export type ValStateRow = Pick<ValRow, "id" | "name" | "version" | "privacy" | "type" | "updated_at">
+
+/** The state as the domain knows it. */
+export function toValState({ id, name, version, privacy, type, updated_at }: ValStateRow): ValState {
+  return { id, name, version, privacy, type, updatedAt: Number(updated_at) }
+}
+
+/** PostgreSQL gives 64-bit integers as text. */
+export function toTime(value: number | string | null): number | null {
+  return value === null ? null : Number(value)
+}
+
+/** Whether the viewer may find the val in a list: it is public or their own. */
+export function isListed(alias: string, viewerId: string | undefined): Statement {
+  const isPublic = raw(`${alias}.privacy = 'public'`)
+  return viewerId === undefined ? isPublic : sql`(${isPublic} or ${raw(alias)}.owner_id = ${viewerId})`
+}
+
+/** Whether the user may see the val `v` at all. */
+export function isVisible(viewerId: string | undefined): Statement {
+  const isForAll = raw("v.privacy <> 'private'")
+  return viewerId === undefined ? isForAll : sql`(${isForAll} or v.owner_id = ${viewerId})`
+}

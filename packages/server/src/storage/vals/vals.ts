@@ -1,0 +1,123 @@
+import type { AssertVal, NewVal, SavedVal, Val, ValChange, ValStore } from "../../domain/vals.ts"
+import { newestFirst } from "../database/cursor.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { limitTo, toSlice } from "../database/pagination.ts"
+import { sql } from "../database/sql.ts"
+import { writeLinksOnce } from "../database/write-once.ts"
+import { countOutgoing } from "../references/links.ts"
+import { type LinkChange, LinksMoved, lockNames, lockVals, type NameKey, toNameKey, writeLinks } from "../references/row-locks.ts"
+import { searchVals } from "../search/search.ts"
+import { changeVal, type LockedVal } from "./change-val.ts"
+import { createFindById } from "./find-val.ts"
+import { insertVal } from "./insert-val.ts"
+import { readVals } from "./read-vals.ts"
+import { listVals } from "./val-lists.ts"
+import { isVisible, toVal, toValState, type ValRow, type ValStateRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+
+/** Vals in the database. */
+export function createValStore(db: Database): ValStore {
+  return {
+    findById: createFindById(db),
+    async findByName(username, name, viewerId) {
+      const [row] = await db.read<ValRow>(sql`
+        select ${valColumns} from users u
+        join vals v on v.owner_id = u.id join versions c on c.val_id = v.id and c.version = v.version
+        where u.username_key = ${username.toLowerCase()} and v.name_key = ${name.toLowerCase()} and ${isVisible(viewerId)}`)
+      return row && toVal(row)
+    },
+    async list(viewerId, filter, page) {
+      return toSlice(await readVals(db, listVals(viewerId, filter, page)), page, toVal, newestFirst.toKeys)
+    },
+    async listStates(ownerId, countMax) {
+      const page = { limit: countMax, offset: 0 }
+      const found = await db.read<ValStateRow>(sql`
+        select id, name, version, privacy, type, updated_at from vals where owner_id = ${ownerId} order by name_key ${limitTo(page)}`)
+      return toSlice(found, page, toValState)
+    },
+    search: (viewerId, query, page, searcher) => searchVals(db, viewerId, query, page, searcher),
+    create: (val, at) => writeLinksOnce(db, () => createVal(db.dialect, val, at)),
+    change: (id, change, assert, at) => writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at)),
+    createOrChange: (val, change, assert, at) => writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),
+    delete: (id, assert) => writeLinks(db, () => deleteVal(db.dialect, id, assert)),
+  }
+}
+
+/** The val, and the locks that keep it and whatever it is linked to as they are until the transaction ends. */
+export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal | undefined> {
+  yield* lockNames(dialect, [...(change.imports ?? []), ...(change.name ? [change.name] : [])])
+  // Locked first and read after: a select that waits for a lock may join the locked row with older rows of other tables.
+  const locks = yield* lockVals(dialect, change)
+  const row = yield* firstRow<LockedRow>(sql`
+    select ${valColumns}, v.version_last, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies
+    from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
+  // SQLite says 1, PostgreSQL true.
+  return row && { val: toVal(row), versionLast: row.version_last, hasDependencies: Boolean(row.has_dependencies), locks }
+}
+
+interface LockedRow extends ValRow {
+  readonly version_last: number
+  readonly has_dependencies: number | boolean
+}
+
+function* readVal(id: string): Script<Val | undefined> {
+  const row = yield* firstRow<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`)
+  return row && toVal(row)
+}
+
+function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | undefined> {
+  const first = { version: 1, source: val.source, createdAt: at }
+  const isNew = yield* insertVal(dialect, val, { versions: [first], last: first, createdAt: at, updatedAt: at }, at)
+  return isNew ? yield* readVal(val.id) : undefined
+}
+
+function* changeById(dialect: Dialect, id: string, change: ValChange, assert: AssertVal, at: number): Script<SavedVal | undefined> {
+  const name = change.name === undefined ? undefined : yield* findNewName(id, change.name)
+  const locked = yield* lockVal(dialect, { valId: id, name, ...toLinkChange(change) })
+  if (!locked) return undefined
+  assert(locked.val)
+  return yield* changeVal(dialect, locked, change, at)
+}
+
+function* findNewName(id: string, name: string): Script<NameKey | undefined> {
+  const owner = yield* firstRow<{ username: string }>(
+    sql`select u.username from vals v join users u on u.id = v.owner_id where v.id = ${id}`,
+  )
+  return owner && toNameKey(owner.username, name)
+}
+
+function toLinkChange(change: ValChange): Pick<LinkChange, "imports" | "isRecounted"> {
+  return { imports: change.source?.imports, isRecounted: change.privacy !== undefined }
+}
+
+function* createOrChange(
+  dialect: Dialect,
+  val: NewVal,
+  change: ValChange,
+  assert: AssertVal<Val | undefined>,
+  at: number,
+): Script<SavedVal> {
+  const nameKey = val.name.toLowerCase()
+  const found = yield* firstRow<{ id: string }>(sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`)
+  if (!found) {
+    assert(undefined)
+    const created = yield* createVal(dialect, val, at)
+    if (!created) throw new LinksMoved()
+    return { val: created, isNewVersion: true }
+  }
+  const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
+  if (locked?.val.name.toLowerCase() !== nameKey) throw new LinksMoved()
+  assert(locked.val)
+  return yield* changeVal(dialect, locked, change, at)
+}
+
+/** Deletes a val that passes the check. False when there is none. */
+export function* deleteVal(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
+  const locked = yield* lockVal(dialect, { valId: id, isRecounted: true })
+  if (!locked) return false
+  assert(locked.val)
+  if (locked.val.privacy === "public") yield* countOutgoing(locked.locks, id, -1)
+  yield sql`insert into run_purges (val_id) values (${id}) on conflict do nothing`
+  yield sql`delete from vals where id = ${id}`
+  return true
+}
