@@ -1,4 +1,4 @@
-import { allScopes } from "../../packages/server/src/domain/tokens.ts"
+import { allScopes } from "../../packages/server/src/domain/accounts/tokens.ts"
 import { foldBody, foldText } from "../../packages/server/src/storage/search/fold-text.ts"
 import { makeCode, makeReadme, makeSentence, reviseCode } from "./code.ts"
 import {

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { compose } from "./compose.ts"
 import { type Config, ConfigError, loadConfig } from "./config.ts"
-import { createUserToken, getAccount, unsuspendUser } from "./domain/accounts.ts"
-import { operator } from "./domain/audit.ts"
-import { allScopes } from "./domain/tokens.ts"
-import { getUserByName } from "./domain/users.ts"
+import { createUserToken, getAccount, unsuspendUser } from "./domain/accounts/accounts.ts"
+import { operator } from "./domain/accounts/audit.ts"
+import { allScopes } from "./domain/accounts/tokens.ts"
+import { getUserByName } from "./domain/accounts/users.ts"
 
 /**
  * `admin-token [USERNAME]`: a new token that may do everything, for an operator who has lost all of them. Who may use the data folder or the

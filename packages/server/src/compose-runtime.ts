@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
 import { createEgress, createResolver, type Surroundings } from "./compose-outside.ts"
 import type { Config } from "./config.ts"
-import type { DependencyResolver } from "./domain/locks.ts"
+import type { DependencyResolver } from "./domain/modules/lockfiles.ts"
 import { noOwnerDatabases, type SqlOutcome, type SqlRequest } from "./domain/owner-databases.ts"
 import type { Door } from "./runtime/door.ts"
 import { findDeno } from "./runtime/find-deno.ts"

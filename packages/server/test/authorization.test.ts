@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes, type Scope } from "@hamlet/contract"
 import { z } from "zod"
-import { issueToken } from "../src/domain/tokens.ts"
+import { issueToken } from "../src/domain/accounts/tokens.ts"
 import { callersFor, createCallers, type TestCaller } from "./authorization/callers.ts"
 import { findFaults } from "./authorization/matrix.ts"
 import { expectedOf } from "./authorization/rules.ts"

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
+import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
-import type { Caller } from "./caller.ts"
+import { emptyQuotaBook } from "./limits/quotas.ts"
 import { batchSql, executeSql, noOwnerDatabases, type OwnerDatabases, type SentSqlRequest, type SqlOutcome } from "./owner-databases.ts"
-import { emptyQuotaBook } from "./quotas.ts"
 
 const statement = { sql: "select 1", args: [] }
 

@@ -1,8 +1,8 @@
 import type { SqlArgs } from "@hamlet/contract"
+import { assertAccess, type Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
-import { assertAccess, type Caller } from "./caller.ts"
-import type { JsonText } from "./json-text.ts"
-import type { QuotaBook } from "./quotas.ts"
+import type { QuotaBook } from "./limits/quotas.ts"
+import type { JsonText } from "./runs/json-text.ts"
 
 /** A statement and the values of its parameters, in order or by their names. */
 export interface SqlStatement {

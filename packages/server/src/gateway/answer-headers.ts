@@ -1,5 +1,5 @@
-import type { HeaderList } from "../domain/execution.ts"
-import { setsSessionCookie } from "../domain/session-cookie.ts"
+import type { HeaderList } from "../domain/runs/runner.ts"
+import { setsSessionCookie } from "../shared/session-cookie.ts"
 import { readNamed } from "./request-headers.ts"
 
 /** What is between us and the val, what only we may tell a client, and what would concern other vals or the API. */

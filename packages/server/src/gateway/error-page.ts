@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
-import type { RunError } from "../domain/runs.ts"
+import type { RunError } from "../domain/runs/runs.ts"
 
 /** Something that the gateway says in place of a val. */
 export interface ErrorPage {

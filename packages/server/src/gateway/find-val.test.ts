@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import type { Val } from "../domain/vals.ts"
+import type { Val } from "../domain/vals/vals.ts"
 import { createFindVal } from "./find-val.ts"
 
 const address = { host: "ada-hello.localhost", id: undefined, username: "ada", name: "hello" }

@@ -1,4 +1,4 @@
-import type { Val, ValStore } from "../domain/vals.ts"
+import type { Val, ValStore } from "../domain/vals/vals.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
 type Found = Val | undefined

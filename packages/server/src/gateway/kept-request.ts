@@ -1,5 +1,5 @@
-import type { HeaderList } from "../domain/execution.ts"
-import type { RunInput } from "../domain/runs.ts"
+import type { HeaderList } from "../domain/runs/runner.ts"
+import type { RunInput } from "../domain/runs/runs.ts"
 import type { GatewayLimits } from "./limits.ts"
 
 /** Credentials, which no record is to hold, and what a replay finds in the address and the body. */

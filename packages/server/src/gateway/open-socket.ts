@@ -1,5 +1,5 @@
-import type { Seat } from "../domain/execution.ts"
-import type { RunEnd } from "../domain/live-runs.ts"
+import type { RunEnd } from "../domain/runs/live-runs.ts"
+import type { Seat } from "../domain/runs/runner.ts"
 import type { Deadlines } from "./deadlines.ts"
 import { passOn } from "./pass-on.ts"
 import type { HeaderRecord } from "./request-headers.ts"

@@ -1,4 +1,4 @@
-import { brokenAnswer, type Seat, type ValAnswer } from "../domain/execution.ts"
+import { brokenAnswer, type Seat, type ValAnswer } from "../domain/runs/runner.ts"
 import { prepareAnswerHeaders } from "./answer-headers.ts"
 import { AnswerStream } from "./answer-stream.ts"
 import type { Deadlines } from "./deadlines.ts"

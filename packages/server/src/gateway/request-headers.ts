@@ -1,5 +1,5 @@
-import type { HeaderList } from "../domain/execution.ts"
-import { withoutSessionCookies } from "../domain/session-cookie.ts"
+import type { HeaderList } from "../domain/runs/runner.ts"
+import { withoutSessionCookies } from "../shared/session-cookie.ts"
 
 /** The headers of a request by their names in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>

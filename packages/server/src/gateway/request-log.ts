@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@hamlet/contract"
-import type { Caller } from "../domain/caller.ts"
-import type { Val } from "../domain/vals.ts"
+import type { Caller } from "../domain/access.ts"
+import type { Val } from "../domain/vals/vals.ts"
 import { logLimits } from "../shared/log-limits.ts"
 import type { GatewayConnection } from "./deps.ts"
 import type { ValAddress } from "./val-hosts.ts"

@@ -1,4 +1,4 @@
-import { isPass } from "../domain/preview-pass.ts"
+import { isPass } from "../domain/requests/preview-pass.ts"
 
 /** What a host name says about a val. */
 export interface ValAddress {

@@ -1,8 +1,8 @@
+import type { Caller } from "../domain/access.ts"
+import { hasTokenShape, tokenPattern } from "../domain/accounts/token-text.ts"
+import { type Authenticated, type AuthenticationDeps, authenticate } from "../domain/accounts/tokens.ts"
 import { AppError } from "../domain/app-error.ts"
-import type { Caller } from "../domain/caller.ts"
-import { hasTokenShape, tokenPattern } from "../domain/token-text.ts"
-import { type Authenticated, type AuthenticationDeps, authenticate } from "../domain/tokens.ts"
-import { canSee, type Val } from "../domain/vals.ts"
+import { canSee, type Val } from "../domain/vals/vals.ts"
 import type { GatewayDeps } from "./deps.ts"
 
 /** Who sent a request, as far as their `Authorization` header says. */

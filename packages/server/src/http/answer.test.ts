@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type ErrorCode, errorBody, errorCodes } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
-import { RateLimited } from "../domain/rate-limit.ts"
+import { RateLimited } from "../domain/limits/rate-limit.ts"
 import { content, json, noContent, toErrorAnswer } from "./answer.ts"
 
 const codes = Object.keys(errorCodes) as ErrorCode[]

@@ -1,8 +1,8 @@
 import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
 import type { AppError } from "../domain/app-error.ts"
+import { RateLimited } from "../domain/limits/rate-limit.ts"
 import { SqlFailure } from "../domain/owner-databases.ts"
-import { RateLimited } from "../domain/rate-limit.ts"
-import { RunFailure } from "../domain/run-failure.ts"
+import { RunFailure } from "../domain/runs/run-failure.ts"
 import { RangeRefused } from "./range.ts"
 import { SessionEnded } from "./session-cookie.ts"
 

@@ -1,5 +1,5 @@
-import type { StoredBlob } from "../domain/blobs.ts"
-import type { ObjectStore } from "../domain/objects.ts"
+import type { StoredBlob } from "../domain/blobs/blobs.ts"
+import type { ObjectStore } from "../domain/blobs/objects.ts"
 import type { Answer } from "./answer.ts"
 import { findRange, type Range } from "./range.ts"
 

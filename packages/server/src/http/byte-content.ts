@@ -1,6 +1,6 @@
 import { limits } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
-import type { IncomingContent } from "../domain/blobs.ts"
+import type { IncomingContent } from "../domain/blobs/blobs.ts"
 import { assertNotEncoded } from "./body.ts"
 
 /** The body of a request, to be taken as it is. */

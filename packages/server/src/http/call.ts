@@ -1,6 +1,6 @@
 import type { RouteDefinition, Routes } from "@hamlet/contract"
 import type { z } from "zod"
-import type { Caller } from "../domain/caller.ts"
+import type { Caller } from "../domain/access.ts"
 import type { Answer } from "./answer.ts"
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined

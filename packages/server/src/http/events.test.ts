@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, jest, test } from "bun:test"
-import type { FollowEvent } from "../domain/follow-run.ts"
+import type { FollowEvent } from "../domain/runs/follow-run.ts"
 import { eventStream } from "./events.ts"
 
 const line = { at: "2026-01-01T00:00:00.000Z", level: "log", message: 'two\nlines "é"' } as const

@@ -1,4 +1,4 @@
-import type { FollowEvent } from "../domain/follow-run.ts"
+import type { FollowEvent } from "../domain/runs/follow-run.ts"
 import { type Answer, content } from "./answer.ts"
 
 /** How long a stream is silent at most: proxies, and our own server, close what says nothing for a minute. */

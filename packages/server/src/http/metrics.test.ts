@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { routeNames } from "@hamlet/contract"
 import fc from "fast-check"
-import { Durations } from "../domain/durations.ts"
-import { createEndedRuns } from "../domain/ended-runs.ts"
+import { Durations } from "../domain/limits/durations.ts"
+import { createEndedRuns } from "../domain/runs/ended-runs.ts"
 import { createMetrics } from "./metrics.ts"
 
 const stats = () => ({ connections: 2, inUse: 1, waiting: 0 })

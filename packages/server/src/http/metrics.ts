@@ -1,8 +1,8 @@
 import { errorCodes } from "@hamlet/contract"
-import { type Durations, durationBoundsSeconds } from "../domain/durations.ts"
-import type { EndedRuns } from "../domain/ended-runs.ts"
-import type { RunnerStatus } from "../domain/execution.ts"
-import type { Refusals } from "../domain/refusals.ts"
+import { type Durations, durationBoundsSeconds } from "../domain/limits/durations.ts"
+import type { Refusals } from "../domain/limits/refusals.ts"
+import type { EndedRuns } from "../domain/runs/ended-runs.ts"
+import type { RunnerStatus } from "../domain/runs/runner.ts"
 import type { LoopDelayReport } from "../shared/loop-delay.ts"
 
 /** What `/metrics` shows. */

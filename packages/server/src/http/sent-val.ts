@@ -1,5 +1,5 @@
 import { importedVal, limits, toIssueWords } from "@hamlet/contract"
-import type { SentVal } from "../domain/import-vals.ts"
+import type { SentVal } from "../domain/vals/import-vals.ts"
 
 /** One val of many is checked by itself, so that it fails by itself. Of what is wrong with it, the first thing is told. */
 export function toSentVal(value: unknown): SentVal {

@@ -1,6 +1,6 @@
 import { noPageKey, sessionHeader } from "@hamlet/contract"
 import { AppError } from "../domain/app-error.ts"
-import { listCookies, toPageKey, toSessionCookieName } from "../domain/session-cookie.ts"
+import { listCookies, toPageKey, toSessionCookieName } from "../shared/session-cookie.ts"
 
 /** The cookie that sessions live in. No script can read it, and no request that begins on another site carries it. */
 export interface SessionCookie {

@@ -1,7 +1,7 @@
 import type { newSession, session, signInLink, signInLinkOwner } from "@hamlet/contract"
 import type { z } from "zod"
-import { toPageKey } from "../domain/session-cookie.ts"
-import type { LinkOwner, Session } from "../domain/sessions.ts"
+import type { LinkOwner, Session } from "../domain/accounts/sessions.ts"
+import { toPageKey } from "../shared/session-cookie.ts"
 import type { Links } from "./links.ts"
 
 /** A session without its secret string; `currentId` is the one that the request came with. */

@@ -1,7 +1,7 @@
 import type { activity, stats } from "@hamlet/contract"
 import type { z } from "zod"
-import type { RunCounts } from "../domain/run-tally.ts"
-import type { Activity, Stats } from "../domain/stats.ts"
+import type { RunCounts } from "../domain/stats/run-tally.ts"
+import type { Activity, Stats } from "../domain/stats/stats.ts"
 
 /** Runs over time. */
 export function toStatsView(it: Stats): z.infer<typeof stats> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { val as valSchema } from "@hamlet/contract"
-import type { Val } from "../domain/vals.ts"
+import type { Val } from "../domain/vals/vals.ts"
 import { createLinks } from "./links.ts"
 import { createValAnswer } from "./val-answer.ts"
 

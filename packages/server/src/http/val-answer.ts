@@ -1,4 +1,4 @@
-import type { Val } from "../domain/vals.ts"
+import type { Val } from "../domain/vals/vals.ts"
 import { type Answer, json } from "./answer.ts"
 import type { Links } from "./links.ts"
 import { withEtag } from "./preconditions.ts"

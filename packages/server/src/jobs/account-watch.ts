@@ -1,6 +1,6 @@
-import type { AccountState, AccountStore } from "../domain/accounts.ts"
-import type { Runner } from "../domain/execution.ts"
-import type { LiveRuns } from "../domain/live-runs.ts"
+import type { AccountState, AccountStore } from "../domain/accounts/accounts.ts"
+import type { LiveRuns } from "../domain/runs/live-runs.ts"
+import type { Runner } from "../domain/runs/runner.ts"
 
 /** What watching the accounts needs. */
 export interface AccountWatchDeps {

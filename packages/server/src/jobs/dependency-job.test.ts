@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import { FakeResolver } from "../../test/support/fake-resolver.ts"
-import type { LockStore } from "../domain/locks.ts"
+import type { LockStore } from "../domain/modules/lockfiles.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { createLockStore } from "../storage/modules/lockfiles.ts"

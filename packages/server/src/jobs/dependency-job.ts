@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os"
-import type { DependencyResolver, LockClaim, LockStore, Resolution, ResolvedCode } from "../domain/locks.ts"
-import type { PendingLocks } from "../domain/pending-locks.ts"
-import type { Val } from "../domain/vals.ts"
-import type { VersionStore } from "../domain/versions.ts"
+import type { DependencyResolver, LockClaim, LockStore, Resolution, ResolvedCode } from "../domain/modules/lockfiles.ts"
+import type { PendingLocks } from "../domain/modules/pending-lockfiles.ts"
+import type { Val } from "../domain/vals/vals.ts"
+import type { VersionStore } from "../domain/vals/versions.ts"
 
 /** What fetching dependencies needs. */
 export interface DependencyJobDeps {

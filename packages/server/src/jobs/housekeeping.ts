@@ -1,9 +1,9 @@
-import { type AccountDeps, purgeUser } from "../domain/accounts.ts"
-import { type IdempotencyStore, toKeptSince } from "../domain/idempotency.ts"
-import type { LiveRuns } from "../domain/live-runs.ts"
-import type { BundleStore } from "../domain/locks.ts"
-import type { ObjectStore } from "../domain/objects.ts"
-import type { RunPlace, RunStore } from "../domain/runs.ts"
+import { type AccountDeps, purgeUser } from "../domain/accounts/accounts.ts"
+import { type IdempotencyStore, toKeptSince } from "../domain/accounts/idempotency.ts"
+import type { ObjectStore } from "../domain/blobs/objects.ts"
+import type { BundleStore } from "../domain/modules/lockfiles.ts"
+import type { LiveRuns } from "../domain/runs/live-runs.ts"
+import type { RunPlace, RunStore } from "../domain/runs/runs.ts"
 
 /** What housekeeping needs. */
 export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerDatabases"> {

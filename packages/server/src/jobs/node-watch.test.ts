@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from "bun:test"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import type { Node } from "../domain/nodes.ts"
-import type { RunRecord } from "../domain/runs.ts"
+import type { RunRecord } from "../domain/runs/runs.ts"
 import { createTokenStore } from "../storage/accounts/tokens.ts"
 import type { Database } from "../storage/database/database.ts"
 import { sql } from "../storage/database/sql.ts"

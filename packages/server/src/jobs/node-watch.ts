@@ -1,6 +1,6 @@
+import type { TokenStore } from "../domain/accounts/tokens.ts"
 import type { Node, NodeStore, SeenNode } from "../domain/nodes.ts"
-import type { RunStore } from "../domain/runs.ts"
-import type { TokenStore } from "../domain/tokens.ts"
+import type { RunStore } from "../domain/runs/runs.ts"
 
 /** What watching the nodes needs. */
 export interface NodeWatchDeps {

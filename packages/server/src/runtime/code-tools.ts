@@ -1,5 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
-import { mayImport } from "../domain/import-address.ts"
+import { mayImport } from "../domain/modules/import-address.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseFailure, ParseOutcome, ParseTask } from "./parser/parser-messages.ts"

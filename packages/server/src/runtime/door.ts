@@ -1,5 +1,5 @@
 import type { Substitution } from "../domain/egress.ts"
-import type { RunListener } from "../domain/execution.ts"
+import type { RunListener } from "../domain/runs/runner.ts"
 
 /** The way out of a sandbox: a socket in it, where the host decides about every request. */
 export interface Door {

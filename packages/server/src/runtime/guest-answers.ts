@@ -1,4 +1,4 @@
-import { brokenAnswer, type CallOutcome, type Stopped, type ValAnswer } from "../domain/execution.ts"
+import { brokenAnswer, type CallOutcome, type Stopped, type ValAnswer } from "../domain/runs/runner.ts"
 import { WorkerPoolError } from "../shared/worker-pool.ts"
 import type { ValProcess } from "./val-process.ts"
 

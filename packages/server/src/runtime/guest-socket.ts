@@ -1,4 +1,4 @@
-import type { SeatRequest } from "../domain/execution.ts"
+import type { SeatRequest } from "../domain/runs/runner.ts"
 
 /** Opens a WebSocket to a val, as its client would. Fails when the val does not take it. */
 export function openGuestSocket(socketPath: string, path: string, request: SeatRequest): Promise<WebSocket> {

@@ -1,4 +1,4 @@
-import type { Mask } from "../domain/mask.ts"
+import type { Mask } from "../domain/secrets/secret-mask.ts"
 import { WorkerPool } from "../shared/worker-pool.ts"
 import { type FailureText, type ReturnedText, readFailureText, readReturnedText } from "./guest-values.ts"
 

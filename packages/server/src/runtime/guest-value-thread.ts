@@ -1,4 +1,4 @@
-import { createMask } from "../domain/mask.ts"
+import { createMask } from "../domain/secrets/secret-mask.ts"
 import { serveJobs } from "../shared/serve-jobs.ts"
 import type { ReadJob, ReadResult } from "./guest-value-reader.ts"
 import { readFailureText, readReturnedText } from "./guest-values.ts"

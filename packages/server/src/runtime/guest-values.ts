@@ -1,8 +1,8 @@
 import { limits } from "@hamlet/contract"
-import { cutError, cutText } from "../domain/cut.ts"
-import type { Returned } from "../domain/execution.ts"
-import type { Mask } from "../domain/mask.ts"
-import type { RunError } from "../domain/runs.ts"
+import type { Returned } from "../domain/runs/runner.ts"
+import type { RunError } from "../domain/runs/runs.ts"
+import { cutError, cutText } from "../domain/runs/truncate.ts"
+import type { Mask } from "../domain/secrets/secret-mask.ts"
 
 /** What the guest said, and how many log lines of the run it had sent by then. */
 export interface ReturnedText extends Pick<Returned, "json" | "kept" | "isCut"> {

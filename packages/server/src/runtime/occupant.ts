@@ -1,4 +1,4 @@
-import type { RunListener, Stopped } from "../domain/execution.ts"
+import type { RunListener, Stopped } from "../domain/runs/runner.ts"
 
 /** A run in a process, as the process sees it. */
 export interface Occupant {

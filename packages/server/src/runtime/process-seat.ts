@@ -1,4 +1,5 @@
 import { failureHeader, type Refused } from "@hamlet/guest/protocol"
+import { isJsonText } from "../domain/runs/json-text.ts"
 import {
   brokenAnswer,
   type CallArgs,
@@ -11,8 +12,7 @@ import {
   type SocketOutcome,
   type Stopped,
   type ValAnswer,
-} from "../domain/execution.ts"
-import { isJsonText } from "../domain/json-text.ts"
+} from "../domain/runs/runner.ts"
 import { readFailure, readReturned } from "./guest-answers.ts"
 import type { AnswerListener, Exchange, GuestFailure } from "./guest-client/exchange.ts"
 import type { GuestRequest } from "./guest-client/request-head.ts"

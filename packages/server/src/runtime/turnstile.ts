@@ -1,5 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
-import type { Client } from "../domain/execution.ts"
+import type { Client } from "../domain/runs/runner.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 type TurnstileLimits = Pick<RunnerLimits, "runsPerValMax" | "runsPerAccountMax" | "runsAtOnceOf" | "runsWaitingMax" | "waitMsMax">

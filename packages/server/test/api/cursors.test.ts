@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { type RouteDefinition, type RouteName, routeNames, routes, toCursorText } from "@hamlet/contract"
 import ValTown from "@valtown/sdk"
 import { Cursor } from "@valtown/sdk/pagination"
-import { signIn } from "../../src/domain/sessions.ts"
+import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, refusalOf, type ValView } from "./suite.ts"
 

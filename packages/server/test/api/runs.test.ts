@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import type { RunRecord } from "../../src/domain/runs.ts"
+import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { type ApiSuite, describeApi, idsOf, once, refusalOf } from "./suite.ts"
 

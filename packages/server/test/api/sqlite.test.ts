@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
-import { issueToken } from "../../src/domain/tokens.ts"
+import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test"
 import type { val } from "@hamlet/contract"
 import type { z } from "zod"
-import type { RunRecord } from "../../src/domain/runs.ts"
+import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { expectStatus, openApi, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 

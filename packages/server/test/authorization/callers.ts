@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { type RouteDefinition, type Scope, scope } from "@hamlet/contract"
-import { runScopes } from "../../src/domain/run-tokens.ts"
-import { makeTokenText } from "../../src/domain/token-text.ts"
-import { issueToken } from "../../src/domain/tokens.ts"
+import { runScopes } from "../../src/domain/accounts/run-tokens.ts"
+import { makeTokenText } from "../../src/domain/accounts/token-text.ts"
+import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import type { TestApi, TestUser } from "../support/api.ts"
 
 /** Somebody who sends a request, and what the rules may know of them. */

@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../src/domain/runs.ts"
+import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import type { TestApi } from "../support/api.ts"
 
 /** A run that ended well, as the runtime would write it down. */

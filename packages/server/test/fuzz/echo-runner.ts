@@ -1,3 +1,4 @@
+import { isJsonText } from "../../src/domain/runs/json-text.ts"
 import type {
   CallArgs,
   CallOutcome,
@@ -8,8 +9,7 @@ import type {
   Seat,
   SocketOutcome,
   Stopped,
-} from "../../src/domain/execution.ts"
-import { isJsonText } from "../../src/domain/json-text.ts"
+} from "../../src/domain/runs/runner.ts"
 import { idleStatus } from "../support/idle-status.ts"
 import { toAnswer } from "../support/to-answer.ts"
 

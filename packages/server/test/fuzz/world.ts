@@ -1,6 +1,6 @@
 import { scope } from "@hamlet/contract"
-import { createSignInLink, signIn } from "../../src/domain/sessions.ts"
-import { allScopes, issueToken } from "../../src/domain/tokens.ts"
+import { createSignInLink, signIn } from "../../src/domain/accounts/sessions.ts"
+import { allScopes, issueToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
 import { isOfLoad } from "./load.ts"
 import { createPools, type Pools } from "./pools.ts"

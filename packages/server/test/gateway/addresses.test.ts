@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { createVal } from "../../src/domain/vals.ts"
+import { createVal } from "../../src/domain/vals/vals.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
 
@@ -89,7 +89,7 @@ describeEachDatabase("the address of a val", (open) => {
 
   test("a token of the owner without val:read opens nothing", async () => {
     const caller = { userId: stage.ada.id, username: "ada", tokenId: "", scopes: new Set(["user:read"] as const) }
-    const { createToken } = await import("../../src/domain/tokens.ts")
+    const { createToken } = await import("../../src/domain/accounts/tokens.ts")
     const { text } = await createToken(stage.hamlet.deps, caller, { name: "narrow", scopes: ["user:read"], expiresAt: null })
     expect((await stage.visit("hidden", "/", { headers: { authorization: `Bearer ${text}` } })).status).toBe(404)
   })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { signIn } from "../../src/domain/accounts/sessions.ts"
+import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
-import { toPageKey } from "../../src/domain/session-cookie.ts"
-import { signIn } from "../../src/domain/sessions.ts"
-import { hashToken } from "../../src/domain/tokens.ts"
+import { toPageKey } from "../../src/shared/session-cookie.ts"
 import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
 
 let stage: GatewayStage

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import type { RunDetail } from "../../src/domain/runs.ts"
+import type { RunDetail } from "../../src/domain/runs/runs.ts"
 import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
 import type { RawVal } from "./support/plain-runner.ts"
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { AppError } from "../../src/domain/app-error.ts"
-import { createPreview } from "../../src/domain/preview-pass.ts"
+import { createPreview } from "../../src/domain/requests/preview-pass.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { Bundle, DependencyResolver, LockedImport, ResolvedCode } from "../../src/domain/locks.ts"
+import type { Bundle, DependencyResolver, LockedImport, ResolvedCode } from "../../src/domain/modules/lockfiles.ts"
 
 /** What there is under a specifier. */
 export interface FakePackage {

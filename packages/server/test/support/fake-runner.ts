@@ -1,4 +1,5 @@
 import { AppError } from "../../src/domain/app-error.ts"
+import { isJsonText } from "../../src/domain/runs/json-text.ts"
 import type {
   CallArgs,
   CallOutcome,
@@ -12,8 +13,7 @@ import type {
   SeatRequest,
   SocketOutcome,
   Stopped,
-} from "../../src/domain/execution.ts"
-import { isJsonText } from "../../src/domain/json-text.ts"
+} from "../../src/domain/runs/runner.ts"
 import { idleStatus } from "./idle-status.ts"
 import { toAnswer } from "./to-answer.ts"
 

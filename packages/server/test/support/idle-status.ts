@@ -1,5 +1,5 @@
-import { Durations } from "../../src/domain/durations.ts"
-import type { RunnerStatus } from "../../src/domain/execution.ts"
+import { Durations } from "../../src/domain/limits/durations.ts"
+import type { RunnerStatus } from "../../src/domain/runs/runner.ts"
 
 /** How things stand with a runner that starts no processes. */
 export const idleStatus: RunnerStatus = {

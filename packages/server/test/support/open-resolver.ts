@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Bundle, LockedImport, ResolvedCode } from "../../src/domain/locks.ts"
+import type { Bundle, LockedImport, ResolvedCode } from "../../src/domain/modules/lockfiles.ts"
 import { type ResolverLimits, resolverLimits } from "../../src/runtime/dependencies/resolver-limits.ts"
 import { type ResolverDeps, SandboxedResolver } from "../../src/runtime/dependencies/sandboxed-resolver.ts"
 import { sandboxLimits } from "../../src/runtime/sandbox/sandbox-limits.ts"

@@ -1,4 +1,4 @@
-import type { ValAnswer } from "../../src/domain/execution.ts"
+import type { ValAnswer } from "../../src/domain/runs/runner.ts"
 
 /** A response of a test as a val's answer. */
 export function toAnswer({ status, headers, body }: Response): ValAnswer {

@@ -1,4 +1,4 @@
-import { makeToken } from "../../src/domain/tokens.ts"
+import { makeToken } from "../../src/domain/accounts/tokens.ts"
 import { createUserStore } from "../../src/storage/accounts/users.ts"
 import type { Database } from "../../src/storage/database/database.ts"
 

@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../src/domain/runs.ts"
+import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import { expectStatus, type TestApi, type TestUser } from "./api.ts"
 
 /** A small neighbourhood in which every list has more than one entry, so that a client has pages to turn. */

@@ -1,5 +1,5 @@
-import { deleteSecret, putSecret } from "../../domain/secrets.ts"
-import { createToken, revokeToken } from "../../domain/tokens.ts"
+import { createToken, revokeToken } from "../../domain/accounts/tokens.ts"
+import { deleteSecret, putSecret } from "../../domain/secrets/secrets.ts"
 import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"

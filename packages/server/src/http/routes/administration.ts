@@ -1,6 +1,14 @@
-import { changeQuotas, createUserToken, deleteUser, getAccount, getQuotas, suspendUser, unsuspendUser } from "../../domain/accounts.ts"
-import { acceptInvitation, createInvitation, revokeInvitation } from "../../domain/invitations.ts"
-import { getUsage } from "../../domain/usage.ts"
+import {
+  changeQuotas,
+  createUserToken,
+  deleteUser,
+  getAccount,
+  getQuotas,
+  suspendUser,
+  unsuspendUser,
+} from "../../domain/accounts/accounts.ts"
+import { acceptInvitation, createInvitation, revokeInvitation } from "../../domain/accounts/invitations.ts"
+import { getUsage } from "../../domain/limits/usage.ts"
 import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"

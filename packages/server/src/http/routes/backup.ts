@@ -1,5 +1,5 @@
 import { backupType } from "@hamlet/contract/backup"
-import { toAuditEntry } from "../../domain/audit.ts"
+import { toAuditEntry } from "../../domain/accounts/audit.ts"
 import type { RunningBackup } from "../../domain/backups.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"

@@ -1,4 +1,4 @@
-import { deleteBlob, getBlob, putBlob } from "../../domain/blobs.ts"
+import { deleteBlob, getBlob, putBlob } from "../../domain/blobs/blobs.ts"
 import { json, noContent } from "../answer.ts"
 import { toBlobAnswer } from "../blob-answer.ts"
 import { toContent, toContentType } from "../byte-content.ts"

@@ -1,4 +1,4 @@
-import { createSignInLink, endSession, getLinkOwner, signIn } from "../../domain/sessions.ts"
+import { createSignInLink, endSession, getLinkOwner, signIn } from "../../domain/accounts/sessions.ts"
 import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"

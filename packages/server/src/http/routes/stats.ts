@@ -1,4 +1,4 @@
-import { getAccountStats, getActivity, getValStats } from "../../domain/stats.ts"
+import { getAccountStats, getActivity, getValStats } from "../../domain/stats/stats.ts"
 import { json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 import type { Carrier, CarrierListener } from "./carrier.ts"
 import { Refusal } from "./refusal.ts"
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { depthHeader, depthMax } from "../../domain/egress.ts"
-import { RateLimited } from "../../domain/rate-limit.ts"
+import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { countRequests, Outside, say } from "./testing/outside.ts"
 import { egressKey, Stage, type StageOptions, toGet, until } from "./testing/stage.ts"
 

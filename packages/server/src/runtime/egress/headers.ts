@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 import type { RequestHead } from "./request-head.ts"
 
 /** What of the headers of a request goes out, or of an answer comes in. */

@@ -1,6 +1,6 @@
 import { runHeader } from "@hamlet/guest/protocol"
 import { depthHeader } from "../../domain/egress.ts"
-import type { HeaderList, RunListener } from "../../domain/execution.ts"
+import type { HeaderList, RunListener } from "../../domain/runs/runner.ts"
 import type { DoorGuest } from "../door.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import { passHeaders } from "./headers.ts"

@@ -1,4 +1,4 @@
-import { RateLimited } from "../../domain/rate-limit.ts"
+import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import { Refusal } from "./refusal.ts"
 

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 import type { AnswerHead } from "../http1/answer-head.ts"
 import { hasNoBody } from "../http1/write-request.ts"
 import { toAnswerLines } from "./answer-lines.ts"

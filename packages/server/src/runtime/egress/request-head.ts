@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 import { parseHeaderLines } from "../http1/header-lines.ts"
 
 /** The head of a request as the sandbox has sent it. */

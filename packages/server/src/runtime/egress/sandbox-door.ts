@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
-import { createRateLimiter, type RateLimiter } from "../../domain/rate-limit.ts"
+import { createRateLimiter, type RateLimiter } from "../../domain/limits/rate-limit.ts"
 import type { Door, DoorGuest } from "../door.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import { Front, type FrontKeeper } from "./front.ts"

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 import { hasNoBody, writeRequestHead } from "../http1/write-request.ts"
 import { isUpgrade } from "./headers.ts"
 import type { RequestHead } from "./request-head.ts"

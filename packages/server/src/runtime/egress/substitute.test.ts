@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Substitution } from "../../domain/egress.ts"
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 import { substitute } from "./substitute.ts"
 
 const host = "api.example.com"

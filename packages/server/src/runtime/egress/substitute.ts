@@ -1,5 +1,5 @@
 import type { Substitution } from "../../domain/egress.ts"
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 
 /** Says, in a sentence for the val's owner, why a placeholder was left where the value would have been expected. */
 export type ReportLeft = (sentence: string) => void

@@ -1,4 +1,4 @@
-import type { ValAnswer } from "../../domain/execution.ts"
+import type { ValAnswer } from "../../domain/runs/runner.ts"
 import type { GuestRequest } from "./request-head.ts"
 
 /** Why there is no answer, or no more of it. */

@@ -1,4 +1,4 @@
-import type { HeaderList, SeatRequest } from "../../domain/execution.ts"
+import type { HeaderList, SeatRequest } from "../../domain/runs/runner.ts"
 import { hasNoBody, writeRequestHead } from "../http1/write-request.ts"
 
 /** A request as it is sent to a process: the path says for which run it is. */

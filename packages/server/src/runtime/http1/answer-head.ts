@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 import { endOfValue, isLineEnd, parseHeaderLines } from "./header-lines.ts"
 
 /** The head of an answer, and how its body ends. */

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 
 /** The headers of a message, and what they say about its body and its connection. */
 export interface HeaderLines {

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../domain/execution.ts"
+import type { HeaderList } from "../../domain/runs/runner.ts"
 
 /** A request without its body. */
 export interface RequestLines {

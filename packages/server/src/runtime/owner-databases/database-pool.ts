@@ -1,7 +1,7 @@
 import { rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { isJsonText } from "../../domain/json-text.ts"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
+import { isJsonText } from "../../domain/runs/json-text.ts"
 import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "../sandbox/worker-launch.ts"
 import { toRequestFrame } from "./database-frames.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"

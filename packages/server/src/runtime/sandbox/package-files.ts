@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Bundle } from "../../domain/locks.ts"
+import type { Bundle } from "../../domain/modules/lockfiles.ts"
 
 /** Where the guest finds the packages of its val, in the folder that Deno has for itself. */
 export function toPackagesFolder(denoDir: string): string {

@@ -1,5 +1,5 @@
 import type { AuditAction } from "@hamlet/contract"
-import type { AuditEntry, AuditStore } from "../../domain/audit.ts"
+import type { AuditEntry, AuditStore } from "../../domain/accounts/audit.ts"
 import { afterCursor } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
 import { limitTo, toSlice } from "../database/pagination.ts"

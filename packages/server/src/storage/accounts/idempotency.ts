@@ -1,5 +1,5 @@
-import type { IdempotencyStore } from "../../domain/idempotency.ts"
-import type { Claim } from "../../domain/once.ts"
+import type { IdempotencyStore } from "../../domain/accounts/idempotency.ts"
+import type { Claim } from "../../domain/accounts/once.ts"
 import { type Database, firstRow, rows } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 

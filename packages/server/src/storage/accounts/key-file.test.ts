@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { keyBytes } from "../../domain/cipher.ts"
+import { keyBytes } from "../../domain/secrets/cipher.ts"
 import { loadKeyFile, readKeyFile, writeKeyFile } from "./key-file.ts"
 
 const [one, two] = [1, 2].map((byte) => Buffer.alloc(keyBytes, byte)) as [Buffer, Buffer]

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto"
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
-import { keyBytes } from "../../domain/cipher.ts"
+import { keyBytes } from "../../domain/secrets/cipher.ts"
 
 const fileName = "secret.key"
 const onlyOwner = 0o600

@@ -1,4 +1,4 @@
-import type { SealedSecret, Secret, SecretStore } from "../../domain/secrets.ts"
+import type { SealedSecret, Secret, SecretStore } from "../../domain/secrets/secrets.ts"
 import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

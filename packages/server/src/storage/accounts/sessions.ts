@@ -1,6 +1,6 @@
 import type { Scope } from "@hamlet/contract"
-import type { LinkRecord, NewSessionRecord, Replacement, Session, SessionStore } from "../../domain/sessions.ts"
-import type { TokenKind } from "../../domain/token-text.ts"
+import type { LinkRecord, NewSessionRecord, Replacement, Session, SessionStore } from "../../domain/accounts/sessions.ts"
+import type { TokenKind } from "../../domain/accounts/token-text.ts"
 import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

@@ -1,6 +1,6 @@
 import type { Scope } from "@hamlet/contract"
-import type { TokenKind } from "../../domain/token-text.ts"
-import type { NewTokenRecord, Token, TokenHolder, TokenStore } from "../../domain/tokens.ts"
+import type { TokenKind } from "../../domain/accounts/token-text.ts"
+import type { NewTokenRecord, Token, TokenHolder, TokenStore } from "../../domain/accounts/tokens.ts"
 import { createCoalescer } from "../database/batch-lookups.ts"
 import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"

@@ -1,4 +1,4 @@
-import type { UsageStore } from "../../domain/usage.ts"
+import type { UsageStore } from "../../domain/limits/usage.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { BlobEntry, BlobRange, BlobStore, NewBlob, StoredBlob } from "../../domain/blobs.ts"
-import type { NewObject, ObjectPlace, StoredObject } from "../../domain/objects.ts"
+import type { BlobEntry, BlobRange, BlobStore, NewBlob, StoredBlob } from "../../domain/blobs/blobs.ts"
+import type { NewObject, ObjectPlace, StoredObject } from "../../domain/blobs/objects.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, type Statements, sql } from "../database/sql.ts"

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test"
 import fc from "fast-check"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import type { NewObject, ObjectStore, StoredObject } from "../../domain/objects.ts"
+import type { NewObject, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { createObjectStore } from "./objects.ts"

@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/objects.ts"
+import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
 import type { ContentPlace } from "./content-place.ts"

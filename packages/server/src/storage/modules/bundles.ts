@@ -1,4 +1,4 @@
-import type { Bundle, BundleStore } from "../../domain/locks.ts"
+import type { Bundle, BundleStore } from "../../domain/modules/lockfiles.ts"
 import type { Database, Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 

@@ -1,4 +1,4 @@
-import type { ImportStore, ResolvedImport } from "../../domain/module-graph.ts"
+import type { ImportStore, ResolvedImport } from "../../domain/modules/module-graph.ts"
 import { createCoalescer } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { remember } from "../database/exact-cache.ts"

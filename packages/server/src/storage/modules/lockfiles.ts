@@ -1,4 +1,4 @@
-import type { Lock, LockClaim, LockStamp, LockState, LockStore, Resolution, SettledLock } from "../../domain/locks.ts"
+import type { Lock, LockClaim, LockStamp, LockState, LockStore, Resolution, SettledLock } from "../../domain/modules/lockfiles.ts"
 import { createCoalescer } from "../database/batch-lookups.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"

@@ -1,5 +1,5 @@
 import type { Page, Period } from "../../domain/paging.ts"
-import type { Reference, ReferenceStore } from "../../domain/references.ts"
+import type { Reference, ReferenceStore } from "../../domain/vals/references.ts"
 import { afterCursor } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
 import { limitTo, toSlice } from "../database/pagination.ts"

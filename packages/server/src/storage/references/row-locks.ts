@@ -1,4 +1,4 @@
-import type { ImportAddress } from "../../domain/import-address.ts"
+import type { ImportAddress } from "../../domain/modules/import-address.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

@@ -1,4 +1,4 @@
-import type { RunError } from "../../domain/runs.ts"
+import type { RunError } from "../../domain/runs/runs.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
 import { raw, type Statements, sql } from "../database/sql.ts"
 import { toJson } from "./run-rows.ts"

@@ -1,4 +1,4 @@
-import type { RunPlace } from "../../domain/runs.ts"
+import type { RunPlace } from "../../domain/runs/runs.ts"
 import { inChunks, list } from "../database/batch-sizes.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"

@@ -1,4 +1,4 @@
-import { type RunRecord, unsavedVersion } from "../../domain/runs.ts"
+import { type RunRecord, unsavedVersion } from "../../domain/runs/runs.ts"
 import { inChunks, list } from "../database/batch-sizes.ts"
 import { type RunValues, rows, type Script } from "../database/database.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"

@@ -9,8 +9,8 @@ import {
   type RunSource,
   type RunStatus,
   unsavedVersion,
-} from "../../domain/runs.ts"
-import type { Privacy } from "../../domain/vals.ts"
+} from "../../domain/runs/runs.ts"
+import type { Privacy } from "../../domain/vals/vals.ts"
 import { raw } from "../database/sql.ts"
 import { toTime } from "../vals/val-rows.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import type { RunRecord } from "../../domain/runs.ts"
+import type { RunRecord } from "../../domain/runs/runs.ts"
 import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
 import { createRunStore } from "./runs.ts"

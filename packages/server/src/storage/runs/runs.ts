@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/paging.ts"
-import type { RunFilter, RunInput, RunStore } from "../../domain/runs.ts"
+import type { RunFilter, RunInput, RunStore } from "../../domain/runs/runs.ts"
 import { afterCursor } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
 import { limitPart, limitTo, toSlice } from "../database/pagination.ts"

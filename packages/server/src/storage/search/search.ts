@@ -1,6 +1,6 @@
 import type { CursorKeys } from "@hamlet/contract"
 import type { Page, Slice } from "../../domain/paging.ts"
-import type { Val } from "../../domain/vals.ts"
+import type { Val } from "../../domain/vals/vals.ts"
 import { findCursor } from "../database/cursor.ts"
 import type { Candidates, Database, Hit } from "../database/database.ts"
 import { join, raw, sql } from "../database/sql.ts"

@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { SavedVal, Val, ValChange } from "../../domain/vals.ts"
+import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"

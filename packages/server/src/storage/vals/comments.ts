@@ -1,6 +1,6 @@
-import type { Comment, CommentStore, NewComment, Relationship } from "../../domain/comments.ts"
 import type { Page, Period } from "../../domain/paging.ts"
-import type { Privacy } from "../../domain/vals.ts"
+import type { Comment, CommentStore, NewComment, Relationship } from "../../domain/vals/comments.ts"
+import type { Privacy } from "../../domain/vals/vals.ts"
 import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

@@ -1,4 +1,4 @@
-import type { Val, ValStore } from "../../domain/vals.ts"
+import type { Val, ValStore } from "../../domain/vals/vals.ts"
 import { createCoalescer } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
 import { remember } from "../database/exact-cache.ts"

@@ -1,5 +1,5 @@
-import type { ImportedHistory, ImportedVersion } from "../../domain/imported-history.ts"
-import type { NewVal, Val } from "../../domain/vals.ts"
+import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
+import type { NewVal, Val } from "../../domain/vals/vals.ts"
 import { inChunks } from "../database/batch-sizes.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

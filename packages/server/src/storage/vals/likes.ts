@@ -1,4 +1,4 @@
-import type { LikeStore } from "../../domain/likes.ts"
+import type { LikeStore } from "../../domain/vals/likes.ts"
 import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

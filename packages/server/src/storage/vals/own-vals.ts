@@ -1,6 +1,6 @@
 import type { CursorKeys } from "@hamlet/contract"
-import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/own-vals.ts"
 import type { Page } from "../../domain/paging.ts"
+import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/own-vals.ts"
 import { afterCursor, findCursor, type KeyKind } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
 import { limitTo, toSlice } from "../database/pagination.ts"

@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/paging.ts"
-import type { ValFilter } from "../../domain/vals.ts"
+import type { ValFilter } from "../../domain/vals/vals.ts"
 import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { limitPart, limitTo } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"

@@ -1,4 +1,4 @@
-import type { Privacy, Val, ValState, ValType } from "../../domain/vals.ts"
+import type { Privacy, Val, ValState, ValType } from "../../domain/vals/vals.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 
 /** A val joined with its owner and one of its versions. */

@@ -1,4 +1,4 @@
-import type { AssertVal, NewVal, SavedVal, Val, ValChange, ValStore } from "../../domain/vals.ts"
+import type { AssertVal, NewVal, SavedVal, Val, ValChange, ValStore } from "../../domain/vals/vals.ts"
 import { newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

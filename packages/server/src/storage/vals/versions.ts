@@ -1,5 +1,5 @@
-import type { AssertVal, Val } from "../../domain/vals.ts"
-import type { Version, VersionDeletion, VersionStore } from "../../domain/versions.ts"
+import type { AssertVal, Val } from "../../domain/vals/vals.ts"
+import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
 import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"

@@ -13,7 +13,7 @@ import type {
   SeatRequest,
   SocketOutcome,
   Stopped,
-} from "../../../src/domain/execution.ts"
+} from "../../../src/domain/runs/runner.ts"
 import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
 import { idleStatus } from "../../support/idle-status.ts"
 import { readText } from "../../support/to-answer.ts"

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { isRemoteImport } from "../../../domain/remote-imports.ts"
+import { isRemoteImport } from "../../../domain/modules/remote-imports.ts"
 import { type Bundled, bundlePackages } from "./bundle-packages.ts"
 import { fetchGraph } from "./fetch-graph.ts"
 import { type FoundImport, findImports } from "./find-imports.ts"

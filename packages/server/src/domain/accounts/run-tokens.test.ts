@@ -1,0 +1,179 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
+import { type Statement, sql } from "../../storage/database/sql.ts"
+import { RunTokens } from "./run-tokens.ts"
+import { authenticate, type TokenStore } from "./tokens.ts"
+
+const lifeMsMax = 60_000
+
+describe("RunTokens", () => {
+  let rules: TestRules
+  let ada: { id: string; username: string }
+  let errors: unknown[]
+  /** How many were added and removed in each write that was done. */
+  let writes: (readonly [number, number])[]
+  /** While it is set, nothing is written. */
+  let gate: PromiseWithResolvers<void> | undefined
+  let isAsked: boolean
+  let tokens: RunTokens
+
+  beforeAll(async () => {
+    rules = await openRules()
+    ada = { id: (await rules.addCaller("ada")).userId, username: "ada" }
+  })
+
+  afterAll(() => rules[Symbol.asyncDispose]())
+
+  beforeEach(() => {
+    errors = []
+    writes = []
+    gate = undefined
+    isAsked = false
+    tokens = createTokens()
+  })
+
+  afterEach(async () => {
+    gate?.resolve()
+    await tokens.stop()
+  })
+
+  /** On the real store, with a look at what it is asked to write. */
+  function createTokens(changeRunTokens: TokenStore["changeRunTokens"] = rules.deps.tokens.changeRunTokens, nodeId = Bun.randomUUIDv7()) {
+    const store: TokenStore = {
+      ...rules.deps.tokens,
+      async changeRunTokens(node, added, removedIds) {
+        isAsked = true
+        await gate?.promise
+        await changeRunTokens(node, added, removedIds)
+        writes.push([added.length, removedIds.length])
+      },
+    }
+    const onError = (error: unknown) => errors.push(error)
+    return new RunTokens({ ...rules.deps, tokens: store, nodeId, lifeMsMax, onError }, { delayMs: 5, retryMs: 5 })
+  }
+
+  const here = (text: string) => authenticate({ ...rules.deps, runTokens: tokens }, text)
+  const elsewhere = (text: string) => authenticate(rules.deps, text)
+
+  async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await isSo())) await Bun.sleep(1)
+  }
+
+  async function rowCount(): Promise<number> {
+    const [row] = await rules.db.read<{ count: number }>(sql`select count(*) as count from tokens where node_id is not null`)
+    return row?.count ?? 0
+  }
+
+  test("are good here at once, and elsewhere when they are written, with others in one go", async () => {
+    gate = Promise.withResolvers()
+    const [one, two] = [tokens.issue(ada), tokens.issue(ada)]
+    const scopes = new Set(["val:read", "user:read", "run:read"])
+    expect(await here(one)).toMatchObject({ userId: ada.id, username: "ada", isOfRun: true, scopes })
+    expect(await codeOf(elsewhere(one))).toBe("invalid_token")
+    gate.resolve()
+    await until(() => writes.length === 1)
+    expect(writes).toEqual([[2, 0]])
+    expect(await elsewhere(two)).toEqual(await here(two))
+  })
+
+  test("are never given out twice, though the next one is made beforehand", async () => {
+    const texts = new Set<string>()
+    for (let round = 0; round < 5; round++) {
+      for (let count = 0; count < 3; count++) texts.add(tokens.issue(ada))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(texts.size).toBe(15)
+  })
+
+  test("end at once here, also while the database still knows them, and elsewhere with the next write", async () => {
+    const text = tokens.issue(ada)
+    await until(() => writes.length === 1)
+    gate = Promise.withResolvers()
+    tokens.end(text)
+    expect(await codeOf(here(text))).toBe("invalid_token")
+    expect(await elsewhere(text)).toMatchObject({ username: "ada" })
+    gate.resolve()
+    await until(() => writes.length === 2)
+    expect(writes[1]).toEqual([0, 1])
+    expect([await codeOf(elsewhere(text)), await codeOf(here(text))]).toEqual(["invalid_token", "invalid_token"])
+  })
+
+  test("that end before they were written are never written", async () => {
+    const text = tokens.issue(ada)
+    tokens.end(text)
+    tokens.end(text)
+    tokens.end("never issued")
+    expect(await codeOf(here(text))).toBe("invalid_token")
+    const next = tokens.issue(ada)
+    await until(() => writes.length === 1)
+    expect([writes, await rowCount()]).toEqual([[[1, 0]], 1])
+    tokens.end(next)
+  })
+
+  test("that end while they are written are removed afterwards", async () => {
+    gate = Promise.withResolvers()
+    const text = tokens.issue(ada)
+    await until(() => isAsked)
+    tokens.end(text)
+    gate.resolve()
+    await until(() => writes.length === 2)
+    expect([writes, await rowCount()]).toEqual([
+      [
+        [1, 0],
+        [0, 1],
+      ],
+      0,
+    ])
+  })
+
+  test("expire when no process can live any longer, here and elsewhere", async () => {
+    const text = tokens.issue(ada)
+    await until(() => writes.length === 1)
+    const at = (now: number) => ({ ...rules.deps, now: () => now })
+    const end = rules.clock.at + lifeMsMax
+    for (const runTokens of [tokens, rules.deps.runTokens]) {
+      expect(await authenticate({ ...at(end - 1), runTokens }, text)).toMatchObject({ username: "ada" })
+      expect(await codeOf(authenticate({ ...at(end), runTokens }, text))).toBe("invalid_token")
+    }
+  })
+
+  test("are written later when the database does not take them; one that may have been taken is removed when it has ended", async () => {
+    let isDown = true
+    tokens = createTokens(async (...change) => {
+      await rules.deps.tokens.changeRunTokens(...change)
+      if (isDown) throw new Error("the connection broke, after all was written")
+    })
+    const [kept, ended] = [tokens.issue(ada), tokens.issue(ada)]
+    await until(() => errors.length > 0)
+    tokens.end(ended)
+    expect([await codeOf(here(ended)), (await here(kept)).username]).toEqual(["invalid_token", "ada"])
+    isDown = false
+    await until(async () => writes.length > 0 && (await rowCount()) === 1)
+    expect([await codeOf(elsewhere(ended)), (await elsewhere(kept)).username]).toEqual(["invalid_token", "ada"])
+  })
+
+  test("all end when the node stops, or is found dead by another", async () => {
+    const [mine, theirs] = [tokens.issue(ada), Bun.randomUUIDv7()]
+    const other = createTokens(undefined, theirs)
+    const setNode = (statement: Statement) =>
+      rules.db.write(function* () {
+        yield statement
+      })
+    await setNode(sql`insert into nodes (id, host, pid, pid_started, seen_at) values (${theirs}, 'host', 1, '1', 1)`)
+    const text = other.issue(ada)
+    await until(() => writes.length === 2)
+    expect(await rowCount()).toBe(2)
+    await tokens.stop()
+    expect([await codeOf(here(mine)), await codeOf(elsewhere(mine)), (await elsewhere(text)).username]).toEqual([
+      "invalid_token",
+      "invalid_token",
+      "ada",
+    ])
+    await rules.deps.tokens.removeLostRunTokens()
+    expect(await elsewhere(text)).toMatchObject({ username: "ada" })
+    await setNode(sql`delete from nodes where id = ${theirs}`)
+    await rules.deps.tokens.removeLostRunTokens()
+    expect(await codeOf(elsewhere(text))).toBe("invalid_token")
+    await other.stop()
+  })
+})

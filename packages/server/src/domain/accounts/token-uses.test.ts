@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from "bun:test"
+import { openRules, type TestRules } from "../../../test/support/rules.ts"
+import { TokenUses } from "./token-uses.ts"
+import { issueToken, type TokenStore } from "./tokens.ts"
+
+const minuteMs = 60_000
+const longAgo = Date.parse("2026-01-01T00:00:00.000Z")
+
+describe("TokenUses", () => {
+  let rules: TestRules
+  let userId: string
+  let errors: unknown[]
+  let writes: (readonly string[])[]
+  let uses: TokenUses
+
+  beforeAll(async () => {
+    rules = await openRules()
+    userId = (await rules.addCaller("ada")).userId
+  })
+
+  afterAll(() => rules[Symbol.asyncDispose]())
+
+  beforeEach(() => {
+    errors = []
+    writes = []
+    uses = createUses()
+  })
+
+  afterEach(async () => {
+    jest.useRealTimers()
+    await uses.stop()
+  })
+
+  /** On the real store, with a look at what it is asked to write. */
+  function createUses(touch: TokenStore["touch"] = rules.deps.tokens.touch): TokenUses {
+    const tokens: TokenStore = {
+      ...rules.deps.tokens,
+      touch(noted) {
+        writes.push([...noted.keys()])
+        return touch(noted)
+      },
+    }
+    return new TokenUses(tokens, (error) => errors.push(error))
+  }
+
+  async function addToken(): Promise<string> {
+    return (await issueToken(rules.deps, userId, { name: "token", scopes: ["val:read"], expiresAt: null })).token.id
+  }
+
+  async function lastUseOf(id: string): Promise<number | null | undefined> {
+    const { items } = await rules.deps.tokens.list(userId, { limit: 100, offset: 0 })
+    return items.find((token) => token.id === id)?.lastUsedAt
+  }
+
+  const table: readonly [string, number | null, number, boolean][] = [
+    ["the first use", null, longAgo, true],
+    ["a use a minute after the last one that was noted", longAgo, longAgo + minuteMs, true],
+    ["a use much later", longAgo, longAgo + 1000 * minuteMs, true],
+    ["a use less than a minute after the last one that was noted", longAgo, longAgo + minuteMs - 1, false],
+    ["a use at the same moment", longAgo, longAgo, false],
+    ["a use before the last one that was noted, by another clock", longAgo, longAgo - 1, false],
+  ]
+  test.each(table)("note: of %s", async (_, lastUsedAt, at, isNoted) => {
+    const id = await addToken()
+
+    uses.note(id, lastUsedAt, at)
+    await uses.stop()
+
+    expect(await lastUseOf(id)).toBe(isNoted ? at : null)
+    expect(writes).toEqual(isNoted ? [[id]] : [])
+  })
+
+  test("writes the uses of a second together, each token's last one, without being asked", async () => {
+    const [first, second] = [await addToken(), await addToken()]
+    jest.useFakeTimers()
+
+    uses.note(first, null, longAgo)
+    uses.note(second, null, longAgo + 1)
+    uses.note(first, null, longAgo + 2)
+    jest.advanceTimersByTime(999)
+    expect(writes).toEqual([])
+    jest.advanceTimersByTime(1)
+
+    expect(writes).toEqual([[first, second]])
+    jest.useRealTimers()
+    // It is one connection that writes: what is written now comes after.
+    await addToken()
+    expect([await lastUseOf(first), await lastUseOf(second)]).toEqual([longAgo + 2, longAgo + 1])
+  })
+
+  test("writes again for what is noted after a write, and only that", async () => {
+    const [first, second] = [await addToken(), await addToken()]
+    jest.useFakeTimers()
+
+    for (const id of [first, second]) {
+      uses.note(id, null, longAgo)
+      jest.advanceTimersByTime(1000)
+    }
+
+    expect(writes).toEqual([[first], [second]])
+  })
+
+  test("stop waits for what is still to be written, and leaves no timer behind", async () => {
+    const id = await addToken()
+    jest.useFakeTimers()
+
+    uses.note(id, null, longAgo)
+    await uses.stop()
+
+    expect(jest.getTimerCount()).toBe(0)
+    jest.useRealTimers()
+    expect(await lastUseOf(id)).toBe(longAgo)
+  })
+
+  test("tells of a write that failed, and goes on", async () => {
+    const id = await addToken()
+    let isAway = true
+    uses = createUses((noted) => (isAway ? Promise.reject(new Error("away")) : rules.deps.tokens.touch(noted)))
+
+    uses.note(id, null, longAgo)
+    await uses.stop()
+    expect(errors).toEqual([new Error("away")])
+    isAway = false
+    uses.note(id, null, longAgo + 1)
+    await uses.stop()
+
+    expect(await lastUseOf(id)).toBe(longAgo + 1)
+    expect(errors).toHaveLength(1)
+  })
+
+  test("does not mind a token that was revoked meanwhile", async () => {
+    const [gone, kept] = [await addToken(), await addToken()]
+
+    uses.note(gone, null, longAgo)
+    uses.note(kept, null, longAgo)
+    await rules.deps.tokens.remove(userId, gone)
+    await uses.stop()
+
+    expect([await lastUseOf(gone), await lastUseOf(kept)]).toEqual([undefined, longAgo])
+    expect(errors).toEqual([])
+  })
+})

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type Scope, scope } from "@hamlet/contract"
+import fc from "fast-check"
+import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
+import { sql } from "../../storage/database/sql.ts"
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import { makeTokenText } from "./token-text.ts"
+import { allScopes, authenticate, createToken, hashToken, issueToken, revokeToken } from "./tokens.ts"
+
+const reading = { name: "reading", scopes: ["val:read", "run:read"] as const, expiresAt: null }
+const refusal = new AppError("invalid_token", "Cannot accept the token: it is malformed, unknown, expired or revoked")
+
+let rules: TestRules
+let ada: Caller
+let bob: Caller
+
+beforeAll(async () => {
+  rules = await openRules()
+  ada = await rules.addCaller("ada")
+  bob = await rules.addCaller("bob")
+})
+
+afterAll(() => rules[Symbol.asyncDispose]())
+
+describe("authenticate", () => {
+  test("knows who is behind a token, and what it allows", async () => {
+    const { token, text } = await issueToken(rules.deps, ada.userId, reading)
+
+    expect(await authenticate(rules.deps, text)).toEqual({
+      userId: ada.userId,
+      username: "ada",
+      tokenId: token.id,
+      scopes: new Set<Scope>(["val:read", "run:read"]),
+      lastUsedAt: null,
+      expiresAt: null,
+      isOfRun: false,
+      root: { tokenId: token.id, expiresAt: null },
+    })
+  })
+
+  test("refuses a token that nobody has, and any text at all, with the same words", async () => {
+    const texts = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.uint8Array({ minLength: 32, maxLength: 32 }).map(makeTokenText),
+      fc.string({ minLength: 32, maxLength: 200 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        await expect(authenticate(rules.deps, text)).rejects.toThrow(refusal)
+      }),
+    )
+  })
+
+  test("refuses a token with any one character changed, also in its prefix", async () => {
+    const { text } = await issueToken(rules.deps, ada.userId, reading)
+    for (const index of text.split("").keys()) {
+      const changed = `${text.slice(0, index)}${text[index] === "x" ? "y" : "x"}${text.slice(index + 1)}`
+      await expect(authenticate(rules.deps, changed)).rejects.toThrow(refusal)
+    }
+    await expect(authenticate(rules.deps, text)).resolves.toMatchObject({ username: "ada" })
+  })
+
+  test("takes a token that the operator chose", async () => {
+    const chosen = "chosen-by-the-operator-0123456789-abcdef"
+    await issueToken(rules.deps, bob.userId, reading, chosen)
+
+    expect(await authenticate(rules.deps, chosen)).toMatchObject({ username: "bob" })
+    await expect(authenticate(rules.deps, chosen.toUpperCase())).rejects.toThrow(refusal)
+  })
+
+  test("takes a token until the very moment it expires", async () => {
+    const { text } = await issueToken(rules.deps, ada.userId, { ...reading, expiresAt: rules.clock.at + 1000 })
+    const now = rules.clock.at
+    const at = (time: number) => authenticate({ ...rules.deps, now: () => time }, text)
+
+    expect(await at(now)).toMatchObject({ username: "ada" })
+    expect(await at(now + 999)).toMatchObject({ username: "ada" })
+    for (const late of [now + 1000, now + 1001, now + 1e12]) await expect(at(late)).rejects.toThrow(refusal)
+  })
+
+  test("refuses a token from the moment it is revoked, also right after it was used", async () => {
+    const { token, text } = await issueToken(rules.deps, ada.userId, reading)
+    const revoked = revokeToken(rules.deps, ada, token.id)
+    expect(await authenticate(rules.deps, text)).toMatchObject({ username: "ada" })
+    await revoked
+
+    await expect(authenticate(rules.deps, text)).rejects.toThrow(refusal)
+  })
+
+  test("does not ask the database about what cannot be a token", async () => {
+    const asked: string[] = []
+    const findHolder = async (hash: string) => {
+      asked.push(hash)
+      return undefined
+    }
+    const deps = { ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }
+
+    for (const text of ["", "short", "x".repeat(201), `${"x".repeat(40)} y`])
+      await expect(authenticate(deps, text)).rejects.toThrow(refusal)
+    expect(asked).toEqual([])
+  })
+
+  test("believes no store that found a token by another hash", async () => {
+    const { text } = await issueToken(rules.deps, ada.userId, reading)
+    for (const change of [
+      (hash: string) => `${hash.slice(0, -1)}${hash.endsWith("0") ? "1" : "0"}`,
+      (hash: string) => `${hash}0`,
+      () => "",
+    ]) {
+      const findHolder = async (hash: string) => {
+        const holder = await rules.deps.tokens.findHolder(hash)
+        return holder && { ...holder, hash: change(holder.hash) }
+      }
+      await expect(authenticate({ ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }, text)).rejects.toThrow(refusal)
+    }
+  })
+})
+
+describe("createToken", () => {
+  test("gives exactly the scopes that are asked for, and none that the token that asks does not have", async () => {
+    const some = fc.subarray([...scope.options], { minLength: 1 })
+    await fc.assert(
+      fc.asyncProperty(fc.subarray([...scope.options]), some, async (own, wanted) => {
+        const asking: Caller = { ...ada, scopes: new Set(own) }
+        const isAllowed = wanted.every((one) => asking.scopes.has(one))
+        const created = createToken(rules.deps, asking, { name: "new", scopes: wanted, expiresAt: null })
+        if (!isAllowed) return expect(await codeOf(created)).toBe("scope_escalation")
+        const { token, text } = await created
+        expect(token.scopes).toEqual(wanted)
+        expect((await authenticate(rules.deps, text)).scopes).toEqual(new Set(wanted))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test("names the scope that is missing with the words that clients look for, and keeps nothing", async () => {
+    const asking: Caller = { ...bob, scopes: new Set<Scope>(["val:read"]) }
+    const before = await rules.deps.tokens.list(bob.userId, { limit: 100, offset: 0 })
+
+    await expect(createToken(rules.deps, asking, { name: "more", scopes: ["val:read", "admin"], expiresAt: null })).rejects.toThrow(
+      /scope admin.*required permissions/,
+    )
+    expect(await rules.deps.tokens.list(bob.userId, { limit: 100, offset: 0 })).toEqual(before)
+  })
+})
+
+describe("issueToken", () => {
+  test("keeps everything but the text, of which only the hash is anywhere in the database", async () => {
+    const { token, text } = await issueToken(rules.deps, ada.userId, { ...reading, expiresAt: rules.clock.at + 5 })
+
+    expect(token).toEqual({ id: token.id, ...reading, expiresAt: rules.clock.at + 5, createdAt: rules.clock.at, lastUsedAt: null })
+    const [row] = await rules.db.read<Record<string, unknown>>(sql`select * from tokens where id = ${token.id}`)
+    expect(Buffer.from(row?.hash as Uint8Array).toString("hex")).toBe(hashToken(text))
+    expect(JSON.stringify(row)).not.toContain(text)
+  })
+
+  test("makes another text every time", async () => {
+    const texts = await Promise.all(Array.from({ length: 50 }, async () => (await issueToken(rules.deps, ada.userId, reading)).text))
+    expect(new Set(texts).size).toBe(50)
+  })
+})
+
+describe("revokeToken", () => {
+  test("is for one's own tokens, once", async () => {
+    const { token, text } = await issueToken(rules.deps, ada.userId, reading)
+
+    expect(await codeOf(revokeToken(rules.deps, bob, token.id))).toBe("token_not_found")
+    expect(await authenticate(rules.deps, text)).toMatchObject({ username: "ada" })
+    await revokeToken(rules.deps, ada, token.id)
+    expect(await codeOf(revokeToken(rules.deps, ada, token.id))).toBe("token_not_found")
+    expect(await codeOf(revokeToken(rules.deps, ada, rules.deps.newId()))).toBe("token_not_found")
+  })
+})
+
+test("hashToken is SHA-256 in hexadecimal", () => {
+  expect(hashToken("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+})
+
+test("allScopes are those of the contract", () => {
+  expect(allScopes).toEqual(scope.options)
+})

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, test } from "bun:test"
+import { codeOf } from "../../../test/support/rules.ts"
+import type { Lock } from "./lockfiles.ts"
+import { createPendingLocks } from "./pending-lockfiles.ts"
+
+const pending: Lock = { state: "pending", bundle: null, updatedAt: 1, resolution: null, retryAt: null }
+const ready: Lock = { ...pending, state: "ready" }
+const failing = { specifier: "npm:x", resolved: null, error: "the registry is away", places: [], entry: 0, exports: [] }
+const dayMs = 86_400_000
+
+describe("createPendingLocks", () => {
+  let lock: Lock | null
+  let looks: number
+  let clock: { at: number }
+  const find = async () => {
+    looks += 1
+    return lock
+  }
+
+  beforeEach(() => {
+    lock = pending
+    looks = 0
+    clock = { at: 1_000 }
+  })
+
+  const create = (pollMs: number) => createPendingLocks({ find }, () => clock.at, { waitMsMax: 100, pollMs })
+  const untilLooked = async (times: number) => {
+    while (looks < times) await Bun.sleep(0)
+  }
+
+  test.each([
+    ["ready", ready],
+    ["failed", { ...pending, state: "failed" }],
+    ["gone", null],
+  ] as const)("wait is over at once for a lock that is %s", async (_, settled) => {
+    lock = settled
+    await create(dayMs).wait("val", 1)
+    expect(looks).toBe(1)
+  })
+
+  test("wait is over when this node says so, for everybody who waits for that version and nobody else", async () => {
+    const locks = create(dayMs)
+    const over: string[] = []
+    const waits = ["first", "second"].map((name) => locks.wait("val", 1).then(() => over.push(name)))
+    await untilLooked(2)
+    locks.note("val", 2)
+    locks.note("other", 1)
+    await Bun.sleep(0)
+    expect(over).toEqual([])
+    // Still pending: it was only said too early.
+    locks.note("val", 1)
+    await untilLooked(4)
+    lock = ready
+    locks.note("val", 1)
+    await Promise.all(waits)
+    expect(over.sort()).toEqual(["first", "second"])
+  })
+
+  test("wait hears what is said while it looks", async () => {
+    const locks = createPendingLocks(
+      {
+        async find() {
+          const before = lock
+          lock = ready
+          locks.note("val", 1)
+          return before
+        },
+      },
+      () => clock.at,
+      { waitMsMax: 100, pollMs: dayMs },
+    )
+    await locks.wait("val", 1)
+  })
+
+  test("wait finds out by itself what another node has done", async () => {
+    const waiting = create(1).wait("val", 1)
+    await untilLooked(3)
+    lock = ready
+    await waiting
+  })
+
+  test("wait gives up when it takes too long", async () => {
+    const waiting = create(1).wait("val", 1)
+    await untilLooked(2)
+    clock.at += 100
+    expect(await codeOf(waiting)).toBe("packages_pending")
+  })
+
+  test("wait does not even begin when nothing will happen in time, and says why", async () => {
+    lock = { ...pending, resolution: { imports: [failing], bundle: null }, retryAt: 1_101 }
+    const waiting = create(dayMs).wait("val", 1)
+    await expect(waiting).rejects.toThrow(
+      'Cannot run the val: the packages of this version are still being fetched (the last attempt at "npm:x": the registry is away)',
+    )
+    expect(looks).toBe(1)
+    lock = { ...lock, retryAt: 1_100 }
+    const other = create(1).wait("val", 1)
+    await untilLooked(3)
+    lock = ready
+    await other
+  })
+
+  test("wait fails with the database", async () => {
+    const locks = createPendingLocks({ find: () => Promise.reject(new Error("away")) }, () => clock.at, { waitMsMax: 100 })
+    await expect(locks.wait("val", 1)).rejects.toThrow("away")
+  })
+})

@@ -1,0 +1,72 @@
+import type { Bundle, BundleStore, LockStamp, LockStore } from "./lockfiles.ts"
+import { type LockedModule, linkPackages } from "./package-modules.ts"
+import type { PendingLocks } from "./pending-lockfiles.ts"
+
+/** What giving programs their packages needs. */
+export interface PackageDeps {
+  readonly locks: Pick<LockStore, "find">
+  readonly bundles: Pick<BundleStore, "find">
+  readonly pendingLocks: Pick<PendingLocks, "wait">
+  readonly links: { readonly baseUrl: string }
+}
+
+/** A module as it was saved. */
+export interface SavedModule {
+  readonly url: string
+  readonly code: string
+  readonly valId: string
+  readonly version: number
+  readonly lock: LockStamp | null
+}
+
+/** Modules with all that they import from elsewhere. */
+export interface CodeWithPackages {
+  readonly modules: readonly { readonly url: string; readonly code: string }[]
+  readonly bundles: readonly Bundle[]
+}
+
+const limits = {
+  /** What the bundles of a program may weigh together, with their caches; modules that are nearer to the val come first. */
+  bundleBytesMax: 64 * 1024 * 1024,
+}
+
+/** Puts in place what the modules import from elsewhere. Waits for what is still being fetched. */
+export async function addPackages(deps: PackageDeps, saved: readonly SavedModule[]): Promise<CodeWithPackages> {
+  if (saved.every(({ lock }) => lock === null)) return { modules: saved, bundles: [] }
+  await waitForPackages(deps, saved)
+  const found = await Promise.all(saved.map((module) => toLocked(deps, module)))
+  const locked = found.filter((module) => module !== undefined)
+  const { bundles, missing } = await loadBundles(deps, new Set(locked.flatMap(({ resolution }) => resolution.bundle ?? [])))
+  const linked = linkPackages(deps.links.baseUrl, locked, missing)
+  const byUrl = new Map(linked.modules.map((module) => [module.url, module]))
+  return { modules: [...saved.map((module) => byUrl.get(module.url) ?? module), ...linked.stubs], bundles }
+}
+
+/** Resolves when nothing of it is being fetched any more; throws `packages_pending` when that takes too long. */
+export async function waitForPackages(
+  deps: Pick<PackageDeps, "pendingLocks">,
+  modules: readonly Pick<SavedModule, "valId" | "version" | "lock">[],
+): Promise<void> {
+  const pending = modules.filter(({ lock }) => lock?.state === "pending")
+  await Promise.all(pending.map(({ valId, version }) => deps.pendingLocks.wait(valId, version)))
+}
+
+/** Undefined where nothing is to be put in place. The code of a version that was deleted a moment ago stays as it is. */
+async function toLocked(deps: PackageDeps, { lock, ...module }: SavedModule): Promise<LockedModule | undefined> {
+  const found = lock && (await deps.locks.find(module.valId, module.version))
+  return found?.resolution ? { ...module, resolution: found.resolution } : undefined
+}
+
+/** One after the other: many large ones at once would be too much. */
+async function loadBundles(deps: PackageDeps, hashes: ReadonlySet<string>) {
+  const bundles: Bundle[] = []
+  const missing = new Map<string, string>()
+  let bytes = 0
+  for (const hash of hashes) {
+    const bundle = bytes <= limits.bundleBytesMax ? await deps.bundles.find(hash) : undefined
+    bytes += bundle ? bundle.code.length + (bundle.cache?.length ?? 0) : 0
+    if (bundle && bytes <= limits.bundleBytesMax) bundles.push(bundle)
+    else missing.set(hash, bytes > limits.bundleBytesMax ? "the packages of all that the val imports are too large together" : "it is gone")
+  }
+  return { bundles, missing }
+}

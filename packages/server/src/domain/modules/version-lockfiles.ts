@@ -1,0 +1,58 @@
+import type { Caller } from "../access.ts"
+import { assertOwner, type Val } from "../vals/vals.ts"
+import { getVersion, type VersionDeps } from "../vals/versions.ts"
+import type { ImportHosts } from "./import-address.ts"
+import type { Lock, LockStore } from "./lockfiles.ts"
+import { hasRemoteImports, mayImportRemote } from "./remote-imports.ts"
+
+/** What the rules of locks need. */
+export interface VersionLockDeps extends VersionDeps {
+  readonly locks: LockStore
+  readonly importHosts: ImportHosts
+  /** Versions that were saved before then may have no lock although they need one. */
+  readonly locksSince: number
+  /** Does the work on locks that are pending. */
+  readonly lockWork: LockWork
+  scanImports(code: string, ownerId: string): Promise<readonly string[]>
+}
+
+/** Whoever resolves what is pending. */
+export interface LockWork {
+  /** There is something new to do. */
+  wake(): void
+}
+
+/** What a version imports from elsewhere; null when that is nothing. */
+export async function getVersionLock(
+  deps: VersionLockDeps,
+  caller: Caller | undefined,
+  valId: string,
+  version: number,
+): Promise<Lock | null> {
+  await getVersion(deps, caller, valId, version)
+  return deps.locks.find(valId, version)
+}
+
+/** Tries again what failed. What has been resolved stays as it is: a version runs the same code forever. */
+export async function resolveAgain(deps: VersionLockDeps, caller: Caller, valId: string, version: number): Promise<Lock | null> {
+  const val = await getVersion(deps, caller, valId, version)
+  assertOwner(val, caller)
+  if (!(await ensureLock(deps, val))) await deps.locks.reopen(valId, version, deps.now())
+  const lock = await deps.locks.find(valId, version)
+  // Not before: whoever asked for it is to hear that it has begun, and not already how it ended.
+  deps.lockWork.wake()
+  return lock
+}
+
+/** Makes the lock that a version needs and lacks. True when it did. */
+export async function ensureLock(
+  deps: Pick<VersionLockDeps, "locks" | "importHosts" | "locksSince" | "lockWork" | "scanImports" | "now">,
+  val: Pick<Val, "id" | "version" | "code" | "ownerId" | "versionCreatedAt">,
+): Promise<boolean> {
+  if (val.versionCreatedAt >= deps.locksSince || !mayImportRemote(val.code)) return false
+  if (await deps.locks.findStamp(val.id, val.version)) return false
+  if (!hasRemoteImports(val.code, await deps.scanImports(val.code, val.ownerId), deps.importHosts)) return false
+  await deps.locks.add(val.id, val.version, deps.now())
+  deps.lockWork.wake()
+  return true
+}

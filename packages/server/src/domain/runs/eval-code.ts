@@ -1,0 +1,108 @@
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import type { DependencyResolver } from "../modules/lockfiles.ts"
+import type { ResolvedImport } from "../modules/module-graph.ts"
+import type { UnsavedPackages } from "../modules/programs.ts"
+import { readSource, type Val, type ValDeps, type ValSource } from "../vals/vals.ts"
+import { callWith, type ExecuteDeps, getReturned, startProgram, toKept } from "./execute-run.ts"
+import type { CallArgs, Returned } from "./runner.ts"
+import { evalName, unsavedVersion } from "./runs.ts"
+
+/** What running code that is no val needs. */
+export interface EvalDeps extends ExecuteDeps, Pick<ValDeps, "importHosts" | "scanImports"> {
+  /** Fails with `module_not_parsable` for code that does not parse. */
+  toJavaScript(code: string, ownerId: string): Promise<string>
+  /** Null where nothing is fetched. */
+  readonly resolver: DependencyResolver | null
+  /** What fetching the packages of the code may take. */
+  readonly resolveMsMax: number
+}
+
+/** Code, and what to call it with. */
+export interface EvalInput {
+  readonly code: string
+  readonly args: CallArgs
+}
+
+/**
+ * Runs code once as if it were a private val of the caller's, and gives what it returns. Nothing is saved: its run is on record under the
+ * caller's own id instead of a val's, so that all such runs of a user are kept and counted together.
+ */
+export async function evalCode(deps: EvalDeps, caller: Caller, { code, args }: EvalInput): Promise<Returned["json"]> {
+  const val = toUnsavedVal(deps, caller, await toModule(deps, caller, code))
+  const makeProgram = async () => {
+    const source = await readSource(deps, caller, val.code, val.name)
+    const [imports, packages] = await Promise.all([resolveImports(deps, caller, source), resolvePackages(deps, source)])
+    return deps.programs.ofUnsaved(val, imports, packages)
+  }
+  const subject = { id: caller.userId, version: unsavedVersion, ownerId: caller.userId }
+  const about = { args: toKept(args), parentId: null, request: null, input: null }
+  const started = await startProgram(deps, caller, subject, makeProgram, about, callWith(args))
+  try {
+    return await getReturned(started, val, caller)
+  } finally {
+    // Nothing is ever going to ask for this very program again.
+    deps.runner.retire({ valId: val.id })
+  }
+}
+
+/** A module stays as it is. An expression becomes a module that returns its value. */
+async function toModule(deps: EvalDeps, { userId }: Caller, code: string): Promise<string> {
+  if (/\bexport\b/.test(code)) return code
+  const module = `export default async () => (\n${code.trim().replace(/;$/, "")}\n)`
+  try {
+    await deps.toJavaScript(module, userId)
+    return module
+  } catch (error) {
+    // It is no expression: statements run when the module is loaded.
+    if (error instanceof AppError && error.code === "module_not_parsable") return code
+    throw error
+  }
+}
+
+/** Its id is of its own, so that nothing that is remembered of one piece of code is taken for another's. */
+function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string): Val {
+  const at = deps.now()
+  return {
+    id: deps.newId(),
+    ownerId: userId,
+    ownerName: username,
+    ownerSecretsVersion: 0,
+    isOwnerSuspended: false,
+    name: evalName,
+    privacy: "private",
+    type: "script",
+    readme: null,
+    version: unsavedVersion,
+    code,
+    versionCreatedAt: at,
+    likeCount: 0,
+    referenceCount: 0,
+    createdAt: at,
+    updatedAt: at,
+    runStartedAt: null,
+    runEndedAt: null,
+  }
+}
+
+/** What a save would have pinned, or left to follow its current version. */
+function resolveImports(deps: EvalDeps, caller: Caller, { imports }: ValSource): Promise<readonly ResolvedImport[]> {
+  return Promise.all(
+    imports.map(async ({ username, name, specifiers }) => {
+      const val = await deps.vals.findByName(username, name, caller.userId)
+      return {
+        address: `${username}/${name}`,
+        specifiers,
+        isPinned: val !== undefined && val.ownerId !== caller.userId,
+        val: val && { id: val.id, ownerId: val.ownerId },
+        version: val && { number: val.version, savedAt: val.versionCreatedAt },
+      }
+    }),
+  )
+}
+
+async function resolvePackages({ resolver, resolveMsMax }: EvalDeps, { code, isRemote }: ValSource): Promise<UnsavedPackages | null> {
+  if (!isRemote || !resolver) return null
+  const { imports, bundle } = await resolver.resolve({ code, signal: AbortSignal.timeout(resolveMsMax) })
+  return { resolution: { imports, bundle: bundle?.hash ?? null }, bundle }
+}

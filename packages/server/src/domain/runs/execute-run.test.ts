@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { FakeRunner } from "../../../test/support/fake-runner.ts"
+import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import { noMask } from "../secrets/secret-mask.ts"
+import { createVal, type Val } from "../vals/vals.ts"
+import { callVal, createRun, type ExecuteDeps } from "./execute-run.ts"
+import { LiveRuns } from "./live-runs.ts"
+import type { Program } from "./runner.ts"
+import type { RunDetail } from "./runs.ts"
+
+const nothing = { args: [], version: undefined }
+
+describe("running a val", () => {
+  let rules: TestRules
+  let runner: FakeRunner
+  let deps: ExecuteDeps
+  let ada: Caller
+  let bob: Caller
+
+  beforeEach(async () => {
+    rules = await openRules()
+    runner = new FakeRunner()
+    const liveRuns = new LiveRuns({ runs: rules.deps.runs, nodeId: rules.deps.newId(), now: Date.now, onError: () => {} })
+    deps = {
+      ...rules.deps,
+      liveRuns,
+      runner,
+      programs: { of: toProgram, ofUnsaved: async (val) => toProgram(val, val.ownerId) },
+      allowances: { takeRun: () => {} },
+    }
+    ada = await rules.addCaller("ada")
+    bob = await rules.addCaller("bob")
+  })
+
+  afterEach(async () => {
+    await deps.liveRuns.stop()
+    await rules[Symbol.asyncDispose]()
+  })
+
+  const addVal = (code: string) => createVal(rules.deps, ada, { code, privacy: "public" })
+  const find = async (id: string, as = ada) => (await rules.deps.runs.find(as.userId, id)) as RunDetail
+  const latest = async (val: Val) => {
+    const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
+    const [run] = (await rules.deps.runs.listOfVal(val.id, undefined, filter, { limit: 1, offset: 0 })).items
+    return find(run?.id ?? "")
+  }
+
+  test("has the run on disk before its code begins", async () => {
+    const val = await addVal("export default () => 1")
+    let before: RunDetail | undefined
+    runner.onEnter = async (run) => {
+      before = await find(run.id)
+    }
+    const { id, ended } = await createRun(deps, ada, val.id, nothing)
+    await ended
+    expect(before).toMatchObject({ id, status: "queued", endedAt: null })
+    expect(await find(id)).toMatchObject({ status: "succeeded", returnValue: 1 })
+  })
+
+  test("is on the account of whoever asks, which is all that the program is told", async () => {
+    const val = await addVal("export default () => 1")
+    await callVal(deps, bob, "ada", val.name, [])
+    await callVal(deps, ada, "ada", val.name, [])
+    expect(runner.seats.map(({ program }) => [program.accountId, program.ownerId])).toEqual([
+      [bob.userId, ada.userId],
+      [ada.userId, ada.userId],
+    ])
+  })
+
+  test("leaves its seat, whatever the val does", async () => {
+    for (const code of ["export default () => 1", "export default () => { throw new Error() }"]) {
+      await (await createRun(deps, ada, (await addVal(code)).id, nothing)).ended
+    }
+    expect(runner.seats.map(({ hasLeft }) => hasLeft)).toEqual([true, true])
+  })
+
+  test.each(["too_many_runs", "overloaded", "sandbox_unavailable"] as const)("says %s to whoever asks, and in the run", async (code) => {
+    const val = await addVal("export default () => 1")
+    runner.refusal = new AppError(code, "Cannot run the val: no room")
+    expect(await codeOf(callVal(deps, ada, "ada", val.name, []))).toBe(code)
+    expect(await latest(val)).toMatchObject({ status: "failed", error: { name: code, message: "Cannot run the val: no room" } })
+  })
+
+  test("calls what nobody expected a crash, without telling what it was", async () => {
+    const val = await addVal("export default () => 1")
+    runner.onEnter = () => Promise.reject(new Error("a path on the host"))
+    const { ended } = await createRun(deps, ada, val.id, nothing)
+    expect(await ended.catch(String)).toBe("Error: a path on the host")
+    const run = await latest(val)
+    expect(run).toMatchObject({ status: "crashed", error: { name: "internal" } })
+    expect(JSON.stringify(run)).not.toContain("host")
+  })
+
+  test("ends as cancelled when it is cancelled while it waits for a seat, or has one", async () => {
+    const val = await addVal("export default () => new Promise(() => {})")
+    runner.gate = new Promise(() => {})
+    const waiting = await createRun(deps, ada, val.id, nothing)
+    deps.liveRuns.find(waiting.id)?.cancel()
+    expect(await waiting.ended).toMatchObject({ kind: "stopped", status: "cancelled" })
+    runner.gate = undefined
+    const seated = await createRun(deps, ada, val.id, nothing)
+    deps.liveRuns.find(seated.id)?.cancel()
+    expect(await seated.ended).toMatchObject({ kind: "stopped", status: "cancelled" })
+    for (const { id } of [waiting, seated]) expect(await find(id)).toMatchObject({ status: "cancelled", endedAt: expect.any(Number) })
+  })
+
+  test("callVal is run_timed_out when the val takes too long, and run_failed when it returns too much", async () => {
+    const slow = await addVal("export default () => new Promise(() => {})")
+    runner.onEnter = async () => void setImmediate(() => runner.seats[0]?.stop("timed_out"))
+    expect(await codeOf(callVal(deps, ada, "ada", slow.name, []))).toBe("run_timed_out")
+    runner.onEnter = undefined
+    runner.isCut = true
+    const large = await addVal("export default () => 'x'")
+    expect(await codeOf(callVal(deps, ada, "ada", large.name, []))).toBe("run_failed")
+    expect(await latest(large)).toMatchObject({ status: "succeeded" })
+  })
+})
+
+function toProgram(val: Val, accountId: string): Program {
+  const content = {
+    modules: [{ url: "entry", code: val.code }],
+    bundles: [],
+    env: {},
+    substitutions: [],
+    mask: noMask,
+    end: () => {},
+  }
+  const about = { key: val.id, valId: val.id, version: val.version, type: val.type, ownerId: val.ownerId, accountId }
+  return { ...about, label: val.name, entryUrl: "entry", endpoint: "http://val.test", load: async () => content }
+}

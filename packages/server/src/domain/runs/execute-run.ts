@@ -1,0 +1,182 @@
+import { limits } from "@hamlet/contract"
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import { assertDepth } from "../egress.ts"
+import type { Allowances } from "../limits/allowances.ts"
+import type { Programs } from "../modules/programs.ts"
+import { getVal, getValByName, type Val } from "../vals/vals.ts"
+import { getVersion, type VersionDeps } from "../vals/versions.ts"
+import { isJsonText } from "./json-text.ts"
+import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
+import { RunFailure, toRunFailure } from "./run-failure.ts"
+import type { CallArgs, Program, Returned, Runner, Seat, Stopped } from "./runner.ts"
+import { getRun, type RunDeps, type RunDetail } from "./runs.ts"
+import { cutText } from "./truncate.ts"
+
+/** What running vals needs. */
+export interface ExecuteDeps extends RunDeps, VersionDeps {
+  readonly liveRuns: LiveRuns
+  readonly runner: Runner
+  readonly programs: Programs
+  readonly allowances: Pick<Allowances, "takeRun">
+  newId(): string
+}
+
+/** A run that has begun and is on disk. */
+export interface StartedRun<Result> {
+  readonly id: string
+  /** What came of it, once its end is on disk too. Rejects where it was refused, which the run then says as well. */
+  readonly ended: Promise<Result>
+}
+
+/** What is asked of a val. */
+export interface RunRequested {
+  readonly args: CallArgs
+  /** The current one where nothing else is said. */
+  readonly version: number | undefined
+}
+
+/** Runs a val that the caller may see: on their own account, and with their own secrets only where the val is theirs. */
+export async function createRun(
+  deps: ExecuteDeps,
+  caller: Caller,
+  valId: string,
+  { args, version }: RunRequested,
+): Promise<StartedRun<unknown>> {
+  const val = version === undefined ? await getVal(deps, caller, valId) : await getVersion(deps, caller, valId, version)
+  return startCall(deps, caller, val, args, null)
+}
+
+/** Calls a val by its name and gives what it returns, as JSON. */
+export async function callVal(
+  deps: ExecuteDeps,
+  caller: Caller,
+  username: string,
+  name: string,
+  args: CallArgs,
+): Promise<Returned["json"]> {
+  const val = await getValByName(deps, caller, username, name)
+  return getReturned(await startCall(deps, caller, val, args, null), val, caller)
+}
+
+/** What a call returned; the val's failure is an error of its own kind. */
+export async function getReturned(
+  { id, ended }: StartedRun<Returned | Stopped>,
+  val: Pick<Val, "ownerId" | "ownerName" | "name">,
+  caller: Caller | undefined,
+): Promise<Returned["json"]> {
+  const outcome = await ended
+  const label = `${val.ownerName}/${val.name}`
+  if (outcome.kind === "stopped") throw toRunFailure(outcome, id, label, val.ownerId === caller?.userId)
+  // Half a value would be a wrong answer.
+  if (outcome.isCut) throw new RunFailure("run_failed", `Cannot run val "${label}": what it returned is too large`, id, undefined)
+  return outcome.json
+}
+
+/** The run as its caller sees it. */
+export function getStartedRun(deps: ExecuteDeps, caller: Caller, started: StartedRun<unknown>): Promise<RunDetail> {
+  return getRun(deps, caller, started.id)
+}
+
+/** Begins a call; `parentId` is the run that it repeats. */
+export function startCall(
+  deps: ExecuteDeps,
+  caller: Caller,
+  val: Val,
+  args: CallArgs,
+  parentId: string | null,
+): Promise<StartedRun<Returned | Stopped>> {
+  const about = { args: toKept(args), parentId, request: null, input: null }
+  return startRun<Returned | Stopped>(deps, caller, val, about, callWith(args))
+}
+
+/** Calls what is in the seat. */
+export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
+  return async (seat) => {
+    const result = await seat.call(args)
+    if (result.kind === "stopped") return { result, end: { status: result.status, error: result.error } }
+    return { result, end: { status: "succeeded", error: null, returnValue: result.kept } }
+  }
+}
+
+/** What is kept of arguments that came as JSON: a value again where all of it is kept. */
+export function toKept(args: CallArgs): unknown {
+  if (!isJsonText(args)) return args
+  const { json } = args
+  return Buffer.byteLength(json) <= limits.runValueBytesMax ? JSON.parse(json) : cutText(json, limits.runValueBytesMax)
+}
+
+/** What is done with the seat, and how the run has ended with it. */
+export type RunWork<Result> = (seat: Seat, live: LiveRun) => Promise<{ readonly result: Result; readonly end: RunEnd }>
+
+/** Writes the run down, then lets it begin. */
+export async function startRun<Result>(
+  deps: ExecuteDeps,
+  caller: Caller,
+  val: Val,
+  about: Pick<NewRun, "args" | "parentId" | "request" | "input">,
+  work: RunWork<Result>,
+): Promise<StartedRun<Result | Stopped>> {
+  assertRunnable(val)
+  return startProgram(deps, caller, val, () => deps.programs.of(val, caller.userId), about, work)
+}
+
+/** The same for a program that the caller of this function makes, once it is clear that there may be another run. */
+export async function startProgram<Result>(
+  deps: ExecuteDeps,
+  caller: Pick<Caller, "userId" | "depth" | "isInBrowser">,
+  val: Pick<Val, "id" | "version" | "ownerId">,
+  makeProgram: () => Program | Promise<Program>,
+  about: Pick<NewRun, "args" | "parentId" | "request" | "input">,
+  work: RunWork<Result>,
+): Promise<StartedRun<Result | Stopped>> {
+  const depth = caller.depth ?? 0
+  assertDepth(depth)
+  deps.allowances.takeRun(caller.userId)
+  const program = await makeProgram()
+  const live = await deps.liveRuns.begin({
+    ...about,
+    id: deps.newId(),
+    valId: val.id,
+    version: val.version,
+    accountId: caller.userId,
+    ownerId: val.ownerId,
+    source: caller.isInBrowser ? "ui" : "api",
+    depth,
+    startedAt: deps.now(),
+  })
+  return { id: live.id, ended: execute(deps, program, live, work) }
+}
+
+/** Refuses the vals of a user who is suspended, for every caller. */
+export function assertRunnable(val: Val): void {
+  if (val.isOwnerSuspended) throw new AppError("user_suspended", `Cannot run val "${val.name}": the account of its owner is suspended`)
+}
+
+async function execute<Result>(deps: ExecuteDeps, program: Program, live: LiveRun, work: RunWork<Result>): Promise<Result | Stopped> {
+  try {
+    const seat = await deps.runner.enter(program, live, live)
+    live.attach(seat)
+    try {
+      const { result, end } = await work(seat, live)
+      live.finish(end)
+      return result
+    } finally {
+      seat.leave()
+    }
+  } catch (error) {
+    const stopped = toStopped(live, error)
+    live.finish({ status: stopped.status, error: stopped.error })
+    // Whoever cancelled it knows why it did not even begin.
+    if (live.isCancelled) return stopped
+    throw error
+  } finally {
+    await live.settled()
+  }
+}
+
+function toStopped(live: LiveRun, error: unknown): Stopped {
+  if (live.isCancelled) return { kind: "stopped", status: "cancelled", error: { name: "Cancelled", message: "The run was cancelled" } }
+  if (error instanceof AppError) return { kind: "stopped", status: "failed", error: { name: error.code, message: error.message } }
+  return { kind: "stopped", status: "crashed", error: { name: "internal", message: "The server made a mistake" } }
+}

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
+import type { Caller } from "../access.ts"
+import { createVal, updateVal, type Val } from "../vals/vals.ts"
+import { type FollowEvent, RunFollowers } from "./follow-run.ts"
+import { type LiveRun, LiveRuns } from "./live-runs.ts"
+import type { LogLine, RunRecord } from "./runs.ts"
+
+const line = (message: string): LogLine => ({ at: "2026-01-01T00:00:00.000Z", level: "log", message })
+const succeed = { status: "succeeded", error: null } as const
+const end: FollowEvent = { kind: "end", status: "succeeded", logsTruncated: false }
+
+describe("RunFollowers", () => {
+  let rules: TestRules
+  let live: LiveRuns
+  let followers: RunFollowers
+  let ada: Caller
+  let bob: Caller
+  let val: Val
+  let leaving: AbortController
+
+  beforeEach(async () => {
+    rules = await openRules()
+    live = new LiveRuns({ runs: rules.deps.runs, nodeId: rules.deps.newId(), now: Date.now, onError: () => {} })
+    followers = open()
+    ada = await rules.addCaller("ada")
+    bob = await rules.addCaller("bob")
+    val = await createVal(rules.deps, ada, { code: "1", privacy: "public" })
+    leaving = new AbortController()
+  })
+
+  afterEach(async () => {
+    followers.stop()
+    await live.stop()
+    await rules[Symbol.asyncDispose]()
+  })
+
+  const open = (limits = {}) => new RunFollowers({ ...rules.deps, liveRuns: live }, { pollMs: 1, ...limits })
+  const follow = (id: string, from = 0, as = ada) => followers.follow(as, id, from, leaving.signal)
+
+  function begin(): Promise<LiveRun> {
+    const about = { id: rules.deps.newId(), valId: val.id, version: 1, accountId: bob.userId, ownerId: ada.userId, parentId: null }
+    return live.begin({ ...about, source: "api", depth: 0, startedAt: Date.now(), args: [], request: null, input: null })
+  }
+
+  async function record(more: Partial<RunRecord>): Promise<RunRecord> {
+    const about = { id: rules.deps.newId(), valId: val.id, version: 1, accountId: bob.userId, ownerId: ada.userId, parentId: null }
+    const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
+    const run: RunRecord = { ...about, ...result, source: "api", status: "succeeded", startedAt: 1, endedAt: 2, ...more }
+    await rules.deps.runs.record([run])
+    return run
+  }
+
+  /** What is told, one line for each event. */
+  const tell = (events: readonly FollowEvent[]) =>
+    events.map((event) => (event.kind === "log" ? `${event.index} ${event.line.message}` : event))
+
+  async function tellAll(steps: AsyncGenerator<readonly FollowEvent[]>) {
+    return tell((await Array.fromAsync(steps)).flat())
+  }
+
+  test("follow tells what there is, then what comes, then the end", async () => {
+    const run = await begin()
+    run.log(line("zero"))
+    run.log(line("one"))
+    const steps = await follow(run.id)
+    expect(tell((await steps.next()).value)).toEqual(["0 zero", "1 one"])
+    const next = steps.next()
+    run.log(line("two"))
+    expect(tell((await next).value)).toEqual(["2 two"])
+    run.log(line("three"))
+    run.finish(succeed)
+    expect(await tellAll(steps)).toEqual(["3 three", end])
+  })
+
+  test("follow begins where it is asked to, also beyond the end", async () => {
+    const run = await record({ logs: [line("zero"), line("one")], logsTruncated: true })
+    const cut = { ...end, logsTruncated: true }
+    expect(await tellAll(await follow(run.id, 1))).toEqual(["1 one", cut])
+    expect(await tellAll(await follow(run.id, 2))).toEqual([cut])
+    expect(await tellAll(await follow(run.id, 999_999))).toEqual([cut])
+  })
+
+  test("follow tells of a run on another node what the database has, each line once", async () => {
+    const run = await record({ status: "running", endedAt: null, logs: [line("zero")], nodeId: rules.deps.newId() })
+    const steps = await follow(run.id)
+    expect(tell((await steps.next()).value)).toEqual(["0 zero"])
+    const next = steps.next()
+    await rules.deps.runs.record([{ ...run, logs: [line("zero"), line("one")] }])
+    expect(tell((await next).value)).toEqual(["1 one"])
+    await rules.deps.runs.record([{ ...run, status: "succeeded", endedAt: 9, logs: [line("zero"), line("one"), line("two")] }])
+    expect(await tellAll(steps)).toEqual(["2 two", end])
+  })
+
+  test("follow ends when whoever follows has gone, whether the run is here or elsewhere", async () => {
+    const here = await begin()
+    const elsewhere = await record({ status: "running", endedAt: null })
+    const waiting = [(await follow(here.id)).next(), (await follow(elsewhere.id)).next()]
+    leaving.abort()
+    for (const step of waiting) expect(await step).toEqual({ done: true, value: undefined })
+  })
+
+  test("stop ends all following", async () => {
+    const run = await begin()
+    const waiting = (await follow(run.id)).next()
+    followers.stop()
+    expect((await waiting).done).toBe(true)
+  })
+
+  test("follow is for those who may see the run, and only as long as they may", async () => {
+    const eve = await rules.addCaller("eve")
+    const run = await record({ status: "running", endedAt: null, logs: [line("zero")] })
+    expect(await codeOf(follow(run.id, 0, eve))).toBe("run_not_found")
+    const steps = await follow(run.id, 0, bob)
+    expect(tell((await steps.next()).value)).toEqual(["0 zero"])
+    await updateVal(rules.deps, ada, val.id, { privacy: "private" }, undefined)
+    expect(await codeOf(steps.next())).toBe("run_not_found")
+  })
+
+  test("follow refuses more than its limits, and has room again when somebody has left", async () => {
+    followers = open({ followersMax: 3, followersPerAccountMax: 2 })
+    const run = await begin()
+    const start = async (as: Caller) => {
+      const steps = await follow(run.id, 0, as)
+      return { steps, waiting: steps.next() }
+    }
+    const first = await start(ada)
+    await start(ada)
+    expect(await codeOf(start(ada))).toBe("rate_limited")
+    await start(bob)
+    expect(await codeOf(start(bob))).toBe("rate_limited")
+    run.log(line("zero"))
+    await first.waiting
+    await first.steps.return(undefined)
+    await start(bob)
+  })
+})

@@ -1,0 +1,137 @@
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import type { LiveRun, LiveRuns } from "./live-runs.ts"
+import { getRun, type LogLine, type RunDeps, type RunStatus } from "./runs.ts"
+
+/** What a follower of a run is told: lines with their places in its logs, and how it ended. */
+export type FollowEvent =
+  | { readonly kind: "log"; readonly index: number; readonly line: LogLine }
+  | { readonly kind: "end"; readonly status: RunStatus; readonly logsTruncated: boolean }
+
+/** What following needs. */
+export interface FollowDeps extends RunDeps {
+  readonly liveRuns: LiveRuns
+}
+
+/** The limits of following. */
+export interface FollowLimits {
+  /** How often a run on another node is looked at. */
+  readonly pollMs: number
+  readonly followersMax: number
+  readonly followersPerAccountMax: number
+}
+
+const defaults: FollowLimits = { pollMs: 1_000, followersMax: 1_000, followersPerAccountMax: 50 }
+
+/** Everybody who follows a run. */
+export class RunFollowers {
+  readonly #deps: FollowDeps
+  readonly #limits: FollowLimits
+  readonly #perAccount = new Map<string, number>()
+  readonly #stopping = new AbortController()
+  #count = 0
+
+  constructor(deps: FollowDeps, limits: Partial<FollowLimits> = {}) {
+    this.#deps = deps
+    this.#limits = { ...defaults, ...limits }
+  }
+
+  /**
+   * What the run has logged from that line on, and what it logs until it ends or the signal is given. Each step is all that there is at
+   * that moment. Refuses at once whoever may not see the run.
+   */
+  async follow(caller: Caller, id: string, from: number, signal: AbortSignal): Promise<AsyncGenerator<readonly FollowEvent[]>> {
+    await getRun(this.#deps, caller, id)
+    const count = this.#perAccount.get(caller.userId) ?? 0
+    if (this.#count >= this.#limits.followersMax || count >= this.#limits.followersPerAccountMax)
+      throw new AppError("rate_limited", `Cannot follow run "${id}": too many runs are being followed already`)
+    return this.#counted(caller, this.#steps(caller, id, from, AbortSignal.any([signal, this.#stopping.signal])))
+  }
+
+  /** Ends all following. */
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  async *#counted(caller: Caller, steps: AsyncGenerator<readonly FollowEvent[]>): AsyncGenerator<readonly FollowEvent[]> {
+    const { userId } = caller
+    this.#count += 1
+    this.#perAccount.set(userId, (this.#perAccount.get(userId) ?? 0) + 1)
+    try {
+      yield* steps
+    } finally {
+      this.#count -= 1
+      const left = (this.#perAccount.get(userId) ?? 1) - 1
+      if (left > 0) this.#perAccount.set(userId, left)
+      else this.#perAccount.delete(userId)
+    }
+  }
+
+  async *#steps(caller: Caller, id: string, from: number, signal: AbortSignal): AsyncGenerator<readonly FollowEvent[]> {
+    let next = from
+    while (!signal.aborted) {
+      const live = this.#deps.liveRuns.find(id)
+      if (live) {
+        yield* followLive(live, next, signal)
+        return
+      }
+      // Whether the caller may still see it is asked every time.
+      const run = await getRun(this.#deps, caller, id)
+      const isOver = run.endedAt !== null
+      const events = toEvents(run, next, isOver)
+      next = Math.max(next, run.logs.length)
+      if (events.length > 0) yield events
+      if (isOver) return
+      await sleep(this.#limits.pollMs, signal)
+    }
+  }
+}
+
+async function* followLive(live: LiveRun, from: number, signal: AbortSignal): AsyncGenerator<readonly FollowEvent[]> {
+  let next = from
+  let wake = () => {}
+  const onChange = () => wake()
+  const unsubscribe = live.subscribe(onChange)
+  signal.addEventListener("abort", onChange)
+  try {
+    while (!signal.aborted) {
+      // Made before anything is looked at, so that what happens meanwhile is not missed.
+      const change = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const isOver = live.endedAt !== null
+      const events = toEvents(live, next, isOver)
+      next = Math.max(next, live.logs.length)
+      if (events.length > 0) yield events
+      if (isOver) return
+      if (!signal.aborted) await change
+    }
+  } finally {
+    unsubscribe()
+    signal.removeEventListener("abort", onChange)
+  }
+}
+
+interface Followed {
+  readonly logs: readonly LogLine[]
+  readonly status: RunStatus
+  readonly logsTruncated: boolean
+}
+
+function toEvents(run: Followed, from: number, isOver: boolean): readonly FollowEvent[] {
+  const lines = run.logs.slice(from).map((line, offset) => ({ kind: "log" as const, index: from + offset, line }))
+  return isOver ? [...lines, { kind: "end", status: run.status, logsTruncated: run.logsTruncated }] : lines
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener("abort", end)
+    if (signal.aborted) end()
+  })
+}

@@ -1,0 +1,398 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
+import { openRules, type TestRules } from "../../../test/support/rules.ts"
+import { createNodeStore } from "../../storage/nodes.ts"
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import { createVal, deleteVal, type Val } from "../vals/vals.ts"
+import { type LiveEvent, type LiveRunLimits, LiveRuns, type NewRun } from "./live-runs.ts"
+import type { Seat } from "./runner.ts"
+import type { LogLine, RunDetail, RunRecord, RunStore } from "./runs.ts"
+
+const away = () => new AppError("database_unavailable", "Cannot use the database: it is away")
+const thrown = { name: "Error", message: "thrown" }
+const line = (message: string): LogLine => ({ at: "2026-01-01T00:00:00.000Z", level: "log", message })
+
+describe("LiveRuns", () => {
+  let rules: TestRules
+  let ada: Caller
+  let val: Val
+  let errors: unknown[]
+  let batches: (readonly string[])[]
+  /** What writing them down comes to: undefined lets it happen. */
+  let failure: (runs: readonly RunRecord[]) => unknown
+  let live: LiveRuns
+  const nodeId = Bun.randomUUIDv7()
+
+  beforeEach(async () => {
+    jest.useRealTimers()
+    rules = await openRules()
+    ada = await rules.addCaller("ada")
+    val = await createVal(rules.deps, ada, { name: "hello", code: "1" })
+    errors = []
+    batches = []
+    failure = () => undefined
+    jest.useFakeTimers()
+    live = open()
+  })
+
+  afterEach(async () => {
+    jest.useRealTimers()
+    failure = () => undefined
+    await live.stop()
+    await rules[Symbol.asyncDispose]()
+  })
+
+  function open(limits: Partial<LiveRunLimits> = {}): LiveRuns {
+    const record: RunStore["record"] = async (runs) => {
+      batches.push(runs.map((run) => run.status))
+      const error = failure(runs)
+      if (error !== undefined) throw error
+      await rules.deps.runs.record(runs)
+    }
+    const runs = { ...rules.deps.runs, record }
+    return new LiveRuns({ runs, nodeId, limits, now: () => rules.clock.at, onError: (error) => errors.push(error) })
+  }
+
+  async function reopen(limits: Partial<LiveRunLimits>): Promise<void> {
+    await live.stop()
+    live = open(limits)
+  }
+
+  function toNew(more: Partial<NewRun> = {}): NewRun {
+    const about = { valId: val.id, version: 1, accountId: ada.userId, ownerId: ada.userId, parentId: null }
+    const input = { args: null, request: { method: "GET", url: "http://ada-hello.test/" }, input: null }
+    return { ...about, ...input, id: rules.deps.newId(), source: "http", depth: 0, startedAt: rules.clock.at, ...more }
+  }
+
+  const find = (id: string): Promise<RunDetail | undefined> => rules.deps.runs.find(ada.userId, id)
+  const succeed = { status: "succeeded", error: null, responseStatus: 200 } as const
+
+  /** Lets time pass until what is due has been written down. */
+  async function pass(ms: number): Promise<void> {
+    rules.clock.at += ms
+    jest.advanceTimersByTime(ms)
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  describe("open", () => {
+    test("writes runs that have ended with the next batch, all in one", async () => {
+      const runs = [live.open(toNew()), live.open(toNew()), live.open(toNew())]
+      for (const run of runs) run.finish(succeed)
+      expect(await find(runs[0]?.id ?? "")).toBeUndefined()
+      await pass(100)
+      expect(batches).toEqual([["succeeded", "succeeded", "succeeded"]])
+      expect(await find(runs[2]?.id ?? "")).toMatchObject({
+        status: "succeeded",
+        endedAt: runs[2]?.endedAt ?? 0,
+        request: { method: "GET", url: "http://ada-hello.test/", status: 200 },
+      })
+      await pass(1_000)
+      expect(batches).toHaveLength(1)
+      expect(jest.getTimerCount()).toBe(1)
+    })
+
+    test("writes a run that lasts as running, and its end when it comes", async () => {
+      const run = live.open(toNew())
+      await pass(100)
+      expect(batches).toEqual([])
+      await pass(100)
+      expect(await find(run.id)).toMatchObject({ status: "running", endedAt: null })
+      expect(live.stats()).toEqual({ open: 1, waiting: 0, dropped: 0 })
+      run.finish(succeed)
+      await pass(100)
+      expect(await find(run.id)).toMatchObject({ status: "succeeded", endedAt: rules.clock.at - 100 })
+      expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 0 })
+      expect(live.find(run.id)).toBeUndefined()
+    })
+
+    test("writes what a run logs while it lasts once in a second, and what it logs afterwards", async () => {
+      const run = live.open(toNew())
+      await pass(200)
+      for (let tenth = 0; tenth < 25; tenth++) {
+        run.log(line(String(tenth)))
+        await pass(100)
+      }
+      expect(batches).toHaveLength(3)
+      run.finish(succeed)
+      await pass(100)
+      run.log(line("late"))
+      run.log(line("later"))
+      await pass(100)
+      expect(batches).toHaveLength(5)
+      expect((await find(run.id))?.logs.map(({ message }) => message).slice(-3)).toEqual(["24", "late", "later"])
+      expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 0 })
+    })
+
+    test("keeps the record of a val that was deleted meanwhile to itself", async () => {
+      const run = live.open(toNew())
+      await deleteVal(rules.deps, ada, val.id, undefined)
+      run.finish(succeed)
+      await pass(100)
+      expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 0 })
+      expect(errors).toEqual([])
+    })
+  })
+
+  describe("begin", () => {
+    test("has the run on disk before it resolves, and its end when settled resolves", async () => {
+      jest.useRealTimers()
+      const run = await live.begin(toNew({ args: [1], source: "api", request: null }))
+      expect(await find(run.id)).toMatchObject({ status: "queued", endedAt: null, args: [1] })
+      run.finish({ status: "failed", error: thrown, returnValue: undefined })
+      await run.settled()
+      expect(await find(run.id)).toMatchObject({ status: "failed", error: thrown })
+      await run.settled()
+      expect(batches).toEqual([["queued"], ["failed"]])
+    })
+
+    test("shows a run as running once it has a seat, with the next batch", async () => {
+      const begun = live.begin(toNew())
+      await pass(0)
+      const run = await begun
+      run.attach(new TestSeat())
+      await pass(100)
+      expect(await find(run.id)).toMatchObject({ status: "running" })
+      run.finish(succeed)
+    })
+
+    test("writes those that begin together in one transaction", async () => {
+      jest.useRealTimers()
+      await Promise.all([live.begin(toNew()), live.begin(toNew()), live.begin(toNew())])
+      expect(batches).toEqual([["queued", "queued", "queued"]])
+    })
+
+    test("fails when the database is away, and leaves no run that seems to go on if it was written nevertheless", async () => {
+      // The commit happened, and only its answer was lost.
+      failure = (runs) => {
+        void rules.deps.runs.record(runs)
+        return away()
+      }
+      const { id } = toNew()
+      const begun = live.begin(toNew({ id })).catch((error: AppError) => error.code)
+      await pass(0)
+      expect(await begun).toBe("database_unavailable")
+      failure = () => undefined
+      await pass(1_000)
+      expect(await find(id)).toMatchObject({ status: "crashed", error: { name: "DatabaseUnavailable" } })
+    })
+  })
+
+  describe("the end of a run", () => {
+    test("is the first one", async () => {
+      const run = live.open(toNew())
+      run.finish({ status: "timed_out", error: thrown })
+      run.finish(succeed)
+      expect(run.status).toBe("timed_out")
+    })
+
+    test("is a failure when an error was not caught, before it or after", async () => {
+      const [before, after, late, cancelled] = [live.open(toNew()), live.open(toNew()), live.open(toNew()), live.open(toNew())]
+      before.fail(thrown)
+      for (const run of [before, after, late]) run.finish(succeed)
+      after.fail(thrown)
+      cancelled.finish({ status: "cancelled", error: null })
+      cancelled.fail(thrown)
+      await pass(100)
+      late.fail(thrown)
+      late.fail({ name: "Error", message: "another" })
+      await pass(100)
+      for (const { id } of [before, after, late]) expect(await find(id)).toMatchObject({ status: "failed", error: thrown })
+      expect(await find(cancelled.id)).toMatchObject({ status: "cancelled", error: null })
+    })
+
+    test.each([true, false])(
+      "that comes while an earlier state is being written is written after it, somebody waiting: %p",
+      async (waits) => {
+        jest.useRealTimers()
+        const gate = Promise.withResolvers<void>()
+        const written: string[] = []
+        let calls = 0
+        const record: RunStore["record"] = async (runs) => {
+          const statuses = runs.map(({ status }) => status)
+          calls += 1
+          if (calls === 2) await gate.promise
+          written.push(...statuses)
+        }
+        const runs = { ...rules.deps.runs, record }
+        const limits = { newsMs: 0, flushMs: 1 }
+        const slow = new LiveRuns({ runs, nodeId, limits, now: () => rules.clock.at, onError: (error) => errors.push(error) })
+        const run = await slow.begin(toNew())
+        run.attach(new TestSeat())
+        const running = run.settled()
+        while (calls < 2) await Bun.sleep(0)
+        run.finish(succeed)
+        const ended = waits ? run.settled() : undefined
+        // Long enough for whoever would not wait.
+        for (let turn = 0; turn < 20; turn++) await Bun.sleep(1)
+        gate.resolve()
+        await Promise.all([running, ended])
+        await slow.stop()
+        expect(written).toEqual(["queued", "running", "succeeded"])
+      },
+    )
+  })
+
+  describe("what is kept of a run", () => {
+    test("is cut with a mark, each part by itself", async () => {
+      await reopen({ valueBytesMax: 100, logBytesMax: 400 })
+      const run = live.open(toNew({ args: ["x".repeat(200)] }))
+      run.log(line("short"))
+      run.log(line("y".repeat(500)))
+      run.log(line("never"))
+      run.finish({ status: "failed", error: { name: "Error", message: "m".repeat(200) }, returnValue: { a: "z".repeat(200) } })
+      await pass(100)
+      const kept = await find(run.id)
+      expect(kept?.args).toMatch(/^\["x+… \(cut, 204 bytes in all\)$/)
+      expect(kept?.returnValue).toMatch(/^\{"a":"z+… \(cut/)
+      expect(kept?.error?.message).toMatch(/^m+… \(cut/)
+      expect(kept?.logs.map(({ message }) => message)).toEqual(["short", expect.stringMatching(/^y{267}… \(cut, 500 bytes in all\)$/)])
+      expect(kept?.logsTruncated).toBe(true)
+    })
+
+    test("has an end also when the lines are empty", async () => {
+      await reopen({ logBytesMax: 6_400 })
+      const run = live.open(toNew())
+      for (let count = 0; count < 1_000; count++) run.log(line(""))
+      expect(run.logs).toHaveLength(99)
+      expect(run.logsTruncated).toBe(true)
+    })
+  })
+
+  describe("cancel", () => {
+    test("stops the seat, also one that comes later, and aborts who waits for one", async () => {
+      const [early, late] = [live.open(toNew()), live.open(toNew())]
+      const [earlySeat, lateSeat] = [new TestSeat(), new TestSeat()]
+      const { signal } = late
+      early.attach(earlySeat)
+      early.cancel()
+      early.cancel()
+      late.cancel()
+      late.attach(lateSeat)
+      expect([earlySeat.stops, lateSeat.stops]).toEqual([["cancelled"], ["cancelled"]])
+      expect([signal.aborted, early.signal.aborted, early.isCancelled]).toEqual([true, true, true])
+    })
+
+    test("does nothing to a run that has ended", () => {
+      const run = live.open(toNew())
+      const seat = new TestSeat()
+      run.attach(seat)
+      run.finish(succeed)
+      run.cancel()
+      expect([seat.stops, run.isCancelled]).toEqual([[], false])
+    })
+
+    test("is heard from another node within a second", async () => {
+      await createNodeStore(rules.db).beat({ id: nodeId, host: "here", pid: 1, pidStarted: "" }, rules.clock.at)
+      const run = live.open(toNew())
+      const seat = new TestSeat()
+      run.attach(seat)
+      await pass(200)
+      expect(await rules.deps.runs.requestCancel(run.id, { name: "Cancelled", message: "" }, rules.clock.at)).toBe(true)
+      expect(await find(run.id)).toMatchObject({ status: "running" })
+      await pass(1_000)
+      expect(seat.stops).toEqual(["cancelled"])
+    })
+  })
+
+  describe("subscribe", () => {
+    test("tells of lines and of the end, until it is told to stop", () => {
+      const run = live.open(toNew())
+      const heard: LiveEvent[] = []
+      const other: LiveEvent[] = []
+      run.log(line("before"))
+      run.subscribe((event) => heard.push(event))
+      const unsubscribe = run.subscribe((event) => other.push(event))
+      run.log(line("one"))
+      unsubscribe()
+      run.finish({ status: "failed", error: thrown })
+      expect(heard).toEqual([
+        { kind: "log", index: 1, line: line("one") },
+        { kind: "end", status: "failed" },
+      ])
+      expect(other).toHaveLength(1)
+    })
+  })
+
+  describe("while the database is away", () => {
+    test("keeps runs and writes them when it is back, and tells of it once", async () => {
+      failure = away
+      const run = live.open(toNew())
+      run.finish(succeed)
+      await pass(100)
+      await pass(1_000)
+      await pass(1_000)
+      expect(batches).toHaveLength(3)
+      expect(errors).toHaveLength(1)
+      failure = () => undefined
+      await pass(1_000)
+      expect(await find(run.id)).toMatchObject({ status: "succeeded" })
+    })
+
+    test("gives up the oldest runs beyond its bounds, but none that was asked for through the API", async () => {
+      await reopen({ waitingMax: 0 })
+      const begun = live.begin(toNew())
+      await pass(0)
+      const api = await begun
+      failure = away
+      const runs = Array.from({ length: 6 }, () => live.open(toNew()))
+      api.finish(succeed)
+      for (const run of runs) run.finish(succeed)
+      const unsettled = api.settled().catch((error: AppError) => error.code)
+      await pass(100)
+      expect(await unsettled).toBe("database_unavailable")
+      await pass(1_000)
+      expect(live.stats().dropped).toBe(6)
+      expect(errors.map(String)).toContainEqual(expect.stringContaining("Gave up the records of 6 runs"))
+      failure = () => undefined
+      await pass(1_000)
+      const found = await Promise.all([api, ...runs].map(({ id }) => find(id)))
+      expect(found.map((run) => run !== undefined)).toEqual([true, false, false, false, false, false, false])
+    })
+
+    test("bounds what they take in memory too", async () => {
+      await reopen({ waitingBytesMax: 10_000 })
+      failure = away
+      for (let count = 0; count < 5; count++) {
+        const run = live.open(toNew())
+        run.log(line("x".repeat(4_000)))
+        run.finish(succeed)
+      }
+      await pass(100)
+      expect(live.stats().dropped).toBe(4)
+    })
+  })
+
+  test("a run that cannot be written is given up alone", async () => {
+    const runs = Array.from({ length: 5 }, () => live.open(toNew()))
+    failure = (batch) => (batch.some(({ id }) => id === runs[3]?.id) ? new Error("poison") : undefined)
+    for (const run of runs) run.finish(succeed)
+    await pass(100)
+    const found = await Promise.all(runs.map(({ id }) => find(id)))
+    expect(found.map((run) => run !== undefined)).toEqual([true, true, true, false, true])
+    expect(errors).toEqual([new Error("poison")])
+    expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 1 })
+  })
+
+  test("stop ends what goes on and writes everything down", async () => {
+    const [ended, lasting] = [live.open(toNew()), live.open(toNew())]
+    ended.finish(succeed)
+    jest.useRealTimers()
+    const begun = await live.begin(toNew())
+    await live.stop()
+    expect(await find(ended.id)).toMatchObject({ status: "succeeded" })
+    expect(await find(lasting.id)).toMatchObject({ status: "crashed", error: { name: "ServerStopped" } })
+    expect(await find(begun.id)).toMatchObject({ status: "crashed" })
+  })
+})
+
+class TestSeat implements Seat {
+  readonly stops: string[] = []
+
+  stop(status: string): void {
+    this.stops.push(status)
+  }
+  leave(): void {}
+  call = () => Promise.reject(new Error("nobody calls it"))
+  fetch = () => Promise.reject(new Error("nobody asks it"))
+  connect = () => Promise.reject(new Error("nobody connects to it"))
+}

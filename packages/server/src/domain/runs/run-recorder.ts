@@ -1,0 +1,299 @@
+import { AppError } from "../app-error.ts"
+import { createEndedRuns } from "./ended-runs.ts"
+import type { RunKeeper, RunSizes, WrittenRun } from "./live-run.ts"
+import type { RunStore } from "./runs.ts"
+
+/** How runs are written down. */
+export interface RecorderLimits extends RunSizes {
+  /** How long a run waits to be written together with others. */
+  readonly flushMs: number
+  /** A run that lasts longer than this is written down as running. */
+  readonly runningAfterMs: number
+  /** How soon what a run that goes on has logged is written down again. That it no longer waits does not take that long. */
+  readonly newsMs: number
+  /** Runs that are written in one transaction. */
+  readonly batchMax: number
+  /** What they take together: all of it is made JSON in one go, during which the server does nothing else. One run may take more. */
+  readonly batchBytesMax: number
+  /** How soon to try again when the database is away. */
+  readonly retryMs: number
+  /** What may wait for the database; beyond it the oldest runs that nobody asked for through the API are given up. */
+  readonly waitingMax: number
+  readonly waitingBytesMax: number
+  /** How often what is left is tried to be written when the server stops. */
+  readonly lastAttempts: number
+}
+
+/** What the recorder needs. */
+export interface RecorderDeps {
+  readonly runs: RunStore
+  readonly nodeId: string
+  readonly limits: RecorderLimits
+  now(): number
+  onError(error: unknown): void
+  /** A run of the val is on disk that was not before. */
+  onRun(valId: string): void
+  /** So much was written to disk on the account. */
+  onBytes(accountId: string, bytes: number): void
+}
+
+/**
+ * Writes runs down: many in one transaction, a moment later, or at once where somebody waits. A run is in one of two lists while there is
+ * something about it to write, and what its flags say counts: an entry of a list whose flag is gone is passed over.
+ *
+ *   add ──▶ fresh ──(ended, or lasts)──▶ being written ──▶ on disk ──(news)──▶ changed ──▶ being written …
+ */
+export class RunRecorder implements RunKeeper {
+  readonly #deps: RecorderDeps
+  #fresh: WrittenRun[] = []
+  #changed: WrittenRun[] = []
+  readonly #open = new Map<string, WrittenRun>()
+  readonly #waiting = new Map<WrittenRun, PromiseWithResolvers<void>>()
+  readonly #writing = new Set<Promise<void>>()
+  #timer: Timer | undefined
+  #isHurrying = false
+  #isFlushing = false
+  #isFailing = false
+  #isStopped = false
+  /** Runs that were given up since the start. */
+  dropped = 0
+  /** Runs that have ended since the start. */
+  readonly ended = createEndedRuns()
+
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps
+  }
+
+  get nodeId(): string {
+    return this.#deps.nodeId
+  }
+
+  get sizes(): RunSizes {
+    return this.#deps.limits
+  }
+
+  /** Runs that are on disk and have not ended there. */
+  get open(): ReadonlyMap<string, WrittenRun> {
+    return this.#open
+  }
+
+  /** Whether there is a run that has not ended. */
+  get isBusy(): boolean {
+    const goesOn = (run: WrittenRun) => run.endedAt === null
+    return this.#open.values().some(goesOn) || this.#fresh.some((run) => run.isFresh && goesOn(run))
+  }
+
+  get waiting(): number {
+    return this.#fresh.length + this.#changed.length
+  }
+
+  now(): number {
+    return this.#deps.now()
+  }
+
+  add(run: WrittenRun): void {
+    run.isFresh = true
+    this.#fresh.push(run)
+    if (this.#timer === undefined) this.#arm()
+  }
+
+  find(id: string): WrittenRun | undefined {
+    return this.#open.get(id) ?? this.#fresh.find((run) => run.id === id) ?? this.#changed.find((run) => run.id === id)
+  }
+
+  /** Runs on an account that have not ended. A look at all of them, for whoever asks now and then. */
+  countOf(accountId: string): number {
+    const goesOn = (run: WrittenRun) => run.accountId === accountId && run.endedAt === null
+    return this.#fresh.filter((run) => run.isFresh && goesOn(run)).length + this.#open.values().filter(goesOn).toArray().length
+  }
+
+  /** Runs that have not ended, also those that are not on disk yet. */
+  listOpen(): readonly WrittenRun[] {
+    const isOpen = (run: WrittenRun) => run.endedAt === null
+    return [...new Set([...this.#open.values(), ...this.#fresh.filter((run) => run.isFresh), ...this.#changed])].filter(isOpen)
+  }
+
+  noteChange(run: WrittenRun): void {
+    if (run.isFresh || run.isChanged) return
+    run.isChanged = true
+    this.#changed.push(run)
+    if (this.#timer === undefined) this.#arm()
+  }
+
+  noteEnd(run: WrittenRun): void {
+    this.ended.note(run.source, run.status, (run.endedAt ?? run.startedAt) - run.startedAt)
+  }
+
+  hurry(run: WrittenRun): Promise<void> {
+    if (!run.isFresh && !run.isChanged && !run.isWriting) return Promise.resolve()
+    const waiter = this.#waiting.get(run) ?? Promise.withResolvers<void>()
+    this.#waiting.set(run, waiter)
+    this.#hurrySoon()
+    return waiter.promise
+  }
+
+  /** Ends what has not ended, and writes everything down. */
+  async stop(error: { readonly name: string; readonly message: string }): Promise<void> {
+    for (const run of [...this.#open.values(), ...this.#fresh]) run.finish({ status: "crashed", error })
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await Promise.all(this.#writing)
+    for (let attempt = 1; this.waiting > 0 && attempt <= this.#deps.limits.lastAttempts; attempt++) {
+      if (attempt > 1) await Bun.sleep(this.#deps.limits.retryMs)
+      await this.#writeAll(this.#take(Number.POSITIVE_INFINITY))
+    }
+    if (this.waiting > 0) this.#deps.onError(new Error(`Cannot write down ${this.waiting} runs: the database was away to the end`))
+  }
+
+  #arm(): void {
+    if (this.#isStopped || this.#isFlushing || this.waiting === 0) return
+    const { retryMs, flushMs } = this.#deps.limits
+    this.#timer = setTimeout(() => void this.#tick(), this.#isFailing ? retryMs : flushMs)
+  }
+
+  async #tick(): Promise<void> {
+    this.#isFlushing = true
+    await this.#writeAll(this.#take(this.#deps.now()))
+    this.#isFlushing = false
+    this.#timer = undefined
+    this.#drop()
+    this.#arm()
+  }
+
+  /** Takes what is due out of the lists. */
+  #take(now: number): WrittenRun[] {
+    const { runningAfterMs, newsMs } = this.#deps.limits
+    const due: WrittenRun[] = []
+    const stay = (run: WrittenRun, isDue: boolean) => {
+      if (!isDue || run.isWriting) return true
+      run.isFresh = false
+      run.isChanged = false
+      run.hasBegun = false
+      due.push(run)
+      return false
+    }
+    this.#fresh = this.#fresh.filter((run) => run.isFresh && stay(run, run.endedAt !== null || now - run.startedAt >= runningAfterMs))
+    const isDue = (run: WrittenRun) => run.endedAt !== null || run.hasBegun || now - run.writtenAt >= newsMs
+    this.#changed = this.#changed.filter((run) => run.isChanged && stay(run, isDue(run)))
+    return due
+  }
+
+  #hurrySoon(): void {
+    if (this.#isHurrying) return
+    this.#isHurrying = true
+    // Those who begin or end in the same turn share a transaction.
+    setImmediate(() => {
+      this.#isHurrying = false
+      const due = [...this.#waiting.keys()].filter((run) => !run.isWriting && (run.isFresh || run.isChanged))
+      for (const run of due) {
+        run.isFresh = false
+        run.isChanged = false
+      }
+      void this.#writeAll(due)
+    })
+  }
+
+  async #writeAll(runs: readonly WrittenRun[]): Promise<void> {
+    for (const run of runs) run.isWriting = true
+    const writing = this.#writeBatches(runs)
+    this.#writing.add(writing)
+    await writing
+    this.#writing.delete(writing)
+  }
+
+  async #writeBatches(runs: readonly WrittenRun[]): Promise<void> {
+    const { batchMax, batchBytesMax } = this.#deps.limits
+    let batch: WrittenRun[] = []
+    let bytes = 0
+    for (const run of runs) {
+      if (batch.length > 0 && (batch.length === batchMax || bytes + run.bytes > batchBytesMax)) {
+        await this.#write(batch)
+        batch = []
+        bytes = 0
+      }
+      batch.push(run)
+      bytes += run.bytes
+    }
+    if (batch.length > 0) await this.#write(batch)
+  }
+
+  async #write(batch: readonly WrittenRun[]): Promise<void> {
+    try {
+      await this.#deps.runs.record(batch)
+      this.#isFailing = false
+      for (const run of batch) this.#noteWritten(run)
+    } catch (error) {
+      if (error instanceof AppError && error.code === "database_unavailable") return this.#putBack(batch, error)
+      if (batch.length === 1) return this.#giveUp(batch, error)
+      // One of them cannot be written: the others must not be lost with it.
+      const half = Math.ceil(batch.length / 2)
+      await this.#write(batch.slice(0, half))
+      await this.#write(batch.slice(half))
+    }
+  }
+
+  #noteWritten(run: WrittenRun): void {
+    run.isWriting = false
+    if (run.writtenAt === 0) this.#deps.onRun(run.valId)
+    this.#deps.onBytes(run.accountId, run.bytes)
+    run.writtenAt = this.#deps.now()
+    if (run.endedAt === null || run.isChanged) this.#open.set(run.id, run)
+    else if (this.#open.size > 0) this.#open.delete(run.id)
+    if (this.#waiting.size === 0) return
+    if (run.isChanged) {
+      if (this.#waiting.has(run)) this.#hurrySoon()
+    } else {
+      this.#waiting.get(run)?.resolve()
+      this.#waiting.delete(run)
+    }
+  }
+
+  #putBack(batch: readonly WrittenRun[], error: AppError): void {
+    if (!this.#isFailing) this.#deps.onError(error)
+    this.#isFailing = true
+    for (const run of batch) {
+      run.isWriting = false
+      if (!run.isChanged) this.#changed.push(run)
+      run.isChanged = true
+      this.#reject(run, error)
+    }
+    if (this.#timer === undefined) this.#arm()
+  }
+
+  #giveUp(batch: readonly WrittenRun[], error: unknown): void {
+    this.#deps.onError(error)
+    this.dropped += batch.length
+    for (const run of batch) {
+      run.isWriting = false
+      this.#open.delete(run.id)
+      this.#reject(run, error)
+    }
+  }
+
+  #reject(run: WrittenRun, error: unknown): void {
+    this.#waiting.get(run)?.reject(error)
+    this.#waiting.delete(run)
+  }
+
+  /** Keeps memory within its bounds while the database is away. */
+  #drop(): void {
+    const { waitingMax, waitingBytesMax } = this.#deps.limits
+    let bytes = 0
+    if (!this.#isFailing) return
+    for (const run of this.#changed) bytes += run.bytes
+    let excess = this.#changed.length - waitingMax
+    if (excess <= 0 && bytes <= waitingBytesMax) return
+    const before = this.#changed.length
+    this.#changed = this.#changed.filter((run) => {
+      const mustStay = run.isKept || run.endedAt === null || (excess <= 0 && bytes <= waitingBytesMax)
+      if (mustStay) return true
+      excess -= 1
+      bytes -= run.bytes
+      run.isChanged = false
+      return false
+    })
+    const count = before - this.#changed.length
+    this.dropped += count
+    if (count > 0) this.#deps.onError(new Error(`Gave up the records of ${count} runs: the database is away and memory is bounded`))
+  }
+}

@@ -1,0 +1,136 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { limits } from "@hamlet/contract"
+import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
+import { sql } from "../../storage/database/sql.ts"
+import type { Caller } from "../access.ts"
+import { type Cipher, createCipher } from "./cipher.ts"
+import { deleteSecret, putSecret, resealSecrets, type SealedSecret } from "./secrets.ts"
+
+const [older, newer] = [createCipher([Buffer.alloc(32, 1)]), createCipher([Buffer.alloc(32, 2), Buffer.alloc(32, 1)])]
+
+describe("secrets", () => {
+  let rules: TestRules
+  let ada: Caller
+  let bob: Caller
+
+  beforeAll(async () => {
+    rules = await openRules(older)
+    ada = await rules.addCaller("ada")
+    bob = await rules.addCaller("bob")
+  })
+
+  afterEach(() =>
+    rules.db.write(function* () {
+      yield sql`delete from secrets`
+    }),
+  )
+
+  afterAll(() => rules[Symbol.asyncDispose]())
+
+  const put = (caller: Caller, name: string, value: string, cipher: Cipher = older) =>
+    putSecret({ ...rules.deps, cipher }, caller, { name, value, hosts: null })
+
+  // No key has an empty id, so these are all.
+  const readAll = () => rules.deps.secrets.listOtherKeys("", 1000)
+  const open = (cipher: Cipher, { userId, name, sealed }: SealedSecret) => cipher.open(sealed, `secret:${userId}:${name}`)
+
+  async function openAll(cipher: Cipher): Promise<Record<string, string>> {
+    return Object.fromEntries((await readAll()).map((secret) => [secret.name, open(cipher, secret)]))
+  }
+
+  async function only(): Promise<SealedSecret> {
+    const [secret] = await readAll()
+    if (!secret) throw new Error("there is no secret")
+    return secret
+  }
+
+  describe("putSecret", () => {
+    test("keeps the value encrypted, for this user and this name alone", async () => {
+      await put(ada, "NAME", "the value ✓")
+
+      const secret = await only()
+      expect(Buffer.from(secret.sealed.bytes).includes("the value")).toBe(false)
+      expect(open(older, secret)).toBe("the value ✓")
+      expect(() => open(older, { ...secret, userId: bob.userId })).toThrow()
+      expect(() => open(older, { ...secret, name: "OTHER" })).toThrow()
+    })
+
+    test("replaces value and hosts, and keeps when it was made", async () => {
+      await putSecret(rules.deps, ada, { name: "NAME", value: "one", hosts: ["example.com"] })
+      const createdAt = rules.clock.at
+      rules.clock.at += 5
+      await put(ada, "NAME", "two")
+
+      expect(await only()).toMatchObject({ name: "NAME", hosts: null, createdAt, updatedAt: rules.clock.at })
+      expect(await openAll(older)).toEqual({ NAME: "two" })
+    })
+
+    test("takes as many as an account may have, then only new values of those, and another's count for nothing", async () => {
+      const names = Array.from({ length: limits.secretsPerUserMax }, (_, index) => `NAME_${index}`)
+      await Promise.all(names.map((name) => put(ada, name, "value")))
+
+      expect(await codeOf(put(ada, "ONE_MORE", "value"))).toBe("too_many_secrets")
+      await put(ada, "NAME_0", "another value")
+      await put(bob, "ONE_MORE", "value")
+      await deleteSecret(rules.deps, ada, "NAME_1")
+      await put(ada, "ONE_MORE", "value")
+    })
+  })
+
+  describe("deleteSecret", () => {
+    test("is for one's own, once", async () => {
+      await put(ada, "NAME", "value")
+
+      expect(await codeOf(deleteSecret(rules.deps, bob, "NAME"))).toBe("secret_not_found")
+      expect(await codeOf(deleteSecret(rules.deps, ada, "name"))).toBe("secret_not_found")
+      await deleteSecret(rules.deps, ada, "NAME")
+      expect(await codeOf(deleteSecret(rules.deps, ada, "NAME"))).toBe("secret_not_found")
+    })
+  })
+
+  describe("resealSecrets", () => {
+    test.each([1, 3, 7, 100])("encrypts every secret with the newest key, %i at a time, and changes nothing else", async (batchMax) => {
+      const values = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`NAME_${index}`, `value ${index}`]))
+      for (const [name, value] of Object.entries(values)) await put(ada, name, value)
+      await put(bob, "NEW", "newer", newer)
+      const before = (await readAll()).map(({ sealed, ...rest }) => rest)
+      rules.clock.at += 1000
+
+      expect(await resealSecrets({ ...rules.deps, cipher: newer }, batchMax)).toBe(7)
+
+      const after = await readAll()
+      expect(after.map(({ sealed }) => sealed.keyId)).toEqual(Array(8).fill(newer.keyId))
+      expect(await openAll(createCipher([Buffer.alloc(32, 2)]))).toEqual({ ...values, NEW: "newer" })
+      const byName = (left: { name: string }, right: { name: string }) => (left.name < right.name ? -1 : 1)
+      expect(after.map(({ sealed, ...rest }) => rest).sort(byName)).toEqual(before.sort(byName))
+      expect(await resealSecrets({ ...rules.deps, cipher: newer }, batchMax)).toBe(0)
+    })
+
+    test("leaves alone what was set or deleted between being read and being written", async () => {
+      for (const name of ["CHANGED", "DELETED", "KEPT"]) await put(ada, name, "before")
+      const secrets = {
+        ...rules.deps.secrets,
+        async listOtherKeys(keyId: string, countMax: number) {
+          const found = await rules.deps.secrets.listOtherKeys(keyId, countMax)
+          if (found.length === 3) {
+            await put(ada, "CHANGED", "after", newer)
+            await deleteSecret(rules.deps, ada, "DELETED")
+          }
+          return found
+        },
+      }
+
+      await resealSecrets({ ...rules.deps, secrets, cipher: newer })
+
+      expect(await openAll(newer)).toEqual({ CHANGED: "after", KEPT: "before" })
+    })
+
+    test("stops at a secret that no key opens, and leaves it as it is", async () => {
+      await put(ada, "NAME", "value", createCipher([Buffer.alloc(32, 9)]))
+      const before = await only()
+
+      await expect(resealSecrets({ ...rules.deps, cipher: newer })).rejects.toThrow("Cannot decrypt: the key")
+      expect(await only()).toEqual(before)
+    })
+  })
+})

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { valName } from "@hamlet/contract"
+import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
+import { sql } from "../../storage/database/sql.ts"
+import type { Caller } from "../access.ts"
+import {
+  assertOwner,
+  assertUnchanged,
+  canSee,
+  createVal,
+  deleteVal,
+  getVal,
+  getValByName,
+  type Privacy,
+  saveVal,
+  saveVersion,
+  updateVal,
+  type Val,
+  valNotFound,
+} from "./vals.ts"
+
+let rules: TestRules
+let ada: Caller
+let bob: Caller
+/** Ada's, one of each privacy. */
+const vals = {} as Record<Privacy, Val>
+
+beforeAll(async () => {
+  rules = await openRules()
+  ada = await rules.addCaller("ada")
+  bob = await rules.addCaller("bob")
+  for (const privacy of ["public", "unlisted", "private"] as const) {
+    vals[privacy] = await createVal(rules.deps, ada, { name: privacy, code: "1", privacy })
+  }
+})
+
+afterAll(() => rules[Symbol.asyncDispose]())
+
+const outcomeOf = (work: () => unknown) =>
+  codeOf(async () => {
+    await work()
+    throw Object.assign(new Error(), { code: "done" })
+  })
+
+describe("who may do what with a val of Ada's", () => {
+  const table: readonly [Privacy, "ada" | "bob" | "nobody", see: boolean, change: string][] = [
+    ["public", "ada", true, "done"],
+    ["public", "bob", true, "not_owner"],
+    ["public", "nobody", true, ""],
+    ["unlisted", "ada", true, "done"],
+    ["unlisted", "bob", true, "not_owner"],
+    ["unlisted", "nobody", true, ""],
+    ["private", "ada", true, "done"],
+    ["private", "bob", false, "val_not_found"],
+    ["private", "nobody", false, ""],
+  ]
+  test.each(table)("that is %s: %s", async (privacy, who, isSeen, change) => {
+    const caller = { ada, bob, nobody: undefined }[who]
+    const val = vals[privacy]
+
+    expect(canSee(val, caller)).toBe(isSeen)
+    expect(await outcomeOf(() => getVal(rules.deps, caller, val.id))).toBe(isSeen ? "done" : "val_not_found")
+    expect(await outcomeOf(() => getValByName(rules.deps, caller, "ada", privacy))).toBe(isSeen ? "done" : "val_not_found")
+    // The store itself does not give it to others, so that nothing of it is read for them.
+    expect((await rules.deps.vals.findByName("ada", privacy, caller?.userId))?.id).toBe(isSeen ? val.id : undefined)
+    if (!caller) return
+    expect(await outcomeOf(() => assertOwner(val, caller))).toBe(change)
+    // None of these has an effect: the first changes nothing, the others would only after the version that they wait for.
+    expect(await outcomeOf(() => updateVal(rules.deps, caller, val.id, { privacy }, undefined))).toBe(change)
+    const late = change === "done" ? "version_conflict" : change
+    expect(await outcomeOf(() => saveVersion(rules.deps, caller, val.id, { code: "2" }, 99))).toBe(late)
+    expect(await outcomeOf(() => deleteVal(rules.deps, caller, val.id, 99))).toBe(late)
+  })
+
+  test("nobody can tell a private val from one that does not exist", async () => {
+    const words = async (id: string) => String(await getVal(rules.deps, bob, id).catch((error: unknown) => error)).replace(id, "ID")
+    expect(await words(vals.private.id)).toBe(await words(rules.deps.newId()))
+    expect(valNotFound("ID")).toMatchObject({ code: "val_not_found", message: 'Cannot find val "ID"' })
+  })
+
+  test("saveVersion has nobody's code but the owner's read", async () => {
+    const read: string[] = []
+    const scanImports = async (code: string, ownerId: string) => {
+      read.push(`${code} of ${ownerId}`)
+      return []
+    }
+    for (const [caller, id] of [
+      [bob, vals.public.id],
+      [bob, vals.private.id],
+      [ada, rules.deps.newId()],
+    ] as const) {
+      await outcomeOf(() => saveVersion({ ...rules.deps, scanImports }, caller, id, { code: 'import "2"' }, undefined))
+    }
+    await outcomeOf(() => saveVersion({ ...rules.deps, scanImports }, ada, vals.public.id, { code: 'import "1"' }, 99))
+    expect(read).toEqual([`import "1" of ${ada.userId}`])
+  })
+})
+
+describe("getValByName", () => {
+  test("finds by names in whatever case, with one @ or none", async () => {
+    for (const [user, name] of [
+      ["ada", "public"],
+      ["ADA", "PUBLIC"],
+      ["@Ada", "Public"],
+    ] as const) {
+      expect(await getValByName(rules.deps, undefined, user, name)).toEqual(vals.public)
+    }
+    for (const [user, name] of [
+      ["@@ada", "public"],
+      ["bob", "public"],
+      ["ada", "publi_"],
+      ["ada", "%"],
+      ["", ""],
+    ] as const) {
+      expect(await codeOf(getValByName(rules.deps, undefined, user, name))).toBe("val_not_found")
+    }
+  })
+})
+
+describe("assertUnchanged", () => {
+  test.each([
+    [undefined, "done"],
+    [1, "done"],
+    [0, "version_conflict"],
+    [2, "version_conflict"],
+    [1.5, "version_conflict"],
+  ])("against a val at version 1, seen at %p", async (seen, expected) => {
+    expect(await outcomeOf(() => assertUnchanged(vals.public, seen))).toBe(expected)
+  })
+})
+
+describe("createVal", () => {
+  test("makes a private script without a readme where nothing else is said", async () => {
+    const val = await createVal(rules.deps, ada, { name: "plain", code: "1" })
+    expect(val).toMatchObject({ privacy: "private", type: "script", readme: null, version: 1, code: "1", ownerName: "ada" })
+    expect([val.createdAt, val.updatedAt, val.versionCreatedAt]).toEqual(Array(3).fill(rules.clock.at))
+  })
+
+  test("refuses a name that the owner has, and does not make up another", async () => {
+    expect(await codeOf(createVal(rules.deps, ada, { name: "PUBLIC", code: "1" }))).toBe("name_taken")
+    expect((await createVal(rules.deps, bob, { name: "PUBLIC", code: "1" })).name).toBe("PUBLIC")
+  })
+
+  test("makes up names until one is free", async () => {
+    const tried: string[] = []
+    const create: typeof rules.deps.vals.create = async (val, at) => {
+      tried.push(val.name)
+      return tried.length < 5 ? undefined : rules.deps.vals.create(val, at)
+    }
+
+    const val = await createVal({ ...rules.deps, vals: { ...rules.deps.vals, create } }, ada, { code: "1" })
+
+    expect(tried).toHaveLength(5)
+    expect(tried.at(-1)).toBe(val.name)
+    for (const name of tried) expect(valName.safeParse(name).success).toBe(true)
+    expect(tried.map((name) => /\d/.test(name))).toEqual([false, true, true, true, true])
+  })
+})
+
+describe("the imports of code", () => {
+  const code = `
+    import "unknown"
+    import a from "http://hamlet.test/v/ada/first"
+    import again from "http://hamlet.test/v/@ADA/First@3"
+    import b from "https://esm.town/v/bob/second@2"
+    import c from "./third"
+    import lodash from "npm:lodash"
+    import elsewhere from "https://example.com/v/ada/fourth"`
+
+  const importsOf = (id: string, version: number) =>
+    rules.db.read<{ username_key: string; name_key: string }>(
+      sql`select username_key, name_key from imports where val_id = ${id} and version = ${version} order by name_key`,
+    )
+  const expected = [
+    { username_key: "ada", name_key: "first" },
+    { username_key: "bob", name_key: "second" },
+    { username_key: "ada", name_key: "third" },
+  ]
+
+  test("are noted once for each val that they name, by createVal, saveVal and saveVersion alike", async () => {
+    const created = await createVal(rules.deps, ada, { name: "importing", code })
+    expect(await importsOf(created.id, 1)).toEqual(expected)
+    const saved = await saveVal(rules.deps, ada, { name: "importing", code: `${code} // 2` }, undefined)
+    expect(await importsOf(saved.val.id, 2)).toEqual(expected)
+    await saveVersion(rules.deps, ada, created.id, { code: `${code} // 3` }, undefined)
+    expect(await importsOf(created.id, 3)).toEqual(expected)
+  })
+})
+
+describe("saveVal", () => {
+  test("with the version that was seen makes no val that is not there, whichever version that is", async () => {
+    for (const ifMatch of [0, 1, 7]) {
+      expect(await codeOf(saveVal(rules.deps, ada, { name: "missing", code: "1" }, ifMatch))).toBe("version_conflict")
+    }
+    expect(await rules.deps.vals.findByName("ada", "missing", ada.userId)).toBeUndefined()
+  })
+
+  test("changes what is given and leaves the rest, but nothing where the name differs in case", async () => {
+    const before = await createVal(rules.deps, ada, { name: "Kept", code: "1", readme: "read me", privacy: "public", type: "http" })
+    rules.clock.at += 1
+
+    const { val, isNewVersion } = await saveVal(rules.deps, ada, { name: "Kept", code: "2" }, 1)
+
+    expect(isNewVersion).toBe(true)
+    expect(val).toEqual({ ...before, version: 2, code: "2", versionCreatedAt: rules.clock.at, updatedAt: rules.clock.at })
+    const cleared = await saveVal(rules.deps, ada, { name: "Kept", code: "2", readme: null }, 2)
+    expect(cleared).toEqual({ val: { ...val, readme: null }, isNewVersion: false })
+    expect(await codeOf(saveVal(rules.deps, ada, { name: "kept", code: "3" }, undefined))).toBe("name_taken")
+  })
+})
+
+describe("a val that is deleted while it is changed", () => {
+  test("is not found, by updateVal, saveVersion and deleteVal alike", async () => {
+    const { id } = await createVal(rules.deps, ada, { name: "gone", code: "1" })
+    const scanImports = async () => {
+      await rules.deps.vals.delete(id, () => {})
+      return []
+    }
+    expect(await codeOf(saveVersion({ ...rules.deps, scanImports }, ada, id, { code: 'import "2"' }, undefined))).toBe("val_not_found")
+    expect(await codeOf(updateVal(rules.deps, ada, id, { readme: "x" }, undefined))).toBe("val_not_found")
+    expect(await codeOf(deleteVal(rules.deps, ada, id, undefined))).toBe("val_not_found")
+  })
+})
+
+describe("saves of code that imports something from elsewhere", () => {
+  test("wake whoever fetches it, once for each new version, and no other save does", async () => {
+    let wakes = 0
+    const deps = { ...rules.deps, lockWork: { wake: () => (wakes += 1) } }
+    const remote = (number: number) => `import x from "npm:x" // ${number}`
+    const { id } = await createVal(deps, ada, { name: "remote", code: remote(1) })
+    await createVal(deps, ada, { code: remote(1) })
+    expect(wakes).toBe(2)
+    await saveVal(deps, ada, { name: "remote2", code: remote(1) }, undefined)
+    await saveVal(deps, ada, { name: "remote", code: remote(2) }, undefined)
+    await saveVersion(deps, ada, id, { code: remote(3) }, undefined)
+    expect(wakes).toBe(5)
+    await saveVersion(deps, ada, id, { code: remote(3) }, undefined)
+    await saveVal(deps, ada, { name: "remote", code: remote(3), readme: "x" }, undefined)
+    await updateVal(deps, ada, id, { readme: "y" }, undefined)
+    await saveVersion(deps, ada, id, { code: 'import x from "./y"' }, undefined)
+    expect(await codeOf(createVal(deps, ada, { name: "remote", code: remote(4) }))).toBe("name_taken")
+    expect(wakes).toBe(5)
+  })
+})

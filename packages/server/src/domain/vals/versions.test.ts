@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { limits } from "@hamlet/contract"
+import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
+import type { Caller } from "../access.ts"
+import { createVal, saveVersion, type Val } from "./vals.ts"
+import { deleteVersion, getVersion, listVersions, versionNotFound } from "./versions.ts"
+
+const page = { limit: 100, offset: 0 }
+const missing = [0, 3, limits.versionMax, limits.versionMax + 1, Number.MAX_SAFE_INTEGER, 1e300]
+
+describe("versions", () => {
+  let rules: TestRules
+  let ada: Caller
+  let bob: Caller
+  let shown: Val
+  let hidden: Val
+
+  beforeAll(async () => {
+    rules = await openRules()
+    ada = await rules.addCaller("ada")
+    bob = await rules.addCaller("bob")
+    shown = await addVal("shown", "public")
+    hidden = await addVal("hidden", "private")
+  })
+
+  afterAll(() => rules[Symbol.asyncDispose]())
+
+  /** Of two versions. */
+  async function addVal(name: string, privacy: "public" | "private"): Promise<Val> {
+    const { id } = await createVal(rules.deps, ada, { name, code: "one", privacy })
+    rules.clock.at += 1
+    return (await saveVersion(rules.deps, ada, id, { code: "two" }, undefined)).val
+  }
+
+  const numbersOf = async (val: Val) => (await listVersions(rules.deps, ada, val.id, page)).items.map(({ version }) => version)
+
+  test("getVersion is the val with that version's code, number and time", async () => {
+    expect(await getVersion(rules.deps, undefined, shown.id, 2)).toEqual(shown)
+    expect(await getVersion(rules.deps, bob, shown.id, 1)).toEqual({
+      ...shown,
+      version: 1,
+      code: "one",
+      versionCreatedAt: shown.createdAt,
+    })
+  })
+
+  test.each(missing)("getVersion and deleteVersion say of version %d that the val has none", async (version) => {
+    expect(await codeOf(getVersion(rules.deps, ada, shown.id, version))).toBe("version_not_found")
+    expect(await codeOf(deleteVersion(rules.deps, ada, shown.id, version, undefined))).toBe("version_not_found")
+    expect(await numbersOf(shown)).toEqual([2, 1])
+  })
+
+  test.each([1, 2, ...missing])("nobody but the owner learns from version %d that a private val exists", async (version) => {
+    const nowhere = rules.deps.newId()
+    for (const id of [hidden.id, nowhere]) {
+      for (const viewer of [undefined, bob]) expect(await codeOf(getVersion(rules.deps, viewer, id, version))).toBe("val_not_found")
+      expect(await codeOf(deleteVersion(rules.deps, bob, id, version, undefined))).toBe("val_not_found")
+      expect(await codeOf(listVersions(rules.deps, bob, id, page))).toBe("val_not_found")
+    }
+  })
+
+  test("deleteVersion is for the owner alone, of the version that was seen", async () => {
+    expect(await codeOf(deleteVersion(rules.deps, bob, shown.id, 1, undefined))).toBe("not_owner")
+    expect(await codeOf(deleteVersion(rules.deps, ada, shown.id, 1, 1))).toBe("version_conflict")
+    expect(await numbersOf(shown)).toEqual([2, 1])
+  })
+
+  test("deleteVersion leaves a gap, never the last one, and what remains becomes current", async () => {
+    const val = await addVal("shrinking", "public")
+    rules.clock.at += 1
+
+    await deleteVersion(rules.deps, ada, val.id, 2, 2)
+    expect(await rules.deps.vals.findById(val.id)).toMatchObject({ version: 1, code: "one", updatedAt: rules.clock.at })
+    expect(await codeOf(deleteVersion(rules.deps, ada, val.id, 1, 1))).toBe("last_version")
+    expect((await saveVersion(rules.deps, ada, val.id, { code: "three" }, 1)).val.version).toBe(3)
+    await deleteVersion(rules.deps, ada, val.id, 1, 3)
+
+    expect(await numbersOf(val)).toEqual([3])
+  })
+
+  test("versionNotFound names the number as it was asked for", () => {
+    expect(versionNotFound("03").message).toBe("Cannot find version 03: the val has none with that number")
+  })
+})
