@@ -7,7 +7,7 @@ import type { Program, Runner } from "../domain/runs/runner.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import type { Val, ValStore } from "../domain/vals/vals.ts"
 import type { GatewayLimits } from "./limits.ts"
-import type { SocketRelay } from "./socket-relay.ts"
+import type { SocketRelay } from "./sockets/socket-relay.ts"
 
 /** What the gateway needs. */
 export interface GatewayDeps extends AuthenticationDeps {

@@ -29,10 +29,10 @@ import type { ReferenceDeps } from "../domain/vals/references.ts"
 import type { ValDeps } from "../domain/vals/vals.ts"
 import type { VersionDeps } from "../domain/vals/versions.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
-import type { LargeBodies } from "./large-bodies.ts"
-import type { Links } from "./links.ts"
-import type { Log } from "./log.ts"
-import type { SessionCookie } from "./session-cookie.ts"
+import type { SessionCookie } from "./auth/session-cookie.ts"
+import type { Log } from "./ops/log.ts"
+import type { LargeBodies } from "./request/large-bodies.ts"
+import type { Links } from "./response/links.ts"
 
 /** What the rules need. */
 export type DomainDeps = ValDeps &

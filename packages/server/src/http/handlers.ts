@@ -1,6 +1,6 @@
 import type { Handlers } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
-import type { Metrics } from "./metrics.ts"
+import type { Metrics } from "./ops/metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
 import { backupHandlers } from "./routes/backup.ts"

@@ -2,13 +2,13 @@ import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from 
 import { assertAccess, type Caller } from "../domain/access.ts"
 import { answerOnce } from "../domain/accounts/idempotency.ts"
 import { AppError } from "../domain/app-error.ts"
-import { type Answer, toErrorAnswer } from "./answer.ts"
-import { parseBody, readBody } from "./body.ts"
 import type { Call, Handler } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
-import { answerIfChanged, parseIdempotencyKey, parseIfMatch } from "./preconditions.ts"
-import { parseTarget } from "./request-url.ts"
-import { toQuery, validate } from "./validate.ts"
+import { parseBody, readBody } from "./request/body.ts"
+import { answerIfChanged, parseIdempotencyKey, parseIfMatch } from "./request/preconditions.ts"
+import { parseTarget } from "./request/request-url.ts"
+import { toQuery, validate } from "./request/validate.ts"
+import { type Answer, toErrorAnswer } from "./response/api-response.ts"
 
 /** A request on its way to its handler. */
 export interface Incoming {

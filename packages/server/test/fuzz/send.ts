@@ -1,4 +1,4 @@
-import { parseTarget } from "../../src/http/request-url.ts"
+import { parseTarget } from "../../src/http/request/request-url.ts"
 import { assertFitsDocument, parseJson } from "../support/answers.ts"
 import type { TestAnswer } from "../support/api.ts"
 import { isOfLoad } from "./load.ts"

@@ -1,7 +1,7 @@
 import { type RouteDefinition, routeNames, routes, toOpenApi } from "@hamlet/contract"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
-import { isOfWebApp } from "../../src/http/web-app.ts"
+import { isOfWebApp } from "../../src/http/pages/web-app.ts"
 
 type Json = Record<string, unknown>
 

@@ -1,10 +1,10 @@
 import { createToken, revokeToken } from "../../domain/accounts/tokens.ts"
 import { deleteSecret, putSecret } from "../../domain/secrets/secrets.ts"
-import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { page } from "../pages.ts"
-import { toNewTokenView, toSecretView, toTokenView } from "../views.ts"
+import { json, noContent } from "../response/api-response.ts"
+import { page } from "../response/page.ts"
+import { toNewTokenView, toSecretView, toTokenView } from "../views/views.ts"
 
 /** The caller's tokens and secrets. */
 export function accountHandlers(deps: HttpDeps) {

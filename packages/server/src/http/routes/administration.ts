@@ -9,11 +9,11 @@ import {
 } from "../../domain/accounts/accounts.ts"
 import { acceptInvitation, createInvitation, revokeInvitation } from "../../domain/accounts/invitations.ts"
 import { getUsage } from "../../domain/limits/usage.ts"
-import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { page } from "../pages.ts"
-import { toAccountView, toAuditView, toInvitationView, toNewTokenView, toNewUserView, toQuotasView, toUsageView } from "../views.ts"
+import { json, noContent } from "../response/api-response.ts"
+import { page } from "../response/page.ts"
+import { toAccountView, toAuditView, toInvitationView, toNewTokenView, toNewUserView, toQuotasView, toUsageView } from "../views/views.ts"
 
 /** What administrators do with users. */
 export function administrationHandlers(deps: HttpDeps) {

@@ -1,10 +1,10 @@
 import { deleteBlob, getBlob, putBlob } from "../../domain/blobs/blobs.ts"
-import { json, noContent } from "../answer.ts"
-import { toBlobAnswer } from "../blob-answer.ts"
-import { toContent, toContentType } from "../byte-content.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { toBlobView } from "../views.ts"
+import { json, noContent } from "../response/api-response.ts"
+import { toBlobAnswer } from "../response/blob-response.ts"
+import { toContent, toContentType } from "../response/byte-content.ts"
+import { toBlobView } from "../views/views.ts"
 
 /** The caller's blobs. */
 export function blobHandlers(deps: HttpDeps) {

@@ -3,9 +3,9 @@ import { toHeaderPairs } from "@hamlet/contract"
 import { createPreview } from "../../domain/requests/preview-pass.ts"
 import { sendValRequest } from "../../domain/requests/val-requests.ts"
 import type { ValResponse } from "../../domain/requests/val-response.ts"
-import { json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
+import { json } from "../response/api-response.ts"
 
 /** Looking at vals that answer on web addresses of their own. */
 export function requestHandlers(deps: HttpDeps) {

@@ -10,12 +10,12 @@ import { callVal, createRun, getStartedRun, type StartedRun } from "../../domain
 import { replayRun } from "../../domain/runs/replay-run.ts"
 import type { CallArgs } from "../../domain/runs/runner.ts"
 import { getRun, type RunFilter } from "../../domain/runs/runs.ts"
-import { type Answer, json, jsonText } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { eventStream } from "../events.ts"
-import { parseLastEventId, prefersAsync, wantsEvents } from "../preferences.ts"
-import { toRunDetailView } from "../views.ts"
+import { parseLastEventId, prefersAsync, wantsEvents } from "../request/preferences.ts"
+import { type Answer, json, jsonText } from "../response/api-response.ts"
+import { eventStream } from "../response/event-stream.ts"
+import { toRunDetailView } from "../views/views.ts"
 
 /** Running vals, and single runs. */
 export function runHandlers(deps: HttpDeps) {

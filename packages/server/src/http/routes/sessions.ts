@@ -1,9 +1,9 @@
 import { createSignInLink, endSession, getLinkOwner, signIn } from "../../domain/accounts/sessions.ts"
-import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { page } from "../pages.ts"
-import { toNewSessionView, toSessionView, toSignInLinkOwnerView, toSignInLinkView } from "../session-views.ts"
+import { json, noContent } from "../response/api-response.ts"
+import { page } from "../response/page.ts"
+import { toNewSessionView, toSessionView, toSignInLinkOwnerView, toSignInLinkView } from "../views/session-views.ts"
 
 /** Browsers that are signed in. */
 export function sessionHandlers(deps: HttpDeps) {

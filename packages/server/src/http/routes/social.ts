@@ -1,11 +1,11 @@
 import { addComment, deleteComment, listComments } from "../../domain/vals/comments.ts"
 import { isLiked, likeVal, unlikeVal } from "../../domain/vals/likes.ts"
 import { listDependencies, listReferences } from "../../domain/vals/references.ts"
-import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { page } from "../pages.ts"
-import { toCommentView, toReferenceView } from "../views.ts"
+import { json, noContent } from "../response/api-response.ts"
+import { page } from "../response/page.ts"
+import { toCommentView, toReferenceView } from "../views/views.ts"
 
 /** What people do with each other's vals. */
 export function socialHandlers(deps: HttpDeps) {

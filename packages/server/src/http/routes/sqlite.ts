@@ -1,7 +1,7 @@
 import { batchSql, executeSql } from "../../domain/owner-databases.ts"
-import { jsonText } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
+import { jsonText } from "../response/api-response.ts"
 
 /** The caller's own SQLite database. */
 export function sqliteHandlers(deps: HttpDeps) {

@@ -1,8 +1,8 @@
 import { getAccountStats, getActivity, getValStats } from "../../domain/stats/stats.ts"
-import { json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { toActivityView, toStatsView } from "../stat-views.ts"
+import { json } from "../response/api-response.ts"
+import { toActivityView, toStatsView } from "../views/stat-views.ts"
 
 /** Runs, counted. */
 export function statHandlers(deps: HttpDeps) {

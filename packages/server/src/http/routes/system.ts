@@ -1,11 +1,11 @@
 import { toOpenApi } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
-import { type Answer, content, json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { gzip } from "../gzip.ts"
-import type { Metrics } from "../metrics.ts"
-import { toScriptSources } from "../script-sources.ts"
+import type { Metrics } from "../ops/metrics.ts"
+import { toScriptSources } from "../pages/script-sources.ts"
+import { type Answer, content, json } from "../response/api-response.ts"
+import { gzip } from "../response/gzip.ts"
 
 const docsFolder = "/docs/assets/"
 

@@ -1,12 +1,12 @@
 import { listUsers } from "../../domain/accounts/accounts.ts"
 import { createUser, getUser, getUserByName, listUserVals } from "../../domain/accounts/users.ts"
 import { getValByName } from "../../domain/vals/vals.ts"
-import { json } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { page } from "../pages.ts"
-import { createValAnswer } from "../val-answer.ts"
-import { toAccountView, toNewUserView, toUserView, toValView } from "../views.ts"
+import { json } from "../response/api-response.ts"
+import { page } from "../response/page.ts"
+import { createValAnswer } from "../response/val-response.ts"
+import { toAccountView, toNewUserView, toUserView, toValView } from "../views/views.ts"
 
 /** Users, by id and by name. */
 export function userHandlers(deps: HttpDeps) {

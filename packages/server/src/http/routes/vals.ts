@@ -1,13 +1,13 @@
 import { listValRuns } from "../../domain/runs/runs.ts"
 import { importVals } from "../../domain/vals/import-vals.ts"
 import { createVal, deleteVal, getVal, saveVal, updateVal } from "../../domain/vals/vals.ts"
-import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { page } from "../pages.ts"
-import { toSentVal } from "../sent-val.ts"
-import { createValAnswer } from "../val-answer.ts"
-import { toRunView, toValView } from "../views.ts"
+import { toSentVal } from "../request/sent-val.ts"
+import { json, noContent } from "../response/api-response.ts"
+import { page } from "../response/page.ts"
+import { createValAnswer } from "../response/val-response.ts"
+import { toRunView, toValView } from "../views/views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** Vals themselves. */

@@ -1,12 +1,12 @@
 import { getVersionLock, resolveAgain } from "../../domain/modules/version-lockfiles.ts"
 import { saveVersion } from "../../domain/vals/vals.ts"
 import { deleteVersion, getVersion, listVersions } from "../../domain/vals/versions.ts"
-import { json, noContent } from "../answer.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { page } from "../pages.ts"
-import { createValAnswer } from "../val-answer.ts"
-import { toValView, toVersionLockView, toVersionView } from "../views.ts"
+import { json, noContent } from "../response/api-response.ts"
+import { page } from "../response/page.ts"
+import { createValAnswer } from "../response/val-response.ts"
+import { toValView, toVersionLockView, toVersionView } from "../views/views.ts"
 
 /** The versions of a val. */
 export function versionHandlers(deps: HttpDeps) {

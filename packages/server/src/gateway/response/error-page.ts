@@ -1,0 +1,72 @@
+import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
+import type { RunError } from "../../domain/runs/runs.ts"
+
+/** Something that the gateway says in place of a val. */
+export interface ErrorPage {
+  readonly code: ErrorCode
+  readonly message: string
+  /** Names this answer, and the run if there was one. */
+  readonly requestId: string
+  readonly hasRun: boolean
+  /** For the owner's eyes only. */
+  readonly runError?: RunError | undefined
+  readonly retrySeconds?: number | undefined
+}
+
+/** The page as a client wants it: JSON in the shape of the API's errors, or HTML that needs nothing else and runs nothing. */
+export function toErrorResponse(page: ErrorPage, accept: string | undefined): Response {
+  const { status } = errorCodes[page.code]
+  const isJson = wantsJson(accept)
+  const headers: Record<string, string> = {
+    "content-type": isJson ? "application/json; charset=utf-8" : "text/html; charset=utf-8",
+    "cache-control": "no-store",
+    // It may be framed, as the web app does to show a val: there is nothing on it to click on.
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    vary: "accept, authorization",
+  }
+  if (page.hasRun) headers["x-run-id"] = page.requestId
+  if (page.retrySeconds !== undefined) headers["retry-after"] = String(page.retrySeconds)
+  return new Response(isJson ? toJson(page, status) : toHtml(page, status), { status, headers })
+}
+
+function wantsJson(accept: string | undefined): boolean {
+  return accept !== undefined && /[/+]json\b/i.test(accept) && !/text\/html/i.test(accept)
+}
+
+function toJson(page: ErrorPage, status: number): string {
+  return JSON.stringify({
+    statusCode: status,
+    error: statusTexts[status],
+    code: page.code,
+    message: page.message,
+    requestId: page.requestId,
+    ...(page.hasRun ? { runId: page.requestId } : {}),
+    ...(page.runError ? { runError: page.runError } : {}),
+  })
+}
+
+const style = [
+  ":root{color-scheme:light dark}",
+  "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:12vh auto;padding:0 1.5rem}",
+  "h1{font-size:1.4rem;margin:0 0 .5rem}",
+  "pre{overflow:auto;padding:1rem;border:1px solid #8886;border-radius:6px;font-size:.85rem}",
+  "small{color:#808080}",
+].join("")
+
+function toHtml(page: ErrorPage, status: number): string {
+  const title = `${status} ${statusTexts[status] ?? ""}`
+  const { runError } = page
+  const details = runError ? `<pre>${escapeHtml(runError.stack ?? `${runError.name}: ${runError.message}`)}</pre>` : ""
+  const run = page.hasRun ? `<p><small>Run ${escapeHtml(page.requestId)}</small></p>` : ""
+  return [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+    `<title>${title}</title><style>${style}</style></head>`,
+    `<body><h1>${title}</h1><p>${escapeHtml(page.message)}</p>${details}${run}</body></html>\n`,
+  ].join("")
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+}

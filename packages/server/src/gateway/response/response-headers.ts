@@ -1,0 +1,63 @@
+import type { HeaderList } from "../../domain/runs/runner.ts"
+import { setsSessionCookie } from "../../shared/session-cookie.ts"
+import { readNamed } from "../request/request-headers.ts"
+
+/** What is between us and the val, what only we may tell a client, and what would concern other vals or the API. */
+const dropped = new Set([
+  "alt-svc",
+  "clear-site-data",
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "x-request-id",
+  "x-run-id",
+])
+
+/** The headers of an answer as the client gets them, but for the length, and what the gateway has to know of them. */
+export interface AnswerHead {
+  readonly headers: Headers
+  /** Of the body; undefined when the val did not say, or said it in a way that cannot be relied on. */
+  readonly length: number | undefined
+  readonly hasType: boolean
+}
+
+/** Makes the headers of an answer fit for a client. Undefined when there are more of them than we pass on. */
+export function prepareAnswerHeaders(list: HeaderList, runId: string, bytesMax: number): AnswerHead | undefined {
+  const headers = new Headers()
+  let bytes = 0
+  let length: number | undefined
+  let named: ReadonlySet<string> | undefined
+  let isEncoded = false
+  for (const [name, value] of list) {
+    bytes += name.length + value.length
+    if (name === "content-length") length = /^\d{1,15}$/.test(value) ? Number(value) : undefined
+    else if (name === "connection") named = readNamed(value)
+    else if (name === "transfer-encoding") isEncoded = true
+    else if (name === "set-cookie") {
+      // Whoever it reached would be signed in as somebody else, or no longer.
+      if (!setsSessionCookie(value)) headers.append(name, keepAtHome(value))
+    } else if (!dropped.has(name) && !name.startsWith("x-hamlet-")) headers.append(name, value)
+  }
+  if (bytes > bytesMax) return undefined
+  // Only what is there can be dropped, and what is no name of a header is not there.
+  if (named) for (const [name] of list) if (named.has(name)) headers.delete(name)
+  headers.set("x-run-id", runId)
+  // With both, the length is not the one that counts; relying on it would mean to read whatever else the val sends.
+  if (isEncoded) length = undefined
+  return { headers, length, hasType: headers.has("content-type") }
+}
+
+/** A val sets cookies for its own host, not for its neighbours or the API. */
+function keepAtHome(cookie: string): string {
+  return /domain/i.test(cookie) ? withoutDomain(cookie) : cookie
+}
+
+function withoutDomain(cookie: string): string {
+  const [pair = "", ...attributes] = cookie.split(";")
+  return [pair, ...attributes.filter((attribute) => !/^\s*domain\s*(=|$)/i.test(attribute))].join(";")
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test"
+import { routeNames } from "@hamlet/contract"
+import fc from "fast-check"
+import { Durations } from "../../domain/limits/durations.ts"
+import { createEndedRuns } from "../../domain/runs/ended-runs.ts"
+import { createMetrics } from "./metrics.ts"
+
+const stats = () => ({ connections: 2, inUse: 1, waiting: 0 })
+const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const observation = fc.record({
+  route: fc.constantFrom(...routeNames.slice(0, 4), "none"),
+  method: fc.constantFrom("GET", "POST", "HEAD", "BREW", 'A"B', "get", "\n"),
+  status: fc.constantFrom(200, 404, 500),
+  seconds: fc.oneof(fc.double({ min: 0, max: 20, noNaN: true }), fc.constantFrom(...bounds, 0, 1e-9, 1e9)),
+})
+
+const coldStarts = new Durations()
+for (const ms of [40, 400]) coldStarts.note(ms)
+const runner = () => ({
+  isolation: "none",
+  processes: 5,
+  ready: 2,
+  runs: 1,
+  waiting: 0,
+  memoryBytes: 3_000,
+  memoryBytesMax: 9_000,
+  coldStarts,
+})
+
+const histogram = { counts: [3, 1], sumSeconds: 0.5, count: 5, maxSeconds: 0.4 }
+const loopDelay = () => ({ boundsSeconds: [0.001, 0.1], delay: histogram, work: histogram })
+const recorder = () => {
+  const ended = createEndedRuns()
+  for (const ms of [0, 1, 2_000, 90_000]) ended.note("http", "succeeded", ms)
+  ended.note("api", "failed", 5)
+  return { waiting: 3, dropped: 4, ended: ended.list() }
+}
+const refusals = () => [["overloaded", 2] as const]
+
+describe("createMetrics", () => {
+  test("shows how runs ended and how long they took", () => {
+    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
+    expect(families.get("hamlet_val_runs_ended_total")?.samples.map(({ labels, value }) => [labels.source, labels.status, value])).toEqual([
+      ["http", "succeeded", 4],
+      ["api", "failed", 1],
+    ])
+    const samples = families.get("hamlet_val_run_duration_seconds")?.samples ?? []
+    const bucket = (le: string) => samples.find(({ labels }) => labels.source === "http" && labels.le === le)?.value
+    expect([bucket("0.001"), bucket("2.5"), bucket("60"), bucket("+Inf")]).toEqual([2, 3, 3, 4])
+  })
+
+  test("shows cold starts, what processes of vals use, and what was turned away", () => {
+    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
+    const starts = families.get("hamlet_val_cold_start_seconds")?.samples ?? []
+    expect(starts.find(({ name }) => name.endsWith("_count"))?.value).toBe(2)
+    expect(starts.find(({ labels }) => labels.le === "0.05")?.value).toBe(1)
+    const gaugeOf = (name: string) => families.get(name)?.samples[0]?.value
+    expect([gaugeOf("hamlet_val_memory_bytes"), gaugeOf("hamlet_val_memory_max_bytes")]).toEqual([3_000, 9_000])
+    const [refused] = families.get("hamlet_val_requests_refused_total")?.samples ?? []
+    expect(refused).toMatchObject({ labels: { code: "overloaded", status: "503" }, value: 2 })
+  })
+
+  test("prints valid text of the exposition format, and counts everything it observed", () => {
+    fc.assert(
+      fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
+        const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
+        for (const { route, method, status, seconds } of observations) metrics.observe(route, method, status, seconds)
+        const families = parseExposition(metrics.print())
+
+        const counted = families.get("hamlet_http_requests_total")?.samples ?? []
+        for (const { labels, value } of counted) {
+          const isThis = (it: (typeof observations)[number]) =>
+            it.route === labels.route && String(it.status) === labels.status && toLabel(it.method) === labels.method
+          expect(value).toBe(observations.filter(isThis).length)
+        }
+        expect(counted.reduce((sum, { value }) => sum + value, 0)).toBe(observations.length)
+
+        for (const route of new Set(observations.map((it) => it.route))) {
+          const seconds = observations.filter((it) => it.route === route).map((it) => it.seconds)
+          const samples = (families.get("hamlet_http_request_duration_seconds")?.samples ?? []).filter(
+            ({ labels }) => labels.route === route,
+          )
+          const buckets = samples.filter(({ name }) => name.endsWith("_bucket"))
+          expect(buckets.map(({ labels }) => labels.le)).toEqual([...bounds.map(String), "+Inf"])
+          expect(buckets.map(({ value }) => value)).toEqual(
+            [...bounds, Number.POSITIVE_INFINITY].map((bound) => seconds.filter((it) => it <= bound).length),
+          )
+          expect(samples.find(({ name }) => name.endsWith("_count"))?.value).toBe(seconds.length)
+          expect(samples.find(({ name }) => name.endsWith("_sum"))?.value).toBeCloseTo(seconds.reduce((sum, it) => sum + it, 0))
+        }
+      }),
+    )
+  })
+
+  test("has a place for every route of the table, and for what is no route", () => {
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
+    for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 0.1)
+    const counted = parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
+    expect(counted.map(({ labels }) => labels.route)).toEqual([...routeNames, "none"])
+  })
+
+  test("does not grow with the words that clients send as methods", () => {
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
+    for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
+    const counted = parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
+    expect(counted).toEqual([
+      { name: "hamlet_http_requests_total", labels: { route: "none", method: "other", status: "405" }, value: 1000 },
+    ])
+  })
+
+  test("prints how the database stands at that moment", () => {
+    let waiting = 0
+    const metrics = createMetrics(() => ({ connections: 5, inUse: 3, waiting }), runner, recorder, loopDelay, refusals)
+    waiting = 7
+    const samples = parseExposition(metrics.print()).get("hamlet_database_connections")?.samples
+    expect(samples?.map(({ labels, value }) => [labels.state, value])).toEqual([
+      ["open", 5],
+      ["in_use", 3],
+      ["waiting", 7],
+    ])
+  })
+
+  test("prints the memory of the process, and valid text before the first request", () => {
+    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
+    expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(1_000_000)
+    expect([...families.keys()]).toContain("hamlet_http_requests_total")
+  })
+})
+
+interface Sample {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+interface Family {
+  readonly type: string
+  readonly samples: Sample[]
+}
+
+const toLabel = (method: string) => (["GET", "POST", "HEAD"].includes(method) ? method : "other")
+
+/** Reads the text as the format is described, version 0.0.4, and fails where it is not kept to. */
+function parseExposition(text: string): ReadonlyMap<string, Family> {
+  const families = new Map<string, Family>()
+  const seen = new Set<string>()
+  let helped = ""
+  let current = ""
+  expect(text).toEndWith("\n")
+  for (const line of text.slice(0, -1).split("\n")) {
+    const help = /^# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) (?:[^\\]|\\\\|\\n)+$/.exec(line)
+    const type = /^# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram)$/.exec(line)
+    if (help) helped = help[1] ?? ""
+    else if (type) {
+      // A family is described once, right before its samples, which stand together.
+      current = type[1] ?? ""
+      expect([current, families.has(current)]).toEqual([helped, false])
+      families.set(current, { type: type[2] ?? "", samples: [] })
+    } else {
+      const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/.exec(line)
+      expect([line, sample !== null]).toEqual([line, true])
+      const [, name = "", labels = "", value = ""] = sample ?? []
+      expect(Number.isNaN(Number(value))).toBe(false)
+      const family = families.get(current)
+      const suffixes = family?.type === "histogram" ? ["_bucket", "_sum", "_count"] : [""]
+      expect(suffixes.map((suffix) => current + suffix)).toContain(name)
+      expect(seen.has(`${name}{${labels}}`)).toBe(false)
+      seen.add(`${name}{${labels}}`)
+      family?.samples.push({ name, labels: parseLabels(labels), value: Number(value) })
+    }
+  }
+  return families
+}
+
+function parseLabels(text: string): Record<string, string> {
+  const pairs = [...text.matchAll(/([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/g)]
+  expect(pairs.map(([pair]) => pair).join("")).toBe(text)
+  return Object.fromEntries(pairs.map(([, name, value]) => [name, value]))
+}

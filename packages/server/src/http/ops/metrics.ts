@@ -1,0 +1,186 @@
+import { errorCodes } from "@hamlet/contract"
+import { type Durations, durationBoundsSeconds } from "../../domain/limits/durations.ts"
+import type { Refusals } from "../../domain/limits/refusals.ts"
+import type { EndedRuns } from "../../domain/runs/ended-runs.ts"
+import type { RunnerStatus } from "../../domain/runs/runner.ts"
+import type { LoopDelayReport } from "../../shared/loop-delay.ts"
+
+/** What `/metrics` shows. */
+export interface Metrics {
+  observe(route: string, method: string, status: number, seconds: number): void
+  print(): string
+}
+
+const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+type RefusalCounts = ReturnType<Refusals["list"]>
+
+interface Latency {
+  readonly counts: number[]
+  sum: number
+  count: number
+}
+
+/**
+ * Counts requests by route, never by path: a path holds ids, and there is no end of those. Written by hand because the library for
+ * it cost more than everything else that happens around a handler, and the format is lines of text.
+ */
+export function createMetrics(
+  databaseStats: () => { connections: number; inUse: number; waiting: number },
+  runnerStatus: () => RunnerStatus,
+  recorderStats: () => { waiting: number; dropped: number; ended: readonly EndedRuns[] },
+  loopDelay: () => LoopDelayReport,
+  refusals: () => RefusalCounts,
+): Metrics {
+  const requests = new Map<string, number>()
+  const latencies = new Map<string, Latency>()
+  return {
+    observe(route, method, status, seconds) {
+      const key = `route="${route}",method="${toKnownMethod(method)}",status="${status}"`
+      requests.set(key, (requests.get(key) ?? 0) + 1)
+      const latency = latencies.get(route) ?? { counts: latencyBuckets.map(() => 0), sum: 0, count: 0 }
+      latencies.set(route, latency)
+      const bucket = latencyBuckets.findIndex((bound) => seconds <= bound)
+      if (bucket >= 0) latency.counts[bucket] = (latency.counts[bucket] ?? 0) + 1
+      latency.sum += seconds
+      latency.count += 1
+    },
+    print() {
+      const { connections, inUse, waiting } = databaseStats()
+      const recorder = recorderStats()
+      return [
+        ...printMetric(
+          "hamlet_http_requests_total",
+          "counter",
+          "Requests answered",
+          [...requests].map(([labels, count]) => [`{${labels}}`, count]),
+        ),
+        ...printMetric(
+          "hamlet_http_request_duration_seconds",
+          "histogram",
+          "Time from the arrival of a request to its answer",
+          [...latencies].flatMap(toLines),
+        ),
+        ...printMetric(
+          "hamlet_database_connections",
+          "gauge",
+          "Connections of the database pool by state; waiting are callers without one",
+          [
+            ['{state="open"}', connections],
+            ['{state="in_use"}', inUse],
+            ['{state="waiting"}', waiting],
+          ],
+        ),
+        ...printVals(runnerStatus(), recorder.ended, refusals()),
+        ...printMetric("hamlet_run_records_waiting", "gauge", "Runs with something to be written down", [["", recorder.waiting]]),
+        ...printMetric("hamlet_run_records_dropped_total", "counter", "Runs that could not be written down", [["", recorder.dropped]]),
+        ...printLoopDelay(loopDelay()),
+        ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [["", process.memoryUsage.rss()]]),
+        "",
+      ].join("\n")
+    },
+  }
+}
+
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
+
+/** A client may send any word as a method, and every word would be a new line. */
+function toKnownMethod(method: string): string {
+  return knownMethods.has(method) ? method : "other"
+}
+
+function printMetric(
+  name: string,
+  type: string,
+  help: string,
+  lines: readonly (readonly [labels: string, value: number])[],
+): readonly string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines.map(([labels, value]) => `${name}${labels} ${value}`)]
+}
+
+/** What the operator wants to know of vals. */
+function printVals(runner: RunnerStatus, ended: readonly EndedRuns[], refusals: RefusalCounts): readonly string[] {
+  return [
+    ...printMetric("hamlet_val_processes", "gauge", "Processes of vals by state; ready are those that wait for one", [
+      ['{state="bound"}', runner.processes - runner.ready],
+      ['{state="ready"}', runner.ready],
+    ]),
+    ...printMetric("hamlet_val_memory_bytes", "gauge", "Memory of all processes of vals on this node, as last measured", [
+      ["", runner.memoryBytes],
+    ]),
+    ...printMetric("hamlet_val_memory_max_bytes", "gauge", "Memory that they may use together", [["", runner.memoryBytesMax]]),
+    ...printMetric(
+      "hamlet_val_cold_start_seconds",
+      "histogram",
+      "Time from a run that found no process of its val to the end of loading the val in a new one",
+      toDurationLines("", runner.coldStarts),
+    ),
+    ...printMetric("hamlet_val_runs", "gauge", "Runs by state; waiting are those for which there is no room yet", [
+      ['{state="running"}', runner.runs],
+      ['{state="waiting"}', runner.waiting],
+    ]),
+    ...printMetric(
+      "hamlet_val_runs_ended_total",
+      "counter",
+      "Runs that have ended on this node, by what started them and how they ended",
+      ended.map(({ source, status, durations }) => [`{source="${source}",status="${status}"}`, durations.count]),
+    ),
+    ...printMetric(
+      "hamlet_val_run_duration_seconds",
+      "histogram",
+      "Time from the start of a run to its end, waiting for a process included",
+      ended.flatMap(({ source, status, durations }) => toDurationLines(`source="${source}",status="${status}"`, durations)),
+    ),
+    ...printMetric(
+      "hamlet_val_requests_refused_total",
+      "counter",
+      "Requests to addresses of vals that were turned away before the val ran, by the code of the error",
+      refusals.map(([code, count]) => [`{code="${code}",status="${errorCodes[code].status}"}`, count]),
+    ),
+  ]
+}
+
+function printLoopDelay({ boundsSeconds, delay, work }: LoopDelayReport): readonly string[] {
+  return [
+    ...printMetric(
+      "hamlet_event_loop_delay_seconds",
+      "histogram",
+      "How much later than it should the event loop looked at its clock, 50 times a second",
+      toBuckets("", boundsSeconds, delay.counts, delay.sumSeconds, delay.count),
+    ),
+    ...printMetric("hamlet_event_loop_delay_max_seconds", "gauge", "The longest such delay since the start", [["", delay.maxSeconds]]),
+    ...printMetric(
+      "hamlet_event_loop_work_seconds",
+      "histogram",
+      "The part of each delay in which the thread was at work, as against waiting for a processor",
+      toBuckets("", boundsSeconds, work.counts, work.sumSeconds, work.count),
+    ),
+    ...printMetric("hamlet_event_loop_work_max_seconds", "gauge", "The longest such work since the start", [["", work.maxSeconds]]),
+  ]
+}
+
+function toLines([route, { counts, sum, count }]: [string, Latency]): readonly (readonly [string, number])[] {
+  return toBuckets(`route="${route}"`, latencyBuckets, counts, sum, count)
+}
+
+/** A histogram's buckets include those below them; the last includes everything. */
+function toBuckets(
+  labels: string,
+  bounds: readonly number[],
+  counts: readonly number[],
+  sum: number,
+  count: number,
+): readonly (readonly [string, number])[] {
+  let below = 0
+  const comma = labels === "" ? "" : ","
+  const buckets = bounds.map((bound, index) => {
+    below += counts[index] ?? 0
+    return [`_bucket{${labels}${comma}le="${bound}"}`, below] as const
+  })
+  const own = labels === "" ? "" : `{${labels}}`
+  return [...buckets, [`_bucket{${labels}${comma}le="+Inf"}`, count], [`_sum${own}`, sum], [`_count${own}`, count]]
+}
+
+function toDurationLines(labels: string, { counts, sumSeconds, count }: Durations): readonly (readonly [string, number])[] {
+  return toBuckets(labels, durationBoundsSeconds, counts, sumSeconds, count)
+}

@@ -1,0 +1,78 @@
+import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
+import type { AppError } from "../../domain/app-error.ts"
+import { RateLimited } from "../../domain/limits/rate-limit.ts"
+import { SqlFailure } from "../../domain/owner-databases.ts"
+import { RunFailure } from "../../domain/runs/run-failure.ts"
+import { SessionEnded } from "../auth/session-cookie.ts"
+import { RangeRefused } from "../request/range.ts"
+
+/** What a handler answers with, before it becomes a response: kept apart so that an answer can be stored and given again. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | null
+  /** Instead of a body, where there is more to come. Such an answer is given once. */
+  readonly stream?: ReadableStream<Uint8Array>
+}
+
+const jsonType = "application/json; charset=utf-8"
+
+/** A JSON answer. */
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { "content-type": jsonType, ...headers }, body: JSON.stringify(body) }
+}
+
+/** The same where somebody has written the JSON already. */
+export function jsonText(status: number, body: string | Uint8Array): Answer {
+  return { status, headers: { "content-type": jsonType }, body }
+}
+
+/** An answer without a body. */
+export function noContent(status: 201 | 204 = 204): Answer {
+  return { status, headers: {}, body: null }
+}
+
+/** An answer that is no JSON. */
+export function content(contentType: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status: 200, headers: { "content-type": contentType, ...headers }, body }
+}
+
+/** Seconds after which a client should ask again where nobody knows better: while the database is away, or the parsers are busy. */
+const retrySeconds = 1
+
+/** What is over sooner or later without anybody doing anything about it. */
+const passingCodes: ReadonlySet<ErrorCode> = new Set([
+  "database_unavailable",
+  "storage_unavailable",
+  "rate_limited",
+  "too_many_runs",
+  "overloaded",
+  "packages_pending",
+])
+
+/** The one place where an error code becomes a status. */
+export function toErrorAnswer(error: AppError, requestId: string): Answer {
+  const { status } = errorCodes[error.code]
+  const body = {
+    statusCode: status,
+    error: statusTexts[status],
+    code: error.code,
+    message: error.message,
+    requestId,
+    ...(error.issues ? { issues: error.issues } : {}),
+    ...(error instanceof SqlFailure && error.sqliteCode !== undefined ? { rawCode: error.sqliteCode } : {}),
+    ...(error instanceof RunFailure ? { runId: error.runId, runError: error.runError } : {}),
+  }
+  return json(status, body, errorHeaders(error, error.code, status))
+}
+
+function errorHeaders(error: AppError, code: ErrorCode, status: number): Record<string, string> {
+  if (error instanceof RateLimited) return { "retry-after": String(error.retryAfterSeconds) }
+  if (error instanceof RangeRefused) return { "content-range": `bytes */${error.size}` }
+  if (passingCodes.has(code)) return { "retry-after": String(retrySeconds) }
+  // The official client tries 409 and 5xx again unless it is told that this is of no use.
+  if (status === 409 || status >= 500) return { "x-should-retry": "false" }
+  if (error instanceof SessionEnded) return { "www-authenticate": "Bearer", "set-cookie": error.setCookie }
+  if (status === 401) return { "www-authenticate": "Bearer" }
+  return {}
+}

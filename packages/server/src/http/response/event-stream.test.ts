@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, jest, test } from "bun:test"
+import type { FollowEvent } from "../../domain/runs/follow-run.ts"
+import { eventStream } from "./event-stream.ts"
+
+const line = { at: "2026-01-01T00:00:00.000Z", level: "log", message: 'two\nlines "é"' } as const
+
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+async function* steps(...all: readonly (readonly FollowEvent[])[]): AsyncGenerator<readonly FollowEvent[]> {
+  yield* all
+}
+
+describe("eventStream", () => {
+  test("writes an event for each line, with its place as the id, and one for the end", async () => {
+    const events: FollowEvent[] = [
+      { kind: "log", index: 7, line },
+      { kind: "end", status: "failed", logsTruncated: true },
+    ]
+    const { status, headers, stream } = eventStream(steps(events), () => {})
+    expect([status, headers["content-type"]]).toEqual([200, "text/event-stream; charset=utf-8"])
+    expect(await new Response(stream).text()).toBe(
+      `id: 7\nevent: log\ndata: ${JSON.stringify(line)}\n\nevent: end\ndata: {"status":"failed","logsTruncated":true}\n\n`,
+    )
+  })
+
+  test("says that it is still there when there is nothing to say", async () => {
+    jest.useFakeTimers()
+    const gate = Promise.withResolvers<void>()
+    async function* slow(): AsyncGenerator<readonly FollowEvent[]> {
+      await gate.promise
+      yield [{ kind: "log", index: 0, line }]
+    }
+    const reader = eventStream(slow(), () => {}).stream?.getReader()
+    const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+    for (let beat = 0; beat < 2; beat++) {
+      const next = read()
+      await new Promise((resolve) => setImmediate(resolve))
+      jest.advanceTimersByTime(15_000)
+      expect(await next).toBe(": still here\n\n")
+    }
+    const next = read()
+    gate.resolve()
+    expect(await next).toStartWith("id: 0\n")
+    expect((await reader?.read())?.done).toBe(true)
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test("asks for no more than the client has room for", async () => {
+    let asked = 0
+    async function* endless(): AsyncGenerator<readonly FollowEvent[]> {
+      for (;;) {
+        asked += 1
+        yield [{ kind: "log", index: asked, line }]
+      }
+    }
+    const reader = eventStream(endless(), () => {}).stream?.getReader()
+    await reader?.read()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(asked).toBeLessThan(4)
+    await reader?.cancel()
+  })
+
+  test("tells the steps when the client has gone, and ends when they fail", async () => {
+    const heard: string[] = []
+    async function* watched(): AsyncGenerator<readonly FollowEvent[]> {
+      try {
+        for (;;) yield [{ kind: "log", index: 0, line }]
+      } finally {
+        heard.push("ended")
+      }
+    }
+    const reader = eventStream(watched(), () => heard.push("left")).stream?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    expect(heard).toEqual(["left", "ended"])
+    async function* failing(): AsyncGenerator<readonly FollowEvent[]> {
+      yield [{ kind: "log", index: 0, line }]
+      throw new Error("the database is away")
+    }
+    expect(await new Response(eventStream(failing(), () => {}).stream).text()).toEndWith("\n\n")
+  })
+})
