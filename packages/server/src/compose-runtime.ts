@@ -3,14 +3,14 @@ import { createEgress, createResolver, type Surroundings } from "./compose-outsi
 import type { Config } from "./config.ts"
 import type { DependencyResolver } from "./domain/modules/lockfiles.ts"
 import { noOwnerDatabases, type SqlOutcome, type SqlRequest } from "./domain/owner-databases.ts"
-import type { Door } from "./runtime/door.ts"
-import { findDeno } from "./runtime/find-deno.ts"
 import { DatabasePool } from "./runtime/owner-databases/database-pool.ts"
-import { runnerLimits } from "./runtime/runner-limits.ts"
+import { runnerLimits } from "./runtime/processes/runner-limits.ts"
+import { Supervisor } from "./runtime/processes/supervisor.ts"
+import { findDeno } from "./runtime/sandbox/commands/find-deno.ts"
+import type { Door } from "./runtime/sandbox/egress-listener.ts"
 import { listIsolationWarnings } from "./runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "./runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "./runtime/sandbox/sandboxes.ts"
-import { Supervisor } from "./runtime/supervisor.ts"
 
 /** What runs vals, put together. */
 export interface Runtime {

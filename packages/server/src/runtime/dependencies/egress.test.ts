@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { importOf, openResolver, runBundle } from "../../../test/support/open-resolver.ts"
 import { Egress } from "../egress/egress.ts"
 import { egressLimits } from "../egress/egress-limits.ts"
-import { createEgressPolicy } from "../egress/policy.ts"
+import { createEgressPolicy } from "../egress/policy/policy.ts"
 import type { ResolverDeps } from "./sandboxed-resolver.ts"
 
 const settings = { allow: [], deny: [], ports: [{ first: 1, last: 65_535 }] }

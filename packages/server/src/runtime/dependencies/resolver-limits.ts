@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os"
-import type { ToolLimits } from "../sandbox/tool-run.ts"
+import type { ToolLimits } from "../sandbox/launch/tool-run.ts"
 import type { ResolveLimits } from "./tool/tool-messages.ts"
 
 /** What resolving the imports of one version may take. */

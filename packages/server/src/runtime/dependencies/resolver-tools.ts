@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
-import { bundleProgram } from "../sandbox/bundle-program.ts"
-import type { Tool } from "../sandbox/tool-command.ts"
-import type { ToolJob, ToolOutcome } from "../sandbox/tool-run.ts"
+import { bundleProgram } from "../sandbox/commands/bundle-program.ts"
+import type { Tool } from "../sandbox/commands/tool-command.ts"
+import type { ToolJob, ToolOutcome } from "../sandbox/launch/tool-run.ts"
 import { findEsbuild } from "./find-esbuild.ts"
 
 /** Where tools run. */

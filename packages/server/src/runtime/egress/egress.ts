@@ -1,9 +1,9 @@
 import * as tls from "node:tls"
-import type { Door } from "../door.ts"
+import type { Door } from "../sandbox/egress-listener.ts"
 import type { EgressLimits } from "./egress-limits.ts"
-import type { EgressPolicy } from "./policy.ts"
-import type { OwnServer } from "./route.ts"
-import { SandboxDoor } from "./sandbox-door.ts"
+import type { EgressPolicy } from "./policy/policy.ts"
+import type { OwnServer } from "./policy/route.ts"
+import { SandboxDoor } from "./proxy/sandbox-door.ts"
 
 /** What the doors need of the rest of the program. */
 export interface EgressDeps {

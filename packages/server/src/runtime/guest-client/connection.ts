@@ -1,12 +1,12 @@
-import type { AnswerHead } from "../http1/answer-head.ts"
-import { AnswerReader, type AnswerSink } from "../http1/answer-reader.ts"
+import type { AnswerHead } from "../http1/response-head.ts"
+import { AnswerReader, type AnswerSink } from "../http1/response-reader.ts"
 import { sendSoon } from "../http1/send-queue.ts"
 import { hasNoBody } from "../http1/write-request.ts"
-import { AnswerBody, type BodySource } from "./answer-body.ts"
 import { BodySender, type BodyTarget } from "./body-sender.ts"
 import type { ClientLimits } from "./client-limits.ts"
 import type { Exchange, GuestFailure } from "./exchange.ts"
 import { type RequestHead, toRequestHead } from "./request-head.ts"
+import { AnswerBody, type BodySource } from "./response-body.ts"
 
 /** What a connection tells whoever keeps it. */
 export interface ConnectionKeeper {

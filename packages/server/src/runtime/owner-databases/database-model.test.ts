@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { openDatabases, type TestOwner } from "./database-testing.ts"
+import { openDatabases, type TestOwner } from "./testing/database-testing.ts"
 
 type Value = null | number | string
 

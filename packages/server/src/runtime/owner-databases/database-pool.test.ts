@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { openDatabases, type TestOwner } from "./database-testing.ts"
+import { openDatabases, type TestOwner } from "./testing/database-testing.ts"
 
 const endless = "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
 

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url"
 import type { SqlOutcome } from "../../domain/owner-databases.ts"
-import { findInnermost, killInnermost, readTreeBytes } from "../sandbox/process-tree.ts"
-import type { WorkerLaunch } from "../sandbox/worker-launch.ts"
+import { findInnermost, killInnermost, readTreeBytes } from "../sandbox/launch/process-tree.ts"
+import type { WorkerLaunch } from "../sandbox/launch/worker-launch.ts"
 import { createFrameReader, doneMark, frameDescriptor, readyMark } from "./database-frames.ts"
 import { type DatabaseLimits, statementLimits } from "./database-limits.ts"
-import type { DatabaseSettings } from "./open-connection.ts"
+import type { DatabaseSettings } from "./worker/open-connection.ts"
 
 /** What a database process is told when it starts. */
 export interface ProcessSettings extends DatabaseSettings {
@@ -184,7 +184,7 @@ export class DatabaseProcess {
   }
 }
 
-export const databaseProgramPath = fileURLToPath(new URL("./database-main.ts", import.meta.url))
+export const databaseProgramPath = fileURLToPath(new URL("./worker/database-main.ts", import.meta.url))
 const folderPath = fileURLToPath(new URL(".", import.meta.url))
 
 function toOutcome(answer: Buffer): SqlOutcome {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { allowedFunctions, allowedModules } from "./allowed-sql.ts"
-import { openDatabases, type TestDatabases, type TestOwner } from "./database-testing.ts"
+import { openDatabases, type TestDatabases, type TestOwner } from "./testing/database-testing.ts"
+import { allowedFunctions, allowedModules } from "./worker/allowed-sql.ts"
 
 let databases: TestDatabases
 let victim: TestOwner

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { codeToolsLimits } from "../code-tools-limits.ts"
+import { codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseRequest } from "./parser-messages.ts"
 import { ParserPool } from "./parser-pool.ts"
-import { listParsers, readEnvironment, until } from "./parser-testing.ts"
+import { listParsers, readEnvironment, until } from "./testing/parser-testing.ts"
 
 const pools: ParserPool[] = []
 afterEach(async () => {

@@ -1,5 +1,5 @@
-import type { CodeToolsLimits } from "../code-tools-limits.ts"
-import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "../sandbox/worker-launch.ts"
+import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "../sandbox/launch/worker-launch.ts"
+import type { CodeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseOutcome, ParseRequest } from "./parser-messages.ts"
 import { ParserProcess, parserProgramPath } from "./parser-process.ts"
 import { type WaitingWork, WorkQueue } from "./work-queue.ts"

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
-import type { CodeToolsLimits } from "../code-tools-limits.ts"
-import { killInnermost, readTreeBytes } from "../sandbox/process-tree.ts"
-import type { WorkerLaunch } from "../sandbox/worker-launch.ts"
+import { killInnermost, readTreeBytes } from "../sandbox/launch/process-tree.ts"
+import type { WorkerLaunch } from "../sandbox/launch/worker-launch.ts"
+import type { CodeToolsLimits } from "./code-tools-limits.ts"
 import { type ParseAnswer, type ParseFailure, type ParseOutcome, type ParseRequest, readyMessage } from "./parser-messages.ts"
 
 /**

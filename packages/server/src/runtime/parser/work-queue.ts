@@ -1,4 +1,4 @@
-import type { CodeToolsLimits } from "../code-tools-limits.ts"
+import type { CodeToolsLimits } from "./code-tools-limits.ts"
 
 /** Something that waits for a parser. */
 export interface WaitingWork {

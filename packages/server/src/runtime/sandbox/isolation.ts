@@ -7,12 +7,12 @@ import {
   insidePaths,
   toBubblewrapCommand,
   toInsidePaths,
-} from "./bubblewrap-command.ts"
-import { type GuestImports, type GuestPaths, toDenoCommand, toDenoEnvironment } from "./deno-command.ts"
-import { findBubblewrap } from "./find-bubblewrap.ts"
+} from "./commands/bubblewrap-command.ts"
+import { type GuestImports, type GuestPaths, toDenoCommand, toDenoEnvironment } from "./commands/deno-command.ts"
+import { findBubblewrap } from "./commands/find-bubblewrap.ts"
+import { type Tool, type ToolPaths, toToolCommand, toToolEnvironment } from "./commands/tool-command.ts"
 import type { SandboxFolder } from "./sandbox-folder.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
-import { type Tool, type ToolPaths, toToolCommand, toToolEnvironment } from "./tool-command.ts"
 
 /** One way to isolate a guest. Whether it works on this machine shows only when it is tried. */
 export interface Isolation {

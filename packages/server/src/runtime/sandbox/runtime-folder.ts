@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
-import { identityOf } from "./process-identity.ts"
+import { identityOf } from "./launch/process-identity.ts"
 import { groupsFile, removeIfEmpty, sweepServers } from "./sweep.ts"
 
 /** Longer addresses of Unix sockets are refused; the closing zero counts too. */

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { readProcessStat } from "./process-identity.ts"
-import { hasSlowLane } from "./slow-lane.ts"
+import { hasSlowLane } from "../fairness/slow-lane.ts"
+import { readProcessStat } from "./launch/process-identity.ts"
 import {
   createDataDir,
   evaluate,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { killGroup, removeGroup } from "./cgroup.ts"
-import { isAlive, parseProcessStat, readProcessStat } from "./process-identity.ts"
+import { killGroup, removeGroup } from "./cgroups/cgroup.ts"
+import { isAlive, parseProcessStat, readProcessStat } from "./launch/process-identity.ts"
 import { removeSandboxFolder } from "./sandbox-folder.ts"
 
 /** The file in a server's folder that lists its cgroup folders. */

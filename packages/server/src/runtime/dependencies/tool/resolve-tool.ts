@@ -1,7 +1,7 @@
 /** Fetches and bundles what code imports, and runs none of it. Started by the server in a sandbox, with where things are as its argument. */
 import { mkdirSync, readFileSync, realpathSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import type { ToolPaths } from "../../sandbox/tool-command.ts"
+import type { ToolPaths } from "../../sandbox/commands/tool-command.ts"
 import type { DenoPlace } from "./run-deno.ts"
 import { joinAnswer, type ResolveRequest } from "./tool-messages.ts"
 

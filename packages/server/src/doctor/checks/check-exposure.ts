@@ -1,0 +1,63 @@
+import { type Config, isForOthers } from "../../config.ts"
+import { type Finding, fine, warning } from "../finding.ts"
+
+const check = "exposure"
+
+/** Whether the settings fit those who can reach the server: what protects it from others is on only if it knows of them. */
+export function checkExposure(config: Config): readonly Finding[] {
+  if (!config.isPublic) {
+    if (!isForOthers(config)) return [fine(check, "for this machine only, without rate limits")]
+    const found = `it listens on ${config.host} without rate limits, because HAMLET_PUBLIC is no`
+    return [warning(check, found, "leave HAMLET_PUBLIC out, unless everybody on that network is trusted")]
+  }
+  const problems = [...listAddressProblems(config), ...listRateProblems(config)]
+  return problems.length > 0 ? problems : [fine(check, `for others, at ${config.baseUrl}, with rate limits`)]
+}
+
+function listAddressProblems({ baseUrl, valsDomain }: Config): Finding[] {
+  const { protocol, hostname } = new URL(baseUrl)
+  const domain = valsDomain.replace(/:\d+$/, "")
+  const problems: Finding[] = []
+  if (protocol !== "https:")
+    problems.push(
+      warning(check, `${baseUrl} is not encrypted: tokens and sessions can be read on the way`, "put a proxy with TLS before it"),
+    )
+  if (isRelated(hostname, domain))
+    problems.push(
+      warning(
+        check,
+        `vals answer below ${domain}, which browsers take for the same site as ${hostname}`,
+        "set HAMLET_VALS_DOMAIN to a domain on which nothing else is; docs/self-hosting.md has a recipe",
+      ),
+    )
+  return problems
+}
+
+function listRateProblems({ host, addressHeader, ratePerToken, ratePerAddress, ...config }: Config): Finding[] {
+  const problems: Finding[] = []
+  // Nothing but a proxy on this machine can be why others are served.
+  if (!isForOthers({ host, isPublic: false }) && addressHeader === undefined)
+    problems.push(
+      warning(
+        check,
+        `it listens on ${host} and serves others, so that all who come through the proxy count as one address`,
+        "set HAMLET_ADDRESS_HEADER=x-forwarded-for if the proxy sends that header",
+      ),
+    )
+  const rates = { RATE_PER_TOKEN: ratePerToken, RATE_PER_ADDRESS: ratePerAddress, RUNS_PER_MINUTE: config.allowances.runsPerMinute }
+  const off = Object.entries(rates).flatMap(([name, rate]) => (rate === undefined ? [`HAMLET_${name}`] : []))
+  if (off.length > 0)
+    problems.push(warning(check, `${off.join(" and ")} is none, and the server is for others`, "leave it out, or set a number"))
+  return problems
+}
+
+/** Second-level names under which anybody can have a domain, such as `co` in `co.uk`, are short. */
+const registrableCharsMin = 4
+
+/** Whether two hosts are below one domain that has an owner, as far as the names tell. */
+function isRelated(one: string, other: string): boolean {
+  const [mine, theirs] = [one.split(".").reverse(), other.split(".").reverse()]
+  const shared = mine.findIndex((label, index) => label !== theirs[index])
+  const count = shared === -1 ? mine.length : shared
+  return one === other || count >= 3 || (count === 2 && (mine[1] ?? "").length >= registrableCharsMin)
+}

@@ -1,0 +1,61 @@
+import { fileURLToPath } from "node:url"
+import { type Config, isForOthers } from "../../config.ts"
+import { AppError } from "../../domain/app-error.ts"
+import { Cgroups } from "../../runtime/sandbox/cgroups/cgroups.ts"
+import { findDeno } from "../../runtime/sandbox/commands/find-deno.ts"
+import { adviseOnBubblewrap } from "../../runtime/sandbox/isolation-advice.ts"
+import { sandboxLimits } from "../../runtime/sandbox/sandbox-limits.ts"
+import { type IsolationReport, Sandboxes } from "../../runtime/sandbox/sandboxes.ts"
+import { type Finding, failure, fine, warning } from "../finding.ts"
+
+/** Starts one sandbox as a server would, and ends it: whether a wall stands shows only when it is tried. */
+export async function checkIsolation(config: Config): Promise<readonly Finding[]> {
+  try {
+    return [judge(config, await tryOut(config))]
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return [failure("isolation", error.message, adviseOn([error.message], config))]
+  }
+}
+
+/** Control groups are looked at separately: with version 2, using them would move whoever called us to another group. */
+async function tryOut(config: Config): Promise<IsolationReport> {
+  const sandboxes = await Sandboxes.create(
+    {
+      isolation: config.isolation,
+      dataDir: config.dataDir,
+      baseUrl: config.baseUrl,
+      importHosts: [],
+      limits: sandboxLimits,
+      denoPath: findDeno(),
+      guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
+      usesCgroups: false,
+      sweeps: false,
+    },
+    () => {},
+  )
+  try {
+    const { details: aboutGroups } = await Cgroups.create("none", sandboxLimits, () => {}, false)
+    const { level, details } = sandboxes.report
+    return { level, details: details.filter((detail) => !aboutGroups.includes(detail)) }
+  } finally {
+    await sandboxes.stop()
+  }
+}
+
+function judge(config: Config, { level, details }: IsolationReport): Finding {
+  const found = `${level}: ${details.join("; ")}`
+  if (level === "bubblewrap") {
+    const isFiltered = !details.some((detail) => detail.includes("not filtered"))
+    return isFiltered ? fine("isolation", found) : warning("isolation", found, "run Hamlet on x64 or arm64 if strangers may save vals")
+  }
+  const mend = adviseOn(details, config)
+  if (!isForOthers(config) || config.isolation === "deno") return warning("isolation", `WEAK, ${found}; vals have no network`, mend)
+  return failure("isolation", `${found}; the server refuses to serve others than this machine like this`, mend)
+}
+
+/** What stands in the way of the better wall. */
+function adviseOn(details: readonly string[], config: Config): string {
+  if (config.isolation === "deno") return "HAMLET_ISOLATION is deno: leave it out, and run only code that you trust until then"
+  return adviseOnBubblewrap(details)
+}

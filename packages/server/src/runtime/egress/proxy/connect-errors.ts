@@ -1,0 +1,34 @@
+import { Refusal } from "../policy/refusal.ts"
+
+/** Why there is no connection. */
+export function explainConnect(error: unknown, host: string): Refusal {
+  const code = toCode(error)
+  if (code === "ECONNREFUSED") return new Refusal(502, `${host} refuses connections`)
+  if (code === "ETIMEDOUT") return new Refusal(504, `${host} does not answer`)
+  return new Refusal(502, `${host} cannot be reached`)
+}
+
+/** Why the connection is not a secure one, in the words that tell whom to ask. */
+export function explainTls(error: unknown, host: string): Refusal {
+  const code = toCode(error)
+  return new Refusal(502, certificateFaults[code]?.(host) ?? `no secure connection to ${host} is possible${code && ` (${code})`}`)
+}
+
+const unknownAuthority = (host: string) => `the certificate of ${host} is from an unknown authority`
+const expired = (host: string) => `the certificate of ${host} has expired`
+
+const certificateFaults: Readonly<Record<string, (host: string) => string>> = {
+  CERT_HAS_EXPIRED: expired,
+  CERT_NOT_YET_VALID: (host) => `the certificate of ${host} is not valid yet`,
+  CERT_REVOKED: (host) => `the certificate of ${host} was revoked`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `the certificate is for another host than ${host}`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: (host) => `the certificate of ${host} is self-signed, from no authority that is known`,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+}
+
+function toCode(error: unknown): string {
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : ""
+}

@@ -1,0 +1,77 @@
+// What the tests of the databases share.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { BatchMode, SqlOutcome, SqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
+import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
+
+type Args = SqlStatement["args"]
+
+/** The results of a statement. */
+export interface TestResult {
+  readonly columns: readonly string[]
+  readonly columnTypes: readonly string[]
+  readonly rows: readonly (readonly (null | number | string)[])[]
+  readonly rowsAffected: number
+  readonly lastInsertRowid: number | string | null
+}
+
+/** A user with a database. */
+export interface TestOwner {
+  readonly id: string
+  run(request: Omit<SqlRequest, "ownerId">): Promise<SqlOutcome>
+  /** The result of a statement, or the outcome that it had instead. */
+  execute(sql: string, args?: Args, canWrite?: boolean): Promise<TestResult | Exclude<SqlOutcome, { kind: "done" }>>
+  /** The rows of a statement, which must have some. */
+  rows(sql: string, args?: Args): Promise<TestResult["rows"]>
+  batch(statements: readonly (string | SqlStatement)[], mode?: BatchMode): Promise<TestResult[] | Exclude<SqlOutcome, { kind: "done" }>>
+}
+
+/** Databases in a folder of their own. */
+export interface TestDatabases extends AsyncDisposable {
+  readonly pool: DatabasePool
+  readonly folder: string
+  owner(id?: string): TestOwner
+}
+
+/** Opens databases with room for little, in little time, where nothing else is said. */
+export async function openDatabases(options: Partial<DatabasePoolOptions> = {}): Promise<TestDatabases> {
+  const place = await mkdtemp(join(tmpdir(), "hamlet-databases-"))
+  const folder = join(place, "sqlite")
+  const pool = new DatabasePool({ folder, bytesMax: 16 * 1024 * 1024, msMax: 20_000, isShared: false, isolation: "auto", ...options })
+  return {
+    pool,
+    folder,
+    owner: (id = Bun.randomUUIDv7()) => createOwner(pool, id),
+    async [Symbol.asyncDispose]() {
+      await pool.stop()
+      await rm(place, { recursive: true })
+    },
+  }
+}
+
+function createOwner(pool: DatabasePool, id: string): TestOwner {
+  const run: TestOwner["run"] = (request) => pool.run({ ownerId: id, ...request })
+  const execute: TestOwner["execute"] = async (sql, args = [], canWrite = true) =>
+    parse<TestResult>(await run({ mode: "single", statements: [{ sql, args }], canWrite }))
+  return {
+    id,
+    run,
+    execute,
+    async rows(sql, args) {
+      const result = await execute(sql, args)
+      if ("rows" in result) return result.rows
+      throw new Error(`${sql}: ${JSON.stringify(result)}`)
+    },
+    batch: async (statements, mode = "deferred") =>
+      parse<TestResult[]>(await run({ mode, statements: statements.map(toStatement), canWrite: true })),
+  }
+}
+
+function toStatement(statement: string | SqlStatement): SqlStatement {
+  return typeof statement === "string" ? { sql: statement, args: [] } : statement
+}
+
+function parse<Result>(outcome: SqlOutcome): Result | Exclude<SqlOutcome, { kind: "done" }> {
+  return outcome.kind === "done" ? (JSON.parse(Buffer.from(outcome.json).toString()) as Result) : outcome
+}

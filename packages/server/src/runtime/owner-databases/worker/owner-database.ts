@@ -1,0 +1,180 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type { SqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
+import type { StatementLimits } from "../database-limits.ts"
+import { createAuthorizer, type StatementTraits } from "./authorizer.ts"
+import { type Bindings, bindArgs } from "./bind-args.ts"
+import { type DatabaseSettings, openConnection, toPageLimit } from "./open-connection.ts"
+import { type Changes, createResultWriter, type ResultWriter } from "./result-writer.ts"
+import { findParameters, isBlank, type Parameters, skipBlanks } from "./scan-sql.ts"
+import { StatementError, WriteRefused } from "./statement-error.ts"
+
+interface Prepared extends StatementTraits {
+  readonly statement: StatementSync
+  readonly parameters: Parameters
+  readonly hasColumns: boolean
+}
+
+/** The database of one user, open. */
+export class OwnerDatabase {
+  readonly #db: DatabaseSync
+  readonly #limits: StatementLimits
+  readonly #authorizer = createAuthorizer()
+  /** The statements that were used last, by their text. */
+  readonly #prepared = new Map<string, Prepared>()
+  /** Those that are not of the user. */
+  readonly #own = new Map<string, StatementSync>()
+  #index = 0
+  readonly #bytesMaxDefault: number
+  #bytesMax: number
+
+  constructor(path: string, settings: DatabaseSettings, limits: StatementLimits) {
+    this.#limits = limits
+    this.#bytesMaxDefault = settings.bytesMax
+    this.#bytesMax = settings.bytesMax
+    this.#db = openConnection(path, settings, limits, this.#authorizer)
+  }
+
+  /** Which of the statements of a request was run last, counted from 0. */
+  get index(): number {
+    return this.#index
+  }
+
+  /** The results as JSON. When it throws, nothing has changed. */
+  run(request: SqlRequest): Buffer {
+    const writer = createResultWriter(this.#limits.resultBytesMax)
+    const isReader = request.mode === "read" || !request.canWrite
+    this.#index = 0
+    this.#limitTo(request.bytesMax ?? this.#bytesMaxDefault)
+    // The authorizer finds whoever writes; this is for what it might not know. Not kept prepared: such a pragma does what it does when it is read.
+    if (isReader) this.#db.exec("pragma query_only = 1")
+    try {
+      const json = request.mode === "single" ? this.#runSingle(request, writer) : this.#runBatch(request, writer, isReader)
+      const bytes = writer.toBytes(json)
+      if (this.#db.isTransaction) this.#command("commit")
+      return bytes
+    } catch (error) {
+      // Some errors end the transaction by themselves.
+      if (this.#db.isTransaction) this.#command("rollback")
+      throw error
+    } finally {
+      if (isReader) this.#db.exec("pragma query_only = 0")
+    }
+  }
+
+  /** Gives what has become empty back to the system, a part at a time, and closes the database. */
+  stop(): void {
+    try {
+      const pagesMax = Math.floor(this.#limits.trimmedBytesMax / this.#readNumber("page_size"))
+      const isMostlyFull = this.#readNumber("freelist_count") < this.#readNumber("page_count") * emptyShareMin
+      if (!isMostlyFull) this.#db.exec(`pragma incremental_vacuum(${pagesMax})`)
+    } finally {
+      this.#db.close()
+    }
+  }
+
+  /** The quota of the owner may have changed since the database was opened. */
+  #limitTo(bytesMax: number): void {
+    if (bytesMax === this.#bytesMax) return
+    this.#db.exec(`pragma ${toPageLimit(bytesMax)}`)
+    this.#bytesMax = bytesMax
+  }
+
+  #runSingle({ statements: [statement], canWrite }: SqlRequest, writer: ResultWriter): string {
+    if (!statement) throw new StatementError("there is none")
+    const prepared = this.#prepare(statement.sql, false)
+    if (!prepared.isRead && !canWrite) throw new WriteRefused()
+    // A transaction even for one: its result may turn out to be too large when everything is done.
+    if (!prepared.isRead) this.#command("begin immediate")
+    return this.#runStatement(prepared, statement, writer, false)
+  }
+
+  #runBatch({ statements, mode }: SqlRequest, writer: ResultWriter, isReader: boolean): string {
+    this.#command(mode === "write" && !isReader ? "begin immediate" : "begin")
+    const results = statements.map((statement, index) => {
+      this.#index = index
+      const prepared = this.#prepare(statement.sql, true)
+      if (isReader && !prepared.isRead) throw new WriteRefused()
+      return this.#runStatement(prepared, statement, writer, true)
+    })
+    return `[${results.join(",")}]`
+  }
+
+  #runStatement(prepared: Prepared, { sql, args }: SqlStatement, writer: ResultWriter, isInBatch: boolean): string {
+    const { statement, isChange } = prepared
+    const bindings = bindArgs(prepared.parameters, args)
+    if (hasLong(bindings, this.#limits.preparedCharsMax)) this.#prepared.delete(sql)
+    const { result } = this.#authorizer.guard(isInBatch, () =>
+      prepared.hasColumns ? readRows(statement, bindings, writer) : statement.run(...bindings),
+    )
+    if (!Array.isArray(result)) return writer.toResult([], [], isChange ? toChanges(prepared, result) : undefined)
+    // Asked for only now: if the tables have changed since it was prepared, SQLite has read the statement once more.
+    return writer.toResult(statement.columns(), result, isChange ? toChanges(prepared, this.#readChanges()) : undefined)
+  }
+
+  #prepare(sql: string, isInBatch: boolean): Prepared {
+    const known = this.#prepared.get(sql)
+    this.#prepared.delete(sql)
+    const prepared = known ?? this.#read(sql, isInBatch)
+    // Definitions come once.
+    const isKept = (prepared.isRead || prepared.isChange) && sql.length <= this.#limits.preparedCharsMax
+    if (isKept) this.#prepared.set(sql, prepared)
+    const [oldest = ""] = this.#prepared.keys()
+    if (this.#prepared.size > this.#limits.preparedMax) this.#prepared.delete(oldest)
+    return prepared
+  }
+
+  #read(sql: string, isInBatch: boolean): Prepared {
+    const text = skipBlanks(sql)
+    if (text === "") throw new StatementError("there is no statement in it")
+    const { result: statement, traits } = this.#authorizer.guard(isInBatch, () => this.#db.prepare(text))
+    // SQLite reads up to the end of the first statement.
+    if (!isBlank(text.slice(statement.sourceSQL.length))) throw new StatementError("there is more than one statement in it: use a batch")
+    statement.setReturnArrays(true)
+    statement.setReadBigInts(true)
+    // Names come with their prefix, since two may differ in nothing else.
+    statement.setAllowBareNamedParameters(false)
+    const parameters = findParameters(text, this.#limits.parametersMax)
+    return { ...traits, statement, parameters, hasColumns: statement.columns().length > 0 }
+  }
+
+  #readChanges(): Changes {
+    const [changes] = this.#command("select changes() as changes, last_insert_rowid() as lastInsertRowid", { isExact: true })
+    return changes as unknown as Changes
+  }
+
+  #readNumber(pragma: string): number {
+    return Number(Object.values(this.#command(`pragma ${pragma}`)[0] ?? {})[0])
+  }
+
+  /** Runs a statement of our own. */
+  #command(sql: string, { isExact = false } = {}): Record<string, unknown>[] {
+    let statement = this.#own.get(sql)
+    if (!statement) {
+      statement = this.#db.prepare(sql)
+      statement.setReadBigInts(isExact)
+      this.#own.set(sql, statement)
+    }
+    return statement.all() as Record<string, unknown>[]
+  }
+}
+
+/** From which share on of a database it is worth while to make it smaller. */
+const emptyShareMin = 0.25
+
+function readRows(statement: StatementSync, bindings: Bindings, writer: ResultWriter): string[] {
+  const rows: string[] = []
+  for (const row of statement.iterate(...bindings)) rows.push(writer.toRow(row))
+  return rows
+}
+
+/** The number of the last row is that of some earlier statement if this one has inserted none. */
+function toChanges({ isInsert }: Prepared, { changes, lastInsertRowid }: Changes): Changes {
+  return { changes, lastInsertRowid: isInsert && Number(changes) > 0 ? lastInsertRowid : null }
+}
+
+/** SQLite holds on to them as long as the statement is kept. */
+function hasLong([named, ...others]: Bindings, lengthMax: number): boolean {
+  return [...Object.values(named), ...others].some(
+    (value) => (typeof value === "string" || value instanceof Uint8Array) && value.length > lengthMax,
+  )
+}

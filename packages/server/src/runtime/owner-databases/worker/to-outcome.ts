@@ -1,0 +1,84 @@
+import { statfsSync } from "node:fs"
+import type { SqlOutcome } from "../../../domain/owner-databases.ts"
+import { StatementError, WriteRefused } from "./statement-error.ts"
+
+/** Where it happened. */
+interface Place {
+  readonly folder: string
+  readonly bytesMax: number
+  /** Undefined where there is only one statement. */
+  readonly index: number | undefined
+}
+
+/** What the caller is told of an error. Most are their own; those of the disk are the operator's. */
+export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): SqlOutcome {
+  if (error instanceof WriteRefused) return { kind: "write_refused" }
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof StatementError) return { kind: "failed", message, index }
+  const code = readCode(error)
+  const sqliteCode = codeNames[code & primaryMask]
+  if (code === codes.corruptTable) return { kind: "failed", message, index, sqliteCode }
+  switch (code & primaryMask) {
+    case codes.full:
+      if (isDiskFull(folder)) return { kind: "unavailable", message: "there is no space left on the server's disk" }
+      return { kind: "full", message: `it would become larger than ${bytesMax} bytes, which is as large as it may be` }
+    case codes.busy:
+    case codes.locked:
+    case codes.inputOutput:
+    case codes.corrupt:
+    case codes.cannotOpen:
+    case codes.notADatabase:
+      return { kind: "unavailable", message }
+    default:
+      return { kind: "failed", message, index, sqliteCode }
+  }
+}
+
+/** The numbers that SQLite has for its errors. The lowest eight bits say what it is, the others tell more. */
+const codes = {
+  busy: 5,
+  locked: 6,
+  inputOutput: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26,
+  /** The index of a full-text search that does not fit its table, which is whoever filled it to blame for. */
+  corruptTable: 267,
+}
+const primaryMask = 0xff
+
+/** What SQLite calls the errors that a statement can be to blame for. */
+const codeNames: Readonly<Record<number, string>> = {
+  1: "SQLITE_ERROR",
+  3: "SQLITE_PERM",
+  4: "SQLITE_ABORT",
+  7: "SQLITE_NOMEM",
+  8: "SQLITE_READONLY",
+  9: "SQLITE_INTERRUPT",
+  11: "SQLITE_CORRUPT",
+  12: "SQLITE_NOTFOUND",
+  17: "SQLITE_SCHEMA",
+  18: "SQLITE_TOOBIG",
+  19: "SQLITE_CONSTRAINT",
+  20: "SQLITE_MISMATCH",
+  21: "SQLITE_MISUSE",
+  23: "SQLITE_AUTH",
+  25: "SQLITE_RANGE",
+}
+
+function readCode(error: unknown): number {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0
+}
+
+/** With so little left, SQLite may fail to write the next few pages. */
+const spareBytesMin = 16 * 1024 * 1024
+
+function isDiskFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize < spareBytesMin
+  } catch {
+    return false
+  }
+}

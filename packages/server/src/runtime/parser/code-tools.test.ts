@@ -1,0 +1,230 @@
+import { afterEach, describe, expect, test } from "bun:test"
+import { fileURLToPath } from "node:url"
+import { AppError } from "../../domain/app-error.ts"
+import { CodeTools, type GaveUp } from "./code-tools.ts"
+import type { CodeToolsLimits } from "./code-tools-limits.ts"
+import { listParsers, until } from "./testing/parser-testing.ts"
+
+const started: CodeTools[] = []
+const gaveUp: GaveUp[] = []
+afterEach(async () => {
+  gaveUp.splice(0)
+  await Promise.all(started.splice(0).map((tools) => tools.stop()))
+  expect(listParsers(process.pid)).toEqual([])
+})
+
+function createTools(limits: Partial<CodeToolsLimits> = {}): CodeTools {
+  const tools = new CodeTools({ limits, onGaveUp: (event) => gaveUp.push(event) })
+  started.push(tools)
+  return tools
+}
+
+const toError = (error: unknown) => error as AppError
+const slowCode = `import "slow"; x=${"a?(b,c):d=>".repeat(2000)}e`
+
+describe("CodeTools.scanImports", () => {
+  test("finds imports", async () => {
+    expect(await createTools().scanImports(`import a from "x"; export * from "y"; import("z"); import "x"`)).toEqual(["x", "y", "z"])
+  })
+
+  test("needs no parser for code that cannot have any", async () => {
+    const tools = createTools()
+    expect(await tools.scanImports("export default () => new Response(`hello`)")).toEqual([])
+    expect(tools.usage.processes).toBe(0)
+  })
+
+  test("finds none in code that does not parse", async () => {
+    expect(await createTools().scanImports(`import "x"; const = 1`)).toEqual([])
+    expect(gaveUp).toEqual([])
+  })
+
+  test("gives up on code that takes too much, says so, and reads other code meanwhile", async () => {
+    const tools = createTools()
+    const slow = tools.scanImports(slowCode, "mallory")
+    expect(await tools.scanImports(`import "x"`, "ada")).toEqual(["x"])
+    expect(await slow).toEqual([])
+    expect(gaveUp).toMatchObject([{ task: "scan_imports", owner: "mallory", codeChars: slowCode.length }])
+    expect(await tools.scanImports(`import "y"`, "mallory")).toEqual(["y"])
+  })
+
+  test("gives up on code that takes too long", async () => {
+    const tools = createTools({ parseMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
+    expect(await tools.scanImports(`x=${"a?(b):c=>(".repeat(2000)} import`)).toEqual([])
+    expect(gaveUp).toMatchObject([{ reason: "timed_out" }])
+  })
+
+  test("asks to come back later when there is no room", async () => {
+    const tools = createTools({ waitingMax: 0 })
+    expect(await tools.scanImports(`import "x"`).catch(toError)).toMatchObject({ code: "rate_limited" })
+  })
+})
+
+describe("CodeTools.scanManyImports", () => {
+  const codes = (count: number) => Array.from({ length: count }, (_, index) => `import "${index}"`)
+  const found = (count: number) => Array.from({ length: count }, (_, index) => [String(index)])
+
+  test("finds the imports of each, in their order, however they are put together", async () => {
+    for (const limits of [{}, { togetherMax: 1 }, { togetherMax: 7 }, { togetherCharsMax: 40 }, { togetherCharsMax: 0 }])
+      expect(await createTools(limits).scanManyImports(codes(30), "ada")).toEqual(found(30))
+    expect(await createTools().scanManyImports([])).toEqual([])
+  })
+
+  test("gives up on the one that takes too much, and on no other", async () => {
+    const tools = createTools({ parseMsMax: 1_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const some = [...codes(2), slowCode, "import {", `export * from "z"`]
+    expect(await tools.scanManyImports(some, "mallory")).toEqual([...found(2), [], [], ["z"]])
+    expect(gaveUp).toMatchObject([{ task: "scan_imports", owner: "mallory", codeChars: slowCode.length }])
+  })
+
+  test("asks to come back later when there is no room", async () => {
+    expect(await createTools({ waitingMax: 0 }).scanManyImports(codes(2)).catch(toError)).toMatchObject({ code: "rate_limited" })
+  })
+})
+
+describe("CodeTools.toJavaScript", () => {
+  test("makes JavaScript", async () => {
+    expect(await createTools().toJavaScript("export const a: number = 1")).toBe("export const a = 1;\n")
+  })
+
+  test("says where code does not parse", async () => {
+    const error = await createTools().toJavaScript("a\nconst b = = 1").catch(toError)
+    expect(error).toBeInstanceOf(AppError)
+    expect(error).toMatchObject({ code: "module_not_parsable", message: "Cannot turn the code into JavaScript: Unexpected = (line 2)" })
+  })
+
+  test("says when code takes too much", async () => {
+    const long = createTools({ parseMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const message = "Cannot turn the code into JavaScript: parsing takes longer than 50 ms"
+    expect(await long.toJavaScript(slowCode).catch(toError)).toMatchObject({ code: "module_not_parsable", message })
+    const large = createTools({ parseMsMax: 60_000, memoryBytesMax: 100_000_000, memoryCheckMs: 1 })
+    const largeMessage = "Cannot turn the code into JavaScript: parsing takes more than 100000000 bytes of memory"
+    expect(await large.toJavaScript(slowCode).catch(toError)).toMatchObject({ code: "module_not_parsable", message: largeMessage })
+  })
+
+  test("asks to come back later when there is no room", async () => {
+    expect(await createTools({ waitingMax: 0 }).toJavaScript("a").catch(toError)).toMatchObject({ code: "rate_limited" })
+  })
+
+  // What is cached needs no parser, so it is still there when there are none any more.
+  test("makes a module once, or fails over it once", async () => {
+    const tools = createTools()
+    await Promise.all([tools.toJavaScript("good"), tools.toJavaScript("bad bad").catch(toError)])
+    await tools.stop()
+    expect(await tools.toJavaScript("good")).toBe("good;\n")
+    expect(await tools.toJavaScript("bad bad").catch(toError)).toMatchObject({ code: "module_not_parsable" })
+    expect(tools.toJavaScript("other")).rejects.toThrow("stopped")
+  })
+
+  test("makes a module once for many who ask at the same time", async () => {
+    const tools = createTools({ processesMax: 1, waitingMax: 1 })
+    const modules = await Promise.all(Array.from({ length: 20 }, () => tools.toJavaScript("a")))
+    expect(new Set(modules)).toEqual(new Set(["a;\n"]))
+  })
+
+  test("keeps no more than it may", async () => {
+    const tools = createTools({ cachedBytesMax: 1000 })
+    for (let index = 0; index < 30; index++) {
+      await tools.toJavaScript(`export const a${index} = "${"b".repeat(100)}"`)
+      expect(tools.usage.cachedBytes).toBeLessThanOrEqual(1000)
+    }
+    expect(tools.usage.cachedBytes).toBeGreaterThan(0)
+    await tools.toJavaScript(`export const large = "${"c".repeat(2000)}"`)
+    expect(tools.usage.cachedBytes).toBeLessThanOrEqual(1000)
+  })
+})
+
+describe("CodeTools against deep nesting", () => {
+  const shapes: [title: string, nest: (depth: number) => string][] = [
+    ["parentheses", (depth) => `${"(".repeat(depth)}1${")".repeat(depth)}`],
+    ["arrays", (depth) => `${"[".repeat(depth)}${"]".repeat(depth)}`],
+    ["objects", (depth) => `x=${"{a:".repeat(depth)}1${"}".repeat(depth)}`],
+    ["blocks", (depth) => `${"{".repeat(depth)}${"}".repeat(depth)}`],
+    ["functions", (depth) => `${"function a(){".repeat(depth)}${"}".repeat(depth)}`],
+    ["arrow functions", (depth) => `x=${"()=>".repeat(depth)}1`],
+    ["arrow parameters", (depth) => `x=${"(a=".repeat(depth)}1${")=>1".repeat(depth)}`],
+    ["classes", (depth) => `x=${"class{a=".repeat(depth)}1${"}".repeat(depth)}`],
+    ["calls", (depth) => `${"a(".repeat(depth)}${")".repeat(depth)}`],
+    ["dynamic imports", (depth) => `${"import(".repeat(depth)}"x"${")".repeat(depth)}`],
+    ["member chains", (depth) => `a${".b()".repeat(depth)}`],
+    ["optional chains", (depth) => `a${"?.b".repeat(depth)}`],
+    ["sums", (depth) => `a${"+a".repeat(depth)}`],
+    ["powers", (depth) => `x=${"a**".repeat(depth)}1`],
+    ["negations", (depth) => `x=${"!".repeat(depth)}a`],
+    ["conditions", (depth) => `x=${"a?b:".repeat(depth)}c`],
+    ["open conditions", (depth) => `x=${"a?(".repeat(depth)}`],
+    ["assignments", (depth) => `x${"=a".repeat(depth)}`],
+    ["patterns", (depth) => `let ${"[".repeat(depth)}a${"]".repeat(depth)}=b`],
+    ["if", (depth) => `${"if(a)".repeat(depth)};`],
+    ["else", (depth) => `${"if(a);else ".repeat(depth)};`],
+    ["try", (depth) => `${"try{".repeat(depth)}${"}catch{}".repeat(depth)}`],
+    ["templates", (depth) => `x=${"`${".repeat(depth)}1${"}`".repeat(depth)}`],
+    ["JSX", (depth) => `x=${"<a>".repeat(depth)}${"</a>".repeat(depth)}`],
+    ["JSX attributes", (depth) => `x=${"<a b={".repeat(depth)}1${"}/>".repeat(depth)}`],
+    ["types", (depth) => `type x=${"[".repeat(depth)}a${"]".repeat(depth)}`],
+    ["conditional types", (depth) => `type x=${"a extends infer b?".repeat(depth)}`],
+    ["type arguments", (depth) => `let x:${"a<".repeat(depth)}b${">".repeat(depth)}`],
+    ["open type arguments", (depth) => `x=${"a<".repeat(depth)}`],
+    ["namespaces", (depth) => `${"namespace a{".repeat(depth)}export const z=1${"}".repeat(depth)}`],
+    ["decorators", (depth) => `${"@(".repeat(depth)}a${")".repeat(depth)} class b{}`],
+    ["regular expressions", (depth) => `x=/${"(".repeat(depth)}${")".repeat(depth)}/`],
+  ]
+  const depth = 20_000
+  test.each(shapes)("survives nested %s without losing a process to a crash", async (_title, nest) => {
+    const tools = createTools()
+    const code = `import "x"; ${nest(depth)}`
+    expect(await tools.scanImports(code)).toBeArray()
+    expect(await tools.toJavaScript(code).catch(toError)).toBeDefined()
+    expect(gaveUp.filter(({ reason }) => reason === "crashed")).toEqual([])
+    expect(await tools.scanImports(`import "y"`)).toEqual(["y"])
+  })
+})
+
+describe("CodeTools and the life of its processes", () => {
+  test("stop fails whoever waits and ends every process", async () => {
+    const tools = createTools({ parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const waiting = tools.scanImports(slowCode).catch(toError)
+    await until(() => listParsers(process.pid).length === 1)
+    await tools.stop()
+    expect(await waiting).toMatchObject({ message: "Cannot parse code: the code tools are stopped" })
+    expect(listParsers(process.pid)).toEqual([])
+    await tools.stop()
+  })
+
+  const modulePath = fileURLToPath(new URL("./code-tools.ts", import.meta.url))
+  const load = `const { CodeTools } = await import(${JSON.stringify(modulePath)})`
+  const script = `${load}; console.log(await new CodeTools().scanImports('import "x"'));`
+
+  const servers: Bun.Subprocess[] = []
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.kill("SIGKILL")
+  })
+
+  function startServer(code: string) {
+    const server = Bun.spawn({ cmd: [process.execPath, "-e", code], stdio: ["ignore", "pipe", "ignore"] })
+    servers.push(server)
+    return server
+  }
+
+  test("does not keep the server's process alive", async () => {
+    const server = startServer(script)
+    expect(await new Response(server.stdout).text()).toContain(`"x"`)
+    expect(await server.exited).toBe(0)
+  })
+
+  test("does not outlive a server that is killed", async () => {
+    const server = startServer(`${script} setInterval(() => {}, 1000)`)
+    await server.stdout.getReader().read()
+    const parsers = listParsers(server.pid)
+    expect(parsers).toHaveLength(1)
+    server.kill("SIGKILL")
+    await until(() => parsers.every((pid) => !isAlive(pid)))
+  })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

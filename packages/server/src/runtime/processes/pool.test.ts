@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test"
+import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
+import { Pool } from "./pool.ts"
+
+const limits = { readyMin: 2, readyMax: 5, launchesMax: 2, waitMsMax: 1000 }
+
+class FakeSandboxes {
+  readonly alive = new Set<object>()
+  readonly problems: (string | undefined)[] = []
+  launched = 0
+  /** For each launch, whether it was awaited; and "hurry". */
+  readonly said: (boolean | "hurry")[] = []
+  isBroken = false
+  problem = "no bubblewrap"
+  room = Number.POSITIVE_INFINITY
+
+  createPool(others: Partial<typeof limits> = {}): Pool {
+    return new Pool({
+      launch: async (isAwaited) => {
+        this.said.push(isAwaited)
+        return this.#launch()
+      },
+      hurry: () => void this.said.push("hurry"),
+      hasRoom: () => this.alive.size < this.room,
+      onAvailability: (problem) => void this.problems.push(problem),
+      limits: { ...limits, ...others },
+    })
+  }
+
+  #launch(): Sandbox {
+    if (this.isBroken) throw new Error(this.problem)
+    this.launched++
+    const exit = Promise.withResolvers<SandboxExit>()
+    const sandbox = {
+      exited: exit.promise,
+      stop: () => {
+        this.alive.delete(sandbox)
+        exit.resolve({ code: undefined, signal: "SIGKILL", reason: "killed", message: "killed" })
+        return exit.promise
+      },
+    }
+    this.alive.add(sandbox)
+    return sandbox as unknown as Sandbox
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(0)
+}
+
+describe("Pool", () => {
+  test("keeps its minimum ready, and refills what is taken", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    pool.refill()
+    await until(() => pool.ready === 2)
+    const sandbox = await pool.take("ada")
+    await until(() => pool.ready === 2)
+    expect(machine.launched).toBe(3)
+    expect(machine.alive.has(sandbox)).toBe(true)
+    await pool.stop()
+    expect([...machine.alive]).toEqual([sandbox])
+  })
+
+  test("lets the accounts that wait take turns", async () => {
+    const machine = new FakeSandboxes()
+    machine.room = 0
+    const pool = machine.createPool()
+    const served: string[] = []
+    const take = async (name: string) => {
+      await pool.take(name.slice(0, 3))
+      served.push(name)
+    }
+    const taken = ["ada 1", "ada 2", "ada 3", "bob 1", "bob 2"].map(take)
+    expect([pool.isAwaitedBeside("ada"), pool.isAwaitedBeside("cleo")]).toEqual([true, true])
+    machine.room = Number.POSITIVE_INFINITY
+    pool.refill()
+    await Promise.all(taken)
+    expect(served).toEqual(["ada 1", "bob 1", "ada 2", "bob 2", "ada 3"])
+    expect(pool.isAwaitedBeside("ada")).toBe(false)
+    await pool.stop()
+  })
+
+  test("tells whether somebody waits for what is started, also when somebody comes later", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    pool.refill()
+    const taken = [pool.take("ada"), pool.take("ada"), pool.take("ada")]
+    await Promise.all(taken)
+    expect(machine.said.slice(0, 6)).toEqual([false, false, "hurry", "hurry", "hurry", true])
+    await pool.stop()
+  })
+
+  test("keeps none ready for those who only waste them", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    await Promise.all([pool.take("ada"), pool.take("ada"), pool.take("ada"), pool.take("ada")])
+    await until(() => pool.ready === 4)
+    pool.noteWasted()
+    for (let sweep = 0; sweep < 3; sweep++) pool.sweep(performance.now())
+    expect(pool.ready).toBe(3)
+    await pool.stop()
+  })
+
+  test("serves a burst beyond what is ready, then keeps as many as it took, but not more than it may", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    const taken = await Promise.all(Array.from({ length: 9 }, () => pool.take("ada")))
+    expect(new Set(taken).size).toBe(9)
+    await until(() => pool.ready === limits.readyMax)
+    // When the burst is long past, the surplus goes one by one.
+    for (let step = 0; step < 5; step++) pool.sweep(performance.now() + 600_000)
+    await until(() => pool.ready === limits.readyMin)
+    await pool.stop()
+  })
+
+  test("replaces a process that dies while it waits", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool()
+    pool.refill()
+    await until(() => pool.ready === 2)
+    const [first] = machine.alive
+    await (first as Sandbox).stop()
+    await until(() => pool.ready === 2)
+    expect(machine.launched).toBe(3)
+    await pool.stop()
+  })
+
+  test("tells those who wait when no process can be started, and tries again only after a pause", async () => {
+    const machine = new FakeSandboxes()
+    machine.isBroken = true
+    const pool = machine.createPool()
+    const refused = await Promise.resolve(pool.take("ada")).catch((error) => error.code)
+    expect(refused).toBe("sandbox_unavailable")
+    const tried = machine.said.length
+    pool.refill()
+    pool.sweep(performance.now())
+    await Bun.sleep(0)
+    expect(machine.said.length).toBe(tried)
+    await pool.stop()
+  })
+
+  test("says once why no process can be started, tries on although none is needed, and says when it works again", async () => {
+    const machine = new FakeSandboxes()
+    machine.isBroken = true
+    const pool = machine.createPool({ readyMin: 0, readyMax: 0 })
+    expect(await Promise.resolve(pool.take("ada")).catch(({ code }) => code)).toBe("sandbox_unavailable")
+    const tried = machine.said.length
+    await until(() => {
+      pool.sweep(performance.now())
+      return machine.said.length > tried
+    })
+    expect([pool.problem, machine.problems]).toEqual(["no bubblewrap", ["no bubblewrap"]])
+    machine.problem = "no Deno"
+    await until(() => {
+      pool.sweep(performance.now())
+      return pool.problem === "no Deno"
+    })
+    expect(machine.problems).toHaveLength(1)
+    machine.isBroken = false
+    await until(() => {
+      pool.sweep(performance.now())
+      return pool.problem === undefined
+    })
+    expect(machine.problems).toEqual(["no bubblewrap", undefined])
+    await pool.stop()
+  })
+
+  test("starts nothing when there is no room, and refuses those who have waited too long", async () => {
+    const machine = new FakeSandboxes()
+    machine.room = 0
+    const pool = machine.createPool()
+    const taken = Promise.resolve(pool.take("ada")).catch((error) => error.code)
+    pool.sweep(performance.now() + limits.waitMsMax + 1)
+    expect(await taken).toBe("overloaded")
+    expect(machine.launched).toBe(0)
+    await pool.stop()
+  })
+})

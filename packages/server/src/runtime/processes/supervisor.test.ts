@@ -1,0 +1,559 @@
+import { afterEach, describe, expect, test } from "bun:test"
+import { chmodSync, constants, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { toBundle } from "../../../test/support/fake-resolver.ts"
+import { readText } from "../../../test/support/to-answer.ts"
+import type { OutgoingRequest } from "../../domain/egress.ts"
+import type { CallOutcome, HttpOutcome, Program, RunListener, Seat } from "../../domain/runs/runner.ts"
+import type { LogLine, RunError } from "../../domain/runs/runs.ts"
+import { createMask } from "../../domain/secrets/secret-mask.ts"
+import { findDeno } from "../sandbox/commands/find-deno.ts"
+import { sandboxLimits } from "../sandbox/sandbox-limits.ts"
+import { Sandboxes } from "../sandbox/sandboxes.ts"
+import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"
+import { Supervisor } from "./supervisor.ts"
+
+/** What the supervisor does with real processes. */
+class Stage {
+  readonly supervisor: Supervisor
+  readonly sandboxes: Sandboxes
+  /** For each process that was started, whether somebody waited for it. */
+  readonly launches: boolean[] = []
+  readonly #folder: string
+
+  static async open(limits: Partial<RunnerLimits> = {}, denoPath = findDeno()): Promise<Stage> {
+    const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
+    const sandboxes = await Sandboxes.create(
+      {
+        isolation: "auto",
+        dataDir: folder,
+        baseUrl: "http://hamlet.test",
+        importHosts: [],
+        limits: sandboxLimits,
+        denoPath,
+        guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
+      },
+      () => {},
+    )
+    return new Stage(folder, sandboxes, { ...runnerLimits, readyMin: 0, readyMax: 2, ...limits })
+  }
+
+  constructor(folder: string, sandboxes: Sandboxes, limits: RunnerLimits) {
+    this.#folder = folder
+    this.sandboxes = sandboxes
+    const launch = (isAwaited: boolean) => {
+      this.launches.push(isAwaited)
+      return sandboxes.launch(isAwaited)
+    }
+    this.supervisor = new Supervisor({ launch, hurry: () => sandboxes.hurry(), isolation: () => "", limits, onAvailability: () => {} })
+  }
+
+  async stop(): Promise<void> {
+    await this.supervisor.stop()
+    await this.sandboxes.stop()
+    rmSync(this.#folder, { recursive: true })
+  }
+}
+
+class Run implements RunListener {
+  readonly id = Bun.randomUUIDv7()
+  readonly logs: LogLine[] = []
+  readonly errors: RunError[] = []
+  readonly depth = 0
+  readonly outgoing: OutgoingRequest[] = []
+  isCut = false
+
+  sent(request: OutgoingRequest): void {
+    this.outgoing.push(request)
+  }
+
+  log(line: LogLine): void {
+    this.logs.push(line)
+  }
+
+  cutLogs(): void {
+    this.isCut = true
+  }
+
+  fail(error: RunError): void {
+    this.errors.push(error)
+  }
+}
+
+let stage: Stage
+const ended: string[] = []
+
+afterEach(async () => {
+  await stage.stop()
+  ended.length = 0
+})
+
+function toProgram(code: string, about: Partial<Program> = {}): Program {
+  const name = about.label ?? "ada/hello"
+  const version = about.version ?? 1
+  const entryUrl = `http://hamlet.test/v/${name}@${version}`
+  return {
+    key: `${name}@${version}`,
+    valId: name,
+    version,
+    type: "http",
+    ownerId: "ada",
+    accountId: "ada",
+    label: name,
+    entryUrl,
+    endpoint: "http://ada-hello.hamlet.test",
+    load: async () => ({
+      modules: [{ url: entryUrl, code }],
+      bundles: [],
+      env: { GREETING: "hello" },
+      substitutions: [],
+      mask: await createMask(new Map([["KEY", "s3cret"]])),
+      end: () => void ended.push(name),
+    }),
+    ...about,
+  }
+}
+
+const request = { method: "GET", host: "ada-hello.hamlet.test", target: "/x?y=1", body: null, headers: [] }
+
+async function fetchOnce(
+  program: Program,
+  target = "/",
+): Promise<{ readonly text: string; readonly outcome: HttpOutcome; readonly run: Run }> {
+  const run = new Run()
+  const seat = await stage.supervisor.enter(program, run)
+  const outcome = await seat.fetch({ ...request, target, headers: [] })
+  const text =
+    outcome.kind === "responded" ? await readText(outcome.answer) : `${outcome.status} ${outcome.error.name}: ${outcome.error.message}`
+  seat.leave()
+  return { text, outcome, run }
+}
+
+async function enter(program: Program): Promise<Seat> {
+  return await stage.supervisor.enter(program, new Run())
+}
+
+async function callOnce(program: Program, ...args: unknown[]): Promise<{ readonly outcome: CallOutcome; readonly run: Run }> {
+  const run = new Run()
+  const seat = await stage.supervisor.enter(program, run)
+  const outcome = await seat.call(args)
+  seat.leave()
+  return { outcome, run }
+}
+
+async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadlineMs = performance.now() + 10_000
+  while (!condition()) {
+    if (performance.now() > deadlineMs) throw new Error(`Waited in vain until ${what}`)
+    await Bun.sleep(5)
+  }
+}
+
+/** Answers with a number that is made once for each process. */
+const identity = "const id = crypto.randomUUID(); export default () => new Response(id)"
+const forever = "export default () => { while (true); }"
+
+const ofBob = { ownerId: "bob", accountId: "bob" }
+/** Has so many megabytes in memory for a while. */
+function toHog(megabytes: number): string {
+  return `export default async () => {
+    const all = Array.from({ length: ${megabytes} }, () => new Uint8Array(1024 ** 2).fill(1))
+    await new Promise((resolve) => setTimeout(resolve, 4_000))
+    return all.length > 0 ? "held" : ""
+  }`
+}
+
+/** What retires a process, whatever it is doing. */
+const retirements: readonly { readonly name: string; retire(other: Seat | undefined): unknown }[] = [
+  { name: "its owner's secrets have changed", retire: () => stage.supervisor.retire({ ownerId: "ada" }) },
+  {
+    name: "a newer version runs",
+    retire: () => callOnce(toProgram(`export default () => "new"`, { type: "script", version: 2 })),
+  },
+  { name: "another run in it is cancelled", retire: (other) => other?.stop("cancelled") },
+]
+
+describe("Supervisor", () => {
+  test("gives a val its request, its environment and its answer, and the run its logs", async () => {
+    stage = await Stage.open()
+    const code = `export default (request: Request) => { console.log("saw s3cret"); return new Response(request.url + " " + Deno.env.get("GREETING")) }`
+    const { text, run } = await fetchOnce(toProgram(code), "/x?y=1")
+    expect(text).toBe("http://ada-hello.hamlet.test/x?y=1 hello")
+    await until(() => run.logs.length === 1, "the log is there")
+    expect(run.logs[0]).toMatchObject({ level: "log", message: "saw [secret KEY]" })
+  })
+
+  test("gives a call its arguments, and its logs before its value", async () => {
+    stage = await Stage.open()
+    const code = `export default (a: number, b: number) => { for (let i = 0; i < 50; i++) console.log(i); return { sum: a + b, text: "s3cret" } }`
+    const { outcome, run } = await callOnce(toProgram(code, { type: "script" }), 1, 2)
+    const kept = { sum: 3, text: "[secret KEY]" }
+    expect(outcome).toEqual({ kind: "returned", json: JSON.stringify(kept), kept, isCut: false })
+    expect(run.logs.map(({ message }) => message)).toEqual(Array.from({ length: 50 }, (_, index) => String(index)))
+  })
+
+  test("gives a val its packages", async () => {
+    stage = await Stage.open()
+    const bundle = toBundle([`({ greet: () => "hello from a package" })`])
+    const code = `export default () => new Response(globalThis[Symbol.for("hamlet.packages")]("${bundle.hash}", 0).greet())`
+    const program = toProgram(code)
+    const load = async () => ({ ...(await program.load()), bundles: [bundle] })
+    expect((await fetchOnce({ ...program, load })).text).toBe("hello from a package")
+    const odd = { ...program, key: "odd", load: async () => ({ ...(await program.load()), bundles: [{ ...bundle, hash: "../../x" }] }) }
+    await expect(fetchOnce(odd)).rejects.toThrow('Cannot put bundle "../../x" into the sandbox')
+    await until(() => ended.length === 1, "the process is gone that could not be given its packages")
+    expect(stage.supervisor.status().runs).toBe(0)
+  })
+
+  test("starts nothing for a program whose packages are still being fetched, and lets everybody wait for them", async () => {
+    stage = await Stage.open()
+    const gate = Promise.withResolvers<void>()
+    const program = toProgram(identity, { whenFetched: () => gate.promise })
+    const answers = Promise.all([fetchOnce(program), fetchOnce(program)])
+    await Bun.sleep(0)
+    expect(stage.supervisor.status()).toMatchObject({ processes: 0, runs: 2 })
+    gate.resolve()
+    const [first, second] = await answers
+    expect(first.text).toBe(second.text)
+    const failing = toProgram(identity, { key: "failing", whenFetched: () => Promise.reject(new Error("still being fetched")) })
+    await expect(fetchOnce(failing)).rejects.toThrow("still being fetched")
+    expect(stage.supervisor.status()).toMatchObject({ runs: 0 })
+  })
+
+  test("lets all requests to a version share one process, and binds one however many come first", async () => {
+    stage = await Stage.open()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetchOnce(toProgram(identity))))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect((await fetchOnce(toProgram(identity))).text).toBe(answers[0]?.text ?? "")
+    expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).not.toBe(answers[0]?.text ?? "")
+  })
+
+  test("counts the processes that runs had to wait for, also for what does not load, and says what all of them use", async () => {
+    const memoryBytesMax = 1024 ** 3
+    stage = await Stage.open({ memoryBytesMax, readyMax: 0 })
+    expect(stage.supervisor.status()).toMatchObject({ memoryBytes: 0, memoryBytesMax, coldStarts: { count: 0, sumSeconds: 0 } })
+    for (let asked = 0; asked < 3; asked++) await fetchOnce(toProgram(identity))
+    await fetchOnce(toProgram(`throw new Error("broken")`, { label: "ada/broken" }))
+    await until(() => stage.supervisor.status().coldStarts.count === 2, "both have loaded, or failed to")
+    const { memoryBytes, coldStarts } = stage.supervisor.status()
+    expect(coldStarts.sumSeconds).toBeGreaterThan(0)
+    expect(memoryBytes).toBeGreaterThan(1024 ** 2)
+  })
+
+  test("lets a request in flight finish on the version before, while the next one answers", async () => {
+    stage = await Stage.open()
+    const slow = `export default async () => { await new Promise((resolve) => setTimeout(resolve, 400)); return new Response("old") }`
+    await fetchOnce(toProgram(slow))
+    const old = fetchOnce(toProgram(slow))
+    expect((await fetchOnce(toProgram(`export default () => "new"`, { version: 2 }))).text).toBe("new")
+    expect((await old).text).toBe("old")
+  })
+
+  test("does not retire the current version because somebody runs an old one", async () => {
+    stage = await Stage.open()
+    const current = await fetchOnce(toProgram(identity, { version: 2 }))
+    await callOnce(toProgram(identity, { version: 1 }))
+    expect((await fetchOnce(toProgram(identity, { version: 2 }))).text).toBe(current.text)
+  })
+
+  test("ends a val that takes too long, says so, and answers the next one", async () => {
+    // Time enough for the next one, also on a busy machine.
+    stage = await Stage.open({ runMsMax: 2_500 })
+    const { outcome } = await fetchOnce(toProgram(forever))
+    expect(outcome).toMatchObject({
+      kind: "stopped",
+      status: "timed_out",
+      error: { message: "The run took longer than 2.5 seconds and was ended" },
+    })
+    await until(() => ended.length === 1, "the process is gone")
+    expect((await fetchOnce(toProgram(`export default () => "fine"`, { version: 2 }))).text).toBe("fine")
+  })
+
+  test("ends a module that never finishes loading", async () => {
+    stage = await Stage.open({ runMsMax: 700 })
+    const program = toProgram("await new Promise(() => {}); export default () => 1")
+    const outcomes = await Promise.all([fetchOnce(program), fetchOnce(program), callOnce(program)])
+    for (const { outcome } of outcomes) expect(outcome).toMatchObject({ kind: "stopped", status: "timed_out" })
+  })
+
+  test("evaluates a module without a function anew for each call", async () => {
+    stage = await Stage.open()
+    const program = toProgram(`console.log("evaluated"); export const id = crypto.randomUUID()`, { type: "script" })
+    const first = await callOnce(program)
+    const second = await callOnce(program)
+    expect(first.outcome.kind).toBe("returned")
+    expect(first.outcome).not.toEqual(second.outcome)
+    for (const { run } of [first, second]) expect(run.logs.map(({ message }) => message)).toEqual(["evaluated"])
+    await until(() => ended.length === 2, "both processes are gone")
+  })
+
+  test("tells what was thrown while the module was loaded, with the lines of the author", async () => {
+    stage = await Stage.open()
+    const { outcome, run } = await fetchOnce(toProgram(`console.log("first")\n\nthrow new TypeError("no s3cret")`))
+    expect(outcome).toMatchObject({ kind: "stopped", status: "failed", error: { name: "TypeError", message: "no [secret KEY]" } })
+    expect(outcome.kind === "stopped" && outcome.error.stack).toContain("ada/hello.tsx:3:7")
+    expect(run.logs.map(({ message }) => message)).toEqual(["first"])
+    // Whoever asks in the same moment is told the same, without another process.
+    expect((await fetchOnce(toProgram("never read"))).text).toBe("failed TypeError: no [secret KEY]")
+  })
+
+  test("fails the runs in a process that is killed, and nothing else", async () => {
+    stage = await Stage.open()
+    const waiting = `export default () => new Promise(() => {})`
+    const seat = await stage.supervisor.enter(toProgram(waiting), new Run())
+    const neighbour = await fetchOnce(toProgram(identity, { label: "ada/other" }))
+    const answer = seat.fetch({ ...request })
+    process.kill(guestPidOf(seat), "SIGKILL")
+    expect(await answer).toMatchObject({ kind: "stopped", status: "crashed" })
+    seat.leave()
+    expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).toBe(neighbour.text)
+    expect((await fetchOnce(toProgram(identity))).text).not.toBe("")
+  })
+
+  test("ends what was idle for longest when there is no room for another", async () => {
+    stage = await Stage.open({ processesMax: 2, readyMax: 0 })
+    for (const label of ["ada/a", "ada/b", "ada/c"]) await fetchOnce(toProgram(identity, { label }))
+    await until(() => ended.includes("ada/a"), "the oldest is gone")
+    expect(ended).toEqual(["ada/a"])
+    expect(stage.supervisor.status().processes).toBeLessThanOrEqual(2)
+  })
+
+  test("refuses when every process is busy and none becomes free in time", async () => {
+    stage = await Stage.open({ processesMax: 1, readyMax: 0, shareWaitMsMax: 200 })
+    const seat = await stage.supervisor.enter(toProgram(identity), new Run())
+    const refused = await Promise.resolve(stage.supervisor.enter(toProgram(identity, { label: "ada/b" }), new Run())).catch(
+      (error) => error.code,
+    )
+    expect(refused).toBe("overloaded")
+    seat.leave()
+    expect(stage.supervisor.status().runs).toBe(0)
+  })
+
+  test("gives one account its share, and another one a process at once", async () => {
+    stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0, shareWaitMsMax: 3_000 })
+    const seats = await Promise.all([1, 2, 3].map((number) => enter(toProgram(identity, { label: `ada/${number}` }))))
+    const more = enter(toProgram(identity, { label: "ada/4" })).catch(({ code }) => code)
+    await until(() => stage.supervisor.status().waiting === 1, "the one too many waits")
+    expect((await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" }))).text).toBe("here")
+    // It is told, after a while, that this is its own account's doing.
+    expect(await more).toBe("too_many_runs")
+    for (const seat of seats) seat.leave()
+  })
+
+  test("counts idle processes when they are at work again, and lets those wait that are too many", async () => {
+    stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0 })
+    const programs = [1, 2, 3, 4].map((number) => toProgram(identity, { label: `ada/${number}` }))
+    for (const program of programs) await fetchOnce(program)
+    const seats = programs.map((program) => enter(program))
+    await until(() => stage.supervisor.status().waiting === 1, "the one too many waits")
+    expect((await fetchOnce(toProgram(identity, { ...ofBob, label: "bob/hello" }))).text).toHaveLength(36)
+    for (const seat of seats.slice(0, 3)) (await seat).leave()
+    ;(await seats[3])?.leave()
+    expect(stage.supervisor.status()).toMatchObject({ runs: 0, waiting: 0 })
+  })
+
+  test("ends a process of the account with the most when others have waited in vain for one", async () => {
+    stage = await Stage.open({ processesMax: 2, processesPerAccountMax: 2, readyMax: 0 })
+    const runs = [1, 2].map((number) => fetchOnce(toProgram(forever, { label: `ada/hold-${number}` })))
+    await until(() => stage.supervisor.status().processes === 2, "all processes are at work")
+    expect((await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" }))).text).toBe("here")
+    expect((await Promise.race(runs)).text).toContain("the val's account had the most of them")
+  })
+
+  test("counts the memory of processes that are at work, and ends the largest of the account that uses the most", async () => {
+    stage = await Stage.open({ memoryBytesMax: 200 * 1024 ** 2, readyMax: 0 })
+    const bob = fetchOnce(toProgram(toHog(1), { ...ofBob, label: "bob/hello" }))
+    const small = fetchOnce(toProgram(toHog(30), { label: "ada/small" }))
+    const large = fetchOnce(toProgram(toHog(200), { label: "ada/large" }))
+    expect((await large).text).toContain(
+      "crashed ProcessEnded: The process of the val ended: the memory that the server has for vals was used up",
+    )
+    expect([(await bob).text, (await small).text]).toEqual(["held", "held"])
+  })
+
+  test("says what is missing when no process can be started, and goes on when it is there again", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "hamlet-test-deno-"))
+    const denoPath = join(folder, "deno")
+    chmodSync(folder, 0o755)
+    copyFileSync(findDeno(), denoPath, constants.COPYFILE_FICLONE)
+    try {
+      stage = await Stage.open({ readyMin: 1, readyMax: 1 }, denoPath)
+      expect((await fetchOnce(toProgram(identity))).text).toHaveLength(36)
+      renameSync(denoPath, `${denoPath}-away`)
+      // What was ready before is still good.
+      const problem = `Cannot start a sandbox: Deno is not at "${denoPath}" any more`
+      for (let number = 0; stage.supervisor.status().problem === undefined; number++)
+        await fetchOnce(toProgram(identity, { label: `ada/${number}` })).catch(({ code }) => expect(code).toBe("sandbox_unavailable"))
+      expect(stage.supervisor.status().problem).toBe(problem)
+      renameSync(`${denoPath}-away`, denoPath)
+      await until(() => stage.supervisor.status().problem === undefined, "processes can be started again")
+      expect((await fetchOnce(toProgram(identity, { label: "ada/again" }))).text).toHaveLength(36)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test("ends processes that nobody has asked for a while", async () => {
+    stage = await Stage.open({ idleMsMax: 100 })
+    await fetchOnce(toProgram(identity))
+    await until(() => ended.length === 1, "it is gone")
+  })
+
+  test("keeps new vals out of the way of those that are being visited", async () => {
+    stage = await Stage.open({ readyMax: 0 })
+    const programs = ["known", "new", "newer"].map((name) => toProgram(identity, { key: name, valId: name })) as [Program, Program, Program]
+    for (let visit = 0; visit < 11; visit++) await fetchOnce(programs[0])
+    await fetchOnce(programs[1])
+    expect(stage.launches).toEqual([true, false])
+    await Bun.sleep(300)
+    await fetchOnce(programs[2])
+    expect(stage.launches).toEqual([true, false, true])
+  })
+
+  test("gives a val a new process when its owner's secrets have changed", async () => {
+    // The old process stays for as long as a run may last.
+    stage = await Stage.open({ runMsMax: 2_500 })
+    const before = await fetchOnce(toProgram(identity))
+    stage.supervisor.retire({ ownerId: "bob" })
+    expect((await fetchOnce(toProgram(identity))).text).toBe(before.text)
+    stage.supervisor.retire({ ownerId: "ada" })
+    expect((await fetchOnce(toProgram(identity))).text).not.toBe(before.text)
+    await until(() => ended.length === 1, "the old one is gone")
+  })
+
+  for (const { name, retire } of retirements)
+    test(`lets runs end whose process is retired while its module loads: ${name}`, async () => {
+      stage = await Stage.open({ runMsMax: 10_000 })
+      const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export default () => "done"`
+      const program = toProgram(code, { type: "script" })
+      const runs = [new Run(), new Run()]
+      const calls = runs.map(async (run) => {
+        const slot = await stage.supervisor.enter(program, run)
+        return { slot, outcome: slot.call([]) }
+      })
+      const [first, second] = await Promise.all(calls)
+      await until(() => runs.some(({ logs }) => logs.length === 1), "the module is being evaluated")
+      const retired = retire(second?.slot)
+      expect(await first?.outcome).toEqual({ kind: "returned", json: JSON.stringify("done"), kept: "done", isCut: false })
+      first?.slot.leave()
+      second?.slot.leave()
+      await retired
+      // It is of no use to later runs.
+      expect((await callOnce(program)).outcome).toMatchObject({ kept: "done" })
+    })
+
+  test("retires a module without a function while it loads, and ends its process with its run", async () => {
+    stage = await Stage.open({ runMsMax: 10_000 })
+    const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export const value = 5`
+    const run = new Run()
+    const slot = await stage.supervisor.enter(toProgram(code, { type: "script" }), run)
+    const outcome = slot.call([])
+    await until(() => run.logs.length === 1, "the module is being evaluated")
+    stage.supervisor.retire({ ownerId: "ada" })
+    expect(await outcome).toEqual({ kind: "returned", json: JSON.stringify(5), kept: 5, isCut: false })
+    slot.leave()
+    await until(() => ended.length === 1, "the process is gone")
+  })
+
+  test("hears what a run logs and throws after its answer, as long as a run may last", async () => {
+    stage = await Stage.open()
+    const code = `export default () => { setTimeout(() => { console.log("late"); throw new Error("later") }, 50); return new Response("now") }`
+    const { text, run } = await fetchOnce(toProgram(code))
+    expect(text).toBe("now")
+    await until(() => run.errors.length === 1, "the error is heard")
+    expect(run.logs.map(({ message }) => message)).toEqual(["late"])
+    expect(run.errors[0]).toMatchObject({ name: "Error", message: "later" })
+  })
+
+  test("ends one run among several on request, and the process with the last", async () => {
+    stage = await Stage.open()
+    const code = `export default () => new Promise((resolve) => setTimeout(() => resolve(new Response("done")), 500))`
+    const [first, second] = await Promise.all([
+      stage.supervisor.enter(toProgram(code), new Run()),
+      stage.supervisor.enter(toProgram(code), new Run()),
+    ])
+    const [stopped, finished] = [first.fetch({ ...request }), second.fetch({ ...request })]
+    first.stop("cancelled")
+    expect(await stopped).toMatchObject({ kind: "stopped", status: "cancelled" })
+    expect(await finished).toMatchObject({ kind: "responded" })
+    second.leave()
+    expect(stage.supervisor.status().runs).toBe(0)
+  })
+
+  test("takes WebSockets through, and gives the answer of a val that refuses them", async () => {
+    stage = await Stage.open()
+    const code = `export default (request: Request) => {
+      if (new URL(request.url).pathname === "/no") return new Response("not here", { status: 418, headers: { "x-why": "tea" } })
+      const { socket, response } = Deno.upgradeWebSocket(request, { protocol: "echo" })
+      socket.onmessage = (event) => socket.send("echo " + event.data)
+      return response
+    }`
+    const headers = [["sec-websocket-protocol", "echo"]] as const
+    const seat = await stage.supervisor.enter(toProgram(code), new Run())
+    const outcome = await seat.connect({ ...request, headers })
+    if (outcome.kind !== "opened") throw new Error(`not opened: ${JSON.stringify(outcome)}`)
+    expect(outcome.protocol).toBe("echo")
+    const answer = new Promise((resolve) => outcome.socket.addEventListener("message", (event) => resolve(event.data)))
+    outcome.socket.send("hi")
+    expect(await answer).toBe("echo hi")
+    outcome.socket.close()
+    seat.leave()
+    const other = await stage.supervisor.enter(toProgram(code), new Run())
+    const refused = await other.connect({ ...request, target: "/no", headers })
+    if (refused.kind !== "refused") throw new Error(`not refused: ${JSON.stringify(refused)}`)
+    expect([refused.answer.status, await readText(refused.answer), new Map(refused.answer.headers).get("x-why")]).toEqual([
+      418,
+      "not here",
+      "tea",
+    ])
+    other.leave()
+  })
+
+  test("leaves nothing behind", async () => {
+    stage = await Stage.open({ readyMin: 2 })
+    stage.supervisor.start()
+    await fetchOnce(toProgram(identity))
+    const seat = await stage.supervisor.enter(toProgram(identity), new Run())
+    const folder = folderOf(seat)
+    expect(existsSync(folder)).toBe(true)
+    await stage.supervisor.stop()
+    expect(existsSync(folder)).toBe(false)
+    expect(ended).toEqual(["ada/hello"])
+    await stage.sandboxes.stop()
+    expect(existsSync(join(folder, ".."))).toBe(false)
+  })
+})
+
+function folderOf(seat: Seat): string {
+  const { socketPath } = (seat as unknown as { process: { sandbox: { socketPath: string } } }).process.sandbox
+  return join(socketPath, "..", "..")
+}
+
+/** The process in whose command line the folder of the sandbox stands, or the one inside bubblewrap. */
+function guestPidOf(seat: Seat): number {
+  const folder = folderOf(seat)
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  const found = pids.map(Number).filter((pid) => commandOf(pid).includes(folder))
+  const inner = pids.map(Number).filter((pid) => found.includes(parentOf(pid)))
+  const pid = inner.at(-1) ?? found.at(-1)
+  if (pid === undefined) throw new Error(`there is no process for ${folder}`)
+  return pid
+}
+
+function commandOf(pid: number): string {
+  return readQuietly(`/proc/${pid}/cmdline`)
+}
+
+function parentOf(pid: number): number {
+  return Number(/PPid:\s+(\d+)/.exec(readQuietly(`/proc/${pid}/status`))?.[1] ?? 0)
+}
+
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
