@@ -1,4 +1,5 @@
-// How many rows can be made durable one by one, each in a transaction of its own: the disk's own speed, as the database sees it.
+// How many rows can be made durable one by one, each in a transaction of its own: the disk's own
+// speed, as the database sees it.
 import { Database } from "bun:sqlite"
 import { SQL } from "bun"
 import { codeOfSave } from "./harness/load.ts"
@@ -15,8 +16,11 @@ process.exit()
 
 function openSqlite(path: string): (code: string) => void {
   const connection = new Database(path)
-  for (const pragma of ["journal_mode = wal", "synchronous = full", "fullfsync = on"]) connection.run(`pragma ${pragma}`)
-  connection.run("create table if not exists bare (id integer primary key, code text not null) strict")
+  for (const pragma of ["journal_mode = wal", "synchronous = full", "fullfsync = on"])
+    connection.run(`pragma ${pragma}`)
+  connection.run(
+    "create table if not exists bare (id integer primary key, code text not null) strict",
+  )
   const statement = connection.query("insert into bare (code) values (?)")
   return (code) => void statement.run(code)
 }

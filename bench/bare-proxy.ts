@@ -1,4 +1,5 @@
-// The least that a gateway can do: every request goes on to one socket, and nothing is written down.
+// The least that a gateway can do: every request goes on to one socket, and nothing is written
+// down.
 const unix = process.env.BARE_SOCKET ?? ""
 
 const server = Bun.serve({

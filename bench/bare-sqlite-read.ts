@@ -1,8 +1,11 @@
-// What reading a val over HTTP costs at least: one prepared statement and its row as JSON, without a router, tokens, logs or anything else.
+// What reading a val over HTTP costs at least: one prepared statement and its row as JSON, without
+// a router, tokens, logs or anything else.
 import { Database } from "bun:sqlite"
 import { type BareRow, bareColumns, toBareAnswer, toId } from "./speed/bare-val.ts"
 
-const find = new Database(process.env.BARE_DATABASE, { readonly: true }).query<BareRow, [string]>(`select ${bareColumns} where v.id = ?`)
+const find = new Database(process.env.BARE_DATABASE, { readonly: true }).query<BareRow, [string]>(
+  `select ${bareColumns} where v.id = ?`,
+)
 
 const server = Bun.serve({
   hostname: "127.0.0.1",

@@ -1,4 +1,5 @@
-// Sends a load where there is no wrk. It takes more of the machine than wrk does, so the figures are lower on both sides of a comparison.
+// Sends a load where there is no wrk. It takes more of the machine than wrk does, so the figures
+// are lower on both sides of a comparison.
 import { codeOfSave, type Load } from "./harness/load.ts"
 
 const load = JSON.parse(process.argv[2] ?? "{}") as Load
@@ -24,5 +25,9 @@ function send(count: number): Promise<Response> {
   }
   const url = new URL(load.paths[count % load.paths.length] ?? "", load.url)
   if (!load.isSave) return fetch(url, { headers })
-  return fetch(url, { method: "POST", headers, body: JSON.stringify({ code: `${codeOfSave}// ${prefix} ${count}` }) })
+  return fetch(url, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ code: `${codeOfSave}// ${prefix} ${count}` }),
+  })
 }

@@ -88,8 +88,12 @@ async function main(): Promise<void> {
 }
 
 function choose(names: readonly string[]): readonly Benchmark[] {
-  const unknown = names.find((name) => name !== "all" && !benchmarks.some((benchmark) => benchmark.name === name))
+  const unknown = names.find(
+    (name) => name !== "all" && !benchmarks.some((benchmark) => benchmark.name === name),
+  )
   if (unknown !== undefined) throw new Error(`Cannot measure "${unknown}"\n${usage}`)
   if (names.includes("all")) return benchmarks
-  return benchmarks.filter(({ name, isQuick }) => (names.length === 0 ? isQuick : names.includes(name)))
+  return benchmarks.filter(({ name, isQuick }) =>
+    names.length === 0 ? isQuick : names.includes(name),
+  )
 }

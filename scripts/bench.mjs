@@ -1,4 +1,5 @@
-// npm run bench: the measurements of bench/, with a PostgreSQL that writes to disk as it would for real.
+// npm run bench: the measurements of bench/, with a PostgreSQL that writes to disk as it would for
+// real.
 import { runInForeground } from "./child.mjs"
 import { startPostgres } from "./postgres.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
@@ -9,7 +10,8 @@ import { ensureSystemPackages, requirements } from "./setup/system-packages.mjs"
 const wrk = {
   name: "wrk",
   debianPackage: "wrk",
-  suites: "loads that leave most of the machine to the server (a client of ours takes the place of wrk)",
+  suites:
+    "loads that leave most of the machine to the server (a client of ours takes the place of wrk)",
   find: () => findOnPath("wrk"),
 }
 
@@ -17,10 +19,14 @@ ensurePackages({ dev: true })
 ensureSystemPackages([requirements.postgres, requirements.bubblewrap, wrk])
 const bin = requirements.postgres.find()
 const postgres = bin ? await startPostgres({ bin, fsync: true }) : undefined
-const found = postgres && bin ? { HAMLET_TEST_POSTGRES_URL: postgres.url, HAMLET_TEST_POSTGRES_BIN: bin } : {}
+const found =
+  postgres && bin ? { HAMLET_TEST_POSTGRES_URL: postgres.url, HAMLET_TEST_POSTGRES_BIN: bin } : {}
 try {
   const env = { ...process.env, ...found }
-  process.exitCode = await runInForeground(bun, ["bench/main.ts", ...process.argv.slice(2)], { cwd: root, env })
+  process.exitCode = await runInForeground(bun, ["bench/main.ts", ...process.argv.slice(2)], {
+    cwd: root,
+    env,
+  })
 } finally {
   await postgres?.stop()
 }

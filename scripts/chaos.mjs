@@ -1,13 +1,17 @@
-// npm run chaos: the chaos test and the tests of streams and of backups under load in their long form, without a limit of time.
+// npm run chaos: the chaos test and the tests of streams and of backups under load in their long
+// form, without a limit of time.
 import { runTests } from "./testing/run.mjs"
 
 const guestsDefault = 300
 const serversDefault = 50
 const backups = 50
-const [guests = String(guestsDefault), servers = String(serversDefault), ...args] = process.argv.slice(2)
+const [guests = String(guestsDefault), servers = String(serversDefault), ...args] =
+  process.argv.slice(2)
 for (const kills of [guests, servers])
   if (!/^\d+$/.test(kills)) {
-    console.error(`Cannot kill "${kills}" times: give two whole numbers, of guests and of servers, as in npm run chaos -- 300 50`)
+    console.error(
+      `Cannot kill "${kills}" times: give two whole numbers, of guests and of servers, as in npm run chaos -- 300 50`,
+    )
     process.exit(2)
   }
 process.exitCode = await runTests({
@@ -22,5 +26,10 @@ process.exitCode = await runTests({
       "./packages/server/test/backup/write-load.test.ts",
     ],
   ],
-  env: { HAMLET_TEST_BACKUPS: String(backups), HAMLET_CHAOS: "long", HAMLET_CHAOS_GUESTS: guests, HAMLET_CHAOS_SERVERS: servers },
+  env: {
+    HAMLET_TEST_BACKUPS: String(backups),
+    HAMLET_CHAOS: "long",
+    HAMLET_CHAOS_GUESTS: guests,
+    HAMLET_CHAOS_SERVERS: servers,
+  },
 })

@@ -1,4 +1,5 @@
-// npm run check: everything a reviewer should not have to look for. With `-- --fix`, what a program can mend is mended first.
+// npm run check: everything a reviewer should not have to look for. With `-- --fix`, what a program
+// can mend is mended first.
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { runCaptured } from "./child.mjs"
@@ -8,9 +9,13 @@ import { bun, root } from "./setup/root.mjs"
 /** @typedef {{ name: string, commands: string[][] }} Step */
 
 /** What runs in sandboxes runs on Deno, and only Deno knows its types. */
-const denoTypes = [toDenoCheck("packages/guest", "src/main.ts"), toDenoCheck("packages/std", "src/blob.ts", "src/sqlite.ts")]
+const denoTypes = [
+  toDenoCheck("packages/guest", "src/main.ts"),
+  toDenoCheck("packages/std", "src/blob.ts", "src/sqlite.ts"),
+]
 
-// By its path: the TypeScript that the web app takes along for browsers has a tool of the same name.
+// By its path: the TypeScript that the web app takes along for browsers has a tool of the same
+// name.
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
 
 ensurePackages({ dev: true })
@@ -24,7 +29,9 @@ async function fix() {
   await runCommand([bun, "scripts/tidy/tidy.ts", "--fix"])
 }
 
-/** Runs every step even if one fails: who has to mend several things wants to know of all of them. */
+/**
+ * Runs every step even if one fails: who has to mend several things wants to know of all of them.
+ */
 async function check() {
   let hasFailed = false
   for (const step of listSteps()) {
@@ -39,9 +46,18 @@ async function check() {
 /** @returns {Step[]} */
 function listSteps() {
   return [
-    { name: "format and lint", commands: [[toTool("biome"), "check", "--error-on-warnings", "--max-diagnostics=30"]] },
+    {
+      name: "format and lint",
+      commands: [[toTool("biome"), "check", "--error-on-warnings", "--max-diagnostics=30"]],
+    },
     { name: "imports", commands: [[bun, "scripts/imports/check-imports.ts"]] },
-    { name: "types", commands: [...listTypeScriptProjects().map((folder) => [tsc, "--project", folder]), ...denoTypes] },
+    {
+      name: "types",
+      commands: [
+        ...listTypeScriptProjects().map((folder) => [tsc, "--project", folder]),
+        ...denoTypes,
+      ],
+    },
     { name: "dead code", commands: [[toTool("knip"), "--no-progress"]] },
     { name: "tidy", commands: [[bun, "scripts/tidy/tidy.ts"]] },
   ]
@@ -55,7 +71,15 @@ function listTypeScriptProjects() {
 
 /** @param {string} folder @param {string[]} files */
 function toDenoCheck(folder, ...files) {
-  return [toTool("deno"), "check", "--quiet", "--no-lock", "--config", `${folder}/deno.json`, ...files.map((file) => `${folder}/${file}`)]
+  return [
+    toTool("deno"),
+    "check",
+    "--quiet",
+    "--no-lock",
+    "--config",
+    `${folder}/deno.json`,
+    ...files.map((file) => `${folder}/${file}`),
+  ]
 }
 
 /** @param {string} name */

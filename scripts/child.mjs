@@ -11,13 +11,14 @@ const drainMsMax = 500
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP"]
 
 /**
- * Runs a program in our place: it has our terminal and gets our signals. Resolves with the exit code to end with; the caller lives on,
- * so that it can clean up after a Ctrl-C.
+ * Runs a program in our place: it has our terminal and gets our signals. Resolves with the exit
+ * code to end with; the caller lives on, so that it can clean up after a Ctrl-C.
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
  * @param {(child: import("node:child_process").ChildProcess) => void} [onStart]
- * @param {(child: import("node:child_process").ChildProcess, signal: NodeJS.Signals) => void} [forward]
+ * @param {(child: import("node:child_process").ChildProcess, signal: NodeJS.Signals) => void}
+ * [forward]
  * @returns {Promise<number>}
  */
 export function runInForeground(command, args, options, onStart, forward = forwardSignal) {
@@ -39,7 +40,8 @@ export function runInForeground(command, args, options, onStart, forward = forwa
 }
 
 /**
- * Waits for what the program wrote last, but not for ever: a process that it left behind keeps the pipe open.
+ * Waits for what the program wrote last, but not for ever: a process that it left behind keeps the
+ * pipe open.
  * @param {import("node:child_process").ChildProcess} child
  */
 async function drain({ stderr }) {
@@ -53,7 +55,8 @@ async function drain({ stderr }) {
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
- * @returns {Promise<{ exitCode: number, output: string }>} output: what it wrote, both streams in the order they came
+ * @returns {Promise<{ exitCode: number, output: string }>} output: what it wrote, both streams in
+ * the order they came
  */
 export function runCaptured(command, args, options) {
   return new Promise((resolve) => {
@@ -62,15 +65,20 @@ export function runCaptured(command, args, options) {
     const chunks = []
     child.stdout?.on("data", (chunk) => chunks.push(chunk))
     child.stderr?.on("data", (chunk) => chunks.push(chunk))
-    child.once("error", (error) => resolve({ exitCode: 1, output: `Cannot start ${command}: ${error.message}\n` }))
-    child.once("close", (code, signal) => resolve({ exitCode: code ?? toExitCode(signal), output: Buffer.concat(chunks).toString() }))
+    child.once("error", (error) =>
+      resolve({ exitCode: 1, output: `Cannot start ${command}: ${error.message}\n` }),
+    )
+    child.once("close", (code, signal) =>
+      resolve({ exitCode: code ?? toExitCode(signal), output: Buffer.concat(chunks).toString() }),
+    )
   })
 }
 
 /**
- * Runs the server. It is told when we are gone, by the channel between us, and stops then.
- * Every signal reaches it as SIGTERM, of which it takes any number for one: a terminal or a service manager may have sent the same signal to
- * it as well as to us, and a second Ctrl-C would look like a user who lost patience.
+ * Runs the server. It is told when we are gone, by the channel between us, and stops then. Every
+ * signal reaches it as SIGTERM, of which it takes any number for one: a terminal or a service
+ * manager may have sent the same signal to it as well as to us, and a second Ctrl-C would look like
+ * a user who lost patience.
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
@@ -86,13 +94,15 @@ export function runServer(command, args, options) {
  * @param {NodeJS.Signals} signal
  */
 function forwardSignal(child, signal) {
-  // A terminal sends Ctrl-C to every program in front of it. Sent twice, it would look like a user who lost patience.
+  // A terminal sends Ctrl-C to every program in front of it. Sent twice, it would look like a user
+  // who lost patience.
   if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
 }
 
 /**
  * @param {import("node:child_process").ChildProcess} child
- * @param {(child: import("node:child_process").ChildProcess, signal: NodeJS.Signals) => void} forward
+ * @param {(child: import("node:child_process").ChildProcess, signal: NodeJS.Signals) => void}
+ * forward
  */
 function forwardSignals(child, forward) {
   /** @param {NodeJS.Signals} signal */

@@ -4,7 +4,9 @@ import { runTests } from "./testing/run.mjs"
 const requestsDefault = 1_000_000
 const [requests = String(requestsDefault), ...args] = process.argv.slice(2)
 if (!/^[1-9]\d*$/.test(requests)) {
-  console.error(`Cannot send "${requests}" requests: give a whole number, as in npm run fuzz -- 50000`)
+  console.error(
+    `Cannot send "${requests}" requests: give a whole number, as in npm run fuzz -- 50000`,
+  )
   process.exit(2)
 }
 process.exitCode = await runTests({

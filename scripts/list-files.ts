@@ -1,7 +1,10 @@
 import { type Dirent, readdirSync } from "node:fs"
 import { join } from "node:path"
 
-/** What is not ours, or not kept. A list and not git's own answer, because the checks also run on a tree without git. */
+/**
+ * What is not ours, or not kept. A list and not git's own answer, because the checks also run on a
+ * tree without git.
+ */
 const ignoredNames = new Set(["node_modules", ".git", "dist"])
 const ignoredPaths = new Set(["data", "coverage"])
 

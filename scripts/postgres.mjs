@@ -6,7 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /**
- * @typedef {{ bin: string, fsync: boolean }} PostgresOptions bin: the folder of PostgreSQL's programs
+ * @typedef {{ bin: string, fsync: boolean }} PostgresOptions bin: the folder of PostgreSQL's
+ * programs
  * @typedef {{ url: string, stop: () => Promise<void> }} Postgres
  */
 
@@ -14,9 +15,11 @@ const attemptsMax = 3
 const connectionsMax = 200
 
 /**
- * Holds the server and its folder. It ends when its standard input does, and that happens on every way out of the process that started it,
- * kill -9 included; no handler in that process could promise as much. It asks again until the server is gone, because a shell's background
- * programs ignore SIGINT until they set a handler of their own. Run as an unprivileged user: PostgreSQL refuses to be root.
+ * Holds the server and its folder. It ends when its standard input does, and that happens on every
+ * way out of the process that started it, kill -9 included; no handler in that process could
+ * promise as much. It asks again until the server is gone, because a shell's background programs
+ * ignore SIGINT until they set a handler of their own. Run as an unprivileged user: PostgreSQL
+ * refuses to be root.
  */
 const keeper = `
   exec 3<&0
@@ -58,7 +61,8 @@ async function tryToStart(options, port) {
   const child = spawn("sh", ["-c", keeper, "keeper", ...toServerArguments(options, folder, port)], {
     ...user,
     cwd: folder,
-    // A session of its own, so that Ctrl-C reaches the tests first and the database after they are done.
+    // A session of its own, so that Ctrl-C reaches the tests first and the database after they are
+    // done.
     detached: true,
     env: { PATH: process.env.PATH, BIN: options.bin, DIR: folder, LOCALE: locale },
     stdio: ["pipe", "ignore", "pipe"],
@@ -91,7 +95,8 @@ function toServerArguments(options, folder, port) {
     max_connections: connectionsMax,
     fsync: options.fsync ? "on" : "off",
     full_page_writes: options.fsync ? "on" : "off",
-    // Refused statements are the daily bread of tests; LOG still carries the line that says the server is ready.
+    // Refused statements are the daily bread of tests; LOG still carries the line that says the
+    // server is ready.
     log_min_messages: "log",
     lc_messages: "C",
   }
@@ -122,7 +127,9 @@ function findUnprivilegedUser() {
     const [uid, gid] = [idOf("-u", name), idOf("-g", name)]
     if (uid !== undefined && gid !== undefined) return { uid, gid }
   }
-  throw new Error("Cannot start PostgreSQL as root: this machine has neither a user postgres nor a user nobody")
+  throw new Error(
+    "Cannot start PostgreSQL as root: this machine has neither a user postgres nor a user nobody",
+  )
 }
 
 /**

@@ -1,4 +1,5 @@
-// npm start: the server, or another of its commands, also on a fresh clone. Nothing is imported that Node does not have, and little, since every start pays for it.
+// npm start: the server, or another of its commands, also on a fresh clone. Nothing is imported
+// that Node does not have, and little, since every start pays for it.
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { runInForeground, runServer } from "./child.mjs"
@@ -14,16 +15,26 @@ if (isServer) {
   prepareWebApp()
 }
 const main = join(root, "packages", "server", "src", "main.ts")
-process.exitCode = await (isServer ? runServer : runInForeground)(bun, [main, ...args], { cwd: root })
+process.exitCode = await (isServer ? runServer : runInForeground)(bun, [main, ...args], {
+  cwd: root,
+})
 
-/** Whether the operator wants no bubblewrap. What else is wrong with the settings is for the server to say. */
+/**
+ * Whether the operator wants no bubblewrap. What else is wrong with the settings is for the server
+ * to say.
+ */
 function isBareDenoChosen() {
   const flag = args.indexOf("--isolation")
-  const chosen = args.find((arg) => arg.startsWith("--isolation="))?.split("=")[1] ?? (flag === -1 ? undefined : args[flag + 1])
+  const chosen =
+    args.find((arg) => arg.startsWith("--isolation="))?.split("=")[1] ??
+    (flag === -1 ? undefined : args[flag + 1])
   return (chosen ?? process.env.HAMLET_ISOLATION) === "deno"
 }
 
-/** Builds the web app beside the server's start where it is missing, so that the first page is not waited for. The server would build it too. */
+/**
+ * Builds the web app beside the server's start where it is missing, so that the first page is not
+ * waited for. The server would build it too.
+ */
 function prepareWebApp() {
   const build = join(root, "packages", "web", "src", "build", "main.ts")
   const child = spawn(bun, [build], { stdio: ["pipe", "ignore", "ignore"] })

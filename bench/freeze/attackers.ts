@@ -3,9 +3,17 @@ export type Attacker = () => Promise<void>
 
 const limits = { codeChars: 256_000, queryChars: 511, vals: 12, bodyBytes: 2_000_000 }
 
-/** Three users: one whose secret is dear to look for, one whose vals are dear to search, and one with large arguments and values. */
-export async function createAttackers(url: string, adminToken: string): Promise<readonly Attacker[]> {
-  const [masker, searcher, sender] = await Promise.all(["masker", "searcher", "sender"].map((name) => addUser(url, adminToken, name)))
+/**
+ * Three users: one whose secret is dear to look for, one whose vals are dear to search, and one
+ * with large arguments and values.
+ */
+export async function createAttackers(
+  url: string,
+  adminToken: string,
+): Promise<readonly Attacker[]> {
+  const [masker, searcher, sender] = await Promise.all(
+    ["masker", "searcher", "sender"].map((name) => addUser(url, adminToken, name)),
+  )
   if (!masker || !searcher || !sender) throw new Error("Cannot create the users of the benchmark")
   await masker.send("PUT", "/v1/me/secrets/SLOW", { value: `${"a".repeat(127)}b` })
   await masker.put("returns", `export default () => "a".repeat(5_000_000)`)
@@ -21,7 +29,9 @@ export async function createAttackers(url: string, adminToken: string): Promise<
       ["POST", "/v1/run/masker.returns", "{}"],
       ["POST", "/v1/run/masker.logs", "{}"],
     ]),
-    inTurn(undefined, [["GET", `${url}/v1/search/vals?query=${encodeURIComponent(query)}`, undefined]]),
+    inTurn(undefined, [
+      ["GET", `${url}/v1/search/vals?query=${encodeURIComponent(query)}`, undefined],
+    ]),
     inTurn(sender, [
       ["POST", "/v1/run/sender.takes", args],
       ["POST", "/v1/run/sender.gives", "{}"],
@@ -46,10 +56,16 @@ async function addUser(url: string, adminToken: string, username: string): Promi
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
     await (await fetch(`${url}${path}`, { method, headers, body: text })).arrayBuffer()
   }
-  return { send, put: (name, code) => send("PUT", "/v1/vals", { name, code, type: "script", privacy: "public" }) }
+  return {
+    send,
+    put: (name, code) => send("PUT", "/v1/vals", { name, code, type: "script", privacy: "public" }),
+  }
 }
 
-function inTurn(user: User | undefined, requests: readonly (readonly [string, string, string | undefined])[]): Attacker {
+function inTurn(
+  user: User | undefined,
+  requests: readonly (readonly [string, string, string | undefined])[],
+): Attacker {
   let count = 0
   return async () => {
     const [method, path, body] = requests[count++ % requests.length] as (typeof requests)[number]

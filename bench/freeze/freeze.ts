@@ -10,10 +10,14 @@ import { type Attacker, createAttackers } from "./attackers.ts"
 const limits = { quietMs: 5_000, attackMs: 30_000, sampleMs: 5, pauseMs: 5, askMsMax: 120_000 }
 const token = "a-token-of-the-first-user-for-benchmarks"
 const root = join(import.meta.dir, "..", "..")
-// Another checkout can be measured with the same attacks: BENCH_SERVER is its packages/server/src/main.ts.
+// Another checkout can be measured with the same attacks: BENCH_SERVER is its
+// packages/server/src/main.ts.
 const server = process.env.BENCH_SERVER ?? join(root, "packages/server/src/main.ts")
 
-/** How long three users at once can keep the event loop from everybody else, measured inside the server. */
+/**
+ * How long three users at once can keep the event loop from everybody else, measured inside the
+ * server.
+ */
 export const freeze: Benchmark = {
   name: "freeze",
   isQuick: false,
@@ -21,9 +25,25 @@ export const freeze: Benchmark = {
     const folder = createScratchFolder()
     const loopFile = join(folder, "loop.txt")
     writeFileSync(loopFile, "")
-    const settings = { HAMLET_USER: "ada", HAMLET_TOKEN: token, HAMLET_LOG_LEVEL: "none", HAMLET_DATA_DIR: join(folder, "data") }
-    const command = [process.execPath, "--preload", new URL("./loop-probe.ts", import.meta.url).pathname, server, "serve", "--port", "0"]
-    const program = await startProgram(command, { env: { ...settings, BENCH_LOOP_FILE: loopFile }, log: join(folder, "server.log") })
+    const settings = {
+      HAMLET_USER: "ada",
+      HAMLET_TOKEN: token,
+      HAMLET_LOG_LEVEL: "none",
+      HAMLET_DATA_DIR: join(folder, "data"),
+    }
+    const command = [
+      process.execPath,
+      "--preload",
+      new URL("./loop-probe.ts", import.meta.url).pathname,
+      server,
+      "serve",
+      "--port",
+      "0",
+    ]
+    const program = await startProgram(command, {
+      env: { ...settings, BENCH_LOOP_FILE: loopFile },
+      log: join(folder, "server.log"),
+    })
     try {
       const attackers = await createAttackers(program.url, token)
       const quiet = await measure(program.url, loopFile, [], limits.quietMs)
@@ -47,7 +67,12 @@ interface Measured {
   readonly attacks: number
 }
 
-async function measure(url: string, loopFile: string, attackers: readonly Attacker[], ms: number): Promise<Measured> {
+async function measure(
+  url: string,
+  loopFile: string,
+  attackers: readonly Attacker[],
+  ms: number,
+): Promise<Measured> {
   const from = readFileSync(loopFile, "utf8").length
   const end = performance.now() + ms
   let attacks = 0
@@ -78,9 +103,15 @@ async function measure(url: string, loopFile: string, attackers: readonly Attack
   return { waits, works: samples.flatMap(([, work = 0]) => toWaits(work)), asks, attacks }
 }
 
-/** Somebody who comes in the middle of a pause waits for half of it: as many callers as could have come are counted. */
+/**
+ * Somebody who comes in the middle of a pause waits for half of it: as many callers as could have
+ * come are counted.
+ */
 function toWaits(delayMs: number): readonly number[] {
-  return Array.from({ length: Math.floor(delayMs / limits.sampleMs) + 1 }, (_, index) => delayMs - index * limits.sampleMs)
+  return Array.from(
+    { length: Math.floor(delayMs / limits.sampleMs) + 1 },
+    (_, index) => delayMs - index * limits.sampleMs,
+  )
 }
 
 function describe({ waits }: Measured): string {

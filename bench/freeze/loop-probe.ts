@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs"
 
-// Loaded into a server before its own code, of whatever age that is: measures from inside how long its event loop keeps callers waiting.
+// Loaded into a server before its own code, of whatever age that is: measures from inside how long
+// its event loop keeps callers waiting.
 const sampleMs = 5
 const writeMs = 250
 const file = process.env.BENCH_LOOP_FILE ?? ""
@@ -23,6 +24,8 @@ setInterval(() => {
 }, writeMs)
 
 function threadUs(): number {
-  const { user, system } = (process as unknown as { threadCpuUsage(): { user: number; system: number } }).threadCpuUsage()
+  const { user, system } = (
+    process as unknown as { threadCpuUsage(): { user: number; system: number } }
+  ).threadCpuUsage()
   return user + system
 }

@@ -18,11 +18,20 @@ export const backup: Benchmark = {
   async run(context) {
     const { postgresUrl, isPostgresOnly, vals } = context
     const rows = isPostgresOnly ? [] : [await measure("SQLite", await seedSqlite(context, vals))]
-    if (postgresUrl !== undefined) rows.push(await measure("PostgreSQL", await seedPostgres(context, postgresUrl, vals)))
+    if (postgresUrl !== undefined)
+      rows.push(await measure("PostgreSQL", await seedPostgres(context, postgresUrl, vals)))
     return [
       {
         title: `backup: one of ${vals.toLocaleString("en")} vals, over HTTP, checked by the client as it comes`,
-        columns: ["", "database, MB", "backup, MB", "s", "database, MB/s", "others meanwhile, p50 – p99 ms", "bar"],
+        columns: [
+          "",
+          "database, MB",
+          "backup, MB",
+          "s",
+          "database, MB/s",
+          "others meanwhile, p50 – p99 ms",
+          "bar",
+        ],
         rows,
       },
     ]
@@ -49,8 +58,11 @@ async function measure(name: string, seeded: Seeded): Promise<Cell[]> {
 }
 
 async function takeBackup(url: string): Promise<number> {
-  const response = await fetch(`${url}/v1/backup`, { headers: { authorization: `Bearer ${tokenText(0)}` } })
-  if (response.status !== 200) throw new Error(`Cannot measure: ${response.status} ${await response.text()}`)
+  const response = await fetch(`${url}/v1/backup`, {
+    headers: { authorization: `Bearer ${tokenText(0)}` },
+  })
+  if (response.status !== 200)
+    throw new Error(`Cannot measure: ${response.status} ${await response.text()}`)
   const checker = createBackupChecker()
   for await (const piece of response.body ?? []) checker.add(piece)
   return checker.end().bytes
@@ -81,7 +93,8 @@ function askMeanwhile(url: string) {
       isStopped = true
       await asking
       const sorted = taken.toSorted((one, other) => one - other)
-      const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+      const at = (part: number) =>
+        sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
       return { p50: at(0.5), p99: at(0.99) }
     },
   }

@@ -60,18 +60,47 @@ const valCases: readonly Case[] = [
   { route: "listVals", label: "", path: () => "/v1/vals" },
   { route: "listVals", label: "without a token", isAnonymous: true, path: () => "/v1/vals" },
   ...["public", "unlisted", "private"].map(
-    (privacy): Case => ({ route: "listVals", label: privacy, path: () => `/v1/vals?privacy=${privacy}` }),
+    (privacy): Case => ({
+      route: "listVals",
+      label: privacy,
+      path: () => `/v1/vals?privacy=${privacy}`,
+    }),
   ),
   { route: "listVals", label: "own", path: (asker) => `/v1/vals?userId=${asker.id}` },
-  { route: "listVals", label: "of another", path: (asker) => `/v1/vals?userId=${asker.neighbourId}` },
+  {
+    route: "listVals",
+    label: "of another",
+    path: (asker) => `/v1/vals?userId=${asker.neighbourId}`,
+  },
   { route: "listUserVals", label: "own", path: (asker) => `/v1/users/${asker.id}/vals` },
-  { route: "listUserVals", label: "of another", path: (asker) => `/v1/users/${asker.neighbourId}/vals` },
-  { route: "listVersions", label: "", path: (asker) => `/v1/vals/${asker.val(publicSlot(3))}/versions` },
+  {
+    route: "listUserVals",
+    label: "of another",
+    path: (asker) => `/v1/users/${asker.neighbourId}/vals`,
+  },
+  {
+    route: "listVersions",
+    label: "",
+    path: (asker) => `/v1/vals/${asker.val(publicSlot(3))}/versions`,
+  },
 ]
 
 const runCases: readonly Case[] = [
-  ...["", "error=true", "error=false", "source=api", "source=http", "source=interval,email,ui", "error=true&source=api", middle].map(
-    (query): Case => ({ route: "listMyRuns", label: query === middle ? "since and until" : query, path: () => `/v1/me/runs?${query}` }),
+  ...[
+    "",
+    "error=true",
+    "error=false",
+    "source=api",
+    "source=http",
+    "source=interval,email,ui",
+    "error=true&source=api",
+    middle,
+  ].map(
+    (query): Case => ({
+      route: "listMyRuns",
+      label: query === middle ? "since and until" : query,
+      path: () => `/v1/me/runs?${query}`,
+    }),
   ),
   ...["", "error=true", "source=api", middle].map(
     (query): Case => ({
@@ -80,20 +109,44 @@ const runCases: readonly Case[] = [
       path: (asker) => `/v1/vals/${asker.val(busySlot)}/runs?${query}`,
     }),
   ),
-  { route: "listValRuns", label: "of another's val", path: (asker) => `/v1/vals/${asker.neighboursVal(busySlot)}/runs` },
+  {
+    route: "listValRuns",
+    label: "of another's val",
+    path: (asker) => `/v1/vals/${asker.neighboursVal(busySlot)}/runs`,
+  },
 ]
 
 const socialCases: readonly Case[] = [
   { route: "listMyLikes", label: "", path: () => "/v1/me/likes" },
   ...["any", "given", "received"].map(
-    (kind): Case => ({ route: "listMyComments", label: kind, path: () => `/v1/me/comments?relationship=${kind}` }),
+    (kind): Case => ({
+      route: "listMyComments",
+      label: kind,
+      path: () => `/v1/me/comments?relationship=${kind}`,
+    }),
   ),
   { route: "listMyComments", label: "since and until", path: () => `/v1/me/comments?${middle}` },
   { route: "listMyReferences", label: "", path: () => "/v1/me/references" },
-  { route: "listMyReferences", label: "since and until", path: () => `/v1/me/references?${middle}` },
-  { route: "listComments", label: "", path: (asker) => `/v1/vals/${asker.val(talkedAboutSlot)}/comments` },
-  { route: "listValReferences", label: "", path: (asker) => `/v1/vals/${asker.val(talkedAboutSlot)}/references` },
-  { route: "listValDependencies", label: "", path: (asker) => `/v1/vals/${asker.val(importingSlot)}/dependencies` },
+  {
+    route: "listMyReferences",
+    label: "since and until",
+    path: () => `/v1/me/references?${middle}`,
+  },
+  {
+    route: "listComments",
+    label: "",
+    path: (asker) => `/v1/vals/${asker.val(talkedAboutSlot)}/comments`,
+  },
+  {
+    route: "listValReferences",
+    label: "",
+    path: (asker) => `/v1/vals/${asker.val(talkedAboutSlot)}/references`,
+  },
+  {
+    route: "listValDependencies",
+    label: "",
+    path: (asker) => `/v1/vals/${asker.val(importingSlot)}/dependencies`,
+  },
   { route: "listTokens", label: "", path: () => "/v1/me/tokens" },
   { route: "listSecrets", label: "", path: () => "/v1/me/secrets" },
 ]
@@ -110,14 +163,19 @@ const searchCases: readonly Case[] = [
   { ...search("zanzibarExpress", "a word, 100 hits, without a token"), isAnonymous: true },
   { ...search("export", "a word in every val"), msMax: searchMsMax },
   { ...search("=>", "two signs in many vals"), msMax: searchMsMax },
-  // What an index of trigrams cannot do well: the server bounds the work and may find only some of the hits.
+  // What an index of trigrams cannot do well: the server bounds the work and may find only some of
+  // the hits.
   { ...search(rareNeighbours, "two frequent words side by side, 50 hits"), isInformation: true },
   { ...search("@@", "two signs, 10 hits"), isInformation: true },
   { ...search("playlist", "a word in some vals"), isInformation: true },
 ]
 
 function search(text: string, label: string): Case {
-  return { route: "searchVals", label, path: () => `/v1/search/vals?query=${encodeURIComponent(text)}` }
+  return {
+    route: "searchVals",
+    label,
+    path: () => `/v1/search/vals?query=${encodeURIComponent(text)}`,
+  }
 }
 
 /** Every list of the API, on its first page, with the filters that it has, and searches. */

@@ -17,30 +17,51 @@ export const growth: Benchmark = {
   async run(context) {
     assertEveryListIsMeasured()
     const { postgresUrl, isPostgresOnly } = context
-    const tables = isPostgresOnly ? [] : [await measure(context, "SQLite", (vals) => seedSqlite(context, vals))]
-    if (postgresUrl !== undefined) tables.push(await measure(context, "PostgreSQL", (vals) => seedPostgres(context, postgresUrl, vals)))
+    const tables = isPostgresOnly
+      ? []
+      : [await measure(context, "SQLite", (vals) => seedSqlite(context, vals))]
+    if (postgresUrl !== undefined)
+      tables.push(
+        await measure(context, "PostgreSQL", (vals) => seedPostgres(context, postgresUrl, vals)),
+      )
     return tables
   },
 }
 
 function assertEveryListIsMeasured(): void {
-  const missing = routeNames.filter((name) => isList(name) && !cases.some(({ route }) => route === name))
-  if (missing.length > 0) throw new Error(`Cannot measure growth: nothing asks for ${missing.join(", ")}`)
+  const missing = routeNames.filter(
+    (name) => isList(name) && !cases.some(({ route }) => route === name),
+  )
+  if (missing.length > 0)
+    throw new Error(`Cannot measure growth: nothing asks for ${missing.join(", ")}`)
 }
 
 function isList(name: RouteName): boolean {
   const answer = (routes[name].answers as Readonly<Record<number, unknown>>)[200]
-  return routes[name].method === "get" && answer instanceof z.ZodObject && "data" in answer.shape && "links" in answer.shape
+  return (
+    routes[name].method === "get" &&
+    answer instanceof z.ZodObject &&
+    "data" in answer.shape &&
+    "links" in answer.shape
+  )
 }
 
-async function measure(context: Context, database: string, seed: (vals: number) => Promise<Seeded>): Promise<Table> {
+async function measure(
+  context: Context,
+  database: string,
+  seed: (vals: number) => Promise<Seeded>,
+): Promise<Table> {
   const small = await seed(smallVals)
   const large = await seed(context.vals)
   const servers = [await startServer(small), await startServer(large)] as const
   const rows: Cell[][] = []
   try {
     for (const it of cases) {
-      const measured = await measureCase(it, { url: servers[0].url, world: small.world }, { url: servers[1].url, world: large.world })
+      const measured = await measureCase(
+        it,
+        { url: servers[0].url, world: small.world },
+        { url: servers[1].url, world: large.world },
+      )
       rows.push(toRow(it, measured))
       context.say(
         `${database} ${rows
@@ -59,7 +80,11 @@ async function measure(context: Context, database: string, seed: (vals: number) 
 
 function toRow(it: Case, { smallMs, largeMs, items }: Measured): Cell[] {
   const ratio = largeMs / smallMs
-  const bar = it.isInformation ? "" : it.msMax === undefined ? atMost(ratio, ratioMax) : atMost(largeMs, it.msMax, " ms")
+  const bar = it.isInformation
+    ? ""
+    : it.msMax === undefined
+      ? atMost(ratio, ratioMax)
+      : atMost(largeMs, it.msMax, " ms")
   const path = `\`${routes[it.route].path}\`${it.label === "" ? "" : ` ${it.label}`}`
   return [path, items, smallMs.toFixed(2), largeMs.toFixed(2), ratio.toFixed(2), bar]
 }

@@ -19,18 +19,22 @@ export interface Measured {
 }
 
 /**
- * One client asks both servers in turn, request by request, for the lists of the same few users. Of each server the best round counts, by
- * its median: what else happens on the machine makes a round slower, never faster.
+ * One client asks both servers in turn, request by request, for the lists of the same few users. Of
+ * each server the best round counts, by its median: what else happens on the machine makes a round
+ * slower, never faster.
  */
 export async function measureCase(it: Case, small: Place, large: Place): Promise<Measured> {
   const items = await countItems(it, small)
   const itemsOfLarge = await countItems(it, large)
   if (it.msMax === undefined && !it.isInformation && items !== itemsOfLarge) {
-    throw new Error(`Cannot compare ${it.route} (${it.label}): ${items} items in the small world, ${itemsOfLarge} in the large one`)
+    throw new Error(
+      `Cannot compare ${it.route} (${it.label}): ${items} items in the small world, ${itemsOfLarge} in the large one`,
+    )
   }
   await measureRound(it, small, large, limits.warmUpRequests)
   const rounds: RoundMs[] = []
-  for (let round = 0; round < limits.rounds; round++) rounds.push(await measureRound(it, small, large, limits.requestsPerRound))
+  for (let round = 0; round < limits.rounds; round++)
+    rounds.push(await measureRound(it, small, large, limits.requestsPerRound))
   const itemsOfBoth = items === itemsOfLarge ? String(items) : `${items} → ${itemsOfLarge}`
   return {
     smallMs: Math.min(...rounds.map((round) => round.small)),
@@ -41,9 +45,14 @@ export async function measureCase(it: Case, small: Place, large: Place): Promise
 
 async function countItems(it: Case, place: Place): Promise<number> {
   const response = await ask(it, place, 0)
-  const body = (await response.json()) as { readonly data?: readonly unknown[]; readonly message?: string }
+  const body = (await response.json()) as {
+    readonly data?: readonly unknown[]
+    readonly message?: string
+  }
   if (!response.ok || !body.data)
-    throw new Error(`Cannot measure ${it.route} (${it.label}): the server answered ${response.status} ${body.message}`)
+    throw new Error(
+      `Cannot measure ${it.route} (${it.label}): the server answered ${response.status} ${body.message}`,
+    )
   return body.data.length
 }
 
@@ -52,7 +61,12 @@ interface RoundMs {
   readonly large: number
 }
 
-async function measureRound(it: Case, small: Place, large: Place, requests: number): Promise<RoundMs> {
+async function measureRound(
+  it: Case,
+  small: Place,
+  large: Place,
+  requests: number,
+): Promise<RoundMs> {
   const times: { small: number[]; large: number[] } = { small: [], large: [] }
   for (let request = 0; request < requests; request++) {
     times.small.push(await timeRequest(it, small, request % measuredUsers))
@@ -66,11 +80,16 @@ async function timeRequest(it: Case, place: Place, user: number): Promise<number
   const response = await ask(it, place, user)
   await response.arrayBuffer()
   const ms = performance.now() - began
-  if (!response.ok) throw new Error(`Cannot measure ${it.route} (${it.label}): the server answered ${response.status}`)
+  if (!response.ok)
+    throw new Error(
+      `Cannot measure ${it.route} (${it.label}): the server answered ${response.status}`,
+    )
   return ms
 }
 
 function ask(it: Case, place: Place, user: number): Promise<Response> {
-  const headers: Record<string, string> = it.isAnonymous ? {} : { authorization: `Bearer ${tokenText(user)}` }
+  const headers: Record<string, string> = it.isAnonymous
+    ? {}
+    : { authorization: `Bearer ${tokenText(user)}` }
   return fetch(place.url + it.path(new Asker(place.world, user)), { headers })
 }

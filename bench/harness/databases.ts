@@ -29,8 +29,13 @@ export async function seedSqlite({ keepDir }: Choice, vals: number): Promise<See
 }
 
 /** A database that is kept stays on the server, under a name that the next run finds again. */
-export async function seedPostgres({ keepDir }: Choice, serverUrl: string, vals: number): Promise<Seeded> {
-  const name = keepDir === undefined ? `hamlet_bench_${vals}_${process.pid}` : `hamlet_bench_${vals}`
+export async function seedPostgres(
+  { keepDir }: Choice,
+  serverUrl: string,
+  vals: number,
+): Promise<Seeded> {
+  const name =
+    keepDir === undefined ? `hamlet_bench_${vals}_${process.pid}` : `hamlet_bench_${vals}`
   const databaseUrl = toDatabaseUrl(serverUrl, name)
   await onServer(serverUrl, async (server) => {
     const [known] = await server`select 1 as one from pg_database where datname = ${name}`
@@ -40,7 +45,8 @@ export async function seedPostgres({ keepDir }: Choice, serverUrl: string, vals:
   const dataDir = keepDir === undefined ? createScratchFolder() : join(keepDir, `postgres-${vals}`)
   mkdirSync(dataDir, { recursive: true })
   const drop = async () => {
-    if (keepDir === undefined) await onServer(serverUrl, (server) => server.unsafe(`drop database ${name} with (force)`))
+    if (keepDir === undefined)
+      await onServer(serverUrl, (server) => server.unsafe(`drop database ${name} with (force)`))
   }
   return { world, dataDir, databaseUrl, drop }
 }

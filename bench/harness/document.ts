@@ -4,11 +4,19 @@ import { type Table, toMarkdown } from "./report.ts"
 const path = join(import.meta.dir, "..", "..", "docs", "benchmarks.md")
 
 /** Puts the results of one benchmark in the place that the document has for them. */
-export async function writeResults(name: string, machine: string, tables: readonly Table[]): Promise<void> {
-  const [begin, end] = [`<!-- results of ${name}: written by the program -->`, `<!-- end of ${name} -->`]
+export async function writeResults(
+  name: string,
+  machine: string,
+  tables: readonly Table[],
+): Promise<void> {
+  const [begin, end] = [
+    `<!-- results of ${name}: written by the program -->`,
+    `<!-- end of ${name} -->`,
+  ]
   const document = await Bun.file(path).text()
   const [from, to] = [document.indexOf(begin), document.indexOf(end)]
-  if (from < 0 || to < from) throw new Error(`Cannot write the results of ${name}: docs/benchmarks.md has no place for them`)
+  if (from < 0 || to < from)
+    throw new Error(`Cannot write the results of ${name}: docs/benchmarks.md has no place for them`)
   const results = `${begin}\n\nMeasured on ${new Date().toISOString().slice(0, 10)}: ${machine}.\n\n${toMarkdown(tables)}\n\n`
   await Bun.write(path, document.slice(0, from) + results + document.slice(to))
 }

@@ -16,9 +16,13 @@ export interface Load {
   readonly isSave?: boolean
 }
 
-/** Answered requests per second. A single answer other than 2xx makes the figure worthless and is an error. */
+/**
+ * Answered requests per second. A single answer other than 2xx makes the figure worthless and is an
+ * error.
+ */
 export async function runLoad(load: Load): Promise<number> {
-  const { perSecond, failed } = Bun.which("wrk") === null ? await runOwnClient(load) : await runWrk(load)
+  const { perSecond, failed } =
+    Bun.which("wrk") === null ? await runOwnClient(load) : await runWrk(load)
   if (failed > 0) throw new Error(`Cannot measure ${load.url}: ${failed} requests were refused`)
   return perSecond
 }
@@ -83,12 +87,19 @@ function toLuaPaths(paths: readonly string[]): string {
 export const codeOfSave = "export const numbers = [1, 2, 3].map((number) => number * 2) ".repeat(6)
 
 async function runOwnClient(load: Load): Promise<Outcome> {
-  return JSON.parse(await capture([process.execPath, join(import.meta.dir, "..", "load-client.ts"), JSON.stringify(load)])) as Outcome
+  return JSON.parse(
+    await capture([
+      process.execPath,
+      join(import.meta.dir, "..", "load-client.ts"),
+      JSON.stringify(load),
+    ]),
+  ) as Outcome
 }
 
 async function capture(command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], { stdout: "pipe", stderr: "inherit" })
   const output = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error(`Cannot run ${command[0]}: it ended with ${child.exitCode}`)
+  if ((await child.exited) !== 0)
+    throw new Error(`Cannot run ${command[0]}: it ended with ${child.exitCode}`)
   return output
 }

@@ -4,18 +4,30 @@ import { readdirSync, readFileSync } from "node:fs"
 export interface TreeMemory {
   /** Pages in memory; one that several processes share counts once for each. */
   readonly residentMb: number
-  /** The same with shared pages divided among those who share them. Not known of processes of other users, unless we are root. */
+  /**
+   * The same with shared pages divided among those who share them. Not known of processes of other
+   * users, unless we are root.
+   */
   readonly proportionalMb: number | undefined
 }
 
-/** The memory of everything that a process has started, and that they have started, without the process itself. Linux only. */
+/**
+ * The memory of everything that a process has started, and that they have started, without the
+ * process itself. Linux only.
+ */
 export function measureDescendants(pid: number): TreeMemory {
   const pids = listDescendants(pid)
-  const proportional = pids.map((descendant) => readKilobytes(`/proc/${descendant}/smaps_rollup`, "Pss"))
+  const proportional = pids.map((descendant) =>
+    readKilobytes(`/proc/${descendant}/smaps_rollup`, "Pss"),
+  )
   const isKnown = proportional.every((kilobytes) => kilobytes !== undefined)
   return {
-    residentMb: toMb(sum(pids.map((descendant) => readKilobytes(`/proc/${descendant}/status`, "VmRSS") ?? 0))),
-    proportionalMb: isKnown ? toMb(sum(proportional.map((kilobytes) => kilobytes ?? 0))) : undefined,
+    residentMb: toMb(
+      sum(pids.map((descendant) => readKilobytes(`/proc/${descendant}/status`, "VmRSS") ?? 0)),
+    ),
+    proportionalMb: isKnown
+      ? toMb(sum(proportional.map((kilobytes) => kilobytes ?? 0)))
+      : undefined,
   }
 }
 
@@ -50,7 +62,9 @@ function listDescendants(root: number): readonly number[] {
 /** The name of a process may hold spaces and brackets, so what follows the last bracket is read. */
 function readParent(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`)
-  return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
+  return stat === undefined
+    ? undefined
+    : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
 }
 
 function readKilobytes(path: string, field: string): number | undefined {

@@ -23,9 +23,15 @@ export interface ServerData {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** The real server, as `npm start` runs it: everything but the port, the place of the data and the given settings is at its default. */
+/**
+ * The real server, as `npm start` runs it: everything but the port, the place of the data and the
+ * given settings is at its default.
+ */
 export function startServer({ dataDir, databaseUrl, settings }: ServerData): Promise<Program> {
-  const place = { HAMLET_DATA_DIR: dataDir, ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }) }
+  const place = {
+    HAMLET_DATA_DIR: dataDir,
+    ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),
+  }
   const command = [process.execPath, "packages/server/src/main.ts", "serve", "--port", "0"]
   return startProgram(command, { env: { ...place, ...settings }, log: join(dataDir, "server.log") })
 }
@@ -44,7 +50,10 @@ interface Start {
 }
 
 /** Starts a program and waits until it has said where it listens. */
-export async function startProgram(command: readonly string[], { env, log, toUrl = toSaidUrl }: Start): Promise<Program> {
+export async function startProgram(
+  command: readonly string[],
+  { env, log, toUrl = toSaidUrl }: Start,
+): Promise<Program> {
   const began = performance.now()
   const child = Bun.spawn([...command], {
     cwd: root,
@@ -52,7 +61,8 @@ export async function startProgram(command: readonly string[], { env, log, toUrl
     stdout: "pipe",
     stderr: Bun.file(log),
   })
-  // Not SIGKILL: a program that has processes of its own is to end them. The second one is for a program that does not listen.
+  // Not SIGKILL: a program that has processes of its own is to end them. The second one is for a
+  // program that does not listen.
   const kill = onEnd(() => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill("SIGTERM")
@@ -60,7 +70,10 @@ export async function startProgram(command: readonly string[], { env, log, toUrl
     child.kill("SIGKILL")
   })
   const url = await findUrl(child.stdout, toUrl)
-  if (url === undefined) throw new Error(`Cannot start ${command.join(" ")}: it ended with ${await child.exited}, see ${log}`)
+  if (url === undefined)
+    throw new Error(
+      `Cannot start ${command.join(" ")}: it ended with ${await child.exited}, see ${log}`,
+    )
   const startMs = performance.now() - began
   return {
     url,
@@ -68,7 +81,8 @@ export async function startProgram(command: readonly string[], { env, log, toUrl
     startMs,
     async stop() {
       child.kill("SIGTERM")
-      if ((await Promise.race([child.exited, Bun.sleep(stopMs)])) === undefined) child.kill("SIGKILL")
+      if ((await Promise.race([child.exited, Bun.sleep(stopMs)])) === undefined)
+        child.kill("SIGKILL")
       await child.exited
       kill()
     },
@@ -77,10 +91,15 @@ export async function startProgram(command: readonly string[], { env, log, toUrl
 
 /** Nothing that the person who measures has set for a server of their own. */
 function plainEnvironment(): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HAMLET_")))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("HAMLET_")),
+  )
 }
 
-async function findUrl(output: ReadableStream<Uint8Array>, toUrl: (output: string) => string | undefined): Promise<string | undefined> {
+async function findUrl(
+  output: ReadableStream<Uint8Array>,
+  toUrl: (output: string) => string | undefined,
+): Promise<string | undefined> {
   const decoder = new TextDecoder()
   let text = ""
   const reader = output.getReader()

@@ -22,18 +22,27 @@ export function atMost(value: number, limit: number, unit = ""): Bar {
 }
 
 export function countMissed(tables: readonly Table[]): number {
-  return tables.flatMap(({ rows }) => rows.flat()).filter((cell) => typeof cell !== "string" && !cell.isMet).length
+  return tables
+    .flatMap(({ rows }) => rows.flat())
+    .filter((cell) => typeof cell !== "string" && !cell.isMet).length
 }
 
-/** The tables in Markdown, with columns of even width, so that they are as readable in a terminal. */
+/**
+ * The tables in Markdown, with columns of even width, so that they are as readable in a terminal.
+ */
 export function toMarkdown(tables: readonly Table[]): string {
-  return tables.map((table) => [`**${table.title}**`, "", ...toLines(table)].join("\n")).join("\n\n")
+  return tables
+    .map((table) => [`**${table.title}**`, "", ...toLines(table)].join("\n"))
+    .join("\n\n")
 }
 
 function toLines({ columns, rows }: Table): readonly string[] {
   const cells = [columns, ...rows.map((row) => row.map(toText))]
-  const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  const toLine = (row: readonly string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
+  const widths = columns.map((_, column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+  )
+  const toLine = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
   const rule = `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`
   return [toLine(columns), rule, ...rows.map((row) => toLine(row.map(toText)))]
 }

@@ -7,9 +7,12 @@ const leftovers = new Set<() => void>()
 process.on("exit", () => {
   for (const clear of leftovers) clear()
 })
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130))
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.once(signal, () => process.exit(130))
 
-/** Runs `clear` when the program ends, however it does. Calling the result runs it at once instead. */
+/**
+ * Runs `clear` when the program ends, however it does. Calling the result runs it at once instead.
+ */
 export function onEnd(clear: () => void): () => void {
   leftovers.add(clear)
   return () => {

@@ -27,7 +27,10 @@ export async function takeTurns<Name extends string>(
   measures: Readonly<Record<Name, () => Promise<number>>>,
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(measures) as Name[]
-  const values = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
+  const values = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
+    Name,
+    number[]
+  >
   for (let round = 0; round < rounds; round++) {
     for (const name of names) values[name].push(await measures[name]())
   }
@@ -35,10 +38,19 @@ export async function takeTurns<Name extends string>(
 }
 
 /** The median of the ratios of the rounds, with the smallest and the largest of them. */
-export function ratioOf({ a, b }: { readonly a: readonly number[]; readonly b: readonly number[] }): {
+export function ratioOf({
+  a,
+  b,
+}: {
+  readonly a: readonly number[]
+  readonly b: readonly number[]
+}): {
   readonly ratio: number
   readonly spread: string
 } {
   const ratios = a.map((value, round) => value / (b[round] ?? Number.NaN))
-  return { ratio: median(ratios), spread: `${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)}` }
+  return {
+    ratio: median(ratios),
+    spread: `${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)}`,
+  }
 }

@@ -1,10 +1,12 @@
-// @valtown/deno-http-worker as a val host, on Node: the path is the val, a path that is new starts a process, DELETE ends it.
+// @valtown/deno-http-worker as a val host, on Node: the path is the val, a path that is new starts
+// a process, DELETE ends it.
 import { createServer } from "node:http"
 
 /**
  * @typedef {import("node:http").IncomingMessage} IncomingMessage
  * @typedef {import("node:http").ServerResponse} ServerResponse
- * @typedef {{ request(url: string, options: object, onAnswer: (answer: IncomingMessage) => void): import("node:http").ClientRequest, terminate(): void }} Worker
+ * @typedef {{ request(url: string, options: object, onAnswer: (answer: IncomingMessage) => void):
+ * import("node:http").ClientRequest, terminate(): void }} Worker
  */
 
 // A name that the type check does not look up: the package is there only when somebody measures.
@@ -14,7 +16,9 @@ const { newDenoHTTPWorker } = await import(packageName)
 const options = {
   denoExecutable: process.env.BENCH_DENO,
   // The options that its authors call "next" make it start faster. They are off unless asked for.
-  ...(process.env.BENCH_NEXT === "1" ? { next: { cacheBootstrap: true, fastReady: true, skipWarm: true } } : {}),
+  ...(process.env.BENCH_NEXT === "1"
+    ? { next: { cacheBootstrap: true, fastReady: true, skipWarm: true } }
+    : {}),
 }
 
 /** @type {Map<string, Promise<Worker>>} */
@@ -48,10 +52,14 @@ async function answer(request, response) {
     return
   }
   const worker = await getWorker(id)
-  const passed = worker.request(`http://val${id}`, { method: request.method, headers: request.headers }, (answered) => {
-    response.writeHead(answered.statusCode ?? 502, answered.headers)
-    answered.pipe(response)
-  })
+  const passed = worker.request(
+    `http://val${id}`,
+    { method: request.method, headers: request.headers },
+    (answered) => {
+      response.writeHead(answered.statusCode ?? 502, answered.headers)
+      answered.pipe(response)
+    },
+  )
   passed.on("error", (error) => response.destroy(error))
   request.pipe(passed)
 }
@@ -67,7 +75,8 @@ function getWorker(id) {
   const code = `// ${id}\n${process.env.BENCH_IMPORTS ?? ""}export default { fetch(request: Request): Response { return new Response("hello world") } }`
   const started = newDenoHTTPWorker(code, options)
   workers.set(id, started)
-  // On a busy machine it may find the socket before anybody listens there. Who asks again gets a new process.
+  // On a busy machine it may find the socket before anybody listens there. Who asks again gets a
+  // new process.
   started.catch(() => workers.delete(id))
   return started
 }

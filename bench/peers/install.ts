@@ -4,18 +4,23 @@ import { join } from "node:path"
 const modules = join(import.meta.dir, "node_modules")
 
 /**
- * Installs what we compare with, once. It is no dependency of the project: workerd alone is 150 MB, and only who measures needs it.
- * Install scripts are left out: all they would do is to save a start of Node that we do not make.
+ * Installs what we compare with, once. It is no dependency of the project: workerd alone is 150 MB,
+ * and only who measures needs it. Install scripts are left out: all they would do is to save a
+ * start of Node that we do not make.
  */
 export async function ensurePeers(say: (text: string) => void): Promise<void> {
   if (isInstalled()) return
   say("Installing deno-http-worker and workerd into bench/peers with npm ci …")
-  const npm = Bun.spawn(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: import.meta.dir,
-    stdout: "ignore",
-    stderr: "inherit",
-  })
-  if ((await npm.exited) !== 0 || !isInstalled()) throw new Error(`Cannot install what we compare with: npm ci ended with ${npm.exitCode}`)
+  const npm = Bun.spawn(
+    ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+    {
+      cwd: import.meta.dir,
+      stdout: "ignore",
+      stderr: "inherit",
+    },
+  )
+  if ((await npm.exited) !== 0 || !isInstalled())
+    throw new Error(`Cannot install what we compare with: npm ci ended with ${npm.exitCode}`)
 }
 
 /** The program itself: npm puts the one for this platform into a package of its own. */
@@ -38,7 +43,9 @@ export function describePeers(): { readonly worker: string; readonly loader: str
 }
 
 function isInstalled(): boolean {
-  const { dependencies } = JSON.parse(readFileSync(join(import.meta.dir, "package.json"), "utf8")) as {
+  const { dependencies } = JSON.parse(
+    readFileSync(join(import.meta.dir, "package.json"), "utf8"),
+  ) as {
     dependencies: Record<string, string>
   }
   return Object.entries(dependencies).every(([name, version]) => readVersion(name) === version)
@@ -46,12 +53,15 @@ function isInstalled(): boolean {
 
 function readVersion(name: string): string | undefined {
   const path = join(modules, name, "package.json")
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version : undefined
+  return existsSync(path)
+    ? (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version
+    : undefined
 }
 
 function findProgram(scope: string, program: string): string {
   const packages = existsSync(scope) ? readdirSync(scope) : []
   const path = packages.map((name) => join(scope, name, program)).find(existsSync)
-  if (path === undefined) throw new Error(`Cannot find ${program}: npm installed none for this platform`)
+  if (path === undefined)
+    throw new Error(`Cannot find ${program}: npm installed none for this platform`)
   return path
 }

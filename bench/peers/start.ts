@@ -6,16 +6,37 @@ import { helloCode } from "../runs/vals.ts"
 import { findDeno, findWorkerd } from "./install.ts"
 
 /** `@valtown/deno-http-worker` behind an HTTP server of Node. With `isNext`, its options that make it start faster. */
-export function startDenoHttpWorker({ isNext, imports = "" }: { readonly isNext: boolean; readonly imports?: string }): Promise<Program> {
+export function startDenoHttpWorker({
+  isNext,
+  imports = "",
+}: {
+  readonly isNext: boolean
+  readonly imports?: string
+}): Promise<Program> {
   const folder = createScratchFolder()
-  const env = { ...denoEnvironment(folder), BENCH_DENO: findDeno(), BENCH_NEXT: isNext ? "1" : "0", BENCH_IMPORTS: imports, TMPDIR: folder }
-  return startProgram(["node", join(import.meta.dir, "deno-http-worker.mjs")], { env, log: join(folder, "log") })
+  const env = {
+    ...denoEnvironment(folder),
+    BENCH_DENO: findDeno(),
+    BENCH_NEXT: isNext ? "1" : "0",
+    BENCH_IMPORTS: imports,
+    TMPDIR: folder,
+  }
+  return startProgram(["node", join(import.meta.dir, "deno-http-worker.mjs")], {
+    env,
+    log: join(folder, "log"),
+  })
 }
 
 /** The Worker Loader of workerd, which is a server by itself. */
 export function startWorkerLoader(): Promise<Program> {
   // Descriptor 1 is standard output: there workerd says which port it has taken.
-  const command = [findWorkerd(), "serve", "--experimental", "--control-fd=1", join(import.meta.dir, "worker-loader.capnp")]
+  const command = [
+    findWorkerd(),
+    "serve",
+    "--experimental",
+    "--control-fd=1",
+    join(import.meta.dir, "worker-loader.capnp"),
+  ]
   const toUrl = (output: string) => {
     const port = /"port":(\d+)/.exec(output)?.[1]
     return port && `http://127.0.0.1:${port}`
@@ -23,7 +44,10 @@ export function startWorkerLoader(): Promise<Program> {
   return startProgram(command, { env: {}, log: join(createScratchFolder(), "log"), toUrl })
 }
 
-/** The least there can be between a client and a Deno process: `Bun.serve` that passes requests on to a `Deno.serve`, neither with anything else. */
+/**
+ * The least there can be between a client and a Deno process: `Bun.serve` that passes requests on
+ * to a `Deno.serve`, neither with anything else.
+ */
 export async function startBareProxy(): Promise<Program> {
   const folder = createScratchFolder()
   await Bun.write(join(folder, "val.ts"), helloCode)
@@ -34,8 +58,19 @@ Deno.serve({ path: Deno.args[0], onListen: () => console.log("listens at http://
 `,
   )
   const socket = join(folder, "deno.sock")
-  const command = [findDeno(), "run", "--no-config", "--no-lock", "--allow-all", join(folder, "serve.ts"), socket]
-  const deno = await startProgram(command, { env: denoEnvironment(folder), log: join(folder, "log") })
+  const command = [
+    findDeno(),
+    "run",
+    "--no-config",
+    "--no-lock",
+    "--allow-all",
+    join(folder, "serve.ts"),
+    socket,
+  ]
+  const deno = await startProgram(command, {
+    env: denoEnvironment(folder),
+    log: join(folder, "log"),
+  })
   const proxy = await startBare("bare-proxy.ts", { BARE_SOCKET: socket })
   return {
     ...proxy,

@@ -9,7 +9,12 @@
 async function loadVal(id) {
   // The comment makes the code of each one its own, as the code of different vals is. It is JavaScript: workerd takes no TypeScript.
   const code = `// ${id}\nexport default { fetch(request) { return new Response("hello world") } }`
-  return { compatibilityDate: "2026-10-01", mainModule: "val.js", modules: { "val.js": code }, globalOutbound: null }
+  return {
+    compatibilityDate: "2026-10-01",
+    mainModule: "val.js",
+    modules: { "val.js": code },
+    globalOutbound: null,
+  }
 }
 
 // biome-ignore lint/style/noDefaultExport: this is where workerd looks for a worker.

@@ -1,4 +1,7 @@
-/** Code that measures from within, on Deno: many at once for their rate, then one after the other for the time each takes. */
+/**
+ * Code that measures from within, on Deno: many at once for their rate, then one after the other
+ * for the time each takes.
+ */
 const measuring = `async function measure(work: () => Promise<unknown>) {
   const count = 4_000, atOnce = 16, single = 400
   for (let index = 0; index < 200; index++) await work()

@@ -30,8 +30,18 @@ export const packages: Benchmark = {
           title: `packages: first answer of a val that imports zod and has never run, ${limits.vals} vals; Hamlet with ${hamlet.isolation}, both with the package at hand`,
           columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"],
           rows: [
-            ["Hamlet", ...toFigures(times.hamlet), "", atMost(median(times.hamlet), limits.p50MsMax, " ms")],
-            [describePeers().worker, ...toFigures(times.worker), ratio.toFixed(2), atMost(ratio, limits.workerRatioMax)],
+            [
+              "Hamlet",
+              ...toFigures(times.hamlet),
+              "",
+              atMost(median(times.hamlet), limits.p50MsMax, " ms"),
+            ],
+            [
+              describePeers().worker,
+              ...toFigures(times.worker),
+              ratio.toFixed(2),
+              atMost(ratio, limits.workerRatioMax),
+            ],
           ],
         },
       ]
@@ -42,7 +52,10 @@ export const packages: Benchmark = {
 }
 
 function toFigures(times: readonly number[]): Cell[] {
-  return [median(times).toFixed(1), `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`]
+  return [
+    median(times).toFixed(1),
+    `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`,
+  ]
 }
 
 let made = 0

@@ -17,11 +17,18 @@ interface Pool {
 }
 
 const pools = {
-  large: { name: "128", ready: 128, settings: { HAMLET_PROCESSES_READY: "128", HAMLET_PROCESSES_READY_MAX: "128" } },
+  large: {
+    name: "128",
+    ready: 128,
+    settings: { HAMLET_PROCESSES_READY: "128", HAMLET_PROCESSES_READY_MAX: "128" },
+  },
   byDefault: { name: "4, the default", ready: 4, settings: {} },
 } as const satisfies Record<string, Pool>
 
-/** How long it takes until all have an answer when many vals that never ran are asked at the same moment. */
+/**
+ * How long it takes until all have an answer when many vals that never ran are asked at the same
+ * moment.
+ */
 export const burst: Benchmark = {
   name: "burst",
   isQuick: true,
@@ -32,12 +39,24 @@ export const burst: Benchmark = {
       await compare(context, pools.byDefault, () => ""),
     ]
     const title = `burst: ${limits.vals} vals that have never run, all asked at once, until the last has answered, against the ${describePeers().loader}`
-    const columns = ["`HAMLET_PROCESSES_READY`", "answered", "Hamlet, ms", "Worker Loader, ms", "ratio", "smallest – largest", "bar"]
+    const columns = [
+      "`HAMLET_PROCESSES_READY`",
+      "answered",
+      "Hamlet, ms",
+      "Worker Loader, ms",
+      "ratio",
+      "smallest – largest",
+      "bar",
+    ]
     return [{ title, columns, rows }]
   },
 }
 
-async function compare(context: Context, pool: Pool, toBar: (ratio: number) => Cell): Promise<Cell[]> {
+async function compare(
+  context: Context,
+  pool: Pool,
+  toBar: (ratio: number) => Cell,
+): Promise<Cell[]> {
   let answered = limits.vals
   const askAll = async () => {
     const result = await askNewVals(pool)
@@ -49,18 +68,33 @@ async function compare(context: Context, pool: Pool, toBar: (ratio: number) => C
   context.say(`burst, ${pool.name}: ${ratio.toFixed(2)} (${spread}), ${answered} answered`)
   // A refusal is quick: who refuses has not taken the burst.
   const bar = answered === limits.vals ? toBar(ratio) : { bar: "all answered", isMet: false }
-  return [pool.name, String(answered), median(times.a).toFixed(0), median(times.b).toFixed(0), ratio.toFixed(2), spread, bar]
+  return [
+    pool.name,
+    String(answered),
+    median(times.a).toFixed(0),
+    median(times.b).toFixed(0),
+    ratio.toFixed(2),
+    spread,
+    bar,
+  ]
 }
 
 /** A new server for each round: what is left of the last one would be in the way of the next. */
-async function askNewVals({ ready, settings }: Pool): Promise<{ readonly ms: number; readonly answered: number }> {
+async function askNewVals({
+  ready,
+  settings,
+}: Pool): Promise<{ readonly ms: number; readonly answered: number }> {
   const hamlet = await startHamlet(settings)
   try {
     const names = Array.from({ length: limits.vals }, (_, index) => `burst${index}`)
-    const vals = await Promise.all(names.map((name) => hamlet.putVal(name, `// ${name}\n${helloCode}`)))
+    const vals = await Promise.all(
+      names.map((name) => hamlet.putVal(name, `// ${name}\n${helloCode}`)),
+    )
     await hamlet.waitForPool(ready)
     const began = performance.now()
-    const outcomes = await Promise.allSettled(vals.map(({ host }) => askOnce(hamlet.program.url, { host })))
+    const outcomes = await Promise.allSettled(
+      vals.map(({ host }) => askOnce(hamlet.program.url, { host })),
+    )
     const ms = performance.now() - began
     const ran = vals.filter((_, index) => outcomes[index]?.status === "fulfilled")
     await Promise.all(ran.map((val) => hamlet.assertRuns(val, 1)))
@@ -70,7 +104,10 @@ async function askNewVals({ ready, settings }: Pool): Promise<{ readonly ms: num
   }
 }
 
-/** A new one for each round, too: after some thousand isolates workerd breaks down. The first burst warms it up. */
+/**
+ * A new one for each round, too: after some thousand isolates workerd breaks down. The first burst
+ * warms it up.
+ */
 async function askNewLoader(context: Context): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     const loader = await startWorkerLoader()
@@ -79,7 +116,9 @@ async function askNewLoader(context: Context): Promise<number> {
       return await askNewPaths(loader)
     } catch (error) {
       if (attempt === limits.attemptsMax) throw error
-      context.say(`burst: the Worker Loader broke down and is started again: ${error instanceof Error ? error.message : error}`)
+      context.say(
+        `burst: the Worker Loader broke down and is started again: ${error instanceof Error ? error.message : error}`,
+      )
     } finally {
       await loader.stop()
     }

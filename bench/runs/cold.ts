@@ -7,7 +7,14 @@ import { askNewPath, askOnce, timeOf } from "./ask.ts"
 import { type Hamlet, startHamlet } from "./hamlet.ts"
 import { helloCode } from "./vals.ts"
 
-const limits = { vals: 60, warmUp: 5, ready: 4, restMs: 50, loaderRatioMax: 0.6, workerRatioMax: 0.1 }
+const limits = {
+  vals: 60,
+  warmUp: 5,
+  ready: 4,
+  restMs: 50,
+  loaderRatioMax: 0.6,
+  workerRatioMax: 0.1,
+}
 
 /** How long somebody waits for the first answer of a val that has never run. */
 export const cold: Benchmark = {
@@ -36,7 +43,13 @@ export const cold: Benchmark = {
         toRow("the same with its `next` options", times.nextWorker, { of: times.hamlet }),
       ]
       const title = `cold: first answer of a val that has never run, ${limits.vals} vals one after the other; Hamlet through its gateway, with ${hamlet.isolation}, run recorded`
-      return [{ title, columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"], rows }]
+      return [
+        {
+          title,
+          columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"],
+          rows,
+        },
+      ]
     } finally {
       for (const program of [hamlet, loader, worker, nextWorker]) await program.stop()
     }
@@ -63,9 +76,14 @@ async function askPeer(url: string, { isEnded }: { readonly isEnded: boolean }):
   return ms
 }
 
-function toRow(name: string, times: readonly number[], compared?: { readonly of: readonly number[]; readonly ratioMax?: number }): Cell[] {
+function toRow(
+  name: string,
+  times: readonly number[],
+  compared?: { readonly of: readonly number[]; readonly ratioMax?: number },
+): Cell[] {
   const ratio = compared && median(compared.of) / median(times)
   const spread = `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`
-  const bar = ratio !== undefined && compared?.ratioMax !== undefined ? atMost(ratio, compared.ratioMax) : ""
+  const bar =
+    ratio !== undefined && compared?.ratioMax !== undefined ? atMost(ratio, compared.ratioMax) : ""
   return [name, median(times).toFixed(1), spread, ratio?.toFixed(2) ?? "", bar]
 }

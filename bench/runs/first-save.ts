@@ -14,11 +14,18 @@ export const firstSave: Benchmark = {
   async run() {
     const hamlet = await startHamlet({ HAMLET_PROCESSES_READY: String(limits.ready) })
     try {
-      const saves = { next: () => saveAndAsk(hamlet, () => "page"), first: () => saveAndAsk(hamlet, (version) => `val_${version}`) }
+      const saves = {
+        next: () => saveAndAsk(hamlet, () => "page"),
+        first: () => saveAndAsk(hamlet, (version) => `val_${version}`),
+      }
       await takeTurns(limits.warmUp, saves)
       const times = await takeTurns(limits.saves, saves)
       const rows = [
-        toRow("the next version of a val that is running", times.next, atMost(median(times.next), limits.p50MsMax, " ms")),
+        toRow(
+          "the next version of a val that is running",
+          times.next,
+          atMost(median(times.next), limits.p50MsMax, " ms"),
+        ),
         toRow("the first version of a new val", times.first, ""),
       ]
       const title = `first-save: from sending \`PUT /v1/vals\` to the first answer of that version on its address, ${limits.saves} saves one after the other`
@@ -41,5 +48,10 @@ async function saveAndAsk(hamlet: Hamlet, toName: (version: string) => string): 
 }
 
 function toRow(name: string, times: readonly number[], bar: Cell): Cell[] {
-  return [name, median(times).toFixed(1), `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`, bar]
+  return [
+    name,
+    median(times).toFixed(1),
+    `${Math.min(...times).toFixed(1)} – ${percentile(times, 90).toFixed(1)}`,
+    bar,
+  ]
 }

@@ -18,9 +18,14 @@ export interface Hamlet {
   /** What stands between vals and the machine. */
   readonly isolation: string
   status(): Promise<RunnerStatus>
-  /** Waits until at least so many started processes are waiting for vals, and no more are being started. */
+  /**
+   * Waits until at least so many started processes are waiting for vals, and no more are being
+   * started.
+   */
   waitForPool(ready: number): Promise<void>
-  /** Waits until a val has so many runs on record, and fails if it does not get them or gets more. */
+  /**
+   * Waits until a val has so many runs on record, and fails if it does not get them or gets more.
+   */
   assertRuns(val: BenchVal, count: number): Promise<void>
   stop(): Promise<void>
 }
@@ -41,10 +46,23 @@ export interface RunnerStatus {
   readonly running: number
 }
 
-/** Bubblewrap is asked for, so that a server that cannot have it does not start. Logs are off; all other settings are the default. */
-export async function startHamlet(settings: Readonly<Record<string, string>> = {}): Promise<Hamlet> {
-  const fixed = { HAMLET_USER: "ada", HAMLET_TOKEN: token, HAMLET_LOG_LEVEL: "none", HAMLET_ISOLATION: "bubblewrap" }
-  const program = await startServer({ dataDir: createScratchFolder(), settings: { ...fixed, ...settings } })
+/**
+ * Bubblewrap is asked for, so that a server that cannot have it does not start. Logs are off; all
+ * other settings are the default.
+ */
+export async function startHamlet(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Hamlet> {
+  const fixed = {
+    HAMLET_USER: "ada",
+    HAMLET_TOKEN: token,
+    HAMLET_LOG_LEVEL: "none",
+    HAMLET_ISOLATION: "bubblewrap",
+  }
+  const program = await startServer({
+    dataDir: createScratchFolder(),
+    settings: { ...fixed, ...settings },
+  })
   const url = toLoopback(program.url)
   const ask = async (path: string, init?: RequestInit) => (await askApi(url, path, init)).json()
   const status = async () => toStatus(await (await askApi(url, "/metrics")).text())
@@ -53,11 +71,15 @@ export async function startHamlet(settings: Readonly<Record<string, string>> = {
     program: { ...program, url },
     async putVal(name, code) {
       const body = JSON.stringify({ name, code, type: "http", privacy: "public" })
-      const val = (await ask("/v1/vals", { method: "PUT", body })) as { id: string; links: { endpoint: string } }
+      const val = (await ask("/v1/vals", { method: "PUT", body })) as {
+        id: string
+        links: { endpoint: string }
+      }
       return { id: val.id, name, host: new URL(val.links.endpoint).host }
     },
     send: (path, init) => sendToApi(url, path, init),
-    lockState: async (val) => ((await ask(`/v1/vals/${val.id}/versions/1/lock`)) as { state: string }).state,
+    lockState: async (val) =>
+      ((await ask(`/v1/vals/${val.id}/versions/1/lock`)) as { state: string }).state,
     isolation,
     status,
     async waitForPool(ready) {
@@ -71,12 +93,17 @@ export async function startHamlet(settings: Readonly<Record<string, string>> = {
     },
     async assertRuns(val, count) {
       const countRuns = async () => {
-        const { data } = (await ask(`/v1/vals/${val.id}/runs?limit=${limits.runsPageMax}`)) as { data: readonly unknown[] }
+        const { data } = (await ask(`/v1/vals/${val.id}/runs?limit=${limits.runsPageMax}`)) as {
+          data: readonly unknown[]
+        }
         return data.length
       }
       await waitUntil(`${count} runs of ${val.name}`, async () => (await countRuns()) >= count)
       const found = await countRuns()
-      if (found !== count) throw new Error(`Cannot trust the figures: ${val.name} was asked ${count} times and has ${found} runs`)
+      if (found !== count)
+        throw new Error(
+          `Cannot trust the figures: ${val.name} was asked ${count} times and has ${found} runs`,
+        )
     },
     stop: () => program.stop(),
   }
@@ -88,7 +115,8 @@ function sendToApi(url: string, path: string, init?: RequestInit): Promise<Respo
 
 async function askApi(url: string, path: string, init?: RequestInit): Promise<Response> {
   const response = await sendToApi(url, path, init)
-  if (!response.ok) throw new Error(`Cannot measure: ${path} answered ${response.status} ${await response.text()}`)
+  if (!response.ok)
+    throw new Error(`Cannot measure: ${path} answered ${response.status} ${await response.text()}`)
   return response
 }
 

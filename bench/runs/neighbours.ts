@@ -11,14 +11,20 @@ const limits = {
   quietMs: 10_000,
   noisyMs: 20_000,
   pauseMs: 5,
-  /** An abuser that has died is asked again after this time: by then its fans have pressed the button again. */
+  /**
+   * An abuser that has died is asked again after this time: by then its fans have pressed the
+   * button again.
+   */
   restartMs: 250,
   runSecondsMax: 10,
   ratioMax: 2,
   growthMbMax: 100,
 }
 
-/** Whether a val notices what others do: its slowest answers alone, and beside vals that take all they can get. */
+/**
+ * Whether a val notices what others do: its slowest answers alone, and beside vals that take all
+ * they can get.
+ */
 export const neighbours: Benchmark = {
   name: "neighbours",
   isQuick: false,
@@ -27,8 +33,12 @@ export const neighbours: Benchmark = {
     for (let round = 0; round < limits.rounds; round++) {
       const measured = await measure()
       rounds.push(measured)
-      const [alone, beside] = [measured.quiet, measured.noisy].map((times) => percentile(times, 99).toFixed(1))
-      context.say(`neighbours: p99 ${alone} ms alone, ${beside} ms beside ${measured.deaths} deaths`)
+      const [alone, beside] = [measured.quiet, measured.noisy].map((times) =>
+        percentile(times, 99).toFixed(1),
+      )
+      context.say(
+        `neighbours: p99 ${alone} ms alone, ${beside} ms beside ${measured.deaths} deaths`,
+      )
     }
     return toTables(rounds)
   },
@@ -42,7 +52,10 @@ interface Round {
   readonly isolation: string
 }
 
-/** A new server for each round: loops whose clients have gone go on for a while, and would be in the way of a val that is alone. */
+/**
+ * A new server for each round: loops whose clients have gone go on for a while, and would be in the
+ * way of a val that is alone.
+ */
 async function measure(): Promise<Round> {
   const hamlet = await startHamlet({ HAMLET_RUN_SECONDS_MAX: String(limits.runSecondsMax) })
   try {
@@ -61,11 +74,16 @@ async function measure(): Promise<Round> {
 }
 
 async function createAbusers(hamlet: Hamlet): Promise<readonly BenchVal[]> {
-  const codes = abusers.flatMap(({ name, count, code }) => Array.from({ length: count }, (_, index) => [`${name}${index}`, code] as const))
+  const codes = abusers.flatMap(({ name, count, code }) =>
+    Array.from({ length: count }, (_, index) => [`${name}${index}`, code] as const),
+  )
   return Promise.all(codes.map(([name, code]) => hamlet.putVal(name, code)))
 }
 
-/** One client with one connection that asks, waits a little, and asks again. Every request is to be answered, and rightly. */
+/**
+ * One client with one connection that asks, waits a little, and asks again. Every request is to be
+ * answered, and rightly.
+ */
 async function askFor(hamlet: Hamlet, { host }: BenchVal, ms: number): Promise<readonly number[]> {
   const times: number[] = []
   const end = performance.now() + ms
@@ -76,14 +94,19 @@ async function askFor(hamlet: Hamlet, { host }: BenchVal, ms: number): Promise<r
   return times
 }
 
-/** Keeps every abusing val running until it is stopped; the end of one is the start of the next. Stopping tells how many ended. */
+/**
+ * Keeps every abusing val running until it is stopped; the end of one is the start of the next.
+ * Stopping tells how many ended.
+ */
 function startAbuse(hamlet: Hamlet, vals: readonly BenchVal[]): { stop(): Promise<number> } {
   const abort = new AbortController()
   let deaths = 0
   const keepRunning = async ({ host }: BenchVal) => {
     while (!abort.signal.aborted) {
       try {
-        await (await fetch(hamlet.program.url, { headers: { host }, signal: abort.signal })).body?.cancel()
+        await (
+          await fetch(hamlet.program.url, { headers: { host }, signal: abort.signal })
+        ).body?.cancel()
       } catch {
         // A connection that was cut off is one of the ways for such a val to end.
       }
@@ -103,7 +126,9 @@ function startAbuse(hamlet: Hamlet, vals: readonly BenchVal[]): { stop(): Promis
 }
 
 /** The most that the server itself has taken, and what it took before. */
-function watchMemory(pid: number): { stop(): { readonly beforeMb: number; readonly mostMb: number } } {
+function watchMemory(pid: number): {
+  stop(): { readonly beforeMb: number; readonly mostMb: number }
+} {
   const beforeMb = residentMbOf(pid)
   let mostMb = beforeMb
   const timer = setInterval(() => {
@@ -123,11 +148,24 @@ function toTables(rounds: readonly Round[]): readonly Table[] {
   const kinds = abusers.map(({ name, count }) => `${count} ${name}`).join(", ")
   const deaths = rounds.reduce((sum, round) => sum + round.deaths, 0)
   const row = (percent: number, toBar: (ratio: number) => ReturnType<typeof atMost> | "") => {
-    const [a, b] = [rounds.map(({ noisy }) => percentile(noisy, percent)), rounds.map(({ quiet }) => percentile(quiet, percent))]
+    const [a, b] = [
+      rounds.map(({ noisy }) => percentile(noisy, percent)),
+      rounds.map(({ quiet }) => percentile(quiet, percent)),
+    ]
     const { ratio, spread } = ratioOf({ a, b })
-    return [`p${percent}`, median(b).toFixed(2), median(a).toFixed(2), ratio.toFixed(2), spread, toBar(ratio)]
+    return [
+      `p${percent}`,
+      median(b).toFixed(2),
+      median(a).toFixed(2),
+      ratio.toFixed(2),
+      spread,
+      toBar(ratio),
+    ]
   }
-  const [beforeMb, mostMb] = [median(rounds.map(({ memory }) => memory.beforeMb)), Math.max(...rounds.map(({ memory }) => memory.mostMb))]
+  const [beforeMb, mostMb] = [
+    median(rounds.map(({ memory }) => memory.beforeMb)),
+    Math.max(...rounds.map(({ memory }) => memory.mostMb)),
+  ]
   const growthMb = Math.max(...rounds.map(({ memory }) => memory.mostMb - memory.beforeMb))
   return [
     {
@@ -139,7 +177,12 @@ function toTables(rounds: readonly Round[]): readonly Table[] {
       title: `neighbours: resident memory of the server meanwhile, in which abusing vals ended and were asked again ${deaths} times`,
       columns: ["before", "at most", "growth", "bar"],
       rows: [
-        [`${beforeMb.toFixed(0)} MB`, `${mostMb.toFixed(0)} MB`, `${growthMb.toFixed(0)} MB`, atMost(growthMb, limits.growthMbMax, " MB")],
+        [
+          `${beforeMb.toFixed(0)} MB`,
+          `${mostMb.toFixed(0)} MB`,
+          `${growthMb.toFixed(0)} MB`,
+          atMost(growthMb, limits.growthMbMax, " MB"),
+        ],
       ],
     },
   ]

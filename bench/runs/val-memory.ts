@@ -13,7 +13,10 @@ export const valMemory: Benchmark = {
   isQuick: true,
   async run() {
     const ready = String(limits.ready)
-    const hamlet = await startHamlet({ HAMLET_PROCESSES_READY: ready, HAMLET_PROCESSES_READY_MAX: ready })
+    const hamlet = await startHamlet({
+      HAMLET_PROCESSES_READY: ready,
+      HAMLET_PROCESSES_READY_MAX: ready,
+    })
     const look = () => ({
       ...measureDescendants(hamlet.program.pid),
       availableMb: availableMb(),
@@ -26,7 +29,8 @@ export const valMemory: Benchmark = {
       for (let index = 0; index < limits.vals; index++) {
         const name = `memory${index}`
         const { host } = await hamlet.putVal(name, `// ${name}\n${helloCode}`)
-        for (let request = 0; request < limits.requests; request++) await askOnce(hamlet.program.url, { host })
+        for (let request = 0; request < limits.requests; request++)
+          await askOnce(hamlet.program.url, { host })
       }
       await hamlet.waitForPool(limits.ready)
       await Bun.sleep(limits.idleMs)
@@ -62,7 +66,10 @@ function toTable(before: Look, after: Look): Table {
     title: `val-memory: processes of an idle val that has answered ${limits.requests} requests, mean of ${limits.vals}`,
     columns: ["counted as", "one val", "fit into 8 GB beside the server", "bar"],
     rows: [
-      [...toRow("resident (RSS): shared pages count for each", resident), atMost(resident, limits.mbMax, " MB")],
+      [
+        ...toRow("resident (RSS): shared pages count for each", resident),
+        atMost(resident, limits.mbMax, " MB"),
+      ],
       [...toRow("proportional (PSS): shared pages are shared out", proportional), ""],
       [...toRow("what the machine has less", available), ""],
     ],

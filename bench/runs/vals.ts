@@ -17,9 +17,17 @@ export function toVersionCode(version: string): string {
 }
 
 /** Vals that take all they can get of one thing, each until it is stopped. */
-export const abusers: readonly { readonly name: string; readonly count: number; readonly code: string }[] = [
+export const abusers: readonly {
+  readonly name: string
+  readonly count: number
+  readonly code: string
+}[] = [
   { name: "cpu", count: 4, code: "export default () => { for (;;) {} }" },
-  { name: "heap", count: 3, code: "export default () => { const all: unknown[] = []; for (;;) all.push({ all: [all.length] }) }" },
+  {
+    name: "heap",
+    count: 3,
+    code: "export default () => { const all: unknown[] = []; for (;;) all.push({ all: [all.length] }) }",
+  },
   {
     name: "buffers",
     count: 3,
@@ -40,7 +48,11 @@ export const abusers: readonly { readonly name: string; readonly count: number; 
     count: 2,
     code: "export default () => { const more = () => { setTimeout(more); setTimeout(more) }; more(); return new Promise(() => {}) }",
   },
-  { name: "logs", count: 2, code: `export default async () => { for (;;) { console.log("x".repeat(10_000)); await null } }` },
+  {
+    name: "logs",
+    count: 2,
+    code: `export default async () => { for (;;) { console.log("x".repeat(10_000)); await null } }`,
+  },
   {
     name: "disk",
     count: 2,

@@ -38,40 +38,78 @@ export const warm: Benchmark = {
   },
 }
 
-type Rates = Readonly<Record<"hello" | "logging" | "worker" | "loader" | "proxy", readonly number[]>>
+type Rates = Readonly<
+  Record<"hello" | "logging" | "worker" | "loader" | "proxy", readonly number[]>
+>
 
 /** A val of which we have seen that each request becomes a run. */
 async function createVal(hamlet: Hamlet, name: string, code: string): Promise<BenchVal> {
   const val = await hamlet.putVal(name, code)
-  await Promise.all(Array.from({ length: limits.checkedRuns }, () => askOnce(hamlet.program.url, { host: val.host })))
+  await Promise.all(
+    Array.from({ length: limits.checkedRuns }, () =>
+      askOnce(hamlet.program.url, { host: val.host }),
+    ),
+  )
   await hamlet.assertRuns(val, limits.checkedRuns)
   return val
 }
 
-async function measure(loads: Readonly<Record<keyof Rates, () => Promise<number>>>): Promise<Rates> {
+async function measure(
+  loads: Readonly<Record<keyof Rates, () => Promise<number>>>,
+): Promise<Rates> {
   await takeTurns(1, loads)
   return takeTurns(limits.rounds, loads)
 }
 
 function toLoad(url: string, path: string, host?: string): () => Promise<number> {
-  return () => runLoad({ url, host, paths: [path], connections: limits.connections, seconds: limits.seconds })
+  return () =>
+    runLoad({ url, host, paths: [path], connections: limits.connections, seconds: limits.seconds })
 }
 
 function toTable(context: Context, rates: Rates, isolation: string): Table {
   const peers = describePeers()
-  const compare = (name: string, ours: readonly number[], other: readonly number[], ratioMin: number): Cell[] => {
+  const compare = (
+    name: string,
+    ours: readonly number[],
+    other: readonly number[],
+    ratioMin: number,
+  ): Cell[] => {
     const { ratio, spread } = ratioOf({ a: ours, b: other })
     context.say(`warm, ${name}: ${ratio.toFixed(2)} (${spread})`)
-    return [name, median(ours).toFixed(0), median(other).toFixed(0), ratio.toFixed(2), spread, atLeast(ratio, ratioMin)]
+    return [
+      name,
+      median(ours).toFixed(0),
+      median(other).toFixed(0),
+      ratio.toFixed(2),
+      spread,
+      atLeast(ratio, ratioMin),
+    ]
   }
   return {
     title: `warm: hello world, ${limits.connections} connections; Hamlet through its gateway, with ${isolation}, every request recorded`,
-    columns: ["compared with", "Hamlet, 1/s", "the other, 1/s", "ratio", "smallest – largest", "bar"],
+    columns: [
+      "compared with",
+      "Hamlet, 1/s",
+      "the other, 1/s",
+      "ratio",
+      "smallest – largest",
+      "bar",
+    ],
     rows: [
       compare(peers.worker, rates.hello, rates.worker, ratiosMin.worker),
       compare(peers.loader, rates.hello, rates.loader, ratiosMin.loader),
-      compare("a bare Bun proxy to a plain `Deno.serve`", rates.hello, rates.proxy, ratiosMin.proxy),
-      compare("itself: one `console.log` a request with none", rates.logging, rates.hello, ratiosMin.logging),
+      compare(
+        "a bare Bun proxy to a plain `Deno.serve`",
+        rates.hello,
+        rates.proxy,
+        ratiosMin.proxy,
+      ),
+      compare(
+        "itself: one `console.log` a request with none",
+        rates.logging,
+        rates.hello,
+        ratiosMin.logging,
+      ),
     ],
   }
 }

@@ -22,11 +22,17 @@ class Choices {
 }
 
 /** Code of a few hundred characters, different for every index. */
-export function makeCode(index: number, name: string, importLines: readonly string[], extra: string): string {
+export function makeCode(
+  index: number,
+  name: string,
+  importLines: readonly string[],
+  extra: string,
+): string {
   const choices = new Choices(1, index)
   const lines = [...importLines, `// ${sentence(choices, 8)}`, ...(extra === "" ? [] : [extra])]
   const count = 1 + choices.number(2)
-  for (let part = 0; part < count; part++) lines.push((parts[choices.number(parts.length)] ?? fetcher)(choices))
+  for (let part = 0; part < count; part++)
+    lines.push((parts[choices.number(parts.length)] ?? fetcher)(choices))
   lines.push(
     `export default async function ${name}() {`,
     `  return ${choices.of(verbs)}${capital(choices.of(nouns))}(${literal(choices)})`,
@@ -44,7 +50,9 @@ export function reviseCode(code: string, index: number, version: number): string
 /** A readme, which every third val has. */
 export function makeReadme(index: number): string | null {
   const choices = new Choices(3, index)
-  return index % 3 === 0 ? `# ${sentence(choices, 3)}\n\n${sentence(choices, 12)}. ${sentence(choices, 9)}.` : null
+  return index % 3 === 0
+    ? `# ${sentence(choices, 3)}\n\n${sentence(choices, 12)}. ${sentence(choices, 9)}.`
+    : null
 }
 
 /** A name that is unique among the vals of one owner, given that the number is. */

@@ -25,14 +25,20 @@ export interface Marked {
   readonly name: string | undefined
 }
 
-/** What is special about a val, by its number; the marked vals are spread evenly over users and slots. */
+/**
+ * What is special about a val, by its number; the marked vals are spread evenly over users and
+ * slots.
+ */
 export function placeMarkers(users: number): ReadonlyMap<number, Marked> {
   const placed = new Map<number, Marked>()
   for (const [index, { hits, line = "", name }] of markers.entries()) {
     for (let hit = 0; hit < hits; hit++) {
       const number = publicSlot(index * 13 + hit) * users + Math.floor(((hit + 0.5) * users) / hits)
       const before = placed.get(number)
-      placed.set(number, { line: [before?.line, line].filter(Boolean).join("\n"), name: name ?? before?.name })
+      placed.set(number, {
+        line: [before?.line, line].filter(Boolean).join("\n"),
+        name: name ?? before?.name,
+      })
     }
   }
   return placed

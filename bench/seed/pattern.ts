@@ -1,12 +1,16 @@
 import { shuffle } from "./random.ts"
 
 /**
- * What every user has. It is the same for all of them and for every size of the world, so that a list of one user is as long
- * among a million vals as among a thousand. A slot is the number of a val among those of its owner; a step leads from a user to another.
+ * What every user has. It is the same for all of them and for every size of the world, so that a
+ * list of one user is as long among a million vals as among a thousand. A slot is the number of a
+ * val among those of its owner; a step leads from a user to another.
  */
 export const valsPerUser = 100
 
-/** The users who are asked for in measurements. The last of the first ten owns the famous vals, so it is not among them. */
+/**
+ * The users who are asked for in measurements. The last of the first ten owns the famous vals, so
+ * it is not among them.
+ */
 export const measuredUsers = 8
 export const famousUser = 9
 export const usersMin = 10
@@ -46,7 +50,9 @@ function runsOf(slot: number): number {
 /** The slots whose vals have more runs than fit on a page. */
 export const busySlots = publicSlots.filter((slot) => runsOf(slot) > 20)
 
-/** A user's runs from first to last; every fifth of a val that others may see is by somebody else. */
+/**
+ * A user's runs from first to last; every fifth of a val that others may see is by somebody else.
+ */
 export const runs: readonly Tie[] = shuffle(
   11,
   slots.flatMap((slot) =>
@@ -58,7 +64,9 @@ export const runs: readonly Tie[] = shuffle(
 )
 
 /** Where in the list of runs the last one of each slot is. */
-export const lastRuns: ReadonlyMap<number, number> = new Map(runs.map((run, index) => [run.slot, index]))
+export const lastRuns: ReadonlyMap<number, number> = new Map(
+  runs.map((run, index) => [run.slot, index]),
+)
 
 export function likesOf(slot: number): number {
   const rank = publicSlots.indexOf(slot)
@@ -68,7 +76,9 @@ export function likesOf(slot: number): number {
 /** The vals that a user likes; the famous ones come on top. */
 export const likes: readonly Tie[] = shuffle(
   12,
-  publicSlots.flatMap((slot) => Array.from({ length: likesOf(slot) }, (_, index) => ({ slot, step: index + 1 }))),
+  publicSlots.flatMap((slot) =>
+    Array.from({ length: likesOf(slot) }, (_, index) => ({ slot, step: index + 1 })),
+  ),
 )
 
 /** Vals of the famous user that everybody likes. */
@@ -80,7 +90,10 @@ export const talkedAboutSlot = publicSlot(0)
 /** The comments that a user gives: many on one val, some elsewhere, some on vals of their own. */
 export const comments: readonly Tie[] = shuffle(13, [
   ...Array.from({ length: 21 }, (_, index) => ({ slot: talkedAboutSlot, step: 1 + (index % 9) })),
-  ...Array.from({ length: 29 }, (_, index) => ({ slot: publicSlot(1 + index), step: 1 + (index % 9) })),
+  ...Array.from({ length: 29 }, (_, index) => ({
+    slot: publicSlot(1 + index),
+    step: 1 + (index % 9),
+  })),
   ...Array.from({ length: 10 }, (_, index) => ({ slot: publicSlot(index), step: 0 })),
 ])
 
@@ -93,7 +106,10 @@ export const dependencies: readonly { readonly from: number; readonly to: Tie }[
     from,
     to: { slot: talkedAboutSlot, step: 1 + (index % 9) },
   })),
-  ...Array.from({ length: 9 }, (_, index) => ({ from: importingSlot, to: { slot: publicSlot(2 + index), step: 1 + index } })),
+  ...Array.from({ length: 9 }, (_, index) => ({
+    from: importingSlot,
+    to: { slot: publicSlot(2 + index), step: 1 + index },
+  })),
 ]
 
 /** Every user has a val that imports the same one of the famous user's. */
@@ -101,7 +117,8 @@ export const famousImport = { from: publicSlot(69), to: publicSlot(66) }
 
 const referenceCounts = new Map<number, number>()
 for (const { from, to } of dependencies) {
-  if (privacyOf(from) === "public") referenceCounts.set(to.slot, (referenceCounts.get(to.slot) ?? 0) + 1)
+  if (privacyOf(from) === "public")
+    referenceCounts.set(to.slot, (referenceCounts.get(to.slot) ?? 0) + 1)
 }
 
 export function referencesOf(slot: number): number {

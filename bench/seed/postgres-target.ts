@@ -24,7 +24,8 @@ export function createPostgresTarget(url: string): SeedTarget {
   return {
     dialect: postgresDialect,
     async findFingerprint() {
-      const [known] = await connection`select 1 as one from pg_tables where schemaname = 'public' and tablename = 'settings'`
+      const [known] =
+        await connection`select 1 as one from pg_tables where schemaname = 'public' and tablename = 'settings'`
       if (!known) return undefined
       const [row] = await connection`select value from settings where name = 'bench_seed'`
       return row?.value
@@ -34,14 +35,20 @@ export function createPostgresTarget(url: string): SeedTarget {
       const db = await openPostgres(url)
       await migrate(db, migrations)
       await db.stop()
-      dropped = [...(await findMade(connection, foreignKeys)), ...(await findMade(connection, indexes))]
+      dropped = [
+        ...(await findMade(connection, foreignKeys)),
+        ...(await findMade(connection, indexes)),
+      ]
       for (const { drop } of dropped) await connection.unsafe(drop)
     },
     async insert(table, rows) {
       const columns = table.columns.join(", ")
-      // A whole batch is one parameter: the server's own JSON reader turns it into rows of the table.
+      // A whole batch is one parameter: the server's own JSON reader turns it into rows of the
+      // table.
       const json = JSON.stringify(
-        rows.map((row) => Object.fromEntries(row.map((value, index) => [table.columns[index], toJsonValue(value)]))),
+        rows.map((row) =>
+          Object.fromEntries(row.map((value, index) => [table.columns[index], toJsonValue(value)])),
+        ),
       )
       await connection.unsafe(
         `insert into ${table.name} (${columns}) select ${columns} from json_populate_recordset(null::${table.name}, $1::text::json)`,

@@ -1,6 +1,9 @@
 const limits = { barCells: 30, redrawMs: 200, toldMsMin: 2_000 }
 
-/** Shows on standard error how far a long piece of work has come: a bar on a terminal, and a line for each step that took its time. */
+/**
+ * Shows on standard error how far a long piece of work has come: a bar on a terminal, and a line
+ * for each step that took its time.
+ */
 export class Progress {
   readonly #title: string
   readonly #isTerminal = process.stderr.isTTY === true
@@ -13,7 +16,10 @@ export class Progress {
   }
 
   /** Runs a step; what it reports is a part between 0 and 1. */
-  async step<T>(name: string, work: (report: (part: number) => void) => Promise<T> | T): Promise<T> {
+  async step<T>(
+    name: string,
+    work: (report: (part: number) => void) => Promise<T> | T,
+  ): Promise<T> {
     this.#step = name
     this.#stepBegan = performance.now()
     this.#drawn = 0
@@ -21,7 +27,8 @@ export class Progress {
     const result = await work((part) => this.#draw(part))
     const ms = performance.now() - this.#stepBegan
     if (this.#isTerminal) process.stderr.write("\r\x1b[2K")
-    if (ms >= limits.toldMsMin) process.stderr.write(`${this.#title}: ${name} (${(ms / 1_000).toFixed(0)} s)\n`)
+    if (ms >= limits.toldMsMin)
+      process.stderr.write(`${this.#title}: ${name} (${(ms / 1_000).toFixed(0)} s)\n`)
     return result
   }
 

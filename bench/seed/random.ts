@@ -1,4 +1,7 @@
-/** A number of 32 bits that looks random but depends on nothing else than the arguments: what was seeded can be worked out again. */
+/**
+ * A number of 32 bits that looks random but depends on nothing else than the arguments: what was
+ * seeded can be worked out again.
+ */
 export function scramble(kind: number, index: number): number {
   let bits = (Math.imul(kind + 1, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0
   bits = Math.imul(bits ^ (bits >>> 16), 0x21f0aaad)
@@ -9,7 +12,11 @@ export function scramble(kind: number, index: number): number {
 /** An id like those the server makes: the time first, then what looks random. */
 export function makeId(kind: number, index: number, at: number): string {
   const time = at.toString(16).padStart(12, "0")
-  const [a, b, c] = [scramble(kind, 3 * index), scramble(kind, 3 * index + 1), scramble(kind, 3 * index + 2)]
+  const [a, b, c] = [
+    scramble(kind, 3 * index),
+    scramble(kind, 3 * index + 1),
+    scramble(kind, 3 * index + 2),
+  ]
   const variant = (8 + (a & 3)).toString(16)
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(a >>> 20, 3)}-${variant}${hex((a >>> 4) & 0xfff, 3)}-${hex(b, 8)}${hex(c >>> 16, 4)}`
 }

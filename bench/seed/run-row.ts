@@ -6,27 +6,60 @@ interface SeededRun {
   readonly version: number
   readonly accountId: string
   readonly ownerId: string
-  /** Which of its owner's runs it is: the same for all owners, and so is what started it and how it ended. */
+  /**
+   * Which of its owner's runs it is: the same for all owners, and so is what started it and how it
+   * ended.
+   */
   readonly place: number
   readonly isByOther: boolean
   readonly at: number
 }
 
-/** A run as it is written down: most are of http vals and succeed; what is kept of each is short. */
+/**
+ * A run as it is written down: most are of http vals and succeed; what is kept of each is short.
+ */
 export function toRunRow(index: number, run: SeededRun): readonly SqlValue[] {
   const kind = scramble(41, run.place)
   const chance = scramble(43, index)
   const source = run.isByOther ? "api" : toSource(kind % 100)
   const status = toStatus((kind >>> 8) % 100)
   const hasFailed = status !== "succeeded" && status !== "cancelled"
-  const error = hasFailed ? JSON.stringify({ name: "Error", message: `Cannot go on: number ${chance}` }) : null
+  const error = hasFailed
+    ? JSON.stringify({ name: "Error", message: `Cannot go on: number ${chance}` })
+    : null
   const request =
-    source === "http" ? JSON.stringify({ method: "GET", url: `https://example.com/?n=${chance}`, status: hasFailed ? 500 : 200 }) : null
+    source === "http"
+      ? JSON.stringify({
+          method: "GET",
+          url: `https://example.com/?n=${chance}`,
+          status: hasFailed ? 500 : 200,
+        })
+      : null
   const logs =
-    chance % 3 === 0 ? JSON.stringify([{ at: new Date(run.at).toISOString(), level: "info", message: `answered ${chance}` }]) : null
+    chance % 3 === 0
+      ? JSON.stringify([
+          { at: new Date(run.at).toISOString(), level: "info", message: `answered ${chance}` },
+        ])
+      : null
   return [
-    ...[makeId(42, index, run.at), run.valId, run.version, run.accountId, run.ownerId, source, status],
-    ...[run.at, run.at + (chance % 2_000), error, request, source === "api" ? "[]" : null, hasFailed ? null : String(chance), logs],
+    ...[
+      makeId(42, index, run.at),
+      run.valId,
+      run.version,
+      run.accountId,
+      run.ownerId,
+      source,
+      status,
+    ],
+    ...[
+      run.at,
+      run.at + (chance % 2_000),
+      error,
+      request,
+      source === "api" ? "[]" : null,
+      hasFailed ? null : String(chance),
+      logs,
+    ],
   ]
 }
 
@@ -38,5 +71,11 @@ function toSource(percent: number): string {
 
 function toStatus(percent: number): string {
   if (percent < 90) return "succeeded"
-  return percent < 96 ? "failed" : percent < 98 ? "timed_out" : percent < 99 ? "crashed" : "cancelled"
+  return percent < 96
+    ? "failed"
+    : percent < 98
+      ? "timed_out"
+      : percent < 99
+        ? "crashed"
+        : "cancelled"
 }

@@ -36,14 +36,20 @@ export async function seed(target: SeedTarget, vals: number): Promise<World> {
   const progress = new Progress(`${target.dialect.name}, ${vals.toLocaleString("en")} vals`)
   await progress.step("schema", () => target.begin())
   for (const table of tablesOf(world)) {
-    await progress.step(`${table.count.toLocaleString("en")} ${table.name}`, (report) => fill(target, table, report))
+    await progress.step(`${table.count.toLocaleString("en")} ${table.name}`, (report) =>
+      fill(target, table, report),
+    )
   }
   for (const ending of await target.endings()) await progress.step(ending.name, () => ending.run())
   await target.writeFingerprint(fingerprint)
   return world
 }
 
-async function fill(target: SeedTarget, table: SeededTable, report: (part: number) => void): Promise<void> {
+async function fill(
+  target: SeedTarget,
+  table: SeededTable,
+  report: (part: number) => void,
+): Promise<void> {
   // The next batch is made while the last one is written.
   let writing: Promise<void> = Promise.resolve()
   for (let begin = 0; begin < table.count; begin += limits.batchRows) {

@@ -39,7 +39,9 @@ export function createSqliteTarget(path: string): SeedTarget {
         connection.run(`pragma ${pragma}`)
       }
       dropped = connection
-        .query<Made, []>("select type, name, sql from sqlite_master where type in ('index', 'trigger') and sql is not null")
+        .query<Made, []>(
+          "select type, name, sql from sqlite_master where type in ('index', 'trigger') and sql is not null",
+        )
         .all()
       for (const { type, name } of dropped) connection.run(`drop ${type} ${name}`)
       // One transaction for everything: a page that many batches touch is written once.
@@ -64,7 +66,9 @@ export function createSqliteTarget(path: string): SeedTarget {
 function readFingerprint(path: string): string | undefined {
   const connection = new Connection(path, { readonly: true })
   try {
-    return connection.query<{ value: string }, []>("select value from settings where name = 'bench_seed'").get()?.value
+    return connection
+      .query<{ value: string }, []>("select value from settings where name = 'bench_seed'")
+      .get()?.value
   } catch {
     // Not our schema, or half of it: it is made anew.
     return undefined
@@ -85,12 +89,20 @@ function toEndings(connection: Connection, dropped: readonly Made[]): readonly E
   const indexes = dropped.filter(({ type }) => type === "index")
   const triggers = dropped.filter(({ type }) => type === "trigger")
   const searchIndexes = connection
-    .query<{ name: string }, []>("select name from sqlite_master where sql like 'create virtual table % using fts5 %'")
+    .query<{ name: string }, []>(
+      "select name from sqlite_master where sql like 'create virtual table % using fts5 %'",
+    )
     .all()
   return [
     { name: "commit", run: () => void connection.run("commit") },
-    ...indexes.map(({ name, sql }) => ({ name: `index ${name}`, run: () => void connection.run(sql) })),
-    ...searchIndexes.map(({ name }) => ({ name: `index ${name}`, run: () => fillSearchIndex(connection, name) })),
+    ...indexes.map(({ name, sql }) => ({
+      name: `index ${name}`,
+      run: () => void connection.run(sql),
+    })),
+    ...searchIndexes.map(({ name }) => ({
+      name: `index ${name}`,
+      run: () => fillSearchIndex(connection, name),
+    })),
     { name: "triggers", run: () => triggers.forEach(({ sql }) => void connection.run(sql)) },
     { name: "check of foreign keys", run: () => assertForeignKeys(connection) },
     { name: "write-ahead log", run: () => void connection.run("pragma journal_mode = wal") },
@@ -98,21 +110,28 @@ function toEndings(connection: Connection, dropped: readonly Made[]): readonly E
 }
 
 /**
- * Most of an index is made by one statement; 'rebuild' would take in the vals that are not public. The last rows go in one by one, as
- * they do in life, so that the index is in as many pieces as one that grew by itself.
+ * Most of an index is made by one statement; 'rebuild' would take in the vals that are not public.
+ * The last rows go in one by one, as they do in life, so that the index is in as many pieces as one
+ * that grew by itself.
  */
 function fillSearchIndex(connection: Connection, name: string): void {
   const columns = connection
     .query<{ name: string }, []>(`pragma table_info(${name})`)
     .all()
     .map((column) => column.name)
-  const last = connection.query<{ key: number }, []>("select max(key) as key from search_texts").get()?.key ?? 0
+  const last =
+    connection.query<{ key: number }, []>("select max(key) as key from search_texts").get()?.key ??
+    0
   const add = `insert into ${name} (rowid, ${columns}) select key, ${columns} from search_texts where is_public = 1`
   connection.run(`${add} and key <= ? order by key`, [last - limits.singleRows])
-  for (let key = Math.max(1, last - limits.singleRows + 1); key <= last; key++) connection.run(`${add} and key = ?`, [key])
+  for (let key = Math.max(1, last - limits.singleRows + 1); key <= last; key++)
+    connection.run(`${add} and key = ?`, [key])
 }
 
 function assertForeignKeys(connection: Connection): void {
   const broken = connection.query("pragma foreign_key_check").all()
-  if (broken.length > 0) throw new Error(`Cannot seed: ${broken.length} rows refer to nothing, such as ${JSON.stringify(broken[0])}`)
+  if (broken.length > 0)
+    throw new Error(
+      `Cannot seed: ${broken.length} rows refer to nothing, such as ${JSON.stringify(broken[0])}`,
+    )
 }

@@ -18,7 +18,16 @@ import {
 } from "./pattern.ts"
 import { makeId, scramble } from "./random.ts"
 import { toRunRow } from "./run-row.ts"
-import { eventAt, tokenText, userCreatedAt, username, valCreatedAt, valName, valNumber, type World } from "./world.ts"
+import {
+  eventAt,
+  tokenText,
+  userCreatedAt,
+  username,
+  valCreatedAt,
+  valName,
+  valNumber,
+  type World,
+} from "./world.ts"
 
 export type Value = string | number | null | Uint8Array
 
@@ -54,7 +63,13 @@ function users({ users: count, userIds }: World): SeededTable {
     name: "users",
     columns: ["id", "username", "username_key", "email", "created_at"],
     count,
-    row: (user) => [userIds[user] ?? "", username(user), username(user), `${username(user)}@example.com`, userCreatedAt(user)],
+    row: (user) => [
+      userIds[user] ?? "",
+      username(user),
+      username(user),
+      `${username(user)}@example.com`,
+      userCreatedAt(user),
+    ],
   }
 }
 
@@ -67,7 +82,14 @@ function tokens({ users: count, userIds }: World): SeededTable {
       const [user, place] = [index % count, Math.floor(index / count)]
       const text = place === 0 ? tokenText(user) : `${tokenText(user)}-${place}`
       const at = userCreatedAt(user) + place
-      return [makeId(31, index, at), userIds[user] ?? "", sha256(text), `token ${place}`, allScopes.join(" "), at]
+      return [
+        makeId(31, index, at),
+        userIds[user] ?? "",
+        sha256(text),
+        `token ${place}`,
+        allScopes.join(" "),
+        at,
+      ]
     },
   }
 }
@@ -104,7 +126,8 @@ function vals(world: World): SeededTable {
       const version = versionsOf(slot)
       const isFamous = user === famousUser
       const likeCount = likesOf(slot) + (isFamous && famousSlots.includes(slot) ? world.users : 0)
-      const referenceCount = referencesOf(slot) + (isFamous && slot === famousImport.to ? world.users : 0)
+      const referenceCount =
+        referencesOf(slot) + (isFamous && slot === famousImport.to ? world.users : 0)
       const run = lastRuns.get(slot)
       const startedAt = run === undefined ? null : eventAt(world, user, run, runs.length)
       return [
@@ -117,7 +140,16 @@ function vals(world: World): SeededTable {
           slot % 2 === 0 ? "http" : "script",
           makeReadme(val),
         ],
-        ...[version, version, likeCount, referenceCount, at, at + version - 1, startedAt, startedAt && startedAt + 25],
+        ...[
+          version,
+          version,
+          likeCount,
+          referenceCount,
+          at,
+          at + version - 1,
+          startedAt,
+          startedAt && startedAt + 25,
+        ],
       ]
     },
   }
@@ -135,13 +167,19 @@ function versions(world: World): SeededTable {
     columns: ["val_id", "version", "created_at", "code"],
     count: (versionsBefore[valsPerUser] ?? 0) * world.users,
     row(index) {
-      // Rows are asked for in order, slot after slot, so the slot is found by going on from the last one.
+      // Rows are asked for in order, slot after slot, so the slot is found by going on from the
+      // last one.
       if (index === 0) slot = 0
       while (index >= (versionsBefore[slot + 1] ?? 0) * world.users) slot += 1
       const rest = index - (versionsBefore[slot] ?? 0) * world.users
       const val = slot * world.users + Math.floor(rest / versionsOf(slot))
       const version = 1 + (rest % versionsOf(slot))
-      return [world.valIds[val] ?? "", version, valCreatedAt(world, val) + version - 1, codeOf(world, val, version)]
+      return [
+        world.valIds[val] ?? "",
+        version,
+        valCreatedAt(world, val) + version - 1,
+        codeOf(world, val, version),
+      ]
     },
   }
 }
@@ -150,7 +188,8 @@ function versions(world: World): SeededTable {
 function codeOf(world: World, val: number, version: number): string {
   const [user, slot] = [val % world.users, Math.floor(val / world.users)]
   const lines = importsOf(world, user, slot).map(
-    (target) => `import { thing as thing${target} } from "/v/${username(target % world.users)}/${valName(world, target)}"`,
+    (target) =>
+      `import { thing as thing${target} } from "/v/${username(target % world.users)}/${valName(world, target)}"`,
   )
   const code = makeCode(val, valName(world, val), lines, world.markers.get(val)?.line ?? "")
   return version === 1 ? code : reviseCode(code, val, version)
@@ -160,8 +199,12 @@ const importingSlots = new Set([famousImport.from, ...dependencies.map(({ from }
 
 function importsOf(world: World, user: number, slot: number): readonly number[] {
   if (!importingSlots.has(slot)) return []
-  const targets = dependencies.filter(({ from }) => from === slot).map(({ to }) => valNumber(world, user, to))
-  return slot === famousImport.from ? [...targets, famousImport.to * world.users + famousUser] : targets
+  const targets = dependencies
+    .filter(({ from }) => from === slot)
+    .map(({ to }) => valNumber(world, user, to))
+  return slot === famousImport.from
+    ? [...targets, famousImport.to * world.users + famousUser]
+    : targets
 }
 
 function links(world: World): readonly SeededTable[] {
@@ -170,7 +213,12 @@ function links(world: World): readonly SeededTable[] {
     const user = index % world.users
     const dependency = dependencies[Math.floor(index / world.users)]
     const from = (dependency?.from ?? famousImport.from) * world.users + user
-    return { from, to: dependency ? valNumber(world, user, dependency.to) : famousImport.to * world.users + famousUser }
+    return {
+      from,
+      to: dependency
+        ? valNumber(world, user, dependency.to)
+        : famousImport.to * world.users + famousUser,
+    }
   }
   const count = perUser * world.users
   return [
@@ -181,7 +229,12 @@ function links(world: World): readonly SeededTable[] {
       row(index) {
         const { from, to } = ends(index)
         const version = versionsOf(Math.floor(from / world.users))
-        return [world.valIds[from] ?? "", version, username(to % world.users), valName(world, to).toLowerCase()]
+        return [
+          world.valIds[from] ?? "",
+          version,
+          username(to % world.users),
+          valName(world, to).toLowerCase(),
+        ]
       },
     },
     {
@@ -191,7 +244,12 @@ function links(world: World): readonly SeededTable[] {
       row(index) {
         const { from, to } = ends(index)
         const at = eventAt(world, index % world.users, Math.floor(index / world.users), perUser)
-        return [world.valIds[from] ?? "", world.valIds[to] ?? "", world.userIds[to % world.users] ?? "", at]
+        return [
+          world.valIds[from] ?? "",
+          world.valIds[to] ?? "",
+          world.userIds[to % world.users] ?? "",
+          at,
+        ]
       },
     },
   ]
@@ -206,8 +264,14 @@ function likesTable(world: World): SeededTable {
     row(index) {
       const [user, place] = [index % world.users, Math.floor(index / world.users)]
       const tie = likes[place]
-      const val = tie ? valNumber(world, user, tie) : (famousSlots[place - likes.length] ?? 0) * world.users + famousUser
-      return [world.userIds[user] ?? "", world.valIds[val] ?? "", eventAt(world, user, place, perUser)]
+      const val = tie
+        ? valNumber(world, user, tie)
+        : (famousSlots[place - likes.length] ?? 0) * world.users + famousUser
+      return [
+        world.userIds[user] ?? "",
+        world.valIds[val] ?? "",
+        eventAt(world, user, place, perUser),
+      ]
     },
   }
 }
@@ -222,7 +286,14 @@ function commentsTable(world: World): SeededTable {
       const val = valNumber(world, user, comments[place] ?? { slot: 0, step: 0 })
       const at = eventAt(world, user, place, comments.length)
       const text = makeSentence(index, 5 + (scramble(33, index) % 20))
-      return [makeId(32, index, at), world.valIds[val] ?? "", world.userIds[val % world.users] ?? "", world.userIds[user] ?? "", text, at]
+      return [
+        makeId(32, index, at),
+        world.valIds[val] ?? "",
+        world.userIds[val % world.users] ?? "",
+        world.userIds[user] ?? "",
+        text,
+        at,
+      ]
     },
   }
 }
@@ -230,7 +301,10 @@ function commentsTable(world: World): SeededTable {
 function runsTable(world: World): SeededTable {
   return {
     name: "runs",
-    columns: "id val_id version account_id owner_id source status started_at ended_at error request args return_value logs".split(" "),
+    columns:
+      "id val_id version account_id owner_id source status started_at ended_at error request args return_value logs".split(
+        " ",
+      ),
     count: runs.length * world.users,
     row(index) {
       const [user, place] = [index % world.users, Math.floor(index / world.users)]
@@ -256,7 +330,12 @@ function searchTexts(world: World): SeededTable {
     row(val) {
       const slot = Math.floor(val / world.users)
       const body = foldBody(codeOf(world, val, versionsOf(slot)), makeReadme(val))
-      return [world.valIds[val] ?? "", privacyOf(slot) === "public" ? 1 : 0, foldText(valName(world, val)), body]
+      return [
+        world.valIds[val] ?? "",
+        privacyOf(slot) === "public" ? 1 : 0,
+        foldText(valName(world, val)),
+        body,
+      ]
     },
   }
 }

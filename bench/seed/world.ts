@@ -20,11 +20,16 @@ export interface World {
   readonly markers: ReadonlyMap<number, Marked>
 }
 
-/** Val number n belongs to user n % users: the vals of all users are mixed in time, as they are in life. */
+/**
+ * Val number n belongs to user n % users: the vals of all users are mixed in time, as they are in
+ * life.
+ */
 export function createWorld(vals: number): World {
   const users = vals / valsPerUser
   if (!Number.isInteger(users) || users < usersMin)
-    throw new Error(`Cannot seed ${vals} vals: it takes a multiple of ${valsPerUser}, at least ${usersMin * valsPerUser}`)
+    throw new Error(
+      `Cannot seed ${vals} vals: it takes a multiple of ${valsPerUser}, at least ${usersMin * valsPerUser}`,
+    )
   return {
     vals,
     users,
@@ -43,7 +48,11 @@ export function valCreatedAt({ vals }: Pick<World, "vals">, val: number): number
 }
 
 /** The number of the val in a slot of a user so many steps further on. */
-export function valNumber({ users }: World, user: number, { step, slot }: { step: number; slot: number }): number {
+export function valNumber(
+  { users }: World,
+  user: number,
+  { step, slot }: { step: number; slot: number },
+): number {
   return slot * users + ((user + step) % users)
 }
 
@@ -63,8 +72,9 @@ export function tokenText(user: number): string {
 }
 
 /**
- * When the event with that place among a user's `count` of the same kind happens. For the first users, who are measured, it is the same
- * moment in a world of any size, so that a period cuts their lists at the same place.
+ * When the event with that place among a user's `count` of the same kind happens. For the first
+ * users, who are measured, it is the same moment in a world of any size, so that a period cuts
+ * their lists at the same place.
  */
 export function eventAt({ users }: World, user: number, place: number, count: number): number {
   const part = (user % usersMin) / usersMin + Math.floor(user / usersMin) / users

@@ -41,7 +41,11 @@ export async function createLoad(hamlet: Hamlet): Promise<Load> {
   }
 }
 
-async function attempt(name: string, action: () => Promise<Response>, counts: LoadCounts): Promise<void> {
+async function attempt(
+  name: string,
+  action: () => Promise<Response>,
+  counts: LoadCounts,
+): Promise<void> {
   try {
     const response = await action()
     const text = await response.text()
@@ -58,7 +62,9 @@ function note({ wrong }: LoadCounts, text: string): void {
 }
 
 async function createActions(hamlet: Hamlet): Promise<readonly (readonly [string, Action])[]> {
-  const vals = await Promise.all(Array.from({ length: limits.vals }, (_, index) => hamlet.putVal(`soak${index}`, toCode(index))))
+  const vals = await Promise.all(
+    Array.from({ length: limits.vals }, (_, index) => hamlet.putVal(`soak${index}`, toCode(index))),
+  )
   const valAt = (turn: number) => vals[turn % vals.length] as (typeof vals)[number]
   const send = (path: string, init: RequestInit = {}) => hamlet.send(path, init)
   const visit = (turn: number, path: string, init: RequestInit = {}) =>
@@ -71,10 +77,20 @@ async function createActions(hamlet: Hamlet): Promise<readonly (readonly [string
   return [
     ["visit", (turn) => visit(turn, "/")],
     ["visit with logs", (turn) => visit(turn, "/log")],
-    ["visit with a body", (turn) => visit(turn, "/echo", { method: "POST", body: "x".repeat(turn % 50_000) })],
+    [
+      "visit with a body",
+      (turn) => visit(turn, "/echo", { method: "POST", body: "x".repeat(turn % 50_000) }),
+    ],
     ["visit a stream", (turn) => visit(turn, "/stream")],
     ["run", (turn) => send(`/v1/vals/${valAt(turn).id}/runs`, json("POST", { args: [turn] }))],
-    ["save", (turn) => send("/v1/vals", json("PUT", { name: `saved${turn % 50}`, code: toCode(turn), type: "http" }))],
+    [
+      "save",
+      (turn) =>
+        send(
+          "/v1/vals",
+          json("PUT", { name: `saved${turn % 50}`, code: toCode(turn), type: "http" }),
+        ),
+    ],
     [
       "save and visit",
       async (turn) => {
@@ -86,7 +102,11 @@ async function createActions(hamlet: Hamlet): Promise<readonly (readonly [string
     ["list vals", () => send("/v1/vals?limit=20")],
     ["list runs", () => send("/v1/me/runs?limit=20")],
     ["search", (turn) => send(`/v1/search/vals?query=turn%20${turn % 100}`)],
-    ["set a blob", (turn) => send(`/v1/blob/soak${turn % 200}`, { method: "POST", body: "x".repeat(turn % 20_000) })],
+    [
+      "set a blob",
+      (turn) =>
+        send(`/v1/blob/soak${turn % 200}`, { method: "POST", body: "x".repeat(turn % 20_000) }),
+    ],
     ["list blobs", () => send("/v1/blob?prefix=soak1")],
     ["use SQLite", () => send("/v1/sqlite/execute", json("POST", { statement: "select 1" }))],
     ["open the web app", () => send("/")],

@@ -17,11 +17,15 @@ const settings = {
 const minutes = Number(process.argv[2] ?? limits.minutesDefault)
 if (Number.isFinite(minutes) && minutes > 0) await soak(minutes)
 else {
-  console.error(`Cannot soak for "${process.argv[2]}" minutes: give a number, as in npm run soak -- 120`)
+  console.error(
+    `Cannot soak for "${process.argv[2]}" minutes: give a number, as in npm run soak -- 120`,
+  )
   process.exitCode = 2
 }
 
-/** Loads one server for a long time and prints its memory each minute, then once more after a rest. */
+/**
+ * Loads one server for a long time and prints its memory each minute, then once more after a rest.
+ */
 async function soak(minutes: number): Promise<void> {
   const hamlet = await startHamlet(settings)
   try {
@@ -32,7 +36,9 @@ async function soak(minutes: number): Promise<void> {
     const idleMb = residentMbOf(hamlet.program.pid)
     console.log(`idle for ${limits.idleMs / 1_000} s: ${idleMb.toFixed(0)} MB`)
     console.log(`growth: ${toGrowth(samples)}`)
-    console.log(`requests: ${counts.good} good, ${counts.refused} refused, ${counts.wrong.length} wrong`)
+    console.log(
+      `requests: ${counts.good} good, ${counts.refused} refused, ${counts.wrong.length} wrong`,
+    )
     for (const wrong of counts.wrong.slice(0, 10)) console.log(`wrong: ${wrong}`)
     process.exitCode = counts.wrong.length > 0 ? 1 : 0
   } finally {
@@ -52,7 +58,9 @@ async function sample(hamlet: Hamlet, load: Load, minutes: number): Promise<read
   return samples
 }
 
-/** Megabytes a minute in each quarter, by least squares: a server that levels off ends near zero. */
+/**
+ * Megabytes a minute in each quarter, by least squares: a server that levels off ends near zero.
+ */
 function toGrowth(samples: readonly number[]): string {
   const size = Math.max(2, Math.ceil(samples.length / 4))
   const quarters = [0, 1, 2, 3].map((index) => samples.slice(index * size, (index + 1) * size))

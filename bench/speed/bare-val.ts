@@ -42,7 +42,9 @@ export function toBareAnswer(row: BareRow): object {
       self,
       versions: `${self}/versions`,
       module: `${base}/v/${row.owner_name}/${row.name}`,
-      ...(row.type === "http" ? { endpoint: `http://${row.owner_name}-${row.name}.localhost:8080`.toLowerCase() } : {}),
+      ...(row.type === "http"
+        ? { endpoint: `http://${row.owner_name}-${row.name}.localhost:8080`.toLowerCase() }
+        : {}),
     },
     author: { id: row.owner_id, username: row.owner_name },
     likeCount: row.like_count,

@@ -13,7 +13,10 @@ const cli = join(import.meta.dir, "..", "..", "packages", "cli", "bin", "hamlet"
 
 type Rates = Record<"one" | "many" | "export" | "import" | "again", number[]>
 
-/** How fast a whole account moves from one server to another with the command line, next to saving its vals one by one. */
+/**
+ * How fast a whole account moves from one server to another with the command line, next to saving
+ * its vals one by one.
+ */
 export const importVals: Benchmark = {
   name: "import",
   isQuick: true,
@@ -32,7 +35,10 @@ export const importVals: Benchmark = {
           [...toRow(`one by one, ${limits.batchesAtOnce} clients`, rates.one), ""],
           [...toRow(`one by one, ${limits.clientsMany} clients`, rates.many), ""],
           [...toRow("`hamlet export`", rates.export), ""],
-          [...toRow("`hamlet import`", rates.import), atLeast(median(rates.import), limits.perSecondMin)],
+          [
+            ...toRow("`hamlet import`", rates.import),
+            atLeast(median(rates.import), limits.perSecondMin),
+          ],
           [...toRow("`hamlet import` of what is there already", rates.again), ""],
         ],
       },
@@ -54,7 +60,9 @@ async function measure(context: Context, rates: Rates): Promise<void> {
     await assertAll(url)
     rates.again.push(await timeOf(() => hamlet(url, "import", archive)))
   })
-  const shown = Object.entries(rates).map(([name, values]) => `${name} ${values.at(-1)?.toFixed(0)}`)
+  const shown = Object.entries(rates).map(
+    ([name, values]) => `${name} ${values.at(-1)?.toFixed(0)}`,
+  )
   context.say(`import: ${shown.join(", ")} vals/s`)
 }
 
@@ -78,7 +86,8 @@ async function withServer(work: (url: string) => Promise<void>): Promise<void> {
 /** Seven of ten are public, one of three has a readme, one of five imports the one before it. */
 function makeVal(index: number): object {
   const name = makeName(index, index)
-  const imports = index % 5 === 4 ? [`import before from "/v/${username}/${makeName(index - 1, index - 1)}"`] : []
+  const imports =
+    index % 5 === 4 ? [`import before from "/v/${username}/${makeName(index - 1, index - 1)}"`] : []
   const code = makeCode(index, name, imports, "")
   return { name, code, readme: makeReadme(index), privacy: index % 10 < 7 ? "public" : "private" }
 }
@@ -88,7 +97,11 @@ async function saveAll(url: string, clients: number): Promise<void> {
   const saveNext = async () => {
     for (let index = next++; index < limits.vals; index = next++) {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-      const answer = await fetch(`${url}/v1/vals`, { method: "PUT", headers, body: JSON.stringify(makeVal(index)) })
+      const answer = await fetch(`${url}/v1/vals`, {
+        method: "PUT",
+        headers,
+        body: JSON.stringify(makeVal(index)),
+      })
       if (!answer.ok) throw new Error(`Cannot save a val: ${await answer.text()}`)
       await answer.arrayBuffer()
     }
@@ -104,7 +117,8 @@ async function hamlet(url: string, ...args: readonly string[]): Promise<void> {
     stderr: "pipe",
   })
   const said = await new Response(child.stderr).text()
-  if ((await child.exited) !== 0) throw new Error(`Cannot measure hamlet ${args.join(" ")}: ${said}`)
+  if ((await child.exited) !== 0)
+    throw new Error(`Cannot measure hamlet ${args.join(" ")}: ${said}`)
 }
 
 /** A figure for what did not happen would be worthless. */
@@ -112,5 +126,6 @@ async function assertAll(url: string): Promise<void> {
   const path = `/v1/vals?limit=1&offset=${limits.vals - 1}`
   const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
   const { data, links } = (await answer.json()) as { data: unknown[]; links: { next?: string } }
-  if (data.length !== 1 || links.next !== undefined) throw new Error(`Cannot measure the import: there are not ${limits.vals} vals`)
+  if (data.length !== 1 || links.next !== undefined)
+    throw new Error(`Cannot measure the import: there are not ${limits.vals} vals`)
 }

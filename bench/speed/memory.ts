@@ -6,16 +6,31 @@ import { type Program, startServer } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { tokenText } from "../seed/world.ts"
 
-const limits = { vals: 1_000, connections: 32, loadSeconds: 10, restMs: 5_000, idleMs: 20_000, startMbMax: 80 }
+const limits = {
+  vals: 1_000,
+  connections: 32,
+  loadSeconds: 10,
+  restMs: 5_000,
+  idleMs: 20_000,
+  startMbMax: 80,
+}
 
 /** How much memory a server takes that nobody uses. */
 export const memory: Benchmark = {
   name: "memory",
   isQuick: true,
   async run(context) {
-    const rows = [await measure(context, "SQLite", await seedSqlite({ keepDir: undefined }, limits.vals))]
+    const rows = [
+      await measure(context, "SQLite", await seedSqlite({ keepDir: undefined }, limits.vals)),
+    ]
     if (context.postgresUrl !== undefined) {
-      rows.push(await measure(context, "PostgreSQL", await seedPostgres({ keepDir: undefined }, context.postgresUrl, limits.vals)))
+      rows.push(
+        await measure(
+          context,
+          "PostgreSQL",
+          await seedPostgres({ keepDir: undefined }, context.postgresUrl, limits.vals),
+        ),
+      )
     }
     const title = `memory: resident, ${limits.restMs / 1_000} s after the start, and ${limits.idleMs / 1_000} s after a load of reads and saves`
     return [{ title, columns: ["database", "after the start", "bar", "after a load"], rows }]
@@ -31,7 +46,12 @@ async function measure(context: Context, database: string, seeded: Seeded): Prom
     await Bun.sleep(limits.idleMs)
     const idle = residentMb(server)
     context.say(`memory, ${database}: ${started.toFixed(0)} MB, after a load ${idle.toFixed(0)} MB`)
-    return [database, `${started.toFixed(0)} MB`, atMost(started, limits.startMbMax, " MB"), `${idle.toFixed(0)} MB`]
+    return [
+      database,
+      `${started.toFixed(0)} MB`,
+      atMost(started, limits.startMbMax, " MB"),
+      `${idle.toFixed(0)} MB`,
+    ]
   } finally {
     await server.stop()
     await seeded.drop()
@@ -39,16 +59,30 @@ async function measure(context: Context, database: string, seeded: Seeded): Prom
 }
 
 async function putUnderLoad(server: Program, { world }: Seeded): Promise<void> {
-  const load = { url: server.url, token: tokenText(0), connections: limits.connections, seconds: limits.loadSeconds }
+  const load = {
+    url: server.url,
+    token: tokenText(0),
+    connections: limits.connections,
+    seconds: limits.loadSeconds,
+  }
   await runLoad({ ...load, paths: [`/v1/vals/${world.valIds[0]}`] })
   await runLoad({ ...load, paths: ["/v1/vals"] })
-  const own = Array.from({ length: limits.connections }, (_, slot) => world.valIds[slot * world.users])
+  const own = Array.from(
+    { length: limits.connections },
+    (_, slot) => world.valIds[slot * world.users],
+  )
   await runLoad({ ...load, paths: own.map((id) => `/v1/vals/${id}/versions`), isSave: true })
 }
 
 /** In millions of bytes, as the operating system counts what is in memory for the process. */
 function residentMb({ pid }: Program): number {
   if (process.platform === "linux")
-    return (Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024) / 1e6
-  return (Number(Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout.toString()) * 1_024) / 1e6
+    return (
+      (Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) *
+        1_024) /
+      1e6
+    )
+  return (
+    (Number(Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout.toString()) * 1_024) / 1e6
+  )
 }

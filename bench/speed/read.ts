@@ -15,29 +15,64 @@ export const read: Benchmark = {
   name: "read",
   isQuick: true,
   async run(context) {
-    const rows = await measure(context, "SQLite", "bare-sqlite-read.ts", await seedSqlite({ keepDir: undefined }, limits.vals))
+    const rows = await measure(
+      context,
+      "SQLite",
+      "bare-sqlite-read.ts",
+      await seedSqlite({ keepDir: undefined }, limits.vals),
+    )
     if (context.postgresUrl !== undefined) {
       const seeded = await seedPostgres({ keepDir: undefined }, context.postgresUrl, limits.vals)
       rows.push(...(await measure(context, "PostgreSQL", "bare-postgres-read.ts", seeded)))
     }
     const title = `read: \`GET /v1/vals/{val_id}\` with a token against a bare program, ${limits.connections} connections`
-    return [{ title, columns: ["database", "asked for", "server, 1/s", "bare, 1/s", "ratio", "smallest – largest", "bar"], rows }]
+    return [
+      {
+        title,
+        columns: [
+          "database",
+          "asked for",
+          "server, 1/s",
+          "bare, 1/s",
+          "ratio",
+          "smallest – largest",
+          "bar",
+        ],
+        rows,
+      },
+    ]
   },
 }
 
-async function measure(context: Context, database: string, bareFile: string, seeded: Seeded): Promise<Cell[][]> {
+async function measure(
+  context: Context,
+  database: string,
+  bareFile: string,
+  seeded: Seeded,
+): Promise<Cell[][]> {
   const server = await startServer(seeded)
-  const bare = await startBare(bareFile, { BARE_DATABASE: seeded.databaseUrl ?? join(seeded.dataDir, "hamlet.db") })
+  const bare = await startBare(bareFile, {
+    BARE_DATABASE: seeded.databaseUrl ?? join(seeded.dataDir, "hamlet.db"),
+  })
   const { valIds, users } = seeded.world
   const own = `/v1/vals/${valIds[publicSlot(0) * users]}`
   // More than the server remembers, so that each has to be fetched.
-  const all = valIds.filter((_, val) => privacyOf(Math.floor(val / users)) === "public").map((id) => `/v1/vals/${id}`)
+  const all = valIds
+    .filter((_, val) => privacyOf(Math.floor(val / users)) === "public")
+    .map((id) => `/v1/vals/${id}`)
   const toBar = (ratio: number) => atLeast(ratio, limits.ratioMin)
   try {
     await assertSameAnswer(server.url + own, bare.url + own)
     return [
       await compare(context, [database, "one val"], server.url, bare.url, [own], toBar),
-      await compare(context, [database, `${all.length.toLocaleString("en")} vals in turn`], server.url, bare.url, all, () => ""),
+      await compare(
+        context,
+        [database, `${all.length.toLocaleString("en")} vals in turn`],
+        server.url,
+        bare.url,
+        all,
+        () => "",
+      ),
     ]
   } finally {
     for (const program of [server, bare]) await program.stop()
@@ -53,15 +88,32 @@ async function compare(
   paths: readonly string[],
   toBar: (ratio: number) => Cell,
 ): Promise<Cell[]> {
-  const ask = (url: string) => () => runLoad({ url, paths, token: tokenText(0), connections: limits.connections, seconds: limits.seconds })
+  const ask = (url: string) => () =>
+    runLoad({
+      url,
+      paths,
+      token: tokenText(0),
+      connections: limits.connections,
+      seconds: limits.seconds,
+    })
   await alternate(1, ask(server), ask(bare))
   const rates = await alternate(limits.rounds, ask(server), ask(bare))
   const { ratio, spread } = ratioOf(rates)
   context.say(`read, ${labels.join(", ")}: ${ratio.toFixed(2)} (${spread})`)
-  return [...labels, median(rates.a).toFixed(0), median(rates.b).toFixed(0), ratio.toFixed(2), spread, toBar(ratio)]
+  return [
+    ...labels,
+    median(rates.a).toFixed(0),
+    median(rates.b).toFixed(0),
+    ratio.toFixed(2),
+    spread,
+    toBar(ratio),
+  ]
 }
 
-/** The comparison is fair only if both do the same work. The addresses in the answer differ in nothing but the port. */
+/**
+ * The comparison is fair only if both do the same work. The addresses in the answer differ in
+ * nothing but the port.
+ */
 async function assertSameAnswer(server: string, bare: string): Promise<void> {
   const [ours, theirs] = await Promise.all(
     [server, bare].map(async (url) => {
@@ -69,5 +121,6 @@ async function assertSameAnswer(server: string, bare: string): Promise<void> {
       return (await response.text()).replaceAll(/localhost:\d+/g, "localhost")
     }),
   )
-  if (ours !== theirs) throw new Error(`Cannot compare: the server answers\n${ours}\nand the bare program\n${theirs}`)
+  if (ours !== theirs)
+    throw new Error(`Cannot compare: the server answers\n${ours}\nand the bare program\n${theirs}`)
 }

@@ -9,19 +9,39 @@ import { tokenText } from "../seed/world.ts"
 
 const limits = { vals: 1_000, clients: 32, seconds: 4, rounds: 7, ratioMin: 0.7 }
 
-/** How near saves come to what the disk gives: a save is several rows, but saves that come together share the wait for the disk. */
+/**
+ * How near saves come to what the disk gives: a save is several rows, but saves that come together
+ * share the wait for the disk.
+ */
 export const save: Benchmark = {
   name: "save",
   isQuick: true,
   async run(context) {
     const sqlite = await seedSqlite({ keepDir: undefined }, limits.vals)
-    const rows = [await measure(context, "SQLite", sqlite, join(sqlite.dataDir, "bare.db"), (ratio) => atLeast(ratio, limits.ratioMin))]
+    const rows = [
+      await measure(context, "SQLite", sqlite, join(sqlite.dataDir, "bare.db"), (ratio) =>
+        atLeast(ratio, limits.ratioMin),
+      ),
+    ]
     if (context.postgresUrl !== undefined) {
       const postgres = await seedPostgres({ keepDir: undefined }, context.postgresUrl, limits.vals)
       rows.push(await measure(context, "PostgreSQL", postgres, context.postgresUrl, () => ""))
     }
     const title = `save: \`POST /v1/vals/{val_id}/versions\` by ${limits.clients} clients, always new code, against bare durable commits of one row`
-    return [{ title, columns: ["database", "saves, 1/s", "bare commits, 1/s", "ratio", "smallest – largest", "bar"], rows }]
+    return [
+      {
+        title,
+        columns: [
+          "database",
+          "saves, 1/s",
+          "bare commits, 1/s",
+          "ratio",
+          "smallest – largest",
+          "bar",
+        ],
+        rows,
+      },
+    ]
   },
 }
 
@@ -34,16 +54,33 @@ async function measure(
 ): Promise<Cell[]> {
   const server = await startServer(seeded)
   const { valIds, users } = seeded.world
-  const paths = Array.from({ length: limits.clients }, (_, slot) => `/v1/vals/${valIds[slot * users]}/versions`)
+  const paths = Array.from(
+    { length: limits.clients },
+    (_, slot) => `/v1/vals/${valIds[slot * users]}/versions`,
+  )
   const saves = () =>
-    runLoad({ url: server.url, token: tokenText(0), connections: limits.clients, seconds: limits.seconds, paths, isSave: true })
+    runLoad({
+      url: server.url,
+      token: tokenText(0),
+      connections: limits.clients,
+      seconds: limits.seconds,
+      paths,
+      isSave: true,
+    })
   const commits = () => runBareCommits(barePlace)
   try {
     await alternate(1, saves, commits)
     const rates = await alternate(limits.rounds, saves, commits)
     const { ratio, spread } = ratioOf(rates)
     context.say(`save, ${database}: ${ratio.toFixed(2)} (${spread})`)
-    return [database, median(rates.a).toFixed(0), median(rates.b).toFixed(0), ratio.toFixed(2), spread, toBar(ratio)]
+    return [
+      database,
+      median(rates.a).toFixed(0),
+      median(rates.b).toFixed(0),
+      ratio.toFixed(2),
+      spread,
+      toBar(ratio),
+    ]
   } finally {
     await server.stop()
     await seeded.drop()
@@ -51,10 +88,18 @@ async function measure(
 }
 
 async function runBareCommits(place: string): Promise<number> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "..", "bare-commits.ts"), place, String(limits.seconds)], {
-    stdout: "pipe",
-    stderr: "inherit",
-  })
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      join(import.meta.dir, "..", "bare-commits.ts"),
+      place,
+      String(limits.seconds),
+    ],
+    {
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  )
   const perSecond = Number(await new Response(child.stdout).text())
   if (!(perSecond > 0)) throw new Error("Cannot measure bare commits: the program failed")
   return perSecond

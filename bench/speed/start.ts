@@ -8,29 +8,48 @@ import { alternate, median, ratioOf } from "../harness/stats.ts"
 
 const limits = { vals: 1_000, rounds: 9 }
 
-/** How long it takes from the start of the process to the line that says where the server listens. */
+/**
+ * How long it takes from the start of the process to the line that says where the server listens.
+ */
 export const start: Benchmark = {
   name: "start",
   isQuick: true,
   async run({ postgresUrl }) {
     const sqlite = await seedSqlite({ keepDir: undefined }, limits.vals)
-    const postgres = postgresUrl === undefined ? undefined : await seedPostgres({ keepDir: undefined }, postgresUrl, limits.vals)
+    const postgres =
+      postgresUrl === undefined
+        ? undefined
+        : await seedPostgres({ keepDir: undefined }, postgresUrl, limits.vals)
     const rows = [
       await measure("SQLite, a new database", () => ({ dataDir: createScratchFolder() }), sqlite),
       await measure("SQLite", () => sqlite, sqlite),
       ...(postgres === undefined ? [] : [await measure("PostgreSQL", () => postgres, sqlite)]),
     ]
     for (const seeded of [sqlite, postgres]) await seeded?.drop()
-    const title = "start: from the start of the process to its first line, against a bare `Bun.serve` with SQLite"
-    return [{ title, columns: ["database", "server, ms", "bare, ms", "ratio", "smallest – largest"], rows }]
+    const title =
+      "start: from the start of the process to its first line, against a bare `Bun.serve` with SQLite"
+    return [
+      {
+        title,
+        columns: ["database", "server, ms", "bare, ms", "ratio", "smallest – largest"],
+        rows,
+      },
+    ]
   },
 }
 
-async function measure(name: string, data: () => Pick<Seeded, "dataDir" | "databaseUrl">, bare: Seeded): Promise<Cell[]> {
+async function measure(
+  name: string,
+  data: () => Pick<Seeded, "dataDir" | "databaseUrl">,
+  bare: Seeded,
+): Promise<Cell[]> {
   const times = await alternate(
     limits.rounds,
     async () => timeOf(await startServer(data())),
-    async () => timeOf(await startBare("bare-sqlite-read.ts", { BARE_DATABASE: join(bare.dataDir, "hamlet.db") })),
+    async () =>
+      timeOf(
+        await startBare("bare-sqlite-read.ts", { BARE_DATABASE: join(bare.dataDir, "hamlet.db") }),
+      ),
   )
   const { ratio, spread } = ratioOf(times)
   return [name, median(times.a).toFixed(0), median(times.b).toFixed(0), ratio.toFixed(1), spread]

@@ -9,16 +9,33 @@ import { median, percentile } from "../harness/stats.ts"
 
 const executablePath = "/usr/bin/chromium"
 const token = "chosen-for-measuring-0123456789-abcdef"
-const limits = { vals: 1_000, rounds: 9, shownRows: 100, readyMsMax: 1_000, lines: 10_000, frameMsMax: 100, atOnce: 20 }
+const limits = {
+  vals: 1_000,
+  rounds: 9,
+  shownRows: 100,
+  readyMsMax: 1_000,
+  lines: 10_000,
+  frameMsMax: 100,
+  atOnce: 20,
+}
 
-/** How soon the page of somebody with 1,000 vals can be used, and how smoothly 10,000 lines of logs scroll. */
+/**
+ * How soon the page of somebody with 1,000 vals can be used, and how smoothly 10,000 lines of logs
+ * scroll.
+ */
 export const pages: Benchmark = {
   name: "pages",
   isQuick: true,
   async run({ say }) {
     if (!existsSync(executablePath)) return []
-    const server = await startServer({ dataDir: createScratchFolder(), settings: { HAMLET_USER: "ada", HAMLET_TOKEN: token } })
-    const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] })
+    const server = await startServer({
+      dataDir: createScratchFolder(),
+      settings: { HAMLET_USER: "ada", HAMLET_TOKEN: token },
+    })
+    const browser = await chromium.launch({
+      executablePath,
+      args: ["--no-sandbox", "--disable-gpu"],
+    })
     try {
       const client = createClient({ baseUrl: server.url, token })
       say(`pages: making ${limits.vals} vals`)
@@ -55,7 +72,11 @@ async function makeVals(client: Client): Promise<void> {
 }
 
 /** Each time in a browser that has never been here but for its cookie. */
-async function measureHome(browser: Browser, server: Program, client: Client): Promise<readonly number[]> {
+async function measureHome(
+  browser: Browser,
+  server: Program,
+  client: Client,
+): Promise<readonly number[]> {
   const times: number[] = []
   // The first round builds the app.
   for (let round = -1; round < limits.rounds; round += 1) {
@@ -76,15 +97,28 @@ async function measureHome(browser: Browser, server: Program, client: Client): P
   return times
 }
 
-/** No run has that many lines, since 100 KB of logs are kept: the answer is made longer on its way to the page. */
-async function measureLogs(browser: Browser, server: Program, client: Client): Promise<readonly number[]> {
-  const { id } = await client.createVal({ name: "flood", code: `export default function () {\n  console.log("one")\n}\n` })
+/**
+ * No run has that many lines, since 100 KB of logs are kept: the answer is made longer on its way
+ * to the page.
+ */
+async function measureLogs(
+  browser: Browser,
+  server: Program,
+  client: Client,
+): Promise<readonly number[]> {
+  const { id } = await client.createVal({
+    name: "flood",
+    code: `export default function () {\n  console.log("one")\n}\n`,
+  })
   const run = await client.createRun({ val_id: id, args: [] })
   const context = await signIn(browser, client)
   const page = await context.newPage()
   await page.route(`**/v1/runs/${run.id}`, async (route) => {
     const answer = await (await route.fetch()).json()
-    const logs = Array.from({ length: limits.lines }, (_, index) => ({ ...answer.logs[0], message: `line ${index} of the flood` }))
+    const logs = Array.from({ length: limits.lines }, (_, index) => ({
+      ...answer.logs[0],
+      message: `line ${index} of the flood`,
+    }))
     await route.fulfill({ json: { ...answer, logs } })
   })
   await page.goto(`${server.url}/runs/${run.id}`)
@@ -117,10 +151,21 @@ async function signIn(browser: Browser, client: Client): Promise<BrowserContext>
 }
 
 function toHomeRow(times: readonly number[]): Cell[] {
-  return ["home", median(times).toFixed(0), Math.max(...times).toFixed(0), atMost(median(times), limits.readyMsMax, " ms")]
+  return [
+    "home",
+    median(times).toFixed(0),
+    Math.max(...times).toFixed(0),
+    atMost(median(times), limits.readyMsMax, " ms"),
+  ]
 }
 
 function toLogRow(frames: readonly number[]): Cell[] {
   const [p50, p95] = [percentile(frames, 50), percentile(frames, 95)]
-  return ["logs", p50.toFixed(0), p95.toFixed(0), Math.max(...frames).toFixed(0), atMost(p95, limits.frameMsMax, " ms at p95")]
+  return [
+    "logs",
+    p50.toFixed(0),
+    p95.toFixed(0),
+    Math.max(...frames).toFixed(0),
+    atMost(p95, limits.frameMsMax, " ms at p95"),
+  ]
 }

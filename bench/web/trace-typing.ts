@@ -4,25 +4,37 @@ import type { Browser, Page } from "playwright-core"
 export interface Traced {
   /** From each frame to the next, in ms. */
   readonly frames: readonly number[]
-  /** What the page's main thread worked for each of them, in ms of the processor: it is the same however busy the machine is. */
+  /**
+   * What the page's main thread worked for each of them, in ms of the processor: it is the same
+   * however busy the machine is.
+   */
   readonly works: readonly number[]
 }
 
 export const keysTyped = 200
 const keyEveryMs = 60
-// As in life: words, brackets that close themselves, a list of completions that comes and goes, a new line.
+// As in life: words, brackets that close themselves, a list of completions that comes and goes, a
+// new line.
 const line = "document.getElementById(name) + list.map((x) => x.id);\n"
 
 /** Types where the cursor is. */
 export async function traceTyping(browser: Browser, page: Page): Promise<Traced> {
   await page.evaluate(requestAllFrames)
-  await browser.startTracing(page, { categories: ["devtools.timeline", "disabled-by-default-devtools.timeline"] })
-  for (let key = 0; key < keysTyped; key++) await page.keyboard.type(line[key % line.length] ?? " ", { delay: keyEveryMs })
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: readonly TraceEvent[] }
+  await browser.startTracing(page, {
+    categories: ["devtools.timeline", "disabled-by-default-devtools.timeline"],
+  })
+  for (let key = 0; key < keysTyped; key++)
+    await page.keyboard.type(line[key % line.length] ?? " ", { delay: keyEveryMs })
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: readonly TraceEvent[]
+  }
   return toTraced(traceEvents)
 }
 
-/** Runs in the page: a browser draws no frame in which nothing changes, and the next one would look late. */
+/**
+ * Runs in the page: a browser draws no frame in which nothing changes, and the next one would look
+ * late.
+ */
 function requestAllFrames(): void {
   const next = () => void requestAnimationFrame(next)
   next()
@@ -39,13 +51,19 @@ interface TraceEvent {
 }
 
 function toTraced(events: readonly TraceEvent[]): Traced {
-  const key = events.find(({ name, args }) => name === "EventDispatch" && args.data?.type === "keydown")
+  const key = events.find(
+    ({ name, args }) => name === "EventDispatch" && args.data?.type === "keydown",
+  )
   const ours = events.filter(({ pid, tid }) => pid === key?.pid && tid === key.tid)
-  const starts = ours.filter(({ name }) => name === "FireAnimationFrame").map(({ ts }) => ts / 1_000)
+  const starts = ours
+    .filter(({ name }) => name === "FireAnimationFrame")
+    .map(({ ts }) => ts / 1_000)
   const tasks = ours.filter(({ name }) => name === "RunTask")
   const works = starts.slice(1).map(() => 0)
   for (const { ts, tdur = 0 } of tasks) {
-    const frame = starts.findIndex((start, index) => ts / 1_000 >= start && ts / 1_000 < (starts[index + 1] ?? 0))
+    const frame = starts.findIndex(
+      (start, index) => ts / 1_000 >= start && ts / 1_000 < (starts[index + 1] ?? 0),
+    )
     if (frame !== -1) works[frame] = (works[frame] ?? 0) + tdur / 1_000
   }
   return { frames: starts.slice(1).map((start, index) => start - (starts[index] ?? start)), works }

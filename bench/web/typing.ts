@@ -10,22 +10,45 @@ import { keysTyped, type Traced, traceTyping } from "./trace-typing.ts"
 const executablePath = "/usr/bin/chromium"
 const limits = { lines: 2_000, frameMsMax: 50, readyMsMax: 60_000 }
 
-/** How long frames take while somebody types into a val of 2,000 lines, with the type service at work and without it. */
+/**
+ * How long frames take while somebody types into a val of 2,000 lines, with the type service at
+ * work and without it.
+ */
 export const typing: Benchmark = {
   name: "typing",
   isQuick: true,
   async run({ say }) {
     if (!existsSync(executablePath)) return []
-    const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] })
+    const browser = await chromium.launch({
+      executablePath,
+      args: ["--no-sandbox", "--disable-gpu"],
+    })
     const server = await startEditorServer({ port: 0, vals: {} })
     try {
       const rows: Cell[][] = []
       for (const hasTypes of [false, true]) {
         say(`typing ${hasTypes ? "with" : "without"} types`)
-        rows.push([hasTypes ? "with the type service" : "without", ...toCells(await measure(browser, server.origin, hasTypes))])
+        rows.push([
+          hasTypes ? "with the type service" : "without",
+          ...toCells(await measure(browser, server.origin, hasTypes)),
+        ])
       }
       const title = `typing: frames while ${keysTyped} characters are typed in the middle of a val of ${limits.lines.toLocaleString("en")} lines`
-      return [{ title, columns: ["", "frame p50, ms", "p95", "longest", "work in a frame p95, ms", "longest", "bar"], rows }]
+      return [
+        {
+          title,
+          columns: [
+            "",
+            "frame p50, ms",
+            "p95",
+            "longest",
+            "work in a frame p95, ms",
+            "longest",
+            "bar",
+          ],
+          rows,
+        },
+      ]
     } finally {
       await browser.close()
       await server.stop()
@@ -39,7 +62,10 @@ async function measure(browser: Browser, origin: string, hasTypes: boolean): Pro
   await page.goto(origin)
   await page.waitForFunction(() => "harness" in globalThis)
   const shown = { value: toCode(limits.lines), hasTypes }
-  await page.evaluate((shown) => (globalThis as unknown as { harness: Harness }).harness.show(shown), shown)
+  await page.evaluate(
+    (shown) => (globalThis as unknown as { harness: Harness }).harness.show(shown),
+    shown,
+  )
   await page.locator(hasTypes ? ".cm-lintRange-error" : ".cm-content").waitFor()
   await page.evaluate(goToMark)
   const traced = await traceTyping(browser, page)
@@ -56,12 +82,26 @@ function goToMark(): void {
 }
 
 function toCells({ frames, works }: Traced): readonly Cell[] {
-  const figures = [percentile(frames, 50), percentile(frames, 95), Math.max(...frames), percentile(works, 95), Math.max(...works)]
-  return [...figures.map((ms) => ms.toFixed(0)), atMost(percentile(frames, 95), limits.frameMsMax, " ms at p95")]
+  const figures = [
+    percentile(frames, 50),
+    percentile(frames, 95),
+    Math.max(...frames),
+    percentile(works, 95),
+    Math.max(...works),
+  ]
+  return [
+    ...figures.map((ms) => ms.toFixed(0)),
+    atMost(percentile(frames, 95), limits.frameMsMax, " ms at p95"),
+  ]
 }
-/** Code as people write it, with an error where it is seen first, so that one can see when the types are there. */
+/**
+ * Code as people write it, with an error where it is seen first, so that one can see when the types
+ * are there.
+ */
 function toCode(lines: number): string {
-  const blocks: string[] = ["const wrong: number = true\n\ninterface Guest {\n  name: string\n  visits: number\n}\n"]
+  const blocks: string[] = [
+    "const wrong: number = true\n\ninterface Guest {\n  name: string\n  visits: number\n}\n",
+  ]
   for (let index = 0; blocks.join("").split("\n").length < lines - 4; index++) {
     blocks.push(`
 /** Greets the guest number ${index}. */

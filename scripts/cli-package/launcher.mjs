@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line with the Bun that was installed beside it: it is written for Bun, and people have Node.
+// Starts the command line with the Bun that was installed beside it: it is written for Bun, and
+// people have Node.
 import { spawn } from "node:child_process"
 import { statSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -13,7 +14,9 @@ const program = join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "ham
 const programBytesMin = 1_000_000
 const bun = findBun()
 if (bun === undefined) {
-  console.error('Cannot start hamlet: Bun is not installed beside it; run "npm install" again and allow the script of the package "bun"')
+  console.error(
+    'Cannot start hamlet: Bun is not installed beside it; run "npm install" again and allow the script of the package "bun"',
+  )
   process.exit(1)
 }
 const child = spawn(bun, [program, ...process.argv.slice(2)], { stdio: "inherit" })
@@ -25,12 +28,21 @@ child.once("error", (error) => {
   console.error(`Cannot start hamlet: ${error.message}`)
   process.exit(1)
 })
-child.once("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal ?? "SIGTERM"]))
+child.once("exit", (code, signal) =>
+  process.exit(code ?? 128 + constants.signals[signal ?? "SIGTERM"]),
+)
 
 function findBun() {
-  const folders = ["bun", `@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : process.arch}`].map(findFolder)
-  const files = folders.flatMap((folder) => (folder ? [join(folder, "bin", "bun.exe"), join(folder, "bin", "bun")] : []))
-  return files.find((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > programBytesMin)
+  const folders = [
+    "bun",
+    `@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : process.arch}`,
+  ].map(findFolder)
+  const files = folders.flatMap((folder) =>
+    folder ? [join(folder, "bin", "bun.exe"), join(folder, "bin", "bun")] : [],
+  )
+  return files.find(
+    (file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > programBytesMin,
+  )
 }
 
 /** @param {string} name */

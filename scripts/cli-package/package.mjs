@@ -12,20 +12,24 @@ const here = dirname(fileURLToPath(import.meta.url))
 const entry = join(root, "packages", "cli", "src", "main.ts")
 
 /**
- * Makes the package, and with `--binaries` the single programs: all of them, or those that are named.
+ * Makes the package, and with `--binaries` the single programs: all of them, or those that are
+ * named.
  * @param {readonly string[]} args
  */
 export async function runPackaging(args) {
   const out = join(root, "dist", "cli")
   const wanted = args.filter((arg) => !arg.startsWith("-"))
   const unknown = wanted.find((target) => !targets.includes(target))
-  if (unknown !== undefined) return fail(`Cannot build for "${unknown}": the machines are ${targets.join(", ")}`)
+  if (unknown !== undefined)
+    return fail(`Cannot build for "${unknown}": the machines are ${targets.join(", ")}`)
   mkdirSync(out, { recursive: true })
   console.log(makePackage(out))
   if (!args.includes("--binaries")) return
-  // What cannot be built, because the Bun of that machine cannot be fetched, does not keep the others.
+  // What cannot be built, because the Bun of that machine cannot be fetched, does not keep the
+  // others.
   const failed = (wanted.length > 0 ? wanted : targets).filter((target) => !makeBinary(out, target))
-  if (failed.length > 0) fail(`Cannot build for ${failed.join(", ")}: Bun for it could not be fetched`)
+  if (failed.length > 0)
+    fail(`Cannot build for ${failed.join(", ")}: Bun for it could not be fetched`)
 }
 
 /**
@@ -33,7 +37,9 @@ export async function runPackaging(args) {
  * @param {string} out
  */
 export function makePackage(out) {
-  const { version, license, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+  const { version, license, dependencies } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  )
   const folder = join(out, "package")
   rmSync(folder, { recursive: true, force: true })
   for (const inner of ["bin", "dist"]) mkdirSync(join(folder, inner), { recursive: true })
@@ -53,7 +59,10 @@ export function makePackage(out) {
     dependencies: { bun: dependencies.bun },
   }
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`)
-  writeFileSync(join(folder, "README.md"), `# ${packageName}\n\nThe command line of Hamlet: \`npx ${packageName} --help\`.\n`)
+  writeFileSync(
+    join(folder, "README.md"),
+    `# ${packageName}\n\nThe command line of Hamlet: \`npx ${packageName} --help\`.\n`,
+  )
   run("npm", ["pack", "--silent", "--pack-destination", out], folder)
   return join(out, `${packageName}-${version}.tgz`)
 }
@@ -64,9 +73,13 @@ export function makePackage(out) {
  */
 function makeBinary(out, target) {
   const file = join(out, `hamlet-${target}`)
-  const { status } = spawnSync(bun, ["build", entry, "--compile", `--target=bun-${target}`, "--outfile", file], {
-    stdio: ["ignore", "ignore", "inherit"],
-  })
+  const { status } = spawnSync(
+    bun,
+    ["build", entry, "--compile", `--target=bun-${target}`, "--outfile", file],
+    {
+      stdio: ["ignore", "ignore", "inherit"],
+    },
+  )
   if (status === 0) console.log(file)
   return status === 0
 }
@@ -77,7 +90,10 @@ function makeBinary(out, target) {
  */
 function run(command, args, cwd = root) {
   const { status, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" })
-  if (status !== 0) throw new Error(`Cannot make the package: ${command} ${args[0]} ended with ${status}: ${stderr}`)
+  if (status !== 0)
+    throw new Error(
+      `Cannot make the package: ${command} ${args[0]} ended with ${status}: ${stderr}`,
+    )
 }
 
 /** @param {string} message */

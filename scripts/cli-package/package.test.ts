@@ -14,13 +14,19 @@ describe("the package of the command line", () => {
     const installed = join(folder, "node_modules", "hamlet-vals")
     mkdirSync(installed, { recursive: true })
     const tarball = makePackage(folder)
-    expect(spawnSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]).status).toBe(0)
+    expect(
+      spawnSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]).status,
+    ).toBe(0)
     symlinkSync(join(root, "node_modules", "bun"), join(folder, "node_modules", "bun"))
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
   function hamlet(args: readonly string[], input = "") {
-    const env = { PATH: process.env.PATH ?? "", HOME: folder, HAMLET_CONFIG_DIR: join(folder, "config") }
+    const env = {
+      PATH: process.env.PATH ?? "",
+      HOME: folder,
+      HAMLET_CONFIG_DIR: join(folder, "config"),
+    }
     const launcher = join(folder, "node_modules", "hamlet-vals", "bin", "hamlet.mjs")
     return spawnSync("node", [launcher, ...args], { cwd: folder, env, input, encoding: "utf8" })
   }
@@ -38,7 +44,12 @@ describe("the package of the command line", () => {
     const launcher = join(folder, "node_modules", "hamlet-vals", "bin", "hamlet.mjs")
     const env = { PATH: process.env.PATH ?? "", HAMLET_CONFIG_DIR: join(folder, "config") }
     const child = Bun.spawn(["node", launcher, "login", server.url.origin], {
-      ...{ cwd: folder, env, stdin: Buffer.from("a-token-of-somebody-0123456789-abcdef"), stdout: "pipe" },
+      ...{
+        cwd: folder,
+        env,
+        stdin: Buffer.from("a-token-of-somebody-0123456789-abcdef"),
+        stdout: "pipe",
+      },
       onExit: (_child, code) => resolve(code),
     })
     expect([await promise, await new Response(child.stdout).text()]).toEqual([0, "ada\n"])
@@ -46,9 +57,15 @@ describe("the package of the command line", () => {
   })
 
   test("has the exit codes of the program, and says what needs a clone", () => {
-    expect(hamlet(["--version"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+    expect(hamlet(["--version"])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    })
     expect(hamlet(["nonsense"]).status).toBe(2)
     for (const args of [["serve"], ["restore", join(root, "package.json")]])
-      expect(hamlet(args)).toMatchObject({ status: 1, stderr: expect.stringContaining("installed without the server") })
+      expect(hamlet(args)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining("installed without the server"),
+      })
   })
 })

@@ -12,8 +12,8 @@ const server = ["config", "domain", "shared", ...serverLayers]
 const everyone = ["contract", "cli", "guest", "std", "web", ...server]
 
 /**
- * Who may import whom: the whole import rule is this table. A source file that is in no area is refused, so that a new folder gets a row
- * here, and with it a thought.
+ * Who may import whom: the whole import rule is this table. A source file that is in no area is
+ * refused, so that a new folder gets a row here, and with it a thought.
  */
 const areas: readonly Area[] = [
   { name: "contract", path: "packages/contract/", mayImport: [] },
@@ -24,26 +24,59 @@ const areas: readonly Area[] = [
   // What several layers need and is no rule of ours: algorithms, queues, threads.
   { name: "shared", path: "packages/server/src/shared/", mayImport: [] },
   { name: "domain", path: "packages/server/src/domain/", mayImport: ["contract", "shared"] },
-  // What host and guest say to each other is written down with the guest; only the runtime talks to it.
-  { name: "runtime", path: "packages/server/src/runtime/", mayImport: ["contract", "domain", "guest", "shared"] },
-  ...serverLayers.map((name) => ({ name, path: `packages/server/src/${name}/`, mayImport: ["contract", "domain", "shared"] })),
-  { name: "config", path: "packages/server/src/config.ts", mayImport: ["contract", "config-parts"] },
+  // What host and guest say to each other is written down with the guest; only the runtime talks to
+  // it.
+  {
+    name: "runtime",
+    path: "packages/server/src/runtime/",
+    mayImport: ["contract", "domain", "guest", "shared"],
+  },
+  ...serverLayers.map((name) => ({
+    name,
+    path: `packages/server/src/${name}/`,
+    mayImport: ["contract", "domain", "shared"],
+  })),
+  {
+    name: "config",
+    path: "packages/server/src/config.ts",
+    mayImport: ["contract", "config-parts"],
+  },
   { name: "config-parts", path: "packages/server/src/config/", mayImport: ["contract"] },
   // The composition root: the program is put together, is given a port, and is started.
-  { name: "compose", path: "packages/server/src/compose.ts", mayImport: ["compose-runtime", "compose-stores", ...everyone] },
+  {
+    name: "compose",
+    path: "packages/server/src/compose.ts",
+    mayImport: ["compose-runtime", "compose-stores", ...everyone],
+  },
   { name: "compose-stores", path: "packages/server/src/compose-stores.ts", mayImport: everyone },
-  { name: "compose-runtime", path: "packages/server/src/compose-runtime.ts", mayImport: ["compose-outside", ...everyone] },
+  {
+    name: "compose-runtime",
+    path: "packages/server/src/compose-runtime.ts",
+    mayImport: ["compose-outside", ...everyone],
+  },
   { name: "compose-outside", path: "packages/server/src/compose-outside.ts", mayImport: everyone },
   // Looks at what a server would be made of, without making one.
   { name: "doctor", path: "packages/server/src/doctor/", mayImport: everyone },
   { name: "listen", path: "packages/server/src/listen.ts", mayImport: ["compose", ...everyone] },
   { name: "restore", path: "packages/server/src/restore.ts", mayImport: ["contract", ...server] },
-  { name: "admin-token", path: "packages/server/src/admin-token.ts", mayImport: ["compose", ...server] },
+  {
+    name: "admin-token",
+    path: "packages/server/src/admin-token.ts",
+    mayImport: ["compose", ...server],
+  },
   { name: "stop-signals", path: "packages/server/src/stop-signals.ts", mayImport: [] },
   {
     name: "main",
     path: "packages/server/src/main.ts",
-    mayImport: ["admin-token", "compose", "doctor", "listen", "restore", "stop-signals", ...everyone],
+    mayImport: [
+      "admin-token",
+      "compose",
+      "doctor",
+      "listen",
+      "restore",
+      "stop-signals",
+      ...everyone,
+    ],
   },
   { name: "bench", path: "bench/", mayImport: ["contract", "compose", "web", ...server] },
   { name: "scripts", path: "scripts/", mayImport: ["contract", "config"] },
@@ -51,7 +84,9 @@ const areas: readonly Area[] = [
 
 /** The area of a file, given by its path from the root. */
 export function findArea(path: string): Area | undefined {
-  return areas.find((area) => path === area.path || (area.path.endsWith("/") && path.startsWith(area.path)))
+  return areas.find(
+    (area) => path === area.path || (area.path.endsWith("/") && path.startsWith(area.path)),
+  )
 }
 
 /** Tests may look behind the walls of their own package. */

@@ -3,7 +3,10 @@ import { withTempTree } from "../temp-tree.ts"
 import { checkImports } from "./check-imports.ts"
 
 const src = "packages/server/src"
-/** Not spelt out in the code below: the rule searches templates too, and would take it for an import of this file. */
+/**
+ * Not spelt out in the code below: the rule searches templates too, and would take it for an import
+ * of this file.
+ */
 const serverPackage = "@hamlet/server"
 
 /** A tree in which every arrow of the drawing is used once. */
@@ -69,11 +72,20 @@ describe("checkImports", () => {
     "a layer from importing the configuration": [`${src}/gateway/bad.ts`, `${src}/config.ts`],
     "a layer from importing the composition root": [`${src}/runtime/bad.ts`, `${src}/main.ts`],
     "the configuration from importing the domain": [`${src}/config.ts`, `${src}/domain/vals.ts`],
-    "the contract from importing the server": ["packages/contract/src/bad.ts", `${src}/domain/vals.ts`],
+    "the contract from importing the server": [
+      "packages/contract/src/bad.ts",
+      `${src}/domain/vals.ts`,
+    ],
     "the web app from importing the server": ["packages/web/src/bad.ts", `${src}/domain/vals.ts`],
-    "the guest from importing the contract": ["packages/guest/src/bad.ts", "packages/contract/src/index.ts"],
+    "the guest from importing the contract": [
+      "packages/guest/src/bad.ts",
+      "packages/contract/src/index.ts",
+    ],
     "code from importing a test": [`${src}/storage/bad.ts`, `${src}/storage/vals.test.ts`],
-    "a test from importing another package": ["packages/web/test/bad.test.ts", `${src}/domain/vals.ts`],
+    "a test from importing another package": [
+      "packages/web/test/bad.test.ts",
+      `${src}/domain/vals.ts`,
+    ],
   }
   for (const [title, [importer, target]] of Object.entries(refused)) {
     test(`keeps ${title}`, async () => {
@@ -89,8 +101,12 @@ describe("checkImports", () => {
   }
 
   test("keeps the web app from importing the server by its package name", async () => {
-    const problems = await check({ "packages/web/src/bad.ts": `import type { save } from "${serverPackage}/src/domain/vals.ts"` })
-    expect(problems).toEqual([`packages/web/src/bad.ts: cannot import ${src}/domain/vals.ts: web may import contract, not domain`])
+    const problems = await check({
+      "packages/web/src/bad.ts": `import type { save } from "${serverPackage}/src/domain/vals.ts"`,
+    })
+    expect(problems).toEqual([
+      `packages/web/src/bad.ts: cannot import ${src}/domain/vals.ts: web may import contract, not domain`,
+    ])
   })
 
   test("refuses a cycle between files, also one of types only", async () => {
@@ -105,7 +121,10 @@ describe("checkImports", () => {
   })
 
   test("refuses a folder or a file called utils", async () => {
-    const problems = await check({ [`${src}/domain/utils/text.ts`]: "", "packages/web/src/utils.ts": "" })
+    const problems = await check({
+      [`${src}/domain/utils/text.ts`]: "",
+      "packages/web/src/utils.ts": "",
+    })
     expect(problems).toEqual(
       [
         `${src}/domain/utils/text.ts: utils is not a name: call it after what it does`,
@@ -115,6 +134,8 @@ describe("checkImports", () => {
   })
 
   test("refuses a source file that is in no area", async () => {
-    expect(await check({ [`${src}/misc/x.ts`]: "" })).toEqual([`${src}/misc/x.ts: is in no area of scripts/imports/areas.ts`])
+    expect(await check({ [`${src}/misc/x.ts`]: "" })).toEqual([
+      `${src}/misc/x.ts: is in no area of scripts/imports/areas.ts`,
+    ])
   })
 })

@@ -8,11 +8,15 @@ import { scanImports } from "./scan-imports.ts"
 
 /** Checks a tree against the import rule. Returns one sentence for each thing that breaks it. */
 export function checkImports(root: string): string[] {
-  const files = listFiles(root).filter((path) => /^(packages|bench|scripts)\/.*\.(m?[jt]s|[jt]sx)$/.test(path))
+  const files = listFiles(root).filter((path) =>
+    /^(packages|bench|scripts)\/.*\.(m?[jt]s|[jt]sx)$/.test(path),
+  )
   const graph = readGraph(root, files)
   return [
     ...files.flatMap(checkName),
-    ...[...graph].flatMap(([importer, targets]) => targets.flatMap((target) => checkImport(importer, target))),
+    ...[...graph].flatMap(([importer, targets]) =>
+      targets.flatMap((target) => checkImport(importer, target)),
+    ),
     ...findCycles(graph).map((cycle) => `${cycle[0]}: is in an import cycle: ${cycle.join(" → ")}`),
   ]
 }
@@ -29,7 +33,8 @@ function readGraph(root: string, files: readonly string[]): ImportGraph {
 }
 
 function checkName(path: string): string[] {
-  if (/(^|\/)utils?(\/|\.[a-z]+$)/.test(path)) return [`${path}: utils is not a name: call it after what it does`]
+  if (/(^|\/)utils?(\/|\.[a-z]+$)/.test(path))
+    return [`${path}: utils is not a name: call it after what it does`]
   if (/^packages\/[^/]+\/src\//.test(path) && !isTest(path) && !findArea(path))
     return [`${path}: is in no area of scripts/imports/areas.ts`]
   return []
@@ -41,13 +46,22 @@ function checkImport(importer: string, target: string): string[] {
   const [from, to] = [findArea(importer), findArea(target)]
   // What is in no area is either refused by its name already or no code, such as package.json.
   if (!from || !to || from === to || from.mayImport.includes(to.name)) return []
-  return [`${importer}: cannot import ${target}: ${from.name} may import ${from.mayImport.join(", ") || "nothing of ours"}, not ${to.name}`]
+  return [
+    `${importer}: cannot import ${target}: ${from.name} may import ${from.mayImport.join(", ") || "nothing of ours"}, not ${to.name}`,
+  ]
 }
 
-/** Tests may import their own package, the contract, and the commands in scripts/ that start what they need. */
+/**
+ * Tests may import their own package, the contract, and the commands in scripts/ that start what
+ * they need.
+ */
 function checkTest(importer: string, target: string): string[] {
-  const isAllowed = packageOf(importer) === packageOf(target) || ["packages/contract", "scripts"].includes(packageOf(target))
-  return isAllowed ? [] : [`${importer}: cannot import ${target}: a test may import its own package and the contract`]
+  const isAllowed =
+    packageOf(importer) === packageOf(target) ||
+    ["packages/contract", "scripts"].includes(packageOf(target))
+  return isAllowed
+    ? []
+    : [`${importer}: cannot import ${target}: a test may import its own package and the contract`]
 }
 
 function packageOf(path: string): string {

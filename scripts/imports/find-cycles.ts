@@ -2,8 +2,8 @@
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
 /**
- * Finds cycles, each as the walk that comes back to its start. Not all of them: enough that there are none if it returns none, and that
- * each file is named in one at most.
+ * Finds cycles, each as the walk that comes back to its start. Not all of them: enough that there
+ * are none if it returns none, and that each file is named in one at most.
  */
 export function findCycles(graph: ImportGraph): string[][] {
   const done = new Set<string>()

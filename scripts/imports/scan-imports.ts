@@ -1,10 +1,18 @@
 import { extname } from "node:path"
 
-const loaders: Record<string, Bun.JavaScriptLoader> = { ".ts": "ts", ".mts": "ts", ".tsx": "tsx", ".js": "js", ".mjs": "js", ".jsx": "jsx" }
+const loaders: Record<string, Bun.JavaScriptLoader> = {
+  ".ts": "ts",
+  ".mts": "ts",
+  ".tsx": "tsx",
+  ".js": "js",
+  ".mjs": "js",
+  ".jsx": "jsx",
+}
 
 /**
- * The specifiers that a source file imports, in whatever form. Bun's parser is exact but forgets imports of types, which bind layers
- * together just as well; the pattern below sees those. What either of them finds counts.
+ * The specifiers that a source file imports, in whatever form. Bun's parser is exact but forgets
+ * imports of types, which bind layers together just as well; the pattern below sees those. What
+ * either of them finds counts.
  */
 export function scanImports(path: string, source: string): string[] {
   return [...new Set([...scanByParser(path, source), ...scanByPattern(source)])]
@@ -13,7 +21,9 @@ export function scanImports(path: string, source: string): string[] {
 function scanByParser(path: string, source: string): string[] {
   const loader = loaders[extname(path)]
   try {
-    return loader ? new Bun.Transpiler({ loader }).scanImports(source).map((found) => found.path) : []
+    return loader
+      ? new Bun.Transpiler({ loader }).scanImports(source).map((found) => found.path)
+      : []
   } catch {
     // It does not parse. The types and the lint say so, with the place; here the pattern has to do.
     return []
@@ -21,12 +31,14 @@ function scanByParser(path: string, source: string): string[] {
 }
 
 /**
- * Reads past comments and strings, so that only code is searched. The look-behinds keep `packages/*` and `https://` in a template from
- * opening a comment. Templates themselves are searched like code, since their `${}` is code; a specifier in one that leads nowhere is
- * harmless, because only existing files count.
+ * Reads past comments and strings, so that only code is searched. The look-behinds keep
+ * `packages/*` and `https://` in a template from opening a comment. Templates themselves are
+ * searched like code, since their `${}` is code; a specifier in one that leads nowhere is harmless,
+ * because only existing files count.
  */
 const comment = /(?<![^\s([{},;=:])\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*/
-const importing = /(?<![\w$.])(?:from|import|(?:import|require)\s*\()\s*(?:"([^"\n]+)"|'([^'\n]+)'|`([^`$\n]+)`)/
+const importing =
+  /(?<![\w$.])(?:from|import|(?:import|require)\s*\()\s*(?:"([^"\n]+)"|'([^'\n]+)'|`([^`$\n]+)`)/
 const string = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/
 const scanner = new RegExp([comment, importing, string].map((part) => part.source).join("|"), "g")
 

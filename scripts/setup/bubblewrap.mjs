@@ -5,7 +5,10 @@ import { findOnPath, isProgram } from "./programs.mjs"
 import { root } from "./root.mjs"
 import { aptOptions, installWithApt } from "./system-packages.mjs"
 
-/** Where bubblewrap is unpacked where it may not be installed. The server looks here if there is none on the PATH. */
+/**
+ * Where bubblewrap is unpacked where it may not be installed. The server looks here if there is
+ * none on the PATH.
+ */
 const ownFolder = join(root, ".tools", "bubblewrap")
 
 /** The name of the program inside the folder, as Debian's package has it. */
@@ -24,8 +27,9 @@ export function findBubblewrap(folder = ownFolder) {
 }
 
 /**
- * Gets bubblewrap on Debian and its relatives: root installs it, others unpack it into the project's own folder. What went wrong is for the
- * server to tell: it says which isolation is in force.
+ * Gets bubblewrap on Debian and its relatives: root installs it, others unpack it into the
+ * project's own folder. What went wrong is for the server to tell: it says which isolation is in
+ * force.
  * @param {{ isRoot: boolean, folder?: string }} options
  */
 export function ensureBubblewrap({ isRoot, folder = ownFolder }) {
@@ -39,16 +43,26 @@ function unpackBubblewrap(folder) {
   console.error(`Unpacking bubblewrap into ${folder} with apt-get and dpkg …`)
   const work = `${folder}.${process.pid}`
   try {
-    for (const name of ["lists/partial", "cache/archives/partial", "files"]) mkdirSync(join(work, name), { recursive: true })
+    for (const name of ["lists/partial", "cache/archives/partial", "files"])
+      mkdirSync(join(work, name), { recursive: true })
     const download = ["download", "bubblewrap"]
-    // The machine may have no list of packages, as a container has none, and only root may fetch one for all.
-    const ownLists = ["-o", `Dir::State::lists=${join(work, "lists")}`, "-o", `Dir::Cache=${join(work, "cache")}`]
+    // The machine may have no list of packages, as a container has none, and only root may fetch
+    // one for all.
+    const ownLists = [
+      "-o",
+      `Dir::State::lists=${join(work, "lists")}`,
+      "-o",
+      `Dir::Cache=${join(work, "cache")}`,
+    ]
     const isThere =
       run(work, "apt-get", [...aptOptions, ...download]) ||
-      (run(work, "apt-get", [...aptOptions, ...ownLists, "update"]) && run(work, "apt-get", [...aptOptions, ...ownLists, ...download]))
+      (run(work, "apt-get", [...aptOptions, ...ownLists, "update"]) &&
+        run(work, "apt-get", [...aptOptions, ...ownLists, ...download]))
     const archive = readdirSync(work).find((name) => name.endsWith(".deb"))
-    if (!isThere || archive === undefined || !run(work, "dpkg", ["-x", archive, "files"])) throw new Error("it could not be downloaded")
-    if (!run(work, join(work, "files", program), ["--version"])) throw new Error("it does not start, because libraries are missing")
+    if (!isThere || archive === undefined || !run(work, "dpkg", ["-x", archive, "files"]))
+      throw new Error("it could not be downloaded")
+    if (!run(work, join(work, "files", program), ["--version"]))
+      throw new Error("it does not start, because libraries are missing")
     mkdirSync(dirname(folder), { recursive: true })
     renameSync(join(work, "files"), folder)
   } catch (error) {
@@ -64,5 +78,7 @@ function unpackBubblewrap(folder) {
  * @param {string[]} args
  */
 function run(folder, command, args) {
-  return spawnSync(command, args, { cwd: folder, stdio: "ignore", timeout: downloadMsMax }).status === 0
+  return (
+    spawnSync(command, args, { cwd: folder, stdio: "ignore", timeout: downloadMsMax }).status === 0
+  )
 }

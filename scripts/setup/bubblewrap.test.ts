@@ -1,5 +1,14 @@
 import { afterEach, describe, expect, spyOn, test } from "bun:test"
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ensureBubblewrap, findBubblewrap } from "./bubblewrap.mjs"
@@ -29,7 +38,10 @@ afterEach(() => {
 })
 
 /** A machine without bubblewrap, on which there are these programs and no others. */
-function openMachine(commands: string, others: Readonly<Record<string, (folder: string) => string>> = {}) {
+function openMachine(
+  commands: string,
+  others: Readonly<Record<string, (folder: string) => string>> = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-setup-"))
   folders.push(folder)
   const bin = join(folder, "bin")
@@ -47,7 +59,8 @@ function openMachine(commands: string, others: Readonly<Record<string, (folder: 
   }
 }
 
-const install = (bin: string) => `*install*bubblewrap) echo '#!/bin/sh' >"${bin}/bwrap"; /bin/chmod 755 "${bin}/bwrap" ;;`
+const install = (bin: string) =>
+  `*install*bubblewrap) echo '#!/bin/sh' >"${bin}/bwrap"; /bin/chmod 755 "${bin}/bwrap" ;;`
 const download = "*download*bubblewrap) echo deb >bubblewrap_1.deb ;;"
 
 describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
@@ -55,10 +68,15 @@ describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
   test.if(process.getuid?.() === 0)("installs it as root", () => {
     using quiet = silence()
     const machine = openMachine("")
-    writeFileSync(join(machine.bin, "apt-get"), aptGet(join(machine.bin, ".."), install(machine.bin)))
+    writeFileSync(
+      join(machine.bin, "apt-get"),
+      aptGet(join(machine.bin, ".."), install(machine.bin)),
+    )
     ensureBubblewrap({ isRoot: true, folder: machine.own })
     expect(findBubblewrap(machine.own)).toBe(join(machine.bin, "bwrap"))
-    expect(machine.readCalls()).toEqual([expect.stringMatching(/ install --yes --no-install-recommends bubblewrap$/)])
+    expect(machine.readCalls()).toEqual([
+      expect.stringMatching(/ install --yes --no-install-recommends bubblewrap$/),
+    ])
     expect(quiet.said()).toEqual(["Installing bubblewrap with apt-get …"])
     ensureBubblewrap({ isRoot: true, folder: machine.own })
     expect(machine.readCalls()).toHaveLength(1)
@@ -69,7 +87,10 @@ describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
     const machine = openMachine(download, { dpkg })
     ensureBubblewrap({ isRoot: false, folder: machine.own })
     expect(findBubblewrap(machine.own)).toBe(join(machine.own, "usr", "bin", "bwrap"))
-    expect(machine.readCalls()).toEqual([expect.stringMatching(/ download bubblewrap$/), "dpkg -x bubblewrap_1.deb files"])
+    expect(machine.readCalls()).toEqual([
+      expect.stringMatching(/ download bubblewrap$/),
+      "dpkg -x bubblewrap_1.deb files",
+    ])
     ensureBubblewrap({ isRoot: false, folder: machine.own })
     expect(machine.readCalls()).toHaveLength(2)
     expect(readdirSync(join(machine.own, ".."))).toEqual(["bubblewrap"])
@@ -77,7 +98,10 @@ describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
 
   test("fetches a list of packages for itself where the machine has none", () => {
     using _quiet = silence()
-    const machine = openMachine(`*lists=*update) : ;;\n*lists=*download*) echo deb >bubblewrap_1.deb ;;`, { dpkg })
+    const machine = openMachine(
+      `*lists=*update) : ;;\n*lists=*download*) echo deb >bubblewrap_1.deb ;;`,
+      { dpkg },
+    )
     ensureBubblewrap({ isRoot: false, folder: machine.own })
     expect(findBubblewrap(machine.own)).toBe(join(machine.own, "usr", "bin", "bwrap"))
     expect(machine.readCalls()).toHaveLength(4)
@@ -90,9 +114,13 @@ describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
     expect(findBubblewrap(machine.own)).toBeUndefined()
     expect(quiet.said().at(-1)).toBe("Cannot unpack bubblewrap: it could not be downloaded")
     expect(existsSync(machine.own) ? readdirSync(join(machine.own, "..")) : []).toEqual([])
-    const other = openMachine(download, { dpkg: (folder) => dpkg(folder).replace("echo bubblewrap 1.0", "exit 127") })
+    const other = openMachine(download, {
+      dpkg: (folder) => dpkg(folder).replace("echo bubblewrap 1.0", "exit 127"),
+    })
     ensureBubblewrap({ isRoot: false, folder: other.own })
-    expect(quiet.said().at(-1)).toBe("Cannot unpack bubblewrap: it does not start, because libraries are missing")
+    expect(quiet.said().at(-1)).toBe(
+      "Cannot unpack bubblewrap: it does not start, because libraries are missing",
+    )
     expect(findBubblewrap(other.own)).toBeUndefined()
   })
 
@@ -106,5 +134,8 @@ describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
 
 function silence() {
   const spy = spyOn(console, "error").mockImplementation(() => {})
-  return { said: () => spy.mock.calls.map(([text]) => String(text)), [Symbol.dispose]: () => spy.mockRestore() }
+  return {
+    said: () => spy.mock.calls.map(([text]) => String(text)),
+    [Symbol.dispose]: () => spy.mockRestore(),
+  }
 }

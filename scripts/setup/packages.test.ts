@@ -14,8 +14,11 @@ const { "node_modules/biome": ___, ...installedWithoutDev } = installed
 const toLock = (packages: object) => JSON.stringify({ lockfileVersion: 3, packages })
 
 function check(installedLock: string | undefined, wanted: { dev: boolean }): Promise<boolean> {
-  const tree = installedLock === undefined ? {} : { "node_modules/.package-lock.json": installedLock }
-  return withTempTree({ "package-lock.json": toLock(locked), ...tree }, (root) => isInstalled(root, wanted))
+  const tree =
+    installedLock === undefined ? {} : { "node_modules/.package-lock.json": installedLock }
+  return withTempTree({ "package-lock.json": toLock(locked), ...tree }, (root) =>
+    isInstalled(root, wanted),
+  )
 }
 
 describe("isInstalled", () => {

@@ -13,13 +13,17 @@ export function findPostgresBin() {
     .sort((a, b) => Number(b) - Number(a))
     .map((version) => join(debianPostgresFolder, version, "bin"))
   const onPath = findOnPath("initdb")
-  return [...folders, ...(onPath ? [dirname(onPath)] : [])].find((folder) => isProgram(join(folder, "initdb")))
+  return [...folders, ...(onPath ? [dirname(onPath)] : [])].find((folder) =>
+    isProgram(join(folder, "initdb")),
+  )
 }
 
 /** @returns {string | undefined} */
 export function findChromium() {
   const chromeOnMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-  const onPath = ["chromium", "chromium-browser", "google-chrome"].map(findOnPath).find((path) => path !== undefined)
+  const onPath = ["chromium", "chromium-browser", "google-chrome"]
+    .map(findOnPath)
+    .find((path) => path !== undefined)
   return onPath ?? (isProgram(chromeOnMac) ? chromeOnMac : undefined)
 }
 

@@ -6,8 +6,18 @@ import { findChromium, findNginx, findOnPath, findPostgresBin } from "./programs
 
 /** What the tests need beside npm packages, and what they cannot show without it. */
 export const requirements = {
-  postgres: { name: "PostgreSQL", debianPackage: "postgresql", suites: "every suite on PostgreSQL", find: findPostgresBin },
-  chromium: { name: "Chromium", debianPackage: "chromium", suites: "the browser suites", find: findChromium },
+  postgres: {
+    name: "PostgreSQL",
+    debianPackage: "postgresql",
+    suites: "every suite on PostgreSQL",
+    find: findPostgresBin,
+  },
+  chromium: {
+    name: "Chromium",
+    debianPackage: "chromium",
+    suites: "the browser suites",
+    find: findChromium,
+  },
   bubblewrap: {
     name: "bubblewrap",
     debianPackage: "bubblewrap",
@@ -20,7 +30,12 @@ export const requirements = {
     suites: "the comparison of our system call numbers with the kernel's",
     find: () => ["/usr/include/asm-generic/unistd.h"].find((path) => existsSync(path)),
   },
-  nginx: { name: "nginx", debianPackage: "nginx", suites: "the suite of the proxy recipe", find: findNginx },
+  nginx: {
+    name: "nginx",
+    debianPackage: "nginx",
+    suites: "the suite of the proxy recipe",
+    find: findNginx,
+  },
 }
 
 /**
@@ -31,7 +46,8 @@ export const requirements = {
 export function ensureSystemPackages(wanted) {
   const missing = listMissing(wanted)
   if (missing.length === 0) return []
-  if (process.getuid?.() === 0 && findOnPath("apt-get")) installWithApt(missing.map((requirement) => requirement.debianPackage))
+  if (process.getuid?.() === 0 && findOnPath("apt-get"))
+    installWithApt(missing.map((requirement) => requirement.debianPackage))
   const stillMissing = listMissing(wanted)
   if (stillMissing.length > 0) console.error(toAdvice(stillMissing))
   return stillMissing
@@ -50,7 +66,15 @@ function toAdvice(missing) {
 }
 
 /** A network that does not answer is not waited for. */
-export const aptOptions = ["--quiet", "-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=15", "-o", "Acquire::https::Timeout=15"]
+export const aptOptions = [
+  "--quiet",
+  "-o",
+  "Acquire::Retries=0",
+  "-o",
+  "Acquire::http::Timeout=15",
+  "-o",
+  "Acquire::https::Timeout=15",
+]
 
 /** @param {string[]} packages */
 export function installWithApt(packages) {
@@ -58,11 +82,15 @@ export function installWithApt(packages) {
   const allowServices = forbidServices()
   try {
     const install = ["install", "--yes", "--no-install-recommends", ...packages]
-    // The list of packages is fetched only when the one at hand does not do: that saves seconds, and works without a network.
+    // The list of packages is fetched only when the one at hand does not do: that saves seconds,
+    // and works without a network.
     if (runApt(install).status === 0) return
     runApt(["update"])
     const second = runApt(install)
-    if (second.status !== 0) console.error(`${second.stdout}${second.stderr}apt-get could not install ${packages.join(", ")}`)
+    if (second.status !== 0)
+      console.error(
+        `${second.stdout}${second.stderr}apt-get could not install ${packages.join(", ")}`,
+      )
   } finally {
     allowServices()
   }
@@ -71,12 +99,17 @@ export function installWithApt(packages) {
 /** @param {string[]} args */
 function runApt(args) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
-  return spawnSync("apt-get", [...aptOptions, ...args], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] })
+  return spawnSync("apt-get", [...aptOptions, ...args], {
+    encoding: "utf8",
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  })
 }
 
 /**
- * Debian's postgresql starts a server as soon as it is installed. We want its programs only: what runs on this machine is not ours to decide.
- * The file is the one that Debian's invoke-rc.d asks for permission.
+ * Debian's postgresql starts a server as soon as it is installed. We want its programs only: what
+ * runs on this machine is not ours to decide. The file is the one that Debian's invoke-rc.d asks
+ * for permission.
  */
 function forbidServices() {
   const policy = "/usr/sbin/policy-rc.d"

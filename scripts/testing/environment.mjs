@@ -5,7 +5,8 @@ import { join } from "node:path"
 import { requirements } from "../setup/system-packages.mjs"
 
 /**
- * The files of one test run and the environment that suites can rely on, as CONTRIBUTING.md lists it.
+ * The files of one test run and the environment that suites can rely on, as CONTRIBUTING.md lists
+ * it.
  * @param {string | undefined} postgresUrl
  */
 export function createTestEnvironment(postgresUrl) {
@@ -14,7 +15,8 @@ export function createTestEnvironment(postgresUrl) {
   const notRunPath = join(folder, "not-run")
   const marker = randomUUID()
   mkdirSync(tmpDir)
-  // Open to all users, as temporary folders are: tests that run as root start PostgreSQL as somebody else.
+  // Open to all users, as temporary folders are: tests that run as root start PostgreSQL as
+  // somebody else.
   chmodSync(folder, 0o755)
   chmodSync(tmpDir, 0o1777)
   const env = {

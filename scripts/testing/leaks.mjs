@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 
 /**
- * @typedef {{ tmpDir: string, marker: string }} TestRun marker: a text in the environment of every process of the run
+ * @typedef {{ tmpDir: string, marker: string }} TestRun marker: a text in the environment of every
+ * process of the run
  * @typedef {{ pid: number, command: string }} Process
  */
 
@@ -34,8 +35,8 @@ async function waitForEnd(run) {
 }
 
 /**
- * Sandboxes get an environment without the marker, but their arguments name files in the temporary folder. Without /proc nothing is found:
- * Linux is where the suites run that start processes.
+ * Sandboxes get an environment without the marker, but their arguments name files in the temporary
+ * folder. Without /proc nothing is found: Linux is where the suites run that start processes.
  * @param {TestRun} run
  * @returns {Process[]}
  */
@@ -43,8 +44,15 @@ function listProcesses(run) {
   if (process.platform !== "linux") return []
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => ({ pid: Number(name), command: readProcFile(name, "cmdline"), environment: readProcFile(name, "environ") }))
-    .filter(({ command, environment }) => environment.includes(run.marker) || command.includes(run.tmpDir))
+    .map((name) => ({
+      pid: Number(name),
+      command: readProcFile(name, "cmdline"),
+      environment: readProcFile(name, "environ"),
+    }))
+    .filter(
+      ({ command, environment }) =>
+        environment.includes(run.marker) || command.includes(run.tmpDir),
+    )
     .map(({ pid, command }) => ({ pid, command: command.slice(0, 200) }))
 }
 

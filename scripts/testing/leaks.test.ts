@@ -6,21 +6,28 @@ import { collectLeaks } from "./leaks.mjs"
 
 describe("collectLeaks", () => {
   test("finds nothing after a clean run", async () => {
-    const leaks = await withTempTree({}, (tmpDir) => collectLeaks({ tmpDir, marker: crypto.randomUUID() }))
+    const leaks = await withTempTree({}, (tmpDir) =>
+      collectLeaks({ tmpDir, marker: crypto.randomUUID() }),
+    )
     expect(leaks).toEqual([])
   })
 
   test("names files in the temporary folder", async () => {
-    const leaks = await withTempTree({ "val.sock": "" }, (tmpDir) => collectLeaks({ tmpDir, marker: crypto.randomUUID() }))
+    const leaks = await withTempTree({ "val.sock": "" }, (tmpDir) =>
+      collectLeaks({ tmpDir, marker: crypto.randomUUID() }),
+    )
     expect(leaks).toEqual(["file in the temporary folder: val.sock"])
   })
 
-  test.skipIf(process.platform !== "linux")("names and ends processes with the marker in their environment", async () => {
-    const marker = crypto.randomUUID()
-    const child = spawn("sleep", ["60"], { env: { ...process.env, MARKER: marker } })
-    const hasEnded = once(child, "exit")
-    const leaks = await withTempTree({}, (tmpDir) => collectLeaks({ tmpDir, marker }))
-    expect(leaks).toEqual([`process ${child.pid}: sleep 60`])
-    expect(await hasEnded).toEqual([null, "SIGKILL"])
-  })
+  test.skipIf(process.platform !== "linux")(
+    "names and ends processes with the marker in their environment",
+    async () => {
+      const marker = crypto.randomUUID()
+      const child = spawn("sleep", ["60"], { env: { ...process.env, MARKER: marker } })
+      const hasEnded = once(child, "exit")
+      const leaks = await withTempTree({}, (tmpDir) => collectLeaks({ tmpDir, marker }))
+      expect(leaks).toEqual([`process ${child.pid}: sleep 60`])
+      expect(await hasEnded).toEqual([null, "SIGKILL"])
+    },
+  )
 })

@@ -1,8 +1,9 @@
 /** @typedef {(text: string | undefined) => void} Write Writes a text; undefined says that there is no more to come. */
 
 /**
- * Several that write at the same time, of which one is heard after the other: the first at once, each other one when those before it have
- * ended. Lines of two test runs among each other could not be read.
+ * Several that write at the same time, of which one is heard after the other: the first at once,
+ * each other one when those before it have ended. Lines of two test runs among each other could not
+ * be read.
  * @param {number} count
  * @param {(text: string) => void} print
  * @returns {Write[]}

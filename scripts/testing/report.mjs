@@ -9,31 +9,39 @@
  */
 
 /**
- * What came of several runs, as if they had been one. The exit code is that of the first that did not end well.
+ * What came of several runs, as if they had been one. The exit code is that of the first that did
+ * not end well.
  * @param {Omit<TestRunEnd, "isCi">[]} ends
  * @returns {Omit<TestRunEnd, "isCi">}
  */
 export function addEnds(ends) {
   const totals = ends.map((end) => end.totals)
-  const sum = (/** @type {keyof Totals} */ field) => totals.reduce((count, part) => count + (part?.[field] ?? 0), 0)
+  const sum = (/** @type {keyof Totals} */ field) =>
+    totals.reduce((count, part) => count + (part?.[field] ?? 0), 0)
   return {
     exitCode: ends.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0,
     // Where one of them did not get to its end, nobody knows how many there are.
-    totals: totals.includes(undefined) ? undefined : { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") },
+    totals: totals.includes(undefined)
+      ? undefined
+      : { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") },
     notRun: [...new Set(ends.flatMap(({ notRun }) => notRun))],
     leaks: ends.flatMap(({ leaks }) => leaks),
   }
 }
 
 /**
- * What to print at the end, and the exit code. Whatever is wrong beside failing tests counts as a failure of its own, so that somebody who
- * reads only the last line is not misled.
+ * What to print at the end, and the exit code. Whatever is wrong beside failing tests counts as a
+ * failure of its own, so that somebody who reads only the last line is not misled.
  * @param {TestRunEnd} end
  * @returns {{ lines: string[], exitCode: number }}
  */
 export function toReport(end) {
-  const problems = [...end.leaks.map((leak) => `left behind by a test: ${leak}`), ...toBunProblems(end)]
-  if (end.isCi && end.notRun.length > 0) problems.push("a suite did not run, and with CI=true all of them have to")
+  const problems = [
+    ...end.leaks.map((leak) => `left behind by a test: ${leak}`),
+    ...toBunProblems(end),
+  ]
+  if (end.isCi && end.notRun.length > 0)
+    problems.push("a suite did not run, and with CI=true all of them have to")
   const { passed, failed, skipped } = end.totals ?? { passed: 0, failed: 0, skipped: 0 }
   const failedInAll = failed + problems.length
   const lastLine = `${passed} passed, ${failedInAll} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`
@@ -51,6 +59,7 @@ function toBunProblems({ exitCode, totals }) {
   // Also with exit code 0: a test may call process.exit(0).
   if (!totals) return [`bun ended with exit code ${exitCode} before the tests did`]
   if (totals.passed + totals.failed === 0) return ["no test ran"]
-  if (exitCode !== 0 && totals.failed === 0) return [`bun ended with exit code ${exitCode} although no test failed`]
+  if (exitCode !== 0 && totals.failed === 0)
+    return [`bun ended with exit code ${exitCode} although no test failed`]
   return []
 }

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { addEnds, toReport } from "./report.mjs"
 
-const good = { exitCode: 0, totals: { passed: 3, failed: 0, skipped: 0 }, notRun: [], leaks: [], isCi: true }
+const good = {
+  exitCode: 0,
+  totals: { passed: 3, failed: 0, skipped: 0 },
+  notRun: [],
+  leaks: [],
+  isCi: true,
+}
 
 describe("toReport", () => {
   test("ends with the totals and nothing else when all is well", () => {
@@ -9,11 +15,15 @@ describe("toReport", () => {
   })
 
   test("names skipped tests only if there are any", () => {
-    expect(toReport({ ...good, totals: { passed: 3, failed: 0, skipped: 2 } }).lines).toEqual(["3 passed, 0 failed, 2 skipped"])
+    expect(toReport({ ...good, totals: { passed: 3, failed: 0, skipped: 2 } }).lines).toEqual([
+      "3 passed, 0 failed, 2 skipped",
+    ])
   })
 
   test("fails with the tests", () => {
-    expect(toReport({ ...good, exitCode: 1, totals: { passed: 3, failed: 2, skipped: 0 } })).toEqual({
+    expect(
+      toReport({ ...good, exitCode: 1, totals: { passed: 3, failed: 2, skipped: 0 } }),
+    ).toEqual({
       lines: ["3 passed, 2 failed"],
       exitCode: 1,
     })
@@ -57,8 +67,18 @@ describe("toReport", () => {
 describe("addEnds", () => {
   test("adds up what ran and keeps what was left", () => {
     const { isCi: _, ...end } = good
-    const other = { exitCode: 1, totals: { passed: 1, failed: 2, skipped: 1 }, notRun: ["x", "x"], leaks: ["a file"] }
-    expect(addEnds([end, other])).toEqual({ exitCode: 1, totals: { passed: 4, failed: 2, skipped: 1 }, notRun: ["x"], leaks: ["a file"] })
+    const other = {
+      exitCode: 1,
+      totals: { passed: 1, failed: 2, skipped: 1 },
+      notRun: ["x", "x"],
+      leaks: ["a file"],
+    }
+    expect(addEnds([end, other])).toEqual({
+      exitCode: 1,
+      totals: { passed: 4, failed: 2, skipped: 1 },
+      notRun: ["x"],
+      leaks: ["a file"],
+    })
   })
 
   test("knows no totals when one part did not reach its end", () => {

@@ -11,17 +11,20 @@ import { findTotals } from "./totals.mjs"
 
 /**
  * @typedef {object} TestOptions
- * @property {string[][]} parts the arguments of `bun test` for each of those that run beside each other
+ * @property {string[][]} parts the arguments of `bun test` for each of those that run beside each
+ * other
  * @property {Record<string, string>} [env]
- * @property {number} [silenceMsMax] a test that never yields is beyond bun's own limit; after this long without a word bun is ended
+ * @property {number} [silenceMsMax] a test that never yields is beyond bun's own limit; after this
+ * long without a word bun is ended
  */
 
 /** Enough of the end of bun's output to hold its totals. */
 const outputCharsKept = 10_000
 
 /**
- * Installs what is missing, runs `bun test` with a PostgreSQL of its own and says what came of it. Parts run beside each other, each with
- * temporary files of its own; what they print comes one part after the other.
+ * Installs what is missing, runs `bun test` with a PostgreSQL of its own and says what came of it.
+ * Parts run beside each other, each with temporary files of its own; what they print comes one part
+ * after the other.
  * @param {TestOptions} options
  * @returns {Promise<number>} the exit code: 0 only if something ran and nothing failed
  */
@@ -33,14 +36,23 @@ export async function runTests({ parts, env, silenceMsMax }) {
   const queue = createQueue(parts.length, (text) => process.stderr.write(text))
   try {
     const ends = await Promise.all(
-      parts.map((args, index) => runPart({ args, silenceMsMax, write: queue[index] ?? (() => {}) }, { ...env }, postgres?.url)),
+      parts.map((args, index) =>
+        runPart(
+          { args, silenceMsMax, write: queue[index] ?? (() => {}) },
+          { ...env },
+          postgres?.url,
+        ),
+      ),
     )
     const { exitCode, totals, notRun, leaks } = addEnds(ends)
     if (interruption.happened()) return exitCode || 1
     const report = toReport({
       exitCode,
       totals,
-      notRun: [...missing.map(({ name, suites }) => `${suites}: ${name} is not installed`), ...notRun],
+      notRun: [
+        ...missing.map(({ name, suites }) => `${suites}: ${name} is not installed`),
+        ...notRun,
+      ],
       leaks,
       isCi: process.env.CI === "true",
     })
@@ -62,20 +74,31 @@ async function runPart(options, env, postgresUrl) {
   try {
     const { exitCode, output } = await runBun(options, { ...environment.env, ...env })
     options.write(undefined)
-    return { exitCode, totals: findTotals(output), leaks: await collectLeaks(environment), notRun: environment.readNotRun() }
+    return {
+      exitCode,
+      totals: findTotals(output),
+      leaks: await collectLeaks(environment),
+      notRun: environment.readNotRun(),
+    }
   } finally {
     environment.remove()
   }
 }
 
-/** A server that the caller names is used as it is, so that it can be tested against another version. */
+/**
+ * A server that the caller names is used as it is, so that it can be tested against another
+ * version.
+ */
 async function startPostgresIfFound() {
   const bin = requirements.postgres.find()
   if (process.env.HAMLET_TEST_POSTGRES_URL || !bin) return undefined
   return await startPostgres({ bin, fsync: false })
 }
 
-/** Keeps Ctrl-C from ending this process before it has cleaned up; bun ends by it, and with bun the wait for it. */
+/**
+ * Keeps Ctrl-C from ending this process before it has cleaned up; bun ends by it, and with bun the
+ * wait for it.
+ */
 function watchInterruption() {
   let hasHappened = false
   const note = () => {
@@ -109,7 +132,8 @@ async function runBun({ args, silenceMsMax, write }, env) {
   /** @type {import("../child.mjs").SpawnOptions} */
   const options = { cwd: root, env: { ...env, ...colour }, stdio: ["inherit", "inherit", "pipe"] }
   const exitCode = await runInForeground(bun, ["test", ...args], options, (child) => {
-    if (silenceMsMax !== undefined) silence = setTimeout(() => endSilent(child, silenceMsMax), silenceMsMax)
+    if (silenceMsMax !== undefined)
+      silence = setTimeout(() => endSilent(child, silenceMsMax), silenceMsMax)
     child.stderr?.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
       silence?.refresh()
       write(text)
@@ -125,6 +149,8 @@ async function runBun({ args, silenceMsMax, write }, env) {
  * @param {number} silenceMsMax
  */
 function endSilent(child, silenceMsMax) {
-  console.error(`bun test has said nothing for ${silenceMsMax / 1000} s and is ended; it hangs in the test after the last one named above`)
+  console.error(
+    `bun test has said nothing for ${silenceMsMax / 1000} s and is ended; it hangs in the test after the last one named above`,
+  )
   child.kill("SIGKILL")
 }

@@ -4,12 +4,15 @@ import { listTestFiles } from "./test-files.mjs"
 const firstFolder = "packages/server/test/"
 
 /**
- * All test files in two parts that run beside each other, since one run leaves half of a machine with two cores idle.
+ * All test files in two parts that run beside each other, since one run leaves half of a machine
+ * with two cores idle.
  * @param {string} root
  * @returns {string[][]}
  */
 export function splitTests(root) {
   const files = listTestFiles(root)
   const isFirst = (/** @type {string} */ path) => path.startsWith(firstFolder)
-  return [files.filter(isFirst), files.filter((path) => !isFirst(path))].map((paths) => paths.map((path) => `./${path}`))
+  return [files.filter(isFirst), files.filter((path) => !isFirst(path))].map((paths) =>
+    paths.map((path) => `./${path}`),
+  )
 }

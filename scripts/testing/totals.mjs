@@ -1,8 +1,8 @@
 const ansiColours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g")
 
 /**
- * Reads the totals at the end of what `bun test` wrote. They are taken from here and not from its JUnit report, because that one leaves out
- * test files which could not be loaded.
+ * Reads the totals at the end of what `bun test` wrote. They are taken from here and not from its
+ * JUnit report, because that one leaves out test files which could not be loaded.
  * @param {string} output
  * @returns {import("./report.mjs").Totals | undefined} undefined if bun did not reach its end
  */
@@ -12,7 +12,11 @@ export function findTotals(output) {
   if (end === -1) return undefined
   const start = lines.findLastIndex((line, index) => index < end && line.trim() === "")
   const counts = lines.slice(start + 1, end)
-  return { passed: count(counts, "pass"), failed: count(counts, "fail"), skipped: count(counts, "skip") + count(counts, "todo") }
+  return {
+    passed: count(counts, "pass"),
+    failed: count(counts, "fail"),
+    skipped: count(counts, "skip") + count(counts, "todo"),
+  }
 }
 
 /**

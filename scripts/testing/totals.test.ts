@@ -7,7 +7,10 @@ import { findTotals } from "./totals.mjs"
 function runBunTest(code: string): Promise<string> {
   const source = `import { expect, test } from "bun:test"\n${code}`
   return withTempTree({ "a.test.ts": source }, async (cwd) => {
-    const ended = await runCaptured(process.execPath, ["test"], { cwd, env: { ...process.env, FORCE_COLOR: "1" } })
+    const ended = await runCaptured(process.execPath, ["test"], {
+      cwd,
+      env: { ...process.env, FORCE_COLOR: "1" },
+    })
     return ended.output
   })
 }
@@ -20,7 +23,9 @@ describe("findTotals", () => {
   })
 
   test("counts a file that cannot be loaded as failed", async () => {
-    expect(findTotals(await runBunTest(`import { x } from "./nowhere.ts"\ntest("a", () => x())`))).toEqual({
+    expect(
+      findTotals(await runBunTest(`import { x } from "./nowhere.ts"\ntest("a", () => x())`)),
+    ).toEqual({
       passed: 0,
       failed: 1,
       skipped: 0,
@@ -32,10 +37,18 @@ describe("findTotals", () => {
   })
 
   test("finds nothing when a test ends the whole program, with an exit code that says success", async () => {
-    expect(findTotals(await runBunTest(`test("a", () => {}); test("b", () => process.exit(0))`))).toBeUndefined()
+    expect(
+      findTotals(await runBunTest(`test("a", () => {}); test("b", () => process.exit(0))`)),
+    ).toBeUndefined()
   })
 
   test("finds nothing when the program is killed", async () => {
-    expect(findTotals(await runBunTest(`test("a", () => {}); test("b", () => process.kill(process.pid, "SIGKILL"))`))).toBeUndefined()
+    expect(
+      findTotals(
+        await runBunTest(
+          `test("a", () => {}); test("b", () => process.kill(process.pid, "SIGKILL"))`,
+        ),
+      ),
+    ).toBeUndefined()
   })
 })

@@ -1,6 +1,9 @@
 import { type GeneratedTable, toTable } from "./generated-tables.ts"
 
-/** Every error code of the contract, every option of the configuration and every exit code has its row, and no row is left of one that is gone. */
+/**
+ * Every error code of the contract, every option of the configuration and every exit code has its
+ * row, and no row is left of one that is gone.
+ */
 export const documentedCode: readonly GeneratedTable[] = [
   {
     name: "error codes",
@@ -10,7 +13,11 @@ export const documentedCode: readonly GeneratedTable[] = [
       const codes = Object.entries(asRecord("errorCodes", errorCodes))
       return toTable(
         ["code", "status", "meaning"],
-        codes.map(([code, { status, meaning }]) => [`\`${code}\``, String(status), asMeaning(code, meaning)]),
+        codes.map(([code, { status, meaning }]) => [
+          `\`${code}\``,
+          String(status),
+          asMeaning(code, meaning),
+        ]),
       )
     },
   },

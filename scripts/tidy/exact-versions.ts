@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Tree } from "./tree.ts"
 
-const fields = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides"] as const
+const fields = [
+  "dependencies",
+  "devDependencies",
+  "optionalDependencies",
+  "peerDependencies",
+  "overrides",
+] as const
 type Manifest = Partial<Record<(typeof fields)[number], Record<string, unknown>>>
 
 /** By its own name, or by another one where two versions of the same package are needed. */
@@ -16,6 +22,9 @@ export function checkExactVersions({ root, files }: Tree): string[] {
     const dependencies = fields.flatMap((field) => Object.entries(manifest[field] ?? {}))
     return dependencies
       .filter(([, version]) => typeof version !== "string" || !exactVersion.test(version))
-      .map(([name, version]) => `${path}: ${name} is ${JSON.stringify(version)}: write one exact version`)
+      .map(
+        ([name, version]) =>
+          `${path}: ${name} is ${JSON.stringify(version)}: write one exact version`,
+      )
   })
 }

@@ -8,7 +8,9 @@ const code = /^(```|~~~)[\s\S]*?^\1|`[^`\n]*`/gm
 
 /** Every relative link in a Markdown file leads to a file, and with a # to a heading of it. */
 export function checkMarkdownLinks(tree: Tree): string[] {
-  return tree.files.filter((path) => path.endsWith(".md")).flatMap((path) => checkFile(tree.root, path))
+  return tree.files
+    .filter((path) => path.endsWith(".md"))
+    .flatMap((path) => checkFile(tree.root, path))
 }
 
 function checkFile(root: string, path: string): string[] {
@@ -23,7 +25,10 @@ function isRelative(target: string): boolean {
 
 function checkTarget(root: string, path: string, target: string): string[] {
   const [file = "", heading] = decodeURI(target).split("#")
-  const full = file === "" ? join(root, path) : join(root, file.startsWith("/") ? file : join(dirname(path), file))
+  const full =
+    file === ""
+      ? join(root, path)
+      : join(root, file.startsWith("/") ? file : join(dirname(path), file))
   if (!existsSync(full)) return [`${path}: links to ${target}, which does not exist`]
   if (heading && full.endsWith(".md") && !listHeadings(full).includes(heading))
     return [`${path}: links to ${target}, but there is no such heading`]

@@ -2,7 +2,10 @@ import type { Tree } from "./tree.ts"
 
 const folder = "packages/server/src/storage/migrations/"
 
-/** Migrations are 0001-name, 0002-name, … without a gap or a number given twice; two branches that both add one collide here. */
+/**
+ * Migrations are 0001-name, 0002-name, … without a gap or a number given twice; two branches that
+ * both add one collide here.
+ */
 export function checkMigrationNumbers({ files }: Tree): string[] {
   const names = files
     .filter((path) => path.startsWith(folder))

@@ -8,8 +8,12 @@ const migrations = "packages/server/src/storage/migrations"
 
 const clean = {
   "package.json": `{ "devDependencies": { "knip": "6.44.1" } }`,
-  "README.md": "[errors](docs/errors.md#errors), [site](https://example.com), `[code](nowhere.md)`\n\n```\n[code](nowhere.md)\n```\n",
-  "docs/errors.md": toDocument("error codes", "| code | status | meaning |\n|---|---|---|\n| `gone` | 404 | It is gone. |"),
+  "README.md":
+    "[errors](docs/errors.md#errors), [site](https://example.com), `[code](nowhere.md)`\n\n```\n[code](nowhere.md)\n```\n",
+  "docs/errors.md": toDocument(
+    "error codes",
+    "| code | status | meaning |\n|---|---|---|\n| `gone` | 404 | It is gone. |",
+  ),
   "docs/configuration.md": toDocument(
     "options",
     "| variable | flag | default | meaning |\n|---|---|---|---|\n| `HAMLET_DATA_DIR` | `--data-dir` | `./data` | Where data is kept. |",
@@ -37,10 +41,13 @@ describe("tidy", () => {
   })
 
   test("refuses an error code without a row, and a row without its error code", async () => {
-    const problem = "docs/errors.md: is not what packages/contract/src/errors.ts says; npm run check -- --fix writes it"
+    const problem =
+      "docs/errors.md: is not what packages/contract/src/errors.ts says; npm run check -- --fix writes it"
     const more = `export const errorCodes = { gone: { status: 404, meaning: "It is gone." }, lost: { status: 404, meaning: "Lost." } }`
     expect(await check({ "packages/contract/src/errors.ts": more })).toEqual([problem])
-    expect(await check({ "packages/contract/src/errors.ts": "export const errorCodes = {}" })).toEqual([problem])
+    expect(
+      await check({ "packages/contract/src/errors.ts": "export const errorCodes = {}" }),
+    ).toEqual([problem])
   })
 
   test("refuses an option without a row", async () => {
@@ -57,10 +64,18 @@ describe("tidy", () => {
   })
 
   test("writes the tables when told to, and leaves the text around them", async () => {
-    const files = { ...clean, "docs/errors.md": toDocument("error codes", "old").replace("# Errors", "# Errors\n\nRead me.") }
+    const files = {
+      ...clean,
+      "docs/errors.md": toDocument("error codes", "old").replace(
+        "# Errors",
+        "# Errors\n\nRead me.",
+      ),
+    }
     await withTempTree(files, async (root) => {
       expect(await tidy(root, true)).toEqual([])
-      expect(readFileSync(join(root, "docs/errors.md"), "utf8")).toBe(clean["docs/errors.md"].replace("# Errors", "# Errors\n\nRead me."))
+      expect(readFileSync(join(root, "docs/errors.md"), "utf8")).toBe(
+        clean["docs/errors.md"].replace("# Errors", "# Errors\n\nRead me."),
+      )
     })
   })
 
@@ -69,12 +84,16 @@ describe("tidy", () => {
       `export const readContractFacts = () => ({ routes: { getMe: { method: "get", path: "${path}" } }, errorCodes: ["gone"] })`
     const files = { ...clean, "packages/contract/src/client/contract-facts.ts": facts("/v1/me") }
     await withTempTree(files, async (root) => {
-      const problem = "packages/contract/src/client/contract.ts: is not what the route table says; npm run check -- --fix writes it"
+      const problem =
+        "packages/contract/src/client/contract.ts: is not what the route table says; npm run check -- --fix writes it"
       expect(await tidy(root, false)).toEqual([problem])
       expect(await tidy(root, true)).toEqual([])
       expect(await tidy(root, false)).toEqual([])
       const { contract } = await import(join(root, "packages/contract/src/client/contract.ts"))
-      expect(contract).toEqual({ routes: { getMe: { method: "get", path: "/v1/me" } }, errorCodes: ["gone"] })
+      expect(contract).toEqual({
+        routes: { getMe: { method: "get", path: "/v1/me" } },
+        errorCodes: ["gone"],
+      })
     })
   })
 
@@ -87,15 +106,18 @@ describe("tidy", () => {
 
   test("refuses a path of one machine, but not of a web address", async () => {
     const path = ["", "home", "ada", "x"].join("/")
-    expect(await check({ "docs/a.md": `See\n${path}\n`, "docs/b.md": `See https://example.com${path}\n` })).toEqual([
-      `docs/a.md:2: names a path of one machine: ${path}`,
-    ])
+    expect(
+      await check({
+        "docs/a.md": `See\n${path}\n`,
+        "docs/b.md": `See https://example.com${path}\n`,
+      }),
+    ).toEqual([`docs/a.md:2: names a path of one machine: ${path}`])
   })
 
   test("refuses a range of versions", async () => {
-    expect(await check({ "packages/web/package.json": `{ "dependencies": { "preact": "^11.0.0" } }` })).toEqual([
-      `packages/web/package.json: preact is "^11.0.0": write one exact version`,
-    ])
+    expect(
+      await check({ "packages/web/package.json": `{ "dependencies": { "preact": "^11.0.0" } }` }),
+    ).toEqual([`packages/web/package.json: preact is "^11.0.0": write one exact version`])
   })
 
   test("refuses a lock file without the packages of other platforms", async () => {
@@ -109,7 +131,11 @@ describe("tidy", () => {
   })
 
   test("refuses a gap in the numbers of the migrations, and a number given twice", async () => {
-    expect(await check({ [`${migrations}/0004-late.ts`]: "" })).toEqual([`${migrations}/0004-late.ts: should be number 0003`])
-    expect(await check({ [`${migrations}/0002-more.ts`]: "" })).toEqual([`${migrations}/0002-more.ts: should be number 0003`])
+    expect(await check({ [`${migrations}/0004-late.ts`]: "" })).toEqual([
+      `${migrations}/0004-late.ts: should be number 0003`,
+    ])
+    expect(await check({ [`${migrations}/0002-more.ts`]: "" })).toEqual([
+      `${migrations}/0002-more.ts: should be number 0003`,
+    ])
   })
 })

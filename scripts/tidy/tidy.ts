@@ -9,11 +9,21 @@ import { checkLockFile } from "./lock-file.ts"
 import { checkMarkdownLinks } from "./markdown-links.ts"
 import { checkMigrationNumbers } from "./migration-numbers.ts"
 
-const rules = [checkLocalPaths, checkMarkdownLinks, checkExactVersions, checkLockFile, checkMigrationNumbers]
+const rules = [
+  checkLocalPaths,
+  checkMarkdownLinks,
+  checkExactVersions,
+  checkLockFile,
+  checkMigrationNumbers,
+]
 
-/** What no other tool looks at. With `isFixing`, what is made from the code is written anew first. */
+/**
+ * What no other tool looks at. With `isFixing`, what is made from the code is written anew first.
+ */
 export async function tidy(root: string, isFixing: boolean): Promise<string[]> {
-  const documented = await Promise.all(documentedCode.map((table) => checkGeneratedTable(root, table, isFixing)))
+  const documented = await Promise.all(
+    documentedCode.map((table) => checkGeneratedTable(root, table, isFixing)),
+  )
   const client = await checkGeneratedClient(root, isFixing)
   const tree = { root, files: listFiles(root) }
   return [...documented.flat(), ...client, ...rules.flatMap((rule) => rule(tree))]

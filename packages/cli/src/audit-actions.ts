@@ -1,6 +1,9 @@
 import type { Input } from "@hamlet/contract/client"
 
-/** What the audit log names. The list of the contract comes with everything that checks input, which takes longer to read than most commands do. */
+/**
+ * What the audit log names. The list of the contract comes with everything that checks input, which
+ * takes longer to read than most commands do.
+ */
 export const auditActions: readonly NonNullable<Input<"listAuditEntries">["action"]>[] = [
   "user.create",
   "user.suspend",

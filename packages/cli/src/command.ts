@@ -10,7 +10,10 @@ export interface CommandDefinition {
   /** What there is to say beyond the summary. */
   readonly description?: string
   readonly examples: readonly Example[]
-  /** Declares arguments and options. An argument called `val`, `server` or `secret` is completed with the names of those. */
+  /**
+   * Declares arguments and options. An argument called `val`, `server` or `secret` is completed
+   * with the names of those.
+   */
   readonly takes?: (command: Command) => unknown
   /** Hands on what follows it as it is, so that it has none of the common options. */
   readonly isBare?: true
@@ -18,10 +21,18 @@ export interface CommandDefinition {
   readonly run: (context: Context, options: never) => Promise<ExitName | undefined>
 }
 
-type Run<Options> = (context: Context, options: Options) => Promise<ExitName | undefined> | Promise<void>
+type Run<Options> = (
+  context: Context,
+  options: Options,
+) => Promise<ExitName | undefined> | Promise<void>
 
 /** Makes a command of its run function, whose options have the shape that `takes` declares. */
-export function defineCommand<Options>(definition: Omit<CommandDefinition, "run"> & { readonly run: Run<Options> }): CommandDefinition {
+export function defineCommand<Options>(
+  definition: Omit<CommandDefinition, "run"> & { readonly run: Run<Options> },
+): CommandDefinition {
   const { run, ...rest } = definition
-  return { ...rest, run: async (context, options: Options) => (await run(context, options)) ?? undefined } as CommandDefinition
+  return {
+    ...rest,
+    run: async (context, options: Options) => (await run(context, options)) ?? undefined,
+  } as CommandDefinition
 }

@@ -24,14 +24,21 @@ export interface Patience {
 }
 
 /** The server that is asked for. Nothing is sent before somebody asks for something. */
-export function connect(env: Readonly<Record<string, string | undefined>>, name: string | undefined, patience: Patience = {}): Connection {
+export function connect(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string | undefined,
+  patience: Patience = {},
+): Connection {
   return connectTo(selectServer(env, name), patience)
 }
 
 /** A connection to a server that is chosen already. */
 export function connectTo(server: SelectedServer, patience: Patience = {}): Connection {
   if (server.token !== undefined && !/^[\x21-\x7e]+$/.test(server.token))
-    throw new CliError("usage", "Cannot use this token: it is empty, or has characters that no token has")
+    throw new CliError(
+      "usage",
+      "Cannot use this token: it is empty, or has characters that no token has",
+    )
   const client = createClient({
     baseUrl: server.url,
     token: server.token,

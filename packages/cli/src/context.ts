@@ -30,7 +30,11 @@ export interface Context {
 /** Everything for one command on this process's own streams. */
 export function createContext(
   options: CommonOptions,
-  { interruption, streams, describeProgram }: Pick<Context, "interruption" | "describeProgram"> & { readonly streams: Streams },
+  {
+    interruption,
+    streams,
+    describeProgram,
+  }: Pick<Context, "interruption" | "describeProgram"> & { readonly streams: Streams },
 ): Context {
   const { env, stdout, stderr } = process
   const isTerminal = stdout.isTTY === true
@@ -45,5 +49,11 @@ export function createContext(
     writeOut: streams.writeOut,
     writeError: streams.writeError,
   })
-  return { env, output, interruption, describeProgram, connect: async () => connect(env, options.server) }
+  return {
+    env,
+    output,
+    interruption,
+    describeProgram,
+    connect: async () => connect(env, options.server),
+  }
 }

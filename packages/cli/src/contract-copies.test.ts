@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test"
-import { auditAction, limits as contractLimits, privacy, runSource, scope, valType } from "@hamlet/contract"
+import {
+  auditAction,
+  limits as contractLimits,
+  privacy,
+  runSource,
+  scope,
+  valType,
+} from "@hamlet/contract"
 import { transferLimits } from "./archive/archive-limits.ts"
 import { auditActions } from "./audit-actions.ts"
 import { isValName } from "./files/front-matter.ts"
@@ -17,8 +24,8 @@ test("what the command line has copied from the contract is what the contract sa
   expect(sorted(sources)).toEqual(sorted(runSource.options))
   expect(limits.pageItemsMax).toBe(contractLimits.pageItemsMax)
   expect(transferLimits.batchValsMax).toBe(contractLimits.importValsMax)
-  expect([isValName("a".repeat(contractLimits.nameCharsMax)), isValName("a".repeat(contractLimits.nameCharsMax + 1))]).toEqual([
-    true,
-    false,
-  ])
+  expect([
+    isValName("a".repeat(contractLimits.nameCharsMax)),
+    isValName("a".repeat(contractLimits.nameCharsMax + 1)),
+  ]).toEqual([true, false])
 })

@@ -8,12 +8,22 @@ export interface Failure {
   readonly text: string
 }
 
-/** The one place where errors become exit codes. What is not expected gives `undefined`: a bug, which shows where it happened. */
+/**
+ * The one place where errors become exit codes. What is not expected gives `undefined`: a bug,
+ * which shows where it happened.
+ */
 export function toFailure(error: unknown): Failure | undefined {
-  if (error instanceof CliError) return { exit: error.exit, text: toSentence(error.message, error.advice) }
+  if (error instanceof CliError)
+    return { exit: error.exit, text: toSentence(error.message, error.advice) }
   if (error instanceof ApiError) return toApiFailure(error)
   if (error instanceof ConnectionError)
-    return { exit: "unavailable", text: toSentence(error.message, `"hamlet serve" starts a server, "hamlet login URL" names another`) }
+    return {
+      exit: "unavailable",
+      text: toSentence(
+        error.message,
+        `"hamlet serve" starts a server, "hamlet login URL" names another`,
+      ),
+    }
   if (error instanceof LinkError) return { exit: "failed", text: error.message }
   return undefined
 }
@@ -41,12 +51,15 @@ function toExit({ status, code }: ApiError): ExitName {
 function toAdvice(error: ApiError): string | undefined {
   if (error.status === 429 || error.status === 503) return toPatience(error.retryAfterMs)
   if (error.code === "unknown") return "is that the address of a Hamlet server?"
-  if (error.code === "internal") return `the server's log has more, under ${error.requestId ?? "its request id"}`
+  if (error.code === "internal")
+    return `the server's log has more, under ${error.requestId ?? "its request id"}`
   return advices[error.code]
 }
 
 function toPatience(retryAfterMs: number | undefined): string {
-  return retryAfterMs === undefined ? "try again later" : `try again in ${Math.ceil(retryAfterMs / 1000)} s`
+  return retryAfterMs === undefined
+    ? "try again later"
+    : `try again in ${Math.ceil(retryAfterMs / 1000)} s`
 }
 
 const advices: Readonly<Partial<Record<ApiError["code"], string>>> = {
@@ -54,7 +67,8 @@ const advices: Readonly<Partial<Record<ApiError["code"], string>>> = {
   invalid_token: '"hamlet login" takes another token',
   missing_scope: '"hamlet token new" makes a token with that scope, from one that has it',
   scope_escalation: 'ask for fewer scopes, or "hamlet login" with a token that has them',
-  not_owner: '"hamlet val pull" writes it into a file, and "hamlet val push --force" makes a val of your own of that',
+  not_owner:
+    '"hamlet val pull" writes it into a file, and "hamlet val push --force" makes a val of your own of that',
   val_not_found: '"hamlet val list" shows yours, "hamlet val search" finds others',
   version_not_found: '"hamlet version list" shows which there are',
   user_not_found: "check the spelling",
@@ -66,7 +80,8 @@ const advices: Readonly<Partial<Record<ApiError["code"], string>>> = {
   route_not_found: "the server may be older than this program",
   user_suspended: "ask the administrator of the server",
   own_account: "another administrator can do that",
-  invitation_not_found: '"hamlet invite list" shows which there are, "hamlet invite new" makes another',
+  invitation_not_found:
+    '"hamlet invite list" shows which there are, "hamlet invite new" makes another',
   session_not_found: '"hamlet session list" shows which there are',
   blob_not_found: '"hamlet blob list" shows which there are',
   name_taken: "choose another name",

@@ -2,7 +2,10 @@ import type { ExitName } from "./exit-codes.ts"
 import { toFailure } from "./failure.ts"
 import type { Output } from "./output/output.ts"
 
-/** Does something to each of several things, and goes on with the others when one fails. The first failure decides how the program ends. */
+/**
+ * Does something to each of several things, and goes on with the others when one fails. The first
+ * failure decides how the program ends.
+ */
 export async function forEachOne<Item>(
   output: Output,
   items: Iterable<Item> | AsyncIterable<Item>,

@@ -1,11 +1,17 @@
 import { type ExitName, exitCodes } from "./exit-codes.ts"
 import { limits } from "./limits.ts"
 
-const signals = { SIGINT: "interrupted", SIGTERM: "terminated", SIGHUP: "hungUp" } as const satisfies Record<string, ExitName>
+const signals = {
+  SIGINT: "interrupted",
+  SIGTERM: "terminated",
+  SIGHUP: "hungUp",
+} as const satisfies Record<string, ExitName>
 
 /** What happens when somebody ends the program early. */
 export interface Interruption {
-  /** Has something tidied up before the program ends; the function that it gives takes that back. */
+  /**
+   * Has something tidied up before the program ends; the function that it gives takes that back.
+   */
   onEnd(tidy: () => unknown): () => void
   /** Whether somebody has ended the program: it ends by itself then, and with that exit code. */
   isEnding(): boolean
@@ -13,7 +19,10 @@ export interface Interruption {
   ignoreInterrupts(): () => void
 }
 
-/** Watches for signals. The first one lets what was begun be tidied up, for a little while; a second one does not. */
+/**
+ * Watches for signals. The first one lets what was begun be tidied up, for a little while; a second
+ * one does not.
+ */
 export function watchInterruption(): Interruption {
   const tidying = new Set<() => unknown>()
   let isEnding = false

@@ -2,7 +2,10 @@
 export const limits = {
   /** How long a server may take for one attempt. */
   timeoutMs: 60_000,
-  /** A server that is not there is noticed by the first attempt; one that restarts answers the second. */
+  /**
+   * A server that is not there is noticed by the first attempt; one that restarts answers the
+   * second.
+   */
   retriesMax: 1,
   /** What is read from standard input or a file. */
   inputBytesMax: 4_194_304,
@@ -32,7 +35,10 @@ export const limits = {
   endMsMax: 10_000,
   /** How often new runs are looked for. */
   followPollMs: 1_000,
-  /** Runs of requests are written a little late: so far back is looked for ones that were not there before. */
+  /**
+   * Runs of requests are written a little late: so far back is looked for ones that were not there
+   * before.
+   */
   followOverlapMs: 5_000,
   /** How many runs are followed at once; the server allows 50 for an account. */
   followedMax: 20,

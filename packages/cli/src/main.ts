@@ -12,21 +12,35 @@ const streams = openStreams()
 const interruption = watchInterruption()
 const exit = await main(process.argv.slice(2))
 await streams.flush()
-// What was cancelled by Ctrl-C comes to an end too, but how is not what whoever pressed it should hear.
+// What was cancelled by Ctrl-C comes to an end too, but how is not what whoever pressed it should
+// hear.
 if (interruption.isEnding()) await new Promise(() => {})
 // Connections that are kept for later requests would keep the program.
 process.exit(exitCodes[exit].exit)
 
 async function main(args: readonly string[]): Promise<ExitName> {
   let exit: ExitName | undefined
-  const describeProgram = () => createProgram({ wanted: "all", perform: async () => {}, streams, hasColour: false })
+  const describeProgram = () =>
+    createProgram({ wanted: "all", perform: async () => {}, streams, hasColour: false })
   const perform: Perform = async (definition, common, options) => {
-    exit = await definition.run(createContext(common, { interruption, streams, describeProgram }), options as never)
+    exit = await definition.run(
+      createContext(common, { interruption, streams, describeProgram }),
+      options as never,
+    )
   }
   const isAllowed = !args.includes("--no-color")
   try {
-    const isHelpPainted = hasColour({ isTerminal: process.stdout.isTTY === true, isAllowed, env: process.env })
-    const program = await createProgram({ wanted: args, perform, streams, hasColour: isHelpPainted })
+    const isHelpPainted = hasColour({
+      isTerminal: process.stdout.isTTY === true,
+      isAllowed,
+      env: process.env,
+    })
+    const program = await createProgram({
+      wanted: args,
+      perform,
+      streams,
+      hasColour: isHelpPainted,
+    })
     if (args.length === 0) program.outputHelp()
     else await program.parseAsync([...args], { from: "user" })
     return exit ?? "ok"

@@ -7,7 +7,11 @@ import type { Streams } from "./streams.ts"
 import { type Group, isGroup, type Leaf, tree } from "./tree.ts"
 
 /** Does what a command says. `options` are its own, by name. */
-export type Perform = (definition: CommandDefinition, common: CommonOptions, options: Readonly<Record<string, unknown>>) => Promise<void>
+export type Perform = (
+  definition: CommandDefinition,
+  common: CommonOptions,
+  options: Readonly<Record<string, unknown>>,
+) => Promise<void>
 
 /** Which commands are read: those that the words on the command line name, or all of them. */
 export type Wanted = readonly string[] | "all"
@@ -22,10 +26,16 @@ export interface ProgramOptions {
 }
 
 /**
- * The parser. It knows the command that is wanted and nothing else, so that it is made as fast as that is run. Where none is, because somebody
- * wants help or has mistyped something, it has the names and summaries of all that could be meant.
+ * The parser. It knows the command that is wanted and nothing else, so that it is made as fast as
+ * that is run. Where none is, because somebody wants help or has mistyped something, it has the
+ * names and summaries of all that could be meant.
  */
-export async function createProgram({ wanted, perform, streams, hasColour }: ProgramOptions): Promise<Command> {
+export async function createProgram({
+  wanted,
+  perform,
+  streams,
+  hasColour,
+}: ProgramOptions): Promise<Command> {
   const words = wanted === "all" ? wanted : toWords(wanted)
   const program = new Command("hamlet").configureOutput({
     writeOut: streams.writeOut,
@@ -36,7 +46,9 @@ export async function createProgram({ wanted, perform, streams, hasColour }: Pro
     outputError: () => {},
   })
   prepare(program)
-  program.description("Everything that a Hamlet server can do, from a terminal.").version(manifest.version, "-V, --version")
+  program
+    .description("Everything that a Hamlet server can do, from a terminal.")
+    .version(manifest.version, "-V, --version")
   program.enablePositionalOptions().helpCommand("help [command]", "say more about a command")
   program.usage("<command> [options]").addHelpText("after", `\n${footer}`)
   takesCommon(program)
@@ -50,7 +62,10 @@ export async function createProgram({ wanted, perform, streams, hasColour }: Pro
 }
 
 /** The one that the first word names, or all of them. */
-function select<Node>(nodes: Readonly<Record<string, Node>>, words: Wanted): readonly (readonly [name: string, node: Node])[] {
+function select<Node>(
+  nodes: Readonly<Record<string, Node>>,
+  words: Wanted,
+): readonly (readonly [name: string, node: Node])[] {
   const [name] = words === "all" ? [] : words
   const node = name !== undefined && Object.hasOwn(nodes, name) ? nodes[name] : undefined
   return name !== undefined && node !== undefined ? [[name, node]] : Object.entries(nodes)
@@ -60,19 +75,35 @@ const commonGroup = "Common options:"
 const footer = `Vals are named as "hello", "ada/hello", "ada/hello@3" or by any of their addresses.
 Exit codes and everything else: docs/cli.md.`
 
-async function addGroup(program: Command, noun: string, group: Group, words: Wanted | undefined, perform: Perform): Promise<void> {
+async function addGroup(
+  program: Command,
+  noun: string,
+  group: Group,
+  words: Wanted | undefined,
+  perform: Perform,
+): Promise<void> {
   const { summary, verbs, otherwise } = group
   const parent = prepare(program.command(noun)).summary(summary).description(`${summary}.`)
   if (!words) return
   const verb = words === "all" ? undefined : words[0]
-  for (const [name, leaf] of select(verbs, words)) await addLeaf(parent, name, leaf, words === "all" || verb === name, perform)
+  for (const [name, leaf] of select(verbs, words))
+    await addLeaf(parent, name, leaf, words === "all" || verb === name, perform)
   const isVerb = verb !== undefined && Object.hasOwn(verbs, verb)
-  if (otherwise && !isVerb) await equip(parent.usage("[options] <val> [args...]"), otherwise, perform)
+  if (otherwise && !isVerb)
+    await equip(parent.usage("[options] <val> [args...]"), otherwise, perform)
   else takesCommon(parent)
 }
 
-async function addLeaf(parent: Command, name: string, leaf: Leaf, isWanted: boolean, perform: Perform): Promise<void> {
-  const command = prepare(parent.command(name, { hidden: leaf.isHidden ?? false })).summary(leaf.summary)
+async function addLeaf(
+  parent: Command,
+  name: string,
+  leaf: Leaf,
+  isWanted: boolean,
+  perform: Perform,
+): Promise<void> {
+  const command = prepare(parent.command(name, { hidden: leaf.isHidden ?? false })).summary(
+    leaf.summary,
+  )
   if (isWanted) await equip(command, leaf, perform)
 }
 
@@ -94,11 +125,17 @@ function prepare(command: Command): Command {
     .exitOverride((error) => {
       throw toUsageError(error, command)
     })
-    .configureHelp({ styleTitle: (text) => `\x1b[1m${text}\x1b[22m`, subcommandTerm: (sub) => sub.name() })
+    .configureHelp({
+      styleTitle: (text) => `\x1b[1m${text}\x1b[22m`,
+      subcommandTerm: (sub) => sub.name(),
+    })
     .addHelpOption(new Option("-h, --help", "say what it does").helpGroup(commonGroup))
 }
 
-/** The parser's words without its prefix; what it suggests follows on a line of its own. Help that was asked for is no failure. */
+/**
+ * The parser's words without its prefix; what it suggests follows on a line of its own. Help that
+ * was asked for is no failure.
+ */
 function toUsageError(error: CommanderError, command: Command): Error {
   if (error.exitCode === 0 || error.code === "commander.help") return error
   const problem = error.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ")
@@ -123,7 +160,9 @@ function takesCommon(command: Command): void {
 }
 
 function toCommon(command: Command): CommonOptions {
-  const values = toAncestry(command).map((one) => one.opts<{ json?: true; server?: string; color: boolean }>())
+  const values = toAncestry(command).map((one) =>
+    one.opts<{ json?: true; server?: string; color: boolean }>(),
+  )
   return {
     json: values.some(({ json }) => json === true),
     isColourAllowed: values.every(({ color }) => color !== false),
@@ -136,15 +175,25 @@ function toOptions(command: Command): Readonly<Record<string, unknown>> {
   const names = command.registeredArguments.map((argument) =>
     argument.name().replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
   )
-  return { ...command.opts(), ...Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index]])) }
+  return {
+    ...command.opts(),
+    ...Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index]])),
+  }
 }
 
 function toExamples({ examples }: CommandDefinition): string {
   const width = Math.max(0, ...examples.map(([line]) => line.length))
-  return ["", "Examples:", ...examples.map(([line, meaning]) => `  ${line.padEnd(width)}  ${meaning}`)].join("\n")
+  return [
+    "",
+    "Examples:",
+    ...examples.map(([line, meaning]) => `  ${line.padEnd(width)}  ${meaning}`),
+  ].join("\n")
 }
 
-/** The words on a command line that can name a command: neither options nor the value of one that stands before them. */
+/**
+ * The words on a command line that can name a command: neither options nor the value of one that
+ * stands before them.
+ */
 function toWords(args: readonly string[]): readonly string[] {
   const words = args.filter((arg, index) => !arg.startsWith("-") && args[index - 1] !== "--server")
   // `hamlet help val` and `hamlet val help list` are about what follows.

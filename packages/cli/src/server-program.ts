@@ -12,9 +12,13 @@ export const serverPath = fileURLToPath(new URL("../../server/src/main.ts", impo
 /** Refuses where there is no server: the command line can be installed by itself. */
 export function assertServerProgram(): void {
   if (existsSync(serverPath)) return
-  throw new CliError("failed", "Cannot do this here: the command line is installed without the server", {
-    advice: "use the command in a clone of Hamlet",
-  })
+  throw new CliError(
+    "failed",
+    "Cannot do this here: the command line is installed without the server",
+    {
+      advice: "use the command in a clone of Hamlet",
+    },
+  )
 }
 
 const errorCharsMax = 10_000
@@ -26,8 +30,9 @@ export interface ServerProgramEnd {
 }
 
 /**
- * Runs a command of the server that writes JSON lines, and hands on each. Signals are passed on, once: the program is in a group of its own, since
- * a terminal would send Ctrl-C to it as well, and a second one means that nothing is tidied up.
+ * Runs a command of the server that writes JSON lines, and hands on each. Signals are passed on,
+ * once: the program is in a group of its own, since a terminal would send Ctrl-C to it as well, and
+ * a second one means that nothing is tidied up.
  */
 export async function runServerProgram(
   { env, interruption }: Pick<Context, "env" | "interruption">,
@@ -35,10 +40,20 @@ export async function runServerProgram(
   onLine: (line: unknown) => void,
 ): Promise<ServerProgramEnd> {
   assertServerProgram()
-  const child = spawn(process.execPath, [serverPath, ...args], { stdio: ["ignore", "pipe", "pipe"], env: toServerEnv(env), detached: true })
+  const child = spawn(process.execPath, [serverPath, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: toServerEnv(env),
+    detached: true,
+  })
   const ended = new Promise<number>((resolve, reject) => {
-    child.once("error", (cause) => reject(new CliError("failed", `Cannot start the server's program: ${cause.message}`, { cause })))
-    child.once("close", (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? "SIGTERM"]))
+    child.once("error", (cause) =>
+      reject(
+        new CliError("failed", `Cannot start the server's program: ${cause.message}`, { cause }),
+      ),
+    )
+    child.once("close", (code, signal) =>
+      resolve(code ?? 128 + constants.signals[signal ?? "SIGTERM"]),
+    )
   })
   const leave = interruption.onEnd(() => {
     child.kill("SIGTERM")
@@ -56,7 +71,9 @@ export async function runServerProgram(
   }
 }
 
-/** With HAMLET_URL, HAMLET_TOKEN is what somebody signs in with, and not the setting of that name. */
+/**
+ * With HAMLET_URL, HAMLET_TOKEN is what somebody signs in with, and not the setting of that name.
+ */
 function toServerEnv(env: Env): Record<string, string | undefined> {
   return env.HAMLET_URL ? { ...env, HAMLET_TOKEN: undefined } : { ...env }
 }

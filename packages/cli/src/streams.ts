@@ -5,11 +5,17 @@ import { exitCodes } from "./exit-codes.ts"
 export interface Streams {
   writeOut(text: string): void
   writeError(text: string): void
-  /** Waits until all of it has gone: ending the program earlier would cut what a slow reader has not taken yet. */
+  /**
+   * Waits until all of it has gone: ending the program earlier would cut what a slow reader has not
+   * taken yet.
+   */
   flush(): Promise<void>
 }
 
-/** The streams of this process. Whoever reads may stop, as `head` does: that ends the program, and there is nothing to say about it. */
+/**
+ * The streams of this process. Whoever reads may stop, as `head` does: that ends the program, and
+ * there is nothing to say about it.
+ */
 export function openStreams(): Streams {
   const [out, error] = [track(process.stdout), track(process.stderr)]
   return {
@@ -22,7 +28,10 @@ export function openStreams(): Streams {
   }
 }
 
-/** Only the callback of a write tells that it is done; writing nothing and waiting for that does not. */
+/**
+ * Only the callback of a write tells that it is done; writing nothing and waiting for that does
+ * not.
+ */
 function track(stream: NodeJS.WriteStream) {
   let last: Promise<unknown> = Promise.resolve()
   stream.on("error", endIfClosed)

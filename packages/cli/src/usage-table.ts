@@ -18,10 +18,21 @@ export async function showUsage(output: Output, usage: ApiOutput<"getMyUsage">):
   const rows: readonly Row[] = [
     { what: "runs in a minute", used: runs.lastMinute, max: runs.perMinuteMax },
     { what: "runs at once", used: runs.atOnce, max: runs.atOnceMax },
-    { what: "outgoing traffic in a minute", used: egress.bytesLastMinute, max: egress.bytesPerMinuteMax, isBytes: true },
-    { what: "storage requests in a minute", used: storage.requestsLastMinute, max: storage.requestsPerMinuteMax },
+    {
+      what: "outgoing traffic in a minute",
+      used: egress.bytesLastMinute,
+      max: egress.bytesPerMinuteMax,
+      isBytes: true,
+    },
+    {
+      what: "storage requests in a minute",
+      used: storage.requestsLastMinute,
+      max: storage.requestsPerMinuteMax,
+    },
     { what: "blobs", used: blobs.bytes, max: blobs.bytesMax, isBytes: true },
-    ...(sqlite ? [{ what: "database", used: sqlite.bytes, max: sqlite.bytesMax, isBytes: true } as const] : []),
+    ...(sqlite
+      ? [{ what: "database", used: sqlite.bytes, max: sqlite.bytesMax, isBytes: true } as const]
+      : []),
   ]
   await output.list(toItems(rows), { empty: "", columns })
 }
@@ -33,7 +44,11 @@ async function* toItems(rows: readonly Row[]): AsyncGenerator<Row> {
 const columns: readonly Column<Row>[] = [
   { title: "what", value: ({ what }) => what },
   { title: "used", value: ({ used }) => used, human: (row) => toText(row, row.used) },
-  { title: "of", value: ({ max }) => max, human: (row) => (row.max === null ? "no limit" : toText(row, row.max)) },
+  {
+    title: "of",
+    value: ({ max }) => max,
+    human: (row) => (row.max === null ? "no limit" : toText(row, row.max)),
+  },
   {
     title: "share",
     value: toShare,
@@ -54,7 +69,10 @@ const nearlyAll = 80
 const all = 100
 
 /** Whoever is near a limit should see it. */
-function toPaint(colour: Parameters<NonNullable<Column<Row>["paint"]>>[0], row: Row): (text: string) => string {
+function toPaint(
+  colour: Parameters<NonNullable<Column<Row>["paint"]>>[0],
+  row: Row,
+): (text: string) => string {
   const share = toShare(row) ?? 0
   return share >= all ? colour.red : share >= nearlyAll ? colour.yellow : (text) => text
 }

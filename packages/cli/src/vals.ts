@@ -30,7 +30,10 @@ export function takesSettings(command: Command): Command {
 }
 
 /** The settings as the API takes them: those that are given. */
-export function toSettings({ privacy, type }: ValSettings): Pick<Input<"updateVal">, "privacy" | "type"> {
+export function toSettings({
+  privacy,
+  type,
+}: ValSettings): Pick<Input<"updateVal">, "privacy" | "type"> {
   return { ...(privacy && { privacy }), ...(type && { type }) }
 }
 
@@ -43,15 +46,31 @@ export function toValListView(empty: string): ListView<Val> {
       { title: "val", value: toFullName, paint: (colour) => colour.bold },
       { title: "version", value: (val) => val.version },
       { title: "type", value: (val) => val.type },
-      { title: "privacy", value: (val) => val.privacy, paint: (colour, val) => (val.privacy === "public" ? colour.green : colour.yellow) },
+      {
+        title: "privacy",
+        value: (val) => val.privacy,
+        paint: (colour, val) => (val.privacy === "public" ? colour.green : colour.yellow),
+      },
       { title: "likes", value: (val) => val.likeCount },
-      { title: "updated", value: (val) => val.updatedAt, human: (val) => toAgo(val.updatedAt, now), paint: (colour) => colour.dim },
+      {
+        title: "updated",
+        value: (val) => val.updatedAt,
+        human: (val) => toAgo(val.updatedAt, now),
+        paint: (colour) => colour.dim,
+      },
     ],
   }
 }
 
 /** A val that was made or saved: its name and version for a script, its addresses for a person. */
-export function toSaved(val: Val, verb: string): { readonly json: Val; readonly plain: string; readonly human: string } {
+export function toSaved(
+  val: Val,
+  verb: string,
+): { readonly json: Val; readonly plain: string; readonly human: string } {
   const name = `${toFullName(val)}@${val.version}`
-  return { json: val, plain: name, human: [`${verb} ${name}`, `  ${val.links.endpoint ?? val.url}`].join("\n") }
+  return {
+    json: val,
+    plain: name,
+    human: [`${verb} ${name}`, `  ${val.links.endpoint ?? val.url}`].join("\n"),
+  }
 }

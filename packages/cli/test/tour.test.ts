@@ -16,15 +16,17 @@ interface Block {
   readonly shown: string | undefined
 }
 
-const blocks: readonly Block[] = [...document.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```\n)?/gm)].map(
-  ([, script = "", shown]) => ({ script, shown }),
-)
+const blocks: readonly Block[] = [
+  ...document.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```\n)?/gm),
+].map(([, script = "", shown]) => ({ script, shown }))
 
 test(
   "docs/tour.md does what it says",
   async () => {
     // The document has no other blocks: each command in it is tried, and what it shows follows one.
-    expect(document.match(/^```\w/gm)).toHaveLength(blocks.length + blocks.filter(({ shown }) => shown !== undefined).length)
+    expect(document.match(/^```\w/gm)).toHaveLength(
+      blocks.length + blocks.filter(({ shown }) => shown !== undefined).length,
+    )
     const folder = mkdtempSync(join(tmpdir(), "hamlet-tour-"))
     try {
       await takeTour(folder)
@@ -36,17 +38,35 @@ test(
 )
 
 async function takeTour(folder: string): Promise<void> {
-  const [programs, cwd, home] = ["bin", "empty", "home"].map((name) => join(folder, name)) as [string, string, string]
+  const [programs, cwd, home] = ["bin", "empty", "home"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
   for (const path of [programs, cwd, home]) mkdirSync(path)
   symlinkSync(hamletPath, join(programs, "hamlet"))
-  const own = { HOME: home, HAMLET_CONFIG_DIR: join(home, "hamlet"), NO_COLOR: "1", PATH: `${programs}:${process.env.PATH}` }
+  const own = {
+    HOME: home,
+    HAMLET_CONFIG_DIR: join(home, "hamlet"),
+    NO_COLOR: "1",
+    PATH: `${programs}:${process.env.PATH}`,
+  }
   const env = { ...cleanEnv(), ...own }
   const start = (script: string, more: Record<string, string> = {}) =>
-    startAtTerminal("bash", { args: ["-ec", `exec </dev/tty\n${script}`], env: { ...env, ...more }, cwd })
+    startAtTerminal("bash", {
+      args: ["-ec", `exec </dev/tty\n${script}`],
+      env: { ...env, ...more },
+      cwd,
+    })
 
   const [first, ...others] = blocks
-  await using server = start(`exec ${first?.script}`, { HAMLET_PORT: "0", HAMLET_PROCESSES_READY: "1" })
-  const [welcome, url = ""] = await server.waitFor(/Hamlet \S+ listens at (\S+)[\s\S]*docs {2,}\S+\r\n/)
+  await using server = start(`exec ${first?.script}`, {
+    HAMLET_PORT: "0",
+    HAMLET_PROCESSES_READY: "1",
+  })
+  const [welcome, url = ""] = await server.waitFor(
+    /Hamlet \S+ listens at (\S+)[\s\S]*docs {2,}\S+\r\n/,
+  )
   const [, token = ""] = /token {2,}(\S+)/.exec(welcome) ?? []
   const { host } = new URL(url)
   expectShown(first, welcome, host)
@@ -54,9 +74,11 @@ async function takeTour(folder: string): Promise<void> {
   let requests = 0
   for (const block of others) {
     // Runs of requests are written down a little later.
-    while ((await countRuns(client)) < requests && block.script.includes("hamlet logs")) await Bun.sleep(10)
+    while ((await countRuns(client)) < requests && block.script.includes("hamlet logs"))
+      await Bun.sleep(10)
     await using started = start(block.script.replaceAll(documentedHost, host))
-    if (block.script === `hamlet login http://${documentedHost}\n`) await answer(started, /Token for \S+: /, token)
+    if (block.script === `hamlet login http://${documentedHost}\n`)
+      await answer(started, /Token for \S+: /, token)
     const { exit, stdout } = await started.ended()
     expect([block.script, exit, exit === 0 ? "" : stdout]).toEqual([block.script, 0, ""])
     expectShown(block, stdout, host)
@@ -81,7 +103,9 @@ function expectShown(block: Block | undefined, printed: string, host: string): v
   const actual = normalise(Bun.stripANSI(printed).replaceAll(host, documentedHost))
   const pattern = normalise(block.shown)
     .split("\n")
-    .map((line) => (line.trim() === "…" ? "(?:.*\n)*?" : `${RegExp.escape(line).replaceAll("…", ".*")}\n`))
+    .map((line) =>
+      line.trim() === "…" ? "(?:.*\n)*?" : `${RegExp.escape(line).replaceAll("…", ".*")}\n`,
+    )
     .join("")
   // Both texts in the message, when they differ.
   if (!new RegExp(`^${pattern}$`).test(`${actual}\n`)) expect(actual).toBe(normalise(block.shown))

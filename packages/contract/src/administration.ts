@@ -27,10 +27,16 @@ export const quotas = z
   })
   .meta({ id: "Quotas" })
 
-/** What an administrator sends to change quotas: those that are named, null for the limit of the server. */
+/**
+ * What an administrator sends to change quotas: those that are named, null for the limit of the
+ * server.
+ */
 export const putQuotasBody = quotas
   .partial()
-  .refine((body) => Object.values(body).some((value) => value !== undefined), "must have at least one quota")
+  .refine(
+    (body) => Object.values(body).some((value) => value !== undefined),
+    "must have at least one quota",
+  )
 
 /** What an administrator sends to suspend an account. */
 export const suspendBody = z.object({ reason: text(limits.reasonCharsMax).nullable().optional() })
@@ -38,7 +44,10 @@ export const suspendBody = z.object({ reason: text(limits.reasonCharsMax).nullab
 /** Whether the vals, blobs, databases and runs of a deleted user go too. */
 export const deleteUserQuery = z.object({ data: z.enum(["keep", "delete"]).default("keep") })
 
-/** What an administrator sends to make a token for a user; without scopes it has all but those of administration. */
+/**
+ * What an administrator sends to make a token for a user; without scopes it has all but those of
+ * administration.
+ */
 export const createUserTokenBody = z.object({
   name: text(limits.tokenNameCharsMax, 1).optional(),
   scopes: list(scope, scope.options.length, 1)
@@ -67,7 +76,10 @@ export const createInvitationBody = z.object({
   hours: z.int().min(1).max(limits.invitationHoursMax).optional(),
 })
 
-/** What a person sends to accept an invitation: what the link has after `#code=`, and the name they choose. */
+/**
+ * What a person sends to accept an invitation: what the link has after `#code=`, and the name they
+ * choose.
+ */
 export const acceptInvitationBody = z.object({
   code: text(limits.tokenCharsMax, 1),
   username,
@@ -75,7 +87,9 @@ export const acceptInvitationBody = z.object({
 })
 
 /** The invitation that a path names. */
-export const invitationParams = z.object({ invitation_id: id.transform((value) => value.toLowerCase()) })
+export const invitationParams = z.object({
+  invitation_id: id.transform((value) => value.toLowerCase()),
+})
 
 /** What administrators do, as the audit log names it. */
 export const auditAction = z.enum([

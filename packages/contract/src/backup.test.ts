@@ -1,6 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import { createHash } from "node:crypto"
-import { BackupDamaged, type BackupHeader, backupMark, createBackupChecker, frameKinds, parseHead, toHeadBytes } from "./backup.ts"
+import {
+  BackupDamaged,
+  type BackupHeader,
+  backupMark,
+  createBackupChecker,
+  frameKinds,
+  parseHead,
+  toHeadBytes,
+} from "./backup.ts"
 
 const sections = [
   { name: "users", items: 3 },
@@ -28,7 +36,11 @@ describe("createBackupChecker", () => {
         checker.add(read)
         read.fill(0)
       }
-      expect(checker.end()).toMatchObject({ header, trailer: { items: 3, missing: [] }, bytes: bytes.length })
+      expect(checker.end()).toMatchObject({
+        header,
+        trailer: { items: 3, missing: [] },
+        bytes: bytes.length,
+      })
       expect([checker.items, checker.bytes]).toEqual([3, bytes.length])
     }
   })
@@ -45,10 +57,14 @@ describe("createBackupChecker", () => {
   })
 
   test("throws when the hashes are right and something else is not", () => {
-    expect(check(make({ header: { ...header, format: 2 } }))).toBe("it is of format 2, and this version of Hamlet knows format 1")
+    expect(check(make({ header: { ...header, format: 2 } }))).toBe(
+      "it is of format 2, and this version of Hamlet knows format 1",
+    )
     expect(check(make({ header: { ...header, sections: "all" } }))).toBe("its header is not sound")
     expect(check(make({ header: { ...header, migrations: [{}] } }))).toBe("its header is not sound")
-    expect(check(make({ header: null }))).toBe("it holds something that is not JSON where JSON should be")
+    expect(check(make({ header: null }))).toBe(
+      "it holds something that is not JSON where JSON should be",
+    )
     expect(check(make({ section: 2 }))).toBe("it has a frame that is none")
     expect(check(make({ items: 4 }))).toBe("what it holds is not what its trailer says")
     expect(check(make({ missing: 7 }))).toBe("its trailer is not sound")
@@ -57,9 +73,21 @@ describe("createBackupChecker", () => {
 
 describe("parseHead", () => {
   test("gives what toHeadBytes was given, and refuses what is beyond the limits", () => {
-    const head = { kind: frameKinds.data, section: 9, items: 4_000_000_000, storedBytes: 5, rawBytes: 67_108_864 }
+    const head = {
+      kind: frameKinds.data,
+      section: 9,
+      items: 4_000_000_000,
+      storedBytes: 5,
+      rawBytes: 67_108_864,
+    }
     expect(parseHead(toHeadBytes(head))).toEqual(head)
-    for (const wrong of [{ kind: 0 }, { kind: 4 }, { rawBytes: 67_108_865 }, { storedBytes: 67_108_865 }, { kind: 1 }])
+    for (const wrong of [
+      { kind: 0 },
+      { kind: 4 },
+      { rawBytes: 67_108_865 },
+      { storedBytes: 67_108_865 },
+      { kind: 1 },
+    ])
       expect(() => parseHead(toHeadBytes({ ...head, ...wrong }))).toThrow(BackupDamaged)
   })
 })
@@ -85,7 +113,10 @@ interface Wrong {
 
 /** A file with one frame of data, whose hashes are right whatever else is wrong. */
 function make({ header: said = header, section = 0, items = 3, missing = [] }: Wrong = {}): Buffer {
-  const data = Buffer.concat([toHeadBytes({ kind: frameKinds.data, section, items: 3, storedBytes: 5, rawBytes: 9 }), Buffer.from("bytes")])
+  const data = Buffer.concat([
+    toHeadBytes({ kind: frameKinds.data, section, items: 3, storedBytes: 5, rawBytes: 9 }),
+    Buffer.from("bytes"),
+  ])
   const none = { items: 0, frames: 0, bytes: 0, sha256: sha256(Buffer.alloc(0)).toString("hex") }
   const one = { items, frames: 1, bytes: data.length, sha256: sha256(data).toString("hex") }
   const trailer = {
@@ -96,13 +127,21 @@ function make({ header: said = header, section = 0, items = 3, missing = [] }: W
     ],
     missing,
   }
-  const all = Buffer.concat([Buffer.from(backupMark), toJsonFrame(frameKinds.header, said), data, toJsonFrame(frameKinds.trailer, trailer)])
+  const all = Buffer.concat([
+    Buffer.from(backupMark),
+    toJsonFrame(frameKinds.header, said),
+    data,
+    toJsonFrame(frameKinds.trailer, trailer),
+  ])
   return Buffer.concat([all, sha256(all)])
 }
 
 function toJsonFrame(kind: number, value: unknown): Buffer {
   const json = Buffer.from(JSON.stringify(value))
-  return Buffer.concat([toHeadBytes({ kind, section: 0, items: 0, storedBytes: json.length, rawBytes: json.length }), json])
+  return Buffer.concat([
+    toHeadBytes({ kind, section: 0, items: 0, storedBytes: json.length, rawBytes: json.length }),
+    json,
+  ])
 }
 
 function sha256(bytes: Uint8Array): Buffer {

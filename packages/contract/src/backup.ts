@@ -48,7 +48,11 @@ export interface BackupHeader {
   readonly createdAt: string
   /** About how many there are going to be. */
   readonly items: number
-  readonly sections: readonly { readonly name: string; readonly items: number; readonly columns?: readonly string[] | undefined }[]
+  readonly sections: readonly {
+    readonly name: string
+    readonly items: number
+    readonly columns?: readonly string[] | undefined
+  }[]
   /** When each step of the schema was made. */
   readonly migrations: readonly { readonly version: number; readonly appliedAt: number }[]
 }
@@ -79,13 +83,22 @@ export interface BackupSummary {
   readonly bytes: number
 }
 
-/** The bytes are not those of a backup, or not all of them. The message is the end of a sentence about the file: "it …". */
+/**
+ * The bytes are not those of a backup, or not all of them. The message is the end of a sentence
+ * about the file: "it …".
+ */
 export class BackupDamaged extends Error {
   override readonly name = "BackupDamaged"
 }
 
 /** The head of a frame as bytes. */
-export function toHeadBytes({ kind, section, items, storedBytes, rawBytes }: FrameHead): Uint8Array {
+export function toHeadBytes({
+  kind,
+  section,
+  items,
+  storedBytes,
+  rawBytes,
+}: FrameHead): Uint8Array {
   const view = new DataView(new ArrayBuffer(backupSizes.head))
   view.setUint8(0, kind)
   view.setUint8(1, section)
@@ -99,10 +112,15 @@ export function toHeadBytes({ kind, section, items, storedBytes, rawBytes }: Fra
 export function parseHead(bytes: Uint8Array): FrameHead {
   const view = new DataView(bytes.buffer, bytes.byteOffset, backupSizes.head)
   const [kind, section] = [view.getUint8(0), view.getUint8(1)]
-  const [items, storedBytes, rawBytes] = [view.getUint32(4, true), view.getUint32(8, true), view.getUint32(12, true)]
+  const [items, storedBytes, rawBytes] = [
+    view.getUint32(4, true),
+    view.getUint32(8, true),
+    view.getUint32(12, true),
+  ]
   const isKnown = kind >= frameKinds.header && kind <= frameKinds.trailer && view.getUint16(2) === 0
   const bytesMax = kind === frameKinds.data ? backupLimits.frameBytesMax : backupLimits.jsonBytesMax
-  if (!isKnown || storedBytes > bytesMax || rawBytes > bytesMax) throw new BackupDamaged("it has a frame that is none")
+  if (!isKnown || storedBytes > bytesMax || rawBytes > bytesMax)
+    throw new BackupDamaged("it has a frame that is none")
   return { kind, section, items, storedBytes, rawBytes }
 }
 
@@ -131,7 +149,10 @@ interface SectionState {
   bytes: number
 }
 
-/** What is needed next: a part of a few bytes as a whole, or the content of a frame, which only goes into the hashes. */
+/**
+ * What is needed next: a part of a few bytes as a whole, or the content of a frame, which only goes
+ * into the hashes.
+ */
 type Expectation =
   | { readonly part: "mark" | "head" | "json" | "hash" | "nothing"; readonly bytes: number }
   | { part: "data"; bytes: number }
@@ -159,7 +180,8 @@ class Checker implements BackupChecker {
   }
 
   end(): BackupSummary {
-    if (this.#expected.part !== "nothing" || !this.header || !this.#trailer) throw new BackupDamaged("it ends before its end")
+    if (this.#expected.part !== "nothing" || !this.header || !this.#trailer)
+      throw new BackupDamaged("it ends before its end")
     return { header: this.header, trailer: this.#trailer, bytes: this.bytes }
   }
 
@@ -171,29 +193,37 @@ class Checker implements BackupChecker {
     if (part !== "hash") this.#whole.update(piece)
     this.#partBytes += piece.length
     if (this.#partBytes < bytes) return
-    const whole = this.#part.length === 1 ? (this.#part[0] ?? new Uint8Array()) : concat(this.#part, part === "data" ? 0 : bytes)
+    const whole =
+      this.#part.length === 1
+        ? (this.#part[0] ?? new Uint8Array())
+        : concat(this.#part, part === "data" ? 0 : bytes)
     this.#part = []
     this.#partBytes = 0
     this.#expected = this.#follow(part, whole)
     // A frame without content is followed by the next at once.
-    if (this.#expected.bytes === 0 && this.#expected.part !== "nothing") this.#take(new Uint8Array())
+    if (this.#expected.bytes === 0 && this.#expected.part !== "nothing")
+      this.#take(new Uint8Array())
   }
 
   #follow(part: Expectation["part"], whole: Uint8Array): Expectation {
     if (part === "head") return this.#followHead(whole)
     if (part === "json") return this.#followJson(whole)
-    if (part === "mark" && new TextDecoder().decode(whole) !== backupMark) throw new BackupDamaged("it is no backup of Hamlet")
+    if (part === "mark" && new TextDecoder().decode(whole) !== backupMark)
+      throw new BackupDamaged("it is no backup of Hamlet")
     if (part !== "hash") return { part: "head", bytes: backupSizes.head }
-    if (!isEqual(whole, this.#whole.digest())) throw new BackupDamaged("it was changed after it was written: its hash is another")
+    if (!isEqual(whole, this.#whole.digest()))
+      throw new BackupDamaged("it was changed after it was written: its hash is another")
     return { part: "nothing", bytes: 0 }
   }
 
   #followHead(bytes: Uint8Array): Expectation {
     const head = parseHead(bytes)
-    if ((head.kind === frameKinds.header) !== (this.header === undefined)) throw new BackupDamaged("its frames are out of order")
+    if ((head.kind === frameKinds.header) !== (this.header === undefined))
+      throw new BackupDamaged("its frames are out of order")
     this.#head = head
     if (head.kind !== frameKinds.data) return { part: "json", bytes: head.storedBytes }
-    if (head.section >= (this.header?.sections.length ?? 0)) throw new BackupDamaged("it has a frame that is none")
+    if (head.section >= (this.header?.sections.length ?? 0))
+      throw new BackupDamaged("it has a frame that is none")
     const section = this.#sectionOf(head.section)
     section.hash.update(bytes)
     section.items += head.items
@@ -217,14 +247,27 @@ class Checker implements BackupChecker {
     const isSame = trailer.sections.every((said, index) => {
       const { hash, items, frames, bytes } = this.#sectionOf(index)
       const isCounted = said.items === items && said.frames === frames && said.bytes === bytes
-      return said.name === header?.sections[index]?.name && isCounted && said.sha256 === hash.digest("hex")
+      return (
+        said.name === header?.sections[index]?.name &&
+        isCounted &&
+        said.sha256 === hash.digest("hex")
+      )
     })
-    if (!isSame || trailer.sections.length !== header?.sections.length || trailer.items !== this.items)
+    if (
+      !isSame ||
+      trailer.sections.length !== header?.sections.length ||
+      trailer.items !== this.items
+    )
       throw new BackupDamaged("what it holds is not what its trailer says")
   }
 
   #sectionOf(index: number): SectionState {
-    const section = this.#sections.get(index) ?? { hash: createHash("sha256"), items: 0, frames: 0, bytes: 0 }
+    const section = this.#sections.get(index) ?? {
+      hash: createHash("sha256"),
+      items: 0,
+      frames: 0,
+      bytes: 0,
+    }
     this.#sections.set(index, section)
     return section
   }
@@ -245,17 +288,35 @@ function isEqual(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 function parseHeader(bytes: Uint8Array): BackupHeader {
-  const { format, schemaVersion, serverVersion, createdAt, items, sections, migrations } = parseObject(bytes)
-  if (format !== 1) throw new BackupDamaged(`it is of format ${String(format)}, and this version of Hamlet knows format 1`)
+  const { format, schemaVersion, serverVersion, createdAt, items, sections, migrations } =
+    parseObject(bytes)
+  if (format !== 1)
+    throw new BackupDamaged(
+      `it is of format ${String(format)}, and this version of Hamlet knows format 1`,
+    )
   const isSound =
-    isCount(schemaVersion) && typeof serverVersion === "string" && typeof createdAt === "string" && isCount(items) && isList(migrations)
-  if (!isSound || !isList(sections) || sections.length > backupLimits.sectionsMax) throw new BackupDamaged("its header is not sound")
+    isCount(schemaVersion) &&
+    typeof serverVersion === "string" &&
+    typeof createdAt === "string" &&
+    isCount(items) &&
+    isList(migrations)
+  if (!isSound || !isList(sections) || sections.length > backupLimits.sectionsMax)
+    throw new BackupDamaged("its header is not sound")
   const areSound =
     sections.every(
-      ({ name, items, columns }) => typeof name === "string" && isCount(items) && (columns === undefined || isTexts(columns)),
+      ({ name, items, columns }) =>
+        typeof name === "string" && isCount(items) && (columns === undefined || isTexts(columns)),
     ) && migrations.every(({ version, appliedAt }) => isCount(version) && isCount(appliedAt))
   if (!areSound) throw new BackupDamaged("its header is not sound")
-  return { format, schemaVersion, serverVersion, createdAt, items, sections, migrations } as unknown as BackupHeader
+  return {
+    format,
+    schemaVersion,
+    serverVersion,
+    createdAt,
+    items,
+    sections,
+    migrations,
+  } as unknown as BackupHeader
 }
 
 function parseTrailer(bytes: Uint8Array): BackupTrailer {
@@ -268,7 +329,11 @@ function parseTrailer(bytes: Uint8Array): BackupTrailer {
     isList(sections) &&
     sections.every(
       ({ name, items, frames, bytes, sha256 }) =>
-        typeof name === "string" && typeof sha256 === "string" && isCount(items) && isCount(frames) && isCount(bytes),
+        typeof name === "string" &&
+        typeof sha256 === "string" &&
+        isCount(items) &&
+        isCount(frames) &&
+        isCount(bytes),
     )
   if (!isSound) throw new BackupDamaged("its trailer is not sound")
   return { items, sections, missing, damaged } as unknown as BackupTrailer

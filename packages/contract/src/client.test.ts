@@ -6,15 +6,22 @@ import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { routeNames, routes } from "./routes.ts"
 
 type AnyMethods = Record<string, (input?: object) => Promise<unknown>>
-type AnyRawMethods = Record<string, (input?: object) => Promise<{ status: number; headers: Headers; body: unknown }>>
+type AnyRawMethods = Record<
+  string,
+  (input?: object) => Promise<{ status: number; headers: Headers; body: unknown }>
+>
 
 describe("createClient, called once for every row of the route table,", () => {
   for (const name of routeNames) {
     const route: RouteDefinition = routes[name]
-    const [status = 200, declared] = Object.entries(route.answers).map(([key, value]) => [Number(key), value] as const)[0] ?? []
+    const [status = 200, declared] =
+      Object.entries(route.answers).map(([key, value]) => [Number(key), value] as const)[0] ?? []
     const isText = Array.isArray(declared)
     const answer = () =>
-      new Response(declared === null ? null : isText ? "plain" : '{"kept":"as it is"}', { status, headers: { "x-request-id": "r1" } })
+      new Response(declared === null ? null : isText ? "plain" : '{"kept":"as it is"}', {
+        status,
+        headers: { "x-request-id": "r1" },
+      })
 
     test(`sends ${name} as ${route.method.toUpperCase()} ${route.path} and reads its answer`, async () => {
       await using server = startScriptedServer(answer)
@@ -32,7 +39,8 @@ describe("createClient, called once for every row of the route table,", () => {
       const type = route.isBytesBody ? input.contentType : route.body ? "application/json" : null
       expect(seen.headers.get("content-type")).toBe(type as string | null)
 
-      // What arrived is in its place, and the schemas that the server checks with take it and lose nothing.
+      // What arrived is in its place, and the schemas that the server checks with take it and lose
+      // nothing.
       const params = readPath(route.path, seen.path)
       const query = Object.fromEntries(seen.query)
       const bytes = route.isBytesBody ? { content: seen.body, contentType: type } : {}
@@ -47,7 +55,9 @@ describe("createClient, called once for every row of the route table,", () => {
       ] as const)
         schema?.parse(value)
 
-      expect(output).toEqual(declared === null ? undefined : isText ? "plain" : { kept: "as it is" })
+      expect(output).toEqual(
+        declared === null ? undefined : isText ? "plain" : { kept: "as it is" },
+      )
     })
 
     test(`gives status, headers and body of ${name} through raw`, async () => {
@@ -62,7 +72,9 @@ describe("createClient, called once for every row of the route table,", () => {
 
   test("has a method for every row and nothing else but raw, pages, items and follow", () => {
     const client = createClient({ baseUrl: "http://localhost" })
-    expect(Object.keys(client).sort()).toEqual([...routeNames, "follow", "items", "pages", "raw"].sort())
+    expect(Object.keys(client).sort()).toEqual(
+      [...routeNames, "follow", "items", "pages", "raw"].sort(),
+    )
     expect(Object.keys(client.raw).sort()).toEqual([...routeNames].sort())
   })
 })
@@ -75,7 +87,9 @@ describe("createClient", () => {
   })
 
   test("refuses a base URL without a scheme, which would be a URL of another kind", () => {
-    expect(() => createClient({ baseUrl: "localhost:3000" })).toThrow('Cannot create a client for "localhost:3000"')
+    expect(() => createClient({ baseUrl: "localhost:3000" })).toThrow(
+      'Cannot create a client for "localhost:3000"',
+    )
     expect(() => createClient({ baseUrl: "" })).toThrow()
   })
 
@@ -88,7 +102,9 @@ describe("createClient", () => {
   })
 
   test("does not show its token to whoever prints it", () => {
-    expect(Bun.inspect(createClient({ baseUrl: "http://localhost", token: "hush-hush" }))).not.toContain("hush-hush")
+    expect(
+      Bun.inspect(createClient({ baseUrl: "http://localhost", token: "hush-hush" })),
+    ).not.toContain("hush-hush")
   })
 })
 
@@ -97,7 +113,9 @@ function readPath(template: string, path: string): Record<string, string> {
   const pattern = template.replaceAll(".", "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")
   const groups = new RegExp(`^${pattern}$`).exec(path)?.groups
   if (!groups && template !== path) throw new Error(`"${path}" is not "${template}"`)
-  return Object.fromEntries(Object.entries(groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]))
+  return Object.fromEntries(
+    Object.entries(groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]),
+  )
 }
 
 /** The input as it should arrive: moments in ISO-8601, and as text what is not in the JSON body. */

@@ -16,24 +16,47 @@ export { ApiError, ConnectionError, type Issue, LinkError } from "./client/error
 export type { FollowOptions, RunEvent } from "./client/follow-types.ts"
 export type { Content, Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
-export type { Answer, CallOptions, Client, ClientOptions, Fetch, Item, NotModified, Output, PageName } from "./client/types.ts"
+export type {
+  Answer,
+  CallOptions,
+  Client,
+  ClientOptions,
+  Fetch,
+  Item,
+  NotModified,
+  Output,
+  PageName,
+} from "./client/types.ts"
 export { noPageKey, sessionHeader } from "./session-header.ts"
 
-/** Makes a client: `await client.getVal({ val_id })`. It needs nothing but what browsers, Bun, Deno and Node 20 all have. */
+/**
+ * Makes a client: `await client.getVal({ val_id })`. It needs nothing but what browsers, Bun, Deno
+ * and Node 20 all have.
+ */
 export function createClient(options: ClientOptions): Client {
   const server = toServer(options)
   const deps = toSendDeps(options)
 
-  const prepare = (name: RouteName, input: object = {}, call: AnyCallOptions = {}) => toRequest(server, contract.routes[name], input, call)
-  const exchange = async (name: RouteName, request: PreparedRequest, call: AnyCallOptions = {}): Promise<AnyAnswer> =>
+  const prepare = (name: RouteName, input: object = {}, call: AnyCallOptions = {}) =>
+    toRequest(server, contract.routes[name], input, call)
+  const exchange = async (
+    name: RouteName,
+    request: PreparedRequest,
+    call: AnyCallOptions = {},
+  ): Promise<AnyAnswer> =>
     toAnswer(contract.routes[name], request, await send(deps, request, call), deps.clock.now())
 
-  const raw = async (name: RouteName, input?: object, call?: AnyCallOptions) => exchange(name, prepare(name, input, call), call)
-  const body = async (name: RouteName, input?: object, call?: AnyCallOptions) => (await raw(name, input, call)).body
+  const raw = async (name: RouteName, input?: object, call?: AnyCallOptions) =>
+    exchange(name, prepare(name, input, call), call)
+  const body = async (name: RouteName, input?: object, call?: AnyCallOptions) =>
+    (await raw(name, input, call)).body
 
   async function* pages(name: RouteName, input?: object, call?: AnyCallOptions) {
     const first = prepare(name, input, call)
-    yield* followPages(first.url, async (url) => (await exchange(name, { ...first, url }, call)).body as AnyPage)
+    yield* followPages(
+      first.url,
+      async (url) => (await exchange(name, { ...first, url }, call)).body as AnyPage,
+    )
   }
   async function* items(name: RouteName, input?: object, call?: AnyCallOptions) {
     for await (const page of pages(name, input, call)) yield* page.data
@@ -43,10 +66,13 @@ export function createClient(options: ClientOptions): Client {
     toAnswer(contract.routes.getRunLogs, request, received, deps.clock.now())
     throw new ConnectionError(`Cannot follow "${request.url}": the answer has no body`, {})
   }
-  const follow = ({ run_id, from = 0 }: { run_id: string; from?: number }, options: FollowOptions = {}) =>
-    followEvents({ ...deps, refuse }, prepare("getRunLogs", { run_id }), from, options)
+  const follow = (
+    { run_id, from = 0 }: { run_id: string; from?: number },
+    options: FollowOptions = {},
+  ) => followEvents({ ...deps, refuse }, prepare("getRunLogs", { run_id }), from, options)
 
-  // The methods are made in a loop over the table that their types are mapped from, which no compiler can follow.
+  // The methods are made in a loop over the table that their types are mapped from, which no
+  // compiler can follow.
   return { ...toMethods(body), raw: toMethods(raw), pages, items, follow } as unknown as Client
 }
 
@@ -54,17 +80,26 @@ type Call<Result> = (name: RouteName, input?: object, call?: AnyCallOptions) => 
 
 function toMethods<Result>(call: Call<Result>) {
   const names = Object.keys(contract.routes) as RouteName[]
-  return Object.fromEntries(names.map((name) => [name, (input?: object, options?: AnyCallOptions) => call(name, input, options)]))
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      (input?: object, options?: AnyCallOptions) => call(name, input, options),
+    ]),
+  )
 }
 
 function toServer({ baseUrl, token }: ClientOptions): Server {
   const { protocol, origin, pathname } = new URL(baseUrl)
   // Without its scheme, `localhost:3000` is a URL too, of the scheme `localhost`.
   if (!/^https?:$/.test(protocol))
-    throw new TypeError(`Cannot create a client for "${baseUrl}": it does not begin with http:// or https://`)
+    throw new TypeError(
+      `Cannot create a client for "${baseUrl}": it does not begin with http:// or https://`,
+    )
   // Left to `fetch`, such a token would be quoted in the error message.
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    throw new TypeError("Cannot create a client with this token: it is empty or has characters that a header cannot carry")
+    throw new TypeError(
+      "Cannot create a client with this token: it is empty or has characters that a header cannot carry",
+    )
   }
   return { baseUrl: origin + pathname.replace(/\/+$/, ""), token }
 }

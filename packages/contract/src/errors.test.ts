@@ -10,7 +10,15 @@ describe("errorCodes", () => {
       expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
       expect(statusTexts[status]).toMatch(/^[A-Z][A-Za-z ]+$/)
       expect(meaning).toMatch(/^[A-Z].+\.$/s)
-      expect(errorBody.safeParse({ statusCode: status, error: statusTexts[status], code, message: "m", requestId: "r" }).success).toBe(true)
+      expect(
+        errorBody.safeParse({
+          statusCode: status,
+          error: statusTexts[status],
+          code,
+          message: "m",
+          requestId: "r",
+        }).success,
+      ).toBe(true)
     })
   }
 
@@ -31,10 +39,16 @@ describe("errorsOf", () => {
   }
 
   test("follows from what a route needs", () => {
-    expect(errorsOf(routes.getMe)).toEqual(expect.arrayContaining(["unauthenticated", "invalid_token", "missing_scope"]))
+    expect(errorsOf(routes.getMe)).toEqual(
+      expect.arrayContaining(["unauthenticated", "invalid_token", "missing_scope"]),
+    )
     expect(errorsOf(routes.getVal)).not.toContain("unauthenticated")
     expect(errorsOf(routes.getHealth)).not.toContain("invalid_token")
-    expect(errorsOf(routes.updateVal)).toEqual(expect.arrayContaining(["not_owner", "val_not_found", "version_conflict", "body_too_large"]))
-    expect(errorsOf(routes.createVal)).toEqual(expect.arrayContaining(["idempotency_in_flight", "idempotency_mismatch"]))
+    expect(errorsOf(routes.updateVal)).toEqual(
+      expect.arrayContaining(["not_owner", "val_not_found", "version_conflict", "body_too_large"]),
+    )
+    expect(errorsOf(routes.createVal)).toEqual(
+      expect.arrayContaining(["idempotency_in_flight", "idempotency_mismatch"]),
+    )
   })
 })

@@ -2,7 +2,9 @@ import { z } from "zod"
 import { chars } from "./lengths.ts"
 import { limits } from "./limits.ts"
 
-/** Text that both databases and every encoding keep as it is: no NUL, no half of a surrogate pair. */
+/**
+ * Text that both databases and every encoding keep as it is: no NUL, no half of a surrogate pair.
+ */
 export function text(charsMax: number, charsMin = 0) {
   return chars(charsMax, charsMin)
     .refine((value) => !value.includes("\0"), "must not contain the NUL character")
@@ -51,7 +53,8 @@ export const scope = z.enum([
   "sqlite:read",
   "sqlite:write",
   "admin",
-  // Everything that the server keeps, private vals of all users included. It is not a part of `admin`.
+  // Everything that the server keeps, private vals of all users included. It is not a part of
+  // `admin`.
   "backup",
 ])
 
@@ -62,4 +65,12 @@ export type Scope = z.infer<typeof scope>
 export const runSource = z.enum(["ui", "api", "http", "interval", "email"])
 
 /** How a run stands. */
-export const runStatus = z.enum(["queued", "running", "succeeded", "failed", "timed_out", "cancelled", "crashed"])
+export const runStatus = z.enum([
+  "queued",
+  "running",
+  "succeeded",
+  "failed",
+  "timed_out",
+  "cancelled",
+  "crashed",
+])

@@ -21,13 +21,33 @@ const document = toOpenApi({ baseUrl: "http://hamlet.test", version: "test" }) a
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-/** Objects that fail when they are taken for something else: compared, made a text or a number, awaited, written as JSON. */
+/**
+ * Objects that fail when they are taken for something else: compared, made a text or a number,
+ * awaited, written as JSON.
+ */
 const hostileValues: readonly unknown[] = [
-  ...["length", "size", "toString", "valueOf", "toJSON", "then", "constructor", "includes", "isWellFormed", "split", "map"].flatMap(
-    (name) => [{ [name]: 1 }, { [name]: null }, { [name]: { toString: 1, valueOf: 1 } }, { [name]: [[]] }],
-  ),
+  ...[
+    "length",
+    "size",
+    "toString",
+    "valueOf",
+    "toJSON",
+    "then",
+    "constructor",
+    "includes",
+    "isWellFormed",
+    "split",
+    "map",
+  ].flatMap((name) => [
+    { [name]: 1 },
+    { [name]: null },
+    { [name]: { toString: 1, valueOf: 1 } },
+    { [name]: [[]] },
+  ]),
   JSON.parse('{"__proto__":{"length":{"toString":1}}}'),
-  JSON.parse('{"length":{"toString":1},"size":{"toString":1},"toString":1,"valueOf":1,"toJSON":1,"then":1,"0":"a"}'),
+  JSON.parse(
+    '{"length":{"toString":1},"size":{"toString":1},"toString":1,"valueOf":1,"toJSON":1,"then":1,"0":"a"}',
+  ),
   [{ length: { toString: 1 } }],
   null,
   true,
@@ -39,7 +59,8 @@ function* spoil(schema: Schema, hostile: unknown): Generator<unknown> {
   yield hostile
   yield { any: hostile }
   for (const one of schema.anyOf ?? []) yield* spoil(one, hostile)
-  for (const [name, inner] of Object.entries(schema.properties ?? {})) for (const value of spoil(inner, hostile)) yield { [name]: value }
+  for (const [name, inner] of Object.entries(schema.properties ?? {}))
+    for (const value of spoil(inner, hostile)) yield { [name]: value }
   for (const value of schema.items ? spoil(schema.items, hostile) : [hostile]) yield [value]
 }
 
@@ -54,7 +75,10 @@ function expectRead(schema: z.ZodType, value: unknown): void {
 const bodies = new Map(
   Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
-    .map(({ operationId, requestBody }) => [operationId, requestBody?.content["application/json"]?.schema]),
+    .map(({ operationId, requestBody }) => [
+      operationId,
+      requestBody?.content["application/json"]?.schema,
+    ]),
 )
 
 const importedSchema = bodies.get("importVals")?.properties?.vals?.items ?? {}
@@ -64,20 +88,43 @@ for (const name of routeNames) {
   test(`${name} reads or refuses any value in the place of any of its fields`, () => {
     for (const hostile of hostileValues) {
       for (const schema of [route.params, route.query])
-        for (const field of Object.keys(schema?.shape ?? {})) expectRead(schema as z.ZodType, { [field]: hostile })
-      if (route.body) for (const value of spoil(bodies.get(name) ?? {}, hostile)) expectRead(route.body, value)
+        for (const field of Object.keys(schema?.shape ?? {}))
+          expectRead(schema as z.ZodType, { [field]: hostile })
+      if (route.body)
+        for (const value of spoil(bodies.get(name) ?? {}, hostile)) expectRead(route.body, value)
     }
   })
 }
 
 test("importedVal reads or refuses any value in the place of any of its fields", () => {
   expect(Object.keys(importedSchema.properties ?? {})).toContain("versions")
-  for (const hostile of hostileValues) for (const value of spoil(importedSchema, hostile)) expectRead(importedVal, value)
+  for (const hostile of hostileValues)
+    for (const value of spoil(importedSchema, hostile)) expectRead(importedVal, value)
 })
 
 /** What a person sends by mistake: nothing, too little, too much, something else. */
 const mistakes: readonly unknown[] = [
-  ...[undefined, null, true, 0, -1, 1.5, 1e300, "", "x", "\0", "\ud800", " ", "1", "x".repeat(300_000), [], {}, [null], [{}], [[]]],
+  ...[
+    undefined,
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    1e300,
+    "",
+    "x",
+    "\0",
+    "\ud800",
+    " ",
+    "1",
+    "x".repeat(300_000),
+    [],
+    {},
+    [null],
+    [{}],
+    [[]],
+  ],
   ...[[["x", 1]], { "a b": "c" }, { a: 1 }, Array(20_000).fill("x"), Array(20_000).fill({})],
 ]
 
@@ -99,11 +146,18 @@ for (const name of routeNames) {
     }
     for (const mistake of [...mistakes, ...hostileValues]) {
       for (const schema of [route.params, route.query])
-        for (const field of Object.keys(schema?.shape ?? {})) note(schema as z.ZodType, { [field]: mistake })
-      if (route.body) for (const value of spoil(bodies.get(name) ?? {}, mistake)) note(route.body, value)
-      if (name === "importVals") for (const value of spoil(importedSchema, mistake)) note(importedVal, value)
+        for (const field of Object.keys(schema?.shape ?? {}))
+          note(schema as z.ZodType, { [field]: mistake })
+      if (route.body)
+        for (const value of spoil(bodies.get(name) ?? {}, mistake)) note(route.body, value)
+      if (name === "importVals")
+        for (const value of spoil(importedSchema, mistake)) note(importedVal, value)
     }
-    expect([...messages].filter((message) => validatorWords.test(message.replace(/"[^"]*"/, "")))).toEqual([])
-    expect([...messages].filter((message) => !/^(?:must|is missing|has something wrong)/.test(message))).toEqual([])
+    expect(
+      [...messages].filter((message) => validatorWords.test(message.replace(/"[^"]*"/, ""))),
+    ).toEqual([])
+    expect(
+      [...messages].filter((message) => !/^(?:must|is missing|has something wrong)/.test(message)),
+    ).toEqual([])
   })
 }

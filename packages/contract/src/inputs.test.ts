@@ -8,7 +8,9 @@ const val_id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"
 /** What the schema makes of one field, or why it refuses it. */
 function read(schema: z.ZodObject, field: string, value: unknown, others: object = {}): unknown {
   const result = schema.safeParse({ ...others, [field]: value })
-  return result.success ? { read: result.data[field] } : { refused: [...new Set(result.error.issues.map((issue) => issue.path.join(".")))] }
+  return result.success
+    ? { read: result.data[field] }
+    : { refused: [...new Set(result.error.issues.map((issue) => issue.path.join(".")))] }
 }
 
 describe("limit and offset", () => {
@@ -24,7 +26,8 @@ describe("limit and offset", () => {
     ["offset", "4294967296", 4294967296],
   ]
   for (const [field, text, number] of good) {
-    test(`read ${field}=${text} as ${number}`, () => expect(read(inputs.pageQuery, field, text)).toEqual({ read: number }))
+    test(`read ${field}=${text} as ${number}`, () =>
+      expect(read(inputs.pageQuery, field, text)).toEqual({ read: number }))
   }
   const bad = [
     "",
@@ -79,7 +82,9 @@ describe("since and until", () => {
     test(`read "${text}" as ${iso}`, () => {
       expect(read(inputs.periodQuery, "since", text)).toEqual({ read: Date.parse(iso) })
       expect(read(inputs.periodQuery, "until", text)).toEqual({ read: Date.parse(iso) })
-      expect(read(inputs.createTokenBody, "expiresAt", text, { name: "ci", scopes: ["val:read"] })).toEqual({ read: Date.parse(iso) })
+      expect(
+        read(inputs.createTokenBody, "expiresAt", text, { name: "ci", scopes: ["val:read"] }),
+      ).toEqual({ read: Date.parse(iso) })
     })
   }
   const bad = [
@@ -132,25 +137,41 @@ describe("source and error", () => {
   }
   for (const value of ["", "api,", ",", "API", "moon", "api ui", ["api", ""], 1]) {
     test(`refuse source=${JSON.stringify(value)}`, () =>
-      expect(read(inputs.runsQuery, "source", value)).toMatchObject({ refused: [expect.stringMatching(/^source/)] }))
+      expect(read(inputs.runsQuery, "source", value)).toMatchObject({
+        refused: [expect.stringMatching(/^source/)],
+      }))
   }
   test("read error as a boolean and refuse anything else", () => {
-    for (const value of ["true", "True", "TRUE", "1"]) expect(read(inputs.runsQuery, "error", value)).toEqual({ read: true })
-    for (const value of ["false", "False", "fALSE", "0"]) expect(read(inputs.runsQuery, "error", value)).toEqual({ read: false })
+    for (const value of ["true", "True", "TRUE", "1"])
+      expect(read(inputs.runsQuery, "error", value)).toEqual({ read: true })
+    for (const value of ["false", "False", "fALSE", "0"])
+      expect(read(inputs.runsQuery, "error", value)).toEqual({ read: false })
     for (const value of ["", "2", "01", "t", "yes", "true ", true, 1, ["true", "false"]])
       expect(read(inputs.runsQuery, "error", value)).toEqual({ refused: ["error"] })
   })
 })
 
 describe("text", () => {
-  const fields: [title: string, schema: z.ZodObject, field: string, others: object, charsMax: number][] = [
+  const fields: [
+    title: string,
+    schema: z.ZodObject,
+    field: string,
+    others: object,
+    charsMax: number,
+  ][] = [
     ["code", inputs.createValBody, "code", {}, limits.codeCharsMax],
     ["code of a version", inputs.createVersionBody, "code", {}, limits.codeCharsMax],
     ["code of a saved val", inputs.saveValBody, "code", { name: "hello" }, limits.codeCharsMax],
     ["readme", inputs.createValBody, "readme", { code: "1" }, limits.readmeCharsMax],
     ["comment", inputs.createCommentBody, "comment", {}, limits.commentCharsMax],
     ["query", inputs.searchQuery, "query", {}, limits.queryCharsMax],
-    ["name of a token", inputs.createTokenBody, "name", { scopes: ["val:read"] }, limits.tokenNameCharsMax],
+    [
+      "name of a token",
+      inputs.createTokenBody,
+      "name",
+      { scopes: ["val:read"] },
+      limits.tokenNameCharsMax,
+    ],
     ["value of a secret", inputs.putSecretBody, "value", {}, limits.secretValueBytesMax],
   ]
   for (const [title, schema, field, others, charsMax] of fields) {
@@ -165,8 +186,12 @@ describe("text", () => {
     })
   }
   test("counts a secret in bytes", () => {
-    expect(read(inputs.putSecretBody, "value", "é".repeat(limits.secretValueBytesMax / 2))).toMatchObject({ read: expect.any(String) })
-    expect(read(inputs.putSecretBody, "value", `x${"é".repeat(limits.secretValueBytesMax / 2)}`)).toEqual({ refused: ["value"] })
+    expect(
+      read(inputs.putSecretBody, "value", "é".repeat(limits.secretValueBytesMax / 2)),
+    ).toMatchObject({ read: expect.any(String) })
+    expect(
+      read(inputs.putSecretBody, "value", `x${"é".repeat(limits.secretValueBytesMax / 2)}`),
+    ).toEqual({ refused: ["value"] })
   })
   test("of code, comments and queries is not empty", () => {
     expect(read(inputs.createValBody, "code", "")).toEqual({ refused: ["code"] })
@@ -180,10 +205,23 @@ describe("names, ids and versions", () => {
   test("of vals and users are letters, digits and _, beginning with a letter", () => {
     for (const name of ["a", "A_1", "x".repeat(limits.nameCharsMax)])
       expect(read(inputs.createValBody, "name", name, { code: "1" })).toEqual({ read: name })
-    for (const name of ["", "1a", "_a", "a-b", "a b", "a\n", "é", "a\0", "x".repeat(limits.nameCharsMax + 1), null]) {
+    for (const name of [
+      "",
+      "1a",
+      "_a",
+      "a-b",
+      "a b",
+      "a\n",
+      "é",
+      "a\0",
+      "x".repeat(limits.nameCharsMax + 1),
+      null,
+    ]) {
       expect(read(inputs.createValBody, "name", name, { code: "1" })).toEqual({ refused: ["name"] })
     }
-    expect(read(inputs.createUserBody, "username", "x".repeat(limits.usernameCharsMax + 1))).toEqual({ refused: ["username"] })
+    expect(
+      read(inputs.createUserBody, "username", "x".repeat(limits.usernameCharsMax + 1)),
+    ).toEqual({ refused: ["username"] })
   })
   test("of a path are a UUID and an integer", () => {
     expect(inputs.params.version.parse({ val_id, version: "0" })).toEqual({ val_id, version: 0 })
@@ -191,7 +229,9 @@ describe("names, ids and versions", () => {
     for (const id of ["", "me", val_id.slice(1), `${val_id}0`, `{${val_id}}`])
       expect(read(inputs.params.val, "val_id", id)).toEqual({ refused: ["val_id"] })
     for (const version of ["", "-1", "1.5", "latest", "1e3"])
-      expect(read(inputs.params.version, "version", version, { val_id })).toEqual({ refused: ["version"] })
+      expect(read(inputs.params.version, "version", version, { val_id })).toEqual({
+        refused: ["version"],
+      })
   })
 })
 
@@ -210,15 +250,30 @@ describe("bodies", () => {
     expect(inputs.updateValBody.parse({ readme: null })).toEqual({ readme: null })
   })
   test("of a token have each scope once, and only scopes that exist", () => {
-    expect(read(inputs.createTokenBody, "scopes", ["val:read", "val:read"], { name: "ci" })).toEqual({ read: ["val:read"] })
+    expect(
+      read(inputs.createTokenBody, "scopes", ["val:read", "val:read"], { name: "ci" }),
+    ).toEqual({ read: ["val:read"] })
     for (const scopes of [[], ["moon"], "val:read", null])
-      expect(read(inputs.createTokenBody, "scopes", scopes, { name: "ci" })).toMatchObject({ refused: [expect.any(String)] })
+      expect(read(inputs.createTokenBody, "scopes", scopes, { name: "ci" })).toMatchObject({
+        refused: [expect.any(String)],
+      })
   })
   test("of a secret name hosts without scheme or path", () => {
     for (const host of ["example.com", "localhost:8080", "a"])
       expect(read(inputs.putSecretBody, "hosts", [host], { value: "v" })).toEqual({ read: [host] })
-    for (const host of ["", "https://example.com", "example.com/", "-a", "a b", "a..b", "a:b", "é.com"]) {
-      expect(read(inputs.putSecretBody, "hosts", [host], { value: "v" })).toEqual({ refused: ["hosts.0"] })
+    for (const host of [
+      "",
+      "https://example.com",
+      "example.com/",
+      "-a",
+      "a b",
+      "a..b",
+      "a:b",
+      "é.com",
+    ]) {
+      expect(read(inputs.putSecretBody, "hosts", [host], { value: "v" })).toEqual({
+        refused: ["hosts.0"],
+      })
     }
   })
 })

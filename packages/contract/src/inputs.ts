@@ -1,11 +1,23 @@
 import { z } from "zod"
 import { cursorParam } from "./cursor.ts"
-import { id, privacy, runSource, scope, text, username, valName, valType, valTypeInput } from "./fields.ts"
+import {
+  id,
+  privacy,
+  runSource,
+  scope,
+  text,
+  username,
+  valName,
+  valType,
+  valTypeInput,
+} from "./fields.ts"
 import { chars, email, list } from "./lengths.ts"
 import { atMostLevels } from "./levels.ts"
 import { limits } from "./limits.ts"
 
-/** Parameters arrive as text; the `wire` of their meta says what the OpenAPI document shows instead. */
+/**
+ * Parameters arrive as text; the `wire` of their meta says what the OpenAPI document shows instead.
+ */
 export function integerParam(min: number, max: number) {
   return z
     .string()
@@ -22,19 +34,28 @@ const booleanParam = z
   .transform((value) => value === "1" || value.toLowerCase() === "true")
   .meta({ wire: { type: "boolean" } })
 
-// Date parses far more than ISO-8601, and takes local time where no zone is given: the shape is checked first.
-const timePattern = /^(?<day>\d{4}-\d{2}-\d{2})(?:T(?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
+// Date parses far more than ISO-8601, and takes local time where no zone is given: the shape is
+// checked first.
+const timePattern =
+  /^(?<day>\d{4}-\d{2}-\d{2})(?:T(?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
 
 // The years 0000 to 9999: others are not written with four digits.
 const timeMin = Date.parse("0000-01-01T00:00:00Z")
 const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
 
-/** A moment as a client writes it, read into milliseconds: without a zone it is in UTC, and a date is the first moment of that day. */
+/**
+ * A moment as a client writes it, read into milliseconds: without a zone it is in UTC, and a date
+ * is the first moment of that day.
+ */
 export const moment = chars(limits.timeCharsMax)
   .transform((value, context) => {
     // In a query string an unencoded `+` of the zone arrives as a space.
     const ms = parseTime(value.replace(" ", "+"))
-    if (ms === undefined) context.addIssue({ code: "custom", message: "must be a date or a time, as 2024-02-29 or 2024-02-29T12:30:00Z" })
+    if (ms === undefined)
+      context.addIssue({
+        code: "custom",
+        message: "must be a date or a time, as 2024-02-29 or 2024-02-29T12:30:00Z",
+      })
     return ms ?? 0
   })
   .meta({ wire: { type: "string", format: "date-time" } })
@@ -43,9 +64,13 @@ function parseTime(value: string): number | undefined {
   const { day, time = "00:00", zone = "Z" } = timePattern.exec(value)?.groups ?? {}
   if (day === undefined) return undefined
   // Date.parse wants a point before the fraction, and hours and minutes with a colon in the zone.
-  const offset = zone.replace(/^([+-]\d{2}):?(\d{2})?$/, (_, hours: string, minutes = "00") => `${hours}:${minutes}`)
+  const offset = zone.replace(
+    /^([+-]\d{2}):?(\d{2})?$/,
+    (_, hours: string, minutes = "00") => `${hours}:${minutes}`,
+  )
   const ms = Date.parse(`${day}T${time.replace(",", ".")}${offset.toUpperCase()}`)
-  // Date.parse reads 30 February as 1 March. Only a day that exists is the same after it went through UTC.
+  // Date.parse reads 30 February as 1 March. Only a day that exists is the same after it went
+  // through UTC.
   const isReal = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false
   return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
 }
@@ -59,7 +84,8 @@ const sourcesParam = z
 const paging = {
   limit: integerParam(1, limits.pageItemsMax).default(limits.pageItemsDefault),
   offset: integerParam(0, limits.pageOffsetMax).default(0),
-  // Of the link to a next page: the page begins there, whatever was saved or deleted since, and the offset only says where that was.
+  // Of the link to a next page: the page begins there, whatever was saved or deleted since, and the
+  // offset only says where that was.
   cursor: cursorParam.optional(),
 }
 const period = { since: moment.optional(), until: moment.optional() }
@@ -71,13 +97,24 @@ export const pageQuery = z.object(paging)
 export const periodQuery = z.object({ ...paging, ...period })
 
 /** The query of a list of runs. */
-export const runsQuery = z.object({ ...paging, ...period, error: booleanParam.optional(), source: sourcesParam.optional() })
+export const runsQuery = z.object({
+  ...paging,
+  ...period,
+  error: booleanParam.optional(),
+  source: sourcesParam.optional(),
+})
 
 /** The query of the list of the caller's runs. */
-export const myRunsQuery = runsQuery.extend({ val_id: id.transform((value) => value.toLowerCase()).optional() })
+export const myRunsQuery = runsQuery.extend({
+  val_id: id.transform((value) => value.toLowerCase()).optional(),
+})
 
 /** The query of a list of comments. */
-export const commentsQuery = z.object({ ...paging, ...period, relationship: z.enum(["any", "given", "received"]).default("any") })
+export const commentsQuery = z.object({
+  ...paging,
+  ...period,
+  relationship: z.enum(["any", "given", "received"]).default("any"),
+})
 
 /** The query of the list of vals. */
 export const valsQuery = z.object({
@@ -86,7 +123,10 @@ export const valsQuery = z.object({
   userId: id.transform((value) => value.toLowerCase()).optional(),
 })
 
-/** The query of the list of the caller's vals; without an order names go up and everything else begins with the newest or the most. */
+/**
+ * The query of the list of the caller's vals; without an order names go up and everything else
+ * begins with the newest or the most.
+ */
 export const myValsQuery = z.object({
   ...paging,
   query: text(limits.queryCharsMax).optional(),
@@ -109,8 +149,12 @@ const versionNumber = z
 // Ids are kept in lower case; a client may shout.
 const idParam = id.transform((value) => value.toLowerCase())
 
-// Whoever reads a URL takes these two for directions, encoded or not, so that nobody could ever ask for them.
-const blobKey = text(limits.blobKeyCharsMax, 1).refine((key) => key !== "." && key !== "..", "must not be . or .., which no URL can name")
+// Whoever reads a URL takes these two for directions, encoded or not, so that nobody could ever ask
+// for them.
+const blobKey = text(limits.blobKeyCharsMax, 1).refine(
+  (key) => key !== "." && key !== "..",
+  "must not be . or .., which no URL can name",
+)
 
 /** The query of the list of blobs. */
 export const blobsQuery = z.object({
@@ -173,7 +217,11 @@ export const code = text(limits.codeCharsMax, 1)
 /** What a val says of itself. */
 export const readme = text(limits.readmeCharsMax).nullable()
 
-const optionalFields = { readme: readme.optional(), privacy: privacy.optional(), type: valTypeInput.optional() }
+const optionalFields = {
+  readme: readme.optional(),
+  privacy: privacy.optional(),
+  type: valTypeInput.optional(),
+}
 
 /** What a client sends to create a val; without a name one is made up. */
 export const createValBody = z.object({ code, name: valName.optional(), ...optionalFields })
@@ -187,7 +235,10 @@ export const evalCodeBody = z.object({ code, args: args.optional() })
 /** What a client sends to change a val without touching its code. */
 export const updateValBody = z
   .object({ name: valName.optional(), ...optionalFields })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), "must have at least one of name, privacy, readme, type")
+  .refine(
+    (body) => Object.values(body).some((value) => value !== undefined),
+    "must have at least one of name, privacy, readme, type",
+  )
 
 /** What a client sends to make new code the current version. */
 export const createVersionBody = z.object({ code, name: valName.optional(), ...optionalFields })
@@ -227,30 +278,53 @@ export const createUserBody = z.object({
 
 /** What a user sends to change their profile. */
 export const updateMeBody = z
-  .object({ bio: text(limits.bioCharsMax).nullable().optional(), email: email(limits.emailCharsMax).nullable().optional() })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), "must have at least one of bio, email")
+  .object({
+    bio: text(limits.bioCharsMax).nullable().optional(),
+    email: email(limits.emailCharsMax).nullable().optional(),
+  })
+  .refine(
+    (body) => Object.values(body).some((value) => value !== undefined),
+    "must have at least one of bio, email",
+  )
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const headerName = chars(limits.requestHeadCharsMax).regex(tokenPattern, "must be the name of a header")
+const headerName = chars(limits.requestHeadCharsMax).regex(
+  tokenPattern,
+  "must be the name of a header",
+)
 // What else a header may hold, no two programs read alike.
-const headerValue = chars(limits.requestHeadCharsMax).regex(/^[\t\x20-\x7e]*$/, "must be visible ASCII, spaces and tabs")
+const headerValue = chars(limits.requestHeadCharsMax).regex(
+  /^[\t\x20-\x7e]*$/,
+  "must be visible ASCII, spaces and tabs",
+)
 const headerPairs = list(z.tuple([headerName, headerValue]), limits.requestHeadersMax)
 const headerRecord = z
   .record(headerName, headerValue)
-  .refine((record) => Object.keys(record).length <= limits.requestHeadersMax, `must be at most ${limits.requestHeadersMax} headers`)
+  .refine(
+    (record) => Object.keys(record).length <= limits.requestHeadersMax,
+    `must be at most ${limits.requestHeadersMax} headers`,
+  )
 const requestHeaders = z.union([headerPairs, headerRecord])
 
 /** The headers of a request as a list, in whichever of the two ways they were written. */
-export function toHeaderPairs(headers: z.output<typeof requestHeaders>): readonly (readonly [name: string, value: string])[] {
+export function toHeaderPairs(
+  headers: z.output<typeof requestHeaders>,
+): readonly (readonly [name: string, value: string])[] {
   return Array.isArray(headers) ? headers : Object.entries(headers)
 }
 
-/** What a client sends to have a request sent to a val: as strict as HTTP is on the wire, so that nothing is read as something else. */
+/**
+ * What a client sends to have a request sent to a val: as strict as HTTP is on the wire, so that
+ * nothing is read as something else.
+ */
 export const sendValRequestBody = z
   .object({
     method: chars(limits.requestMethodCharsMax)
       .regex(tokenPattern, "must be a method of HTTP")
-      .refine((method) => !/^(?:connect|trace)$/i.test(method), "must not be CONNECT or TRACE, which vals never see"),
+      .refine(
+        (method) => !/^(?:connect|trace)$/i.test(method),
+        "must not be CONNECT or TRACE, which vals never see",
+      ),
     // Path and query, in the way they stand in a request.
     path: chars(limits.requestHeadCharsMax).regex(
       /^\/[\x21\x22\x24-\x7e]*$/,
@@ -263,17 +337,30 @@ export const sendValRequestBody = z
       .optional(),
     bodyBase64: z.base64().optional(),
   })
-  .refine(({ body, bodyBase64 }) => !(body && bodyBase64), { path: ["bodyBase64"], message: "must not be there together with body" })
-  .refine(({ method, body, bodyBase64 }) => !((body || bodyBase64) && /^(?:get|head)$/i.test(method)), {
-    path: ["body"],
-    message: "must be empty: GET and HEAD have none",
+  .refine(({ body, bodyBase64 }) => !(body && bodyBase64), {
+    path: ["bodyBase64"],
+    message: "must not be there together with body",
   })
-  .refine(({ path, headers = [] }) => countHeadChars(path, toHeaderPairs(headers)) <= limits.requestHeadCharsMax, {
-    path: ["headers"],
-    message: `must have at most ${limits.requestHeadCharsMax} characters together with the path`,
-  })
+  .refine(
+    ({ method, body, bodyBase64 }) => !((body || bodyBase64) && /^(?:get|head)$/i.test(method)),
+    {
+      path: ["body"],
+      message: "must be empty: GET and HEAD have none",
+    },
+  )
+  .refine(
+    ({ path, headers = [] }) =>
+      countHeadChars(path, toHeaderPairs(headers)) <= limits.requestHeadCharsMax,
+    {
+      path: ["headers"],
+      message: `must have at most ${limits.requestHeadCharsMax} characters together with the path`,
+    },
+  )
 
 /** On the wire a colon, a space and the end of the line come with each header. */
-function countHeadChars(path: string, headers: readonly (readonly [name: string, value: string])[]): number {
+function countHeadChars(
+  path: string,
+  headers: readonly (readonly [name: string, value: string])[],
+): number {
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, path.length)
 }

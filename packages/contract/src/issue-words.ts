@@ -4,13 +4,15 @@ type RawIssue = z.core.$ZodRawIssue
 type Issue = z.core.$ZodIssue
 
 /**
- * Says what is wrong with a value, in words for a person. Every schema is read with it, so that no message is the validator's own; a schema
- * that says it better does so itself.
+ * Says what is wrong with a value, in words for a person. Every schema is read with it, so that no
+ * message is the validator's own; a schema that says it better does so itself.
  */
 export function toIssueWords(issue: RawIssue | Issue): string {
   switch (issue.code) {
     case "invalid_type":
-      return issue.input === undefined ? "is missing" : `must be ${typeWords[issue.expected] ?? "of another type"}`
+      return issue.input === undefined
+        ? "is missing"
+        : `must be ${typeWords[issue.expected] ?? "of another type"}`
     case "too_small":
       return toSizeWords("at least", issue.origin, Number(issue.minimum))
     case "too_big":
@@ -62,9 +64,13 @@ function toChoiceWords(values: readonly unknown[]): string {
   return values.length === 1 ? `must be ${values[0]}` : `must be one of ${values.join(", ")}`
 }
 
-/** Of the ways in which a value can be written, the one that was meant is the one whose type fits. */
+/**
+ * Of the ways in which a value can be written, the one that was meant is the one whose type fits.
+ */
 function toUnionWords(ways: readonly (readonly Issue[])[]): string {
-  const meant = ways.map(([first]) => first).filter((first) => first !== undefined && first.path.length > 0)
+  const meant = ways
+    .map(([first]) => first)
+    .filter((first) => first !== undefined && first.path.length > 0)
   const [issue] = meant
   if (issue === undefined || meant.length > 1) return "must be of another type"
   return `has something wrong at "${issue.path.join(".")}", which ${issue.message}`

@@ -1,13 +1,18 @@
 /** A rule for `refine`: no more than so many lists and objects, one inside the other. */
 export function atMostLevels(levelsMax: number): [(value: unknown) => boolean, string] {
-  return [(value) => !isDeeper(value, levelsMax), `must not be nested more than ${levelsMax} levels deep`]
+  return [
+    (value) => !isDeeper(value, levelsMax),
+    `must not be nested more than ${levelsMax} levels deep`,
+  ]
 }
 
 /** Level by level instead of by recursion, which is what the depth might be too much for. */
 function isDeeper(value: unknown, levelsMax: number): boolean {
   let level: readonly unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
-    const containers = level.filter((inner): inner is object => typeof inner === "object" && inner !== null)
+    const containers = level.filter(
+      (inner): inner is object => typeof inner === "object" && inner !== null,
+    )
     if (containers.length > 0 && depth === levelsMax) return true
     level = containers.flatMap((inner) => Object.values(inner))
   }

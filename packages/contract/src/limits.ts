@@ -1,4 +1,7 @@
-/** The sizes that the wire contract promises. They are the same on every server, so that a client can check before it sends. */
+/**
+ * The sizes that the wire contract promises. They are the same on every server, so that a client
+ * can check before it sends.
+ */
 export const limits = {
   nameCharsMax: 48,
   usernameCharsMax: 30,

@@ -25,7 +25,10 @@ interface Document {
   components: { schemas: Record<string, Record<string, unknown>> }
 }
 
-const document = toOpenApi({ baseUrl: "https://hamlet.example", version: "1.2.3" }) as unknown as Document
+const document = toOpenApi({
+  baseUrl: "https://hamlet.example",
+  version: "1.2.3",
+}) as unknown as Document
 const text = JSON.stringify(document)
 
 function find(name: string): Operation {
@@ -46,7 +49,9 @@ describe("toOpenApi", () => {
   })
 
   test("points only to components that say something", () => {
-    const names = new Set(Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref as string))
+    const names = new Set(
+      Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref as string),
+    )
     expect(names.size).toBeGreaterThan(10)
     for (const ref of names) {
       const component = document.components.schemas[ref.replace("#/components/schemas/", "")]
@@ -65,10 +70,14 @@ describe("toOpenApi", () => {
       const operation = document.paths[route.path]?.[route.method]
       expect(operation?.operationId).toBe(name)
       const inPlace = (place: string) =>
-        operation?.parameters.filter((parameter) => parameter.in === place).map((parameter) => parameter.name)
+        operation?.parameters
+          .filter((parameter) => parameter.in === place)
+          .map((parameter) => parameter.name)
       expect(inPlace("path")).toEqual(Object.keys(route.params?.shape ?? {}))
       expect(inPlace("query")).toEqual(Object.keys(route.query?.shape ?? {}))
-      expect(operation?.requestBody !== undefined).toBe(route.body !== undefined || route.isBytesBody === true)
+      expect(operation?.requestBody !== undefined).toBe(
+        route.body !== undefined || route.isBytesBody === true,
+      )
       const statuses = [
         ...Object.keys(route.answers),
         ...errorsOf(route).map((code) => String(errorCodes[code].status)),
@@ -79,7 +88,9 @@ describe("toOpenApi", () => {
   }
 
   test("shows parameters as a caller would write them, with their defaults", () => {
-    const schemas = Object.fromEntries(find("listMyRuns").parameters.map((parameter) => [parameter.name, parameter.schema]))
+    const schemas = Object.fromEntries(
+      find("listMyRuns").parameters.map((parameter) => [parameter.name, parameter.schema]),
+    )
     expect(schemas).toEqual({
       limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
       offset: { type: "integer", minimum: 0, maximum: expect.any(Number), default: 0 },
@@ -87,12 +98,22 @@ describe("toOpenApi", () => {
       since: { type: "string", format: "date-time" },
       until: { type: "string", format: "date-time" },
       error: { type: "boolean" },
-      source: { type: "array", items: { type: "string", enum: ["ui", "api", "http", "interval", "email"] } },
+      source: {
+        type: "array",
+        items: { type: "string", enum: ["ui", "api", "http", "interval", "email"] },
+      },
       val_id: { type: "string", format: "uuid" },
     })
-    const relationship = find("listMyComments").parameters.find((parameter) => parameter.name === "relationship")
-    expect(relationship).toMatchObject({ required: false, schema: { enum: ["any", "given", "received"], default: "any" } })
-    expect(find("searchVals").parameters.find((parameter) => parameter.name === "query")?.required).toBe(true)
+    const relationship = find("listMyComments").parameters.find(
+      (parameter) => parameter.name === "relationship",
+    )
+    expect(relationship).toMatchObject({
+      required: false,
+      schema: { enum: ["any", "given", "received"], default: "any" },
+    })
+    expect(
+      find("searchVals").parameters.find((parameter) => parameter.name === "query")?.required,
+    ).toBe(true)
   })
 
   test("shows the headers that a route honours", () => {
@@ -108,7 +129,10 @@ describe("toOpenApi", () => {
   })
 
   test("shows answers that are no JSON with their content type, and none for 204", () => {
-    expect(Object.keys(find("getModule").responses[200]?.content ?? {})).toEqual(["text/tsx", "text/javascript"])
+    expect(Object.keys(find("getModule").responses[200]?.content ?? {})).toEqual([
+      "text/tsx",
+      "text/javascript",
+    ])
     expect(find("deleteVal").responses[204]?.content).toBeUndefined()
     expect(Object.keys(find("getBlob").responses[206]?.content ?? {})).toEqual(["*/*"])
     expect(find("putBlob").responses[201]?.content).toBeUndefined()

@@ -38,7 +38,11 @@ export function toOpenApi(info: OpenApiInfo): Json {
     components: {
       schemas,
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "A token from `POST /v1/me/tokens`, or the one printed at the first start." },
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "A token from `POST /v1/me/tokens`, or the one printed at the first start.",
+        },
       },
     },
   }
@@ -50,7 +54,9 @@ function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Js
     tags: [route.tag],
     summary: route.summary,
     ...(route.scope ? { description: describeScope(route) } : {}),
-    ...(route.auth === "none" ? { security: [] } : { security: route.auth === "optional" ? [{}, { token: [] }] : [{ token: [] }] }),
+    ...(route.auth === "none"
+      ? { security: [] }
+      : { security: route.auth === "optional" ? [{}, { token: [] }] : [{ token: [] }] }),
     parameters: [
       ...toParameters("path", route.params, schemas),
       ...toParameters("query", route.query, schemas),
@@ -62,13 +68,21 @@ function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Js
 }
 
 function describeScope({ scope, scopeToWrite, auth }: RouteDefinition): string {
-  const toWrite = scopeToWrite === undefined ? "" : ` To change something, it needs \`${scopeToWrite}\` as well.`
+  const toWrite =
+    scopeToWrite === undefined ? "" : ` To change something, it needs \`${scopeToWrite}\` as well.`
   return `Scope of the token: \`${scope}\`${auth === "optional" ? ", if one is sent" : ""}.${toWrite}`
 }
 
-function toParameters(place: "path" | "query", object: z.ZodObject | undefined, schemas: Json): Json[] {
+function toParameters(
+  place: "path" | "query",
+  object: z.ZodObject | undefined,
+  schemas: Json,
+): Json[] {
   if (!object) return []
-  const schema = toSchema(object, "input", schemas) as { properties: Record<string, Json>; required?: string[] }
+  const schema = toSchema(object, "input", schemas) as {
+    properties: Record<string, Json>
+    required?: string[]
+  }
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     in: place,
@@ -80,18 +94,52 @@ function toParameters(place: "path" | "query", object: z.ZodObject | undefined, 
 }
 
 function toHeaderParameters(route: RouteDefinition): Json[] {
-  const header = (name: string, description: string, schema: Json) => ({ name, in: "header", required: false, description, schema })
+  const header = (name: string, description: string, schema: Json) => ({
+    name,
+    in: "header",
+    required: false,
+    description,
+    schema,
+  })
   return [
     ...(route.hasIfMatch
-      ? [header("If-Match", 'The version the caller has seen, as `"3"`; 412 when the val has moved on', { type: "string" })]
+      ? [
+          header(
+            "If-Match",
+            'The version the caller has seen, as `"3"`; 412 when the val has moved on',
+            { type: "string" },
+          ),
+        ]
       : []),
-    ...(route.hasEtag ? [header("If-None-Match", "An ETag; 304 when the answer would be the same", { type: "string" })] : []),
-    ...(route.hasRange ? [header("Range", "One range of bytes, as `bytes=0-99`: 206 with that part alone", { type: "string" })] : []),
-    ...(route.hasAsync ? [header("Prefer", "`respond-async`: 202 at once instead of waiting for the end", { type: "string" })] : []),
+    ...(route.hasEtag
+      ? [
+          header("If-None-Match", "An ETag; 304 when the answer would be the same", {
+            type: "string",
+          }),
+        ]
+      : []),
+    ...(route.hasRange
+      ? [
+          header("Range", "One range of bytes, as `bytes=0-99`: 206 with that part alone", {
+            type: "string",
+          }),
+        ]
+      : []),
+    ...(route.hasAsync
+      ? [
+          header("Prefer", "`respond-async`: 202 at once instead of waiting for the end", {
+            type: "string",
+          }),
+        ]
+      : []),
     ...(route.hasEvents
       ? [
-          header("Accept", "`text/event-stream`: the answer is followed as it grows", { type: "string" }),
-          header("Last-Event-ID", "The id of the last event that was seen: those after it follow", { type: "string" }),
+          header("Accept", "`text/event-stream`: the answer is followed as it grows", {
+            type: "string",
+          }),
+          header("Last-Event-ID", "The id of the last event that was seen: those after it follow", {
+            type: "string",
+          }),
         ]
       : []),
     ...(route.isSignIn
@@ -110,11 +158,15 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
       : []),
     ...(hasIdempotencyKey(route)
       ? [
-          header("Idempotency-Key", "The same key with the same body gives the same answer for 24 hours", {
-            type: "string",
-            minLength: 1,
-            maxLength: limits.idempotencyKeyCharsMax,
-          }),
+          header(
+            "Idempotency-Key",
+            "The same key with the same body gives the same answer for 24 hours",
+            {
+              type: "string",
+              minLength: 1,
+              maxLength: limits.idempotencyKeyCharsMax,
+            },
+          ),
         ]
       : []),
   ]
@@ -130,7 +182,9 @@ function toRequestBody(route: RouteDefinition, schemas: Json): Json {
     required: true,
     content: {
       "application/json": { schema: toSchema(body, "input", schemas) },
-      ...(route.isCodeBody ? { "text/plain": { schema: { type: "string", description: "The code itself" } } } : {}),
+      ...(route.isCodeBody
+        ? { "text/plain": { schema: { type: "string", description: "The code itself" } } }
+        : {}),
     },
   }
 }
@@ -144,18 +198,31 @@ function toAnswers(route: RouteDefinition, schemas: Json): Json {
       ...(status === "206" ? { "content-range": { schema: { type: "string" } } } : {}),
       ...(status === "202" ? { location: { schema: { type: "string", format: "uri" } } } : {}),
     }
-    answers[status] = { description: status === "204" ? "Done" : route.summary, headers, ...toContent(answer, schemas, route.hasEvents) }
+    answers[status] = {
+      description: status === "204" ? "Done" : route.summary,
+      headers,
+      ...toContent(answer, schemas, route.hasEvents),
+    }
   }
   if (route.hasEtag) answers["304"] = { description: "Not modified" }
   return answers
 }
 
-function toContent(answer: RouteDefinition["answers"][number], schemas: Json, hasEvents = false): Json {
+function toContent(
+  answer: RouteDefinition["answers"][number],
+  schemas: Json,
+  hasEvents = false,
+): Json {
   if (answer === null) return {}
   if (answer === "bytes") return { content: { "*/*": bytes } }
   const events = hasEvents ? { "text/event-stream": { schema: { type: "string" } } } : {}
-  if (answer instanceof z.ZodType) return { content: { "application/json": { schema: toSchema(answer, "output", schemas) }, ...events } }
-  return { content: Object.fromEntries(answer.map((type) => [type, { schema: { type: "string" } }])) }
+  if (answer instanceof z.ZodType)
+    return {
+      content: { "application/json": { schema: toSchema(answer, "output", schemas) }, ...events },
+    }
+  return {
+    content: Object.fromEntries(answer.map((type) => [type, { schema: { type: "string" } }])),
+  }
 }
 
 function toErrorAnswers(route: RouteDefinition, schemas: Json): Json {
@@ -192,7 +259,9 @@ function pointToComponents(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
-      key === "$ref" && typeof inner === "string" ? inner.replace("#/$defs/", "#/components/schemas/") : pointToComponents(inner),
+      key === "$ref" && typeof inner === "string"
+        ? inner.replace("#/$defs/", "#/components/schemas/")
+        : pointToComponents(inner),
     ]),
   )
 }

@@ -1,6 +1,17 @@
 import { z } from "zod"
 import { type ErrorCode, errorCodes } from "./errors.ts"
-import { id, privacy, runSource, runStatus, scope, time, url, username, valName, valType } from "./fields.ts"
+import {
+  id,
+  privacy,
+  runSource,
+  runStatus,
+  scope,
+  time,
+  url,
+  username,
+  valName,
+  valType,
+} from "./fields.ts"
 
 /** Who made a thing. */
 export const author = z.object({ id, username }).meta({ id: "Author" })
@@ -20,9 +31,14 @@ export const user = z
   .meta({ id: "User" })
 
 /** A user as they see themselves. */
-export const profile = user.extend({ email: z.string().nullable(), tier: z.string().nullable() }).meta({ id: "Profile" })
+export const profile = user
+  .extend({ email: z.string().nullable(), tier: z.string().nullable() })
+  .meta({ id: "Profile" })
 
-/** A val, the same shape on every route; a single version is a val whose code and version are that version's. */
+/**
+ * A val, the same shape on every route; a single version is a val whose code and version are that
+ * version's.
+ */
 export const val = z
   .object({
     id,
@@ -51,8 +67,13 @@ export const valState = z
   .object({ id, name: valName, version: z.int().min(1), privacy, type: valType, updatedAt: time })
   .meta({ id: "ValState" })
 
-/** The states of all vals of a user, by name; `hasMore` when they have more vals than one answer tells of. */
-export const valStates = z.object({ data: z.array(valState), hasMore: z.boolean() }).meta({ id: "ValStates" })
+/**
+ * The states of all vals of a user, by name; `hasMore` when they have more vals than one answer
+ * tells of.
+ */
+export const valStates = z
+  .object({ data: z.array(valState), hasMore: z.boolean() })
+  .meta({ id: "ValStates" })
 
 /** A version in the list of a val's versions. */
 export const version = z
@@ -69,7 +90,8 @@ export const version = z
 /** What a version imports from npm, JSR and other servers, resolved when it was saved. */
 export const versionLock = z
   .object({
-    // `none` when it imports nothing of the kind; `failed` when one of them has an error, which the others do not suffer from.
+    // `none` when it imports nothing of the kind; `failed` when one of them has an error, which the
+    // others do not suffer from.
     state: z.enum(["none", "pending", "ready", "failed"]),
     // While it is pending, those of the last attempt.
     imports: z.array(
@@ -86,11 +108,22 @@ export const versionLock = z
 
 /** A val as runs and comments mention it. */
 export const valMention = z
-  .object({ id, name: valName, version: z.int().min(0), privacy, public: z.boolean(), author, author_id: id, username })
+  .object({
+    id,
+    name: valName,
+    version: z.int().min(0),
+    privacy,
+    public: z.boolean(),
+    author,
+    author_id: id,
+    username,
+  })
   .meta({ id: "ValMention" })
 
 /** Why a run failed. */
-export const runError = z.object({ name: z.string(), message: z.string(), stack: z.string().optional() }).meta({ id: "RunError" })
+export const runError = z
+  .object({ name: z.string(), message: z.string(), stack: z.string().optional() })
+  .meta({ id: "RunError" })
 
 /** A run in a list. */
 export const run = z
@@ -109,11 +142,17 @@ export const run = z
 
 /** One line that a val logged. */
 export const logLine = z
-  .object({ at: time, level: z.enum(["debug", "log", "info", "warn", "error"]), message: z.string() })
+  .object({
+    at: time,
+    level: z.enum(["debug", "log", "info", "warn", "error"]),
+    message: z.string(),
+  })
   .meta({ id: "LogLine" })
 
 /** The request that started a run of an http val. */
-export const runRequest = z.object({ method: z.string(), url: z.string(), status: z.int().nullable() }).meta({ id: "RunRequest" })
+export const runRequest = z
+  .object({ method: z.string(), url: z.string(), status: z.int().nullable() })
+  .meta({ id: "RunRequest" })
 
 /** A request that a val sent out. */
 export const outgoingRequest = z
@@ -162,7 +201,9 @@ type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export const returnValue = z.custom<Json>().meta({ description: "Any JSON" })
 
 /** What a run has logged. */
-export const runLogs = z.object({ data: z.array(logLine), logsTruncated: z.boolean() }).meta({ id: "RunLogs" })
+export const runLogs = z
+  .object({ data: z.array(logLine), logsTruncated: z.boolean() })
+  .meta({ id: "RunLogs" })
 
 /** What a val answered to a request that was sent through the API. */
 export const valResponse = z
@@ -191,13 +232,19 @@ export const runCancellation = z.object({ found: z.boolean() }).meta({ id: "RunC
 export const like = z.object({ liked: z.boolean() }).meta({ id: "Like" })
 
 /** What somebody said about a val. */
-export const comment = z.object({ id, comment: z.string(), createdAt: time, author, val: valMention }).meta({ id: "Comment" })
+export const comment = z
+  .object({ id, comment: z.string(), createdAt: time, author, val: valMention })
+  .meta({ id: "Comment" })
 
 /** One end of a reference. */
-export const referenceEnd = z.object({ id, name: valName, username, author_id: id, author }).meta({ id: "ReferenceEnd" })
+export const referenceEnd = z
+  .object({ id, name: valName, username, author_id: id, author })
+  .meta({ id: "ReferenceEnd" })
 
 /** That the val `reference` imports the val `dependsOn`. */
-export const reference = z.object({ referencedAt: time, reference: referenceEnd, dependsOn: referenceEnd }).meta({ id: "Reference" })
+export const reference = z
+  .object({ referencedAt: time, reference: referenceEnd, dependsOn: referenceEnd })
+  .meta({ id: "Reference" })
 
 /** A token as its owner sees it in a list; the secret string is not kept. */
 export const token = z
@@ -216,13 +263,23 @@ export const newToken = token.extend({ token: z.string() }).meta({ id: "NewToken
 
 /** A secret without its value. */
 export const secret = z
-  .object({ name: z.string(), hosts: z.array(z.string()).nullable(), createdAt: time, updatedAt: time })
+  .object({
+    name: z.string(),
+    hosts: z.array(z.string()).nullable(),
+    createdAt: time,
+    updatedAt: time,
+  })
   .meta({ id: "Secret" })
 
 /** A blob in a list, without its content. */
-export const blob = z.object({ key: z.string(), size: z.int(), lastModified: time }).meta({ id: "Blob" })
+export const blob = z
+  .object({ key: z.string(), size: z.int(), lastModified: time })
+  .meta({ id: "Blob" })
 
-/** What the caller uses, and how much of it they may: null where there is no limit. What happens is counted by each node for itself. */
+/**
+ * What the caller uses, and how much of it they may: null where there is no limit. What happens is
+ * counted by each node for itself.
+ */
 export const usage = z
   .object({
     // When the node that answers began to count.
@@ -254,7 +311,9 @@ export const usage = z
 export const newUser = user.extend({ token: z.string() }).meta({ id: "NewUser" })
 
 /** The address of a page and of its neighbours; a neighbour that does not exist is absent. */
-export const pageLinks = z.object({ self: url, next: url.optional(), prev: url.optional() }).meta({ id: "PageLinks" })
+export const pageLinks = z
+  .object({ self: url, next: url.optional(), prev: url.optional() })
+  .meta({ id: "PageLinks" })
 
 /** A page of a list. */
 export function page<Item extends z.ZodType>(item: Item) {
@@ -279,7 +338,9 @@ export const errorBody = z
   .meta({ id: "Error" })
 
 /** Whether the process lives. */
-export const health = z.object({ status: z.literal("ok"), version: z.string() }).meta({ id: "Health" })
+export const health = z
+  .object({ status: z.literal("ok"), version: z.string() })
+  .meta({ id: "Health" })
 
 /** Whether the server can do its work, and with which parts. */
 export const readiness = z

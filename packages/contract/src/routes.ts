@@ -44,7 +44,9 @@ export type RouteName = keyof Routes
 /** The names of all routes, in the order of the table. */
 export const routeNames = Object.keys(routes) as readonly RouteName[]
 
-/** Every error code that a route may answer with: what its fields imply, and what it names itself. */
+/**
+ * Every error code that a route may answer with: what its fields imply, and what it names itself.
+ */
 export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   const codes: ErrorCode[] = ["rate_limited", "internal", "database_unavailable", "invalid_request"]
   if (route.auth === "required") codes.push("unauthenticated")

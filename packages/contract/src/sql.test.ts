@@ -8,12 +8,21 @@ function problemOf(statement: unknown): string | undefined {
 
 describe("a statement", () => {
   test("is a text, or a text with args in order or by name", () => {
-    expect(executeSqlBody.parse({ statement: "select 1" })).toEqual({ statement: { sql: "select 1", args: [] } })
-    expect(executeSqlBody.parse({ statement: { sql: "select 1" } })).toEqual({ statement: { sql: "select 1", args: [] } })
+    expect(executeSqlBody.parse({ statement: "select 1" })).toEqual({
+      statement: { sql: "select 1", args: [] },
+    })
+    expect(executeSqlBody.parse({ statement: { sql: "select 1" } })).toEqual({
+      statement: { sql: "select 1", args: [] },
+    })
     const args = [null, true, 1.5, "x", { base64: "AQI=" }, { 0: 1, 1: 255 }, { base64: "" }]
-    expect(executeSqlBody.parse({ statement: { sql: "select 1", args } }).statement.args).toEqual(args)
+    expect(executeSqlBody.parse({ statement: { sql: "select 1", args } }).statement.args).toEqual(
+      args,
+    )
     const named = { a: 1, ":b": { base64: "AQID" } }
-    expect(executeSqlBody.parse({ statement: { sql: "select 1", args: named, wantRows: true } }).statement).toEqual({
+    expect(
+      executeSqlBody.parse({ statement: { sql: "select 1", args: named, wantRows: true } })
+        .statement,
+    ).toEqual({
       sql: "select 1",
       args: named,
     })
@@ -21,7 +30,10 @@ describe("a statement", () => {
 
   test("cannot be anything else", () => {
     for (const statement of [undefined, null, 5, true, [], {}, { sql: 5 }, { q: "select 1" }])
-      expect([statement, problemOf(statement)]).toEqual([statement, "must be a statement in SQL, or {sql, args}"])
+      expect([statement, problemOf(statement)]).toEqual([
+        statement,
+        "must be a statement in SQL, or {sql, args}",
+      ])
   })
 
   test.each([
@@ -35,9 +47,12 @@ describe("a statement", () => {
   })
 
   test("cannot have args that are no list and no object, or too many", () => {
-    for (const args of [5, "x", true]) expect(problemOf({ sql: "x", args })).toBe("must have an array or an object as its args")
+    for (const args of [5, "x", true])
+      expect(problemOf({ sql: "x", args })).toBe("must have an array or an object as its args")
     expect(problemOf({ sql: "x", args: Array(limits.sqlArgsMax).fill(1) })).toBeUndefined()
-    expect(problemOf({ sql: "x", args: Array(limits.sqlArgsMax + 1).fill(1) })).toBe("must have at most 32766 args")
+    expect(problemOf({ sql: "x", args: Array(limits.sqlArgsMax + 1).fill(1) })).toBe(
+      "must have at most 32766 args",
+    )
   })
 
   test.each([
@@ -68,8 +83,15 @@ describe("a batch", () => {
 
   test("says which of its statements is none, and has a limit", () => {
     const { error } = batchSqlBody.safeParse({ statements: ["a", { sql: "b", args: [{}] }, 5] })
-    expect(error?.issues.map(({ path }) => path.join("."))).toEqual(["statements.1", "statements.2"])
-    expect(batchSqlBody.safeParse({ statements: Array(limits.sqlStatementsMax).fill("a") }).success).toBe(true)
-    expect(batchSqlBody.safeParse({ statements: Array(limits.sqlStatementsMax + 1).fill("a") }).success).toBe(false)
+    expect(error?.issues.map(({ path }) => path.join("."))).toEqual([
+      "statements.1",
+      "statements.2",
+    ])
+    expect(
+      batchSqlBody.safeParse({ statements: Array(limits.sqlStatementsMax).fill("a") }).success,
+    ).toBe(true)
+    expect(
+      batchSqlBody.safeParse({ statements: Array(limits.sqlStatementsMax + 1).fill("a") }).success,
+    ).toBe(false)
   })
 })

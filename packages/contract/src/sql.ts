@@ -2,7 +2,10 @@ import { z } from "zod"
 import { list } from "./lengths.ts"
 import { limits } from "./limits.ts"
 
-/** The bytes of a blob, as JSON has them: in base64, or as the object that JSON makes of a `Uint8Array`. */
+/**
+ * The bytes of a blob, as JSON has them: in base64, or as the object that JSON makes of a
+ * `Uint8Array`.
+ */
 export type SqlBytes = { readonly base64: string } | Readonly<Record<number, number>>
 
 /** What a parameter of a statement can be. True and false are 1 and 0. */
@@ -12,7 +15,11 @@ export type SqlValue = null | boolean | number | string | SqlBytes
 export type SqlArgs = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
 
 const values = [{ type: "null" }, { type: "boolean" }, { type: "number" }, { type: "string" }]
-const bytes = { type: "object", properties: { base64: { type: "string", contentEncoding: "base64" } }, required: ["base64"] }
+const bytes = {
+  type: "object",
+  properties: { base64: { type: "string", contentEncoding: "base64" } },
+  required: ["base64"],
+}
 const value = { anyOf: [...values, bytes] }
 const args = {
   anyOf: [
@@ -23,8 +30,9 @@ const args = {
 const sql = { type: "string", minLength: 1, maxLength: limits.sqlCharsMax }
 
 /**
- * A statement: its text alone, or with the values of its parameters. It is read by hand, because a batch may have thousands of them, over
- * which schemas of schemas take half a second in which the server does nothing else.
+ * A statement: its text alone, or with the values of its parameters. It is read by hand, because a
+ * batch may have thousands of them, over which schemas of schemas take half a second in which the
+ * server does nothing else.
  */
 const sqlStatement = z
   .custom<string | { sql: string; args?: SqlArgs | undefined }>()
@@ -34,17 +42,21 @@ const sqlStatement = z
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem })
     return { sql: statement.sql as string, args: (statement.args ?? []) as SqlArgs }
   })
-  .meta({ wire: { anyOf: [sql, { type: "object", properties: { sql, args }, required: ["sql"] }] } })
+  .meta({
+    wire: { anyOf: [sql, { type: "object", properties: { sql, args }, required: ["sql"] }] },
+  })
 
 function findSqlProblem(given: unknown): string | undefined {
   if (typeof given !== "string") return "must be a statement in SQL, or {sql, args}"
-  if (given === "" || given.length > limits.sqlCharsMax) return `must have 1 to ${limits.sqlCharsMax} characters`
+  if (given === "" || given.length > limits.sqlCharsMax)
+    return `must have 1 to ${limits.sqlCharsMax} characters`
   if (given.includes("\0")) return "must not contain the NUL character"
   return given.isWellFormed() ? undefined : "must not contain a lone surrogate"
 }
 
 function findArgsProblem(given: unknown): string | undefined {
-  if (typeof given !== "object" || given === null) return "must have an array or an object as its args"
+  if (typeof given !== "object" || given === null)
+    return "must have an array or an object as its args"
   const named = Object.entries(given)
   if (named.length > limits.sqlArgsMax) return `must have at most ${limits.sqlArgsMax} args`
   const [bad] = named.find(([, one]) => !isSqlValue(one)) ?? []
@@ -62,12 +74,23 @@ function isSqlValue(given: unknown): boolean {
   return typeof given === "string" || typeof given === "number" || typeof given === "boolean"
 }
 
-/** An empty object is what JSON makes of an `ArrayBuffer`, of which nothing is left then: better refused than kept as nothing. */
+/**
+ * An empty object is what JSON makes of an `ArrayBuffer`, of which nothing is left then: better
+ * refused than kept as nothing.
+ */
 function isBytes(given: object): boolean {
   if (Array.isArray(given)) return false
-  if ("base64" in given) return typeof given.base64 === "string" && base64Pattern.test(given.base64) && given.base64.length % 4 === 0
+  if ("base64" in given)
+    return (
+      typeof given.base64 === "string" &&
+      base64Pattern.test(given.base64) &&
+      given.base64.length % 4 === 0
+    )
   const entries = Object.entries(given)
-  return entries.length > 0 && entries.every(([key, byte], index) => key === String(index) && isByte(byte))
+  return (
+    entries.length > 0 &&
+    entries.every(([key, byte], index) => key === String(index) && isByte(byte))
+  )
 }
 
 const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/
@@ -85,7 +108,10 @@ export const batchSqlBody = z.object({
   mode: z.enum(["write", "read", "deferred"]).default("deferred"),
 })
 
-/** What a statement results in. Integers that JSON's numbers cannot hold are strings, and so are blobs, in base64. */
+/**
+ * What a statement results in. Integers that JSON's numbers cannot hold are strings, and so are
+ * blobs, in base64.
+ */
 export const resultSet = z
   .object({
     columns: z.array(z.string()),

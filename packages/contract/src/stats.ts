@@ -3,7 +3,10 @@ import { id, runStatus, time } from "./fields.ts"
 import { integerParam, moment } from "./inputs.ts"
 import { limits } from "./limits.ts"
 
-/** The query of a chart: `since` is a day before `until`, and `until` is now, where they are left out. */
+/**
+ * The query of a chart: `since` is a day before `until`, and `until` is now, where they are left
+ * out.
+ */
 export const statsQuery = z.object({
   since: moment.optional(),
   until: moment.optional(),
@@ -32,14 +35,21 @@ export const stats = z
     bucketMs: z.int().min(1),
     buckets: z.array(statBucket),
     total: z.object(runCounts),
-    // There were more runs than are counted: only the newest are, and what is before them looks empty.
+    // There were more runs than are counted: only the newest are, and what is before them looks
+    // empty.
     isPartial: z.boolean(),
   })
   .meta({ id: "Stats" })
 
 /** The runs of one val, bucket by bucket. */
 export const valActivity = z
-  .object({ valId: id, runs: z.array(count), errors: z.array(count), lastRunAt: time, lastStatus: runStatus })
+  .object({
+    valId: id,
+    runs: z.array(count),
+    errors: z.array(count),
+    lastRunAt: time,
+    lastStatus: runStatus,
+  })
   .meta({ id: "ValActivity" })
 
 /** The runs of all vals that have any, latest first. */

@@ -47,7 +47,10 @@ describe("the client, as one bundle without zod,", () => {
         turns = new Map()
         const env = { ...process.env, DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1" }
         const run = Bun.spawn(command(), { cwd: folder, env, stdout: "pipe", stderr: "pipe" })
-        const [stdout, stderr] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
+        const [stdout, stderr] = await Promise.all([
+          new Response(run.stdout).text(),
+          new Response(run.stderr).text(),
+        ])
         expect(stderr).toBe("")
         expect(JSON.parse(stdout)).toEqual(expected)
         expect(await run.exited).toBe(0)
@@ -62,7 +65,11 @@ describe("the client, as one bundle without zod,", () => {
       if (!existsSync(chromiumPath)) return skipBrowser()
       turns = new Map()
       const env = { ...process.env, TMPDIR: folder }
-      const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"], env })
+      const browser = await chromium.launch({
+        executablePath: chromiumPath,
+        args: ["--no-sandbox"],
+        env,
+      })
       try {
         const page = await browser.newPage()
         await page.goto(`${server.url}/page`)
@@ -106,7 +113,9 @@ function answer({ method, path, query, headers, body }: Seen): Response | Promis
   turns.set(path, turn + 1)
   switch (`${method} ${path}`) {
     case "GET /page":
-      return new Response("<!doctype html><title>smoke</title>", { headers: { "content-type": "text/html" } })
+      return new Response("<!doctype html><title>smoke</title>", {
+        headers: { "content-type": "text/html" },
+      })
     case "GET /smoke.mjs":
       return new Response(bundle, { headers: { "content-type": "text/javascript" } })
     case `GET ${val}`:
@@ -116,13 +125,23 @@ function answer({ method, path, query, headers, body }: Seen): Response | Promis
     case `DELETE ${val}`:
       return new Response(null, { status: 204 })
     case `POST ${val}/versions`:
-      return Response.json({ ifMatch: headers.get("if-match"), key: headers.get("idempotency-key"), ...JSON.parse(body) }, { status: 201 })
+      return Response.json(
+        {
+          ifMatch: headers.get("if-match"),
+          key: headers.get("idempotency-key"),
+          ...JSON.parse(body),
+        },
+        { status: 201 },
+      )
     case "GET /v1/alias/ada/hello":
       return Response.json({}, { headers: { etag: '"3"' } })
     case "GET /v1/vals":
       return query.get("offset")
         ? Response.json({ data: [3], links: { self: "" } })
-        : Response.json({ data: [1, 2], links: { self: "", next: `${server.url}/v1/vals?limit=${query.get("limit")}&offset=2` } })
+        : Response.json({
+            data: [1, 2],
+            links: { self: "", next: `${server.url}/v1/vals?limit=${query.get("limit")}&offset=2` },
+          })
     case "GET /v1/me":
       return turn < 2 ? Response.json({}, { status: 503 }) : Response.json({ turn })
     case "GET /docs":
@@ -130,9 +149,15 @@ function answer({ method, path, query, headers, body }: Seen): Response | Promis
     case "GET /metrics":
       return new Promise(() => {})
     case "GET /v1/me/tokens":
-      return Response.json({ data: [], links: { self: "", next: "http://localhost:1/v1/me/tokens" } })
+      return Response.json({
+        data: [],
+        links: { self: "", next: "http://localhost:1/v1/me/tokens" },
+      })
     default:
-      return Response.json({ statusCode: 404, code: "user_not_found", message: "There is none" }, { status: 404 })
+      return Response.json(
+        { statusCode: 404, code: "user_not_found", message: "There is none" },
+        { status: 404 },
+      )
   }
 }
 
@@ -141,7 +166,10 @@ function findDeno(): string {
   return join(dirname(createRequire(import.meta.url).resolve("deno/package.json")), "deno")
 }
 
-/** The browser is the one platform that npm does not install: without it the run says so instead of failing. */
+/**
+ * The browser is the one platform that npm does not install: without it the run says so instead of
+ * failing.
+ */
 async function skipBrowser(): Promise<void> {
   const note = "client in a browser: chromium is not installed"
   console.error(note)

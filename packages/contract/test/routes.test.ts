@@ -15,7 +15,9 @@ describe("routes", () => {
 
     test(`${name}: no field is in two places, because the client takes one flat object`, () => {
       const body = (route.body as { shape?: object } | undefined)?.shape ?? {}
-      const fields = [route.params?.shape ?? {}, route.query?.shape ?? {}, body].flatMap(Object.keys)
+      const fields = [route.params?.shape ?? {}, route.query?.shape ?? {}, body].flatMap(
+        Object.keys,
+      )
       expect(new Set(fields).size).toBe(fields.length)
       expect(route.query && route.body).toBeUndefined()
     })
@@ -26,7 +28,8 @@ describe("routes", () => {
       if (route.body) expect(["post", "put"]).toContain(route.method)
       if (route.hasEtag) expect(route.method).toBe("get")
       if (route.hasIfMatch) expect(route.method).not.toBe("get")
-      if (route.isBytesBody) expect([route.method, route.body, route.query]).toEqual(["post", undefined, undefined])
+      if (route.isBytesBody)
+        expect([route.method, route.body, route.query]).toEqual(["post", undefined, undefined])
       // Nothing can stand behind a parameter that takes the rest, and nothing beside it.
       if (route.isRestPath) expect(route.path).toMatch(/^[^{]*\/\{\w+\}$/)
       if (route.isCodeBody) expect(route.body).toBeDefined()
@@ -37,12 +40,15 @@ describe("routes", () => {
   }
 
   test("no two have the same method and path", () => {
-    const keys = routeNames.map((name) => `${routes[name].method} ${routes[name].path.replace(/\{\w+\}/g, "{}")}`)
+    const keys = routeNames.map(
+      (name) => `${routes[name].method} ${routes[name].path.replace(/\{\w+\}/g, "{}")}`,
+    )
     expect(new Set(keys).size).toBe(keys.length)
   })
 
   test("none has the name of something else that the client has", () => {
-    for (const name of ["raw", "pages", "items", "follow", "then"]) expect(routeNames as readonly string[]).not.toContain(name)
+    for (const name of ["raw", "pages", "items", "follow", "then"])
+      expect(routeNames as readonly string[]).not.toContain(name)
   })
 })
 

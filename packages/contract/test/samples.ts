@@ -36,12 +36,23 @@ export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   // It takes one of its two fields.
   if (route.path === "/v1/sessions") return { token: "text & more" }
   const places = [route.params, route.query, route.body].filter((place) => place !== undefined)
-  return Object.assign({}, ...places.map(toSampleFields), route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {})
+  return Object.assign(
+    {},
+    ...places.map(toSampleFields),
+    route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {},
+  )
 }
 
 function toSampleFields(schema: z.ZodType): Record<string, unknown> {
-  const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as { properties?: Record<string, JsonSchema> }
-  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, byName[name] ?? toSample(property)]))
+  const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as {
+    properties?: Record<string, JsonSchema>
+  }
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [
+      name,
+      byName[name] ?? toSample(property),
+    ]),
+  )
 }
 
 function toSample(schema: JsonSchema): unknown {

@@ -14,26 +14,43 @@ export interface ScriptedServer extends AsyncDisposable {
 }
 
 /** Serves what the script answers; `turn` counts the requests from 0. */
-export function startScriptedServer(script: (seen: Seen, turn: number) => Response | Promise<Response>): ScriptedServer {
+export function startScriptedServer(
+  script: (seen: Seen, turn: number) => Response | Promise<Response>,
+): ScriptedServer {
   const seen: Seen[] = []
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
       const { pathname, searchParams } = new URL(request.url)
-      const entry = { method: request.method, path: pathname, query: searchParams, headers: request.headers, body: await request.text() }
+      const entry = {
+        method: request.method,
+        path: pathname,
+        query: searchParams,
+        headers: request.headers,
+        body: await request.text(),
+      }
       return script(entry, seen.push(entry) - 1)
     },
   })
-  return { url: `http://127.0.0.1:${server.port}`, seen, [Symbol.asyncDispose]: () => server.stop(true) }
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    seen,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
 }
 
 /** Serves the scripted answers one after the other, the last one for ever. */
 export function startSequence(...answers: readonly (() => Response)[]): ScriptedServer {
-  return startScriptedServer((_, turn) => (answers[Math.min(turn, answers.length - 1)] as () => Response)())
+  return startScriptedServer((_, turn) =>
+    (answers[Math.min(turn, answers.length - 1)] as () => Response)(),
+  )
 }
 
-/** A server that hangs up on the first `count` requests after it has read them, and answers the rest with `{"ok":true}`. */
+/**
+ * A server that hangs up on the first `count` requests after it has read them, and answers the rest
+ * with `{"ok":true}`.
+ */
 export function startHangingUp(count: number): ScriptedServer {
   const seen: Seen[] = []
   const listener = Bun.listen({
@@ -43,7 +60,9 @@ export function startHangingUp(count: number): ScriptedServer {
       data(socket, bytes) {
         const turn = seen.push(parseSeen(bytes.toString())) - 1
         if (turn >= count)
-          socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 11\r\nconnection: close\r\n\r\n{"ok":true}')
+          socket.write(
+            'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 11\r\nconnection: close\r\n\r\n{"ok":true}',
+          )
         socket.end()
       },
     },

@@ -11,15 +11,26 @@ export const result = await smoke(SMOKE_BASE_URL)
 console.log(JSON.stringify(result))
 
 async function smoke(baseUrl: string): Promise<unknown[]> {
-  const client = createClient({ baseUrl, token: "secret", clock: { now: Date.now, sleep: async () => {} } })
+  const client = createClient({
+    baseUrl,
+    token: "secret",
+    clock: { now: Date.now, sleep: async () => {} },
+  })
   const val_id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"
   const stop = new AbortController()
   const steps: [string, () => Promise<unknown>][] = [
     ["json", () => client.getVal({ val_id })],
     ["text", () => client.getModule({ username: "@ada", val_name: "hello@3" })],
     ["nothing", () => client.deleteVal({ val_id })],
-    ["body", () => client.createVersion({ val_id, code: "é😀\n" }, { ifMatch: 3, idempotencyKey: "k" })],
-    ["etag", async () => (await client.raw.getValByName({ username: "ada", val_name: "hello" })).headers.get("etag")],
+    [
+      "body",
+      () => client.createVersion({ val_id, code: "é😀\n" }, { ifMatch: 3, idempotencyKey: "k" }),
+    ],
+    [
+      "etag",
+      async () =>
+        (await client.raw.getValByName({ username: "ada", val_name: "hello" })).headers.get("etag"),
+    ],
     ["items", () => collect(client.items("listVals", { limit: 2 }))],
     ["retry", () => client.getMe()],
     ["api error", () => client.getUser({ user_id: val_id })],
@@ -31,7 +42,8 @@ async function smoke(baseUrl: string): Promise<unknown[]> {
   ]
   stop.abort(new Error("enough"))
   const results: unknown[] = []
-  for (const [title, step] of steps) results.push([title, await step().then((value) => value ?? null, describe)])
+  for (const [title, step] of steps)
+    results.push([title, await step().then((value) => value ?? null, describe)])
   return results
 }
 

@@ -7,7 +7,11 @@ import { toReturned } from "./returned.ts"
 import { closeRun, inRun, openRun, type Run } from "./runs.ts"
 
 /** Calls the val with the arguments in the body of `request`. */
-export async function answerCall(serving: Serving, request: Request, runId: string): Promise<Response> {
+export async function answerCall(
+  serving: Serving,
+  request: Request,
+  runId: string,
+): Promise<Response> {
   const run = openRun(runId)
   const answer = await new PromiseCtor<Response>((resolve) => {
     run.end = resolve
@@ -19,7 +23,12 @@ export async function answerCall(serving: Serving, request: Request, runId: stri
 
 const jsonInit = bare({ headers: bare({ "content-type": "application/json" }) })
 
-async function call(serving: Serving, request: Request, run: Run, resolve: (answer: Response) => void): Promise<void> {
+async function call(
+  serving: Serving,
+  request: Request,
+  run: Run,
+  resolve: (answer: Response) => void,
+): Promise<void> {
   try {
     const body = jsonParse(await requestText(request)) as { readonly args?: unknown }
     const args = isArray(body.args) ? body.args : []
@@ -32,9 +41,15 @@ async function call(serving: Serving, request: Request, run: Run, resolve: (answ
   }
 }
 
-/** The beginning of a Returned, up to its `logCount`: making it text may run code of the val, which may log. */
+/**
+ * The beginning of a Returned, up to its `logCount`: making it text may run code of the val, which
+ * may log.
+ */
 async function toText({ value, bytesMax }: { value: unknown; bytesMax: number }): Promise<string> {
-  const described = value instanceof ResponseCtor ? await describeResponse(value, bytesMax) : { value, isCut: false }
+  const described =
+    value instanceof ResponseCtor
+      ? await describeResponse(value, bytesMax)
+      : { value, isCut: false }
   const returned = toReturned(described.value, bytesMax)
   return `{"value":${returned.json},"isCut":${returned.isCut || described.isCut}`
 }

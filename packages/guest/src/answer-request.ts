@@ -8,20 +8,33 @@ import { closeRun, inRun, openRun, type Run } from "./runs.ts"
 import { toResponse } from "./to-response.ts"
 import { watchBody } from "./watch-body.ts"
 
-/** Gives the val a request to its web address. No promise is made for a val that answers at once. */
-export function answerRequest(program: Program, request: Request, runId: string, isUpgrade: boolean): Response | Promise<Response> {
+/**
+ * Gives the val a request to its web address. No promise is made for a val that answers at once.
+ */
+export function answerRequest(
+  program: Program,
+  request: Request,
+  runId: string,
+  isUpgrade: boolean,
+): Response | Promise<Response> {
   const run = openRun(runId)
   try {
     const result = inRun(run, program.respond, request)
     if (result instanceof ResponseCtor) return finish(run, result, isUpgrade)
-    return isThenable(result) ? wait(run, result, isUpgrade) : finish(run, inRun(run, toResponse, result), isUpgrade)
+    return isThenable(result)
+      ? wait(run, result, isUpgrade)
+      : finish(run, inRun(run, toResponse, result), isUpgrade)
   } catch (thrown) {
     return finishFailed(run, thrown, isUpgrade)
   }
 }
 
 function isThenable(value: unknown): boolean {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === "function"
+  )
 }
 
 /** An error that nobody catches ends the wait. */
@@ -35,10 +48,19 @@ function wait(run: Run, result: unknown, isUpgrade: boolean): Promise<Response> 
   })
 }
 
-async function settle(run: Run, result: unknown, isUpgrade: boolean, resolve: (answer: Response) => void): Promise<void> {
+async function settle(
+  run: Run,
+  result: unknown,
+  isUpgrade: boolean,
+  resolve: (answer: Response) => void,
+): Promise<void> {
   try {
     const value = await result
-    const answer = finish(run, value instanceof ResponseCtor ? value : inRun(run, toResponse, value), isUpgrade)
+    const answer = finish(
+      run,
+      value instanceof ResponseCtor ? value : inRun(run, toResponse, value),
+      isUpgrade,
+    )
     resolve(answer instanceof ResponseCtor ? answer : await answer)
   } catch (thrown) {
     resolve(finishFailed(run, thrown, isUpgrade))
@@ -47,9 +69,13 @@ async function settle(run: Run, result: unknown, isUpgrade: boolean, resolve: (a
 
 function finish(run: Run, response: Response, isUpgrade: boolean): Response | Promise<Response> {
   if (run.failure !== undefined) return finishFailed(run, run.failure.thrown, isUpgrade)
-  if (isUpgrade && responseStatus(response) !== switchingProtocols) return refuseUpgrade(run, response)
+  if (isUpgrade && responseStatus(response) !== switchingProtocols)
+    return refuseUpgrade(run, response)
   const state = bodyStateOf(response)
-  if (state === "used") throw new TypeErrorCtor("Cannot send a Response: its body was used before, or it is that of an error")
+  if (state === "used")
+    throw new TypeErrorCtor(
+      "Cannot send a Response: its body was used before, or it is that of an error",
+    )
   if (state === "stream") return watchBody(run, response)
   closeRun(run)
   return response

@@ -1,6 +1,13 @@
 import { inspectArgs, PrintingConsole } from "./internals.ts"
 import { sendLog } from "./outbox.ts"
-import { bare, ErrorCtor, reflectApply, stringEndsWith, stringIndexOf, stringSlice } from "./primordials.ts"
+import {
+  bare,
+  ErrorCtor,
+  reflectApply,
+  stringEndsWith,
+  stringIndexOf,
+  stringSlice,
+} from "./primordials.ts"
 import type { LogLevel } from "./protocol.ts"
 import { currentRun, type Run } from "./runs.ts"
 import { toUserStack } from "./stack-text.ts"
@@ -25,7 +32,10 @@ const others = [
   "groupEnd",
 ]
 
-/** What the val prints becomes log lines of the run that prints it. The object stays the same, for node:console is it too. */
+/**
+ * What the val prints becomes log lines of the run that prints it. The object stays the same, for
+ * node:console is it too.
+ */
 export function captureConsole(): void {
   const target = console as unknown as Record<string, Method>
   for (const level of levels) target[level] = (...args) => print(level, args)
@@ -43,14 +53,23 @@ function print(level: LogLevel, args: unknown[]): void {
   else sendLog(run, level, joinPlain(args) ?? inspectArgs(args, plain))
 }
 
-/** What is printed most: texts and numbers, without a format. Ten times as fast as the real thing, which is asked for all others. */
+/**
+ * What is printed most: texts and numbers, without a format. Ten times as fast as the real thing,
+ * which is asked for all others.
+ */
 function joinPlain(args: unknown[]): string | undefined {
   const first = args[0]
-  if (typeof first !== "string" || (args.length > 1 && stringIndexOf(first, "%") !== -1)) return undefined
+  if (typeof first !== "string" || (args.length > 1 && stringIndexOf(first, "%") !== -1))
+    return undefined
   let text = first
   for (let index = 1; index < args.length; index += 1) {
     const value = args[index]
-    if (typeof value !== "string" && typeof value !== "boolean" && !(typeof value === "number" && value !== 0)) return undefined
+    if (
+      typeof value !== "string" &&
+      typeof value !== "boolean" &&
+      !(typeof value === "number" && value !== 0)
+    )
+      return undefined
     text += ` ${value}`
   }
   return text
@@ -68,12 +87,19 @@ function callAt(console: PrintingConsole, level: LogLevel, args: unknown[]): voi
   }
 }
 
-/** Indentation, counts and timers are each run's own, since two runs may be between two lines of one another. */
+/**
+ * Indentation, counts and timers are each run's own, since two runs may be between two lines of one
+ * another.
+ */
 function callOwn(name: string, args: unknown[]): void {
   const run = currentRun()
   if (run === undefined) return
   run.console ??= createConsole(run)
-  reflectApply((run.console as unknown as Record<string, Method>)[name] as Method, run.console, args)
+  reflectApply(
+    (run.console as unknown as Record<string, Method>)[name] as Method,
+    run.console,
+    args,
+  )
 }
 
 const levelsByNumber = ["debug", "log", "warn", "error"] as const

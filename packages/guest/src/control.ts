@@ -13,7 +13,10 @@ export interface Control {
   readonly write: Write
 }
 
-/** Connects to the host, which accepts nobody after this. When the host has gone, `exit` ends the process. */
+/**
+ * Connects to the host, which accepts nobody after this. When the host has gone, `exit` ends the
+ * process.
+ */
 export async function connectControl(path: string, exit: () => never): Promise<Control> {
   const connection = await Deno.connect({ transport: "unix", path })
   const load = Promise.withResolvers<Load>()
@@ -26,7 +29,12 @@ export async function connectControl(path: string, exit: () => never): Promise<C
     else if (message.kind === "begin") begin.resolve()
     else if (message.kind === "ping") send('{"kind":"pong"}')
   }).finally(exit)
-  return { load: load.promise, surroundings: surroundings.promise, begin: begin.promise, write: connection.write.bind(connection) }
+  return {
+    load: load.promise,
+    surroundings: surroundings.promise,
+    begin: begin.promise,
+    write: connection.write.bind(connection),
+  }
 }
 
 type Read = (buffer: Uint8Array<ArrayBuffer>) => Promise<number | null>

@@ -5,9 +5,13 @@ const listReal = Deno.env.toObject.bind(Deno.env)
 const setReal = Deno.env.set.bind(Deno.env)
 const deleteReal = Deno.env.delete.bind(Deno.env)
 
-/** The val sees the variables that it was given, and of those of the process nothing. They cannot be changed: other runs see them too. */
+/**
+ * The val sees the variables that it was given, and of those of the process nothing. They cannot be
+ * changed: other runs see them too.
+ */
 export function setEnvironment(variables: Readonly<Record<string, string>>): void {
-  // Workers and `import { env } from "node:process"` ask the process itself, so it has the same ones.
+  // Workers and `import { env } from "node:process"` ask the process itself, so it has the same
+  // ones.
   for (const name of Object.keys(listReal())) if (!isProxy(name)) deleteReal(name)
   for (const [name, value] of Object.entries(variables)) if (!isProxy(name)) setQuietly(name, value)
   const view = Object.freeze(bare({ ...variables }))
@@ -43,5 +47,7 @@ function createNodeView(view: Readonly<Record<string, string>>): Record<string, 
 }
 
 function refuse(what: "set" | "delete", name: string): never {
-  throw new TypeErrorCtor(`Cannot ${what} environment variable "${name}": the environment of a val is read-only`)
+  throw new TypeErrorCtor(
+    `Cannot ${what} environment variable "${name}": the environment of a val is read-only`,
+  )
 }

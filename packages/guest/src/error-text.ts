@@ -5,7 +5,10 @@ import { bare, isArray, matchPattern, stringSlice, stringStartsWith } from "./pr
 import type { ErrorText } from "./protocol.ts"
 import { toUserStack } from "./stack-text.ts"
 
-/** What can be said of whatever was thrown. Never throws itself: an error may be an object full of traps. */
+/**
+ * What can be said of whatever was thrown. Never throws itself: an error may be an object full of
+ * traps.
+ */
 export function toErrorText(thrown: unknown): ErrorText {
   try {
     const error = readError(thrown)
@@ -24,7 +27,10 @@ interface ReadError {
   readonly stack: string | undefined
 }
 
-/** Undefined for what is no error. An error is what has a message or a stack, wherever its class comes from. */
+/**
+ * Undefined for what is no error. An error is what has a message or a stack, wherever its class
+ * comes from.
+ */
 function readError(thrown: unknown): ReadError | undefined {
   if (typeof thrown !== "object" || thrown === null) return undefined
   const message = read(thrown, "message")
@@ -48,14 +54,16 @@ function toStack(thrown: object, error: ReadError, causesLeft: number): string |
   if (cause !== undefined && causesLeft > 0) text += `\nCaused by: ${toPart(cause, causesLeft - 1)}`
   const parts = read(thrown, "errors")
   if (!isArray(parts)) return text
-  for (let index = 0; index < parts.length && index < causesLeft; index += 1) text += `\nError ${index + 1}: ${toPart(parts[index], 0)}`
+  for (let index = 0; index < parts.length && index < causesLeft; index += 1)
+    text += `\nError ${index + 1}: ${toPart(parts[index], 0)}`
   return text
 }
 
 /** The stack under the error's title as we put it. */
 function retitle(stack: string, error: ReadError): string {
   const explained = explainImportError(error)
-  if (explained === error || !stringStartsWith(stack, `${error.name}: ${error.message}`)) return stack
+  if (explained === error || !stringStartsWith(stack, `${error.name}: ${error.message}`))
+    return stack
   const frame = matchPattern(error.message, place)?.[0] ?? ""
   return `${explained.name}: ${explained.message}${frame}${stringSlice(stack, error.name.length + 2 + error.message.length)}`
 }
@@ -86,5 +94,7 @@ function describe(thrown: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.length <= limits.errorCharsMax ? text : `${stringSlice(text, 0, limits.errorCharsMax)}…`
+  return text.length <= limits.errorCharsMax
+    ? text
+    : `${stringSlice(text, 0, limits.errorCharsMax)}…`
 }

@@ -1,4 +1,7 @@
-/** TypeScript with types in it, so that Deno's compiler has run once; and all that a val is likely to do first. */
+/**
+ * TypeScript with types in it, so that Deno's compiler has run once; and all that a val is likely
+ * to do first.
+ */
 export const exampleCode = `
 interface Greeting { readonly text: string }
 export default async function (request: Request): Promise<Response> {

@@ -4,7 +4,10 @@ import { bare, ResponseCtor } from "./primordials.ts"
 import { type ErrorText, failureHeader } from "./protocol.ts"
 import { currentRun, type Run } from "./runs.ts"
 
-/** Errors that nobody caught fail their run instead of ending the process. Listens before the val can, so that it cannot keep one from us. */
+/**
+ * Errors that nobody caught fail their run instead of ending the process. Listens before the val
+ * can, so that it cannot keep one from us.
+ */
 export function catchTheUncaught(): void {
   addEventListener("error", (event) => {
     event.preventDefault()
@@ -23,7 +26,10 @@ export function failCurrentRun(thrown: unknown): void {
   if (run !== undefined) failRun(run, thrown)
 }
 
-/** The run fails; if its answer is waited for, that is the answer. The first error is the run's, those that follow are lines of its log. */
+/**
+ * The run fails; if its answer is waited for, that is the answer. The first error is the run's,
+ * those that follow are lines of its log.
+ */
 export function failRun(run: Run, thrown: unknown): void {
   // An exit says that it failed before it throws the same error.
   if (run.failure !== undefined && run.failure.thrown === thrown) return
@@ -37,7 +43,10 @@ export function failRun(run: Run, thrown: unknown): void {
   run.end?.(toFailure(run, run.failure.error))
 }
 
-const failureInit = bare({ status: 500, headers: bare({ [failureHeader]: "1", "content-type": "application/json" }) })
+const failureInit = bare({
+  status: 500,
+  headers: bare({ [failureHeader]: "1", "content-type": "application/json" }),
+})
 
 /** The answer that says that the run failed. */
 export function toFailure(run: Run, error: ErrorText): Response {

@@ -1,6 +1,12 @@
-/** What the guest holds at most of its own accord. What differs from val to val is in the `limits` of Load. */
+/**
+ * What the guest holds at most of its own accord. What differs from val to val is in the `limits`
+ * of Load.
+ */
 export const limits = {
-  /** How much may wait for a host that does not read; logs beyond it are lost, and their run is told so. */
+  /**
+   * How much may wait for a host that does not read; logs beyond it are lost, and their run is told
+   * so.
+   */
   outboxCharsMax: 1_048_576,
   /** How much of a message or a stack is told. */
   errorCharsMax: 32_768,

@@ -1,7 +1,8 @@
 /**
- * The guest: what runs inside the sandbox, on Deno. It is started before there is a val to run, with the folder of its sockets as its first
- * argument, a folder for the val's own files as its second, the address of the example in the module cache as its third, and the folder of the
- * val's packages as its fourth. See protocol.ts for what it says to the host.
+ * The guest: what runs inside the sandbox, on Deno. It is started before there is a val to run,
+ * with the folder of its sockets as its first argument, a folder for the val's own files as its
+ * second, the address of the example in the module cache as its third, and the folder of the val's
+ * packages as its fourth. See protocol.ts for what it says to the host.
  */
 import { captureConsole } from "./console-capture.ts"
 import { connectControl } from "./control.ts"
@@ -30,7 +31,12 @@ try {
   exit(1)
 }
 
-async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", packagesFolder = ""): Promise<void> {
+async function start(
+  socketFolder = "",
+  scratchFolder = "",
+  exampleUrl = "",
+  packagesFolder = "",
+): Promise<void> {
   const inPath = `${socketFolder}/in.sock`
   const hasProxy = Deno.env.has("HTTP_PROXY")
 
@@ -54,7 +60,8 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
   // 3. Everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)
 
-  // 4. From here on no socket of the host's can be opened any more. Where there is a proxy, it is all of the network that there is.
+  // 4. From here on no socket of the host's can be opened any more. Where there is a proxy, it is
+  // all of the network that there is.
   if (!hasProxy) await Deno.permissions.revoke({ name: "net" })
   await Deno.permissions.revoke({ name: "read", path: socketFolder })
   await Deno.permissions.revoke({ name: "write", path: socketFolder })
@@ -71,7 +78,11 @@ async function start(socketFolder = "", scratchFolder = "", exampleUrl = "", pac
   const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
   const tell = () =>
-    send(error ? `{"kind":"load_failed","error":${errorToJson(error)}}` : `{"kind":"loaded","isCallable":${program.isCallable}}`)
+    send(
+      error
+        ? `{"kind":"load_failed","error":${errorToJson(error)}}`
+        : `{"kind":"loaded","isCallable":${program.isCallable}}`,
+    )
   // An answer that somebody waits for goes out first, with the next turn of the event loop.
   if (isAwaited()) soon(tell)
   else tell()

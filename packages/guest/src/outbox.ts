@@ -13,7 +13,10 @@ let waiting = ""
 let isFlushing = false
 let logBytesMax = 0
 
-/** From here on messages are sent with `through`. Those from before were of the warm-up and are for nobody. */
+/**
+ * From here on messages are sent with `through`. Those from before were of the warm-up and are for
+ * nobody.
+ */
 export function openOutbox(through: Write): void {
   waiting = ""
   write = through
@@ -25,8 +28,8 @@ export function setLogLimit(bytesMax: number): void {
 }
 
 /**
- * Sends a message, given as JSON. The text is put together by hand: JSON.stringify of an object asks it for `toJSON`, and a val may have
- * given one to every object there is.
+ * Sends a message, given as JSON. The text is put together by hand: JSON.stringify of an object
+ * asks it for `toJSON`, and a val may have given one to every object there is.
  */
 export function send(json: string): void {
   waiting += json
@@ -36,7 +39,10 @@ export function send(json: string): void {
   soon(flush)
 }
 
-/** Once for all requests that Deno hands us in one turn of its event loop: a write costs more than all the rest of a log line. */
+/**
+ * Once for all requests that Deno hands us in one turn of its event loop: a write costs more than
+ * all the rest of a log line.
+ */
 const soon = setImmediate
 
 async function flush(): Promise<void> {
@@ -45,7 +51,8 @@ async function flush(): Promise<void> {
     while (waiting !== "" && through !== undefined) {
       const bytes = encodeText(waiting)
       waiting = ""
-      for (let sent = 0; sent < bytes.length; ) sent += await through(sent === 0 ? bytes : bytesSubarray(bytes, sent))
+      for (let sent = 0; sent < bytes.length; )
+        sent += await through(sent === 0 ? bytes : bytesSubarray(bytes, sent))
     }
   } catch {
     // The host has gone; whoever reads from it notices and ends the process.
@@ -67,7 +74,9 @@ export function sendLog(run: Run, level: LogLevel, text: string): void {
   run.logBytes += bytes
   run.logCount += 1
   const kept = bytes <= bytesLeft ? message : cutToBytes(message, bytesLeft)
-  send(`{"kind":"log","run":${quote(run.id)},"at":${dateNow()},"level":"${level}","message":${quote(kept)}}`)
+  send(
+    `{"kind":"log","run":${quote(run.id)},"at":${dateNow()},"level":"${level}","message":${quote(kept)}}`,
+  )
   if (bytes > bytesLeft) cutLogs(run)
 }
 

@@ -1,6 +1,7 @@
 /**
- * Built-ins as they were before any code of a val ran. A val may delete, replace or pollute whatever it likes: what is used after it was
- * loaded is therefore taken from here, and never looked up on a prototype. For the same reason there is no `for…of`, no spread and no
+ * Built-ins as they were before any code of a val ran. A val may delete, replace or pollute
+ * whatever it likes: what is used after it was loaded is therefore taken from here, and never
+ * looked up on a prototype. For the same reason there is no `for…of`, no spread and no
  * destructuring of arrays after that point: all three ask Array.prototype for an iterator.
  */
 const { bind, call } = Function.prototype
@@ -10,7 +11,11 @@ export const uncurryThis = bind.bind(call) as <This, Args extends unknown[], Res
   method: (this: This, ...args: Args) => Result,
 ) => (self: This, ...args: Args) => Result
 
-export const reflectApply: (target: (...args: never[]) => unknown, self: unknown, args: ArrayLike<unknown>) => unknown = Reflect.apply
+export const reflectApply: (
+  target: (...args: never[]) => unknown,
+  self: unknown,
+  args: ArrayLike<unknown>,
+) => unknown = Reflect.apply
 export const jsonParse: (text: string) => unknown = JSON.parse
 export const jsonStringify: (value: unknown) => string | undefined = JSON.stringify
 export const dateNow = Date.now
@@ -26,10 +31,19 @@ export const ErrorCtor = Error
 export const setAdd = uncurryThis(Set.prototype.add) as <T>(set: Set<T>, value: T) => Set<T>
 export const setDelete = uncurryThis(Set.prototype.delete) as <T>(set: Set<T>, value: T) => boolean
 export const setHas = uncurryThis(Set.prototype.has) as <T>(set: Set<T>, value: T) => boolean
-export const setForEach = uncurryThis(Set.prototype.forEach) as <T>(set: Set<T>, visit: (value: T) => void) => void
-export const mapForEach = uncurryThis(Map.prototype.forEach) as <K, V>(map: Map<K, V>, visit: (value: V, key: K) => void) => void
+export const setForEach = uncurryThis(Set.prototype.forEach) as <T>(
+  set: Set<T>,
+  visit: (value: T) => void,
+) => void
+export const mapForEach = uncurryThis(Map.prototype.forEach) as <K, V>(
+  map: Map<K, V>,
+  visit: (value: V, key: K) => void,
+) => void
 export const arrayPush = uncurryThis(Array.prototype.push) as <T>(array: T[], value: T) => number
-export const arrayJoin = uncurryThis(Array.prototype.join) as (array: readonly string[], separator: string) => string
+export const arrayJoin = uncurryThis(Array.prototype.join) as (
+  array: readonly string[],
+  separator: string,
+) => string
 
 export const stringIndexOf = uncurryThis(String.prototype.indexOf)
 export const stringLastIndexOf = uncurryThis(String.prototype.lastIndexOf)
@@ -38,10 +52,14 @@ export const stringStartsWith = uncurryThis(String.prototype.startsWith)
 export const stringEndsWith = uncurryThis(String.prototype.endsWith)
 export const stringTrimStart = uncurryThis(String.prototype.trimStart)
 export const stringCharCodeAt = uncurryThis(String.prototype.charCodeAt)
-const stringSplit = uncurryThis(String.prototype.split as (this: string, separator: string) => string[])
+const stringSplit = uncurryThis(
+  String.prototype.split as (this: string, separator: string) => string[],
+)
 export const splitLines = (text: string): string[] => stringSplit(text, "\n")
 
-const regExpReplace = uncurryThis(RegExp.prototype[Symbol.replace] as (this: RegExp, text: string, by: string) => string)
+const regExpReplace = uncurryThis(
+  RegExp.prototype[Symbol.replace] as (this: RegExp, text: string, by: string) => string,
+)
 const regExpExec = RegExp.prototype.exec
 
 /** `pattern` keeps to the real `exec` whatever becomes of RegExp.prototype. */
@@ -55,9 +73,11 @@ export function hardenPattern(pattern: RegExp): RegExp {
 }
 
 /** `pattern` must be hardened. */
-export const replacePattern = (text: string, pattern: RegExp, by: string): string => regExpReplace(pattern, text, by)
+export const replacePattern = (text: string, pattern: RegExp, by: string): string =>
+  regExpReplace(pattern, text, by)
 /** `pattern` must be hardened. */
-export const matchPattern = (text: string, pattern: RegExp): RegExpExecArray | null => pattern.exec(text)
+export const matchPattern = (text: string, pattern: RegExp): RegExpExecArray | null =>
+  pattern.exec(text)
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8")
@@ -70,24 +90,40 @@ export const decodeStrictly = strictDecoder.decode.bind(strictDecoder)
 /** The same for the beginning of a text, which may end within a character. */
 export const decodeBeginning = (bytes: Uint8Array): string =>
   decode(new TextDecoderCtor("utf-8", bare({ fatal: true })), bytes, bare({ stream: true }))
-export const toBase64 = uncurryThis((Uint8Array.prototype as unknown as { toBase64(this: Uint8Array): string }).toBase64)
+export const toBase64 = uncurryThis(
+  (Uint8Array.prototype as unknown as { toBase64(this: Uint8Array): string }).toBase64,
+)
 
 export const bytesSubarray = uncurryThis(Uint8Array.prototype.subarray) as (
   bytes: Uint8Array,
   from: number,
   to?: number,
 ) => Uint8Array<ArrayBuffer>
-export const bytesSet = uncurryThis(Uint8Array.prototype.set) as (bytes: Uint8Array, from: Uint8Array, at: number) => void
+export const bytesSet = uncurryThis(Uint8Array.prototype.set) as (
+  bytes: Uint8Array,
+  from: Uint8Array,
+  at: number,
+) => void
 
 export const requestText = uncurryThis(Request.prototype.text)
-export const requestHeaders = uncurryThis(getterOf(Request.prototype, "headers")) as (request: Request) => Headers
+export const requestHeaders = uncurryThis(getterOf(Request.prototype, "headers")) as (
+  request: Request,
+) => Headers
 export const responseText = uncurryThis(Response.prototype.text)
 export const setHeader = uncurryThis(Headers.prototype.set)
 export const responseClone = uncurryThis(Response.prototype.clone)
-export const responseBody = uncurryThis(getterOf(Response.prototype, "body")) as (response: Response) => ReadableStream<unknown> | null
-export const responseStatus = uncurryThis(getterOf(Response.prototype, "status")) as (response: Response) => number
-export const responseStatusText = uncurryThis(getterOf(Response.prototype, "statusText")) as (response: Response) => string
-export const responseHeaders = uncurryThis(getterOf(Response.prototype, "headers")) as (response: Response) => Headers
+export const responseBody = uncurryThis(getterOf(Response.prototype, "body")) as (
+  response: Response,
+) => ReadableStream<unknown> | null
+export const responseStatus = uncurryThis(getterOf(Response.prototype, "status")) as (
+  response: Response,
+) => number
+export const responseStatusText = uncurryThis(getterOf(Response.prototype, "statusText")) as (
+  response: Response,
+) => string
+export const responseHeaders = uncurryThis(getterOf(Response.prototype, "headers")) as (
+  response: Response,
+) => Headers
 export const headersForEach = uncurryThis(Headers.prototype.forEach)
 export const streamReader = uncurryThis(ReadableStream.prototype.getReader) as (
   stream: ReadableStream<unknown>,
@@ -95,12 +131,18 @@ export const streamReader = uncurryThis(ReadableStream.prototype.getReader) as (
 export const readerRead = uncurryThis(ReadableStreamDefaultReader.prototype.read)
 export const readerCancel = uncurryThis(ReadableStreamDefaultReader.prototype.cancel)
 
-/** An object that inherits nothing, so that what a val adds to Object.prototype is not taken for one of its fields. */
+/**
+ * An object that inherits nothing, so that what a val adds to Object.prototype is not taken for one
+ * of its fields.
+ */
 export function bare<T extends object>(fields: T): T {
   return Object.assign(Object.create(null), fields)
 }
 
-export function getterOf<T extends object>(prototype: T, name: keyof T): (this: unknown) => unknown {
+export function getterOf<T extends object>(
+  prototype: T,
+  name: keyof T,
+): (this: unknown) => unknown {
   const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get
   if (!getter) throw new Error(`Cannot start: ${String(name)} is no getter`)
   return getter

@@ -12,15 +12,18 @@ export function forbidExit(): void {
 }
 
 /**
- * A service manager may send SIGTERM to every process there is, and Deno would end. It is for the server, which lets runs finish and then ends
- * the guest with a signal that cannot be caught.
+ * A service manager may send SIGTERM to every process there is, and Deno would end. It is for the
+ * server, which lets runs finish and then ends the guest with a signal that cannot be caught.
  */
 export function ignoreSignals(): void {
-  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => {})
+  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const)
+    Deno.addSignalListener(signal, () => {})
 }
 
 function refuse(code: number): never {
-  const error = new ErrorCtor(`Cannot exit with code ${code}: a val shares its process with other runs`)
+  const error = new ErrorCtor(
+    `Cannot exit with code ${code}: a val shares its process with other runs`,
+  )
   // Said at once: thrown alone, it might be caught.
   failCurrentRun(error)
   throw error

@@ -1,4 +1,13 @@
-import { arrayJoin, arrayPush, ErrorCtor, objectKeys, RequestCtor, ResponseCtor, reflectApply, responseClone } from "./primordials.ts"
+import {
+  arrayJoin,
+  arrayPush,
+  ErrorCtor,
+  objectKeys,
+  RequestCtor,
+  ResponseCtor,
+  reflectApply,
+  responseClone,
+} from "./primordials.ts"
 
 /** What the val's module turned out to be. */
 export interface Program {
@@ -25,13 +34,25 @@ export interface ProgramOptions {
 
 type AnyFunction = (...args: unknown[]) => unknown
 
-/** The default export, else the only exported function, else the only exported value. A val that exports nothing is run for its effects. */
-export function toProgram(module: Readonly<Record<string, unknown>>, options: ProgramOptions): Program {
+/**
+ * The default export, else the only exported function, else the only exported value. A val that
+ * exports nothing is run for its effects.
+ */
+export function toProgram(
+  module: Readonly<Record<string, unknown>>,
+  options: ProgramOptions,
+): Program {
   const exported = chooseExport(module)
-  if (typeof exported === "function") return createFunction(exported as AnyFunction, undefined, options)
+  if (typeof exported === "function")
+    return createFunction(exported as AnyFunction, undefined, options)
   // An app of Hono, say.
-  const fetch = options.isHttp && typeof exported === "object" && exported !== null ? (exported as { fetch?: unknown }).fetch : undefined
-  return typeof fetch === "function" ? createFunction(fetch as AnyFunction, exported, options) : createValue(exported)
+  const fetch =
+    options.isHttp && typeof exported === "object" && exported !== null
+      ? (exported as { fetch?: unknown }).fetch
+      : undefined
+  return typeof fetch === "function"
+    ? createFunction(fetch as AnyFunction, exported, options)
+    : createValue(exported)
 }
 
 /** The program of a module that could not be loaded. It says so to everybody who asks. */
@@ -42,12 +63,17 @@ export function createBroken(thrown: unknown): Program {
   return { isCallable: false, respond: fail, call: fail }
 }
 
-function createFunction(target: AnyFunction, self: unknown, { isHttp, endpoint }: ProgramOptions): Program {
+function createFunction(
+  target: AnyFunction,
+  self: unknown,
+  { isHttp, endpoint }: ProgramOptions,
+): Program {
   return {
     isCallable: true,
     respond: self === undefined ? target : (request) => reflectApply(target, self, [request]),
     // Whoever runs a val that expects a request need not make one up.
-    call: (args) => reflectApply(target, self, isHttp && args.length === 0 ? [new RequestCtor(endpoint)] : args),
+    call: (args) =>
+      reflectApply(target, self, isHttp && args.length === 0 ? [new RequestCtor(endpoint)] : args),
   }
 }
 
@@ -67,7 +93,9 @@ function chooseExport(module: Readonly<Record<string, unknown>>): unknown {
   }
   const candidates = functions.length > 0 ? functions : names
   if (candidates.length > 1) {
-    throw new ErrorCtor(`Cannot choose what to run: the val exports ${arrayJoin(candidates, ", ")} and none of them as default`)
+    throw new ErrorCtor(
+      `Cannot choose what to run: the val exports ${arrayJoin(candidates, ", ")} and none of them as default`,
+    )
   }
   return candidates.length === 0 ? undefined : module[candidates[0] as string]
 }

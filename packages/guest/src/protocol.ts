@@ -20,24 +20,37 @@
  */
 export const failureHeader = "x-hamlet-failure"
 
-/** `{key} {runId}` on a request to out.sock; the key is that of the Surroundings, which code of the val does not know. */
+/**
+ * `{key} {runId}` on a request to out.sock; the key is that of the Surroundings, which code of the
+ * val does not know.
+ */
 export const runHeader = "x-hamlet-run"
 
-/** On the proxy's own answer to a request that it did not let out; the body says why, in a sentence. */
+/**
+ * On the proxy's own answer to a request that it did not let out; the body says why, in a sentence.
+ */
 export const blockedHeader = "x-hamlet-blocked"
 
-/** The property of the global object by which the stub of a package asks for its namespace: `(hash, entry) => namespace`. */
+/**
+ * The property of the global object by which the stub of a package asks for its namespace: `(hash,
+ * entry) => namespace`.
+ */
 export const packagesSymbol = "hamlet.packages"
 
 /**
- * How the code of packages becomes the script that the guest runs. Whoever makes a code cache for it has to compile the very same text: V8
- * takes none that was made for another.
+ * How the code of packages becomes the script that the guest runs. Whoever makes a code cache for
+ * it has to compile the very same text: V8 takes none that was made for another.
  */
-export const packagesScript = { name: "packages.js", before: "(function(module,exports,require){", after: "\n})" } as const
+export const packagesScript = {
+  name: "packages.js",
+  before: "(function(module,exports,require){",
+  after: "\n})",
+} as const
 
 /**
- * The first line the host sends: what this process is to be from now on. It comes as soon as the host knows, as do those that follow, so that the
- * guest wakes up and gets ready while the host reads and writes what belongs to the val.
+ * The first line the host sends: what this process is to be from now on. It comes as soon as the
+ * host knows, as do those that follow, so that the guest wakes up and gets ready while the host
+ * reads and writes what belongs to the val.
  */
 export interface Load {
   readonly kind: "load"
@@ -45,7 +58,10 @@ export interface Load {
   readonly url: string
   /** `{user}/{val}`, for messages. */
   readonly label: string
-  /** The run that is waiting for it: what the module logs or throws while it is evaluated belongs to that run. */
+  /**
+   * The run that is waiting for it: what the module logs or throws while it is evaluated belongs to
+   * that run.
+   */
   readonly runId: string
   /** "http" or "https": how the public address begins. */
   readonly scheme: string
@@ -55,7 +71,9 @@ export interface Load {
   readonly limits: GuestLimits
 }
 
-/** What the guest cuts of its own accord, so that the host need not read what it would throw away. */
+/**
+ * What the guest cuts of its own accord, so that the host need not read what it would throw away.
+ */
 export interface GuestLimits {
   readonly logBytesMax: number
   readonly returnBytesMax: number
@@ -86,7 +104,10 @@ export interface Warm {
   readonly kind: "warm"
 }
 
-/** The module was evaluated. `isCallable` is false when it exports no function, so that running it again means evaluating it again. */
+/**
+ * The module was evaluated. `isCallable` is false when it exports no function, so that running it
+ * again means evaluating it again.
+ */
 export interface Loaded {
   readonly kind: "loaded"
   readonly isCallable: boolean
@@ -120,7 +141,10 @@ export interface Uncaught {
   readonly error: ErrorText
 }
 
-/** The val answered an upgrade request with something else than a WebSocket; the client of one cannot see what. */
+/**
+ * The val answered an upgrade request with something else than a WebSocket; the client of one
+ * cannot see what.
+ */
 export interface Refused {
   readonly kind: "refused"
   readonly run: string
@@ -149,7 +173,10 @@ export interface CallBody {
   readonly args: readonly unknown[]
 }
 
-/** What a call gave. `logCount` is how many Log messages the run has sent before, so that the host can wait for them. */
+/**
+ * What a call gave. `logCount` is how many Log messages the run has sent before, so that the host
+ * can wait for them.
+ */
 export interface Returned {
   readonly value: unknown
   readonly isCut: boolean

@@ -1,9 +1,19 @@
-import { bytesSet, bytesSubarray, readerCancel, readerRead, responseBody, streamReader } from "./primordials.ts"
+import {
+  bytesSet,
+  bytesSubarray,
+  readerCancel,
+  readerRead,
+  responseBody,
+  streamReader,
+} from "./primordials.ts"
 
 const Bytes = Uint8Array
 
 /** The beginning of a response's body, up to `bytesMax`. */
-export async function readBody(response: Response, bytesMax: number): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+export async function readBody(
+  response: Response,
+  bytesMax: number,
+): Promise<{ bytes: Uint8Array; isCut: boolean }> {
   const body = responseBody(response)
   let bytes = new Bytes(0)
   if (body === null) return { bytes, isCut: false }

@@ -1,10 +1,20 @@
 import { limits } from "./limits.ts"
 import { quote, send } from "./outbox.ts"
-import { bare, headersForEach, ResponseCtor, responseHeaders, responseStatus, toBase64 } from "./primordials.ts"
+import {
+  bare,
+  headersForEach,
+  ResponseCtor,
+  responseHeaders,
+  responseStatus,
+  toBase64,
+} from "./primordials.ts"
 import { readBody } from "./read-body.ts"
 import { closeRun, type Run } from "./runs.ts"
 
-/** The val answered an upgrade request with an ordinary response. Tells the host what it was, and the client of the WebSocket no. */
+/**
+ * The val answered an upgrade request with an ordinary response. Tells the host what it was, and
+ * the client of the WebSocket no.
+ */
 export async function refuseUpgrade(run: Run, response: Response): Promise<Response> {
   const status = responseStatus(response)
   const { bytes } = await readBody(response, limits.refusedBodyBytesMax)
@@ -12,7 +22,9 @@ export async function refuseUpgrade(run: Run, response: Response): Promise<Respo
   headersForEach(responseHeaders(response), (value, name) => {
     headers += `${headers === "" ? "" : ","}[${quote(name)},${quote(value)}]`
   })
-  send(`{"kind":"refused","run":${quote(run.id)},"status":${status},"headers":[${headers}],"body":"${toBase64(bytes)}"}`)
+  send(
+    `{"kind":"refused","run":${quote(run.id)},"status":${status},"headers":[${headers}],"body":"${toBase64(bytes)}"}`,
+  )
   closeRun(run)
   return new ResponseCtor(null, bare({ status: status >= 200 ? status : 500 }))
 }

@@ -10,11 +10,21 @@ import {
 } from "./primordials.ts"
 import { readBody } from "./read-body.ts"
 
-/** A Response that a call returned, as a value: `{ status, headers, body }`. The body is text, or base64 where it is not. */
-export async function describeResponse(response: Response, bytesMax: number): Promise<{ value: unknown; isCut: boolean }> {
+/**
+ * A Response that a call returned, as a value: `{ status, headers, body }`. The body is text, or
+ * base64 where it is not.
+ */
+export async function describeResponse(
+  response: Response,
+  bytesMax: number,
+): Promise<{ value: unknown; isCut: boolean }> {
   const { bytes, isCut } = await readBody(response, bytesMax)
   return {
-    value: { status: responseStatus(response), headers: describeHeaders(responseHeaders(response)), body: toText(bytes, isCut) },
+    value: {
+      status: responseStatus(response),
+      headers: describeHeaders(responseHeaders(response)),
+      body: toText(bytes, isCut),
+    },
     isCut,
   }
 }

@@ -27,8 +27,9 @@ export interface ValueText {
 }
 
 /**
- * What JSON can hold of any value whatever. Nothing makes it throw or go on for ever: where a property cannot be read, a text says why, and
- * when there are more than `charsMax` characters the rest is left off.
+ * What JSON can hold of any value whatever. Nothing makes it throw or go on for ever: where a
+ * property cannot be read, a text says why, and when there are more than `charsMax` characters the
+ * rest is left off.
  */
 export function toJson(value: unknown, charsMax: number): ValueText {
   const writer: Writer = { charsLeft: charsMax, isCut: false, path: new Set(), depth: 0 }
@@ -80,7 +81,9 @@ function toObjectPart(writer: Writer, value: object, isSimplified: boolean): str
   setAdd(writer.path, value)
   try {
     const { toJSON } = isSimplified ? { toJSON: undefined } : (value as { toJSON?: unknown })
-    return typeof toJSON === "function" ? simplify(writer, value, toJSON as () => unknown) : toKnownPart(writer, value)
+    return typeof toJSON === "function"
+      ? simplify(writer, value, toJSON as () => unknown)
+      : toKnownPart(writer, value)
   } catch (thrown) {
     return toThrownPart(writer, thrown)
   } finally {
@@ -96,13 +99,26 @@ function toThrownPart(writer: Writer, thrown: unknown): string {
 function simplify(writer: Writer, value: object, toJSON: () => unknown): string | undefined {
   const simple = reflectApply(toJSON, value, [""])
   if (simple === value) return toKnownPart(writer, value)
-  return typeof simple === "object" && simple !== null ? toObjectPart(writer, simple, true) : toPart(writer, simple)
+  return typeof simple === "object" && simple !== null
+    ? toObjectPart(writer, simple, true)
+    : toPart(writer, simple)
 }
 
-const { Map: MapCtor, Set: SetCtor, Headers: HeadersCtor, Uint8Array: Bytes, Uint8ClampedArray: ClampedBytes } = globalThis
+const {
+  Map: MapCtor,
+  Set: SetCtor,
+  Headers: HeadersCtor,
+  Uint8Array: Bytes,
+  Uint8ClampedArray: ClampedBytes,
+} = globalThis
 const { ArrayBuffer: ArrayBufferCtor, DataView: DataViewCtor } = globalThis
 const isView = ArrayBuffer.isView
-const { Number: NumberCtor, String: StringCtor, Boolean: BooleanCtor, BigInt: BigIntCtor } = globalThis
+const {
+  Number: NumberCtor,
+  String: StringCtor,
+  Boolean: BooleanCtor,
+  BigInt: BigIntCtor,
+} = globalThis
 const isError = (Error as unknown as { isError(value: unknown): boolean }).isError
 
 function toKnownPart(writer: Writer, value: object): string | undefined {
@@ -112,9 +128,15 @@ function toKnownPart(writer: Writer, value: object): string | undefined {
   if (value instanceof ArrayBufferCtor || isView(value)) return toBytesPart(writer, value)
   if (isError(value) || value instanceof ErrorCtor) return toErrorPart(writer, value)
   if (value instanceof HeadersCtor) return toRecordPart(writer, describeHeaders(value))
-  if (value instanceof ResponseCtor) return toRecordPart(writer, { status: responseStatus(value), headers: responseHeaders(value) })
-  if (value instanceof RequestCtor) return toRecordPart(writer, { method: value.method, url: value.url, headers: value.headers })
-  const isBoxed = value instanceof NumberCtor || value instanceof StringCtor || value instanceof BooleanCtor || value instanceof BigIntCtor
+  if (value instanceof ResponseCtor)
+    return toRecordPart(writer, { status: responseStatus(value), headers: responseHeaders(value) })
+  if (value instanceof RequestCtor)
+    return toRecordPart(writer, { method: value.method, url: value.url, headers: value.headers })
+  const isBoxed =
+    value instanceof NumberCtor ||
+    value instanceof StringCtor ||
+    value instanceof BooleanCtor ||
+    value instanceof BigIntCtor
   return isBoxed ? toPart(writer, value.valueOf()) : toRecordPart(writer, value)
 }
 
@@ -130,7 +152,8 @@ function toArrayPart(writer: Writer, array: ArrayLike<unknown>): string {
 function toRecordPart(writer: Writer, record: object): string {
   const names = objectKeys(record)
   let json = ""
-  for (let index = 0; index < names.length && hasRoom(writer); index += 1) json = addField(writer, json, record, names[index] as string)
+  for (let index = 0; index < names.length && hasRoom(writer); index += 1)
+    json = addField(writer, json, record, names[index] as string)
   return `{${json}}`
 }
 
@@ -170,22 +193,31 @@ function toMapPart(writer: Writer, map: Map<unknown, unknown>): string {
 function toSetPart(writer: Writer, set: Set<unknown>): string {
   let json = ""
   setForEach(set, (value) => {
-    if (hasRoom(writer)) json += `${json === "" ? "" : ","}${toPart(writer, value) ?? take(writer, "null")}`
+    if (hasRoom(writer))
+      json += `${json === "" ? "" : ","}${toPart(writer, value) ?? take(writer, "null")}`
   })
   return `[${json}]`
 }
 
 /** Bytes as base64; other numbers one by one. */
 function toBytesPart(writer: Writer, value: ArrayBufferLike | ArrayBufferView): string {
-  const isBytes = value instanceof Bytes || value instanceof ClampedBytes || value instanceof DataViewCtor
+  const isBytes =
+    value instanceof Bytes || value instanceof ClampedBytes || value instanceof DataViewCtor
   if (isView(value) && !isBytes) return toArrayPart(writer, value as unknown as ArrayLike<unknown>)
-  const bytes = isView(value) ? new Bytes(value.buffer, value.byteOffset, value.byteLength) : new Bytes(value)
+  const bytes = isView(value)
+    ? new Bytes(value.buffer, value.byteOffset, value.byteLength)
+    : new Bytes(value)
   // Base64 is longer than the bytes are, so what is left off would not have found room.
   writer.isCut ||= bytes.length > writer.charsLeft
-  return take(writer, `"${toBase64(writer.isCut ? bytesSubarray(bytes, 0, writer.charsLeft) : bytes)}"`)
+  return take(
+    writer,
+    `"${toBase64(writer.isCut ? bytesSubarray(bytes, 0, writer.charsLeft) : bytes)}"`,
+  )
 }
 
-/** Name, message and stack, which JSON.stringify leaves out, and whatever else the error carries. */
+/**
+ * Name, message and stack, which JSON.stringify leaves out, and whatever else the error carries.
+ */
 function toErrorPart(writer: Writer, error: object): string {
   const { name, message, stack } = toErrorText(error)
   let json = `"name":${quote(name)},"message":${quote(message)}`
@@ -194,7 +226,8 @@ function toErrorPart(writer: Writer, error: object): string {
   const names = objectKeys(error)
   for (let index = 0; index < names.length && hasRoom(writer); index += 1) {
     const extra = names[index] as string
-    if (extra !== "name" && extra !== "message" && extra !== "stack") json = addField(writer, json, error, extra)
+    if (extra !== "name" && extra !== "message" && extra !== "stack")
+      json = addField(writer, json, error, extra)
   }
   return `{${json}}`
 }

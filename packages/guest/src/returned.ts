@@ -4,7 +4,10 @@ import { countBytes, cutToBytes } from "./utf8.ts"
 
 const cutMark = "… [cut]"
 
-/** JSON that is too long becomes a string with its beginning, which is JSON again but no longer the value. */
+/**
+ * JSON that is too long becomes a string with its beginning, which is JSON again but no longer the
+ * value.
+ */
 export function toReturned(value: unknown, bytesMax: number): ValueText {
   const { json, isCut } = toJson(value, bytesMax)
   if (!isCut && countBytes(json) <= bytesMax) return { json, isCut }

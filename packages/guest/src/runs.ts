@@ -1,4 +1,9 @@
-import { type AsyncContext, getAsyncContext, type PrintingConsole, setAsyncContext } from "./internals.ts"
+import {
+  type AsyncContext,
+  getAsyncContext,
+  type PrintingConsole,
+  setAsyncContext,
+} from "./internals.ts"
 import type { ErrorText } from "./protocol.ts"
 
 /** One run as the guest knows it; it is what the asynchronous context of the val's code carries. */
@@ -36,7 +41,10 @@ export function createRun(id: string): Run {
   }
 }
 
-/** The active runs are a list that is linked by hand: with a Set a request takes 2 µs longer, a seventh of its whole time. */
+/**
+ * The active runs are a list that is linked by hand: with a Set a request takes 2 µs longer, a
+ * seventh of its whole time.
+ */
 let newest: Run | undefined
 let activeCount = 0
 
@@ -47,7 +55,10 @@ export function setLoadRun(run: Run): void {
   loadRun = run
 }
 
-/** The run of that id. The one that waited for the module goes on as the same run, for what was logged while it loaded is its own. */
+/**
+ * The run of that id. The one that waited for the module goes on as the same run, for what was
+ * logged while it loaded is its own.
+ */
 export function openRun(id: string): Run {
   const run = loadRun !== undefined && loadRun.id === id ? loadRun : createRun(id)
   if (run.isActive) return run
@@ -73,7 +84,11 @@ export function closeRun(run: Run): void {
 }
 
 /** Calls `work(argument)` so that it, and whatever it starts, belongs to `run`. */
-export function inRun<Argument, Result>(run: Run, work: (argument: Argument) => Result, argument: Argument): Result {
+export function inRun<Argument, Result>(
+  run: Run,
+  work: (argument: Argument) => Result,
+  argument: Argument,
+): Result {
   const outer = getAsyncContext()
   // An AsyncLocalStorage of the val adds its store to a copy of this, under a number.
   setAsyncContext({ __proto__: null, run } as unknown as AsyncContext)
@@ -85,14 +100,17 @@ export function inRun<Argument, Result>(run: Run, work: (argument: Argument) => 
 }
 
 /**
- * To be called where Deno calls us from its event loop. An `import()` leaves the context of whoever asked for it behind there, and what has
- * no context of its own would pass for theirs.
+ * To be called where Deno calls us from its event loop. An `import()` leaves the context of whoever
+ * asked for it behind there, and what has no context of its own would pass for theirs.
  */
 export function leaveAllRuns(): void {
   setAsyncContext(undefined)
 }
 
-/** The run to which the code that is being executed belongs; where no context tells, the only active one, or else the one that loaded it. */
+/**
+ * The run to which the code that is being executed belongs; where no context tells, the only active
+ * one, or else the one that loaded it.
+ */
 export function currentRun(): Run | undefined {
   const run = getAsyncContext()?.run as Run | undefined
   if (run !== undefined) return run

@@ -27,7 +27,10 @@ export function pretendServing(what: Serving | undefined): void {
 
 /** The beginning of a request's URL when it came over a Unix socket. */
 const unixScheme = "http+unix://"
-/** Of a call: no val has this host, so that no request to one can be taken for a call, whatever its path is. */
+/**
+ * Of a call: no val has this host, so that no request to one can be taken for a call, whatever its
+ * path is.
+ */
 const callBeginning = `${unixScheme}call/c`
 
 /** Answers what the host sends to in.sock. */
@@ -39,24 +42,33 @@ export function serve(request: Request): Response | Promise<Response> {
   const idEnd = stringIndexOf(url, "/", kindAt)
   const id = idEnd === -1 ? stringSlice(url, kindAt + 1) : stringSlice(url, kindAt + 1, idEnd)
   const isCall = stringStartsWith(url, callBeginning)
-  if (!isCall && (url[kindAt] !== "h" || idEnd === -1)) return new ResponseCtor(null, { status: 400 })
+  if (!isCall && (url[kindAt] !== "h" || idEnd === -1))
+    return new ResponseCtor(null, { status: 400 })
   if (serving === undefined) return serveLater(request, inner, id, !isCall)
   if (isCall) return answerCall(serving, request, id)
   return answerRequest(serving.program, request, id, inner.header("upgrade") !== null)
 }
 
-async function serveLater(request: Request, inner: InnerRequest, id: string, isRequest: boolean): Promise<Response> {
+async function serveLater(
+  request: Request,
+  inner: InnerRequest,
+  id: string,
+  isRequest: boolean,
+): Promise<Response> {
   const isUpgrade = inner.header("upgrade") !== null
   hasVisitors ||= isRequest
   const now = await whenServing.promise
-  return isRequest ? answerRequest(now.program, request, id, isUpgrade) : answerCall(now, request, id)
+  return isRequest
+    ? answerRequest(now.program, request, id, isUpgrade)
+    : answerCall(now, request, id)
 }
 
 let rawUrlOf: (inner: InnerRequest) => string = (inner) => inner.url()
 
 /**
- * From here on the `url` of every request is the public one, also that of its copies: it is changed where they all take it from. Defining it
- * on each Request would cost every request something, and miss the copies.
+ * From here on the `url` of every request is the public one, also that of its copies: it is changed
+ * where they all take it from. Defining it on each Request would cost every request something, and
+ * miss the copies.
  */
 export function publishUrls(request: Request): void {
   const prototype: InnerRequest = Object.getPrototypeOf(innerRequestOf(request))

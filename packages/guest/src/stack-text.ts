@@ -25,9 +25,13 @@ export function nameModulesBeside(url: string): void {
   ownModules = moduleRootOf(url)
   ownPackages = `${stringSlice(ownModules, 0, -"v/".length)}packages/`
   packages = hardenPattern(new RegExp(`${escapePattern(ownPackages)}\\w+/\\d+/([^\\s"']+)`, "g"))
-  missingPackages = hardenPattern(new RegExp(`${escapePattern(ownPackages)}none/[\\w-]+/(\\w+/\\w+)(:\\d+:\\d+)/[^\\s"')]*`, "g"))
+  missingPackages = hardenPattern(
+    new RegExp(`${escapePattern(ownPackages)}none/[\\w-]+/(\\w+/\\w+)(:\\d+:\\d+)/[^\\s"')]*`, "g"),
+  )
   const prefixes = [ownModules, otherModules].map(escapePattern)
-  addresses = hardenPattern(new RegExp(`(?:${prefixes.join("|")})@?(\\w+)/(\\w+)(?:@\\d+)?(?:[?#][^\\s:"')]*)?`, "g"))
+  addresses = hardenPattern(
+    new RegExp(`(?:${prefixes.join("|")})@?(\\w+)/(\\w+)(?:@\\d+)?(?:[?#][^\\s:"')]*)?`, "g"),
+  )
 }
 
 function escapePattern(text: string): string {
@@ -42,15 +46,19 @@ function moduleRootOf(url: string): string {
 
 /** Whether a module at that address would be a val. */
 export function isModuleOfVal(url: string): boolean {
-  return stringStartsWith(url, otherModules) || (ownModules !== undefined && stringStartsWith(url, ownModules))
+  return (
+    stringStartsWith(url, otherModules) ||
+    (ownModules !== undefined && stringStartsWith(url, ownModules))
+  )
 }
 
 /**
- * The text with `ada/hello.tsx` for each address of a module, what the code says for that of a package, and where the code says it for that of
- * one that is not there.
+ * The text with `ada/hello.tsx` for each address of a module, what the code says for that of a
+ * package, and where the code says it for that of one that is not there.
  */
 export function nameModules(text: string): string {
-  if (addresses === undefined || packages === undefined || missingPackages === undefined) return text
+  if (addresses === undefined || packages === undefined || missingPackages === undefined)
+    return text
   const named = replacePattern(text, addresses, "$1/$2.tsx")
   return replacePattern(replacePattern(named, packages, "$1"), missingPackages, "$1.tsx$2")
 }
@@ -58,7 +66,10 @@ export function nameModules(text: string): string {
 /** `    at name (location)`, `    at async location` and so on; the group is the location. */
 const frame = hardenPattern(/^\s+at (?:.*\((?=[^(]*\)$))?(?:async )?([^\s()][^()]*)\)?$/)
 
-/** The stack as its author knows it: the val's files by their names, and none of the frames of Deno and the guest. */
+/**
+ * The stack as its author knows it: the val's files by their names, and none of the frames of Deno
+ * and the guest.
+ */
 export function toUserStack(stack: string): string {
   const lines = splitLines(stack)
   const kept: string[] = []
@@ -73,7 +84,9 @@ export function toUserStack(stack: string): string {
 
 /** A text that may have a stack in it, as when an error is logged. */
 export function toUserText(text: string): string {
-  return stringIndexOf(text, " at ") === -1 || matchPattern(text, someFrame) === null ? text : toUserStack(text)
+  return stringIndexOf(text, " at ") === -1 || matchPattern(text, someFrame) === null
+    ? text
+    : toUserStack(text)
 }
 
 const someFrame = hardenPattern(/\n\s+at .*:\d+:\d+/)
@@ -87,6 +100,8 @@ function isOurs(location: string): boolean {
     stringStartsWith(location, "checkin:") ||
     stringStartsWith(location, ourModule) ||
     // What stands between a val and a package; where there is none it tells of the import.
-    (ownPackages !== undefined && stringStartsWith(location, ownPackages) && !stringStartsWith(location, `${ownPackages}none/`))
+    (ownPackages !== undefined &&
+      stringStartsWith(location, ownPackages) &&
+      !stringStartsWith(location, `${ownPackages}none/`))
   )
 }

@@ -24,7 +24,9 @@ function captureStream(stream: typeof Deno.stdout, nodeStream: NodeStream, level
   Object.defineProperties(stream, {
     writeSync: { value: writeSync },
     write: { value: async (bytes: Uint8Array) => writeSync(bytes) },
-    writable: { value: new WritableStream<Uint8Array>({ write: (bytes) => void writeSync(bytes) }) },
+    writable: {
+      value: new WritableStream<Uint8Array>({ write: (bytes) => void writeSync(bytes) }),
+    },
   })
   nodeStream.write = (chunk, ...rest) => {
     printChunk(level, typeof chunk === "string" ? chunk : decodeText(chunk as Uint8Array))
@@ -36,5 +38,6 @@ function captureStream(stream: typeof Deno.stdout, nodeStream: NodeStream, level
 
 function printChunk(level: LogLevel, text: string): void {
   const run = currentRun()
-  if (run !== undefined) sendLog(run, level, stringEndsWith(text, "\n") ? stringSlice(text, 0, -1) : text)
+  if (run !== undefined)
+    sendLog(run, level, stringEndsWith(text, "\n") ? stringSlice(text, 0, -1) : text)
 }

@@ -6,8 +6,8 @@ type Callback = (...args: unknown[]) => unknown
 type StartTimer = (...args: unknown[]) => unknown
 
 /**
- * An error that a timer's callback throws is reported when the callback has ended, and with it the context that says whose it was. So it
- * is caught inside.
+ * An error that a timer's callback throws is reported when the callback has ended, and with it the
+ * context that says whose it was. So it is caught inside.
  */
 export function guardTimers(): void {
   for (const name of ["setTimeout", "setInterval", "setImmediate"] as const) {

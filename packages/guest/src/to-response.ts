@@ -1,4 +1,11 @@
-import { bare, jsonStringify, ReadableStreamCtor, ResponseCtor, stringStartsWith, stringTrimStart } from "./primordials.ts"
+import {
+  bare,
+  jsonStringify,
+  ReadableStreamCtor,
+  ResponseCtor,
+  stringStartsWith,
+  stringTrimStart,
+} from "./primordials.ts"
 import { toJson } from "./return-value.ts"
 
 const textInit = bare({ headers: bare({ "content-type": "text/plain; charset=utf-8" }) })
@@ -18,9 +25,14 @@ const isView = ArrayBuffer.isView
 /** What a val returned, as an answer to a request. */
 export function toResponse(value: unknown): Response {
   if (value === undefined || value === null) return new ResponseCtor(null, emptyInit)
-  if (typeof value === "string") return new ResponseCtor(value, stringStartsWith(stringTrimStart(value), "<") ? htmlInit : textInit)
+  if (typeof value === "string")
+    return new ResponseCtor(
+      value,
+      stringStartsWith(stringTrimStart(value), "<") ? htmlInit : textInit,
+    )
   if (value instanceof ResponseCtor) return value
-  if (value instanceof ArrayBufferCtor || isView(value)) return new ResponseCtor(value as BodyInit, bytesInit)
+  if (value instanceof ArrayBufferCtor || isView(value))
+    return new ResponseCtor(value as BodyInit, bytesInit)
   const isBody =
     value instanceof BlobCtor ||
     value instanceof ReadableStreamCtor ||
@@ -31,10 +43,14 @@ export function toResponse(value: unknown): Response {
   return new ResponseCtor(stringify(value), jsonInit)
 }
 
-/** As everybody knows it from Response.json, except that nothing is refused: a bigint, a cycle or a Map is no reason to fail. */
+/**
+ * As everybody knows it from Response.json, except that nothing is refused: a bigint, a cycle or a
+ * Map is no reason to fail.
+ */
 function stringify(value: unknown): string {
   try {
-    const json = value instanceof MapCtor || value instanceof SetCtor ? undefined : jsonStringify(value)
+    const json =
+      value instanceof MapCtor || value instanceof SetCtor ? undefined : jsonStringify(value)
     if (json !== undefined) return json
   } catch {}
   return toJson(value, Infinity).json

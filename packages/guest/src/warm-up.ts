@@ -6,8 +6,8 @@ import { pretendServing, publishUrls } from "./serve.ts"
 import { nameModulesBeside } from "./stack-text.ts"
 
 /**
- * Does everything once that a run does, through the real socket. The first answer of a val is a few milliseconds faster for it. What is
- * logged here is in an outbox that nobody has opened yet.
+ * Does everything once that a run does, through the real socket. The first answer of a val is a few
+ * milliseconds faster for it. What is logged here is in an outbox that nobody has opened yet.
  */
 export async function warmUp(inPath: string, exampleUrl: string): Promise<void> {
   setEnvironment({ EXAMPLE: "1" })
@@ -24,8 +24,14 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
   pretendServing({ program: { ...example, respond }, scheme: "http", returnBytesMax: 1_000 })
   const host = "Host: example.localhost\r\n"
   await ask(inPath, `GET /hwarm/?a=1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-  await ask(inPath, `POST /hwarm/ HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}GET /hwarm/ HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-  await ask(inPath, `POST /cwarm HTTP/1.1\r\nHost: call\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"args":[]}`)
+  await ask(
+    inPath,
+    `POST /hwarm/ HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}GET /hwarm/ HTTP/1.1\r\n${host}Connection: close\r\n\r\n`,
+  )
+  await ask(
+    inPath,
+    `POST /cwarm HTTP/1.1\r\nHost: call\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"args":[]}`,
+  )
   toErrorText(new Error("an example", { cause: new TypeError("of a cause") }))
   pretendServing(undefined)
 }

@@ -8,11 +8,21 @@ const evaluating = `export default (code: string) => (0, eval)(code)`
 
 describe("answerCall", () => {
   test("passes arguments on and returns what comes back", async () => {
-    const guest = await startVal(`export default async (a: number, b: { c: number[] }, ...rest: unknown[]) => [a, b.c[1], rest.length]`, {
-      isHttp: false,
+    const guest = await startVal(
+      `export default async (a: number, b: { c: number[] }, ...rest: unknown[]) => [a, b.c[1], rest.length]`,
+      {
+        isHttp: false,
+      },
+    )
+    expect(await guest.call([1, { c: [2, 3] }, null, "x"])).toEqual({
+      value: [1, 3, 2],
+      isCut: false,
+      logCount: 0,
     })
-    expect(await guest.call([1, { c: [2, 3] }, null, "x"])).toEqual({ value: [1, 3, 2], isCut: false, logCount: 0 })
-    expect((await guest.call()).error).toMatchObject({ name: "TypeError", message: "Cannot read properties of undefined (reading 'c')" })
+    expect((await guest.call()).error).toMatchObject({
+      name: "TypeError",
+      message: "Cannot read properties of undefined (reading 'c')",
+    })
   })
 
   test("makes a request up for a val that expects one", async () => {
@@ -25,7 +35,9 @@ describe("answerCall", () => {
   })
 
   test("gives a val that is no http val its arguments, even if there are none", async () => {
-    const guest = await startVal(`export default (...args: unknown[]) => args.length`, { isHttp: false })
+    const guest = await startVal(`export default (...args: unknown[]) => args.length`, {
+      isHttp: false,
+    })
     expect(await guest.call()).toMatchObject({ value: 0 })
   })
 
@@ -33,7 +45,9 @@ describe("answerCall", () => {
     const guest = await startVal(
       `export default () => new Response(new Uint8Array([255, 254]), { status: 201, headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"]] })`,
     )
-    expect(await guest.call()).toMatchObject({ value: { status: 201, headers: { "set-cookie": ["a=1", "b=2"] }, body: "//4=" } })
+    expect(await guest.call()).toMatchObject({
+      value: { status: 201, headers: { "set-cookie": ["a=1", "b=2"] }, body: "//4=" },
+    })
   })
 })
 
@@ -46,7 +60,11 @@ describe("toJson makes of", () => {
     ["a Date, its ISO form", `new Date(0)`, "1970-01-01T00:00:00.000Z"],
     ["an invalid Date, null", `new Date(NaN)`, null],
     ["numbers that are none, null", `[NaN, Infinity, -0]`, [null, null, 0]],
-    ["a Map with texts as keys, an object", `new Map([["a", new Map([["b", 1]])]])`, { a: { b: 1 } }],
+    [
+      "a Map with texts as keys, an object",
+      `new Map([["a", new Map([["b", 1]])]])`,
+      { a: { b: 1 } },
+    ],
     [
       "another Map, pairs",
       `new Map([[1, "a"], [{ k: 1 }, undefined]])`,
@@ -56,9 +74,21 @@ describe("toJson makes of", () => {
       ],
     ],
     ["a Set, an array", `new Set([1, "a", new Set([2])])`, [1, "a", [2]]],
-    ["a cycle, a mark", `(() => { const a = { list: [] }; a.list.push(a); return a })()`, { list: ["[Circular]"] }],
-    ["the same object twice, twice", `(() => { const a = { x: 1 }; return [a, a] })()`, [{ x: 1 }, { x: 1 }]],
-    ["what JSON leaves out, as JSON does", `({ a: undefined, b() {}, c: Symbol("x"), d: [undefined, () => 1] })`, { d: [null, null] }],
+    [
+      "a cycle, a mark",
+      `(() => { const a = { list: [] }; a.list.push(a); return a })()`,
+      { list: ["[Circular]"] },
+    ],
+    [
+      "the same object twice, twice",
+      `(() => { const a = { x: 1 }; return [a, a] })()`,
+      [{ x: 1 }, { x: 1 }],
+    ],
+    [
+      "what JSON leaves out, as JSON does",
+      `({ a: undefined, b() {}, c: Symbol("x"), d: [undefined, () => 1] })`,
+      { d: [null, null] },
+    ],
     [
       "bytes, base64",
       `[new Uint8Array([1, 2, 3]), new Uint8Array([1, 2, 3]).buffer, new DataView(new ArrayBuffer(2), 1), Buffer.from("x")]`,
@@ -69,7 +99,11 @@ describe("toJson makes of", () => {
       `[new Float32Array([1.5]), new BigInt64Array([7n]), new Int16Array(2)]`,
       [[1.5], ["7"], [0, 0]],
     ],
-    ["boxed values, the values", `[Object(1), Object("a"), Object(true), Object(2n)]`, [1, "a", true, "2"]],
+    [
+      "boxed values, the values",
+      `[Object(1), Object("a"), Object(true), Object(2n)]`,
+      [1, "a", true, "2"],
+    ],
     [
       "what has toJSON, what that gives",
       `[{ toJSON: () => ({ a: 1n }) }, { toJSON() { return this }, b: 1 }, { toJSON: () => undefined }, new URL("http://a/b")]`,
@@ -97,9 +131,21 @@ describe("toJson makes of", () => {
       [{ method: "GET", url: "http://a/b", headers: { c: "d" } }],
     ],
     ["a promise, what it is kept with", `Promise.resolve([1])`, [1]],
-    ["an object without a prototype, an object", `Object.assign(Object.create(null), { a: 1 })`, { a: 1 }],
-    ["an instance, its fields", `new (class Point { x = 1; #y = 2; get z() { return 3 } })()`, { x: 1 }],
-    ["odd keys, the same keys", `({ "": 1, "\\"\\n": 2, "__proto__x": 3 })`, { "": 1, '"\n': 2, __proto__x: 3 }],
+    [
+      "an object without a prototype, an object",
+      `Object.assign(Object.create(null), { a: 1 })`,
+      { a: 1 },
+    ],
+    [
+      "an instance, its fields",
+      `new (class Point { x = 1; #y = 2; get z() { return 3 } })()`,
+      { x: 1 },
+    ],
+    [
+      "odd keys, the same keys",
+      `({ "": 1, "\\"\\n": 2, "__proto__x": 3 })`,
+      { "": 1, '"\n': 2, __proto__x: 3 },
+    ],
     ["half a character, an escape", `"\\ud800"`, "\ud800"],
     [
       "a getter without end, an end",
@@ -116,9 +162,19 @@ describe("toJson makes of", () => {
   })
 
   test("an Error, its name, message, stack and fields", async () => {
-    const guest = await startVal(`export default () => [Object.assign(new RangeError("far"), { code: 7 })]`, { isHttp: false })
+    const guest = await startVal(
+      `export default () => [Object.assign(new RangeError("far"), { code: 7 })]`,
+      { isHttp: false },
+    )
     const { value } = await guest.call()
-    expect(value).toEqual([{ name: "RangeError", message: "far", stack: "RangeError: far\n    at default (ada/hello.tsx:1:37)", code: 7 }])
+    expect(value).toEqual([
+      {
+        name: "RangeError",
+        message: "far",
+        stack: "RangeError: far\n    at default (ada/hello.tsx:1:37)",
+        code: 7,
+      },
+    ])
   })
 
   test("what is too deep, a mark", async () => {
@@ -128,7 +184,9 @@ describe("toJson makes of", () => {
     ])
     expect(JSON.stringify(value)).toContain("[Too deep]")
     expect(isCut).toBe(false)
-    const endless = await guest.call([`(() => { const make = () => ({ get next() { return make() } }); return make() })()`])
+    const endless = await guest.call([
+      `(() => { const make = () => ({ get next() { return make() } }); return make() })()`,
+    ])
     expect(JSON.stringify(endless.value)).toContain("[Too deep]")
   })
 })
@@ -157,7 +215,10 @@ describe("toReturned", () => {
     ["a Map", `new Map(Array.from({ length: 1e5 }, (_, n) => [n, n]))`],
     ["a Set", `new Set(Array.from({ length: 1e5 }, (_, n) => n))`],
     ["an object", `Object.fromEntries(Array.from({ length: 1e5 }, (_, n) => ["key" + n, n]))`],
-    ["a Response without end", `new Response(new ReadableStream({ pull(to) { to.enqueue(new TextEncoder().encode("€".repeat(1000))) } }))`],
+    [
+      "a Response without end",
+      `new Response(new ReadableStream({ pull(to) { to.enqueue(new TextEncoder().encode("€".repeat(1000))) } }))`,
+    ],
     [
       "a tree that grows while it is read",
       `(() => { const make = () => Array.from({ length: 10 }, () => ({ toJSON: make })); return make() })()`,

@@ -30,9 +30,12 @@ class FakeProxy {
 }
 
 function toAnswer(head: string): string {
-  const text = head.includes("//private.test") ? 'Cannot fetch "http://private.test/": it is not for you' : "passed"
+  const text = head.includes("//private.test")
+    ? 'Cannot fetch "http://private.test/": it is not for you'
+    : "passed"
   const blocked = text === "passed" ? "" : "x-hamlet-blocked: 1\r\n"
-  if (head.includes("//moved.test")) return "HTTP/1.1 302 Found\r\nlocation: http://private.test/\r\ncontent-length: 0\r\n\r\n"
+  if (head.includes("//moved.test"))
+    return "HTTP/1.1 302 Found\r\nlocation: http://private.test/\r\ncontent-length: 0\r\n\r\n"
   return `HTTP/1.1 ${blocked ? 403 : 200} X\r\n${blocked}content-length: ${text.length}\r\n\r\n${text}`
 }
 
@@ -61,9 +64,17 @@ describe("markOutgoing", () => {
       `setTimeout(() => {}, 0) && new Promise((resolve) => setTimeout(() => fetch("http://a.test/").then(resolve)))`,
     ]
     for (const [index, code] of fetches.entries()) {
-      const response = await guest.request(js(`(async () => (await (${code})).text())()`), {}, `run${index}`)
+      const response = await guest.request(
+        js(`(async () => (await (${code})).text())()`),
+        {},
+        `run${index}`,
+      )
       expect(await response.text()).toBe("passed")
-      expect([...(proxy.heads.at(-1) ?? "").matchAll(/x-hamlet-run: (.*)\r/gi)].map(([, value]) => value)).toEqual([`key run${index}`])
+      expect(
+        [...(proxy.heads.at(-1) ?? "").matchAll(/x-hamlet-run: (.*)\r/gi)].map(
+          ([, value]) => value,
+        ),
+      ).toEqual([`key run${index}`])
     }
   })
 
@@ -71,7 +82,9 @@ describe("markOutgoing", () => {
     const { guest } = await start()
     for (const host of ["private", "moved"]) {
       const code = `(async () => { try { return await (await fetch("http://${host}.test/")).text() } catch (error) { return error.name + ": " + error.message } })()`
-      expect(await (await guest.request(js(code))).text()).toBe('TypeError: Cannot fetch "http://private.test/": it is not for you')
+      expect(await (await guest.request(js(code))).text()).toBe(
+        'TypeError: Cannot fetch "http://private.test/": it is not for you',
+      )
     }
   })
 
@@ -79,7 +92,13 @@ describe("markOutgoing", () => {
     const { guest, proxy } = await start()
     const code = `new Promise((resolve) => { const socket = new WebSocket("ws://a.test/", ["chat"]); socket.onerror = () =>
       resolve([socket instanceof WebSocket, socket.constructor.name, WebSocket.OPEN, WebSocket.name, socket.url]) })`
-    expect(await (await guest.request(js(code), {}, "run1")).json()).toEqual([true, "WebSocket", 1, "WebSocket", "ws://a.test/"])
+    expect(await (await guest.request(js(code), {}, "run1")).json()).toEqual([
+      true,
+      "WebSocket",
+      1,
+      "WebSocket",
+      "ws://a.test/",
+    ])
     expect(proxy.heads[0]).toContain("x-hamlet-run: key run1\r\n")
     expect(proxy.heads[0]).toContain("sec-websocket-protocol: chat\r\n")
   })

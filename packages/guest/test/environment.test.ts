@@ -34,7 +34,10 @@ describe("setEnvironment", () => {
     [`named.A = "b"`, "set"],
     [`new Function("env", "env.A = 'b'")(process.env)`, "set"],
   ])("refuses %s", async (code, what) => {
-    const guest = await startVal(`${imports}export default () => { ${code} }`, { isHttp: false, env })
+    const guest = await startVal(`${imports}export default () => { ${code} }`, {
+      isHttp: false,
+      env,
+    })
     const message = `Cannot ${what} environment variable "A": the environment of a val is read-only`
     expect((await guest.call()).error).toMatchObject({ name: "TypeError", message })
   })
@@ -49,16 +52,22 @@ describe("setEnvironment", () => {
   })
 
   test("takes names that the system does not", async () => {
-    const guest = await startVal(`export default () => Deno.env.toObject()`, { isHttp: false, env: { "A=B": "1", "": "2", C: "nul\0" } })
+    const guest = await startVal(`export default () => Deno.env.toObject()`, {
+      isHttp: false,
+      env: { "A=B": "1", "": "2", C: "nul\0" },
+    })
     expect((await guest.call()).value).toEqual({ "A=B": "1", "": "2", C: "nul\0" })
   })
 })
 
 describe("hidePaths", () => {
   test("puts the val into the folder that it may write to", async () => {
-    const guest = await startVal(`export default () => { Deno.writeTextFileSync("x", "kept"); return Deno.readTextFileSync("./x") }`, {
-      isHttp: false,
-    })
+    const guest = await startVal(
+      `export default () => { Deno.writeTextFileSync("x", "kept"); return Deno.readTextFileSync("./x") }`,
+      {
+        isHttp: false,
+      },
+    )
     expect(await guest.call()).toMatchObject({ value: "kept" })
   })
 
@@ -80,8 +89,14 @@ describe("the permissions that are left", () => {
   test.each([
     ["to open a connection", `await Deno.connect({ hostname: "127.0.0.1", port: 80 })`],
     ["to listen", `Deno.listen({ port: 0 })`],
-    ["to open the control socket again", `await Deno.connect({ transport: "unix", path: folder + "/sockets/control.sock" })`],
-    ["to open its own socket", `await Deno.connect({ transport: "unix", path: folder + "/sockets/in.sock" })`],
+    [
+      "to open the control socket again",
+      `await Deno.connect({ transport: "unix", path: folder + "/sockets/control.sock" })`,
+    ],
+    [
+      "to open its own socket",
+      `await Deno.connect({ transport: "unix", path: folder + "/sockets/in.sock" })`,
+    ],
     ["to read the folder of the sockets", `[...Deno.readDirSync(folder + "/sockets")]`],
     ["to remove a socket", `Deno.removeSync(folder + "/sockets/in.sock")`],
     ["to read elsewhere", `Deno.readTextFileSync("/etc/passwd")`],
@@ -92,8 +107,12 @@ describe("the permissions that are left", () => {
       `if ((await Deno.permissions.request({ name: "net" })).state !== "granted") throw new Deno.errors.NotCapable("no")`,
     ],
   ])("do not allow %s", async (_, code) => {
-    const guest = await startVal(`export default async (folder: string) => { ${code} }`, { isHttp: false })
-    expect(["NotCapable", "PermissionDenied"]).toContain((await guest.callError([guest.folder])).name)
+    const guest = await startVal(`export default async (folder: string) => { ${code} }`, {
+      isHttp: false,
+    })
+    expect(["NotCapable", "PermissionDenied"]).toContain(
+      (await guest.callError([guest.folder])).name,
+    )
   })
 
   test.each([
@@ -102,7 +121,10 @@ describe("the permissions that are left", () => {
   ])("do not allow to %s, which is said in words for whoever wrote the val", async (_, code) => {
     const guest = await startVal(`export default async () => { ${code} }`, { isHttp: false })
     const { name, message } = await guest.callError([])
-    expect([name, message]).toEqual(["TypeError", expect.stringMatching(/^Cannot reach the network: .+ bubblewrap$/)])
+    expect([name, message]).toEqual([
+      "TypeError",
+      expect.stringMatching(/^Cannot reach the network: .+ bubblewrap$/),
+    ])
   })
 
   test("allow files in the scratch folder", async () => {

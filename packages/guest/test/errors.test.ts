@@ -27,12 +27,17 @@ describe("toErrorText", () => {
       "    at async default (ada/hello.tsx:10:3)",
     ].join("\n")
     const failure = (await (await guest.request("/")).json()) as Failure
-    expect(failure).toEqual({ error: { name: "RangeError", message: "no object", stack }, logCount: 0 })
+    expect(failure).toEqual({
+      error: { name: "RangeError", message: "no object", stack },
+      logCount: 0,
+    })
     expect((await guest.call()).error?.stack).toBe(stack)
   })
 
   test("leaves frames of Deno and Node out", async () => {
-    const { stack } = await errorOf(`import fs from "node:fs"; export default () => [1].map(() => fs.readFileSync("/etc/hostname"))`)
+    const { stack } = await errorOf(
+      `import fs from "node:fs"; export default () => [1].map(() => fs.readFileSync("/etc/hostname"))`,
+    )
     expect(stack?.split("\n").slice(1)).toEqual([
       "    at ada/hello.tsx:1:65",
       "    at Array.map (<anonymous>)",
@@ -88,12 +93,18 @@ describe("toErrorText", () => {
 describe("an error that nobody catches", () => {
   const ways: [title: string, code: string][] = [
     ["a timer", `setTimeout(() => { throw new Error("lost") }, 5)`],
-    ["an interval", `const id = setInterval(() => { clearInterval(id); throw new Error("lost") }, 5)`],
+    [
+      "an interval",
+      `const id = setInterval(() => { clearInterval(id); throw new Error("lost") }, 5)`,
+    ],
     ["an immediate", `setImmediate(() => { throw new Error("lost") })`],
     ["a microtask", `queueMicrotask(() => { throw new Error("lost") })`],
     ["a tick", `process.nextTick(() => { throw new Error("lost") })`],
     ["a promise", `Promise.reject(new Error("lost"))`],
-    ["an async function", `(async () => { await new Promise((done) => setTimeout(done, 5)); throw new Error("lost") })()`],
+    [
+      "an async function",
+      `(async () => { await new Promise((done) => setTimeout(done, 5)); throw new Error("lost") })()`,
+    ],
     ["reportError", `reportError(new Error("lost"))`],
     [
       "a listener",
@@ -136,11 +147,15 @@ describe("an error that nobody catches", () => {
       setTimeout(() => { throw new Error("late " + pathname) }, 10); Promise.resolve().then(() => { throw new Error("soon " + pathname) })
       return new Response("fine")
     }`)
-    for (const run of ["a", "b"]) expect(await (await guest.request(`/${run}`, {}, run)).text()).toBe("fine")
-    for (const run of ["a", "b"]) expect((await guest.uncaught(run)).error?.message).toBe(`soon /${run}`)
+    for (const run of ["a", "b"])
+      expect(await (await guest.request(`/${run}`, {}, run)).text()).toBe("fine")
+    for (const run of ["a", "b"])
+      expect((await guest.uncaught(run)).error?.message).toBe(`soon /${run}`)
     // The first error is the run's; what follows is in its log.
     await guest.until(() => guest.logs().length === 2)
-    expect(guest.texts("b")[0]).toStartWith("Uncaught Error: late /b\n    at Timeout.<anonymous> (ada/hello.tsx:3:32)")
+    expect(guest.texts("b")[0]).toStartWith(
+      "Uncaught Error: late /b\n    at Timeout.<anonymous> (ada/hello.tsx:3:32)",
+    )
   })
 
   test("without a context belongs to the only run there is", async () => {
@@ -172,7 +187,13 @@ describe("an error that nobody catches", () => {
 })
 
 describe("forbidExit", () => {
-  const ways = ["Deno.exit(3)", "process.exit(3)", "exit(3)", "process.reallyExit(3)", "process.abort()"]
+  const ways = [
+    "Deno.exit(3)",
+    "process.exit(3)",
+    "exit(3)",
+    "process.reallyExit(3)",
+    "process.abort()",
+  ]
   test.each(ways)("makes of %s a failure of the run", async (code) => {
     const guest = await startVal(
       `import process, { exit } from "node:process"
@@ -180,14 +201,18 @@ describe("forbidExit", () => {
       { isHttp: false },
     )
     const error = await guest.callError([true], "bad")
-    expect(error.message).toMatch(/^Cannot exit with code (3|134): a val shares its process with other runs$/)
+    expect(error.message).toMatch(
+      /^Cannot exit with code (3|134): a val shares its process with other runs$/,
+    )
     await guest.uncaught("bad")
     expect(guest.logs("bad")).toEqual([])
     expect(await guest.call([false])).toMatchObject({ value: "alive" })
   })
 
   test("says so once, wherever it happens", async () => {
-    const guest = await startVal(`export default () => { setTimeout(() => Deno.exit(1), 1); setTimeout(() => console.log("after"), 5) }`)
+    const guest = await startVal(
+      `export default () => { setTimeout(() => Deno.exit(1), 1); setTimeout(() => console.log("after"), 5) }`,
+    )
     await guest.request("/", {}, "bad")
     await guest.until(() => guest.texts("bad").includes("after"))
     await guest.uncaught("bad")
@@ -195,7 +220,9 @@ describe("forbidExit", () => {
   })
 
   test("fails the run that catches it, too", async () => {
-    const guest = await startVal(`export default (request: Request) => { try { Deno.exit(1) } catch {} return new Response("never mind") }`)
+    const guest = await startVal(
+      `export default (request: Request) => { try { Deno.exit(1) } catch {} return new Response("never mind") }`,
+    )
     expect((await guest.request("/")).headers.get("x-hamlet-failure")).toBe("1")
     expect((await guest.call()).error?.message).toContain("Cannot exit")
   })

@@ -24,9 +24,16 @@ async function survive(attack: string) {
     guest.request("/throw", {}, "throw"),
     guest.request("/stream", {}, "stream"),
   ])
-  const failure = (await failed.json()) as { error: { name: string; message: string; stack: string } }
+  const failure = (await failed.json()) as {
+    error: { name: string; message: string; stack: string }
+  }
   await guest.settle()
-  expect({ plain: await plain.text(), stream: await stream.text(), name: failure.error.name, message: failure.error.message }).toEqual({
+  expect({
+    plain: await plain.text(),
+    stream: await stream.text(),
+    name: failure.error.name,
+    message: failure.error.message,
+  }).toEqual({
     plain: "hi",
     stream: "hi",
     name: "RangeError",
@@ -75,7 +82,10 @@ describe("a val that spoils what it shares with the guest spoils no other run:",
       `Promise.prototype.then = () => { throw new Error("forged") }; Promise.prototype.catch = Promise.prototype.finally = Promise.prototype.then; Promise.resolve = Promise.all = Promise.race = () => 0`,
     ],
     // Without Function.prototype.call Deno's own streams do nothing.
-    ["functions", `Function.prototype.apply = Function.prototype.bind = () => "forged"; Reflect.apply = Reflect.get = () => "forged"`],
+    [
+      "functions",
+      `Function.prototype.apply = Function.prototype.bind = () => "forged"; Reflect.apply = Reflect.get = () => "forged"`,
+    ],
     [
       "text and bytes",
       `TextEncoder.prototype.encode = () => new Uint8Array(3); TextDecoder.prototype.decode = () => "forged"; Uint8Array.prototype.subarray = () => new Uint8Array(1); Uint8Array.prototype.toBase64 = () => "forged"`,
@@ -85,7 +95,10 @@ describe("a val that spoils what it shares with the guest spoils no other run:",
       `Response.prototype.clone = Response.error = () => "forged"; for (const name of ["status", "headers", "body"]) Object.defineProperty(Response.prototype, name, { get: () => "forged" });
        ReadableStream.prototype.getReader = () => "forged"; ReadableStreamDefaultReader.prototype.read = () => "forged"`,
     ],
-    ["console", `for (const name of Object.keys(console)) if (name !== "log") console[name] = () => { throw new Error("forged") }`],
+    [
+      "console",
+      `for (const name of Object.keys(console)) if (name !== "log") console[name] = () => { throw new Error("forged") }`,
+    ],
     [
       "errors",
       `Error.prepareStackTrace = () => "forged"; delete Error.prepareStackTrace; Error.stackTraceLimit = 10; Object.defineProperty(Error.prototype, "name", { get: () => { throw 1 } })`,
@@ -95,7 +108,10 @@ describe("a val that spoils what it shares with the guest spoils no other run:",
       "listeners",
       `globalThis.onerror = globalThis.onunhandledrejection = () => {}; addEventListener("error", (event) => event.stopImmediatePropagation()); dispatchEvent = removeEventListener = () => {}`,
     ],
-    ["its own globals", `Object.freeze(globalThis.Deno); Deno = undefined; process = undefined; globalThis.Deno = undefined`],
+    [
+      "its own globals",
+      `Object.freeze(globalThis.Deno); Deno = undefined; process = undefined; globalThis.Deno = undefined`,
+    ],
   ])("%s", async (_, attack) => {
     await survive(attack)
   })
@@ -140,9 +156,15 @@ describe("the guest", () => {
   })
 
   test("answers a call whose body is no call", async () => {
-    const guest = await startVal(`export default (...args: unknown[]) => args.length`, { isHttp: false })
+    const guest = await startVal(`export default (...args: unknown[]) => args.length`, {
+      isHttp: false,
+    })
     for (const body of ["", "nonsense", "null", "3"]) {
-      const response = await fetch("http://call/cbad", { method: "POST", body, unix: guest.inSocket })
+      const response = await fetch("http://call/cbad", {
+        method: "POST",
+        body,
+        unix: guest.inSocket,
+      })
       expect(response.headers.get("x-hamlet-failure") ?? (await response.text())).toBeTruthy()
     }
     expect(await guest.call([1])).toMatchObject({ value: 1 })

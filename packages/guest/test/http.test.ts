@@ -9,45 +9,116 @@ const evaluating = `export default (request: Request) => (0, eval)(decodeURIComp
 const js = (code: string) => `/?js=${encodeURIComponent(code)}`
 
 describe("toResponse makes of", () => {
-  const cases: [title: string, code: string, status: number, type: string | null, body: string][] = [
-    ["a string, text", `"hello"`, 200, "text/plain; charset=utf-8", "hello"],
-    ["a string with markup, a page", `"\\n <h1>hi</h1>"`, 200, "text/html; charset=utf-8", "\n <h1>hi</h1>"],
-    ["an object, JSON", `({ a: [1, null] })`, 200, "application/json; charset=utf-8", `{"a":[1,null]}`],
-    ["a number, JSON", `42`, 200, "application/json; charset=utf-8", "42"],
-    ["false, JSON", `false`, 200, "application/json; charset=utf-8", "false"],
+  const cases: [title: string, code: string, status: number, type: string | null, body: string][] =
     [
-      "what JSON cannot hold, JSON all the same",
-      `(() => { const a = { n: 1n }; a.a = a; return a })()`,
-      200,
-      "application/json; charset=utf-8",
-      `{"n":"1","a":"[Circular]"}`,
-    ],
-    ["a Map, JSON", `new Map([["a", 1]])`, 200, "application/json; charset=utf-8", `{"a":1}`],
-    ["a function, JSON that says nothing", `() => 1`, 200, "application/json; charset=utf-8", "null"],
-    ["nothing, no content", `undefined`, 204, null, ""],
-    ["null, no content", `null`, 204, null, ""],
-    ["bytes, their bytes", `new TextEncoder().encode("bytes")`, 200, "application/octet-stream", "bytes"],
-    ["a buffer, its bytes", `new TextEncoder().encode("buffer").buffer`, 200, "application/octet-stream", "buffer"],
-    ["a Blob, its bytes and type", `new Blob(["a,b"], { type: "text/csv" })`, 200, "text/csv", "a,b"],
-    ["a stream, its bytes", `new Blob(["streamed"]).stream()`, 200, null, "streamed"],
-    ["a form, the form", `new URLSearchParams({ a: "1" })`, 200, "application/x-www-form-urlencoded;charset=UTF-8", "a=1"],
-    ["a promise, what it is kept with", `Promise.resolve({ kept: true })`, 200, "application/json; charset=utf-8", `{"kept":true}`],
-    ["a Response, itself", `new Response("teapot", { status: 418, headers: { "content-type": "text/tea" } })`, 418, "text/tea", "teapot"],
-    ["a thenable, what it is kept with", `({ then: (resolve) => resolve("thenable") })`, 200, "text/plain; charset=utf-8", "thenable"],
-  ]
+      ["a string, text", `"hello"`, 200, "text/plain; charset=utf-8", "hello"],
+      [
+        "a string with markup, a page",
+        `"\\n <h1>hi</h1>"`,
+        200,
+        "text/html; charset=utf-8",
+        "\n <h1>hi</h1>",
+      ],
+      [
+        "an object, JSON",
+        `({ a: [1, null] })`,
+        200,
+        "application/json; charset=utf-8",
+        `{"a":[1,null]}`,
+      ],
+      ["a number, JSON", `42`, 200, "application/json; charset=utf-8", "42"],
+      ["false, JSON", `false`, 200, "application/json; charset=utf-8", "false"],
+      [
+        "what JSON cannot hold, JSON all the same",
+        `(() => { const a = { n: 1n }; a.a = a; return a })()`,
+        200,
+        "application/json; charset=utf-8",
+        `{"n":"1","a":"[Circular]"}`,
+      ],
+      ["a Map, JSON", `new Map([["a", 1]])`, 200, "application/json; charset=utf-8", `{"a":1}`],
+      [
+        "a function, JSON that says nothing",
+        `() => 1`,
+        200,
+        "application/json; charset=utf-8",
+        "null",
+      ],
+      ["nothing, no content", `undefined`, 204, null, ""],
+      ["null, no content", `null`, 204, null, ""],
+      [
+        "bytes, their bytes",
+        `new TextEncoder().encode("bytes")`,
+        200,
+        "application/octet-stream",
+        "bytes",
+      ],
+      [
+        "a buffer, its bytes",
+        `new TextEncoder().encode("buffer").buffer`,
+        200,
+        "application/octet-stream",
+        "buffer",
+      ],
+      [
+        "a Blob, its bytes and type",
+        `new Blob(["a,b"], { type: "text/csv" })`,
+        200,
+        "text/csv",
+        "a,b",
+      ],
+      ["a stream, its bytes", `new Blob(["streamed"]).stream()`, 200, null, "streamed"],
+      [
+        "a form, the form",
+        `new URLSearchParams({ a: "1" })`,
+        200,
+        "application/x-www-form-urlencoded;charset=UTF-8",
+        "a=1",
+      ],
+      [
+        "a promise, what it is kept with",
+        `Promise.resolve({ kept: true })`,
+        200,
+        "application/json; charset=utf-8",
+        `{"kept":true}`,
+      ],
+      [
+        "a Response, itself",
+        `new Response("teapot", { status: 418, headers: { "content-type": "text/tea" } })`,
+        418,
+        "text/tea",
+        "teapot",
+      ],
+      [
+        "a thenable, what it is kept with",
+        `({ then: (resolve) => resolve("thenable") })`,
+        200,
+        "text/plain; charset=utf-8",
+        "thenable",
+      ],
+    ]
   test("every kind of value", async () => {
     const guest = await startVal(evaluating)
     for (const [title, code, status, type, body] of cases) {
       const response = await guest.request(js(code))
-      expect([title, response.status, response.headers.get("content-type"), await response.text()]).toEqual([title, status, type, body])
+      expect([
+        title,
+        response.status,
+        response.headers.get("content-type"),
+        await response.text(),
+      ]).toEqual([title, status, type, body])
     }
     expect(guest.messages.some(({ kind }) => kind === "uncaught")).toBe(false)
   })
 
   test("an exported value, the same for everybody", async () => {
-    const guest = await startVal(`export default new Response("<p>static", { headers: { "content-type": "text/html" } })`)
-    for (let times = 0; times < 3; times += 1) expect(await (await guest.request("/")).text()).toBe("<p>static")
-    expect(await guest.call()).toMatchObject({ value: { status: 200, headers: { "content-type": "text/html" }, body: "<p>static" } })
+    const guest = await startVal(
+      `export default new Response("<p>static", { headers: { "content-type": "text/html" } })`,
+    )
+    for (let times = 0; times < 3; times += 1)
+      expect(await (await guest.request("/")).text()).toBe("<p>static")
+    expect(await guest.call()).toMatchObject({
+      value: { status: 200, headers: { "content-type": "text/html" }, body: "<p>static" },
+    })
   })
 
   test("a Response that cannot be sent, a failure", async () => {
@@ -61,7 +132,8 @@ describe("toResponse makes of", () => {
         const response = new Response("x"); await response.text(); return response
       }`)
     const names = ["stream", "text", "json", "status"]
-    for (const name of names) expect((await (await guest.request(`/${name}`)).text()).replaceAll('"', "")).toBe("x")
+    for (const name of names)
+      expect((await (await guest.request(`/${name}`)).text()).replaceAll('"', "")).toBe("x")
     for (const name of [...names, "error", "read"]) {
       const second = await guest.request(`/${name}`)
       expect([name, second.headers.get("x-hamlet-failure")]).toEqual([name, "1"])
@@ -87,7 +159,9 @@ describe("the request of a val", () => {
     const code = `export default async (request: Request) => Response.json([request.method, request.headers.get("x-a"), await request.text()])`
     const guest = await startVal(code)
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
-      expect(await (await guest.request("/", { method, body: "body", headers: { "x-a": "1" } })).json()).toEqual([method, "1", "body"])
+      expect(
+        await (await guest.request("/", { method, body: "body", headers: { "x-a": "1" } })).json(),
+      ).toEqual([method, "1", "body"])
     }
     const head = await guest.request("/", { method: "HEAD" })
     expect([head.status, await head.text()]).toEqual([200, ""])
@@ -164,7 +238,9 @@ describe("a body that is a stream", () => {
       return new Response(new Blob(["x"]).stream(), { status: 201, headers })
     }`)
     const response = await guest.request("/")
-    expect([response.status, response.headers.get("x-a"), response.headers.getSetCookie()]).toEqual([201, "1", ["a=1", "b=2"]])
+    expect([response.status, response.headers.get("x-a"), response.headers.getSetCookie()]).toEqual(
+      [201, "1", ["a=1", "b=2"]],
+    )
   })
 
   test("logs for its run, also when others stream at the same time", async () => {
@@ -193,7 +269,9 @@ describe("a body that is a stream", () => {
       } }))
     }`)
     const response = await guest.request("/", {}, "broken").catch(() => undefined)
-    await expect(Promise.resolve(response?.text() ?? Promise.reject(new Error("cut off")))).rejects.toThrow()
+    await expect(
+      Promise.resolve(response?.text() ?? Promise.reject(new Error("cut off"))),
+    ).rejects.toThrow()
     expect((await guest.uncaught("broken")).error).toMatchObject({ message: "out of chunks" })
   })
 
@@ -265,12 +343,16 @@ describe("a WebSocket", () => {
     } as unknown as string[])
     const closed = new Promise((resolve) => socket.addEventListener("close", resolve))
     const opened = new Promise((resolve) => socket.addEventListener("open", resolve))
-    expect(await Promise.race([closed.then(() => "closed"), opened.then(() => "opened")])).toBe("closed")
+    expect(await Promise.race([closed.then(() => "closed"), opened.then(() => "opened")])).toBe(
+      "closed",
+    )
     return guest
   }
 
   test("that is refused is told of apart", async () => {
-    const guest = await refuse(`export default () => new Response("no sockets", { status: 403, headers: { "x-a": "b" } })`)
+    const guest = await refuse(
+      `export default () => new Response("no sockets", { status: 403, headers: { "x-a": "b" } })`,
+    )
     const refused = (await guest.message(({ kind }) => kind === "refused")) as Refused
     expect(refused).toMatchObject({ run: "socket", status: 403 })
     expect(refused.headers).toContainEqual(["x-a", "b"])
@@ -278,7 +360,9 @@ describe("a WebSocket", () => {
   })
 
   test("that is refused with a stream without end is cut", async () => {
-    const guest = await refuse(`export default () => new Response(new ReadableStream({ pull(to) { to.enqueue(new Uint8Array(40000)) } }))`)
+    const guest = await refuse(
+      `export default () => new Response(new ReadableStream({ pull(to) { to.enqueue(new Uint8Array(40000)) } }))`,
+    )
     const refused = (await guest.message(({ kind }) => kind === "refused")) as Refused
     expect(atob(refused.body)).toHaveLength(65_536)
   })

@@ -19,16 +19,23 @@ async function refusal(code: string) {
 
 describe("loadVal chooses what to run:", () => {
   test("the default export", async () => {
-    expect(await run(`export default () => "default"; export const other = () => "other"`)).toMatchObject({ value: "default" })
+    expect(
+      await run(`export default () => "default"; export const other = () => "other"`),
+    ).toMatchObject({ value: "default" })
   })
 
   test("the only exported function, whatever else is exported", async () => {
-    expect(await run(`export const rate = 3; export function tell() { return "told" }`)).toMatchObject({ value: "told" })
+    expect(
+      await run(`export const rate = 3; export function tell() { return "told" }`),
+    ).toMatchObject({ value: "told" })
   })
 
   test("the only exported value, which is no function to call again", async () => {
     const guest = await startGuest()
-    expect(await guest.load(`export const answer = 42`, { isHttp: false })).toEqual({ kind: "loaded", isCallable: false })
+    expect(await guest.load(`export const answer = 42`, { isHttp: false })).toEqual({
+      kind: "loaded",
+      isCallable: false,
+    })
     expect(await guest.call()).toMatchObject({ value: 42 })
   })
 
@@ -37,12 +44,18 @@ describe("loadVal chooses what to run:", () => {
   })
 
   test("nothing, when nothing is exported", async () => {
-    expect(await run(`console.log("for the effect")`)).toEqual({ value: null, isCut: false, logCount: 0 })
+    expect(await run(`console.log("for the effect")`)).toEqual({
+      value: null,
+      isCut: false,
+      logCount: 0,
+    })
   })
 
   test("none of several", async () => {
     const message = "Cannot choose what to run: the val exports a, b and none of them as default"
-    expect(await refusal(`export const a = () => 1; export const b = () => 2; export const c = 3`)).toMatchObject({
+    expect(
+      await refusal(`export const a = () => 1; export const b = () => 2; export const c = 3`),
+    ).toMatchObject({
       name: "Error",
       message,
     })
@@ -75,11 +88,16 @@ describe("loadVal takes", () => {
       "ada/view/jsx-runtime": `export const jsx = (tag: string, props: object) => ({ tag, props }); export const jsxs = jsx`,
     }
     const code = `/** @jsxImportSource http://localhost:8080/v/ada/view */\nexport default () => <p>hi</p>`
-    expect(await run(code, modules)).toMatchObject({ value: { tag: "p", props: { children: "hi" } } })
+    expect(await run(code, modules)).toMatchObject({
+      value: { tag: "p", props: { children: "hi" } },
+    })
   })
 
   test("no JSX without a pragma unless React is there", async () => {
-    expect(await refusal(`export default <p>hi</p>`)).toMatchObject({ name: "ReferenceError", message: "React is not defined" })
+    expect(await refusal(`export default <p>hi</p>`)).toMatchObject({
+      name: "ReferenceError",
+      message: "React is not defined",
+    })
     const code = `const React = { createElement: (tag: string) => tag }; export default () => <p>hi</p>`
     expect(await run(code)).toMatchObject({ value: "p" })
   })
@@ -99,7 +117,9 @@ describe("loadVal takes", () => {
     const code = `import { double } from "http://localhost:8080/v/bob/lib"; import { count } from "/v/bob/counter@2"
       import { shout } from "https://esm.town/v/std/shout?v=4"
       export default async () => [double(4), count.value, shout("hi"), (await import("../bob/lib")).double(1), import.meta.url]`
-    expect(await run(code, modules)).toMatchObject({ value: [8, 1, "HI", 2, "http://localhost:8080/v/ada/hello@3"] })
+    expect(await run(code, modules)).toMatchObject({
+      value: [8, 1, "HI", 2, "http://localhost:8080/v/ada/hello@3"],
+    })
   })
 })
 
@@ -141,18 +161,38 @@ describe("loadVal refuses", () => {
       `Cannot import "jsr:@std/assert": it was not fetched when this version was saved; only what an import names as it stands is`,
     ],
     ["a bare name", "lodash", `Cannot import "lodash": packages are imported as "npm:lodash"`],
-    ["a built-in module without its prefix", "fs", `Cannot import "fs": built-in modules are imported as "node:fs"`],
-    ["a built-in module that is none", "node:nonsense", `Cannot import "node:nonsense": there is no such module`],
-    ["a file", "file:///etc/passwd", `Cannot import "file:///etc/passwd": a val has no files to import`],
+    [
+      "a built-in module without its prefix",
+      "fs",
+      `Cannot import "fs": built-in modules are imported as "node:fs"`,
+    ],
+    [
+      "a built-in module that is none",
+      "node:nonsense",
+      `Cannot import "node:nonsense": there is no such module`,
+    ],
+    [
+      "a file",
+      "file:///etc/passwd",
+      `Cannot import "file:///etc/passwd": a val has no files to import`,
+    ],
   ]
   test.each(cases)("%s", async (_, specifier, message) => {
     const error = await refusal(`\nimport x from "${specifier}"\nexport default x`)
-    expect(error).toEqual({ name: "TypeError", message, stack: `TypeError: ${message}\n    at ada/hello.tsx:2:15` })
+    expect(error).toEqual({
+      name: "TypeError",
+      message,
+      stack: `TypeError: ${message}\n    at ada/hello.tsx:2:15`,
+    })
   })
 
   test("the same when it is imported while it runs", async () => {
-    const { error } = await run(`export default () => import("http://localhost:8080/v/bob/" + "none")`)
-    expect(error?.message).toBe(`Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`)
+    const { error } = await run(
+      `export default () => import("http://localhost:8080/v/bob/" + "none")`,
+    )
+    expect(error?.message).toBe(
+      `Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`,
+    )
   })
 
   test("code that is none, and shows the line", async () => {
@@ -168,7 +208,8 @@ describe("loadVal refuses", () => {
     expect(await guest.load(`import { b } from "../bob/lib"\nexport default b`)).toMatchObject({
       error: {
         name: "SyntaxError",
-        message: "The requested module '../bob/lib' does not provide an export named 'b' at ada/hello.tsx:1:10",
+        message:
+          "The requested module '../bob/lib' does not provide an export named 'b' at ada/hello.tsx:1:10",
       },
     })
   })
@@ -177,7 +218,9 @@ describe("loadVal refuses", () => {
     const guest = await startGuest()
     const stack = "RangeError: too much\n    at ada/hello.tsx:1:39"
     const error = { name: "RangeError", message: "too much", stack }
-    expect(await guest.load(`console.log("before"); await 0; throw new RangeError("too much")`)).toEqual({ kind: "load_failed", error })
+    expect(
+      await guest.load(`console.log("before"); await 0; throw new RangeError("too much")`),
+    ).toEqual({ kind: "load_failed", error })
     const response = await guest.request("/")
     expect([response.status, response.headers.get("x-hamlet-failure")]).toEqual([500, "1"])
     expect(await response.json()).toEqual({ error, logCount: 0 })
@@ -189,7 +232,10 @@ describe("loadVal refuses", () => {
 
 describe("loadVal", () => {
   test("counts what the module logs for the run that waits for it, and goes on with that run", async () => {
-    const guest = await startVal(`console.log("loading"); export default () => { console.log("running"); return 1 }`, { isHttp: false })
+    const guest = await startVal(
+      `console.log("loading"); export default () => { console.log("running"); return 1 }`,
+      { isHttp: false },
+    )
     expect(await guest.call([], "load")).toEqual({ value: 1, isCut: false, logCount: 2 })
     await guest.settle()
     expect(guest.texts("load")).toEqual(["loading", "running"])
@@ -210,7 +256,9 @@ describe("loadVal", () => {
   test("loads one val and never another", async () => {
     const guest = await startVal(`export default () => "first"`)
     guest.add({ "ada/other@1": `export default () => "second"` })
-    await guest.load(`export default () => "second"`, { url: "http://localhost:8080/v/ada/other@1" })
+    await guest.load(`export default () => "second"`, {
+      url: "http://localhost:8080/v/ada/other@1",
+    })
     await guest.settle()
     expect(await (await guest.request("/")).text()).toBe("first")
     expect(guest.messages.filter(({ kind }) => kind === "loaded")).toHaveLength(1)

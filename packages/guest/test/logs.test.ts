@@ -5,10 +5,17 @@ afterEach(stopVals)
 
 /** What a val logs when it is called once. */
 async function logsOf(body: string, limits = {}) {
-  const guest = await startVal(`import process from "node:process"\nexport default async () => { ${body} }`, { isHttp: false, limits })
+  const guest = await startVal(
+    `import process from "node:process"\nexport default async () => { ${body} }`,
+    { isHttp: false, limits },
+  )
   const { logCount } = await guest.call([], "one")
   await guest.settle()
-  return { guest, logCount, lines: guest.logs("one").map(({ level, message }) => `${level}: ${message}`) }
+  return {
+    guest,
+    logCount,
+    lines: guest.logs("one").map(({ level, message }) => `${level}: ${message}`),
+  }
 }
 
 describe("captureConsole", () => {
@@ -17,7 +24,13 @@ describe("captureConsole", () => {
     const { guest, lines, logCount } = await logsOf(
       `for (const level of ["debug", "log", "info", "warn", "error"]) console[level]("x", level)`,
     )
-    expect(lines).toEqual(["debug: x debug", "log: x log", "info: x info", "warn: x warn", "error: x error"])
+    expect(lines).toEqual([
+      "debug: x debug",
+      "log: x log",
+      "info: x info",
+      "warn: x warn",
+      "error: x error",
+    ])
     expect(logCount).toBe(5)
     for (const { at } of guest.logs()) expect(at >= before && at <= Date.now()).toBe(true)
   })
@@ -61,14 +74,18 @@ describe("captureConsole", () => {
   })
 
   test("measures time", async () => {
-    const { lines } = await logsOf(`console.time("t"); console.timeLog("t", "so far"); console.timeEnd("t")`)
+    const { lines } = await logsOf(
+      `console.time("t"); console.timeLog("t", "so far"); console.timeEnd("t")`,
+    )
     expect(lines).toHaveLength(2)
     expect(lines[0]).toMatch(/^log: t: .*ms so far$/)
   })
 
   test("traces where it is called", async () => {
     const { lines } = await logsOf("\nfunction inner() { console.trace('here', 1) }\ninner()")
-    expect(lines).toEqual(["log: Trace: here 1\n    at inner (ada/hello.tsx:3:28)\n    at default (ada/hello.tsx:4:1)"])
+    expect(lines).toEqual([
+      "log: Trace: here 1\n    at inner (ada/hello.tsx:3:28)\n    at default (ada/hello.tsx:4:1)",
+    ])
   })
 
   test("indents and counts for each run apart", async () => {
@@ -83,7 +100,8 @@ describe("captureConsole", () => {
     await Promise.all([guest.call(["a"], "a"), guest.call(["b"], "b")])
     await guest.call(["c"], "c")
     await guest.settle()
-    for (const name of ["a", "b", "c"]) expect(guest.texts(name)).toEqual([name, "default: 1", "  in"])
+    for (const name of ["a", "b", "c"])
+      expect(guest.texts(name)).toEqual([name, "default: 1", "  in"])
   })
 
   test("takes what is written to the standard streams", async () => {
@@ -91,7 +109,15 @@ describe("captureConsole", () => {
       await logsOf(`process.stdout.write("one\\n"); process.stderr.write(Buffer.from("two")); Deno.stdout.writeSync(new TextEncoder().encode("three\\n"))
       await Deno.stderr.write(new TextEncoder().encode("four")); await new Promise((done) => process.stdout.write("five", "utf8", done))
       const writer = Deno.stdout.writable.getWriter(); await writer.write(new TextEncoder().encode("six")); (await import("node:console")).log("seven")`)
-    expect(lines).toEqual(["log: one", "error: two", "log: three", "error: four", "log: five", "log: six", "log: seven"])
+    expect(lines).toEqual([
+      "log: one",
+      "error: two",
+      "log: three",
+      "error: four",
+      "log: five",
+      "log: six",
+      "log: seven",
+    ])
   })
 })
 
@@ -121,11 +147,16 @@ describe("a line of a log belongs to", () => {
       }`,
       { isHttp: false },
     )
-    await Promise.all([guest.call(["a", false], "a"), guest.call(["b", false], "b"), guest.call(["c", true], "c")])
+    await Promise.all([
+      guest.call(["a", false], "a"),
+      guest.call(["b", false], "b"),
+      guest.call(["c", true], "c"),
+    ])
     await guest.settle()
     const lines = guest.texts("a").map((text) => text.slice(2))
     expect(lines).toHaveLength(16)
-    for (const name of ["a", "b", "c"]) expect(guest.texts(name)).toEqual(lines.map((line) => `${name} ${line}`))
+    for (const name of ["a", "b", "c"])
+      expect(guest.texts(name)).toEqual(lines.map((line) => `${name} ${line}`))
   })
 
   test("the run that started the work, also after its answer", async () => {
@@ -143,7 +174,9 @@ describe("a line of a log belongs to", () => {
   })
 
   test("the run that loaded the module, if the module started the work", async () => {
-    const guest = await startVal(`setTimeout(() => console.log("from the module"), 30); export default () => new Response("x")`)
+    const guest = await startVal(
+      `setTimeout(() => console.log("from the module"), 30); export default () => new Response("x")`,
+    )
     await Promise.all([guest.request("/"), guest.request("/")])
     await guest.until(() => guest.logs().length === 1)
     expect(guest.texts("load")).toEqual(["from the module"])
@@ -175,7 +208,9 @@ describe("sendLog", () => {
     )
     expect(lines).toEqual(["log: 0123456789", "log: äöü€"])
     expect(logCount).toBe(2)
-    expect(guest.messages.filter(({ kind }) => kind === "logs_cut")).toEqual([{ kind: "logs_cut", run: "one" }])
+    expect(guest.messages.filter(({ kind }) => kind === "logs_cut")).toEqual([
+      { kind: "logs_cut", run: "one" },
+    ])
     await guest.call([], "two")
     await guest.settle()
     expect(guest.texts("two")).toEqual(["0123456789", "äöü€"])

@@ -6,7 +6,10 @@ afterEach(stopVals)
 
 const find = `globalThis[Symbol.for("${packagesSymbol}")]`
 
-/** Loads a val beside a bundle, whose hash stands where its code says HASH, and gives what a call of it gives. */
+/**
+ * Loads a val beside a bundle, whose hash stands where its code says HASH, and gives what a call of
+ * it gives.
+ */
 async function run(bundle: string, code: string, cache?: Uint8Array) {
   const guest = await startGuest()
   const hash = guest.addBundle(bundle, cache)
@@ -22,12 +25,19 @@ describe("providePackages", () => {
       const first = { name: "first" }; module.exports = [() => first, () => ({ times, exports: exports === this })]`
     const code = `const before = globalThis.evaluated; const a = ${find}(HASH, 0), b = ${find}(HASH, 0), c = ${find}(HASH, 1)
       export default () => [before ?? null, a === b, a.name, c, globalThis.evaluated]`
-    expect((await run(bundle, code)).value).toEqual([null, true, "first", { times: 1, exports: true }, 1])
+    expect((await run(bundle, code)).value).toEqual([
+      null,
+      true,
+      "first",
+      { times: 1, exports: true },
+      1,
+    ])
   })
 
   test("does not compile what V8 has compiled before", async () => {
     const toBundle = (text: string) => `const value = "${text}"; module.exports = [() => value]`
-    // V8 looks at how long the text is, not at what it says, which shows here where the code comes from.
+    // V8 looks at how long the text is, not at what it says, which shows here where the code comes
+    // from.
     const { value } = await run(
       toBundle("compiled now"),
       `export default () => ${find}(HASH, 0)`,
@@ -39,7 +49,12 @@ describe("providePackages", () => {
   test("takes V8's cache where it fits, and does without where it does not", async () => {
     const bundle = `const value = ${JSON.stringify("é😀\u2028".repeat(100))}; module.exports = [() => ({ value })]`
     const code = `export default () => ${find}(HASH, 0).value.length`
-    for (const cache of [await makeCache(bundle), new Uint8Array(5_000), new Uint8Array(0), undefined])
+    for (const cache of [
+      await makeCache(bundle),
+      new Uint8Array(5_000),
+      new Uint8Array(0),
+      undefined,
+    ])
       expect((await run(bundle, code, cache)).value).toBe(400)
   })
 
@@ -50,8 +65,13 @@ describe("providePackages", () => {
       return { join: require("path").join("a", "b"), same: require("fs") === require("node:fs"), missing }
     }]`
     const { value } = await run(bundle, `export default () => ${find}(HASH, 0)`)
-    const missing = (name: string) => `MODULE_NOT_FOUND: Cannot find module "${name}": no package of the val has it, nor is it built in`
-    expect(value).toEqual({ join: "a/b", same: true, missing: ["left-pad", "node:nonsense", "./x", "3"].map(missing) })
+    const missing = (name: string) =>
+      `MODULE_NOT_FOUND: Cannot find module "${name}": no package of the val has it, nor is it built in`
+    expect(value).toEqual({
+      join: "a/b",
+      same: true,
+      missing: ["left-pad", "node:nonsense", "./x", "3"].map(missing),
+    })
   })
 
   test("refuses what is no package", async () => {
@@ -67,7 +87,8 @@ describe("providePackages", () => {
     const code = `export default () => [${asked.map((args) => `(() => { try { return ${find}(${args}) } catch (error) { return error.message } })()`)}]`
     const { value, hash } = await run("module.exports = [() => 1]", code)
     const unnamed = "Cannot find the package: it is named by a hash and a number"
-    const none = (entry: number) => `Cannot find package ${entry} of ${hash}: there is no such package`
+    const none = (entry: number) =>
+      `Cannot find package ${entry} of ${hash}: there is no such package`
     expect(value).toEqual([unnamed, unnamed, unnamed, none(1), none(-1), unnamed, unnamed])
   })
 
@@ -80,15 +101,23 @@ describe("providePackages", () => {
       RegExp.prototype.exec = () => null; Array.isArray = () => false; String.prototype.at = null
       Deno.readFileSync = () => { throw new Error("replaced") }; process.getBuiltinModule = () => "replaced"
       export default () => [real === globalThis[symbol], Object.keys(globalThis).length === Reflect.ownKeys(globalThis).length, ${find}(HASH, 0).path]`
-    const { value } = await run(`module.exports = [() => ({ path: require("path").join("a", "b") })]`, code)
+    const { value } = await run(
+      `module.exports = [() => ({ path: require("path").join("a", "b") })]`,
+      code,
+    )
     expect(value).toEqual([true, false, "a/b"])
   })
 
   test("tells errors of packages by the file of packages, without the frames of what stands between", async () => {
     const guest = await startGuest()
-    const hash = guest.addBundle(`module.exports = [() => { throw new RangeError("no luck") }, () => ({ fail() { null.x } })]`)
+    const hash = guest.addBundle(
+      `module.exports = [() => { throw new RangeError("no luck") }, () => ({ fail() { null.x } })]`,
+    )
     const stub = (entry: number) => `http://localhost:8080/packages/${hash}/${entry}/npm:luck@1`
-    guest.add({ [stub(0)]: `export default ${find}("${hash}", 0)`, [stub(1)]: `const it = ${find}("${hash}", 1)\nexport { it as "fail" }` })
+    guest.add({
+      [stub(0)]: `export default ${find}("${hash}", 0)`,
+      [stub(1)]: `const it = ${find}("${hash}", 1)\nexport { it as "fail" }`,
+    })
     await guest.load(
       `
 import { fail } from "${stub(1)}"
@@ -111,7 +140,10 @@ export default (which: string) => which === "load" ? import("${stub(0)}") : fail
     guest.add({ [stub]: `throw new TypeError("Cannot import it")` })
     const message = await guest.load(`import "${stub}"`)
     expect(message).toMatchObject({
-      error: { message: "Cannot import it", stack: "TypeError: Cannot import it\n    at ada/hello.tsx:7:14" },
+      error: {
+        message: "Cannot import it",
+        stack: "TypeError: Cannot import it\n    at ada/hello.tsx:7:14",
+      },
     })
   })
 
@@ -121,7 +153,10 @@ export default (which: string) => which === "load" ? import("${stub(0)}") : fail
     guest.add({ [stub]: "export const a = 1" })
     const message = await guest.load(`import { b } from "${stub}"\nexport default b`)
     expect(message).toMatchObject({
-      error: { message: "The requested module 'npm:@scope/luck@1' does not provide an export named 'b' at ada/hello.tsx:1:10" },
+      error: {
+        message:
+          "The requested module 'npm:@scope/luck@1' does not provide an export named 'b' at ada/hello.tsx:1:10",
+      },
     })
   })
 })

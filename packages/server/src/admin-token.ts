@@ -8,24 +8,38 @@ import { allScopes } from "./domain/accounts/tokens.ts"
 import { getUserByName } from "./domain/accounts/users.ts"
 
 /**
- * `admin-token [USERNAME]`: a new token that may do everything, for an operator who has lost all of them. Who may use the data folder or the
- * database may do everything anyway. The server may run meanwhile; the token works at once.
+ * `admin-token [USERNAME]`: a new token that may do everything, for an operator who has lost all of
+ * them. Who may use the data folder or the database may do everything anyway. The server may run
+ * meanwhile; the token works at once.
  */
-export async function makeAdminToken(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<void> {
+export async function makeAdminToken(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   const username = args[0]?.startsWith("-") === false ? args[0] : undefined
   const config = loadConfig(env, username === undefined ? args : args.slice(1))
   assertDatabase(config)
   const hamlet = await compose(config)
   try {
     const { deps } = hamlet
-    const user = username === undefined ? await deps.users.findFirst() : await getUserByName(deps, username)
+    const user =
+      username === undefined ? await deps.users.findFirst() : await getUserByName(deps, username)
     if (!user)
-      throw new ConfigError("Cannot make a token: there is no user who could have it; name one who is suspended, or start the server first")
+      throw new ConfigError(
+        "Cannot make a token: there is no user who could have it; name one who is suspended, or start the server first",
+      )
     const { suspendedAt } = await getAccount(deps, user.id)
     if (suspendedAt !== null) await unsuspendUser(deps, operator, user.id)
-    const { text } = await createUserToken(deps, operator, user.id, { name: "recovered", scopes: allScopes, expiresAt: null })
-    if (suspendedAt !== null) process.stderr.write(`User "${user.username}" is no longer suspended\n`)
-    process.stderr.write(`A token of user "${user.username}" that may do everything (shown only now: keep it):\n`)
+    const { text } = await createUserToken(deps, operator, user.id, {
+      name: "recovered",
+      scopes: allScopes,
+      expiresAt: null,
+    })
+    if (suspendedAt !== null)
+      process.stderr.write(`User "${user.username}" is no longer suspended\n`)
+    process.stderr.write(
+      `A token of user "${user.username}" that may do everything (shown only now: keep it):\n`,
+    )
     process.stdout.write(`${text}\n`)
   } finally {
     await hamlet.stop()
@@ -35,5 +49,6 @@ export async function makeAdminToken(args: readonly string[], env: Readonly<Reco
 /** A mistyped folder must not become a new, empty server. */
 function assertDatabase({ databaseUrl, dataDir }: Config): void {
   const path = join(dataDir, "hamlet.db")
-  if (databaseUrl === undefined && !existsSync(path)) throw new ConfigError(`Cannot make a token: there is no database "${path}"`)
+  if (databaseUrl === undefined && !existsSync(path))
+    throw new ConfigError(`Cannot make a token: there is no database "${path}"`)
 }

@@ -22,7 +22,10 @@ export interface Surroundings {
 }
 
 /** The way out of the sandboxes. */
-export function createEgress(config: Config, { fetchApi, isValHost, takeBytes, onError }: Surroundings): Egress {
+export function createEgress(
+  config: Config,
+  { fetchApi, isValHost, takeBytes, onError }: Surroundings,
+): Egress {
   const { allow, deny, ports, ca, ...limits } = config.egress
   const base = new URL(config.baseUrl)
   const valsPort = URL.parse(`http://${config.valsDomain}`)?.port ?? ""
@@ -79,8 +82,16 @@ export function createResolver(
   })
 }
 
-/** Whoever fetches packages is no val: it has no secrets and no run, and its traffic is nobody's. */
+/**
+ * Whoever fetches packages is no val: it has no secrets and no run, and its traffic is nobody's.
+ */
 function toGuest(note: (request: OutgoingRequest) => void) {
-  const run = { id: "", depth: 0, log() {}, cutLogs() {}, fail() {}, sent: note }
-  return { ownerId: "packages", egressKey: "", substitutions: [], findRun: () => ({ run, depth: 0 }), mask: (text: string) => text }
+  const run = { id: "", depth: 0, log() {}, noteTruncatedLogs() {}, fail() {}, sent: note }
+  return {
+    ownerId: "packages",
+    egressKey: "",
+    substitutions: [],
+    findRun: () => ({ run, depth: 0 }),
+    mask: (text: string) => text,
+  }
 }

@@ -16,9 +16,14 @@ import { type IsolationReport, Sandboxes } from "./runtime/sandbox/sandboxes.ts"
 export interface Runtime {
   readonly supervisor: Supervisor
   readonly resolver: DependencyResolver
-  /** What everybody has to know about the isolation; empty before the start, and where all is well. */
+  /**
+   * What everybody has to know about the isolation; empty before the start, and where all is well.
+   */
   isolationWarnings(): readonly string[]
-  /** Whether the isolation is so weak, without anybody having chosen it, that it is for one person's own code only. */
+  /**
+   * Whether the isolation is so weak, without anybody having chosen it, that it is for one person's
+   * own code only.
+   */
   isForOneUser(): boolean
   /** Prepares the machine, unless that has been done, and gets processes ready. */
   start(): Promise<IsolationReport>
@@ -29,8 +34,8 @@ export interface Runtime {
 const heapShare = 0.5
 
 /**
- * Puts together what runs vals. The machine is prepared when the first process is wanted: a program that is only there to change a key, or a
- * test of the API, starts none.
+ * Puts together what runs vals. The machine is prepared when the first process is wanted: a program
+ * that is only there to change a key, or a test of the API, starts none.
  */
 export function composeRuntime(config: Config, surroundings: Surroundings): Runtime {
   let preparing: Promise<Sandboxes> | undefined
@@ -40,10 +45,12 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
   const egress = createEgress(config, surroundings)
   const prepare = () => {
     // What is missing may be there the next time.
-    preparing ??= createSandboxes(config, (path) => egress.open(path), onError).catch((error: unknown) => {
-      preparing = undefined
-      throw error
-    })
+    preparing ??= createSandboxes(config, (path) => egress.open(path), onError).catch(
+      (error: unknown) => {
+        preparing = undefined
+        throw error
+      },
+    )
     return preparing
   }
   const supervisor = new Supervisor({
@@ -76,7 +83,11 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
   }
 }
 
-function createSandboxes(config: Config, openDoor: (path: string) => Door, onError: (error: unknown) => void): Promise<Sandboxes> {
+function createSandboxes(
+  config: Config,
+  openDoor: (path: string) => Door,
+  onError: (error: unknown) => void,
+): Promise<Sandboxes> {
   const { valMemoryBytesMax, valScratchBytesMax } = config.runs
   const limits = {
     ...sandboxLimits,
@@ -114,7 +125,8 @@ export function openOwnerDatabases(
   const pool = new DatabasePool({ folder, bytesMax, msMax, isShared, isolation, onWeak })
   return {
     async run(request: SqlRequest): Promise<SqlOutcome> {
-      // They are in the same folder as the database: if that is gone, what they acknowledge is gone too.
+      // They are in the same folder as the database: if that is gone, what they acknowledge is gone
+      // too.
       if (!isShared) await db.ping()
       return await pool.run(request)
     },

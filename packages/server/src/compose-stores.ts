@@ -11,7 +11,7 @@ import { createBlobStore } from "./storage/blobs/blobs.ts"
 import type { Database } from "./storage/database/database.ts"
 import { createBundleStore } from "./storage/modules/bundles.ts"
 import { createImportStore } from "./storage/modules/imports.ts"
-import { createLockStore } from "./storage/modules/lockfiles.ts"
+import { createLockfileStore } from "./storage/modules/lockfiles.ts"
 import { createReferenceStore } from "./storage/references/references.ts"
 import { createRunStore } from "./storage/runs/runs.ts"
 import { createStatStore } from "./storage/runs/stats.ts"
@@ -32,7 +32,7 @@ export function createStores(db: Database) {
     references: createReferenceStore(db),
     imports: createImportStore(db),
     valImports: createValImportStore(db),
-    locks: createLockStore(db),
+    locks: createLockfileStore(db),
     bundles: createBundleStore(db),
     runs: createRunStore(db),
     users: createUserStore(db),

@@ -16,7 +16,7 @@ import { createAllowances } from "./domain/limits/allowances.ts"
 import { createQuotaBook } from "./domain/limits/quotas.ts"
 import { Refusals } from "./domain/limits/refusals.ts"
 import type { DependencyResolver } from "./domain/modules/lockfiles.ts"
-import { createPendingLocks } from "./domain/modules/pending-lockfiles.ts"
+import { createPendingLockfiles } from "./domain/modules/pending-lockfiles.ts"
 import { createPrograms } from "./domain/modules/programs.ts"
 import { listRemoteImports } from "./domain/modules/remote-imports.ts"
 import type { StandardModuleName } from "./domain/modules/standard-modules.ts"
@@ -81,7 +81,10 @@ export interface Replacements {
   writeLog?(text: string): void
 }
 
-/** Puts the program together: opens the database, brings its schema up to date and wires everybody to everybody. */
+/**
+ * Puts the program together: opens the database, brings its schema up to date and wires everybody
+ * to everybody.
+ */
 export async function compose(config: Config, replacements: Replacements = {}): Promise<Hamlet> {
   prepareDataDir(config.dataDir)
   const known = config.secretKeys ?? findKeyFile(config.dataDir)
@@ -91,9 +94,22 @@ export async function compose(config: Config, replacements: Replacements = {}): 
     // Made after the schema: a key beside an empty database is the sign of one that was lost.
     const keys = known ?? loadKeyFile(config.dataDir)
     const locksSince = await findNotedSince(db, reach.version)
-    const { runner, resolver, writeLog = (text: string) => process.stderr.write(text) } = replacements
+    const {
+      runner,
+      resolver,
+      writeLog = (text: string) => process.stderr.write(text),
+    } = replacements
     const log = createLog(config.logLevel, writeLog)
-    const { hamlet, nodeWatch, accountWatch } = wire({ config, db, keys, schemaVersion, locksSince, runner, resolver, log })
+    const { hamlet, nodeWatch, accountWatch } = wire({
+      config,
+      db,
+      keys,
+      schemaVersion,
+      locksSince,
+      runner,
+      resolver,
+      log,
+    })
     await nodeWatch.start()
     await accountWatch.start()
     return hamlet
@@ -108,16 +124,22 @@ function prepareDataDir(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
   } catch (cause) {
-    throw new AppError("database_unavailable", `Cannot use the data folder "${path}": ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    })
+    throw new AppError(
+      "database_unavailable",
+      `Cannot use the data folder "${path}": ${cause instanceof Error ? cause.message : cause}`,
+      {
+        cause,
+      },
+    )
   }
 }
 
 function openDatabase(config: Config): Promise<Database> {
-  if (config.databaseUrl) return openPostgres(config.databaseUrl, { connectionsMax: config.databaseConnectionsMax })
+  if (config.databaseUrl)
+    return openPostgres(config.databaseUrl, { connectionsMax: config.databaseConnectionsMax })
   const lost = findLostDatabase(config.dataDir)
-  if (lost !== undefined) throw new AppError("database_unavailable", `Cannot start: ${lost}; ${lostDatabaseAdvice}`)
+  if (lost !== undefined)
+    throw new AppError("database_unavailable", `Cannot start: ${lost}; ${lostDatabaseAdvice}`)
   return Promise.resolve(openSqlite(sqlitePath(config)))
 }
 
@@ -125,12 +147,21 @@ function sqlitePath(config: Config): string {
   return join(config.dataDir, "hamlet.db")
 }
 
-/** Large bodies take a quarter of the runs that a val may have, and those of one client half of that. */
+/**
+ * Large bodies take a quarter of the runs that a val may have, and those of one client half of
+ * that.
+ */
 function toUploadLimits(runsPerValMax: number) {
-  return { uploadsPerValMax: Math.max(1, Math.floor(runsPerValMax / 4)), uploadsPerClientMax: Math.max(1, Math.floor(runsPerValMax / 8)) }
+  return {
+    uploadsPerValMax: Math.max(1, Math.floor(runsPerValMax / 4)),
+    uploadsPerClientMax: Math.max(1, Math.floor(runsPerValMax / 8)),
+  }
 }
 
-/** What a request that runs a val may take beyond the run: waiting for its turn, and for the database. */
+/**
+ * What a request that runs a val may take beyond the run: waiting for its turn, and for the
+ * database.
+ */
 const requestMsMore = 60_000
 /** How long a run waits for packages that are still being fetched. */
 const packagesMsMax = 30_000
@@ -154,10 +185,15 @@ interface Wired {
   readonly accountWatch: AccountWatch
 }
 
-/** The foundation with a database that is guarded against writes once its schema is newer, of which the log hears. */
+/**
+ * The foundation with a database that is guarded against writes once its schema is newer, of which
+ * the log hears.
+ */
 function guard(given: Foundation) {
   const { log } = given
-  const schema = guardSchema(given.db, given.schemaVersion, (problem) => log.error("newer_schema", { problem }))
+  const schema = guardSchema(given.db, given.schemaVersion, (problem) =>
+    log.error("newer_schema", { problem }),
+  )
   const onError: OnError = (error) => {
     // It was said when it was found, and all that is written in the background fails from then on.
     if (!(error instanceof NewerSchema)) log.error("background", { error: toLogText(error) })
@@ -176,21 +212,36 @@ function wire(given: Foundation): Wired {
   const quotas = createQuotaBook()
   const runtime = composeRuntime(config, {
     runsAtOnceOf: (accountId) => quotas.find(accountId)?.runsAtOnce,
-    // Vals have no address. Each account is counted for itself, so that none can use up what all others ask without a token.
-    fetchApi: (request, accountId) => app.fetch(request, { address: () => "a val", rateKey: `val of ${accountId}` }),
+    // Vals have no address. Each account is counted for itself, so that none can use up what all
+    // others ask without a token.
+    fetchApi: (request, accountId) =>
+      app.fetch(request, { address: () => "a val", rateKey: `val of ${accountId}` }),
     isValHost: (host) => gateway.isValHost(host),
     takeBytes: (accountId, bytes) => rules.allowances.takeBytes(accountId, bytes),
     onAvailability: (problem) =>
-      problem === undefined ? log.info("sandboxes_available") : log.error("sandboxes_unavailable", { problem }),
+      problem === undefined
+        ? log.info("sandboxes_available")
+        : log.error("sandboxes_unavailable", { problem }),
     onError,
   })
   const { runner = runtime.supervisor, resolver = runtime.resolver } = foundation
-  const rules = createRules({ ...foundation, runner, resolver, quotas }, runtime, codeTools, onError)
-  const deps = createHttpDeps({ ...foundation, schema }, rules, runtime, codeTools, (request, visitor) => {
-    // As the proxy in front would have written it.
-    if (config.addressHeader) request.headers.set(config.addressHeader, visitor.address())
-    return gateway.visit(request, visitor)
-  })
+  const rules = createRules(
+    { ...foundation, runner, resolver, quotas },
+    runtime,
+    codeTools,
+    onError,
+  )
+  const deps = createHttpDeps(
+    { ...foundation, schema },
+    rules,
+    runtime,
+    codeTools,
+    (request, visitor) => {
+      // As the proxy in front would have written it.
+      if (config.addressHeader) request.headers.set(config.addressHeader, visitor.address())
+      return gateway.fetchAs(request, visitor)
+    },
+  )
   const app = createApp(deps)
   const gateway = createGateway({
     ...rules,
@@ -211,8 +262,16 @@ function wire(given: Foundation): Wired {
   const housekeeping = new Housekeeping({ ...rules, retention })
   housekeeping.start()
   rules.dependencyJob?.start()
-  const node = { id: rules.nodeId, host: hostname(), pid: process.pid, pidStarted: identityOf(process.pid) ?? "" }
-  const nodes = { nodes: createNodeStore(db), hasEnded: ({ pidStarted }: Node) => !isAlive(pidStarted) }
+  const node = {
+    id: rules.nodeId,
+    host: hostname(),
+    pid: process.pid,
+    pidStarted: identityOf(process.pid) ?? "",
+  }
+  const nodes = {
+    nodes: createNodeStore(db),
+    hasEnded: ({ pidStarted }: Node) => !isAlive(pidStarted),
+  }
   const nodeWatch = new NodeWatch({ ...rules, ...nodes, node, checkSchema: schema.check })
   const hamlet: Hamlet = {
     app,
@@ -257,10 +316,20 @@ function toLogText(error: unknown): string {
 }
 
 /** What the rules of the domain need, whoever asks. */
-function createRules(foundation: RuleFoundation, runtime: Runtime, codeTools: CodeTools, onError: OnError) {
+function createRules(
+  foundation: RuleFoundation,
+  runtime: Runtime,
+  codeTools: CodeTools,
+  onError: OnError,
+) {
   const { config, db, keys, runner, quotas } = foundation
   const stores = createStores(db)
-  const common = { now: Date.now, newId: () => Bun.randomUUIDv7(), onError, nodeId: Bun.randomUUIDv7() }
+  const common = {
+    now: Date.now,
+    newId: () => Bun.randomUUIDv7(),
+    onError,
+    nodeId: Bun.randomUUIDv7(),
+  }
   // A process that has had its time may have an answer to finish.
   const lifeMsMax = config.runs.processMsMax + config.runs.streamMsMax
   const { s3 } = config.storage
@@ -276,16 +345,24 @@ function createRules(foundation: RuleFoundation, runtime: Runtime, codeTools: Co
     usageLimits: {
       runsAtOnceMax: config.runs.perAccountMax,
       blobBytesMax: config.storage.blobsBytesMax,
-      sqliteBytesMax: config.databaseUrl && !config.storage.isDataDirShared ? null : config.storage.sqliteBytesMax,
+      sqliteBytesMax:
+        config.databaseUrl && !config.storage.isDataDirShared
+          ? null
+          : config.storage.sqliteBytesMax,
     },
-    objects: createObjectStore({ ...common, db, bucket: s3 && createBucketPlace(s3, config.storage.blobBytesMax) }),
+    objects: createObjectStore({
+      ...common,
+      db,
+      bucket: s3 && createBucketPlace(s3, config.storage.blobBytesMax),
+    }),
     uploads: createUploads(),
     backups: createBackups(config, db, common.now),
     blobLimits: config.storage,
     ownerDatabases: openOwnerDatabases(config, ownerFolder(config), db, onError),
     standardModules: { blob: readStandardModule("blob"), sqlite: readStandardModule("sqlite") },
     scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
-    scanManyImports: (codes: readonly string[], ownerId: string) => codeTools.scanManyImports(codes, ownerId),
+    scanManyImports: (codes: readonly string[], ownerId: string) =>
+      codeTools.scanManyImports(codes, ownerId),
     sessionMs: config.sessionDays * 86_400_000,
     links: createLinks(config.baseUrl, config.valsDomain),
     isForOneUser: runtime.isForOneUser,
@@ -308,13 +385,16 @@ function createLockRules(
 ) {
   const importHosts = { baseUrls: [config.baseUrl, ...config.formerBaseUrls] }
   // Whoever waits has to have time left for the run.
-  const pendingLocks = createPendingLocks(locks, now, { waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2) })
+  const pendingLocks = createPendingLockfiles(locks, now, {
+    waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2),
+  })
   const { resolveMsMax } = config.dependencies
   const dependencyJob =
     resolver &&
     new DependencyJob({
       ...{ locks, versions, pendingLocks, resolver, resolveMsMax, now, onError },
-      listRemoteImports: async ({ code, ownerId }) => listRemoteImports(code, await codeTools.scanImports(code, ownerId), importHosts),
+      listRemoteImports: async ({ code, ownerId }) =>
+        listRemoteImports(code, await codeTools.scanImports(code, ownerId), importHosts),
     })
   return {
     ...{ importHosts, locksSince, pendingLocks, dependencyJob, resolveMsMax },
@@ -368,7 +448,10 @@ function createHttpDeps(
     allowsAnonymousRuns: config.allowsAnonymousRuns,
     largeBodies: new LargeBodies(),
     loopDelay: new LoopDelay(),
-    rateLimits: { perTokenPerMinute: config.ratePerToken, perAddressPerMinute: config.ratePerAddress },
+    rateLimits: {
+      perTokenPerMinute: config.ratePerToken,
+      perAddressPerMinute: config.ratePerAddress,
+    },
     docsPage() {
       docs ??= buildDocsPage()
       return docs

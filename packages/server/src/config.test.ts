@@ -66,7 +66,11 @@ describe("loadConfig", () => {
         isDataDirShared: false,
         s3: undefined,
       },
-      allowances: { runsPerMinute: undefined, egressBytesPerMinute: undefined, storageRequestsPerMinute: undefined },
+      allowances: {
+        runsPerMinute: undefined,
+        egressBytesPerMinute: undefined,
+        storageRequestsPerMinute: undefined,
+      },
     })
     expect(documented).toMatchObject({
       HAMLET_HOST: "127.0.0.1",
@@ -79,7 +83,10 @@ describe("loadConfig", () => {
   })
 
   test("makes the addresses with the port that is listened on", () => {
-    expect(loadConfig({ HAMLET_PORT: "9000" }, [])).toMatchObject({ baseUrl: "http://localhost:9000", valsDomain: "localhost:9000" })
+    expect(loadConfig({ HAMLET_PORT: "9000" }, [])).toMatchObject({
+      baseUrl: "http://localhost:9000",
+      valsDomain: "localhost:9000",
+    })
   })
 
   test("takes the last of two equal flags, so that what is added counts", () => {
@@ -93,11 +100,21 @@ describe("loadConfig", () => {
       return [ratePerToken, ratePerAddress]
     }
 
-    test.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("not on %s, which only this machine reaches", (host) => {
-      expect(rates(host)).toEqual([undefined, undefined])
-    })
+    test.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])(
+      "not on %s, which only this machine reaches",
+      (host) => {
+        expect(rates(host)).toEqual([undefined, undefined])
+      },
+    )
 
-    test.each(["0.0.0.0", "::", "192.168.0.1", "localhost.example", "127.0.0.1.example", "1127.0.0.1"])("on %s", (host) => {
+    test.each([
+      "0.0.0.0",
+      "::",
+      "192.168.0.1",
+      "localhost.example",
+      "127.0.0.1.example",
+      "1127.0.0.1",
+    ])("on %s", (host) => {
       expect(rates(host)).toEqual([10_000, 1_000])
     })
 
@@ -109,20 +126,30 @@ describe("loadConfig", () => {
     ])("on loopback behind a proxy: %j", (env) => {
       expect(rates("127.0.0.1", env)).toEqual([10_000, 1_000])
       const { egress, allowances } = loadConfig(env, [])
-      expect([egress.requestsPerMinute, allowances.runsPerMinute, allowances.storageRequestsPerMinute]).toEqual([6_000, 60_000, 60_000])
+      expect([
+        egress.requestsPerMinute,
+        allowances.runsPerMinute,
+        allowances.storageRequestsPerMinute,
+      ]).toEqual([6_000, 60_000, 60_000])
     })
 
     test("not where the addresses are names of this machine, and not where the operator says that nobody else comes", () => {
-      expect(rates("::1", { HAMLET_BASE_URL: "http://hamlet.localhost:8080", HAMLET_VALS_DOMAIN: "vals.localhost:8080" })).toEqual([
-        undefined,
-        undefined,
-      ])
+      expect(
+        rates("::1", {
+          HAMLET_BASE_URL: "http://hamlet.localhost:8080",
+          HAMLET_VALS_DOMAIN: "vals.localhost:8080",
+        }),
+      ).toEqual([undefined, undefined])
       expect(rates("0.0.0.0", { HAMLET_PUBLIC: "no" })).toEqual([undefined, undefined])
     })
 
     test("as the operator says, wherever it listens", () => {
-      expect(rates("0.0.0.0", { HAMLET_RATE_PER_TOKEN: "none", HAMLET_RATE_PER_ADDRESS: "5" })).toEqual([undefined, 5])
-      expect(rates("localhost", { HAMLET_RATE_PER_TOKEN: "7", HAMLET_RATE_PER_ADDRESS: "none" })).toEqual([7, undefined])
+      expect(
+        rates("0.0.0.0", { HAMLET_RATE_PER_TOKEN: "none", HAMLET_RATE_PER_ADDRESS: "5" }),
+      ).toEqual([undefined, 5])
+      expect(
+        rates("localhost", { HAMLET_RATE_PER_TOKEN: "7", HAMLET_RATE_PER_ADDRESS: "none" }),
+      ).toEqual([7, undefined])
     })
   })
 
@@ -195,7 +222,10 @@ describe("loadConfig", () => {
     ["HAMLET_BASE_URL", "ftp://hamlet.example"],
     ["HAMLET_FORMER_BASE_URLS", "http://localhost:8080 http://localhost:9000"],
     ["HAMLET_FORMER_BASE_URLS", "https://hamlet.example,moon"],
-    ["HAMLET_FORMER_BASE_URLS", Array.from({ length: 21 }, (_, index) => `http://localhost:${index + 1}`).join()],
+    [
+      "HAMLET_FORMER_BASE_URLS",
+      Array.from({ length: 21 }, (_, index) => `http://localhost:${index + 1}`).join(),
+    ],
     ["HAMLET_BASE_URL", "https://"],
     ["HAMLET_BASE_URL", "https://hamlet.example/?a=b"],
     ["HAMLET_BASE_URL", "https://hamlet.example/#top"],

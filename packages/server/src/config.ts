@@ -57,13 +57,19 @@ export interface Config {
   readonly allowances: AllowanceConfig
 }
 
-/** Whether somebody else may reach the server: weak isolation is not for that, whatever HAMLET_PUBLIC says. */
+/**
+ * Whether somebody else may reach the server: weak isolation is not for that, whatever
+ * HAMLET_PUBLIC says.
+ */
 export function isForOthers({ isPublic, host }: Pick<Config, "isPublic" | "host">): boolean {
   return isPublic || !isOfThisMachine(host)
 }
 
 /** Reads the settings from flags and, where there is no flag, from the environment. */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>, args: readonly string[]): Config {
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  args: readonly string[],
+): Config {
   const flags = parseFlags(args)
   const read = (name: Env) => flags[toFlag(name)] ?? env[name] ?? ""
   const host = read("HAMLET_HOST") || "127.0.0.1"
@@ -76,7 +82,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     port,
     dataDir: resolve(read("HAMLET_DATA_DIR") || "./data"),
     databaseUrl: readDatabaseUrl(read("HAMLET_DATABASE_URL")),
-    databaseConnectionsMax: readInteger("HAMLET_DATABASE_CONNECTIONS_MAX", read("HAMLET_DATABASE_CONNECTIONS_MAX"), 2, 1000) ?? 10,
+    databaseConnectionsMax:
+      readInteger(
+        "HAMLET_DATABASE_CONNECTIONS_MAX",
+        read("HAMLET_DATABASE_CONNECTIONS_MAX"),
+        2,
+        1000,
+      ) ?? 10,
     baseUrl,
     formerBaseUrls: readFormerBaseUrls(read("HAMLET_FORMER_BASE_URLS")),
     valsDomain,
@@ -85,14 +97,36 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ar
     token: readToken(read("HAMLET_TOKEN")),
     sessionDays: readInteger("HAMLET_SESSION_DAYS", read("HAMLET_SESSION_DAYS"), 1, 3650) ?? 30,
     secretKeys: readKeys(read("HAMLET_SECRET_KEY")),
-    ratePerToken: readRate("HAMLET_RATE_PER_TOKEN", read("HAMLET_RATE_PER_TOKEN"), isPublic ? 10_000 : undefined),
-    ratePerAddress: readRate("HAMLET_RATE_PER_ADDRESS", read("HAMLET_RATE_PER_ADDRESS"), isPublic ? 1_000 : undefined),
+    ratePerToken: readRate(
+      "HAMLET_RATE_PER_TOKEN",
+      read("HAMLET_RATE_PER_TOKEN"),
+      isPublic ? 10_000 : undefined,
+    ),
+    ratePerAddress: readRate(
+      "HAMLET_RATE_PER_ADDRESS",
+      read("HAMLET_RATE_PER_ADDRESS"),
+      isPublic ? 1_000 : undefined,
+    ),
     addressHeader: readHeader(read("HAMLET_ADDRESS_HEADER")),
-    allowsAnonymousRuns: readChoice("HAMLET_ANONYMOUS_RUNS", read("HAMLET_ANONYMOUS_RUNS"), ["no", "yes"]) === "yes",
-    bodyBytesMax: readInteger("HAMLET_BODY_BYTES_MAX", read("HAMLET_BODY_BYTES_MAX"), 1024, 1_073_741_824) ?? 2_097_152,
-    logLevel: readChoice("HAMLET_LOG_LEVEL", read("HAMLET_LOG_LEVEL"), ["info", "debug", "warn", "error", "none"]),
-    hasAddressesInLog: readChoice("HAMLET_LOG_ADDRESSES", read("HAMLET_LOG_ADDRESSES"), ["yes", "no"]) === "yes",
-    isolation: readChoice("HAMLET_ISOLATION", read("HAMLET_ISOLATION"), ["auto", "bubblewrap", "deno"]),
+    allowsAnonymousRuns:
+      readChoice("HAMLET_ANONYMOUS_RUNS", read("HAMLET_ANONYMOUS_RUNS"), ["no", "yes"]) === "yes",
+    bodyBytesMax:
+      readInteger("HAMLET_BODY_BYTES_MAX", read("HAMLET_BODY_BYTES_MAX"), 1024, 1_073_741_824) ??
+      2_097_152,
+    logLevel: readChoice("HAMLET_LOG_LEVEL", read("HAMLET_LOG_LEVEL"), [
+      "info",
+      "debug",
+      "warn",
+      "error",
+      "none",
+    ]),
+    hasAddressesInLog:
+      readChoice("HAMLET_LOG_ADDRESSES", read("HAMLET_LOG_ADDRESSES"), ["yes", "no"]) === "yes",
+    isolation: readChoice("HAMLET_ISOLATION", read("HAMLET_ISOLATION"), [
+      "auto",
+      "bubblewrap",
+      "deno",
+    ]),
     runs: loadRunConfig(read),
     egress: loadEgressConfig(read, isPublic),
     dependencies: loadDependencyConfig(read),
@@ -106,9 +140,14 @@ function toFlag(env: Env): string {
 }
 
 function parseFlags(args: readonly string[]): Readonly<Record<string, string | undefined>> {
-  const known = Object.fromEntries(options.map(({ env }) => [toFlag(env), { type: "string" as const }]))
+  const known = Object.fromEntries(
+    options.map(({ env }) => [toFlag(env), { type: "string" as const }]),
+  )
   try {
-    return parseArgs({ args: [...args], options: known, strict: true }).values as Record<string, string>
+    return parseArgs({ args: [...args], options: known, strict: true }).values as Record<
+      string,
+      string
+    >
   } catch (error) {
     // What follows the first sentence is advice for whoever wrote the program.
     const [problem] = String(error instanceof Error ? error.message : error).split(/\.\s/)

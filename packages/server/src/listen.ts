@@ -7,7 +7,10 @@ import type { SocketRelay } from "./gateway/sockets/socket-relay.ts"
 
 type Server = Bun.Server<SocketRelay>
 
-/** One port for the API and for the vals' own addresses. Requests that come before the program is put together wait for it. */
+/**
+ * One port for the API and for the vals' own addresses. Requests that come before the program is
+ * put together wait for it.
+ */
 export function listen(config: Config, starting: Promise<Hamlet>): Server {
   let hamlet: Hamlet | undefined
   void starting.then((started) => {
@@ -18,18 +21,32 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
       hostname: config.host,
       port: config.port,
       idleTimeout: gatewayLimits.idleSeconds,
-      maxRequestBodySize: Math.max(config.runs.valBodyBytesMax, config.bodyBytesMax, config.storage.blobBytesMax),
+      maxRequestBodySize: Math.max(
+        config.runs.valBodyBytesMax,
+        config.bodyBytesMax,
+        config.storage.blobBytesMax,
+      ),
       fetch(request, server) {
-        return hamlet ? answer(config, hamlet, request, server) : starting.then((started) => answer(config, started, request, server))
+        return hamlet
+          ? answer(config, hamlet, request, server)
+          : starting.then((started) => answer(config, started, request, server))
       },
       websocket: createSocketHandlers(gatewayLimits),
     })
   } catch (cause) {
-    throw new ConfigError(`Cannot listen on ${config.host} port ${config.port}: ${explainListening(cause)}`, { cause })
+    throw new ConfigError(
+      `Cannot listen on ${config.host} port ${config.port}: ${explainListening(cause)}`,
+      { cause },
+    )
   }
 }
 
-function answer(config: Config, { app, gateway }: Hamlet, request: Request, server: Server): Promise<Response | undefined> {
+function answer(
+  config: Config,
+  { app, gateway }: Hamlet,
+  request: Request,
+  server: Server,
+): Promise<Response | undefined> {
   const connection = new Connection(config, request, server)
   if (!gateway.isValHost(request.headers.get("host") ?? "")) {
     // Whoever waits for a run to end hears nothing until then.
@@ -41,7 +58,10 @@ function answer(config: Config, { app, gateway }: Hamlet, request: Request, serv
 
 const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1"])
 
-/** The connection that a request came by. One object instead of a function for each thing it can do: it is made for every request. */
+/**
+ * The connection that a request came by. One object instead of a function for each thing it can do:
+ * it is made for every request.
+ */
 class Connection implements GatewayConnection {
   #address: string | undefined
 
@@ -59,9 +79,11 @@ class Connection implements GatewayConnection {
 
   #findAddress(): string {
     const { config, request, server } = this
-    const said = config.addressHeader && request.headers.get(config.addressHeader)?.split(",").at(-1)?.trim()
+    const said =
+      config.addressHeader && request.headers.get(config.addressHeader)?.split(",").at(-1)?.trim()
     if (said) return said
-    // Nobody comes there but from this machine, and to ask Bun would cost each request a twentieth of its time.
+    // Nobody comes there but from this machine, and to ask Bun would cost each request a twentieth
+    // of its time.
     return loopback.has(config.host) ? config.host : (server.requestIP(request)?.address ?? "")
   }
 

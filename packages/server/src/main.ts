@@ -35,21 +35,31 @@ async function main(args: readonly string[]): Promise<void> {
     else if (command === "admin-token") await makeAdminToken(flags, process.env)
     else if (command === "restore") await restore(flags, process.env)
     else if (command === "doctor") process.exit(await runDoctor(flags))
-    else throw new ConfigError(`Cannot do "${command}": the commands are serve, restore, rotate-secret-key, admin-token and doctor`)
+    else
+      throw new ConfigError(
+        `Cannot do "${command}": the commands are serve, restore, rotate-secret-key, admin-token and doctor`,
+      )
   } catch (error) {
     fail(command, error)
   }
 }
 
-/** What the operator can mend is told in one sentence; anything else is a bug and shows where it happened. */
+/**
+ * What the operator can mend is told in one sentence; anything else is a bug and shows where it
+ * happened.
+ */
 function fail(command: string, error: unknown): never {
-  if (error instanceof AppError || error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
+  if (error instanceof AppError || error instanceof ConfigError)
+    process.stderr.write(`${error.message}\n`)
   else if (isOfMachine(error)) process.stderr.write(`Cannot ${command}: ${error.message}\n`)
   else throw error
   process.exit(1)
 }
 
-/** The disk is full or read-only, or the machine gives us no more of something; the message names the file. */
+/**
+ * The disk is full or read-only, or the machine gives us no more of something; the message names
+ * the file.
+ */
 function isOfMachine(error: unknown): error is Error {
   return (
     error instanceof Error &&
@@ -60,9 +70,11 @@ function isOfMachine(error: unknown): error is Error {
 
 async function serve(flags: readonly string[]): Promise<void> {
   const starting = Promise.withResolvers<Hamlet>()
-  // A signal that comes while the server starts is obeyed when it has started: everything is then tidied up.
+  // A signal that comes while the server starts is obeyed when it has started: everything is then
+  // tidied up.
   watchStopSignals(() => void starting.promise.then((hamlet) => shutDown(server, hamlet)))
-  // Listening comes first: a port that is taken is noticed before anything is written, and port 0 becomes one that links can name.
+  // Listening comes first: a port that is taken is noticed before anything is written, and port 0
+  // becomes one that links can name.
   const server = listen(loadConfig(process.env, flags), starting.promise)
   const config = loadConfig(process.env, [...flags, "--port", String(server.port)])
   try {
@@ -81,61 +93,97 @@ async function start(config: Config) {
     await assertKeys(hamlet)
     const isolation = await hamlet.start()
     await assertIsolated(config, hamlet, isolation)
-    return { hamlet, isolation, first: await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token }) }
+    return {
+      hamlet,
+      isolation,
+      first: await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token }),
+    }
   } catch (error) {
     await hamlet.stop()
     throw error
   }
 }
 
-/** Deno's permissions alone are for one person's own code: others may only use such a server when the operator has decided so. */
-async function assertIsolated(config: Config, { deps }: Hamlet, { details }: IsolationReport): Promise<void> {
+/**
+ * Deno's permissions alone are for one person's own code: others may only use such a server when
+ * the operator has decided so.
+ */
+async function assertIsolated(
+  config: Config,
+  { deps }: Hamlet,
+  { details }: IsolationReport,
+): Promise<void> {
   if (!deps.isForOneUser()) return
   const reason = `vals would be isolated by Deno's permissions only (${details.join("; ")})`
   const mend = `${adviseOnBubblewrap(details)}, or set HAMLET_ISOLATION=deno to do so all the same`
-  if (isForOthers(config)) throw new ConfigError(`Cannot serve others than this machine, at ${toPlaces(config)}: ${reason}; ${mend}`)
+  if (isForOthers(config))
+    throw new ConfigError(
+      `Cannot serve others than this machine, at ${toPlaces(config)}: ${reason}; ${mend}`,
+    )
   const { items } = await deps.accounts.list({ offset: 0, limit: 2 })
-  if (items.length > 1) throw new ConfigError(`Cannot start a server with several users: ${reason}; ${mend}`)
+  if (items.length > 1)
+    throw new ConfigError(`Cannot start a server with several users: ${reason}; ${mend}`)
 }
 
 function toPlaces({ host, baseUrl, valsDomain }: Config): string {
   return [host, baseUrl, valsDomain].join(", ")
 }
 
-/** Lets requests in flight finish, then ends the vals and closes the database. A client that never ends does not keep us. */
+/**
+ * Lets requests in flight finish, then ends the vals and closes the database. A client that never
+ * ends does not keep us.
+ */
 async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<void> {
   // Those who follow a run would wait for something that may never end.
   hamlet.deps.followers.stop()
   void hamlet.deps.backups.stop()
-  // A run that was asked for with respond-async has no request that waits for it, and is to end as well.
+  // A run that was asked for with respond-async has no request that waits for it, and is to end as
+  // well.
   const drained = server.stop().then(() => hamlet.deps.liveRuns.drain(limits.stopMsMax))
   await Promise.race([drained, Bun.sleep(limits.stopMsMax)])
   await hamlet.stop().catch((error: unknown) => fail("stop", error))
   process.exit(0)
 }
 
-/** Refuses to run with keys that do not open what is in the database: secrets would be lost one after the other. */
+/**
+ * Refuses to run with keys that do not open what is in the database: secrets would be lost one
+ * after the other.
+ */
 async function assertKeys(hamlet: Hamlet): Promise<void> {
   const { cipher } = hamlet.deps
-  const missing = findMissingKey(cipher, await hamlet.settings.getOrSet(keyCheckName, sealKeyCheck(cipher)))
+  const missing = findMissingKey(
+    cipher,
+    await hamlet.settings.getOrSet(keyCheckName, sealKeyCheck(cipher)),
+  )
   if (missing !== undefined)
     throw new ConfigError(
       `Cannot start: the secrets in this database are encrypted with key ${missing}, which is neither in HAMLET_SECRET_KEY nor in the data folder`,
     )
 }
 
-/** Makes a new key and encrypts every secret with it. The server may go on meanwhile: it uses the new key from the moment it is there. */
+/**
+ * Makes a new key and encrypts every secret with it. The server may go on meanwhile: it uses the
+ * new key from the moment it is there.
+ */
 async function rotateSecretKey(config: Config): Promise<void> {
   const hamlet = await compose(config)
   try {
     await assertKeys(hamlet)
     const { cipher } = hamlet.deps
-    const keys = config.secretKeys ? undefined : [randomBytes(keyBytes), ...loadKeyFile(config.dataDir)]
+    const keys = config.secretKeys
+      ? undefined
+      : [randomBytes(keyBytes), ...loadKeyFile(config.dataDir)]
     if (keys) writeKeyFile(config.dataDir, keys)
     const count = await resealSecrets(hamlet.deps)
-    await hamlet.deps.audit.add(toAuditEntry(hamlet.deps, operator, "key.rotate", undefined, { keyId: cipher.keyId, secrets: count }))
+    await hamlet.deps.audit.add(
+      toAuditEntry(hamlet.deps, operator, "key.rotate", undefined, {
+        keyId: cipher.keyId,
+        secrets: count,
+      }),
+    )
     await hamlet.settings.set(keyCheckName, sealKeyCheck(cipher))
-    // Secrets that were being written meanwhile may have the key before this one, and none has an older one.
+    // Secrets that were being written meanwhile may have the key before this one, and none has an
+    // older one.
     if (keys) writeKeyFile(config.dataDir, keys.slice(0, 2))
     process.stdout.write(`Encrypted ${count} secrets with key ${cipher.keyId}\n`)
   } finally {
@@ -144,8 +192,9 @@ async function rotateSecretKey(config: Config): Promise<void> {
 }
 
 /**
- * A link that signs the first user's browser in. What is printed goes into logs, so that there is one at the very first start, as there is the
- * token, and later only where nobody but this machine is served.
+ * A link that signs the first user's browser in. What is printed goes into logs, so that there is
+ * one at the very first start, as there is the token, and later only where nobody but this machine
+ * is served.
  */
 async function makeSignInLink(
   config: Config,
@@ -153,7 +202,11 @@ async function makeSignInLink(
   { user, isNew }: Awaited<ReturnType<typeof ensureFirstUser>>,
 ): Promise<string | undefined> {
   if (!isNew && config.isPublic) return undefined
-  const somebody = { userId: user.id, scopes: new Set(allScopes), root: { tokenId: null, expiresAt: null } }
+  const somebody = {
+    userId: user.id,
+    scopes: new Set(allScopes),
+    root: { tokenId: null, expiresAt: null },
+  }
   return deps.links.signIn((await createSignInLink(deps, somebody, limits.signInMs)).code)
 }
 
@@ -168,10 +221,16 @@ function printWelcome(
     `Hamlet ${hamlet.deps.version} listens at ${config.baseUrl}`,
     `  database    ${hamlet.database}`,
     `  isolation   ${isolation.level}${isolation.level === "deno" ? ", which is WEAK: run only code that you trust" : ""}`,
-    ...[...isolation.details, ...hamlet.deps.isolationWarnings()].map((detail) => `              ${detail}`),
+    ...[...isolation.details, ...hamlet.deps.isolationWarnings()].map(
+      (detail) => `              ${detail}`,
+    ),
     `  first user  ${first.user.username}`,
-    ...(first.token === undefined ? [] : [`  token       ${first.token}`, "              (shown only now: keep it)"]),
-    ...(signInLink === undefined ? [] : [`  sign in     ${signInLink}`, "              (works once, within an hour)"]),
+    ...(first.token === undefined
+      ? []
+      : [`  token       ${first.token}`, "              (shown only now: keep it)"]),
+    ...(signInLink === undefined
+      ? []
+      : [`  sign in     ${signInLink}`, "              (works once, within an hour)"]),
     `  docs        ${config.baseUrl}/docs`,
   ]
   process.stdout.write(`${lines.join("\n")}\n`)

@@ -3,7 +3,12 @@ import { BackupDamaged } from "@hamlet/contract/backup"
 import { type Config, ConfigError, loadConfig } from "./config.ts"
 import { RestoreRefused } from "./storage/backup/restore/loader.ts"
 import { createPostgresLoader } from "./storage/backup/restore/postgres-loader.ts"
-import { type Restored, type RestoreProgress, type RestoreTarget, restoreBackup } from "./storage/backup/restore/restore-backup.ts"
+import {
+  type Restored,
+  type RestoreProgress,
+  type RestoreTarget,
+  restoreBackup,
+} from "./storage/backup/restore/restore-backup.ts"
 import { createRestoreFiles } from "./storage/backup/restore/restore-files.ts"
 import { createSqliteLoader } from "./storage/backup/restore/sqlite-loader.ts"
 import { createBucketPlace } from "./storage/blobs/s3-objects.ts"
@@ -13,49 +18,83 @@ const limits = {
   reportMs: 100,
 }
 
-/** `restore FILE`: makes this server the one that the backup is of. Nothing may be there yet, and no server may be running on it. */
-export async function restore(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<void> {
+/**
+ * `restore FILE`: makes this server the one that the backup is of. Nothing may be there yet, and no
+ * server may be running on it.
+ */
+export async function restore(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   const [path, ...flags] = args
-  if (path === undefined || path.startsWith("-")) throw new ConfigError("Cannot restore: name the file first, as in restore FILE")
+  if (path === undefined || path.startsWith("-"))
+    throw new ConfigError("Cannot restore: name the file first, as in restore FILE")
   const isJson = flags.includes("--json")
   const config = loadConfig(
     env,
     flags.filter((flag) => flag !== "--json"),
   )
-  const say = (line: object, text: string) => process.stdout.write(`${isJson ? JSON.stringify(line) : text}\n`)
+  const say = (line: object, text: string) =>
+    process.stdout.write(`${isJson ? JSON.stringify(line) : text}\n`)
   const stopping = new AbortController()
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort(new RestoreRefused("it was interrupted")))
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.on(signal, () => stopping.abort(new RestoreRefused("it was interrupted")))
   try {
     const report = createReporter(say, isJson)
-    const restored = await restoreBackup(path, openTarget(config), { signal: stopping.signal, report })
+    const restored = await restoreBackup(path, openTarget(config), {
+      signal: stopping.signal,
+      report,
+    })
     const { createdAt, serverVersion } = restored.summary.header
     const notes = toNotes(config, restored)
     const { users = 0, vals = 0 } = restored.sections
     say(
       { step: "done", sections: restored.sections, createdAt, serverVersion, notes },
-      [`Restored ${users} users and ${vals} vals as they were at ${createdAt}`, ...notes].join("\n"),
+      [`Restored ${users} users and ${vals} vals as they were at ${createdAt}`, ...notes].join(
+        "\n",
+      ),
     )
   } catch (error) {
-    const isExpected = error instanceof RestoreRefused || error instanceof BackupDamaged || isFileError(error)
+    const isExpected =
+      error instanceof RestoreRefused || error instanceof BackupDamaged || isFileError(error)
     if (!isExpected) throw error
     throw new ConfigError(`Cannot restore "${path}": ${error.message}`, { cause: error })
   }
 }
 
 function openTarget({ dataDir, databaseUrl, storage }: Config): RestoreTarget {
-  const loader = databaseUrl === undefined ? createSqliteLoader(join(dataDir, "hamlet.db")) : createPostgresLoader(databaseUrl)
+  const loader =
+    databaseUrl === undefined
+      ? createSqliteLoader(join(dataDir, "hamlet.db"))
+      : createPostgresLoader(databaseUrl)
   const files = createRestoreFiles(dataDir, join(dataDir, "sqlite"))
-  return { loader, files, bucket: storage.s3 && createBucketPlace(storage.s3, storage.blobBytesMax) }
+  return {
+    loader,
+    files,
+    bucket: storage.s3 && createBucketPlace(storage.s3, storage.blobBytesMax),
+  }
 }
 
-/** The end of every step, and what is between now and then; people see the beginning of a step and nothing else. */
-function createReporter(say: (line: object, text: string) => void, isJson: boolean): (progress: RestoreProgress) => void {
-  const texts = { check: "Checking the file", load: "Loading it", index: "Making the search index", verify: "Counting what is there" }
+/**
+ * The end of every step, and what is between now and then; people see the beginning of a step and
+ * nothing else.
+ */
+function createReporter(
+  say: (line: object, text: string) => void,
+  isJson: boolean,
+): (progress: RestoreProgress) => void {
+  const texts = {
+    check: "Checking the file",
+    load: "Loading it",
+    index: "Making the search index",
+    verify: "Counting what is there",
+  }
   let step: string | undefined
   let saidAt = 0
   return (progress) => {
     const isNew = progress.step !== step
-    const isDue = isNew || progress.done === progress.total || performance.now() - saidAt >= limits.reportMs
+    const isDue =
+      isNew || progress.done === progress.total || performance.now() - saidAt >= limits.reportMs
     step = progress.step
     if (!(isJson ? isDue : isNew)) return
     saidAt = performance.now()
@@ -63,19 +102,35 @@ function createReporter(say: (line: object, text: string) => void, isJson: boole
   }
 }
 
-function toNotes({ databaseUrl, dataDir, storage }: Config, { summary, ownerDatabases }: Restored): readonly string[] {
+function toNotes(
+  { databaseUrl, dataDir, storage }: Config,
+  { summary, ownerDatabases }: Restored,
+): readonly string[] {
   const { missing, damaged } = summary.trailer
   const isUnused = ownerDatabases > 0 && databaseUrl !== undefined && !storage.isDataDirShared
   return [
     `Secrets are still encrypted: the server needs the key it had, as ${join(dataDir, "secret.key")} or in HAMLET_SECRET_KEY`,
     ...(isUnused
-      ? [`The databases of ${ownerDatabases} users are in ${join(dataDir, "sqlite")}, and are used only with HAMLET_DATA_DIR_SHARED=yes`]
+      ? [
+          `The databases of ${ownerDatabases} users are in ${join(dataDir, "sqlite")}, and are used only with HAMLET_DATA_DIR_SHARED=yes`,
+        ]
       : []),
-    ...(damaged.length > 0 ? [`The databases of these users could not be read, and are not in the backup: ${damaged.join(", ")}`] : []),
-    ...(missing.length > 0 ? [`The content of ${missing.length} blobs was lost before the backup: ${missing.join(", ")}`] : []),
+    ...(damaged.length > 0
+      ? [
+          `The databases of these users could not be read, and are not in the backup: ${damaged.join(", ")}`,
+        ]
+      : []),
+    ...(missing.length > 0
+      ? [`The content of ${missing.length} blobs was lost before the backup: ${missing.join(", ")}`]
+      : []),
   ]
 }
 
 function isFileError(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && /^E[A-Z]+$/.test(String(error.code)) && "syscall" in error
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    /^E[A-Z]+$/.test(String(error.code)) &&
+    "syscall" in error
+  )
 }

@@ -1,15 +1,20 @@
 import { readFileSync } from "node:fs"
 
 const limits = {
-  /** One Ctrl-C can arrive twice, from the terminal and from a program that passes it on; only a later one means impatience. */
+  /**
+   * One Ctrl-C can arrive twice, from the terminal and from a program that passes it on; only a
+   * later one means impatience.
+   */
   interruptMs: 500,
 }
 
 /**
- * Calls `stop` once, at the first signal that asks for it, or when the program that started the server is gone.
+ * Calls `stop` once, at the first signal that asks for it, or when the program that started the
+ * server is gone.
  *
- * A second Ctrl-C ends the process at once. A second SIGTERM does not: a service manager may send one to every process of the service,
- * and the launcher (`npm start`, `hamlet serve`) passes on as SIGTERM whatever it gets.
+ * A second Ctrl-C ends the process at once. A second SIGTERM does not: a service manager may send
+ * one to every process of the service, and the launcher (`npm start`, `hamlet serve`) passes on as
+ * SIGTERM whatever it gets.
  */
 export function watchStopSignals(stop: () => void): void {
   let hasBegun = false
@@ -33,7 +38,8 @@ export function watchStopSignals(stop: () => void): void {
 /** Whether the server was started by nohup: a handler would undo that. Only Linux says so. */
 function isHangupIgnored(): boolean {
   try {
-    const [, ignored = "0"] = /^SigIgn:\s+(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? []
+    const [, ignored = "0"] =
+      /^SigIgn:\s+(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? []
     return (BigInt(`0x${ignored}`) & 1n) === 1n
   } catch {
     return false

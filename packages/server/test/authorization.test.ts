@@ -11,38 +11,58 @@ import { expectStatus, openApi, type TestApi, type TestUser } from "./support/ap
 import { describeEachDatabase } from "./support/databases.ts"
 
 const privacies = ["public", "unlisted", "private"] as const
-const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [name, routes[name]])
+const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [
+  name,
+  routes[name],
+])
 
 describe("routes", () => {
   test("name what the caller must be to a val wherever the path names one", () => {
-    for (const [name, route] of table) expect([name, route.valAccess !== undefined]).toEqual([name, /\{val_(id|name)\}/.test(route.path)])
+    for (const [name, route] of table)
+      expect([name, route.valAccess !== undefined]).toEqual([
+        name,
+        /\{val_(id|name)\}/.test(route.path),
+      ])
   })
 
   test("need a token and a scope for every write and for every run, and a reading scope for every read", () => {
     // Who signs in has nothing else to show yet, and who may do next to nothing may still sign out.
-    const others = table.filter(([name, { isSignIn }]) => isSignIn !== true && name !== "acceptInvitation" && name !== "signOut")
+    const others = table.filter(
+      ([name, { isSignIn }]) =>
+        isSignIn !== true && name !== "acceptInvitation" && name !== "signOut",
+    )
     for (const [name, { method, path, auth, scope = "", scopeToWrite = scope }] of others) {
       // Whoever may read a val may look at it; nothing is written down.
       if (name === "createPreview") expect([auth, scope]).toEqual(["required", "val:read"])
       else if (method !== "get" || path.startsWith("/v1/run/"))
         expect([name, auth, /:write$|^admin$/.test(scopeToWrite)]).toEqual([name, "required", true])
-      else if (auth !== "none") expect([name, /:read$|^(admin|backup)$/.test(scope)]).toEqual([name, true])
+      else if (auth !== "none")
+        expect([name, /:read$|^(admin|backup)$/.test(scope)]).toEqual([name, true])
     }
   })
 
   test("let everybody read what is no secret, and ask for a token where things belong to the caller", () => {
     for (const [name, { method, path, auth, isSignIn }] of table) {
       if (path.startsWith("/v1/me")) expect([name, auth]).toEqual([name, "required"])
-      if (!path.startsWith("/v1/") && !path.startsWith("/v/")) expect([name, auth]).toEqual([name, "none"])
-      if (path.startsWith("/v1/") && auth === "none" && isSignIn !== true && name !== "acceptInvitation")
+      if (!path.startsWith("/v1/") && !path.startsWith("/v/"))
+        expect([name, auth]).toEqual([name, "none"])
+      if (
+        path.startsWith("/v1/") &&
+        auth === "none" &&
+        isSignIn !== true &&
+        name !== "acceptInvitation"
+      )
         expect(name).toBe("a route of /v1 that does not look at the token")
       const isOfCaller = /\/(runs|stats|like)$/.test(path)
-      if (method === "get" && path.startsWith("/v1/vals") && !isOfCaller) expect([name, auth]).toEqual([name, "optional"])
+      if (method === "get" && path.startsWith("/v1/vals") && !isOfCaller)
+        expect([name, auth]).toEqual([name, "optional"])
     }
   })
 
   test("let nobody write to somebody else's val but with likes and comments, by running it on their own account and by looking at it", () => {
-    const open = table.filter(([, { method, valAccess }]) => method !== "get" && valAccess === "see").map(([name]) => name)
+    const open = table
+      .filter(([, { method, valAccess }]) => method !== "get" && valAccess === "see")
+      .map(([name]) => name)
     expect(open.sort()).toEqual([
       "callVal",
       "cancelEvaluation",
@@ -76,10 +96,16 @@ describe("the matrix", () => {
 
   test("refuses by name a route that accepts no sample", () => {
     const picky = z.object({ colour: z.string().regex(/^#[0-9a-f]{6}$/) })
-    expect(() => toSampleRequest("paintThing", { ...route, method: "post", body: picky }, {}, "1")).toThrow(/body for route paintThing/)
-    expect(() => toSampleRequest("findThing", { ...route, query: picky }, {}, "1")).toThrow(/query for route findThing/)
+    expect(() =>
+      toSampleRequest("paintThing", { ...route, method: "post", body: picky }, {}, "1"),
+    ).toThrow(/body for route paintThing/)
+    expect(() => toSampleRequest("findThing", { ...route, query: picky }, {}, "1")).toThrow(
+      /query for route findThing/,
+    )
     const named = { ...route, path: "/v1/vals/{val_id}", params: picky }
-    expect(() => toSampleRequest("getThing", named, { val_id: "x" }, "1")).toThrow(/path for route getThing/)
+    expect(() => toSampleRequest("getThing", named, { val_id: "x" }, "1")).toThrow(
+      /path for route getThing/,
+    )
   })
 })
 
@@ -102,20 +128,34 @@ describeEachDatabase("authorization", (open) => {
   for (const [name, route] of table) {
     for (const privacy of privacies) {
       test(`${name} answers everybody as the rules say, the val being ${privacy}`, async () => {
-        expect(await findFaults({ api, owner, callers: callersFor(callers, route), name, route, privacy })).toEqual([])
+        expect(
+          await findFaults({
+            api,
+            owner,
+            callers: callersFor(callers, route),
+            name,
+            route,
+            privacy,
+          }),
+        ).toEqual([])
       })
     }
   }
 
   const createVal = async (as: TestUser, body: object) =>
-    expectStatus(await api.call("POST", "/v1/vals", { as, body: { code: "1", privacy: "public", ...body } }), 200).json
+    expectStatus(
+      await api.call("POST", "/v1/vals", { as, body: { code: "1", privacy: "public", ...body } }),
+      200,
+    ).json
   const tokenWith = async (user: TestUser, scopes: readonly Scope[]) =>
     (await issueToken(api.hamlet.deps, user.id, { name: "narrow", scopes, expiresAt: null })).text
 
   describe("tokens", () => {
     test("the word Bearer is read in any case and with any number of spaces after it", async () => {
       for (const authorization of [`bearer ${owner.token}`, `BEARER   ${owner.token} `]) {
-        expect((await api.call("GET", "/v1/me", { headers: { authorization } })).json.username).toBe("owner")
+        expect(
+          (await api.call("GET", "/v1/me", { headers: { authorization } })).json.username,
+        ).toBe("owner")
       }
     })
 
@@ -129,32 +169,47 @@ describeEachDatabase("authorization", (open) => {
         [owner, "backup"],
         [administrator, "backup"],
       ] as const) {
-        const refused = await api.call("POST", "/v1/me/tokens", { as, body: { name: `with ${scope}`, scopes: ["user:write", scope] } })
+        const refused = await api.call("POST", "/v1/me/tokens", {
+          as,
+          body: { name: `with ${scope}`, scopes: ["user:write", scope] },
+        })
         expect(refused.json).toMatchObject({ statusCode: 403, code: "scope_escalation" })
         expect(refused.json.message).toContain("required permissions")
         expect(refused.json.message).toContain(scope)
       }
       const kept = await api.call("GET", "/v1/me/tokens?limit=100", { as: owner })
-      expect(kept.json.data.filter((token: { name: string }) => token.name.startsWith("with "))).toEqual([])
+      expect(
+        kept.json.data.filter((token: { name: string }) => token.name.startsWith("with ")),
+      ).toEqual([])
     })
 
     test("createToken under an Idempotency-Key gives its answer again to no token that may do less, and to nobody else", async () => {
       const headers = { "idempotency-key": "a token once" }
       const body = { name: "once", scopes: ["val:write"] }
-      const send = (as: TestUser | string) => api.call("POST", "/v1/me/tokens", { as, body, headers })
+      const send = (as: TestUser | string) =>
+        api.call("POST", "/v1/me/tokens", { as, body, headers })
       const first = expectStatus(await send(owner), 200).json.token
       expect((await send(owner)).json.token).toBe(first)
       expect((await send(other)).json.token).not.toBe(first)
-      expect((await send(await tokenWith(owner, ["user:write"]))).json).toMatchObject({ statusCode: 422, code: "idempotency_mismatch" })
+      expect((await send(await tokenWith(owner, ["user:write"]))).json).toMatchObject({
+        statusCode: 422,
+        code: "idempotency_mismatch",
+      })
       expect((await send(await tokenWith(owner, ["user:read"]))).json.code).toBe("missing_scope")
     })
 
     test("createUser gives the new user a token for everything but administration", async () => {
-      const created = expectStatus(await api.call("POST", "/v1/users", { as: api.admin, body: { username: "newcomer" } }), 200).json
+      const created = expectStatus(
+        await api.call("POST", "/v1/users", { as: api.admin, body: { username: "newcomer" } }),
+        200,
+      ).json
       const [token] = (await api.call("GET", "/v1/me/tokens", { as: created.token })).json.data
       expect(token.scopes).not.toContain("admin")
       expect(token.scopes).not.toContain("backup")
-      expect((await api.call("POST", "/v1/users", { as: created.token, body: { username: "friend" } })).json.code).toBe("missing_scope")
+      expect(
+        (await api.call("POST", "/v1/users", { as: created.token, body: { username: "friend" } }))
+          .json.code,
+      ).toBe("missing_scope")
     })
 
     test("listTokens and listSecrets show nobody else's", async () => {
@@ -167,7 +222,10 @@ describeEachDatabase("authorization", (open) => {
   describe("other people's vals", () => {
     test("saveVal with the name of somebody else's val makes one's own and leaves theirs alone", async () => {
       const theirs = await createVal(owner, { name: "same_name" })
-      const mine = expectStatus(await api.call("PUT", "/v1/vals", { as: other, body: { name: "same_name", code: "2" } }), 200).json
+      const mine = expectStatus(
+        await api.call("PUT", "/v1/vals", { as: other, body: { name: "same_name", code: "2" } }),
+        200,
+      ).json
       expect(mine).toMatchObject({ code: "2", author: { username: "other" } })
       expect((await api.call("GET", `/v1/vals/${theirs.id}`, { as: owner })).json).toEqual(theirs)
     })
@@ -175,18 +233,30 @@ describeEachDatabase("authorization", (open) => {
     test("deleteComment is for its author and for the val's owner, and for neither of those beyond what they can see", async () => {
       const val = await createVal(owner, { name: "commented" })
       const comment = async () =>
-        expectStatus(await api.call("POST", `/v1/vals/${val.id}/comments`, { as: other, body: { comment: "hi" } }), 201).json.id
-      const remove = async (id: string, as: TestUser) => (await api.call("DELETE", `/v1/comments/${id}`, { as })).status
+        expectStatus(
+          await api.call("POST", `/v1/vals/${val.id}/comments`, {
+            as: other,
+            body: { comment: "hi" },
+          }),
+          201,
+        ).json.id
+      const remove = async (id: string, as: TestUser) =>
+        (await api.call("DELETE", `/v1/comments/${id}`, { as })).status
       const [first, second, third] = [await comment(), await comment(), await comment()]
       expect(await remove(first, api.admin)).toBe(403)
       expect(await remove(first, other)).toBe(204)
       expect(await remove(second, owner)).toBe(204)
-      expectStatus(await api.call("PUT", `/v1/vals/${val.id}`, { as: owner, body: { privacy: "private" } }), 204)
+      expectStatus(
+        await api.call("PUT", `/v1/vals/${val.id}`, { as: owner, body: { privacy: "private" } }),
+        204,
+      )
       expect(await remove(third, other)).toBe(404)
       expect(await remove(third, api.admin)).toBe(404)
-      expect((await api.call("GET", `/v1/vals/${val.id}/comments`, { as: owner })).json.data.map(({ id }: { id: string }) => id)).toEqual([
-        third,
-      ])
+      expect(
+        (await api.call("GET", `/v1/vals/${val.id}/comments`, { as: owner })).json.data.map(
+          ({ id }: { id: string }) => id,
+        ),
+      ).toEqual([third])
       expect(await remove(third, owner)).toBe(204)
     })
 

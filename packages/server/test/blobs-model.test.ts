@@ -20,19 +20,44 @@ interface Scene {
   readonly user: TestUser
 }
 
-const key = fc.constantFrom("a", "a/", "a/b", "a%2Fb", "ä", "😀", "\uffff", "\u{10ffff}", "b c", "%", "_")
-const size = fc.oneof(fc.nat(20), fc.constantFrom(65_535, 65_536, 65_537, 262_144, 300_000, 500_000))
+const key = fc.constantFrom(
+  "a",
+  "a/",
+  "a/b",
+  "a%2Fb",
+  "ä",
+  "😀",
+  "\uffff",
+  "\u{10ffff}",
+  "b c",
+  "%",
+  "_",
+)
+const size = fc.oneof(
+  fc.nat(20),
+  fc.constantFrom(65_535, 65_536, 65_537, 262_144, 300_000, 500_000),
+)
 const type = fc.constantFrom("text/plain", "application/json", "x/y")
 
 const deed: fc.Arbitrary<Deed> = fc.oneof(
-  { weight: 5, arbitrary: fc.tuple(key, size, type, fc.nat(255), fc.boolean()).map((parts) => put(...parts)) },
+  {
+    weight: 5,
+    arbitrary: fc.tuple(key, size, type, fc.nat(255), fc.boolean()).map((parts) => put(...parts)),
+  },
   { weight: 2, arbitrary: key.map(get) },
-  { weight: 2, arbitrary: fc.tuple(key, fc.nat(70_000), fc.nat(300_000)).map((parts) => getPart(...parts)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(key, fc.nat(70_000), fc.nat(300_000)).map((parts) => getPart(...parts)),
+  },
   { weight: 2, arbitrary: key.map(remove) },
   {
     weight: 3,
     arbitrary: fc
-      .tuple(fc.oneof(fc.constant(""), key), fc.option(key, { nil: undefined }), fc.integer({ min: 1, max: 12 }))
+      .tuple(
+        fc.oneof(fc.constant(""), key),
+        fc.option(key, { nil: undefined }),
+        fc.integer({ min: 1, max: 12 }),
+      )
       .map((parts) => list(...parts)),
   },
 )
@@ -53,17 +78,26 @@ describeEachDatabase("blobs", (open) => {
 
   test("are whatever was stored last, of whoever stored it, in the order of their keys, and never more than they may be", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), deed), { maxLength: 40, size: "max" }), async (deeds) => {
-        people += 1
-        const users = [await api.addUser(`ada${people}`), await api.addUser(`bob${people}`)] as const
-        const models: readonly [Blobs, Blobs] = [new Map(), new Map()]
-        for (const [isBob, { title, run, expect: expected }] of deeds) {
-          const wanted = expected(models[isBob ? 1 : 0])
-          expect([title, await run({ api, user: users[isBob ? 1 : 0] })]).toEqual([title, wanted])
-        }
-        for (const [index, { id }] of users.entries())
-          expect(await usageOf(id)).toEqual([bytesOf(models[index === 0 ? 0 : 1]), models[index === 0 ? 0 : 1].size])
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.boolean(), deed), { maxLength: 40, size: "max" }),
+        async (deeds) => {
+          people += 1
+          const users = [
+            await api.addUser(`ada${people}`),
+            await api.addUser(`bob${people}`),
+          ] as const
+          const models: readonly [Blobs, Blobs] = [new Map(), new Map()]
+          for (const [isBob, { title, run, expect: expected }] of deeds) {
+            const wanted = expected(models[isBob ? 1 : 0])
+            expect([title, await run({ api, user: users[isBob ? 1 : 0] })]).toEqual([title, wanted])
+          }
+          for (const [index, { id }] of users.entries())
+            expect(await usageOf(id)).toEqual([
+              bytesOf(models[index === 0 ? 0 : 1]),
+              models[index === 0 ? 0 : 1].size,
+            ])
+        },
+      ),
       { numRuns: 30 },
     )
   }, 120_000)
@@ -76,13 +110,25 @@ describeEachDatabase("blobs", (open) => {
   }
 })
 
-function put(name: string, bytes: number, contentType: string, seed: number, hasLength: boolean): Deed {
+function put(
+  name: string,
+  bytes: number,
+  contentType: string,
+  seed: number,
+  hasLength: boolean,
+): Deed {
   const content = Uint8Array.from({ length: bytes }, (_, index) => (index * 31 + seed) & 255)
   return {
     title: `put ${JSON.stringify(name)} ${bytes}`,
     async run(scene) {
       const length: Record<string, string> = hasLength ? { "content-length": String(bytes) } : {}
-      return (await send(scene, name, { method: "POST", body: content, headers: { "content-type": contentType, ...length } })).status
+      return (
+        await send(scene, name, {
+          method: "POST",
+          body: content,
+          headers: { "content-type": contentType, ...length },
+        })
+      ).status
     },
     expect(blobs) {
       const old = blobs.get(name)?.content.length ?? 0
@@ -98,7 +144,9 @@ function get(name: string): Deed {
     title: `get ${JSON.stringify(name)}`,
     async run(scene) {
       const response = await send(scene, name)
-      return response.status === 200 ? [response.headers.get("content-type"), Bun.hash(await response.bytes())] : response.status
+      return response.status === 200
+        ? [response.headers.get("content-type"), Bun.hash(await response.bytes())]
+        : response.status
     },
     expect(blobs) {
       const blob = blobs.get(name)
@@ -111,13 +159,17 @@ function getPart(name: string, start: number, length: number): Deed {
   return {
     title: `get ${JSON.stringify(name)} from ${start}, ${length}`,
     async run(scene) {
-      const response = await send(scene, name, { headers: { range: `bytes=${start}-${start + length}` } })
+      const response = await send(scene, name, {
+        headers: { range: `bytes=${start}-${start + length}` },
+      })
       return response.status === 206 ? Bun.hash(await response.bytes()) : response.status
     },
     expect(blobs) {
       const blob = blobs.get(name)
       if (!blob) return 404
-      return start < blob.content.length ? Bun.hash(blob.content.subarray(start, start + length + 1)) : 416
+      return start < blob.content.length
+        ? Bun.hash(blob.content.subarray(start, start + length + 1))
+        : 416
     },
   }
 }
@@ -134,21 +186,41 @@ function list(prefix: string, after: string | undefined, limit: number): Deed {
   return {
     title: `list ${JSON.stringify([prefix, after, limit])}`,
     async run({ api, user }) {
-      const query = new URLSearchParams({ prefix, limit: String(limit), ...(after === undefined ? {} : { after }) })
-      const { json, headers } = expectStatus(await api.call("GET", `/v1/blob?${query}`, { as: user }), 200)
-      return [json.map((blob: { key: string; size: number }) => [blob.key, blob.size]), headers.has("link")]
+      const query = new URLSearchParams({
+        prefix,
+        limit: String(limit),
+        ...(after === undefined ? {} : { after }),
+      })
+      const { json, headers } = expectStatus(
+        await api.call("GET", `/v1/blob?${query}`, { as: user }),
+        200,
+      )
+      return [
+        json.map((blob: { key: string; size: number }) => [blob.key, blob.size]),
+        headers.has("link"),
+      ]
     },
     expect(blobs) {
-      const found = [...blobs].filter(([name]) => name.startsWith(prefix) && (after === undefined || byPoints(name, after) > 0))
-      const sorted = found.sort(([one], [other]) => byPoints(one, other)).map(([name, { content }]) => [name, content.length])
+      const found = [...blobs].filter(
+        ([name]) => name.startsWith(prefix) && (after === undefined || byPoints(name, after) > 0),
+      )
+      const sorted = found
+        .sort(([one], [other]) => byPoints(one, other))
+        .map(([name, { content }]) => [name, content.length])
       return [sorted.slice(0, limit), sorted.length > limit]
     },
   }
 }
 
 function send({ api, user }: Scene, name: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { authorization: `Bearer ${user.token}`, ...(init.headers as Record<string, string>) }
-  return api.hamlet.app.request(`${testBaseUrl}/v1/blob/${encodeURIComponent(name)}`, { ...init, headers })
+  const headers = {
+    authorization: `Bearer ${user.token}`,
+    ...(init.headers as Record<string, string>),
+  }
+  return api.hamlet.app.request(`${testBaseUrl}/v1/blob/${encodeURIComponent(name)}`, {
+    ...init,
+    headers,
+  })
 }
 
 function bytesOf(blobs: Blobs): number {

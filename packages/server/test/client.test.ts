@@ -18,21 +18,44 @@ interface Scene {
 /** Each route of the table, called through the method that the table gave the client. */
 const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getMe({ client, world }) {
-    expect(await client.getMe()).toMatchObject({ id: world.ada.id, username: "ada", email: null, tier: null })
+    expect(await client.getMe()).toMatchObject({
+      id: world.ada.id,
+      username: "ada",
+      email: null,
+      tier: null,
+    })
   },
   async updateMe({ loopback, client: adas }) {
     const { client } = await newcomer({ loopback })
-    expect(await client.updateMe({ bio: "é😀", email: "eve@example.com" })).toMatchObject({ bio: "é😀", email: "eve@example.com" })
+    expect(await client.updateMe({ bio: "é😀", email: "eve@example.com" })).toMatchObject({
+      bio: "é😀",
+      email: "eve@example.com",
+    })
     expect(await client.updateMe({ email: null })).toMatchObject({ bio: "é😀", email: null })
-    expect(await failure(adas.updateMe({ bio: "x".repeat(2_001) }))).toMatchObject({ code: "invalid_request" })
+    expect(await failure(adas.updateMe({ bio: "x".repeat(2_001) }))).toMatchObject({
+      code: "invalid_request",
+    })
   },
   async listMyVals({ client, world }) {
-    const { data } = await client.listMyVals({ query: "LIBR", privacy: "public", sort: "run", order: "asc" })
+    const { data } = await client.listMyVals({
+      query: "LIBR",
+      privacy: "public",
+      sort: "run",
+      order: "asc",
+    })
     expect(data.map((val) => val.id)).toEqual([world.library.id])
   },
   async getMyStats({ client }) {
-    const stats = await client.getMyStats({ since: new Date(firstRunAt - 1), until: new Date(firstRunAt + 180_000 - 1), buckets: 3 })
-    expect(stats).toMatchObject({ bucketMs: 60_000, total: { runs: 3, errors: 1, p50Ms: 25 }, isPartial: false })
+    const stats = await client.getMyStats({
+      since: new Date(firstRunAt - 1),
+      until: new Date(firstRunAt + 180_000 - 1),
+      buckets: 3,
+    })
+    expect(stats).toMatchObject({
+      bucketMs: 60_000,
+      total: { runs: 3, errors: 1, p50Ms: 25 },
+      isPartial: false,
+    })
     expect(stats.buckets.map(({ runs, errors }) => [runs, errors])).toEqual([
       [1, 0],
       [1, 1],
@@ -40,59 +63,97 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     ])
   },
   async getValStats({ client, world }) {
-    const stats = await client.getValStats({ val_id: world.library.id, since: new Date(firstRunAt), until: new Date(firstRunAt + 60_000) })
+    const stats = await client.getValStats({
+      val_id: world.library.id,
+      since: new Date(firstRunAt),
+      until: new Date(firstRunAt + 60_000),
+    })
     expect(stats.total).toEqual({ runs: 1, errors: 1, p50Ms: 25, p95Ms: 25 })
   },
   async listMyActivity({ client }) {
-    expect(await client.listMyActivity({ hours: 2, buckets: 60 })).toMatchObject({ bucketMs: 120_000, isPartial: false })
+    expect(await client.listMyActivity({ hours: 2, buckets: 60 })).toMatchObject({
+      bucketMs: 120_000,
+      isPartial: false,
+    })
   },
   async getMyUsage({ client }) {
-    expect(await client.getMyUsage()).toMatchObject({ runs: { perMinuteMax: null, atOnceMax: 1024 }, blobs: { bytesMax: 1024 ** 3 } })
+    expect(await client.getMyUsage()).toMatchObject({
+      runs: { perMinuteMax: null, atOnceMax: 1024 },
+      blobs: { bytesMax: 1024 ** 3 },
+    })
   },
   async listMyValStates({ client, world }) {
     const first = await client.raw.listMyValStates()
     expect(first.body.data).toContainEqual(expect.objectContaining({ id: world.library.id }))
     const ifNoneMatch = first.headers.get("etag") ?? ""
-    expect(await client.raw.listMyValStates({}, { ifNoneMatch })).toMatchObject({ status: 304, body: undefined })
+    expect(await client.raw.listMyValStates({}, { ifNoneMatch })).toMatchObject({
+      status: 304,
+      body: undefined,
+    })
   },
   async listMyRuns({ client, world }) {
-    const ids = async (input: Parameters<Client["listMyRuns"]>[0]) => (await client.listMyRuns(input)).data.map((run) => run.id)
+    const ids = async (input: Parameters<Client["listMyRuns"]>[0]) =>
+      (await client.listMyRuns(input)).data.map((run) => run.id)
     const [first = "", second = "", third = ""] = world.runs.map((run) => run.id)
     expect(await ids({})).toEqual([third, second, first])
     expect(await ids({ error: true })).toEqual([second])
     expect(await ids({ source: ["http", "ui"] })).toEqual([first])
-    expect(await ids({ since: new Date(firstRunAt), until: new Date(firstRunAt + 60_000) })).toEqual([second])
+    expect(
+      await ids({ since: new Date(firstRunAt), until: new Date(firstRunAt + 60_000) }),
+    ).toEqual([second])
   },
   async listMyLikes({ client, world }) {
-    expect((await client.listMyLikes({ limit: 1 })).data.map((val) => val.id)).toEqual([world.importers[1]?.id ?? ""])
+    expect((await client.listMyLikes({ limit: 1 })).data.map((val) => val.id)).toEqual([
+      world.importers[1]?.id ?? "",
+    ])
   },
   async listMyComments({ client, world }) {
-    const { data } = await client.listMyComments({ relationship: "received", until: new Date(), offset: 1 })
+    const { data } = await client.listMyComments({
+      relationship: "received",
+      until: new Date(),
+      offset: 1,
+    })
     expect(data.map((comment) => comment.id)).toEqual([world.libraryComments[0] ?? ""])
   },
   async listMyReferences({ client, world }) {
     const { data } = await client.listMyReferences({ since: new Date(firstRunAt) })
-    expect(data.map((it) => it.reference.id)).toEqual(world.importers.map((val) => val.id).reverse())
+    expect(data.map((it) => it.reference.id)).toEqual(
+      world.importers.map((val) => val.id).reverse(),
+    )
   },
   async listVals({ client, world }) {
     const { data } = await client.listVals({ userId: world.bob.id, privacy: "public" })
     expect(data.map((val) => val.id)).toEqual(world.importers.map((val) => val.id).reverse())
   },
   async createVal({ client }) {
-    const input = { name: "created", code: 'export default "é\u2028😀"\n', readme: null, privacy: "unlisted", type: "httpnext" } as const
+    const input = {
+      name: "created",
+      code: 'export default "é\u2028😀"\n',
+      readme: null,
+      privacy: "unlisted",
+      type: "httpnext",
+    } as const
     expect(await client.createVal(input)).toMatchObject({ ...input, type: "http", version: 1 })
   },
   async saveVal({ client }) {
     const made = await client.saveVal({ name: "saved", code: "1" })
-    expect(await client.saveVal({ name: "saved", code: "2" }, { ifMatch: 1 })).toMatchObject({ id: made.id, version: 2 })
-    expect(await failure(client.saveVal({ name: "saved", code: "3" }, { ifMatch: 1 }))).toMatchObject({
+    expect(await client.saveVal({ name: "saved", code: "2" }, { ifMatch: 1 })).toMatchObject({
+      id: made.id,
+      version: 2,
+    })
+    expect(
+      await failure(client.saveVal({ name: "saved", code: "3" }, { ifMatch: 1 })),
+    ).toMatchObject({
       status: 412,
       code: "version_conflict",
     })
   },
   async importVals({ client }) {
     const vals = [
-      { name: "imported", versions: [{ version: 3, code: "3", createdAt: "2024-02-29T12:00:00Z" }] },
+      {
+        name: "imported",
+        versions: [{ version: 3, code: "3", createdAt: "2024-02-29T12:00:00Z" }],
+      },
       { name: "no-name", versions: [{ code: "1" }] },
     ]
     const { results } = await client.importVals({ vals, dryRun: false, ifExists: "fail" })
@@ -107,48 +168,89 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getVal({ client, world }) {
     const first = await client.raw.getVal({ val_id: world.library.id })
-    expect(first).toMatchObject({ status: 200, body: { name: "library", version: 2, likeCount: 1, referenceCount: 2 } })
-    const again = await client.raw.getVal({ val_id: world.library.id }, { ifNoneMatch: first.headers.get("etag") ?? "" })
+    expect(first).toMatchObject({
+      status: 200,
+      body: { name: "library", version: 2, likeCount: 1, referenceCount: 2 },
+    })
+    const again = await client.raw.getVal(
+      { val_id: world.library.id },
+      { ifNoneMatch: first.headers.get("etag") ?? "" },
+    )
     expect(again).toMatchObject({ status: 304, body: undefined })
   },
   async updateVal({ client }) {
     const { id } = await client.createVal({ code: "1" })
-    expect(await client.updateVal({ val_id: id, name: "updated", privacy: "public" })).toBeUndefined()
-    expect(await client.getVal({ val_id: id })).toMatchObject({ name: "updated", privacy: "public", version: 1 })
+    expect(
+      await client.updateVal({ val_id: id, name: "updated", privacy: "public" }),
+    ).toBeUndefined()
+    expect(await client.getVal({ val_id: id })).toMatchObject({
+      name: "updated",
+      privacy: "public",
+      version: 1,
+    })
   },
   async deleteVal({ client }) {
     const { id } = await client.createVal({ code: "1" })
     expect(await client.deleteVal({ val_id: id }, { ifMatch: 1 })).toBeUndefined()
-    expect(await failure(client.getVal({ val_id: id }))).toMatchObject({ status: 404, code: "val_not_found" })
+    expect(await failure(client.getVal({ val_id: id }))).toMatchObject({
+      status: 404,
+      code: "val_not_found",
+    })
   },
   async listValRuns({ client, world }) {
-    const { data } = await client.listValRuns({ val_id: world.library.id, error: false, source: "api" })
+    const { data } = await client.listValRuns({
+      val_id: world.library.id,
+      error: false,
+      source: "api",
+    })
     expect(data.map((run) => run.id)).toEqual([world.runs[2]?.id ?? ""])
   },
   async listVersions({ client, world }) {
-    expect((await client.listVersions({ val_id: world.library.id })).data.map((it) => it.version)).toEqual([2, 1])
+    expect(
+      (await client.listVersions({ val_id: world.library.id })).data.map((it) => it.version),
+    ).toEqual([2, 1])
   },
   async createVersion({ client }) {
     const { id } = await client.createVal({ code: "1" })
-    expect(await client.raw.createVersion({ val_id: id, code: "2" })).toMatchObject({ status: 201, body: { version: 2 } })
-    expect(await client.raw.createVersion({ val_id: id, code: "2" })).toMatchObject({ status: 200, body: { version: 2 } })
+    expect(await client.raw.createVersion({ val_id: id, code: "2" })).toMatchObject({
+      status: 201,
+      body: { version: 2 },
+    })
+    expect(await client.raw.createVersion({ val_id: id, code: "2" })).toMatchObject({
+      status: 200,
+      body: { version: 2 },
+    })
   },
   async getVersion({ client, world }) {
-    expect(await client.getVersion({ val_id: world.library.id, version: 1 })).toMatchObject({ version: 1, code: "export const one = 1" })
+    expect(await client.getVersion({ val_id: world.library.id, version: 1 })).toMatchObject({
+      version: 1,
+      code: "export const one = 1",
+    })
   },
   async getVersionLock({ client, world }) {
-    expect(await client.getVersionLock({ val_id: world.library.id, version: 1 })).toEqual({ state: "none", imports: [], updatedAt: null })
-    expect(await failure(client.getVersionLock({ val_id: world.library.id, version: 9 }))).toMatchObject({ code: "version_not_found" })
+    expect(await client.getVersionLock({ val_id: world.library.id, version: 1 })).toEqual({
+      state: "none",
+      imports: [],
+      updatedAt: null,
+    })
+    expect(
+      await failure(client.getVersionLock({ val_id: world.library.id, version: 9 })),
+    ).toMatchObject({ code: "version_not_found" })
   },
   async resolveVersion({ client }) {
     const { id } = await client.createVal({ code: `import "npm:nothing"` })
-    expect(["pending", "failed"]).toContain((await client.resolveVersion({ val_id: id, version: 1 })).state)
+    expect(["pending", "failed"]).toContain(
+      (await client.resolveVersion({ val_id: id, version: 1 })).state,
+    )
   },
   async deleteVersion({ client }) {
     const { id } = await client.createVal({ code: "1" })
     await client.createVersion({ val_id: id, code: "2" })
     expect(await client.deleteVersion({ val_id: id, version: 1 })).toBeUndefined()
-    expect(await failure(client.deleteVersion({ val_id: id, version: 2 }))).toMatchObject({ status: 409, code: "last_version" })
+    expect(await failure(client.deleteVersion({ val_id: id, version: 2 }))).toMatchObject({
+      status: 409,
+      code: "last_version",
+    })
   },
   async getLike({ client }) {
     const { id } = await client.createVal({ code: "1" })
@@ -175,13 +277,19 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async createComment({ client }) {
     const { id } = await client.createVal({ code: "1" })
-    expect(await client.createComment({ val_id: id, comment: "*nice*" })).toMatchObject({ comment: "*nice*", val: { id } })
+    expect(await client.createComment({ val_id: id, comment: "*nice*" })).toMatchObject({
+      comment: "*nice*",
+      val: { id },
+    })
     await client.deleteVal({ val_id: id })
   },
   async deleteComment({ client, world }) {
     const { id } = await client.createComment({ val_id: world.library.id, comment: "oops" })
     expect(await client.deleteComment({ comment_id: id })).toBeUndefined()
-    expect(await failure(client.deleteComment({ comment_id: id }))).toMatchObject({ status: 404, code: "comment_not_found" })
+    expect(await failure(client.deleteComment({ comment_id: id }))).toMatchObject({
+      status: 404,
+      code: "comment_not_found",
+    })
   },
   async listValReferences({ client, world }) {
     const { data } = await client.listValReferences({ val_id: world.library.id, limit: 1 })
@@ -195,14 +303,24 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { client, user } = await newcomer(scene)
     const { id } = await client.createVal({ name: "adder", code: "export default (a, b) => a + b" })
     const run = await client.createRun({ val_id: id, args: [1, 2], version: 1 })
-    expect(run).toMatchObject({ status: "succeeded", returnValue: 3, args: [1, 2], val: { id, author_id: user.id } })
+    expect(run).toMatchObject({
+      status: "succeeded",
+      returnValue: 3,
+      args: [1, 2],
+      val: { id, author_id: user.id },
+    })
     const begun = await client.raw.createRun({ val_id: id, args: [3, 4] }, { respondAsync: true })
-    expect([begun.status, begun.headers.get("location")]).toEqual([202, expect.stringMatching(new RegExp(`/v1/runs/${begun.body.id}$`))])
+    expect([begun.status, begun.headers.get("location")]).toEqual([
+      202,
+      expect.stringMatching(new RegExp(`/v1/runs/${begun.body.id}$`)),
+    ])
   },
   async callVal(scene) {
     const { client, user } = await newcomer(scene)
     await client.saveVal({ name: "multiplier", code: "export default (a, b) => a * b" })
-    expect(await client.callVal({ username: user.username, val_name: "multiplier", args: [3, 4] })).toBe(12)
+    expect(
+      await client.callVal({ username: user.username, val_name: "multiplier", args: [3, 4] }),
+    ).toBe(12)
   },
   async evalCode(scene) {
     const { client } = await newcomer(scene)
@@ -211,38 +329,74 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async callValByQuery(scene) {
     const { client, user } = await newcomer(scene)
     await client.saveVal({ name: "multiplier", code: "export default (a, b) => a * b" })
-    expect(await client.callValByQuery({ username: user.username, val_name: "multiplier", args: "[5, 6]" })).toBe(30)
+    expect(
+      await client.callValByQuery({
+        username: user.username,
+        val_name: "multiplier",
+        args: "[5, 6]",
+      }),
+    ).toBe(30)
   },
   async cancelRun({ client, world }) {
     expect(await client.cancelRun({ run_id: world.runs[2]?.id ?? "" })).toEqual({ found: false })
   },
   async cancelEvaluation({ client, world }) {
-    const found = await client.cancelEvaluation({ val_id: world.library.id, run_id: world.runs[2]?.id ?? "" })
+    const found = await client.cancelEvaluation({
+      val_id: world.library.id,
+      run_id: world.runs[2]?.id ?? "",
+    })
     expect(found).toEqual({ found: false })
   },
   async replayRun(scene) {
     const { client } = await newcomer(scene)
-    const { id } = await client.saveVal({ name: "greeter", code: "export default (name) => `Hello, ${name}`" })
+    const { id } = await client.saveVal({
+      name: "greeter",
+      code: "export default (name) => `Hello, ${name}`",
+    })
     const first = await client.createRun({ val_id: id, args: ["Ada"] })
     const again = await client.replayRun({ run_id: first.id })
     expect(again).toMatchObject({ parentId: first.id, returnValue: "Hello, Ada", args: ["Ada"] })
   },
   async sendValRequest(scene) {
     const { client } = await newcomer(scene)
-    const code = "export default async (request) => new Response(`${request.method} ${await request.text()}`)"
+    const code =
+      "export default async (request) => new Response(`${request.method} ${await request.text()}`)"
     const { id } = await client.saveVal({ name: "echo", code, type: "http" })
-    const answer = await client.sendValRequest({ val_id: id, method: "PUT", path: "/a?b", headers: { "x-a": "1" }, body: "sent" })
-    expect(answer).toMatchObject({ status: 200, body: "PUT sent", isBase64: false, isTruncated: false })
-    expect((await client.getRun({ run_id: answer.runId ?? "" })).request).toMatchObject({ method: "PUT", status: 200 })
+    const answer = await client.sendValRequest({
+      val_id: id,
+      method: "PUT",
+      path: "/a?b",
+      headers: { "x-a": "1" },
+      body: "sent",
+    })
+    expect(answer).toMatchObject({
+      status: 200,
+      body: "PUT sent",
+      isBase64: false,
+      isTruncated: false,
+    })
+    expect((await client.getRun({ run_id: answer.runId ?? "" })).request).toMatchObject({
+      method: "PUT",
+      status: 200,
+    })
   },
   async createPreview(scene) {
     const { client } = await newcomer(scene)
-    const { id } = await client.saveVal({ name: "page", code: "export default () => new Response('')", type: "http" })
+    const { id } = await client.saveVal({
+      name: "page",
+      code: "export default () => new Response('')",
+      type: "http",
+    })
     expect((await client.createPreview({ val_id: id })).url).toMatch(/^http:\/\/[a-z2-7]{52}\./)
   },
   async getRun({ client, world }) {
     const run = await client.getRun({ run_id: world.runs[1]?.id ?? "" })
-    expect(run).toMatchObject({ status: "failed", error: { name: "TypeError" }, durationMs: 25, val: { id: world.library.id } })
+    expect(run).toMatchObject({
+      status: "failed",
+      error: { name: "TypeError" },
+      durationMs: 25,
+      val: { id: world.library.id },
+    })
   },
   async getRunLogs({ client, world }) {
     const { data } = await client.getRunLogs({ run_id: world.runs[0]?.id ?? "" })
@@ -256,11 +410,18 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async createUser({ loopback }) {
     const admin = openClient(loopback, loopback.api.admin.token)
     const made = await admin.createUser({ username: "grace", email: "grace@example.com" })
-    expect(await openClient(loopback, made.token).getMe()).toMatchObject({ id: made.id, email: "grace@example.com" })
+    expect(await openClient(loopback, made.token).getMe()).toMatchObject({
+      id: made.id,
+      email: "grace@example.com",
+    })
   },
   async getUserAccount({ loopback, world }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    expect(await admin.getUserAccount({ user_id: world.bob.id })).toMatchObject({ username: "bob", suspendedAt: null, deletedAt: null })
+    expect(await admin.getUserAccount({ user_id: world.bob.id })).toMatchObject({
+      username: "bob",
+      suspendedAt: null,
+      deletedAt: null,
+    })
   },
   async suspendUser({ loopback }) {
     const { client, user } = await newcomer({ loopback })
@@ -288,21 +449,31 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getUserUsage({ loopback, world }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    expect(await admin.getUserUsage({ user_id: world.bob.id })).toMatchObject({ blobs: { bytesMax: 1024 ** 3 } })
+    expect(await admin.getUserUsage({ user_id: world.bob.id })).toMatchObject({
+      blobs: { bytesMax: 1024 ** 3 },
+    })
   },
   async getUserQuotas({ loopback, world }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    expect(await admin.getUserQuotas({ user_id: world.bob.id })).toMatchObject({ blobBytes: null, runsAtOnce: null })
+    expect(await admin.getUserQuotas({ user_id: world.bob.id })).toMatchObject({
+      blobBytes: null,
+      runsAtOnce: null,
+    })
   },
   async putUserQuotas({ loopback }) {
     const { user } = await newcomer({ loopback })
     const admin = openClient(loopback, loopback.api.admin.token)
-    expect(await admin.putUserQuotas({ user_id: user.id, blobBytes: 5 })).toMatchObject({ blobBytes: 5, runsAtOnce: null })
+    expect(await admin.putUserQuotas({ user_id: user.id, blobBytes: 5 })).toMatchObject({
+      blobBytes: 5,
+      runsAtOnce: null,
+    })
   },
   async listInvitations({ loopback }) {
     const admin = openClient(loopback, loopback.api.admin.token)
     const { id } = await admin.createInvitation({ note: "listed" })
-    expect((await admin.listInvitations()).data).toContainEqual(expect.objectContaining({ id, note: "listed" }))
+    expect((await admin.listInvitations()).data).toContainEqual(
+      expect.objectContaining({ id, note: "listed" }),
+    )
   },
   async createInvitation({ loopback }) {
     const admin = openClient(loopback, loopback.api.admin.token)
@@ -312,11 +483,17 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const admin = openClient(loopback, loopback.api.admin.token)
     const { id } = await admin.createInvitation({})
     expect(await admin.revokeInvitation({ invitation_id: id })).toBeUndefined()
-    expect(await failure(admin.revokeInvitation({ invitation_id: id }))).toMatchObject({ status: 404, code: "invitation_not_found" })
+    expect(await failure(admin.revokeInvitation({ invitation_id: id }))).toMatchObject({
+      status: 404,
+      code: "invitation_not_found",
+    })
   },
   async acceptInvitation({ loopback }) {
     const { url } = await openClient(loopback, loopback.api.admin.token).createInvitation({})
-    const made = await openClient(loopback).acceptInvitation({ code: new URL(url).hash.slice(6), username: "invited" })
+    const made = await openClient(loopback).acceptInvitation({
+      code: new URL(url).hash.slice(6),
+      username: "invited",
+    })
     expect((await openClient(loopback, made.token).getMe()).username).toBe("invited")
   },
   async listAuditEntries({ loopback }) {
@@ -336,38 +513,64 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect((await client.getUserByName({ username: "@Bob" })).id).toBe(world.bob.id)
   },
   async getValByName({ client, world }) {
-    expect((await client.getValByName({ username: "ada", val_name: "LIBRARY" })).id).toBe(world.library.id)
+    expect((await client.getValByName({ username: "ada", val_name: "LIBRARY" })).id).toBe(
+      world.library.id,
+    )
   },
   async listTokens({ client }) {
     expect((await client.listTokens()).data.map((token) => token.name)).toContain("first token")
   },
   async createToken({ client, loopback }) {
-    const made = await client.createToken({ name: "reader", scopes: ["user:read"], expiresAt: new Date("2999-12-31") })
+    const made = await client.createToken({
+      name: "reader",
+      scopes: ["user:read"],
+      expiresAt: new Date("2999-12-31"),
+    })
     expect(made).toMatchObject({ scopes: ["user:read"], expiresAt: "2999-12-31T00:00:00.000Z" })
     expect((await openClient(loopback, made.token).getMe()).username).toBe("ada")
   },
   async revokeToken({ client, loopback }) {
     const made = await client.createToken({ name: "brief", scopes: ["user:read"] })
     expect(await client.revokeToken({ token_id: made.id })).toBeUndefined()
-    expect(await failure(openClient(loopback, made.token).getMe())).toMatchObject({ status: 401, code: "invalid_token" })
+    expect(await failure(openClient(loopback, made.token).getMe())).toMatchObject({
+      status: 401,
+      code: "invalid_token",
+    })
   },
   // Not for a client: only a page of the server may sign a browser in.
   async createSession({ client }) {
-    expect(await failure(client.createSession({ token: "x" }))).toMatchObject({ status: 403, code: "cross_site_request" })
+    expect(await failure(client.createSession({ token: "x" }))).toMatchObject({
+      status: 403,
+      code: "cross_site_request",
+    })
   },
   async findSignInLinkOwner({ client }) {
-    expect(await failure(client.findSignInLinkOwner({ code: "x" }))).toMatchObject({ status: 403, code: "cross_site_request" })
+    expect(await failure(client.findSignInLinkOwner({ code: "x" }))).toMatchObject({
+      status: 403,
+      code: "cross_site_request",
+    })
   },
   async listSessions({ client, loopback, world }) {
-    const { session } = await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: "Lynx", replaced: undefined })
+    const { session } = await signIn(loopback.api.hamlet.deps, {
+      token: world.ada.token,
+      userAgent: "Lynx",
+      replaced: undefined,
+    })
     expect((await client.listSessions()).data).toContainEqual(
       expect.objectContaining({ id: session.id, userAgent: "Lynx", current: false }),
     )
   },
   async deleteSession({ client, loopback, world }) {
-    const { session } = await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: null, replaced: undefined })
+    const { session } = await signIn(loopback.api.hamlet.deps, {
+      token: world.ada.token,
+      userAgent: null,
+      replaced: undefined,
+    })
     expect(await client.deleteSession({ session_id: session.id })).toBeUndefined()
-    expect(await failure(client.deleteSession({ session_id: session.id }))).toMatchObject({ status: 404, code: "session_not_found" })
+    expect(await failure(client.deleteSession({ session_id: session.id }))).toMatchObject({
+      status: 404,
+      code: "session_not_found",
+    })
   },
   async deleteAllSessions({ client }) {
     expect(await client.deleteAllSessions()).toBeUndefined()
@@ -377,25 +580,39 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.signOut()).toBeUndefined()
   },
   async createSignInLink({ client, loopback }) {
-    expect((await client.createSignInLink()).url).toStartWith(`${loopback.api.hamlet.deps.links.baseUrl}/sign-in#code=`)
+    expect((await client.createSignInLink()).url).toStartWith(
+      `${loopback.api.hamlet.deps.links.baseUrl}/sign-in#code=`,
+    )
   },
   async listSecrets({ client, world }) {
-    expect((await client.listSecrets()).data.map((secret) => secret.name).sort()).toEqual([...world.secrets])
+    expect((await client.listSecrets()).data.map((secret) => secret.name).sort()).toEqual([
+      ...world.secrets,
+    ])
   },
   async putSecret({ client }) {
-    expect(await client.putSecret({ name: "Z_PUT", value: "x", hosts: ["api.example.com:443"] })).toBeUndefined()
-    expect((await client.listSecrets()).data[0]).toMatchObject({ name: "Z_PUT", hosts: ["api.example.com:443"] })
+    expect(
+      await client.putSecret({ name: "Z_PUT", value: "x", hosts: ["api.example.com:443"] }),
+    ).toBeUndefined()
+    expect((await client.listSecrets()).data[0]).toMatchObject({
+      name: "Z_PUT",
+      hosts: ["api.example.com:443"],
+    })
   },
   async deleteSecret({ client }) {
     await client.putSecret({ name: "Z_GONE", value: "x" })
     expect(await client.deleteSecret({ name: "Z_GONE" })).toBeUndefined()
-    expect(await failure(client.deleteSecret({ name: "Z_GONE" }))).toMatchObject({ status: 404, code: "secret_not_found" })
+    expect(await failure(client.deleteSecret({ name: "Z_GONE" }))).toMatchObject({
+      status: 404,
+      code: "secret_not_found",
+    })
   },
   async listBlobs({ client }) {
     for (const key of ["list/b", "list/a"]) await client.putBlob({ key, content: "12345" })
     const [first] = await client.listBlobs({ prefix: "list/", limit: 1 })
     expect(first).toEqual({ key: "list/a", size: 5, lastModified: expect.any(String) })
-    expect(await client.listBlobs({ prefix: "list/", after: first?.key })).toMatchObject([{ key: "list/b" }])
+    expect(await client.listBlobs({ prefix: "list/", after: first?.key })).toMatchObject([
+      { key: "list/b" },
+    ])
   },
   async getBlob({ client }) {
     const key = "a/../b?c#d%2F ü/"
@@ -404,13 +621,22 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect([await response.text(), response.headers.get("content-type")]).toEqual(["hello", "x/y"])
     const ifNoneMatch = response.headers.get("etag") ?? ""
     expect((await client.raw.getBlob({ key }, { ifNoneMatch })).status).toBe(304)
-    expect(await failure(client.getBlob({ key: "nothing" }))).toMatchObject({ status: 404, code: "blob_not_found" })
+    expect(await failure(client.getBlob({ key: "nothing" }))).toMatchObject({
+      status: 404,
+      code: "blob_not_found",
+    })
   },
   async putBlob({ client }) {
     const bytes = crypto.getRandomValues(new Uint8Array(2_000_000))
-    const contents = [new Uint8Array(3), new Blob(["typed"], { type: "image/x" }), new Blob([bytes]).stream(), bytes.buffer]
+    const contents = [
+      new Uint8Array(3),
+      new Blob(["typed"], { type: "image/x" }),
+      new Blob([bytes]).stream(),
+      bytes.buffer,
+    ]
     for (const content of contents) {
-      const expected = content instanceof ReadableStream ? bytes : await new Response(content as BodyInit).bytes()
+      const expected =
+        content instanceof ReadableStream ? bytes : await new Response(content as BodyInit).bytes()
       expect(await client.putBlob({ key: "put", content })).toBeUndefined()
       expect(Buffer.compare(await (await client.getBlob({ key: "put" })).bytes(), expected)).toBe(0)
     }
@@ -418,29 +644,45 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async deleteBlob({ client }) {
     await client.putBlob({ key: "gone", content: "" })
     expect(await client.deleteBlob({ key: "gone" })).toBeUndefined()
-    expect(await failure(client.deleteBlob({ key: "gone" }))).toMatchObject({ status: 404, code: "blob_not_found" })
+    expect(await failure(client.deleteBlob({ key: "gone" }))).toMatchObject({
+      status: 404,
+      code: "blob_not_found",
+    })
   },
   async executeSql({ client }) {
     await client.executeSql({ statement: "create table executed (id integer primary key, a)" })
     const sql = "insert into executed (a) values (?), (?)"
-    expect(await client.executeSql({ statement: { sql, args: [true, { base64: "AQI=" }] } })).toMatchObject({
+    expect(
+      await client.executeSql({ statement: { sql, args: [true, { base64: "AQI=" }] } }),
+    ).toMatchObject({
       rowsAffected: 2,
       lastInsertRowid: 2,
     })
-    expect((await client.executeSql({ statement: { sql: "select a from executed where id >= :id", args: { id: 1 } } })).rows).toEqual([
-      [1],
-      ["AQI="],
-    ])
-    expect(await failure(client.executeSql({ statement: "selec" }))).toMatchObject({ status: 400, code: "sql_failed" })
+    expect(
+      (
+        await client.executeSql({
+          statement: { sql: "select a from executed where id >= :id", args: { id: 1 } },
+        })
+      ).rows,
+    ).toEqual([[1], ["AQI="]])
+    expect(await failure(client.executeSql({ statement: "selec" }))).toMatchObject({
+      status: 400,
+      code: "sql_failed",
+    })
   },
   async batchSql({ client }) {
-    const [first, second] = await client.batchSql({ statements: ["select 1 as a", { sql: "select ?", args: ["b"] }], mode: "read" })
+    const [first, second] = await client.batchSql({
+      statements: ["select 1 as a", { sql: "select ?", args: ["b"] }],
+      mode: "read",
+    })
     expect([first?.columns, first?.rows, second?.rows]).toEqual([["a"], [[1]], [["b"]]])
     const refused = client.batchSql({ statements: ["create table batched (a)"], mode: "read" })
     expect(await failure(refused)).toMatchObject({ status: 400, code: "sql_failed" })
   },
   async getModule({ client }) {
-    expect(await client.getModule({ username: "ada", val_name: "library@1" })).toBe("export const one = 1")
+    expect(await client.getModule({ username: "ada", val_name: "library@1" })).toBe(
+      "export const one = 1",
+    )
   },
   async getStandardModule({ client }) {
     expect(await client.getStandardModule({ module: "blob" })).toContain("export const blob = {")
@@ -461,7 +703,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect((await client.getHealth()).status).toBe("ok")
   },
   async getReadiness({ client, loopback }) {
-    expect((await client.getReadiness()).database).toBe((await loopback.api.hamlet.deps.checkDatabase()).database)
+    expect((await client.getReadiness()).database).toBe(
+      (await loopback.api.hamlet.deps.checkDatabase()).database,
+    )
   },
   async getMetrics({ client }) {
     expect(await client.getMetrics()).toContain("hamlet_http_requests_total")
@@ -487,7 +731,13 @@ describeEachDatabase("createClient, with a real server,", (open) => {
         const before = seen.length
         await calls[name](scene)
         const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`)
-        expect(seen.slice(before).some((request) => request.method === method.toUpperCase() && pattern.test(request.path))).toBe(true)
+        expect(
+          seen
+            .slice(before)
+            .some(
+              (request) => request.method === method.toUpperCase() && pattern.test(request.path),
+            ),
+        ).toBe(true)
       })
     }
   })
@@ -502,14 +752,25 @@ describeEachDatabase("createClient, with a real server,", (open) => {
       listMyComments: await Array.fromAsync(client.pages("listMyComments", { limit: 1 })),
       listMyReferences: await Array.fromAsync(client.pages("listMyReferences", { limit: 1 })),
       listVals: await Array.fromAsync(client.pages("listVals", { limit: 1, userId: world.bob.id })),
-      searchVals: await Array.fromAsync(client.pages("searchVals", { limit: 1, query: "importer" })),
+      searchVals: await Array.fromAsync(
+        client.pages("searchVals", { limit: 1, query: "importer" }),
+      ),
       listVersions: await Array.fromAsync(client.pages("listVersions", { limit: 1, val_id })),
-      listValRuns: await Array.fromAsync(client.pages("listValRuns", { limit: 1, val_id, source: ["api", "http"] })),
+      listValRuns: await Array.fromAsync(
+        client.pages("listValRuns", { limit: 1, val_id, source: ["api", "http"] }),
+      ),
       listComments: await Array.fromAsync(client.pages("listComments", { limit: 1, val_id })),
-      listValReferences: await Array.fromAsync(client.pages("listValReferences", { limit: 1, val_id })),
-      listUserVals: await Array.fromAsync(client.pages("listUserVals", { limit: 1, user_id: world.bob.id })),
+      listValReferences: await Array.fromAsync(
+        client.pages("listValReferences", { limit: 1, val_id }),
+      ),
+      listUserVals: await Array.fromAsync(
+        client.pages("listUserVals", { limit: 1, user_id: world.bob.id }),
+      ),
     }
-    const sizes = Object.entries(lists).map(([name, pages]) => [name, ...pages.map((page) => page.data.length)])
+    const sizes = Object.entries(lists).map(([name, pages]) => [
+      name,
+      ...pages.map((page) => page.data.length),
+    ])
     expect(sizes).toEqual([
       ["listMyRuns", 1, 1, 1],
       ["listMyVals", 1],
@@ -533,14 +794,18 @@ describeEachDatabase("createClient, with a real server,", (open) => {
       { kind: "log", index: 0, line: { message: "hello" } },
       { kind: "end", status: "succeeded" },
     ])
-    expect(await Array.fromAsync(client.follow({ run_id: world.runs[0]?.id ?? "", from: 1 }))).toHaveLength(1)
+    expect(
+      await Array.fromAsync(client.follow({ run_id: world.runs[0]?.id ?? "", from: 1 })),
+    ).toHaveLength(1)
     const refused = await failure(Array.fromAsync(client.follow({ run_id: crypto.randomUUID() })))
     expect(refused).toMatchObject({ status: 404, code: "run_not_found" })
   })
 
   test("gives the items of all pages, from the offset that is asked for", async () => {
     const { client, world } = scene
-    const items = await Array.fromAsync(client.items("listMyRuns", { limit: 1, offset: 1, error: false }))
+    const items = await Array.fromAsync(
+      client.items("listMyRuns", { limit: 1, offset: 1, error: false }),
+    )
     expect(items.map((run) => run.id)).toEqual([world.runs[0]?.id ?? ""])
   })
 
@@ -562,13 +827,25 @@ describeEachDatabase("createClient, with a real server,", (open) => {
   test.each([
     ["unauthenticated", 401, ({ loopback }: Scene) => openClient(loopback).getMe()],
     ["val_not_found", 404, ({ client }: Scene) => client.getVal({ val_id: crypto.randomUUID() })],
-    ["not_owner", 403, ({ client, world }: Scene) => client.deleteVal({ val_id: world.importers[0]?.id ?? "" })],
+    [
+      "not_owner",
+      403,
+      ({ client, world }: Scene) => client.deleteVal({ val_id: world.importers[0]?.id ?? "" }),
+    ],
     ["missing_scope", 403, ({ client }: Scene) => client.createUser({ username: "mallory" })],
-    ["scope_escalation", 403, ({ client }: Scene) => client.createToken({ name: "root", scopes: ["admin"] })],
+    [
+      "scope_escalation",
+      403,
+      ({ client }: Scene) => client.createToken({ name: "root", scopes: ["admin"] }),
+    ],
     ["name_taken", 409, ({ client }: Scene) => client.createVal({ code: "1", name: "Library" })],
     ["run_not_found", 404, ({ client }: Scene) => client.getRun({ run_id: crypto.randomUUID() })],
     ["user_not_found", 404, ({ client }: Scene) => client.getUserByName({ username: "nobody" })],
-    ["body_too_large", 413, ({ client }: Scene) => client.createVal({ code: "x".repeat(3_000_000) })],
+    [
+      "body_too_large",
+      413,
+      ({ client }: Scene) => client.createVal({ code: "x".repeat(3_000_000) }),
+    ],
   ] as const)("throws an ApiError %s (%i), and asks only once", async (code, status, call) => {
     const before = scene.loopback.seen.length
     expect(await failure(call(scene))).toMatchObject({ code, status })
@@ -595,7 +872,9 @@ describeEachDatabase("createClient, with a real server,", (open) => {
     const loopback = await openLoopback(open)
     await loopback.close()
     const client = createClient({ baseUrl: loopback.baseUrl, retriesMax: 0 })
-    expect(await client.getHealth().catch((error: unknown) => error)).toBeInstanceOf(ConnectionError)
+    expect(await client.getHealth().catch((error: unknown) => error)).toBeInstanceOf(
+      ConnectionError,
+    )
   })
 })
 
@@ -604,7 +883,9 @@ function openClient(loopback: Loopback, token?: string): Client {
 }
 
 /** Somebody who runs vals, so that the lists of the others stay as they are. */
-async function newcomer({ loopback }: Pick<Scene, "loopback">): Promise<{ readonly client: Client; readonly user: TestUser }> {
+async function newcomer({
+  loopback,
+}: Pick<Scene, "loopback">): Promise<{ readonly client: Client; readonly user: TestUser }> {
   const user = await loopback.api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
   return { client: openClient(loopback, user.token), user }
 }

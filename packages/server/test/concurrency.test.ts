@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { SQL } from "bun"
-import { expectStatus, openApi, type TestAnswer, type TestApi, type TestUser, testBaseUrl } from "./support/api.ts"
+import {
+  expectStatus,
+  openApi,
+  type TestAnswer,
+  type TestApi,
+  type TestUser,
+  testBaseUrl,
+} from "./support/api.ts"
 import { databases, describeEachDatabase, notRun, type TestDatabase } from "./support/databases.ts"
 
-// More connections than the other suites have: on PostgreSQL the transactions must really get in each other's way.
+// More connections than the other suites have: on PostgreSQL the transactions must really get in
+// each other's way.
 const manyConnections = { HAMLET_DATABASE_CONNECTIONS_MAX: "16" }
 
 describeEachDatabase("concurrency", (open) => {
@@ -23,7 +31,10 @@ describeEachDatabase("concurrency", (open) => {
   const addUser = () => api.addUser(`User${++userCount}`)
 
   async function addVal(as: TestUser, name: string, code = "1"): Promise<string> {
-    return expectStatus(await api.call("POST", "/v1/vals", { as, body: { name, code, privacy: "public" } }), 200).json.id
+    return expectStatus(
+      await api.call("POST", "/v1/vals", { as, body: { name, code, privacy: "public" } }),
+      200,
+    ).json.id
   }
 
   async function getVal(id: string) {
@@ -31,7 +42,10 @@ describeEachDatabase("concurrency", (open) => {
   }
 
   async function list(path: string, as?: TestUser) {
-    const { data, links } = expectStatus(await api.call("GET", `${path}?limit=100`, { as }), 200).json
+    const { data, links } = expectStatus(
+      await api.call("GET", `${path}?limit=100`, { as }),
+      200,
+    ).json
     expect(links.next).toBeUndefined()
     return data
   }
@@ -39,13 +53,20 @@ describeEachDatabase("concurrency", (open) => {
   test("POST versions gives 50 parallel saves 50 numbers without a gap", async () => {
     const ada = await addUser()
     const id = await addVal(ada, "busy")
-    const saved = await parallel(50, (index) => api.call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: `save(${index})` } }))
+    const saved = await parallel(50, (index) =>
+      api.call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: `save(${index})` } }),
+    )
     expect(tally(saved)).toEqual({ "201": 50 })
     expect(ascending(saved.map(({ json }) => json.version))).toEqual(range(2, 51))
     const kept = new Map(
-      (await list(`/v1/vals/${id}/versions`)).map((version: { version: number; code: string }) => [version.version, version.code]),
+      (await list(`/v1/vals/${id}/versions`)).map((version: { version: number; code: string }) => [
+        version.version,
+        version.code,
+      ]),
     )
-    expect(kept).toEqual(new Map([...saved.map(({ json }) => [json.version, json.code] as const), [1, "1"]]))
+    expect(kept).toEqual(
+      new Map([...saved.map(({ json }) => [json.version, json.code] as const), [1, "1"]]),
+    )
     expect((await getVal(id)).version).toBe(51)
   })
 
@@ -53,9 +74,13 @@ describeEachDatabase("concurrency", (open) => {
     const ada = await addUser()
     // Several, because vals that begin to refer to one and the same val take turns in the database.
     for (const index of range(0, 9)) await addVal(ada, `library${index}`)
-    const code = (index: number) => `import x from "${testBaseUrl}/v/${ada.username}/library${index % 10}"\nexport default x + ${index}`
+    const code = (index: number) =>
+      `import x from "${testBaseUrl}/v/${ada.username}/library${index % 10}"\nexport default x + ${index}`
     const saved = await parallel(50, (index) =>
-      api.call("PUT", "/v1/vals", { as: ada, body: { name: `user${index}`, code: code(index), privacy: "public" } }),
+      api.call("PUT", "/v1/vals", {
+        as: ada,
+        body: { name: `user${index}`, code: code(index), privacy: "public" },
+      }),
     )
     expect(tally(saved)).toEqual({ "200": 50 })
     expect((await list("/v1/me/references", ada)).length).toBe(50)
@@ -63,9 +88,12 @@ describeEachDatabase("concurrency", (open) => {
 
   test("GET /v/{username}/{val_name} gives 60 modules at once to a browser", async () => {
     const ada = await addUser()
-    for (const index of range(1, 60)) await addVal(ada, `module${index}`, `export const value: number = ${index}`)
+    for (const index of range(1, 60))
+      await addVal(ada, `module${index}`, `export const value: number = ${index}`)
     const read = await parallel(60, (index) =>
-      api.call("GET", `/v/${ada.username}/module${index + 1}`, { headers: { "user-agent": "Mozilla/5.0" } }),
+      api.call("GET", `/v/${ada.username}/module${index + 1}`, {
+        headers: { "user-agent": "Mozilla/5.0" },
+      }),
     )
     expect(tally(read)).toEqual({ "200": 60 })
     expect(read.map(({ text }) => text.includes("number"))).not.toContain(true)
@@ -73,7 +101,9 @@ describeEachDatabase("concurrency", (open) => {
 
   test("POST /v1/vals lets one of 50 parallel creates have the name, in whatever case", async () => {
     const ada = await addUser()
-    const saved = await parallel(50, (index) => api.call("PUT", "/v1/vals", { as: ada, body: { name: "wanted", code: `${index}` } }))
+    const saved = await parallel(50, (index) =>
+      api.call("PUT", "/v1/vals", { as: ada, body: { name: "wanted", code: `${index}` } }),
+    )
     expect(tally(saved)).toEqual({ "200": 50 })
     expect(new Set(saved.map(({ json }) => json.id)).size).toBe(1)
     expect(ascending(saved.map(({ json }) => json.version))).toEqual(range(1, 50))
@@ -87,7 +117,10 @@ describeEachDatabase("concurrency", (open) => {
     const saved = await parallel(50, (index) =>
       api.call("PUT", "/v1/vals", { as: ada, body: { name: names[index % 3], code: `${index}` } }),
     )
-    const [won, refused] = [saved.filter(({ status }) => status === 200), saved.filter(({ status }) => status !== 200)]
+    const [won, refused] = [
+      saved.filter(({ status }) => status === 200),
+      saved.filter(({ status }) => status !== 200),
+    ]
     expect(new Set(won.map(({ json }) => `${json.id} ${json.name}`)).size).toBe(1)
     expect(new Set(refused.map(({ json }) => json.code))).toEqual(new Set(["name_taken"]))
     expect(await list(`/v1/vals/${won[0]?.json.id}/versions`, ada)).toHaveLength(won.length)
@@ -102,7 +135,9 @@ describeEachDatabase("concurrency", (open) => {
     expect((await getVal(id)).likeCount).toBe(1)
     expect(tally(await parallel(30, () => like("DELETE")))).toEqual({ "204": 30 })
     expect((await getVal(id)).likeCount).toBe(0)
-    expect(tally(await parallel(40, (index) => like(index % 2 === 0 ? "PUT" : "DELETE")))).toEqual({ "204": 40 })
+    expect(tally(await parallel(40, (index) => like(index % 2 === 0 ? "PUT" : "DELETE")))).toEqual({
+      "204": 40,
+    })
     expect((await getVal(id)).likeCount).toBe((await list("/v1/me/likes", bob)).length)
   })
 
@@ -110,9 +145,21 @@ describeEachDatabase("concurrency", (open) => {
     const ada = await addUser()
     const fans = await parallel(20, addUser)
     const id = await addVal(ada, "liked")
-    expect(tally(await parallel(40, (index) => api.call("PUT", `/v1/vals/${id}/like`, { as: fans[index % 20] })))).toEqual({ "204": 40 })
+    expect(
+      tally(
+        await parallel(40, (index) =>
+          api.call("PUT", `/v1/vals/${id}/like`, { as: fans[index % 20] }),
+        ),
+      ),
+    ).toEqual({ "204": 40 })
     expect((await getVal(id)).likeCount).toBe(20)
-    expect(tally(await parallel(20, (index) => api.call("DELETE", `/v1/vals/${id}/like`, { as: fans[index] })))).toEqual({ "204": 20 })
+    expect(
+      tally(
+        await parallel(20, (index) =>
+          api.call("DELETE", `/v1/vals/${id}/like`, { as: fans[index] }),
+        ),
+      ),
+    ).toEqual({ "204": 20 })
     expect((await getVal(id)).likeCount).toBe(0)
   })
 
@@ -136,10 +183,15 @@ describeEachDatabase("concurrency", (open) => {
     const ada = await addUser()
     const ids = await parallel(20, (index) => addVal(ada, `candidate${index}`))
     const renamed = await parallel(20, (index) =>
-      api.call("PUT", `/v1/vals/${ids[index]}`, { as: ada, body: { name: index % 2 === 0 ? "elected" : "Elected" } }),
+      api.call("PUT", `/v1/vals/${ids[index]}`, {
+        as: ada,
+        body: { name: index % 2 === 0 ? "elected" : "Elected" },
+      }),
     )
     expect(tally(renamed)).toEqual({ "204": 1, "409 name_taken": 19 })
-    const names = (await list(`/v1/users/${ada.id}/vals`)).map((val: { name: string }) => val.name.toLowerCase())
+    const names = (await list(`/v1/users/${ada.id}/vals`)).map((val: { name: string }) =>
+      val.name.toLowerCase(),
+    )
     expect(names.filter((name: string) => name === "elected")).toHaveLength(1)
     expect(new Set(names).size).toBe(20)
   })
@@ -150,11 +202,19 @@ describeEachDatabase("concurrency", (open) => {
     const body = { name: "contested", code: "1" }
     const answers = await parallel(30, (index) => {
       if (index % 3 === 0) return api.call("POST", "/v1/vals", { as: ada, body })
-      if (index % 3 === 1) return api.call("PUT", "/v1/vals", { as: ada, body: { ...body, code: `${index}` } })
-      return api.call("PUT", `/v1/vals/${ids[(index - 2) / 3]}`, { as: ada, body: { name: "Contested" } })
+      if (index % 3 === 1)
+        return api.call("PUT", "/v1/vals", { as: ada, body: { ...body, code: `${index}` } })
+      return api.call("PUT", `/v1/vals/${ids[(index - 2) / 3]}`, {
+        as: ada,
+        body: { name: "Contested" },
+      })
     })
-    expect(Object.keys(tally(answers)).every((kind) => ["200", "204", "409 name_taken"].includes(kind))).toBe(true)
-    const names = (await list(`/v1/users/${ada.id}/vals`, ada)).map((val: { name: string }) => val.name.toLowerCase())
+    expect(
+      Object.keys(tally(answers)).every((kind) => ["200", "204", "409 name_taken"].includes(kind)),
+    ).toBe(true)
+    const names = (await list(`/v1/users/${ada.id}/vals`, ada)).map((val: { name: string }) =>
+      val.name.toLowerCase(),
+    )
     expect(names.filter((name: string) => name === "contested")).toHaveLength(1)
     expect(new Set(names).size).toBe(names.length)
   })
@@ -162,8 +222,11 @@ describeEachDatabase("concurrency", (open) => {
   test("DELETE versions never deletes the last of 20 when all are deleted in parallel", async () => {
     const ada = await addUser()
     const id = await addVal(ada, "shrinking")
-    for (const version of range(2, 20)) await api.call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: `${version}` } })
-    const deleted = await parallel(20, (index) => api.call("DELETE", `/v1/vals/${id}/versions/${index + 1}`, { as: ada }))
+    for (const version of range(2, 20))
+      await api.call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: `${version}` } })
+    const deleted = await parallel(20, (index) =>
+      api.call("DELETE", `/v1/vals/${id}/versions/${index + 1}`, { as: ada }),
+    )
     expect(tally(deleted)).toEqual({ "204": 19, "409 last_version": 1 })
     const left = await list(`/v1/vals/${id}/versions`)
     expect(left).toHaveLength(1)
@@ -182,8 +245,14 @@ describeEachDatabase("concurrency", (open) => {
     const deleted = answers.filter((_, index) => index % 2 === 1)
     expect(tally(saved)).toEqual({ "201": 30 })
     expect(ascending(saved.map(({ json }) => json.version))).toEqual(range(2, 31))
-    expect(Object.keys(tally(deleted)).every((kind) => ["204", "404 version_not_found", "409 last_version"].includes(kind))).toBe(true)
-    const left = (await list(`/v1/vals/${id}/versions`)).map(({ version }: { version: number }) => version)
+    expect(
+      Object.keys(tally(deleted)).every((kind) =>
+        ["204", "404 version_not_found", "409 last_version"].includes(kind),
+      ),
+    ).toBe(true)
+    const left = (await list(`/v1/vals/${id}/versions`)).map(
+      ({ version }: { version: number }) => version,
+    )
     const gone = deleted.flatMap(({ status }, index) => (status === 204 ? [index + 1] : []))
     expect(left).toEqual(
       range(1, 31)
@@ -193,18 +262,34 @@ describeEachDatabase("concurrency", (open) => {
     expect((await getVal(id)).version).toBe(left[0])
   })
 
-  /** Every val's references as the list has them, against the code of all vals; and its count, against the list as a visitor sees it. */
+  /**
+   * Every val's references as the list has them, against the code of all vals; and its count,
+   * against the list as a visitor sees it.
+   */
   async function expectTrueReferences(owners: readonly TestUser[]): Promise<void> {
-    const vals: SavedVal[] = (await Promise.all(owners.map((owner) => list(`/v1/users/${owner.id}/vals`, owner)))).flat()
+    const vals: SavedVal[] = (
+      await Promise.all(owners.map((owner) => list(`/v1/users/${owner.id}/vals`, owner)))
+    ).flat()
     for (const val of vals) {
       const owner = owners.find(({ id }) => id === val.author.id)
-      const importers = vals.filter((other) => other !== val && importedAddresses(other.code).includes(addressOf(val.author, val.name)))
-      const listed = importers.filter(({ privacy, author }) => privacy === "public" || author.id === owner?.id)
+      const importers = vals.filter(
+        (other) =>
+          other !== val && importedAddresses(other.code).includes(addressOf(val.author, val.name)),
+      )
+      const listed = importers.filter(
+        ({ privacy, author }) => privacy === "public" || author.id === owner?.id,
+      )
       const references = await list(`/v1/vals/${val.id}/references`, owner)
-      expect(ascending(references.map(idOfReference))).toEqual(ascending(listed.map(({ id }) => id)))
+      expect(ascending(references.map(idOfReference))).toEqual(
+        ascending(listed.map(({ id }) => id)),
+      )
       const counted = importers.filter(({ privacy }) => privacy === "public").length
-      const shown = val.privacy === "private" ? counted : (await list(`/v1/vals/${val.id}/references`)).length
-      expect({ shown, referenceCount: val.referenceCount }).toEqual({ shown: counted, referenceCount: counted })
+      const shown =
+        val.privacy === "private" ? counted : (await list(`/v1/vals/${val.id}/references`)).length
+      expect({ shown, referenceCount: val.referenceCount }).toEqual({
+        shown: counted,
+        referenceCount: counted,
+      })
     }
   }
 
@@ -212,9 +297,14 @@ describeEachDatabase("concurrency", (open) => {
     const owners = await parallel(6, addUser)
     const ids = await Promise.all(owners.map((owner) => addVal(owner, "ring")))
     const answers = await parallel(60, (index) => {
-      const imported = owners.filter((_, other) => isChosen(index, other)).map((owner) => addressOf(owner, "ring"))
+      const imported = owners
+        .filter((_, other) => isChosen(index, other))
+        .map((owner) => addressOf(owner, "ring"))
       const body = { code: importing(imported, index) }
-      return api.call("POST", `/v1/vals/${ids[index % 6]}/versions`, { as: owners[index % 6], body })
+      return api.call("POST", `/v1/vals/${ids[index % 6]}/versions`, {
+        as: owners[index % 6],
+        body,
+      })
     })
     expect(tally(answers)).toEqual({ "201": 60 })
     await expectTrueReferences(owners)
@@ -223,23 +313,35 @@ describeEachDatabase("concurrency", (open) => {
   test("referenceCount is true after vals that import each other are saved, created, renamed, hidden and deleted in parallel", async () => {
     const owners = await parallel(4, addUser)
     const names = ["ring", "Ring", "round"]
-    const addresses = owners.flatMap((owner) => [addressOf(owner, "ring"), addressOf(owner, "round")])
+    const addresses = owners.flatMap((owner) => [
+      addressOf(owner, "ring"),
+      addressOf(owner, "round"),
+    ])
     for (const round of range(0, 3)) {
-      const vals: SavedVal[][] = await Promise.all(owners.map((owner) => list(`/v1/users/${owner.id}/vals`, owner)))
+      const vals: SavedVal[][] = await Promise.all(
+        owners.map((owner) => list(`/v1/users/${owner.id}/vals`, owner)),
+      )
       const answers = await parallel(40, (index) => {
         const as = owners[index % 4]
         const name = names[(index + round) % 3]
         const path = `/v1/vals/${vals[index % 4]?.[index % 3]?.id ?? as?.id}`
         const step = Math.floor(index / 4)
         if (step === 0) return api.call("PUT", path, { as, body: { name } })
-        if (step === 1) return api.call("PUT", path, { as, body: { privacy: round % 2 === 0 ? "private" : "public" } })
+        if (step === 1)
+          return api.call("PUT", path, {
+            as,
+            body: { privacy: round % 2 === 0 ? "private" : "public" },
+          })
         if (step === 2) return api.call("DELETE", `${path}/versions/${round + 2}`, { as })
         if (step === 3 && index % 4 === round) return api.call("DELETE", path, { as })
         const code = importing(
           addresses.filter((_, other) => isChosen(index + round, other)),
           index,
         )
-        return api.call("PUT", "/v1/vals", { as, body: { name, code, ...(step === 4 ? { privacy: "public" } : {}) } })
+        return api.call("PUT", "/v1/vals", {
+          as,
+          body: { name, code, ...(step === 4 ? { privacy: "public" } : {}) },
+        })
       })
       expect(answers.filter(({ status }) => status >= 429).map(({ text }) => text)).toEqual([])
       await expectTrueReferences(owners)
@@ -249,26 +351,40 @@ describeEachDatabase("concurrency", (open) => {
   test("Idempotency-Key makes one val of 30 parallel creates", async () => {
     const ada = await addUser()
     const create = () =>
-      api.call("POST", "/v1/vals", { as: ada, headers: { "idempotency-key": "once" }, body: { code: "1", privacy: "public" } })
+      api.call("POST", "/v1/vals", {
+        as: ada,
+        headers: { "idempotency-key": "once" },
+        body: { code: "1", privacy: "public" },
+      })
     const answers = await parallel(30, create)
     const { "200": created = 0, "409 idempotency_in_flight": refused = 0 } = tally(answers)
     expect(created).toBeGreaterThan(0)
     expect(created + refused).toBe(30)
     const vals = await list(`/v1/users/${ada.id}/vals`, ada)
     expect(vals).toHaveLength(1)
-    for (const { status, json } of [...answers, await create()]) if (status === 200) expect(json).toEqual(vals[0])
+    for (const { status, json } of [...answers, await create()])
+      if (status === 200) expect(json).toEqual(vals[0])
   })
 
   test("PUT secrets never lets parallel new ones exceed the limit", async () => {
     const ada = await addUser()
-    const put = (name: string) => api.call("PUT", `/v1/me/secrets/${name}`, { as: ada, body: { value: "x" } })
+    const put = (name: string) =>
+      api.call("PUT", `/v1/me/secrets/${name}`, { as: ada, body: { value: "x" } })
     const free = 10
-    // A few at a time: so many at once would wait for a connection longer than they may, where the machine is slow.
+    // A few at a time: so many at once would wait for a connection longer than they may, where the
+    // machine is slow.
     for (let from = 0; from < limits.secretsPerUserMax - free; from += free)
-      expect(tally(await parallel(free, (index) => put(`OLD_${from + index}`)))).toEqual({ "204": free })
-    expect(tally(await parallel(40, (index) => put(`NEW_${index}`)))).toEqual({ "204": free, "409 too_many_secrets": 40 - free })
+      expect(tally(await parallel(free, (index) => put(`OLD_${from + index}`)))).toEqual({
+        "204": free,
+      })
+    expect(tally(await parallel(40, (index) => put(`NEW_${index}`)))).toEqual({
+      "204": free,
+      "409 too_many_secrets": 40 - free,
+    })
     expect(tally(await parallel(20, (index) => put(`OLD_${index % 3}`)))).toEqual({ "204": 20 })
-    const pages = await parallel(3, (index) => api.call("GET", `/v1/me/secrets?limit=100&offset=${index * 100}`, { as: ada }))
+    const pages = await parallel(3, (index) =>
+      api.call("GET", `/v1/me/secrets?limit=100&offset=${index * 100}`, { as: ada }),
+    )
     expect(pages.map(({ json }) => json.data.length)).toEqual([100, 100, 0])
   })
 
@@ -283,10 +399,14 @@ describeEachDatabase("concurrency", (open) => {
       const answers = await parallel(49, (index) => {
         if (index === 20) return api.call("DELETE", path, { as: ada })
         if (index % 8 === 0)
-          return api.call("POST", `${path}/versions`, { as: ada, body: { code: importing([addressOf(ada, "importer")], index) } })
+          return api.call("POST", `${path}/versions`, {
+            as: ada,
+            body: { code: importing([addressOf(ada, "importer")], index) },
+          })
         if (index % 8 === 1) return api.call("PUT", `${path}/like`, { as: bob })
         if (index % 8 === 2) return api.call("DELETE", `${path}/like`, { as: bob })
-        if (index % 8 === 3) return api.call("POST", `${path}/comments`, { as: bob, body: { comment: "gone?" } })
+        if (index % 8 === 3)
+          return api.call("POST", `${path}/comments`, { as: bob, body: { comment: "gone?" } })
         if (index % 8 === 4) return api.call("PUT", path, { as: ada, body: { readme: `${index}` } })
         if (index % 8 === 5) return api.call("GET", `${path}/versions/1`)
         if (index % 8 === 6) return api.call("DELETE", `${path}/versions/1`, { as: ada })
@@ -295,8 +415,17 @@ describeEachDatabase("concurrency", (open) => {
           body: { code: importing([addressOf(ada, "doomed")], round * 100 + index) },
         })
       })
-      const kinds = ["200", "201", "204", "404 val_not_found", "404 version_not_found", "409 last_version"]
-      expect(answers.filter((answer) => !kinds.includes(kindOf(answer))).map(({ text }) => text)).toEqual([])
+      const kinds = [
+        "200",
+        "201",
+        "204",
+        "404 val_not_found",
+        "404 version_not_found",
+        "409 last_version",
+      ]
+      expect(
+        answers.filter((answer) => !kinds.includes(kindOf(answer))).map(({ text }) => text),
+      ).toEqual([])
       expectStatus(await api.call("GET", path, { as: ada }), 404)
       expect(await list("/v1/me/likes", bob)).toEqual([])
       expect(await list("/v1/me/comments", bob)).toEqual([])
@@ -308,9 +437,18 @@ describeEachDatabase("concurrency", (open) => {
   test("a deletion in parallel with itself happens once", async () => {
     const ada = await addUser()
     const id = await addVal(ada, "doomed")
-    const { json } = await api.call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment: "once" } })
-    expect(tally(await parallel(10, () => api.call("DELETE", `/v1/comments/${json.id}`, { as: ada })))["204"]).toBeGreaterThan(0)
-    expect(tally(await parallel(20, () => api.call("DELETE", `/v1/vals/${id}`, { as: ada })))).toEqual({
+    const { json } = await api.call("POST", `/v1/vals/${id}/comments`, {
+      as: ada,
+      body: { comment: "once" },
+    })
+    expect(
+      tally(await parallel(10, () => api.call("DELETE", `/v1/comments/${json.id}`, { as: ada })))[
+        "204"
+      ],
+    ).toBeGreaterThan(0)
+    expect(
+      tally(await parallel(20, () => api.call("DELETE", `/v1/vals/${id}`, { as: ada }))),
+    ).toEqual({
       "204": 1,
       "404 val_not_found": 19,
     })
@@ -346,23 +484,34 @@ else
     test("a save on one node is seen by the other at once", async () => {
       const ada = await left.addUser("Ada")
       const created = expectStatus(
-        await left.call("POST", "/v1/vals", { as: ada, body: { name: "hello", code: "1", privacy: "public" } }),
+        await left.call("POST", "/v1/vals", {
+          as: ada,
+          body: { name: "hello", code: "1", privacy: "public" },
+        }),
         200,
       ).json
       for (const version of range(2, 20)) {
         const saved = expectStatus(
-          await nodeOf(version).call("POST", `/v1/vals/${created.id}/versions`, { as: ada, body: { code: `${version}` } }),
+          await nodeOf(version).call("POST", `/v1/vals/${created.id}/versions`, {
+            as: ada,
+            body: { code: `${version}` },
+          }),
           201,
         ).json
         expect(saved.version).toBe(version)
-        expect((await nodeOf(version + 1).call("GET", `/v1/vals/${created.id}`)).json).toEqual(saved)
+        expect((await nodeOf(version + 1).call("GET", `/v1/vals/${created.id}`)).json).toEqual(
+          saved,
+        )
       }
     })
 
     test("parallel saves on both nodes get different numbers without a gap", async () => {
       const bob = await left.addUser("Bob")
       const saved = await parallel(40, (index) =>
-        nodeOf(index).call("PUT", "/v1/vals", { as: bob, body: { name: "busy", code: `${index}` } }),
+        nodeOf(index).call("PUT", "/v1/vals", {
+          as: bob,
+          body: { name: "busy", code: `${index}` },
+        }),
       )
       expect(tally(saved)).toEqual({ "200": 40 })
       expect(ascending(saved.map(({ json }) => json.version))).toEqual(range(1, 40))
@@ -372,17 +521,29 @@ else
     test("a token that one node revoked is refused by the other at once", async () => {
       const cy = await left.addUser("Cy")
       for (const index of range(0, 9)) {
-        const { json } = await nodeOf(index).call("POST", "/v1/me/tokens", { as: cy, body: { name: "short-lived", scopes: ["user:read"] } })
-        for (const node of [left, right]) expectStatus(await node.call("GET", "/v1/me", { as: json.token as string }), 200)
-        expectStatus(await nodeOf(index).call("DELETE", `/v1/me/tokens/${json.id}`, { as: cy }), 204)
-        for (const node of [right, left]) expectStatus(await node.call("GET", "/v1/me", { as: json.token as string }), 401)
+        const { json } = await nodeOf(index).call("POST", "/v1/me/tokens", {
+          as: cy,
+          body: { name: "short-lived", scopes: ["user:read"] },
+        })
+        for (const node of [left, right])
+          expectStatus(await node.call("GET", "/v1/me", { as: json.token as string }), 200)
+        expectStatus(
+          await nodeOf(index).call("DELETE", `/v1/me/tokens/${json.id}`, { as: cy }),
+          204,
+        )
+        for (const node of [right, left])
+          expectStatus(await node.call("GET", "/v1/me", { as: json.token as string }), 401)
       }
     })
 
     test("one Idempotency-Key on both nodes makes one val", async () => {
       const dee = await left.addUser("Dee")
       const create = (index: number) =>
-        nodeOf(index).call("POST", "/v1/vals", { as: dee, headers: { "idempotency-key": "once" }, body: { code: "1", privacy: "public" } })
+        nodeOf(index).call("POST", "/v1/vals", {
+          as: dee,
+          headers: { "idempotency-key": "once" },
+          body: { code: "1", privacy: "public" },
+        })
       const answers = [...(await parallel(20, create)), await create(0), await create(1)]
       const vals = (await left.call("GET", `/v1/users/${dee.id}/vals`)).json.data
       expect(vals).toHaveLength(1)
@@ -394,7 +555,10 @@ else
     })
   })
 
-function parallel<Result>(count: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
+function parallel<Result>(
+  count: number,
+  work: (index: number) => Promise<Result>,
+): Promise<Result[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => work(index)))
 }
 
@@ -448,7 +612,10 @@ function idOfReference(item: { reference: { id: string } }): string {
   return item.reference.id
 }
 
-/** A connection counts its deadlocks when it ends, so it waits until the connections of the stopped server have. */
+/**
+ * A connection counts its deadlocks when it ends, so it waits until the connections of the stopped
+ * server have.
+ */
 async function countDeadlocks(database: TestDatabase): Promise<number> {
   await database.db.stop()
   const outsider = new SQL(database.url ?? "", { max: 1 })
@@ -458,7 +625,8 @@ async function countDeadlocks(database: TestDatabase): Promise<number> {
         await outsider`select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
       if (others.length === 0) break
     }
-    const [counted] = await outsider`select deadlocks from pg_stat_database where datname = current_database()`
+    const [counted] =
+      await outsider`select deadlocks from pg_stat_database where datname = current_database()`
     return Number(counted.deadlocks)
   } finally {
     await outsider.close()

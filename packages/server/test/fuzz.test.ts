@@ -18,7 +18,10 @@ import { databases, describeEachDatabase } from "./support/databases.ts"
 const requestsPerDatabase = 12_000
 /** How many together, for a long run. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS
-const requests = requestsWanted === undefined ? requestsPerDatabase : Math.ceil(Number(requestsWanted) / databases.length)
+const requests =
+  requestsWanted === undefined
+    ? requestsPerDatabase
+    : Math.ceil(Number(requestsWanted) / databases.length)
 const connections = Math.min(Math.ceil(requests / 80), 2_000)
 const seed = Number(process.env.HAMLET_FUZZ_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
 // To bun, 0 means no limit.
@@ -27,12 +30,15 @@ const timeoutMs = requestsWanted === undefined ? 110_000 : 0
 /** To fill a server takes a second where nothing else runs. */
 const setupMsMax = 120_000
 
-/** A fault of the server says in the log where it is; nothing else does. Everybody has a SQLite database, whatever the server has. */
+/**
+ * A fault of the server says in the log where it is; nothing else does. Everybody has a SQLite
+ * database, whatever the server has.
+ */
 const loud = { HAMLET_LOG_LEVEL: "error", HAMLET_DATA_DIR_SHARED: "yes" }
 
 /**
- * A server is asked so often before it is replaced by a fresh one: otherwise a long run would measure how lists grow. A short run is in parts
- * that end in time also on a busy machine.
+ * A server is asked so often before it is replaced by a fresh one: otherwise a long run would
+ * measure how lists grow. A short run is in parts that end in time also on a busy machine.
  */
 const requestsPerServer = requestsWanted === undefined ? 3_000 : 25_000
 const rounds = Math.ceil(requests / requestsPerServer)
@@ -43,7 +49,10 @@ const batchMax = 20
 const requestsToReachAll = 5_000
 const attemptsToReachOne = 500
 
-/** What each operation was answered, on all databases together: some can hardly be done by chance once nearly everything is deleted. */
+/**
+ * What each operation was answered, on all databases together: some can hardly be done by chance
+ * once nearly everything is deleted.
+ */
 const done = new Map<string, Set<number>>()
 let sentToAll = 0
 let roundsDone = 0
@@ -56,7 +65,12 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
         const api = await openApi(open, loud, { runner: echoRunner })
         try {
           const world = await createWorld(api)
-          sentToAll += await fuzz(world, seed + round, Math.min(requests - round * requestsPerServer, requestsPerServer), done)
+          sentToAll += await fuzz(
+            world,
+            seed + round,
+            Math.min(requests - round * requestsPerServer, requestsPerServer),
+            done,
+          )
           if (round === rounds - 1) sentToAll += await reachTheRest(world, seed + round, done)
         } finally {
           await api.close()
@@ -82,7 +96,9 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
           for (const { method, path, options } of extremes(api.admin, asked)) {
             const answer = await api.call(method, world.pools.resolve(path, 0), options)
             if (isFault(answer))
-              expect(`${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${answer.status}`).toBe("no fault of the server")
+              expect(
+                `${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${answer.status}`,
+              ).toBe("no fault of the server")
           }
           expect(await world.look()).toEqual(before)
         } finally {
@@ -113,12 +129,15 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
 
     for (const { title, bytes, statuses, row, leaving } of rawCases) {
       test(`${title} is answered or refused, and the next client is served`, async () => {
-        const answers = parseAnswers(await exchange(server.port ?? 0, bytes.replaceAll(tokenMark, token), leaving))
+        const answers = parseAnswers(
+          await exchange(server.port ?? 0, bytes.replaceAll(tokenMark, token), leaving),
+        )
         const given = answers.map(({ status }) => status)
         if (row) expect(given).toEqual(row.slice(0, given.length))
         else if (statuses) expect(statuses).toContain(given[0] ?? 0)
         for (const { status, text } of answers)
-          if (status >= 400 && text !== "") expect(JSON.parse(text)).toMatchObject({ statusCode: status })
+          if (status >= 400 && text !== "")
+            expect(JSON.parse(text)).toMatchObject({ statusCode: status })
         await expectAlive(server)
       })
     }
@@ -127,15 +146,26 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
       `bytes that were a request once make the server neither fail nor change what is not the sender's, ${connections} connections`,
       async () => {
         const property = fc.asyncProperty(anyRawPlan(), async (plan) => {
-          const bytes = await exchange(server.port ?? 0, toRawBytes(plan, world.pools), plan.leaving)
-          const statuses = [...bytes.toString("latin1").matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
-          // 505 is what Bun says of a request line that it cannot read, 502 and 504 what we say of a val that fails, 503 of too much to do.
-          expect(statuses.filter((status) => status >= 500 && ![502, 503, 504, 505].includes(status))).toEqual([])
+          const bytes = await exchange(
+            server.port ?? 0,
+            toRawBytes(plan, world.pools),
+            plan.leaving,
+          )
+          const statuses = [...bytes.toString("latin1").matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(
+            ([, status]) => Number(status),
+          )
+          // 505 is what Bun says of a request line that it cannot read, 502 and 504 what we say of
+          // a val that fails, 503 of too much to do.
+          expect(
+            statuses.filter((status) => status >= 500 && ![502, 503, 504, 505].includes(status)),
+          ).toEqual([])
         })
         const result = await fc.check(property, { seed, numRuns: connections })
         if (result.failed) {
           const bytes = result.counterexample && toRawBytes(result.counterexample[0], world.pools)
-          throw new Error(`HAMLET_FUZZ_SEED=${seed} fails with ${JSON.stringify(bytes?.slice(0, 2000))}: ${result.errorInstance}`)
+          throw new Error(
+            `HAMLET_FUZZ_SEED=${seed} fails with ${JSON.stringify(bytes?.slice(0, 2000))}: ${result.errorInstance}`,
+          )
         }
         await expectAlive(server)
       },
@@ -144,8 +174,11 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
 
     test("whatever was sent, nothing of it is counted as a fault of the server, and nothing of others has changed", async () => {
       const { text } = expectStatus(await world.api.call("GET", "/metrics"), 200)
-      const isAllowed = (line: string) => /route="callVal/.test(line) || /route="searchVals",.*status="50[34]"/.test(line)
-      expect(text.split("\n").filter((line) => /status="5/.test(line) && !isAllowed(line))).toEqual([])
+      const isAllowed = (line: string) =>
+        /route="callVal/.test(line) || /route="searchVals",.*status="50[34]"/.test(line)
+      expect(text.split("\n").filter((line) => /status="5/.test(line) && !isAllowed(line))).toEqual(
+        [],
+      )
       expect(await world.look()).toEqual(before)
       expect(server.pendingRequests).toBe(0)
     })
@@ -153,18 +186,31 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
 })
 
 /** Sends as many requests as are wanted and gives how many they were. */
-async function fuzz(world: World, seed: number, wanted: number, done: Map<string, Set<number>>): Promise<number> {
+async function fuzz(
+  world: World,
+  seed: number,
+  wanted: number,
+  done: Map<string, Set<number>>,
+): Promise<number> {
   const before = await world.look()
   let sent = 0
-  const batches = fc.array(fc.tuple(anyPlan(), fc.constantFrom(1, 1, 1, 1, 1, 2, 3)), { minLength: 1, maxLength: batchMax, size: "max" })
+  const batches = fc.array(fc.tuple(anyPlan(), fc.constantFrom(1, 1, 1, 1, 1, 2, 3)), {
+    minLength: 1,
+    maxLength: batchMax,
+    size: "max",
+  })
   const property = fc.asyncProperty(batches, async (batch) => {
     const plans = batch.flatMap(([plan, copies]) => Array.from({ length: copies }, () => plan))
     sent += plans.length
     await Promise.all(plans.map(async (plan) => note(done, plan, await send(world, plan))))
   })
   for (let part = 0; sent < wanted; part += 1) {
-    // Parts of a hundred batches, so that everybody has vals of their own again after everything was deleted.
-    const result = await fc.check(property, { seed: seed + part * 1000, numRuns: Math.min(100, Math.ceil((wanted - sent) / batchMax)) })
+    // Parts of a hundred batches, so that everybody has vals of their own again after everything
+    // was deleted.
+    const result = await fc.check(property, {
+      seed: seed + part * 1000,
+      numRuns: Math.min(100, Math.ceil((wanted - sent) / batchMax)),
+    })
     if (result.failed) throw new Error(explain(world, result, result.counterexample?.[0] ?? []))
     await world.refill()
     expect(await world.look()).toEqual(before)
@@ -172,8 +218,15 @@ async function fuzz(world: World, seed: number, wanted: number, done: Map<string
   return sent
 }
 
-/** With a table as long as ours, chance leaves out an operation now and then: what was not done by now is tried by itself. */
-async function reachTheRest(world: World, seed: number, done: Map<string, Set<number>>): Promise<number> {
+/**
+ * With a table as long as ours, chance leaves out an operation now and then: what was not done by
+ * now is tried by itself.
+ */
+async function reachTheRest(
+  world: World,
+  seed: number,
+  done: Map<string, Set<number>>,
+): Promise<number> {
   let sent = 0
   for (const operation of operations.filter((one) => !wasDone(done, one.id))) {
     await world.refill()
@@ -192,7 +245,8 @@ function wasDone(done: Map<string, Set<number>>, id: string): boolean {
 
 /** Of sound requests only: others may have become requests to something else. */
 function note(done: Map<string, Set<number>>, plan: Plan, status: number): void {
-  if (plan.isSound) done.set(plan.operation.id, (done.get(plan.operation.id) ?? new Set()).add(status))
+  if (plan.isSound)
+    done.set(plan.operation.id, (done.get(plan.operation.id) ?? new Set()).add(status))
 }
 
 /** The smallest batch that fails; whoever has the seed can send it again. */
@@ -207,6 +261,9 @@ function explain(
 }
 
 async function expectAlive(server: Bun.Server<undefined>): Promise<void> {
-  const bytes = await exchange(server.port ?? 0, "GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+  const bytes = await exchange(
+    server.port ?? 0,
+    "GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+  )
   expect(parseAnswers(bytes)).toMatchObject([{ status: 200 }])
 }

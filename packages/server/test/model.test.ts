@@ -1,8 +1,19 @@
 import { afterAll, beforeAll, test } from "bun:test"
 import fc from "fast-check"
-import { createTokenCommand, deleteSecretCommand, putSecretCommand, revokeTokenCommand, useTokenCommand } from "./model/account-commands.ts"
+import {
+  createTokenCommand,
+  deleteSecretCommand,
+  putSecretCommand,
+  revokeTokenCommand,
+  useTokenCommand,
+} from "./model/account-commands.ts"
 import type { Command } from "./model/command.ts"
-import { getByNameCommand, getValCommand, listCommand, searchCommand } from "./model/read-commands.ts"
+import {
+  getByNameCommand,
+  getValCommand,
+  listCommand,
+  searchCommand,
+} from "./model/read-commands.ts"
 import { commentCommand, deleteCommentCommand, likeCommand } from "./model/social-commands.ts"
 import {
   createValCommand,
@@ -18,7 +29,8 @@ import { openApi, type TestApi } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 
 const sequences = Number(process.env.HAMLET_MODEL_RUNS ?? 60)
-// A failure names its seed, with which it comes again. The same for both databases: what one answers, the other must.
+// A failure names its seed, with which it comes again. The same for both databases: what one
+// answers, the other must.
 const seed = Number(process.env.HAMLET_MODEL_SEED ?? Date.now() % 2 ** 31)
 const commandsMax = 90
 
@@ -60,7 +72,11 @@ describeEachDatabase("the API", (open) => {
   /** A world with three new users, whose first tokens the server has made. */
   async function openWorld(): Promise<World> {
     towns += 1
-    const users = [await api.addUser(`Ada${towns}`), await api.addUser(`bob_${towns}`), await api.addUser(`CY${towns}`)]
+    const users = [
+      await api.addUser(`Ada${towns}`),
+      await api.addUser(`bob_${towns}`),
+      await api.addUser(`CY${towns}`),
+    ]
     const tokens: ModelToken[] = []
     for (const owner of users) {
       const [first] = (await api.call("GET", "/v1/me/tokens", { as: owner })).json.data
@@ -74,7 +90,8 @@ describeEachDatabase("the API", (open) => {
       await fc.asyncModelRun(() => ({ model: world, real: api }), commands)
       await checkWholeWorld(api, world)
     } catch (error) {
-      // The next sequence, most likely a shorter one that fails for the same reason, needs an empty town too.
+      // The next sequence, most likely a shorter one that fails for the same reason, needs an empty
+      // town too.
       await emptyTown(api, world).catch(() => {})
       throw error
     }
@@ -88,8 +105,15 @@ describeEachDatabase("the API", (open) => {
     `answers ${sequences} sequences of requests as the model of the contract does`,
     async () => {
       const anySequence = fc.commands([anyCommand], { maxCommands: commandsMax, size: "max" })
-      const property = fc.asyncProperty(anySequence, async (commands) => live(commands, await openWorld()))
-      await fc.assert(property, { seed, numRuns: sequences, interruptAfterTimeLimit: runMsMax, markInterruptAsFailure: true })
+      const property = fc.asyncProperty(anySequence, async (commands) =>
+        live(commands, await openWorld()),
+      )
+      await fc.assert(property, {
+        seed,
+        numRuns: sequences,
+        interruptAfterTimeLimit: runMsMax,
+        markInterruptAsFailure: true,
+      })
     },
     runMsMax + limits.shrinkMsMax,
   )

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { tmpdir } from "node:os"
 import { dirname } from "node:path"
-import { type RouteDefinition, type RouteName, type Routes, routeNames, routes } from "@hamlet/contract"
+import {
+  type RouteDefinition,
+  type RouteName,
+  type Routes,
+  routeNames,
+  routes,
+} from "@hamlet/contract"
 import { compose, type Hamlet } from "../src/compose.ts"
 import { loadConfig } from "../src/config.ts"
 import { createSignInLink, renewSession, signIn } from "../src/domain/accounts/sessions.ts"
@@ -9,14 +15,16 @@ import { allScopes, authenticate, issueToken, makeToken } from "../src/domain/ac
 import { type Statement, sql } from "../src/storage/database/sql.ts"
 import { createBundleStore } from "../src/storage/modules/bundles.ts"
 import { createImportStore } from "../src/storage/modules/imports.ts"
-import { createLockStore } from "../src/storage/modules/lockfiles.ts"
+import { createLockfileStore } from "../src/storage/modules/lockfiles.ts"
 import { createBigWorld, examples, idOf } from "./plans/big-world.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
 import { recording } from "./plans/recording-database.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "./support/databases.ts"
 import { FakeRunner } from "./support/fake-runner.ts"
 
-type GetRoute = { [Name in RouteName]: Routes[Name]["method"] extends "get" ? Name : never }[RouteName]
+type GetRoute = {
+  [Name in RouteName]: Routes[Name]["method"] extends "get" ? Name : never
+}[RouteName]
 
 const fillMsMax = 120_000
 const pages = ["", "limit=100&offset=40"]
@@ -42,16 +50,29 @@ const ofVals = (rest: string) => vals.map((id) => `/v1/vals/${id}${rest}`)
 const combine = (paths: readonly string[], queries: readonly string[]) =>
   paths.flatMap((path) => queries.map((query) => `${path}?${query}`))
 
-/** What is asked of each route: every filter it has, alone and together. Each is asked by the owner, by somebody else and by nobody. */
+/**
+ * What is asked of each route: every filter it has, alone and together. Each is asked by the owner,
+ * by somebody else and by nobody.
+ */
 const questions: Record<GetRoute, readonly string[]> = {
   getMe: ["/v1/me"],
   getMyUsage: ["/v1/me/usage"],
   listMyValStates: ["/v1/me/val-states"],
-  listMyRuns: combine(["/v1/me/runs"], [...runFilters, ...vals.flatMap((id) => runFilters.map((filter) => `val_id=${id}&${filter}`))]),
+  listMyRuns: combine(
+    ["/v1/me/runs"],
+    [...runFilters, ...vals.flatMap((id) => runFilters.map((filter) => `val_id=${id}&${filter}`))],
+  ),
   listMyVals: combine(
     ["/v1/me/vals"],
     ["created", "updated", "name", "likes", "run"].flatMap((sort) =>
-      ["", "order=asc", "order=desc", "query=val1", "privacy=private&type=http", "limit=100&offset=40"].map((it) => `sort=${sort}&${it}`),
+      [
+        "",
+        "order=asc",
+        "order=desc",
+        "query=val1",
+        "privacy=private&type=http",
+        "limit=100&offset=40",
+      ].map((it) => `sort=${sort}&${it}`),
     ),
   ),
   getMyStats: combine(["/v1/me/stats"], statPeriods),
@@ -60,19 +81,31 @@ const questions: Record<GetRoute, readonly string[]> = {
   listMyLikes: combine(["/v1/me/likes"], pages),
   listMyComments: combine(
     ["/v1/me/comments"],
-    ["any", "given", "received"].flatMap((it) => periods.map((period) => `relationship=${it}&${period}`)),
+    ["any", "given", "received"].flatMap((it) =>
+      periods.map((period) => `relationship=${it}&${period}`),
+    ),
   ),
   listMyReferences: combine(["/v1/me/references"], periods),
   listVals: combine(
     ["/v1/vals"],
-    ["", `userId=${idOf("user", 1)}`, `userId=${idOf("user", 3)}`, `userId=${idOf("user", 9000)}`].flatMap((owner) =>
-      ["", "privacy=public", "privacy=private", "privacy=unlisted", "limit=100&offset=500"].map((privacy) => `${owner}&${privacy}`),
+    [
+      "",
+      `userId=${idOf("user", 1)}`,
+      `userId=${idOf("user", 3)}`,
+      `userId=${idOf("user", 9000)}`,
+    ].flatMap((owner) =>
+      ["", "privacy=public", "privacy=private", "privacy=unlisted", "limit=100&offset=500"].map(
+        (privacy) => `${owner}&${privacy}`,
+      ),
     ),
   ),
-  // In all of them, in some, in a name, in none; the beginning of a name; punctuation; deep into the list.
+  // In all of them, in some, in a name, in none; the beginning of a name; punctuation; deep into
+  // the list.
   searchVals: combine(
     ["/v1/search/vals"],
-    ["common", "needle", "val123", "nowhere", "v", "zz", "=", "common&offset=400&limit=100"].map((it) => `query=${it}`),
+    ["common", "needle", "val123", "nowhere", "v", "zz", "=", "common&offset=400&limit=100"].map(
+      (it) => `query=${it}`,
+    ),
   ),
   getVal: ofVals(""),
   listValRuns: combine(ofVals("/runs"), runFilters),
@@ -88,7 +121,11 @@ const questions: Record<GetRoute, readonly string[]> = {
   callValByQuery: ["/v1/run/user1.val1", "/v1/run/user1.val7?args=[1]", "/v1/run/user1.nothing"],
   getUser: [`/v1/users/${idOf("user", 1)}`],
   listUserVals: combine(
-    [`/v1/users/${idOf("user", 1)}/vals`, `/v1/users/${idOf("user", 3)}/vals`, `/v1/users/${idOf("user", 9000)}/vals`],
+    [
+      `/v1/users/${idOf("user", 1)}/vals`,
+      `/v1/users/${idOf("user", 3)}/vals`,
+      `/v1/users/${idOf("user", 9000)}/vals`,
+    ],
     pages,
   ),
   listUsers: combine(["/v1/users"], pages),
@@ -125,9 +162,16 @@ const questions: Record<GetRoute, readonly string[]> = {
   getMetrics: ["/metrics"],
 }
 
-/** What people do, one after the other. The first user's val 7 is private, 11 public, 31 is imported by others. */
+/**
+ * What people do, one after the other. The first user's val 7 is private, 11 public, 31 is imported
+ * by others.
+ */
 const deeds: readonly (readonly [method: string, path: string, body?: object])[] = [
-  ["POST", "/v1/vals", { name: "brandNew", code: 'import "https://esm.town/v/user1/val31"', privacy: "public" }],
+  [
+    "POST",
+    "/v1/vals",
+    { name: "brandNew", code: 'import "https://esm.town/v/user1/val31"', privacy: "public" },
+  ],
   ["PUT", "/v1/vals", { name: "val11", code: 'import "https://esm.town/v/user1/val32"' }],
   ["PUT", "/v1/vals", { name: "brandNew2", code: "1" }],
   ["POST", `/v1/vals/${idOf("val", 11)}/versions`, { code: "2" }],
@@ -199,13 +243,16 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     hamlet = await compose(toConfig(database), {
       runner: new FakeRunner(),
       resolver: null,
-      open: async () => recording(await openAgain(database), (statement) => recorded.push(statement)),
+      open: async () =>
+        recording(await openAgain(database), (statement) => recorded.push(statement)),
     })
     const callers = { "the owner": idOf("user", 1), "somebody else": idOf("user", 2) }
     for (const [name, id] of Object.entries(callers)) {
       // Nobody can decrypt the secrets of this world, and a val of its owner's would be given them.
       await hamlet.deps.secrets.remove(id, "NAME")
-      tokens[name] = (await issueToken(hamlet.deps, id, { name, scopes: allScopes, expiresAt: null })).text
+      tokens[name] = (
+        await issueToken(hamlet.deps, id, { name, scopes: allScopes, expiresAt: null })
+      ).text
     }
   }, fillMsMax)
 
@@ -215,10 +262,16 @@ describeEachDatabase("no query reads a whole table:", (open) => {
   })
 
   /** Sends a request and gives the statements that it led to. */
-  async function record(method: string, path: string, as: string, body?: object): Promise<readonly Statement[]> {
+  async function record(
+    method: string,
+    path: string,
+    as: string,
+    body?: object,
+  ): Promise<readonly Statement[]> {
     recorded = []
     const token = tokens[as]
-    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const headers: Record<string, string> =
+      token === undefined ? {} : { authorization: `Bearer ${token}` }
     const init = body === undefined ? {} : { body: JSON.stringify(body) }
     const response = await hamlet.app.request(`http://hamlet.test${path}`, {
       method,
@@ -226,17 +279,23 @@ describeEachDatabase("no query reads a whole table:", (open) => {
       ...init,
     })
     if (method !== "GET" || response.status >= 500)
-      expect(`${method} ${path}: ${response.status} ${await response.text()}`).toMatch(/: 20[0124] /)
+      expect(`${method} ${path}: ${response.status} ${await response.text()}`).toMatch(
+        /: 20[0124] /,
+      )
     return recorded
   }
 
   /** The next page of everything that has one, which is asked for by cursor. */
   async function findNext(paths: readonly string[], as: string): Promise<readonly string[]> {
     const token = tokens[as]
-    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const headers: Record<string, string> =
+      token === undefined ? {} : { authorization: `Bearer ${token}` }
     const links = paths.map(async (path) => {
       const response = await hamlet.app.request(`http://hamlet.test${path}`, { headers })
-      const answer = response.ok && isJson(response) ? ((await response.json()) as { links?: { next?: string } } | null) : undefined
+      const answer =
+        response.ok && isJson(response)
+          ? ((await response.json()) as { links?: { next?: string } } | null)
+          : undefined
       const next = answer?.links?.next
       return next === undefined ? [] : [new URL(next).pathname + new URL(next).search]
     })
@@ -267,7 +326,9 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     async () => {
       for (const [method, path, body] of deeds) {
         const statements = await record(method, path, "the owner", body)
-        const faults = (await planner.findFaults(statements)).filter((fault) => !gatherings.some((pattern) => pattern.test(fault)))
+        const faults = (await planner.findFaults(statements)).filter(
+          (fault) => !gatherings.some((pattern) => pattern.test(fault)),
+        )
         expect([method, path, faults]).toEqual([method, path, []])
       }
     },
@@ -279,14 +340,16 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     await hamlet.deps.runs.purge(10)
     await hamlet.deps.idempotency.purge(Date.parse("2100-01-01"), 0, 10)
     await hamlet.deps.runs.purgeOlder(Date.parse("2100-01-01"), 10)
-    // Later than any time that ids of this world may stand for, so that there is something to delete.
+    // Later than any time that ids of this world may stand for, so that there is something to
+    // delete.
     await hamlet.deps.runs.purgeOlder(2 ** 47, 100)
     await hamlet.deps.runs.purgeBeyond(examples.publicVal, 100, 100)
     const [size] = await hamlet.deps.runs.listSizes(idOf("user", 1), undefined, 10)
     if (size) await hamlet.deps.runs.listSizes(idOf("user", 1), size, 10)
     if (size) await hamlet.deps.runs.purgeFrom(idOf("user", 1), size, 10)
     await hamlet.deps.objects.purgeBeyond(idOf("user", 1), 0)
-    for (let turn = 0; turn < 3; turn += 1) await hamlet.deps.objects.purge(Date.parse("2100-01-01"))
+    for (let turn = 0; turn < 3; turn += 1)
+      await hamlet.deps.objects.purge(Date.parse("2100-01-01"))
     expect(recorded.length).toBeGreaterThan(10)
     expect(await planner.findFaults(recorded)).toEqual([])
   })
@@ -299,10 +362,17 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     const { session, text } = await signIn(deps, { token, userAgent: null, replaced: undefined })
     const { code } = await createSignInLink(deps, caller)
     await signIn(deps, { code, userAgent: null, replaced: text })
-    await renewSession({ ...deps, sessionMs: deps.sessionMs * 2 }, { tokenId: session.id, expiresAt: session.expiresAt })
+    await renewSession(
+      { ...deps, sessionMs: deps.sessionMs * 2 },
+      { tokenId: session.id, expiresAt: session.expiresAt },
+    )
     await deps.sessions.remove(caller.userId, session.id)
     expect(recorded.length).toBeGreaterThan(10)
-    expect((await planner.findFaults(recorded)).filter((fault) => !gatherings.some((pattern) => pattern.test(fault)))).toEqual([])
+    expect(
+      (await planner.findFaults(recorded)).filter(
+        (fault) => !gatherings.some((pattern) => pattern.test(fault)),
+      ),
+    ).toEqual([])
   })
 
   test("what makes a program of a val", async () => {
@@ -311,13 +381,23 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     try {
       recorded = []
       const imports = createImportStore(db)
-      const [{ val_id: valId, version } = { val_id: "", version: 0 }] = await database.db.read<{ val_id: string; version: number }>(
+      const [{ val_id: valId, version } = { val_id: "", version: 0 }] = await database.db.read<{
+        val_id: string
+        version: number
+      }>(
         sql`select v.id as val_id, v.version from dependencies d join vals v on v.id = d.from_val_id order by v.id limit 1`,
       )
-      const found = [await imports.find(valId, version, null), await imports.find(valId, version, now())]
+      const found = [
+        await imports.find(valId, version, null),
+        await imports.find(valId, version, now()),
+      ]
       expect(found.map((all) => all.some(({ val }) => val !== undefined))).toEqual([true, true])
       await secrets.listSealed(idOf("user", 1))
-      const { record } = makeToken({ newId, now }, idOf("user", 1), { name: "run", scopes: ["val:read"], expiresAt: null })
+      const { record } = makeToken({ newId, now }, idOf("user", 1), {
+        name: "run",
+        scopes: ["val:read"],
+        expiresAt: null,
+      })
       await store.changeRunTokens(idOf("token", 1), [record], [record.id])
       await store.removeRunTokensOf(idOf("token", 1))
       await store.removeLostRunTokens()
@@ -332,14 +412,21 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     const db = recording(await openAgain(database), (statement) => recorded.push(statement))
     try {
       recorded = []
-      const [locks, bundles] = [createLockStore(db), createBundleStore(db)]
+      const [locks, bundles] = [createLockfileStore(db), createBundleStore(db)]
       const [at, until] = [Date.now(), Date.now() + 1000]
       const bundle = { hash: "f".repeat(64), code: new Uint8Array(10), cache: null }
       const resolution = { imports: [], bundle: bundle.hash }
-      await Promise.all([locks.findStamp(idOf("val", 10), 1), locks.findStamp(idOf("val", 11), 1), locks.findStamp(idOf("val", 12), 1)])
+      await Promise.all([
+        locks.findStamp(idOf("val", 10), 1),
+        locks.findStamp(idOf("val", 11), 1),
+        locks.findStamp(idOf("val", 12), 1),
+      ])
       await locks.add(idOf("val", 12), 1, at)
       const owners = [idOf("user", 1), idOf("user", 2), idOf("user", 3)]
-      const claims = [await locks.claim({ at, until, busyOwners: [] }), await locks.claim({ at, until, busyOwners: owners })]
+      const claims = [
+        await locks.claim({ at, until, busyOwners: [] }),
+        await locks.claim({ at, until, busyOwners: owners }),
+      ]
       if (!claims[0] || !claims[1]) throw new Error("there was nothing to claim")
       expect(await locks.settle(claims[0], { state: "ready", resolution, bundle }, at)).toBe(true)
       await locks.postpone(claims[1], at, { resolution, counts: true })
@@ -355,14 +442,37 @@ describeEachDatabase("no query reads a whole table:", (open) => {
   test("what keeps runs in order", async () => {
     const { runs, newId } = hamlet.deps
     const nodeId = newId()
-    const about = { valId: examples.publicVal, version: 1, accountId: idOf("user", 1), ownerId: idOf("user", 1), parentId: null, nodeId }
-    const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
-    const open = { ...about, ...result, source: "api", status: "running", startedAt: Date.now(), endedAt: null } as const
+    const about = {
+      valId: examples.publicVal,
+      version: 1,
+      accountId: idOf("user", 1),
+      ownerId: idOf("user", 1),
+      parentId: null,
+      nodeId,
+    }
+    const result = {
+      error: null,
+      request: null,
+      args: [],
+      returnValue: null,
+      logs: [],
+      logsTruncated: false,
+    }
+    const open = {
+      ...about,
+      ...result,
+      source: "api",
+      status: "running",
+      startedAt: Date.now(),
+      endedAt: null,
+    } as const
     recorded = []
     await runs.record(Array.from({ length: 75 }, () => ({ ...open, id: newId() })))
     const asked = { ...open, id: newId() }
     await runs.record([asked])
-    expect(await runs.requestCancel(asked.id, { name: "Cancelled", message: "" }, Date.now())).toBe(true)
+    expect(await runs.requestCancel(asked.id, { name: "Cancelled", message: "" }, Date.now())).toBe(
+      true,
+    )
     expect(await runs.listCancelRequests(nodeId)).toEqual([])
     expect(await runs.findInput(asked.id)).toBeUndefined()
     while (await runs.crashLost({ name: "Error", message: "gone" }, Date.now(), 50));
@@ -394,7 +504,9 @@ describeEachDatabase("no query reads a whole table:", (open) => {
 
 function toConfig({ url, path }: TestDatabase) {
   const place: Record<string, string> =
-    path === undefined ? { HAMLET_DATABASE_URL: url ?? "", HAMLET_DATA_DIR: tmpdir() } : { HAMLET_DATA_DIR: dirname(path) }
+    path === undefined
+      ? { HAMLET_DATABASE_URL: url ?? "", HAMLET_DATA_DIR: tmpdir() }
+      : { HAMLET_DATA_DIR: dirname(path) }
   const rest = {
     HAMLET_BASE_URL: "http://hamlet.test",
     HAMLET_LOG_LEVEL: "none",

@@ -18,34 +18,57 @@ interface Scene {
   readonly client: ValTown
 }
 
-/** Each route of the table, called as a program that was written for the official client would call it. */
+/**
+ * Each route of the table, called as a program that was written for the official client would call
+ * it.
+ */
 const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getMe({ client, world, loopback }) {
     const me = await client.me.profile.retrieve()
     const self = `${loopback.baseUrl}/v1/users/${world.ada.id}`
-    expect(me).toMatchObject({ id: world.ada.id, username: "ada", type: "user", email: null, tier: null, links: { self } })
+    expect(me).toMatchObject({
+      id: world.ada.id,
+      username: "ada",
+      type: "user",
+      email: null,
+      tier: null,
+      links: { self },
+    })
   },
   async updateMe({ client }) {
-    const changed = await client.put<object, Output<"updateMe">>("/v1/me", { body: { bio: "I count." } })
+    const changed = await client.put<object, Output<"updateMe">>("/v1/me", {
+      body: { bio: "I count." },
+    })
     expect(await client.me.profile.retrieve()).toMatchObject({ id: changed.id, bio: "I count." })
   },
   async listMyVals({ client, world }) {
-    expect(await listIds(client, "listMyVals", "/v1/me/vals", { query: "library", sort: "likes" })).toEqual([world.library.id])
+    expect(
+      await listIds(client, "listMyVals", "/v1/me/vals", { query: "library", sort: "likes" }),
+    ).toEqual([world.library.id])
   },
   async getMyStats({ client }) {
-    const query = { since: new Date(firstRunAt - 1).toISOString(), until: new Date(firstRunAt + 200_000).toISOString() }
+    const query = {
+      since: new Date(firstRunAt - 1).toISOString(),
+      until: new Date(firstRunAt + 200_000).toISOString(),
+    }
     const { total } = await client.get<object, Output<"getMyStats">>("/v1/me/stats", { query })
     expect(total).toEqual({ runs: 3, errors: 1, p50Ms: 25, p95Ms: 25 })
   },
   async getValStats({ client, world }) {
-    const { buckets } = await client.get<object, Output<"getValStats">>(`/v1/vals/${world.library.id}/stats`)
+    const { buckets } = await client.get<object, Output<"getValStats">>(
+      `/v1/vals/${world.library.id}/stats`,
+    )
     expect(buckets).toHaveLength(48)
   },
   async listMyActivity({ client }) {
-    expect((await client.get<object, Output<"listMyActivity">>("/v1/me/activity")).bucketMs).toBe(3_600_000)
+    expect((await client.get<object, Output<"listMyActivity">>("/v1/me/activity")).bucketMs).toBe(
+      3_600_000,
+    )
   },
   async getMyUsage({ client }) {
-    expect(await client.get<object, Output<"getMyUsage">>("/v1/me/usage")).toMatchObject({ egress: { bytesPerMinuteMax: null } })
+    expect(await client.get<object, Output<"getMyUsage">>("/v1/me/usage")).toMatchObject({
+      egress: { bytesPerMinuteMax: null },
+    })
   },
   async listMyValStates({ client, world }) {
     const { data } = await client.get<object, Output<"listMyValStates">>("/v1/me/val-states")
@@ -55,9 +78,14 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const [first, second, third] = world.runs.map((run) => run.id)
     expect(await listIds(client, "listMyRuns", "/v1/me/runs")).toEqual([third, second, first])
     expect(await listIds(client, "listMyRuns", "/v1/me/runs", { error: true })).toEqual([second])
-    expect(await listIds(client, "listMyRuns", "/v1/me/runs", { error: false })).toEqual([third, first])
+    expect(await listIds(client, "listMyRuns", "/v1/me/runs", { error: false })).toEqual([
+      third,
+      first,
+    ])
     // The client repeats a parameter for each element of an array.
-    expect(await listIds(client, "listMyRuns", "/v1/me/runs", { source: ["http", "api"] })).toEqual([third, second, first])
+    expect(await listIds(client, "listMyRuns", "/v1/me/runs", { source: ["http", "api"] })).toEqual(
+      [third, second, first],
+    )
     const since = new Date(firstRunAt).toISOString()
     const until = new Date(firstRunAt + 60_000).toISOString()
     expect(await listIds(client, "listMyRuns", "/v1/me/runs", { since, until })).toEqual([second])
@@ -68,25 +96,46 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async listMyComments({ client, world }) {
     const [first, second] = world.libraryComments
-    expect(await listIds(client, "listMyComments", "/v1/me/comments", { relationship: "any" })).toEqual([second, first])
-    expect(await listIds(client, "listMyComments", "/v1/me/comments", { relationship: "given" })).toEqual([])
+    expect(
+      await listIds(client, "listMyComments", "/v1/me/comments", { relationship: "any" }),
+    ).toEqual([second, first])
+    expect(
+      await listIds(client, "listMyComments", "/v1/me/comments", { relationship: "given" }),
+    ).toEqual([])
   },
   async listMyReferences({ client, world }) {
     const found = await list(client, "listMyReferences", "/v1/me/references")
-    expect(found.map((it) => it.reference.id)).toEqual(world.importers.map((val) => val.id).reverse())
+    expect(found.map((it) => it.reference.id)).toEqual(
+      world.importers.map((val) => val.id).reverse(),
+    )
     expect(found.map((it) => it.dependsOn.id)).toEqual([world.library.id, world.library.id])
   },
   async listVals({ client, world }) {
-    const own = await list(client, "listVals", "/v1/vals", { userId: world.bob.id, privacy: "public" })
+    const own = await list(client, "listVals", "/v1/vals", {
+      userId: world.bob.id,
+      privacy: "public",
+    })
     expect(own.map((val) => val.id)).toEqual(world.importers.map((val) => val.id).reverse())
   },
   async createVal({ client }) {
-    const body = { name: "fizz_buzz", code: "console.log(3)", readme: "# FizzBuzz", privacy: "public" }
-    expect(await client.post<object, Output<"createVal">>("/v1/vals", { body })).toMatchObject({ ...body, version: 1 })
+    const body = {
+      name: "fizz_buzz",
+      code: "console.log(3)",
+      readme: "# FizzBuzz",
+      privacy: "public",
+    }
+    expect(await client.post<object, Output<"createVal">>("/v1/vals", { body })).toMatchObject({
+      ...body,
+      version: 1,
+    })
   },
   async saveVal({ client }) {
-    const made = await client.put<object, Output<"saveVal">>("/v1/vals", { body: { name: "saved", code: "1" } })
-    const changed = await client.put<object, Output<"saveVal">>("/v1/vals", { body: { name: "saved", code: "2" } })
+    const made = await client.put<object, Output<"saveVal">>("/v1/vals", {
+      body: { name: "saved", code: "1" },
+    })
+    const changed = await client.put<object, Output<"saveVal">>("/v1/vals", {
+      body: { name: "saved", code: "2" },
+    })
     expect(changed).toMatchObject({ id: made.id, code: "2", version: 2 })
   },
   async importVals({ client }) {
@@ -101,12 +150,25 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getVal({ client, world }) {
     const val = await client.get<object, Output<"getVal">>(`/v1/vals/${world.library.id}`)
-    expect(val).toMatchObject({ id: world.library.id, name: "library", version: 2, likeCount: 1, referenceCount: 2 })
+    expect(val).toMatchObject({
+      id: world.library.id,
+      name: "library",
+      version: 2,
+      likeCount: 1,
+      referenceCount: 2,
+    })
   },
   async updateVal({ client }) {
     const { id } = await addVal(client)
-    expect(await client.put<object, null>(`/v1/vals/${id}`, { body: { readme: "new", privacy: "unlisted" } })).toBeNull()
-    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({ readme: "new", privacy: "unlisted" })
+    expect(
+      await client.put<object, null>(`/v1/vals/${id}`, {
+        body: { readme: "new", privacy: "unlisted" },
+      }),
+    ).toBeNull()
+    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({
+      readme: "new",
+      privacy: "unlisted",
+    })
   },
   async deleteVal({ client }) {
     const { id } = await addVal(client)
@@ -116,7 +178,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async listValRuns({ client, world }) {
     const path = `/v1/vals/${world.library.id}/runs`
-    expect(await listIds(client, "listValRuns", path)).toEqual(world.runs.map((run) => run.id).reverse())
+    expect(await listIds(client, "listValRuns", path)).toEqual(
+      world.runs.map((run) => run.id).reverse(),
+    )
   },
   async listVersions({ client, world }) {
     const found = await list(client, "listVersions", `/v1/vals/${world.library.id}/versions`)
@@ -125,60 +189,84 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async createVersion({ client }) {
     const { id, code } = await addVal(client)
     const path = `/v1/vals/${id}/versions`
-    const { data, response } = await client.post<object, Output<"createVersion">>(path, { body: { code: `${code}\n` } }).withResponse()
+    const { data, response } = await client
+      .post<object, Output<"createVersion">>(path, { body: { code: `${code}\n` } })
+      .withResponse()
     expect(response.status).toBe(201)
     expect(data).toMatchObject({ id, version: 2, code: `${code}\n` })
   },
   async getVersion({ client, world }) {
-    const old = await client.get<object, Output<"getVersion">>(`/v1/vals/${world.library.id}/versions/1`)
+    const old = await client.get<object, Output<"getVersion">>(
+      `/v1/vals/${world.library.id}/versions/1`,
+    )
     expect(old).toMatchObject({ id: world.library.id, version: 1, code: "export const one = 1" })
   },
   async getVersionLock({ client, world }) {
-    const lock = await client.get<object, Output<"getVersionLock">>(`/v1/vals/${world.library.id}/versions/1/lock`)
+    const lock = await client.get<object, Output<"getVersionLock">>(
+      `/v1/vals/${world.library.id}/versions/1/lock`,
+    )
     expect(lock).toEqual({ state: "none", imports: [], updatedAt: null })
   },
   async resolveVersion({ client, world }) {
-    const lock = await client.post<object, Output<"resolveVersion">>(`/v1/vals/${world.library.id}/versions/1/lock`)
+    const lock = await client.post<object, Output<"resolveVersion">>(
+      `/v1/vals/${world.library.id}/versions/1/lock`,
+    )
     expect(lock.state).toBe("none")
   },
   async deleteVersion({ client }) {
     const { id } = await addVal(client)
     await client.post(`/v1/vals/${id}/versions`, { body: { code: "2" } })
     expect(await client.delete<object, null>(`/v1/vals/${id}/versions/1`)).toBeNull()
-    expect(await failure(() => client.get(`/v1/vals/${id}/versions/1`))).toBeInstanceOf(ValTown.NotFoundError)
+    expect(await failure(() => client.get(`/v1/vals/${id}/versions/1`))).toBeInstanceOf(
+      ValTown.NotFoundError,
+    )
   },
   async getLike({ client }) {
     const { id } = await addVal(client)
-    expect(await client.get<object, Output<"getLike">>(`/v1/vals/${id}/like`)).toEqual({ liked: false })
+    expect(await client.get<object, Output<"getLike">>(`/v1/vals/${id}/like`)).toEqual({
+      liked: false,
+    })
     await client.put(`/v1/vals/${id}/like`)
-    expect(await client.get<object, Output<"getLike">>(`/v1/vals/${id}/like`)).toEqual({ liked: true })
+    expect(await client.get<object, Output<"getLike">>(`/v1/vals/${id}/like`)).toEqual({
+      liked: true,
+    })
     await client.delete(`/v1/vals/${id}`)
   },
   async likeVal({ client }) {
     const { id } = await addVal(client)
     expect(await client.put<object, null>(`/v1/vals/${id}/like`)).toBeNull()
-    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({ likeCount: 1 })
+    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({
+      likeCount: 1,
+    })
     await client.delete(`/v1/vals/${id}`)
   },
   async unlikeVal({ client }) {
     const { id } = await addVal(client)
     await client.put(`/v1/vals/${id}/like`)
     expect(await client.delete<object, null>(`/v1/vals/${id}/like`)).toBeNull()
-    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({ likeCount: 0 })
+    expect(await client.get<object, Output<"getVal">>(`/v1/vals/${id}`)).toMatchObject({
+      likeCount: 0,
+    })
   },
   async listComments({ client, world }) {
     const path = `/v1/vals/${world.library.id}/comments`
-    expect(await listIds(client, "listComments", path)).toEqual([...world.libraryComments].reverse())
+    expect(await listIds(client, "listComments", path)).toEqual(
+      [...world.libraryComments].reverse(),
+    )
   },
   async createComment({ client }) {
     const { id } = await addVal(client)
-    const said = await client.post<object, Output<"createComment">>(`/v1/vals/${id}/comments`, { body: { comment: "*nice*" } })
+    const said = await client.post<object, Output<"createComment">>(`/v1/vals/${id}/comments`, {
+      body: { comment: "*nice*" },
+    })
     expect(said).toMatchObject({ comment: "*nice*", author: { username: "ada" }, val: { id } })
     await client.delete(`/v1/vals/${id}`)
   },
   async deleteComment({ client }) {
     const { id } = await addVal(client)
-    const said = await client.post<object, Output<"createComment">>(`/v1/vals/${id}/comments`, { body: { comment: "oops" } })
+    const said = await client.post<object, Output<"createComment">>(`/v1/vals/${id}/comments`, {
+      body: { comment: "oops" },
+    })
     expect(await client.delete<object, null>(`/v1/comments/${said.id}`)).toBeNull()
     expect(await listIds(client, "listComments", `/v1/vals/${id}/comments`)).toEqual([])
   },
@@ -187,31 +275,57 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(found.map((it) => it.reference.name)).toEqual(["secondImporter", "firstImporter"])
   },
   async listValDependencies({ client, world }) {
-    const found = await list(client, "listValDependencies", `/v1/vals/${world.importers[0]?.id}/dependencies`)
+    const found = await list(
+      client,
+      "listValDependencies",
+      `/v1/vals/${world.importers[0]?.id}/dependencies`,
+    )
     expect(found.map((it) => it.dependsOn.id)).toEqual([world.library.id])
   },
   async createRun(scene) {
     const { client } = await newcomer(scene)
-    const { id } = await client.post<object, Output<"createVal">>("/v1/vals", { body: { code: "export default (a, b) => a + b" } })
-    const run = await client.post<object, Output<"createRun">>(`/v1/vals/${id}/runs`, { body: { args: [1, 2] } })
+    const { id } = await client.post<object, Output<"createVal">>("/v1/vals", {
+      body: { code: "export default (a, b) => a + b" },
+    })
+    const run = await client.post<object, Output<"createRun">>(`/v1/vals/${id}/runs`, {
+      body: { args: [1, 2] },
+    })
     expect(run).toMatchObject({ status: "succeeded", returnValue: 3 })
   },
   async callVal(scene) {
     const { client, user } = await newcomer(scene)
-    await client.put("/v1/vals", { body: { name: "multiplier", code: "export default (a, b) => a * b" } })
-    expect(await client.post<object, number>(`/v1/run/${user.username}.multiplier`, { body: { args: [3, 4] } })).toBe(12)
+    await client.put("/v1/vals", {
+      body: { name: "multiplier", code: "export default (a, b) => a * b" },
+    })
+    expect(
+      await client.post<object, number>(`/v1/run/${user.username}.multiplier`, {
+        body: { args: [3, 4] },
+      }),
+    ).toBe(12)
   },
   async evalCode(scene) {
     const { client } = await newcomer(scene)
-    expect(await client.post<object, number>("/v1/eval", { body: { code: "export default (a, b) => a * b", args: [3, 4] } })).toBe(12)
+    expect(
+      await client.post<object, number>("/v1/eval", {
+        body: { code: "export default (a, b) => a * b", args: [3, 4] },
+      }),
+    ).toBe(12)
   },
   async callValByQuery(scene) {
     const { client, user } = await newcomer(scene)
-    await client.put("/v1/vals", { body: { name: "multiplier", code: "export default (a, b) => a * b" } })
-    expect(await client.get<object, number>(`/v1/run/@${user.username}.multiplier`, { query: { args: "[5,6]" } })).toBe(30)
+    await client.put("/v1/vals", {
+      body: { name: "multiplier", code: "export default (a, b) => a * b" },
+    })
+    expect(
+      await client.get<object, number>(`/v1/run/@${user.username}.multiplier`, {
+        query: { args: "[5,6]" },
+      }),
+    ).toBe(30)
   },
   async cancelRun({ client, world }) {
-    expect(await client.post<object, object>(`/v1/runs/${world.runs[2]?.id}/cancel`)).toEqual({ found: false })
+    expect(await client.post<object, object>(`/v1/runs/${world.runs[2]?.id}/cancel`)).toEqual({
+      found: false,
+    })
   },
   async cancelEvaluation({ client, world }) {
     const path = `/v1/vals/${world.library.id}/evaluations/${world.runs[2]?.id}/cancel`
@@ -221,21 +335,34 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { client } = await newcomer(scene)
     const val = { name: "greeter", code: "export default (name) => `Hello, ${name}`" }
     const { id } = await client.put<object, Output<"saveVal">>("/v1/vals", { body: val })
-    const first = await client.post<object, Output<"createRun">>(`/v1/vals/${id}/runs`, { body: { args: ["Ada"] } })
+    const first = await client.post<object, Output<"createRun">>(`/v1/vals/${id}/runs`, {
+      body: { args: ["Ada"] },
+    })
     const again = await client.post<object, Output<"replayRun">>(`/v1/runs/${first.id}/replay`)
     expect(again).toMatchObject({ parentId: first.id, returnValue: "Hello, Ada" })
   },
   async sendValRequest(scene) {
     const { client } = await newcomer(scene)
-    const val = { name: "echo", code: "export default async (request) => new Response(await request.text())", type: "http" }
+    const val = {
+      name: "echo",
+      code: "export default async (request) => new Response(await request.text())",
+      type: "http",
+    }
     const { id } = await client.put<object, Output<"saveVal">>("/v1/vals", { body: val })
     const body = { method: "POST", path: "/", headers: [["x-a", "1"]], body: "sent" }
-    const answer = await client.post<object, Output<"sendValRequest">>(`/v1/vals/${id}/requests`, { body })
+    const answer = await client.post<object, Output<"sendValRequest">>(`/v1/vals/${id}/requests`, {
+      body,
+    })
     expect(answer).toMatchObject({ status: 200, statusText: "OK", body: "sent" })
   },
   async createPreview(scene) {
     const { client } = await newcomer(scene)
-    const val = { name: "page", code: "export default () => new Response('')", type: "http", privacy: "unlisted" }
+    const val = {
+      name: "page",
+      code: "export default () => new Response('')",
+      type: "http",
+      privacy: "unlisted",
+    }
     const { id, links } = await client.put<object, Output<"saveVal">>("/v1/vals", { body: val })
     const preview = await client.post<object, Output<"createPreview">>(`/v1/vals/${id}/preview`)
     expect(preview).toEqual({ url: links.endpoint ?? "", expiresAt: null })
@@ -251,8 +378,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
   },
   async getRunLogs({ client, world }) {
-    const logs = await client.get<object, Output<"getRunLogs">>(`/v1/runs/${world.runs[0]?.id}/logs`)
-    expect(logs).toEqual({ data: [{ at: new Date(firstRunAt).toISOString(), level: "info", message: "hello" }], logsTruncated: false })
+    const logs = await client.get<object, Output<"getRunLogs">>(
+      `/v1/runs/${world.runs[0]?.id}/logs`,
+    )
+    expect(logs).toEqual({
+      data: [{ at: new Date(firstRunAt).toISOString(), level: "info", message: "hello" }],
+      logsTruncated: false,
+    })
   },
   async listUsers({ loopback, world }) {
     const admin = openClient(loopback, loopback.api.admin.token)
@@ -260,18 +392,24 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async createUser({ loopback }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    const made = await admin.post<object, Output<"createUser">>("/v1/users", { body: { username: "grace", email: "grace@example.com" } })
+    const made = await admin.post<object, Output<"createUser">>("/v1/users", {
+      body: { username: "grace", email: "grace@example.com" },
+    })
     const grace = await openClient(loopback, made.token).me.profile.retrieve()
     expect(grace).toMatchObject({ id: made.id, username: "grace", email: "grace@example.com" })
   },
   async getUserAccount(scene) {
-    const account = await administer(scene).get<object, Output<"getUserAccount">>(`/v1/users/${scene.world.bob.id}/account`)
+    const account = await administer(scene).get<object, Output<"getUserAccount">>(
+      `/v1/users/${scene.world.bob.id}/account`,
+    )
     expect(account).toMatchObject({ username: "bob", suspendedAt: null })
   },
   async suspendUser(scene) {
     const { client, user } = await newcomer(scene)
     await administer(scene).put(`/v1/users/${user.id}/suspension`, { body: { reason: "spam" } })
-    expect(await failure(() => client.me.profile.retrieve())).toBeInstanceOf(ValTown.PermissionDeniedError)
+    expect(await failure(() => client.me.profile.retrieve())).toBeInstanceOf(
+      ValTown.PermissionDeniedError,
+    )
   },
   async unsuspendUser(scene) {
     const { client, user } = await newcomer(scene)
@@ -282,25 +420,37 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async deleteUser(scene) {
     const { client, user } = await newcomer(scene)
     await administer(scene).delete(`/v1/users/${user.id}`, { query: { data: "delete" } })
-    expect(await failure(() => client.me.profile.retrieve())).toBeInstanceOf(ValTown.AuthenticationError)
+    expect(await failure(() => client.me.profile.retrieve())).toBeInstanceOf(
+      ValTown.AuthenticationError,
+    )
   },
   async createUserToken(scene) {
     const path = `/v1/users/${scene.world.bob.id}/tokens`
-    const made = await administer(scene).post<object, Output<"createUserToken">>(path, { body: { scopes: ["user:read"] } })
-    expect((await openClient(scene.loopback, made.token).me.profile.retrieve()).username).toBe("bob")
+    const made = await administer(scene).post<object, Output<"createUserToken">>(path, {
+      body: { scopes: ["user:read"] },
+    })
+    expect((await openClient(scene.loopback, made.token).me.profile.retrieve()).username).toBe(
+      "bob",
+    )
   },
   async getUserUsage(scene) {
-    const usage = await administer(scene).get<object, Output<"getUserUsage">>(`/v1/users/${scene.world.bob.id}/usage`)
+    const usage = await administer(scene).get<object, Output<"getUserUsage">>(
+      `/v1/users/${scene.world.bob.id}/usage`,
+    )
     expect(usage.blobs.bytesMax).toBe(1024 ** 3)
   },
   async getUserQuotas(scene) {
-    const quotas = await administer(scene).get<object, Output<"getUserQuotas">>(`/v1/users/${scene.world.bob.id}/quotas`)
+    const quotas = await administer(scene).get<object, Output<"getUserQuotas">>(
+      `/v1/users/${scene.world.bob.id}/quotas`,
+    )
     expect(quotas.blobBytes).toBeNull()
   },
   async putUserQuotas(scene) {
     const { user } = await newcomer(scene)
     const path = `/v1/users/${user.id}/quotas`
-    const quotas = await administer(scene).put<object, Output<"putUserQuotas">>(path, { body: { blobBytes: 5 } })
+    const quotas = await administer(scene).put<object, Output<"putUserQuotas">>(path, {
+      body: { blobBytes: 5 },
+    })
     expect(quotas).toMatchObject({ blobBytes: 5, runsAtOnce: null })
   },
   async listInvitations(scene) {
@@ -313,31 +463,50 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async revokeInvitation(scene) {
     const { id } = await invite(scene)
     await administer(scene).delete(`/v1/invitations/${id}`)
-    expect(await failure(() => administer(scene).delete(`/v1/invitations/${id}`))).toBeInstanceOf(ValTown.NotFoundError)
+    expect(await failure(() => administer(scene).delete(`/v1/invitations/${id}`))).toBeInstanceOf(
+      ValTown.NotFoundError,
+    )
   },
   async acceptInvitation(scene) {
     const body = { code: new URL((await invite(scene)).url).hash.slice(6), username: "invited" }
-    const made = await scene.client.post<object, Output<"acceptInvitation">>("/v1/invitations/accept", { body })
-    expect((await openClient(scene.loopback, made.token).me.profile.retrieve()).username).toBe("invited")
+    const made = await scene.client.post<object, Output<"acceptInvitation">>(
+      "/v1/invitations/accept",
+      { body },
+    )
+    expect((await openClient(scene.loopback, made.token).me.profile.retrieve()).username).toBe(
+      "invited",
+    )
   },
   async listAuditEntries(scene) {
     const { id } = await invite(scene)
-    const [newest] = await list(administer(scene), "listAuditEntries", "/v1/audit", { action: "invitation.create", limit: 1 })
+    const [newest] = await list(administer(scene), "listAuditEntries", "/v1/audit", {
+      action: "invitation.create",
+      limit: 1,
+    })
     expect(newest).toMatchObject({ subject: { id }, actor: { username: "admin" } })
   },
   async getUser({ client, world }) {
-    expect(await client.users.retrieve(world.bob.id)).toMatchObject({ id: world.bob.id, username: "bob", bio: null, profileImageUrl: null })
+    expect(await client.users.retrieve(world.bob.id)).toMatchObject({
+      id: world.bob.id,
+      username: "bob",
+      bio: null,
+      profileImageUrl: null,
+    })
   },
   async listUserVals({ client, world }) {
     const path = `/v1/users/${world.bob.id}/vals`
-    expect(await listIds(client, "listUserVals", path)).toEqual(world.importers.map((val) => val.id).reverse())
+    expect(await listIds(client, "listUserVals", path)).toEqual(
+      world.importers.map((val) => val.id).reverse(),
+    )
   },
   async getUserByName({ client, world }) {
     expect((await client.alias.username.retrieve("bob")).id).toBe(world.bob.id)
     expect((await client.alias.username.retrieve("@BOB")).id).toBe(world.bob.id)
   },
   async getValByName({ client, world }) {
-    expect((await client.get<object, Output<"getValByName">>("/v1/alias/ada/library")).id).toBe(world.library.id)
+    expect((await client.get<object, Output<"getValByName">>("/v1/alias/ada/library")).id).toBe(
+      world.library.id,
+    )
   },
   async listTokens({ client }) {
     await client.post("/v1/me/tokens", { body: { name: "second", scopes: ["val:read"] } })
@@ -347,19 +516,29 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async createToken({ client, loopback }) {
     const body = { name: "reader", scopes: ["user:read"], expiresAt: "2999-12-31T00:00:00Z" }
     const made = await client.post<object, Output<"createToken">>("/v1/me/tokens", { body })
-    expect(made).toMatchObject({ name: "reader", scopes: ["user:read"], expiresAt: "2999-12-31T00:00:00.000Z" })
+    expect(made).toMatchObject({
+      name: "reader",
+      scopes: ["user:read"],
+      expiresAt: "2999-12-31T00:00:00.000Z",
+    })
     expect((await openClient(loopback, made.token).me.profile.retrieve()).username).toBe("ada")
   },
   async revokeToken({ client, loopback }) {
-    const made = await client.post<object, Output<"createToken">>("/v1/me/tokens", { body: { name: "brief", scopes: ["user:read"] } })
+    const made = await client.post<object, Output<"createToken">>("/v1/me/tokens", {
+      body: { name: "brief", scopes: ["user:read"] },
+    })
     expect(await client.delete<object, null>(`/v1/me/tokens/${made.id}`)).toBeNull()
-    expect(await failure(() => openClient(loopback, made.token).me.profile.retrieve())).toBeInstanceOf(ValTown.AuthenticationError)
+    expect(
+      await failure(() => openClient(loopback, made.token).me.profile.retrieve()),
+    ).toBeInstanceOf(ValTown.AuthenticationError)
   },
   async createSession({ client }) {
     const error = await failure(() => client.post("/v1/sessions", { body: { token: "x" } }))
     expect(error).toBeInstanceOf(ValTown.PermissionDeniedError)
     const headers = { "x-hamlet-session": "1" }
-    expect(await failure(() => client.post("/v1/sessions", { body: { token: "x" }, headers }))).toBeInstanceOf(ValTown.AuthenticationError)
+    expect(
+      await failure(() => client.post("/v1/sessions", { body: { token: "x" }, headers })),
+    ).toBeInstanceOf(ValTown.AuthenticationError)
   },
   async findSignInLinkOwner({ client }) {
     const headers = { "x-hamlet-session": "1" }
@@ -367,14 +546,24 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await failure(() => asked)).toBeInstanceOf(ValTown.AuthenticationError)
   },
   async listSessions({ client, loopback, world }) {
-    await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: "Lynx", replaced: undefined })
+    await signIn(loopback.api.hamlet.deps, {
+      token: world.ada.token,
+      userAgent: "Lynx",
+      replaced: undefined,
+    })
     const found = await list(client, "listSessions", "/v1/me/sessions")
     expect(found.map((session) => session.userAgent)).toEqual(["Lynx"])
   },
   async deleteSession({ client, loopback, world }) {
-    const { session } = await signIn(loopback.api.hamlet.deps, { token: world.ada.token, userAgent: null, replaced: undefined })
+    const { session } = await signIn(loopback.api.hamlet.deps, {
+      token: world.ada.token,
+      userAgent: null,
+      replaced: undefined,
+    })
     expect(await client.delete<object, null>(`/v1/me/sessions/${session.id}`)).toBeNull()
-    expect(await failure(() => client.delete(`/v1/me/sessions/${session.id}`))).toBeInstanceOf(ValTown.NotFoundError)
+    expect(await failure(() => client.delete(`/v1/me/sessions/${session.id}`))).toBeInstanceOf(
+      ValTown.NotFoundError,
+    )
   },
   async deleteAllSessions({ client }) {
     expect(await client.delete<object, null>("/v1/me/sessions")).toBeNull()
@@ -387,19 +576,31 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(made.url).toContain("/sign-in#code=hamlet_link_")
   },
   async listSecrets({ client, world }) {
-    expect((await list(client, "listSecrets", "/v1/me/secrets")).map((secret) => secret.name).sort()).toEqual([...world.secrets])
+    expect(
+      (await list(client, "listSecrets", "/v1/me/secrets")).map((secret) => secret.name).sort(),
+    ).toEqual([...world.secrets])
   },
   async putSecret({ client }) {
-    expect(await client.put<object, null>("/v1/me/secrets/Z_PUT", { body: { value: "x", hosts: ["api.example.com"] } })).toBeNull()
-    expect((await list(client, "listSecrets", "/v1/me/secrets"))[0]).toMatchObject({ name: "Z_PUT", hosts: ["api.example.com"] })
+    expect(
+      await client.put<object, null>("/v1/me/secrets/Z_PUT", {
+        body: { value: "x", hosts: ["api.example.com"] },
+      }),
+    ).toBeNull()
+    expect((await list(client, "listSecrets", "/v1/me/secrets"))[0]).toMatchObject({
+      name: "Z_PUT",
+      hosts: ["api.example.com"],
+    })
   },
   async deleteSecret({ client }) {
     await client.put("/v1/me/secrets/Z_GONE", { body: { value: "x" } })
     expect(await client.delete<object, null>("/v1/me/secrets/Z_GONE")).toBeNull()
-    expect(await failure(() => client.delete("/v1/me/secrets/Z_GONE"))).toBeInstanceOf(ValTown.NotFoundError)
+    expect(await failure(() => client.delete("/v1/me/secrets/Z_GONE"))).toBeInstanceOf(
+      ValTown.NotFoundError,
+    )
   },
   async listBlobs({ client }) {
-    for (const key of ["list/b", "list/a", "other"]) await client.blobs.store(key, toUpload("12345"))
+    for (const key of ["list/b", "list/a", "other"])
+      await client.blobs.store(key, toUpload("12345"))
     const found = await client.blobs.list({ prefix: "list/" })
     expect(found.map(({ key, size }) => [key, size])).toEqual([
       ["list/a", 5],
@@ -414,9 +615,14 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     for (const key of ["a/b c/ü", "100%", encodeURIComponent("a/../b?")]) {
       await client.blobs.store(key, toUpload(content))
       const response = await client.blobs.get(key)
-      expect([response.status, Buffer.compare(Buffer.from(await response.arrayBuffer()), content)]).toEqual([200, 0])
+      expect([
+        response.status,
+        Buffer.compare(Buffer.from(await response.arrayBuffer()), content),
+      ]).toEqual([200, 0])
     }
-    expect((await client.blobs.list({ prefix: "a/../" })).map(({ key }) => key)).toEqual(["a/../b?"])
+    expect((await client.blobs.list({ prefix: "a/../" })).map(({ key }) => key)).toEqual([
+      "a/../b?",
+    ])
     expect(await failure(() => client.blobs.get("nothing"))).toBeInstanceOf(ValTown.NotFoundError)
   },
   async putBlob({ client }) {
@@ -433,12 +639,28 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await failure(() => client.blobs.delete("gone"))).toBeInstanceOf(ValTown.NotFoundError)
   },
   async executeSql({ client }) {
-    await client.sqlite.execute({ statement: "create table if not exists executed (id integer primary key, title text, cover blob)" })
+    await client.sqlite.execute({
+      statement:
+        "create table if not exists executed (id integer primary key, title text, cover blob)",
+    })
     const sql = "insert into executed (title, cover) values (:title, $cover)"
-    const added = await client.sqlite.execute({ statement: { sql, args: { title: "é", $cover: new Uint8Array([1, 2]) } } })
-    expect(added).toEqual({ columns: [], columnTypes: [], rows: [], rowsAffected: 1, lastInsertRowid: 1 })
-    const found = await client.sqlite.execute({ statement: { sql: "select *, 1 as one from executed where id = ?", args: [1] } })
-    expect(found).toMatchObject({ columns: ["id", "title", "cover", "one"], columnTypes: ["INTEGER", "TEXT", "BLOB", ""] })
+    const added = await client.sqlite.execute({
+      statement: { sql, args: { title: "é", $cover: new Uint8Array([1, 2]) } },
+    })
+    expect(added).toEqual({
+      columns: [],
+      columnTypes: [],
+      rows: [],
+      rowsAffected: 1,
+      lastInsertRowid: 1,
+    })
+    const found = await client.sqlite.execute({
+      statement: { sql: "select *, 1 as one from executed where id = ?", args: [1] },
+    })
+    expect(found).toMatchObject({
+      columns: ["id", "title", "cover", "one"],
+      columnTypes: ["INTEGER", "TEXT", "BLOB", ""],
+    })
     expect(found.rows).toEqual([[1, "é", "AQI=", 1]])
     const error = await failure(() => client.sqlite.execute({ statement: "select * from nowhere" }))
     expect(error).toBeInstanceOf(ValTown.BadRequestError)
@@ -456,9 +678,16 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       [[], 2],
       [[[1], [null]], 0],
     ])
-    const error = await failure(() => client.sqlite.batch({ statements: ["delete from batched", "insert into nowhere values (1)"] }))
+    const error = await failure(() =>
+      client.sqlite.batch({
+        statements: ["delete from batched", "insert into nowhere values (1)"],
+      }),
+    )
     expect(error.message).toBe("400 Cannot run statement 2: no such table: nowhere")
-    expect((await client.sqlite.batch({ statements: ["select count(*) from batched"], mode: "read" }))[0]?.rows).toEqual([[2]])
+    expect(
+      (await client.sqlite.batch({ statements: ["select count(*) from batched"], mode: "read" }))[0]
+        ?.rows,
+    ).toEqual([[2]])
   },
   async getModule({ client }) {
     expect(await client.get<object, string>("/v/ada/library@1")).toBe("export const one = 1")
@@ -467,10 +696,15 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.get<object, string>("/std/sqlite.ts")).toContain("export const sqlite = {")
   },
   async getOpenApi({ client }) {
-    expect((await client.get<object, Output<"getOpenApi">>("/openapi.json")).openapi).toStartWith("3.1")
+    expect((await client.get<object, Output<"getOpenApi">>("/openapi.json")).openapi).toStartWith(
+      "3.1",
+    )
   },
   async getBackup({ loopback }) {
-    const response = await openClient(loopback, loopback.api.admin.token).get<object, Response>("/v1/backup", { __binaryResponse: true })
+    const response = await openClient(loopback, loopback.api.admin.token).get<object, Response>(
+      "/v1/backup",
+      { __binaryResponse: true },
+    )
     const checker = createBackupChecker()
     checker.add(new Uint8Array(await response.arrayBuffer()))
     expect(checker.end().trailer.missing).toEqual([])
@@ -479,10 +713,15 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.get<object, string>("/docs")).toStartWith("<!doctype html>")
   },
   async getHealth({ client }) {
-    expect(await client.get<object, Output<"getHealth">>("/healthz")).toMatchObject({ status: "ok" })
+    expect(await client.get<object, Output<"getHealth">>("/healthz")).toMatchObject({
+      status: "ok",
+    })
   },
   async getReadiness({ client }) {
-    expect(await client.get<object, Output<"getReadiness">>("/readyz")).toMatchObject({ status: "ok", schemaVersion: expect.any(Number) })
+    expect(await client.get<object, Output<"getReadiness">>("/readyz")).toMatchObject({
+      status: "ok",
+      schemaVersion: expect.any(Number),
+    })
   },
   async getMetrics({ client }) {
     expect(await client.get<object, string>("/metrics")).toContain("hamlet_http_requests_total")
@@ -521,8 +760,16 @@ describeEachDatabase("the official client", (open) => {
         const { seen } = scene.loopback
         const before = seen.length
         await calls[name](scene)
-        const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, path === "/v1/blob/{key}" ? ".+" : "[^/]+")}$`)
-        expect(seen.slice(before).some((request) => request.method === method.toUpperCase() && pattern.test(request.path))).toBe(true)
+        const pattern = new RegExp(
+          `^${path.replaceAll(/\{\w+\}/g, path === "/v1/blob/{key}" ? ".+" : "[^/]+")}$`,
+        )
+        expect(
+          seen
+            .slice(before)
+            .some(
+              (request) => request.method === method.toUpperCase() && pattern.test(request.path),
+            ),
+        ).toBe(true)
       })
     }
   })
@@ -531,10 +778,15 @@ describeEachDatabase("the official client", (open) => {
     const { client, loopback, world } = scene
     const before = loopback.seen.length
     const query = { limit: 1, error: false, source: "api,http" }
-    const first = await client.getAPIList<Run, PageCursorURL<Run>>("/v1/me/runs", PageCursorURL, { query })
+    const first = await client.getAPIList<Run, PageCursorURL<Run>>("/v1/me/runs", PageCursorURL, {
+      query,
+    })
     const pages = await Array.fromAsync(first.iterPages())
 
-    expect(pages.map((page) => page.data.map((run) => run.id))).toEqual([[world.runs[2]?.id ?? ""], [world.runs[0]?.id ?? ""]])
+    expect(pages.map((page) => page.data.map((run) => run.id))).toEqual([
+      [world.runs[2]?.id ?? ""],
+      [world.runs[0]?.id ?? ""],
+    ])
     const asked = loopback.seen.slice(before).map((request) => Object.fromEntries(request.query))
     expect(asked).toEqual([
       { limit: "1", error: "false", source: "api,http" },
@@ -544,21 +796,29 @@ describeEachDatabase("the official client", (open) => {
 
   describe("is told of errors by their class", () => {
     test("BadRequestError with the issues", async () => {
-      const error = await failure(() => scene.client.post("/v1/vals", { body: { name: "1st", code: "1" } }))
+      const error = await failure(() =>
+        scene.client.post("/v1/vals", { body: { name: "1st", code: "1" } }),
+      )
       expect(error).toBeInstanceOf(ValTown.BadRequestError)
       expect(error.error).toMatchObject({ code: "invalid_request", issues: [{ path: "name" }] })
       expect(error.message).toStartWith('400 Cannot accept the request "name"')
     })
 
     test("AuthenticationError for a token that is not known", async () => {
-      const error = await failure(() => openClient(scene.loopback, "x".repeat(40)).me.profile.retrieve())
+      const error = await failure(() =>
+        openClient(scene.loopback, "x".repeat(40)).me.profile.retrieve(),
+      )
       expect(error).toBeInstanceOf(ValTown.AuthenticationError)
       expect(error.headers?.["www-authenticate"]).toBe("Bearer")
     })
 
     test("PermissionDeniedError with the words that clients look for", async () => {
-      const made = await scene.client.post<object, Output<"createToken">>("/v1/me/tokens", { body: { name: "r", scopes: ["val:read"] } })
-      const error = await failure(() => openClient(scene.loopback, made.token).post("/v1/vals", { body: { code: "1" } }))
+      const made = await scene.client.post<object, Output<"createToken">>("/v1/me/tokens", {
+        body: { name: "r", scopes: ["val:read"] },
+      })
+      const error = await failure(() =>
+        openClient(scene.loopback, made.token).post("/v1/vals", { body: { code: "1" } }),
+      )
       expect(error).toBeInstanceOf(ValTown.PermissionDeniedError)
       expect(error.message).toContain("required permissions")
       expect(error.message).toContain("val:write")
@@ -567,7 +827,11 @@ describeEachDatabase("the official client", (open) => {
     test("NotFoundError, also for the second version of the API, which is not ours", async () => {
       const missing = await failure(() => scene.client.get(`/v1/vals/${crypto.randomUUID()}`))
       expect(missing).toBeInstanceOf(ValTown.NotFoundError)
-      expect(missing.error).toMatchObject({ code: "val_not_found", statusCode: 404, error: "Not Found" })
+      expect(missing.error).toMatchObject({
+        code: "val_not_found",
+        statusCode: 404,
+        error: "Not Found",
+      })
       const unknown = await failure(() => scene.client.vals.retrieve(scene.world.library.id))
       expect(unknown).toBeInstanceOf(ValTown.NotFoundError)
       expect(unknown.error).toMatchObject({ code: "route_not_found" })
@@ -575,30 +839,57 @@ describeEachDatabase("the official client", (open) => {
 
     test("UnprocessableEntityError for an idempotency key that stands for something else", async () => {
       const headers = { "Idempotency-Key": "once" }
-      const made = await scene.client.post<object, Output<"createVal">>("/v1/vals", { body: { code: "1" }, headers })
-      const again = await scene.client.post<object, Output<"createVal">>("/v1/vals", { body: { code: "1" }, headers })
+      const made = await scene.client.post<object, Output<"createVal">>("/v1/vals", {
+        body: { code: "1" },
+        headers,
+      })
+      const again = await scene.client.post<object, Output<"createVal">>("/v1/vals", {
+        body: { code: "1" },
+        headers,
+      })
       expect(again).toEqual(made)
-      const error = await failure(() => scene.client.post("/v1/vals", { body: { code: "2" }, headers }))
+      const error = await failure(() =>
+        scene.client.post("/v1/vals", { body: { code: "2" }, headers }),
+      )
       expect(error).toBeInstanceOf(ValTown.UnprocessableEntityError)
       expect(error.error).toMatchObject({ code: "idempotency_mismatch" })
     })
 
     test.each([
-      [412, "version_conflict", (client: ValTown, id: string) => client.delete(`/v1/vals/${id}`, { headers: { "If-Match": '"1"' } })],
-      [405, "method_not_allowed", (client: ValTown, id: string) => client.patch(`/v1/vals/${id}`, { body: {} })],
-      [413, "body_too_large", (client: ValTown) => client.post("/v1/vals", { body: { code: "x".repeat(3_000_000) } })],
-    ] as const)("APIError with status %i where it has no class for it", async (status, code, call) => {
-      const error = await failure(() => call(scene.client, scene.world.library.id))
-      expect(error.constructor).toBe(ValTown.APIError)
-      expect(error.status).toBe(status)
-      expect(error.error).toMatchObject({ code })
-    })
+      [
+        412,
+        "version_conflict",
+        (client: ValTown, id: string) =>
+          client.delete(`/v1/vals/${id}`, { headers: { "If-Match": '"1"' } }),
+      ],
+      [
+        405,
+        "method_not_allowed",
+        (client: ValTown, id: string) => client.patch(`/v1/vals/${id}`, { body: {} }),
+      ],
+      [
+        413,
+        "body_too_large",
+        (client: ValTown) => client.post("/v1/vals", { body: { code: "x".repeat(3_000_000) } }),
+      ],
+    ] as const)(
+      "APIError with status %i where it has no class for it",
+      async (status, code, call) => {
+        const error = await failure(() => call(scene.client, scene.world.library.id))
+        expect(error.constructor).toBe(ValTown.APIError)
+        expect(error.status).toBe(status)
+        expect(error.error).toMatchObject({ code })
+      },
+    )
   })
 
   describe("does not ask again", () => {
     const conflicts: Record<string, (scene: Scene) => Promise<unknown>> = {
       name_taken: ({ client }) => client.post("/v1/vals", { body: { name: "LIBRARY", code: "1" } }),
-      username_taken: ({ loopback }) => openClient(loopback, loopback.api.admin.token).post("/v1/users", { body: { username: "Bob" } }),
+      username_taken: ({ loopback }) =>
+        openClient(loopback, loopback.api.admin.token).post("/v1/users", {
+          body: { username: "Bob" },
+        }),
       last_version: ({ client, world }) => client.delete(`/v1/vals/${world.library.id}/versions/2`),
     }
 
@@ -619,14 +910,17 @@ describeEachDatabase("the official client", (open) => {
     const { token } = await loopback.api.addUser("eager")
     const impatient = openClient(loopback, token, 0)
     let error: Awaited<ReturnType<typeof failure>> | undefined
-    while (!error) error = await failure(() => impatient.me.profile.retrieve()).catch(() => undefined)
+    while (!error)
+      error = await failure(() => impatient.me.profile.retrieve()).catch(() => undefined)
     expect(error).toBeInstanceOf(ValTown.RateLimitError)
     expect(error.error).toMatchObject({ code: "rate_limited" })
     expect(Number(error.headers?.["retry-after"])).toBe(1)
 
-    // The bucket may have filled in between, so the first call is not always the one that is refused.
+    // The bucket may have filled in between, so the first call is not always the one that is
+    // refused.
     const patient = openClient(loopback, token)
-    while (!loopback.seen.some(isRetry)) expect((await patient.me.profile.retrieve()).username).toBe("eager")
+    while (!loopback.seen.some(isRetry))
+      expect((await patient.me.profile.retrieve()).username).toBe("eager")
     await loopback.close()
   })
 
@@ -637,7 +931,10 @@ describeEachDatabase("the official client", (open) => {
     const error = await failure(() => openClient(loopback, token, 1).me.profile.retrieve())
     expect(error).toBeInstanceOf(ValTown.InternalServerError)
     expect(error.error).toMatchObject({ code: "database_unavailable", statusCode: 503 })
-    expect(loopback.seen.filter((request) => request.path === "/v1/me").map(isRetry)).toEqual([false, true])
+    expect(loopback.seen.filter((request) => request.path === "/v1/me").map(isRetry)).toEqual([
+      false,
+      true,
+    ])
     await loopback.close()
   })
 })
@@ -652,11 +949,25 @@ function toUpload(content: string | Uint8Array): ValTown.BlobStoreParams {
 }
 
 /** Everything in a list, asked for one at a time through the client's own iterator. */
-function list<Name extends PageName>(client: ValTown, _name: Name, path: string, query: object = {}): Promise<Item<Name>[]> {
-  return Array.fromAsync(client.getAPIList<Item<Name>, PageCursorURL<Item<Name>>>(path, PageCursorURL, { query: { ...query, limit: 1 } }))
+function list<Name extends PageName>(
+  client: ValTown,
+  _name: Name,
+  path: string,
+  query: object = {},
+): Promise<Item<Name>[]> {
+  return Array.fromAsync(
+    client.getAPIList<Item<Name>, PageCursorURL<Item<Name>>>(path, PageCursorURL, {
+      query: { ...query, limit: 1 },
+    }),
+  )
 }
 
-async function listIds(client: ValTown, name: PageName, path: string, query: object = {}): Promise<(string | undefined)[]> {
+async function listIds(
+  client: ValTown,
+  name: PageName,
+  path: string,
+  query: object = {},
+): Promise<(string | undefined)[]> {
   return (await list(client, name, path, query)).map((item) => ("id" in item ? item.id : undefined))
 }
 
@@ -666,7 +977,9 @@ function addVal(client: ValTown): Promise<Output<"createVal">> {
 }
 
 /** What the call fails with. */
-async function failure(call: () => PromiseLike<unknown>): Promise<InstanceType<typeof ValTown.APIError>> {
+async function failure(
+  call: () => PromiseLike<unknown>,
+): Promise<InstanceType<typeof ValTown.APIError>> {
   try {
     await call()
   } catch (error) {

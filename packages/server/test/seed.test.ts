@@ -4,7 +4,8 @@ import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
 import { createWorld, firstRunAt, type World } from "./support/world.ts"
 
-// The specification that we were given, route by route and rule by rule, with nothing but `fetch`: whoever can read it can use the server.
+// The specification that we were given, route by route and rule by rule, with nothing but `fetch`:
+// whoever can read it can use the server.
 
 interface Reply<Body> {
   readonly status: number
@@ -37,8 +38,12 @@ describeEachDatabase("the specification", (open) => {
 
   const addVal = async (...codes: string[]) => {
     const [first = "1", ...rest] = codes
-    const { body } = await send<Output<"createVal">>("POST", "/v1/vals", { token, body: { code: first } })
-    for (const code of rest) await send("POST", `/v1/vals/${body.id}/versions`, { token, body: { code } })
+    const { body } = await send<Output<"createVal">>("POST", "/v1/vals", {
+      token,
+      body: { code: first },
+    })
+    for (const code of rest)
+      await send("POST", `/v1/vals/${body.id}/versions`, { token, body: { code } })
     return body
   }
 
@@ -50,38 +55,69 @@ describeEachDatabase("the specification", (open) => {
     })
 
     test("GET /v1/me/runs takes error, limit, offset, since and until", async () => {
-      const query = new URLSearchParams({ error: "true", limit: "10", offset: "0", since: minute(0), until: minute(1) })
-      const { status, body } = await send<Output<"listMyRuns">>("GET", `/v1/me/runs?${query}`, { token })
+      const query = new URLSearchParams({
+        error: "true",
+        limit: "10",
+        offset: "0",
+        since: minute(0),
+        until: minute(1),
+      })
+      const { status, body } = await send<Output<"listMyRuns">>("GET", `/v1/me/runs?${query}`, {
+        token,
+      })
       expect(status).toBe(200)
       expect(body.data.map((run) => run.id)).toEqual([world.runs[1]?.id ?? ""])
     })
 
     test("GET /v1/me/likes takes limit and offset", async () => {
-      const { status, body } = await send<Output<"listMyLikes">>("GET", "/v1/me/likes?limit=10&offset=1", { token })
+      const { status, body } = await send<Output<"listMyLikes">>(
+        "GET",
+        "/v1/me/likes?limit=10&offset=1",
+        { token },
+      )
       expect(status).toBe(200)
       expect(body.data.map((val) => val.id)).toEqual([world.importers[0]?.id ?? ""])
     })
 
     test("GET /v1/me/comments takes relationship, limit, offset, since and until", async () => {
-      const query = new URLSearchParams({ relationship: "any", limit: "10", offset: "0", since: minute(0), until: "2999-01-01T00:00:00Z" })
-      const { status, body } = await send<Output<"listMyComments">>("GET", `/v1/me/comments?${query}`, { token })
+      const query = new URLSearchParams({
+        relationship: "any",
+        limit: "10",
+        offset: "0",
+        since: minute(0),
+        until: "2999-01-01T00:00:00Z",
+      })
+      const { status, body } = await send<Output<"listMyComments">>(
+        "GET",
+        `/v1/me/comments?${query}`,
+        { token },
+      )
       expect(status).toBe(200)
       expect(body.data.map((comment) => comment.id)).toEqual([...world.libraryComments].reverse())
     })
 
     test("GET /v1/me/references lists the vals that depend on any of the user's vals", async () => {
-      const { status, body } = await send<Output<"listMyReferences">>("GET", "/v1/me/references", { token })
+      const { status, body } = await send<Output<"listMyReferences">>("GET", "/v1/me/references", {
+        token,
+      })
       expect(status).toBe(200)
       expect(body.data.map((it) => it.reference.name)).toEqual(["secondImporter", "firstImporter"])
     })
 
-    test.each(["/v1/me/runs", "/v1/me/likes", "/v1/me/comments"])("rule 1: %s is paged with limit and offset", async (path) => {
-      await expectPages(send, path, token)
-    })
+    test.each(["/v1/me/runs", "/v1/me/likes", "/v1/me/comments"])(
+      "rule 1: %s is paged with limit and offset",
+      async (path) => {
+        await expectPages(send, path, token)
+      },
+    )
 
     test("rule 2: since and until bound the time range of runs", async () => {
       const count = async (query: Record<string, string>) =>
-        (await send<Output<"listMyRuns">>("GET", `/v1/me/runs?${new URLSearchParams(query)}`, { token })).body.data.length
+        (
+          await send<Output<"listMyRuns">>("GET", `/v1/me/runs?${new URLSearchParams(query)}`, {
+            token,
+          })
+        ).body.data.length
       expect(await count({ since: minute(-1) })).toBe(3)
       expect(await count({ since: minute(0) })).toBe(2)
       expect(await count({ until: minute(0) })).toBe(1)
@@ -93,7 +129,13 @@ describeEachDatabase("the specification", (open) => {
       const all = await send<Output<"listMyComments">>("GET", "/v1/me/comments", { token })
       const [latest] = all.body.data
       const list = async (query: Record<string, string>) =>
-        (await send<Output<"listMyComments">>("GET", `/v1/me/comments?${new URLSearchParams(query)}`, { token })).body.data
+        (
+          await send<Output<"listMyComments">>(
+            "GET",
+            `/v1/me/comments?${new URLSearchParams(query)}`,
+            { token },
+          )
+        ).body.data
       expect(await list({ since: latest?.createdAt ?? "" })).toEqual([])
       expect(await list({ until: latest?.createdAt ?? "" })).toEqual(all.body.data)
       expect(await list({ until: minute(0) })).toEqual([])
@@ -101,7 +143,9 @@ describeEachDatabase("the specification", (open) => {
 
     test("rule 3: error is a boolean filter on runs", async () => {
       const list = async (query: string) =>
-        (await send<Output<"listMyRuns">>("GET", `/v1/me/runs${query}`, { token })).body.data.map((run) => run.id)
+        (await send<Output<"listMyRuns">>("GET", `/v1/me/runs${query}`, { token })).body.data.map(
+          (run) => run.id,
+        )
       const [first, second, third] = world.runs.map((run) => run.id)
       expect(await list("?error=true")).toEqual([second ?? ""])
       expect(await list("?error=false")).toEqual([third ?? "", first ?? ""])
@@ -110,14 +154,22 @@ describeEachDatabase("the specification", (open) => {
     })
 
     test("rule 4: relationship selects comments given, received, or either", async () => {
-      const { body: given } = await send<Output<"createComment">>("POST", `/v1/vals/${world.importers[0]?.id}/comments`, {
-        token,
-        body: { comment: "given" },
-      })
+      const { body: given } = await send<Output<"createComment">>(
+        "POST",
+        `/v1/vals/${world.importers[0]?.id}/comments`,
+        {
+          token,
+          body: { comment: "given" },
+        },
+      )
       const list = async (relationship: string) =>
-        (await send<Output<"listMyComments">>("GET", `/v1/me/comments?relationship=${relationship}`, { token })).body.data.map(
-          (it) => it.id,
-        )
+        (
+          await send<Output<"listMyComments">>(
+            "GET",
+            `/v1/me/comments?relationship=${relationship}`,
+            { token },
+          )
+        ).body.data.map((it) => it.id)
       const received = [...world.libraryComments].reverse()
       expect(await list("given")).toEqual([given.id])
       expect(await list("received")).toEqual(received)
@@ -127,7 +179,12 @@ describeEachDatabase("the specification", (open) => {
 
   describe("vals routes", () => {
     test("rule 1: POST /v1/vals creates a val from name, code, readme and privacy", async () => {
-      const body = { name: "fizz_buzz", code: "console.log(15)", readme: "# Fizz", privacy: "public" }
+      const body = {
+        name: "fizz_buzz",
+        code: "console.log(15)",
+        readme: "# Fizz",
+        privacy: "public",
+      }
       const made = await send<Output<"createVal">>("POST", "/v1/vals", { token, body })
       expect(made.status).toBe(200)
       expect(made.body).toMatchObject({ ...body, version: 1 })
@@ -135,18 +192,31 @@ describeEachDatabase("the specification", (open) => {
     })
 
     test("rule 2: PUT /v1/vals creates the val when none has the name, and updates its code otherwise", async () => {
-      const made = await send<Output<"saveVal">>("PUT", "/v1/vals", { token, body: { name: "put_twice", code: "1" } })
+      const made = await send<Output<"saveVal">>("PUT", "/v1/vals", {
+        token,
+        body: { name: "put_twice", code: "1" },
+      })
       expect(made.status).toBe(200)
       expect(made.body).toMatchObject({ name: "put_twice", code: "1", version: 1 })
-      const updated = await send<Output<"saveVal">>("PUT", "/v1/vals", { token, body: { name: "put_twice", code: "2" } })
+      const updated = await send<Output<"saveVal">>("PUT", "/v1/vals", {
+        token,
+        body: { name: "put_twice", code: "2" },
+      })
       expect(updated.status).toBe(200)
       expect(updated.body).toMatchObject({ id: made.body.id, code: "2", version: 2 })
     })
 
     test("GET /v1/vals/{val_id} gets a val by id", async () => {
-      const { status, body } = await send<Output<"getVal">>("GET", `/v1/vals/${world.library.id}`, { token })
+      const { status, body } = await send<Output<"getVal">>("GET", `/v1/vals/${world.library.id}`, {
+        token,
+      })
       expect(status).toBe(200)
-      expect(body).toMatchObject({ id: world.library.id, name: "library", readme: "# Numbers", privacy: "public" })
+      expect(body).toMatchObject({
+        id: world.library.id,
+        name: "library",
+        readme: "# Numbers",
+        privacy: "public",
+      })
     })
 
     test("DELETE /v1/vals/{val_id} deletes a val", async () => {
@@ -157,7 +227,11 @@ describeEachDatabase("the specification", (open) => {
 
     test("GET /v1/vals/{val_id}/versions lists the versions of a val", async () => {
       const { id } = await addVal("1", "2", "3")
-      const { status, body } = await send<Output<"listVersions">>("GET", `/v1/vals/${id}/versions`, { token })
+      const { status, body } = await send<Output<"listVersions">>(
+        "GET",
+        `/v1/vals/${id}/versions`,
+        { token },
+      )
       expect(status).toBe(200)
       expect(body.data.map(({ version, code }) => [version, code])).toEqual([
         [3, "3"],
@@ -168,7 +242,10 @@ describeEachDatabase("the specification", (open) => {
 
     test("rule 3: POST /v1/vals/{val_id}/versions takes new code", async () => {
       const { id } = await addVal("console.log(1)")
-      const saved = await send<Output<"createVersion">>("POST", `/v1/vals/${id}/versions`, { token, body: { code: "console.log(2)" } })
+      const saved = await send<Output<"createVersion">>("POST", `/v1/vals/${id}/versions`, {
+        token,
+        body: { code: "console.log(2)" },
+      })
       expect(saved.status).toBe(201)
       expect(saved.body).toMatchObject({ id, version: 2, code: "console.log(2)" })
     })
@@ -177,15 +254,28 @@ describeEachDatabase("the specification", (open) => {
       const { id } = await addVal("console.log(1)")
       const { body: val } = await send<Output<"getVal">>("GET", `/v1/vals/${id}`, { token })
       const body = { ...val, code: `${val.code} // changed` }
-      const saved = await send<Output<"createVersion">>("POST", `/v1/vals/${id}/versions`, { token, body })
+      const saved = await send<Output<"createVersion">>("POST", `/v1/vals/${id}/versions`, {
+        token,
+        body,
+      })
       expect(saved.status).toBe(201)
-      expect(saved.body).toMatchObject({ id, name: val.name, privacy: val.privacy, version: 2, code: "console.log(1) // changed" })
+      expect(saved.body).toMatchObject({
+        id,
+        name: val.name,
+        privacy: val.privacy,
+        version: 2,
+        code: "console.log(1) // changed",
+      })
     })
 
     test("GET /v1/vals/{val_id}/versions/{version} gets one version", async () => {
       const { id } = await addVal("1", "2", "3", "4")
       for (const version of [1, 4]) {
-        const { status, body } = await send<Output<"getVersion">>("GET", `/v1/vals/${id}/versions/${version}`, { token })
+        const { status, body } = await send<Output<"getVersion">>(
+          "GET",
+          `/v1/vals/${id}/versions/${version}`,
+          { token },
+        )
         expect(status).toBe(200)
         expect(body).toMatchObject({ id, version, code: String(version) })
       }
@@ -195,7 +285,9 @@ describeEachDatabase("the specification", (open) => {
       const { id } = await addVal("1", "2", "3", "4")
       expect((await send("DELETE", `/v1/vals/${id}/versions/4`, { token })).status).toBe(204)
       expect((await send("GET", `/v1/vals/${id}/versions/4`, { token })).status).toBe(404)
-      expect((await send<Output<"getVal">>("GET", `/v1/vals/${id}`, { token })).body).toMatchObject({ version: 3, code: "3" })
+      expect((await send<Output<"getVal">>("GET", `/v1/vals/${id}`, { token })).body).toMatchObject(
+        { version: 3, code: "3" },
+      )
     })
 
     test("rule 4: GET /v1/vals/{val_id}/runs is paged with limit and offset", async () => {
@@ -206,15 +298,21 @@ describeEachDatabase("the specification", (open) => {
   describe("authentication", () => {
     test("1: a call is authenticated with a bearer token in the Authorization header", async () => {
       expect((await send("GET", "/v1/me", { token })).status).toBe(200)
-      const response = await fetch(`${loopback.baseUrl}/v1/me`, { headers: { authorization: `Basic ${btoa(`ada:${token}`)}` } })
+      const response = await fetch(`${loopback.baseUrl}/v1/me`, {
+        headers: { authorization: `Basic ${btoa(`ada:${token}`)}` },
+      })
       expect(response.status).toBe(401)
     })
 
     test("2: the token identifies the calling user, on whom the me routes act", async () => {
       for (const user of [world.ada, world.bob]) {
-        expect((await send<Output<"getMe">>("GET", "/v1/me", { token: user.token })).body.username).toBe(user.username)
+        expect(
+          (await send<Output<"getMe">>("GET", "/v1/me", { token: user.token })).body.username,
+        ).toBe(user.username)
       }
-      const likes = await send<Output<"listMyLikes">>("GET", "/v1/me/likes", { token: world.bob.token })
+      const likes = await send<Output<"listMyLikes">>("GET", "/v1/me/likes", {
+        token: world.bob.token,
+      })
       expect(likes.body.data.map((val) => val.id)).toEqual([world.library.id])
     })
 
@@ -244,12 +342,19 @@ describeEachDatabase("the specification", (open) => {
   })
 
   test("limits 1: limit and offset page the lists", async () => {
-    for (const path of ["/v1/me/references", `/v1/vals/${world.library.id}/versions`]) await expectPages(send, path, token)
+    for (const path of ["/v1/me/references", `/v1/vals/${world.library.id}/versions`])
+      await expectPages(send, path, token)
   })
 
   describe("versioning", () => {
     test("1: every path starts with the prefix /v1", async () => {
-      for (const path of ["/me", "/vals", `/vals/${world.library.id}`, "/v2/me", `/v2/vals/${world.library.id}`]) {
+      for (const path of [
+        "/me",
+        "/vals",
+        `/vals/${world.library.id}`,
+        "/v2/me",
+        `/v2/vals/${world.library.id}`,
+      ]) {
         expect((await send("GET", path, { token })).status).toBe(404)
       }
     })
@@ -257,7 +362,9 @@ describeEachDatabase("the specification", (open) => {
     test("2: each val has its own sequence of versions", async () => {
       const [first, second] = [await addVal("1", "2"), await addVal("a")]
       const numbers = async (id: string) =>
-        (await send<Output<"listVersions">>("GET", `/v1/vals/${id}/versions`, { token })).body.data.map((it) => it.version)
+        (
+          await send<Output<"listVersions">>("GET", `/v1/vals/${id}/versions`, { token })
+        ).body.data.map((it) => it.version)
       expect(await numbers(first.id)).toEqual([2, 1])
       expect(await numbers(second.id)).toEqual([1])
       // A number that was given once is never given again.
@@ -269,12 +376,20 @@ describeEachDatabase("the specification", (open) => {
 })
 
 function toSend(baseUrl: string): Send {
-  return async <Body>(method: string, path: string, { token, body }: { token?: string | undefined; body?: object } = {}) => {
+  return async <Body>(
+    method: string,
+    path: string,
+    { token, body }: { token?: string | undefined; body?: object } = {},
+  ) => {
     const headers = {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     }
-    const response = await fetch(`${baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
     const text = await response.text()
     // A 500 can only be a fault: of the server, or of its answer in the eyes of the document.
     if (response.status === 500) throw new Error(text)

@@ -41,7 +41,10 @@ export class ValTownBlobNotFoundError extends ValTownBlobError {
 
 /** The blobs of your account. */
 export const blob = {
-  /** The content of a blob, still to be read. Throws a `ValTownBlobNotFoundError` when there is none with that key. */
+  /**
+   * The content of a blob, still to be read. Throws a `ValTownBlobNotFoundError` when there is none
+   * with that key.
+   */
   get,
   /** The content of a blob that is JSON; undefined when there is none with that key. */
   getJSON,
@@ -72,7 +75,8 @@ async function getJSON<Value = any>(key: string): Promise<Value | undefined> {
     return await (await get(key)).json()
   } catch (error) {
     if (error instanceof ValTownBlobNotFoundError) return undefined
-    if (error instanceof SyntaxError) throw new ValTownBlobError(`Cannot get blob "${key}" as JSON: ${error.message}`)
+    if (error instanceof SyntaxError)
+      throw new ValTownBlobError(`Cannot get blob "${key}" as JSON: ${error.message}`)
     throw error
   }
 }
@@ -83,15 +87,23 @@ async function set(key: string, value: BodyInit): Promise<void> {
 
 async function setJSON(key: string, value: unknown): Promise<void> {
   const body = JSON.stringify(value)
-  if (body === undefined) throw new TypeError(`Cannot set blob "${key}": ${typeof value} is nothing that JSON can hold`)
-  await change(`set blob "${key}"`, toPath(key), { method: "POST", body, headers: { "content-type": "application/json" } })
+  if (body === undefined)
+    throw new TypeError(`Cannot set blob "${key}": ${typeof value} is nothing that JSON can hold`)
+  await change(`set blob "${key}"`, toPath(key), {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json" },
+  })
 }
 
 async function list(prefix = ""): Promise<BlobEntry[]> {
   const entries: BlobEntry[] = []
   for (let isMore = true; isMore; ) {
     const after = entries.at(-1)?.key
-    const response = await request("list blobs", `?prefix=${encode(prefix)}${after === undefined ? "" : `&after=${encode(after)}`}`)
+    const response = await request(
+      "list blobs",
+      `?prefix=${encode(prefix)}${after === undefined ? "" : `&after=${encode(after)}`}`,
+    )
     const page: BlobEntry[] = await response.json()
     for (const entry of page) entries.push(entry)
     isMore = page.length > 0 && /rel="?next/.test(response.headers.get("link") ?? "")
@@ -107,7 +119,11 @@ async function copy(from: string, to: string): Promise<void> {
   const path = toPath(to)
   const { body, headers } = await get(from)
   const type = headers.get("content-type")
-  await change(`set blob "${to}"`, path, { method: "POST", body, ...(type === null ? {} : { headers: { "content-type": type } }) })
+  await change(`set blob "${to}"`, path, {
+    method: "POST",
+    body,
+    ...(type === null ? {} : { headers: { "content-type": type } }),
+  })
 }
 
 async function move(from: string, to: string): Promise<void> {
@@ -119,7 +135,8 @@ async function move(from: string, to: string): Promise<void> {
 
 function toPath(key: string): string {
   // In an address these would mean another place.
-  if (key === "" || key === "." || key === "..") throw new ValTownBlobError(`Cannot use "${key}" as the key of a blob`)
+  if (key === "" || key === "." || key === "..")
+    throw new ValTownBlobError(`Cannot use "${key}" as the key of a blob`)
   return `/${encode(key)}`
 }
 
@@ -146,8 +163,13 @@ async function request(what: string, path: string, init: RequestInit = {}): Prom
   const env = (globalThis as Runtime).Deno?.env
   const [server, token] = [env?.get("HAMLET_URL"), env?.get("HAMLET_TOKEN")]
   if (server === undefined)
-    throw new ValTownBlobError(`Cannot ${what}: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment`)
-  if (token === undefined) throw new ValTownBlobError(`Cannot ${what}: this val runs on somebody else's account, which has no storage`)
+    throw new ValTownBlobError(
+      `Cannot ${what}: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment`,
+    )
+  if (token === undefined)
+    throw new ValTownBlobError(
+      `Cannot ${what}: this val runs on somebody else's account, which has no storage`,
+    )
   const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` }
   const response = await send(`${server}/v1/blob${path}`, { ...init, headers })
   if (response.ok) return response
@@ -157,5 +179,7 @@ async function request(what: string, path: string, init: RequestInit = {}): Prom
 async function toError(what: string, response: Response): Promise<ValTownBlobError> {
   const { message, code } = await response.json().catch(() => ({}))
   const text = message ?? `Cannot ${what}: the server answered ${response.status}`
-  return response.status === 404 ? new ValTownBlobNotFoundError(text, code) : new ValTownBlobError(text, code)
+  return response.status === 404
+    ? new ValTownBlobNotFoundError(text, code)
+    : new ValTownBlobError(text, code)
 }

@@ -28,8 +28,9 @@ export type InStatement = string | { sql: string; args?: InArgs } | [sql: string
 export type TransactionMode = "write" | "read" | "deferred"
 
 /**
- * The values of a row in the order of the columns; each is also found under the name of its column, as `row.name`. Integers that are larger
- * than a number can be are strings, and so are blobs, in base64.
+ * The values of a row in the order of the columns; each is also found under the name of its column,
+ * as `row.name`. Integers that are larger than a number can be are strings, and so are blobs, in
+ * base64.
  */
 // biome-ignore lint/suspicious/noExplicitAny: what a column holds is known to whoever wrote the statement
 export type Row = any[] & Record<string, any>
@@ -48,7 +49,10 @@ export interface ResultSet {
 /** A statement that could not be executed, most often because of what it says. */
 export class LibsqlError extends Error {
   override name = "LibsqlError"
-  /** What SQLite calls the error, as `SQLITE_CONSTRAINT`; the code of the server's error where something else refused. */
+  /**
+   * What SQLite calls the error, as `SQLITE_CONSTRAINT`; the code of the server's error where
+   * something else refused.
+   */
   readonly code: string | undefined
   /** What SQLite calls the error; undefined where it was not SQLite that refused. */
   readonly rawCode: string | undefined
@@ -62,7 +66,10 @@ export class LibsqlError extends Error {
 
 /** The database of your account. */
 export const sqlite = {
-  /** Executes a statement: `execute("select 1")`, `execute("select ?", [1])`, `execute({ sql: "select :a", args: { a: 1 } })`. */
+  /**
+   * Executes a statement: `execute("select 1")`, `execute("select ?", [1])`, `execute({ sql:
+   * "select :a", args: { a: 1 } })`.
+   */
   execute,
   /** Executes statements in one transaction: all of them, or none if one fails. */
   batch,
@@ -72,12 +79,16 @@ export const sqlite = {
 export default sqlite
 
 async function execute(statement: InStatement, args?: InArgs): Promise<ResultSet> {
-  const given = args === undefined || typeof statement !== "string" ? statement : { sql: statement, args }
+  const given =
+    args === undefined || typeof statement !== "string" ? statement : { sql: statement, args }
   return toResultSet(await request("execute", { statement: toStatement(given) }))
 }
 
 async function batch(statements: InStatement[], mode?: TransactionMode): Promise<ResultSet[]> {
-  const results: RawResultSet[] = await request("batch", { statements: statements.map(toStatement), mode })
+  const results: RawResultSet[] = await request("batch", {
+    statements: statements.map(toStatement),
+    mode,
+  })
   return results.map(toResultSet)
 }
 
@@ -87,16 +98,26 @@ interface RawResultSet extends Omit<ResultSet, "rows"> {
 
 function toStatement(statement: InStatement): unknown {
   if (typeof statement === "string") return statement
-  const { sql, args = [] } = Array.isArray(statement) ? { sql: statement[0], args: statement[1] } : statement
+  const { sql, args = [] } = Array.isArray(statement)
+    ? { sql: statement[0], args: statement[1] }
+    : statement
   if (Array.isArray(args)) return { sql, args: args.map(toWire) }
-  return { sql, args: Object.fromEntries(Object.entries(args).map(([name, value]) => [name, toWire(value)])) }
+  return {
+    sql,
+    args: Object.fromEntries(Object.entries(args).map(([name, value]) => [name, toWire(value)])),
+  }
 }
 
 /** What JSON cannot hold goes in another form. */
 function toWire(value: InValue): unknown {
-  if (value === undefined) throw new TypeError("Cannot execute the statement: an argument is undefined; null stands for no value")
-  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError(`Cannot execute the statement: an argument is ${value}`)
-  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (value === undefined)
+    throw new TypeError(
+      "Cannot execute the statement: an argument is undefined; null stands for no value",
+    )
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw new RangeError(`Cannot execute the statement: an argument is ${value}`)
+  if (typeof value === "bigint")
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (typeof value === "boolean") return value ? 1 : 0
   if (value instanceof Date) return toWire(value.getTime())
   if (value instanceof ArrayBuffer) return toWire(new Uint8Array(value))
@@ -106,7 +127,8 @@ function toWire(value: InValue): unknown {
 /** In pieces, since a function takes only so many arguments. */
 function toBase64(bytes: Uint8Array): string {
   let text = ""
-  for (let from = 0; from < bytes.length; from += 8192) text += String.fromCharCode(...bytes.subarray(from, from + 8192))
+  for (let from = 0; from < bytes.length; from += 8192)
+    text += String.fromCharCode(...bytes.subarray(from, from + 8192))
   return btoa(text)
 }
 
@@ -136,11 +158,24 @@ async function request(path: "execute" | "batch", body: unknown): Promise<any> {
   const env = (globalThis as Runtime).Deno?.env
   const [server, token] = [env?.get("HAMLET_URL"), env?.get("HAMLET_TOKEN")]
   if (server === undefined)
-    throw new LibsqlError("Cannot use SQLite: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment")
-  if (token === undefined) throw new LibsqlError("Cannot use SQLite: this val runs on somebody else's account, which has no storage")
+    throw new LibsqlError(
+      "Cannot use SQLite: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment",
+    )
+  if (token === undefined)
+    throw new LibsqlError(
+      "Cannot use SQLite: this val runs on somebody else's account, which has no storage",
+    )
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-  const response = await send(`${server}/v1/sqlite/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+  const response = await send(`${server}/v1/sqlite/${path}`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  })
   if (response.ok) return await response.json()
   const { message, code, rawCode } = await response.json().catch(() => ({}))
-  throw new LibsqlError(message ?? `Cannot use SQLite: the server answered ${response.status}`, code, rawCode)
+  throw new LibsqlError(
+    message ?? `Cannot use SQLite: the server answered ${response.status}`,
+    code,
+    rawCode,
+  )
 }

@@ -17,7 +17,10 @@ describe("std/blob, on Deno,", () => {
   })
   afterEach(() => storage[Symbol.asyncDispose]())
 
-  const run = (body: string, env: Record<string, string> = { HAMLET_URL: storage.url, HAMLET_TOKEN: "hush" }) => deno.run(body, env)
+  const run = (
+    body: string,
+    env: Record<string, string> = { HAMLET_URL: storage.url, HAMLET_TOKEN: "hush" },
+  ) => deno.run(body, env)
   const cases = (title: string, body: string, expected: unknown) =>
     test(title, async () => expect(await run(body)).toEqual(expected as object), denoMsMax)
 
@@ -69,7 +72,12 @@ describe("std/blob, on Deno,", () => {
      return [await got.text(), got.headers.get("content-type"), (await blob.list()).map((entry) => entry.key)]`,
     ["1", "text/x-one", ["one", "three"]],
   )
-  for (const call of ['get("no/ne")', 'delete("no/ne")', 'copy("no/ne", "x")', 'move("no/ne", "no/ne")']) {
+  for (const call of [
+    'get("no/ne")',
+    'delete("no/ne")',
+    'copy("no/ne", "x")',
+    'move("no/ne", "no/ne")',
+  ]) {
     cases(`throws a ValTownBlobNotFoundError for ${call}`, `return await blob.${call}`, {
       failed: "ValTownBlobNotFoundError",
       message: 'Cannot find blob "no/ne"',
@@ -83,10 +91,14 @@ describe("std/blob, on Deno,", () => {
      return await blob.get("gone").catch((it) => [it instanceof modules.blob.ValTownBlobNotFoundError, it instanceof modules.blob.ValTownBlobError])`,
     [true, true],
   )
-  cases("does not take what is no JSON for JSON", 'await blob.set("text", "{"); return await blob.getJSON("text")', {
-    failed: "ValTownBlobError",
-    message: expect.stringContaining('Cannot get blob "text" as JSON'),
-  })
+  cases(
+    "does not take what is no JSON for JSON",
+    'await blob.set("text", "{"); return await blob.getJSON("text")',
+    {
+      failed: "ValTownBlobError",
+      message: expect.stringContaining('Cannot get blob "text" as JSON'),
+    },
+  )
   cases("does not store undefined as JSON", 'return await blob.setJSON("a", undefined)', {
     failed: "TypeError",
     message: 'Cannot set blob "a": undefined is nothing that JSON can hold',
@@ -95,8 +107,12 @@ describe("std/blob, on Deno,", () => {
     test(
       `refuses the key ${key}, which would mean another address`,
       async () => {
-        expect(await run(`return await blob.get(${key})`)).toMatchObject({ failed: "ValTownBlobError" })
-        expect(await run(`await blob.set("a", "x"); return await blob.copy("a", ${key})`)).toMatchObject({ failed: "ValTownBlobError" })
+        expect(await run(`return await blob.get(${key})`)).toMatchObject({
+          failed: "ValTownBlobError",
+        })
+        expect(
+          await run(`await blob.set("a", "x"); return await blob.copy("a", ${key})`),
+        ).toMatchObject({ failed: "ValTownBlobError" })
         expect(storage.seen.every(({ path }) => path === "/base/v1/blob/a")).toBe(true)
       },
       denoMsMax,
@@ -109,7 +125,11 @@ describe("std/blob, on Deno,", () => {
     async () => {
       await run('await blob.set("a/../b?c#d%2f é", "x")')
       expect(storage.seen).toMatchObject([
-        { path: "/base/v1/blob/a%2F..%2Fb%3Fc%23d%252f%20%C3%A9", query: "", authorization: "Bearer hush" },
+        {
+          path: "/base/v1/blob/a%2F..%2Fb%3Fc%23d%252f%20%C3%A9",
+          query: "",
+          authorization: "Bearer hush",
+        },
       ])
     },
     denoMsMax,
@@ -119,7 +139,9 @@ describe("std/blob, on Deno,", () => {
     "goes on with the fetch that was there when it was loaded",
     async () => {
       expect(
-        await run('globalThis.fetch = () => { throw new Error("mine") }; await blob.set("a", "1"); return await blob.getJSON("a")'),
+        await run(
+          'globalThis.fetch = () => { throw new Error("mine") }; await blob.set("a", "1"); return await blob.getJSON("a")',
+        ),
       ).toBe(1)
     },
     denoMsMax,
@@ -130,11 +152,13 @@ describe("std/blob, on Deno,", () => {
     async () => {
       expect(await run('return await blob.get("a")', { HAMLET_URL: storage.url })).toEqual({
         failed: "ValTownBlobError",
-        message: 'Cannot get blob "a": this val runs on somebody else\'s account, which has no storage',
+        message:
+          'Cannot get blob "a": this val runs on somebody else\'s account, which has no storage',
       })
       expect(await run("return await blob.list()", {})).toEqual({
         failed: "ValTownBlobError",
-        message: "Cannot list blobs: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment",
+        message:
+          "Cannot list blobs: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment",
       })
       expect(storage.seen).toEqual([])
     },

@@ -19,7 +19,10 @@ describe("std/sqlite, on Deno,", () => {
   })
   afterEach(() => storage[Symbol.asyncDispose]())
 
-  const run = (body: string, env: Record<string, string> = { HAMLET_URL: storage.url, HAMLET_TOKEN: "hush" }) => deno.run(body, env)
+  const run = (
+    body: string,
+    env: Record<string, string> = { HAMLET_URL: storage.url, HAMLET_TOKEN: "hush" },
+  ) => deno.run(body, env)
 
   const statements: readonly (readonly [call: string, sent: unknown])[] = [
     ['"select 1"', "select 1"],
@@ -29,8 +32,14 @@ describe("std/sqlite, on Deno,", () => {
     ['{ sql: "select ?", args: [null] }', { sql: "select ?", args: [null] }],
     ['["select ?", [true]]', { sql: "select ?", args: [1] }],
     ['["select 1"]', { sql: "select 1", args: [] }],
-    ['"v", [new Uint8Array([0, 255]), new Uint8Array([7]).buffer]', { sql: "v", args: [{ base64: "AP8=" }, { base64: "Bw==" }] }],
-    ['"v", [5n, 2n ** 60n, new Date(7), false]', { sql: "v", args: [5, "1152921504606846976", 7, 0] }],
+    [
+      '"v", [new Uint8Array([0, 255]), new Uint8Array([7]).buffer]',
+      { sql: "v", args: [{ base64: "AP8=" }, { base64: "Bw==" }] },
+    ],
+    [
+      '"v", [5n, 2n ** 60n, new Date(7), false]',
+      { sql: "v", args: [5, "1152921504606846976", 7, 0] },
+    ],
     ['"v", { $b: new Uint8Array() }', { sql: "v", args: { $b: { base64: "" } } }],
   ]
   for (const [call, sent] of statements) {
@@ -39,7 +48,12 @@ describe("std/sqlite, on Deno,", () => {
       async () => {
         expect(await run(`return await sqlite.execute(${call})`)).toEqual(result)
         expect(storage.seen).toMatchObject([
-          { method: "POST", path: "/base/v1/sqlite/execute", authorization: "Bearer hush", type: "application/json" },
+          {
+            method: "POST",
+            path: "/base/v1/sqlite/execute",
+            authorization: "Bearer hush",
+            type: "application/json",
+          },
         ])
         expect(JSON.parse(storage.seen[0]?.body ?? "")).toEqual({ statement: sent })
       },
@@ -52,7 +66,9 @@ describe("std/sqlite, on Deno,", () => {
     async () => {
       await run('await sqlite.execute("v", [new Uint8Array(300_000).fill(65)])')
       const { statement } = JSON.parse(storage.seen[0]?.body ?? "")
-      expect(Buffer.from(statement.args[0].base64, "base64").equals(Buffer.alloc(300_000, 65))).toBe(true)
+      expect(
+        Buffer.from(statement.args[0].base64, "base64").equals(Buffer.alloc(300_000, 65)),
+      ).toBe(true)
     },
     denoMsMax,
   )
@@ -61,11 +77,16 @@ describe("std/sqlite, on Deno,", () => {
     "batch sends statements of every kind and the mode, if there is one",
     async () => {
       storage.answer = () => Response.json([result, { ...result, rowsAffected: 2 }])
-      const all = await run('await sqlite.batch(["a", { sql: "b", args: [1] }]); return await sqlite.batch(["a", ["b", { c: 1 }]], "read")')
+      const all = await run(
+        'await sqlite.batch(["a", { sql: "b", args: [1] }]); return await sqlite.batch(["a", ["b", { c: 1 }]], "read")',
+      )
       expect(all).toEqual([result, { ...result, rowsAffected: 2 }])
       expect(storage.seen.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
         ["/base/v1/sqlite/batch", { statements: ["a", { sql: "b", args: [1] }] }],
-        ["/base/v1/sqlite/batch", { statements: ["a", { sql: "b", args: { c: 1 } }], mode: "read" }],
+        [
+          "/base/v1/sqlite/batch",
+          { statements: ["a", { sql: "b", args: { c: 1 } }], mode: "read" },
+        ],
       ])
     },
     denoMsMax,
@@ -79,11 +100,23 @@ describe("std/sqlite, on Deno,", () => {
         [1, "noon", 2, "long", "zero", "proto"],
         [3, null, 4, null, null, null],
       ]
-      storage.answer = () => Response.json({ ...result, columns, columnTypes: columns.map(() => ""), rows })
+      storage.answer = () =>
+        Response.json({ ...result, columns, columnTypes: columns.map(() => ""), rows })
       const got = await run(`const { rows } = await sqlite.execute("select")
         const [[id, at], row] = rows
         return [id, at, Array.isArray(row), row.id, rows[0].at, row.length, row[0], row.map((value) => value).length, { ...row }, rows]`)
-      expect(got).toEqual([1, "noon", true, 3, "noon", 6, 3, 6, { "0": 3, "1": null, "2": 4, "3": null, "4": null, "5": null }, rows])
+      expect(got).toEqual([
+        1,
+        "noon",
+        true,
+        3,
+        "noon",
+        6,
+        3,
+        6,
+        { "0": 3, "1": null, "2": 4, "3": null, "4": null, "5": null },
+        rows,
+      ])
     },
     denoMsMax,
   )
@@ -91,18 +124,26 @@ describe("std/sqlite, on Deno,", () => {
   test(
     "fails with what the database says",
     async () => {
-      storage.answer = () => Response.json({ code: "sql_failed", message: "no such table: x" }, { status: 400 })
+      storage.answer = () =>
+        Response.json({ code: "sql_failed", message: "no such table: x" }, { status: 400 })
       const failed = { failed: "LibsqlError", message: "no such table: x", code: "sql_failed" }
-      const body = { code: "sql_failed", rawCode: "SQLITE_CONSTRAINT", message: "UNIQUE constraint failed: t.a" }
+      const body = {
+        code: "sql_failed",
+        rawCode: "SQLITE_CONSTRAINT",
+        message: "UNIQUE constraint failed: t.a",
+      }
       expect(await run('return await sqlite.execute("select * from x")')).toEqual(failed)
       expect(await run('return await sqlite.batch(["select * from x"])')).toEqual(failed)
-      expect(await run('return await sqlite.execute("x").catch((it) => it instanceof modules.sqlite.LibsqlError)')).toBe(true)
+      expect(
+        await run(
+          'return await sqlite.execute("x").catch((it) => it instanceof modules.sqlite.LibsqlError)',
+        ),
+      ).toBe(true)
       storage.answer = () => Response.json(body, { status: 400 })
       // What vals look at that were written for Val Town.
-      expect(await run('return await sqlite.execute("x").catch(({ code, rawCode }) => [code, rawCode])')).toEqual([
-        "SQLITE_CONSTRAINT",
-        "SQLITE_CONSTRAINT",
-      ])
+      expect(
+        await run('return await sqlite.execute("x").catch(({ code, rawCode }) => [code, rawCode])'),
+      ).toEqual(["SQLITE_CONSTRAINT", "SQLITE_CONSTRAINT"])
       storage.answer = () => new Response("oh", { status: 502 })
       expect(await run('return await sqlite.execute("x")')).toEqual({
         failed: "LibsqlError",
@@ -127,13 +168,17 @@ describe("std/sqlite, on Deno,", () => {
   test(
     "says what is missing where there is no storage",
     async () => {
-      expect(await run('return await sqlite.execute("select 1")', { HAMLET_URL: storage.url })).toEqual({
+      expect(
+        await run('return await sqlite.execute("select 1")', { HAMLET_URL: storage.url }),
+      ).toEqual({
         failed: "LibsqlError",
-        message: "Cannot use SQLite: this val runs on somebody else's account, which has no storage",
+        message:
+          "Cannot use SQLite: this val runs on somebody else's account, which has no storage",
       })
       expect(await run("return await sqlite.batch([])", {})).toEqual({
         failed: "LibsqlError",
-        message: "Cannot use SQLite: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment",
+        message:
+          "Cannot use SQLite: outside of a val, HAMLET_URL and HAMLET_TOKEN have to be in the environment",
       })
       expect(storage.seen).toEqual([])
     },

@@ -48,7 +48,11 @@ export async function openAppStage(env: Readonly<Record<string, string>> = {}): 
   }
   let program = await startServer({ ...settings, HAMLET_PORT: "0" })
   const { url } = program
-  const toPerson = (username: string, token: string) => ({ username, token, client: createClient({ baseUrl: url, token }) })
+  const toPerson = (username: string, token: string) => ({
+    username,
+    token,
+    client: createClient({ baseUrl: url, token }),
+  })
   const admin = toPerson("root", adminToken)
   return {
     url,
@@ -70,7 +74,9 @@ export async function openAppStage(env: Readonly<Record<string, string>> = {}): 
 }
 
 async function startServer(env: Readonly<Record<string, string>>) {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("HAMLET_") || name === "HAMLET_TEST_RUN")
+  const own = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("HAMLET_") || name === "HAMLET_TEST_RUN",
+  )
   const child = Bun.spawn([process.execPath, server, "serve"], {
     env: { ...Object.fromEntries(own), ...env },
     stdout: "pipe",
@@ -96,7 +102,12 @@ async function startServer(env: Readonly<Record<string, string>>) {
 }
 
 /** Opens a tab, signed in as somebody or as nobody. */
-export async function openTab(browser: Browser, stage: AppStage, who?: Person, options: BrowserContextOptions = {}): Promise<OpenTab> {
+export async function openTab(
+  browser: Browser,
+  stage: AppStage,
+  who?: Person,
+  options: BrowserContextOptions = {},
+): Promise<OpenTab> {
   const context = await browser.newContext({ baseURL: stage.url, ...options })
   const page = await context.newPage()
   const problems: string[] = []
@@ -120,12 +131,14 @@ function noteProblems(page: Page, { url, valsDomain }: AppStage, problems: strin
     // That a server answered with an error is the browser's note, not the page's fault.
     const isNote = message.text().startsWith("Failed to load resource")
     const isOfVal = new URL(message.location().url || url).origin !== url
-    if (["error", "warning"].includes(message.type()) && !isNote && !isOfVal) problems.push(message.text())
+    if (["error", "warning"].includes(message.type()) && !isNote && !isOfVal)
+      problems.push(message.text())
   })
   page.on("pageerror", (error) => problems.push(String(error)))
   page.on("request", (request) => {
     const { protocol, host } = new URL(request.url())
     const isOwn = host === new URL(url).host || host.endsWith(`.${valsDomain}`)
-    if (!isOwn && protocol !== "data:" && protocol !== "blob:") problems.push(`request to ${request.url()}`)
+    if (!isOwn && protocol !== "data:" && protocol !== "blob:")
+      problems.push(`request to ${request.url()}`)
   })
 }

@@ -23,14 +23,19 @@ export interface RunningBrowser {
 }
 
 /**
- * Starts the system's Chromium. It has a temporary folder of its own, because it leaves files behind
- * when it is killed or when it closes under load.
+ * Starts the system's Chromium. It has a temporary folder of its own, because it leaves files
+ * behind when it is killed or when it closes under load.
  */
 export async function startBrowser(): Promise<RunningBrowser> {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-chromium-"))
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  const remove = () =>
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   try {
-    const browser = await chromium.launch({ executablePath, args: flags, env: { ...process.env, TMPDIR: folder } })
+    const browser = await chromium.launch({
+      executablePath,
+      args: flags,
+      env: { ...process.env, TMPDIR: folder },
+    })
     return {
       browser,
       async stop() {

@@ -1,6 +1,7 @@
 import { buildDocsPage, type DocsPage } from "../src/index.ts"
 
-// What the server sends with the page: nothing may come from anywhere else, and no inline script or style may run.
+// What the server sends with the page: nothing may come from anywhere else, and no inline script or
+// style may run.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -24,9 +25,14 @@ export function startDocsServer(options: DocsServerOptions): Bun.Server<undefine
       if (!/^\/docs(\/|$)/.test(pathname)) return await options.answer(request)
       const { html, assets } = options.page ?? (await buildDocsPage())
       const asset = assets.get(pathname)
-      if (asset) return new Response(new Uint8Array(asset.body), { headers: { "content-type": asset.contentType } })
+      if (asset)
+        return new Response(new Uint8Array(asset.body), {
+          headers: { "content-type": asset.contentType },
+        })
       if (pathname !== "/docs") return new Response("Not Found", { status: 404 })
-      return new Response(html, { headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policy } })
+      return new Response(html, {
+        headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policy },
+      })
     },
   })
 }

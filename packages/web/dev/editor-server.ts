@@ -18,8 +18,14 @@ export interface EditorServer {
   stop(): Promise<void>
 }
 
-/** Builds the editor's page and serves it under the same policy as the app's pages, with a few vals beside it. */
-export async function startEditorServer({ port, vals }: EditorServerOptions): Promise<EditorServer> {
+/**
+ * Builds the editor's page and serves it under the same policy as the app's pages, with a few vals
+ * beside it.
+ */
+export async function startEditorServer({
+  port,
+  vals,
+}: EditorServerOptions): Promise<EditorServer> {
   const folder = await mkdtemp(join(tmpdir(), "hamlet-editor-"))
   const [page, worker, libs] = await Promise.all([
     bundle(folder, ["./editor-page.tsx", "./editor-page.css"]),
@@ -38,8 +44,10 @@ export async function startEditorServer({ port, vals }: EditorServerOptions): Pr
     development: false,
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
-      if (pathname === "/") return answerPage(search === "?libs=none" ? html.replace(libs, "none") : html)
-      if (pathname.startsWith("/assets/")) return answerFile(join(folder, pathname.slice("/assets/".length).replaceAll("/", "")))
+      if (pathname === "/")
+        return answerPage(search === "?libs=none" ? html.replace(libs, "none") : html)
+      if (pathname.startsWith("/assets/"))
+        return answerFile(join(folder, pathname.slice("/assets/".length).replaceAll("/", "")))
       return await answerModule(pathname, vals, request)
     },
   })
@@ -65,7 +73,9 @@ async function bundle(folder: string, entries: readonly string[]): Promise<reado
     jsx: { runtime: "automatic", importSource: "preact", development: false },
     define: { "process.env.NODE_ENV": '"production"' },
   })
-  return outputs.filter(({ kind }) => kind !== "chunk").map(({ path }) => path.slice(path.lastIndexOf("/") + 1))
+  return outputs
+    .filter(({ kind }) => kind !== "chunk")
+    .map(({ path }) => path.slice(path.lastIndexOf("/") + 1))
 }
 
 function answerPage(html: string): Response {
@@ -84,7 +94,10 @@ function answerPage(html: string): Response {
     "require-trusted-types-for 'script'",
     "trusted-types hamlet",
   ]
-  const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": policy.join("; ") }
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policy.join("; "),
+  }
   return new Response(html.replaceAll("NONCE", nonce), { headers })
 }
 
@@ -93,12 +106,22 @@ async function answerFile(path: string): Promise<Response> {
   return (await file.exists()) ? new Response(file) : new Response("Not Found", { status: 404 })
 }
 
-/** As the server does: TypeScript for those who ask for it, and JavaScript for the other browsers. */
-async function answerModule(path: string, vals: EditorServerOptions["vals"], request: Request): Promise<Response> {
-  const code = path.startsWith("/std/") ? await readStandard(path.slice("/std/".length)) : vals[path]
+/**
+ * As the server does: TypeScript for those who ask for it, and JavaScript for the other browsers.
+ */
+async function answerModule(
+  path: string,
+  vals: EditorServerOptions["vals"],
+  request: Request,
+): Promise<Response> {
+  const code = path.startsWith("/std/")
+    ? await readStandard(path.slice("/std/".length))
+    : vals[path]
   if (code === undefined) return new Response("Not Found", { status: 404 })
   const isTypeScript = /text\/tsx/.test(request.headers.get("accept") ?? "")
-  return new Response(isTypeScript ? code : "export {}", { headers: { "content-type": isTypeScript ? "text/tsx" : "text/javascript" } })
+  return new Response(isTypeScript ? code : "export {}", {
+    headers: { "content-type": isTypeScript ? "text/tsx" : "text/javascript" },
+  })
 }
 
 async function readStandard(name: string): Promise<string | undefined> {

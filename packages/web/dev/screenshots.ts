@@ -1,4 +1,5 @@
-// The pictures of the README, from a server with something on it. From the root: `npm run screenshots`
+// The pictures of the README, from a server with something on it. From the root: `npm run
+// screenshots`
 import { mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { type AppStage, openAppStage, openTab, type Person } from "./app-stage.ts"
@@ -47,7 +48,11 @@ try {
   const ada = await seed(stage)
   await mkdir(folder, { recursive: true })
   for (const colorScheme of ["light", "dark"] as const) {
-    await using tab = await openTab(browser, stage, ada, { viewport: size, colorScheme, deviceScaleFactor: 1.5 })
+    await using tab = await openTab(browser, stage, ada, {
+      viewport: size,
+      colorScheme,
+      deviceScaleFactor: 1.5,
+    })
     for (const [name, path, text] of [
       ["home", "/", "balcony"],
       ["val", "/u/ada/balcony", "On the balcony"],
@@ -78,11 +83,17 @@ async function seed(stage: AppStage): Promise<Person> {
   })
   const luck = await ada.client.createVal({ name: "luck", code: flaky, privacy: "unlisted" })
   for (const name of ["newsletter", "invoice_pdf", "uptime", "link_shortener", "rss_to_json"])
-    await ada.client.createVal({ name, code: `export default () => "${name}"\n`, type: name === "uptime" ? "script" : "http" })
+    await ada.client.createVal({
+      name,
+      code: `export default () => "${name}"\n`,
+      type: name === "uptime" ? "script" : "http",
+    })
   const endpoint = balcony.links.endpoint ?? ""
-  for (const celsius of [11.2, 12.4, 13.1, 12.9, 14.6]) await fetch(endpoint, { method: "POST", body: JSON.stringify({ celsius }) })
+  for (const celsius of [11.2, 12.4, 13.1, 12.9, 14.6])
+    await fetch(endpoint, { method: "POST", body: JSON.stringify({ celsius }) })
   for (let count = 0; count < 12; count += 1) await fetch(endpoint)
-  for (let count = 0; count < 14; count += 1) await ada.client.createRun({ val_id: luck.id, args: [] })
+  for (let count = 0; count < 14; count += 1)
+    await ada.client.createRun({ val_id: luck.id, args: [] })
   await grace.client.createVal({
     name: "dashboard",
     code: `import balcony from "${balcony.links.module}"\nexport default balcony\n`,

@@ -1,4 +1,5 @@
-// A development tool: the page over a stub of the API. From the root: `npx bun packages/web/dev/serve.ts [port]`
+// A development tool: the page over a stub of the API. From the root: `npx bun
+// packages/web/dev/serve.ts [port]`
 import { toOpenApi } from "@hamlet/contract"
 import { startDocsServer } from "./docs-server.ts"
 
@@ -7,7 +8,8 @@ console.log(`${server.url.origin}/docs`)
 
 async function answer(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url)
-  if (pathname === "/openapi.json") return Response.json(toOpenApi({ baseUrl: server.url.origin, version: "0.1.0" }))
+  if (pathname === "/openapi.json")
+    return Response.json(toOpenApi({ baseUrl: server.url.origin, version: "0.1.0" }))
   const requestId = crypto.randomUUID()
   const headers = { "x-request-id": requestId }
   if (!request.headers.has("authorization")) {
@@ -18,11 +20,20 @@ async function answer(request: Request): Promise<Response> {
       message: "Cannot answer: no token was sent",
       requestId,
     }
-    return Response.json(error, { status: 401, headers: { ...headers, "www-authenticate": "Bearer" } })
+    return Response.json(error, {
+      status: 401,
+      headers: { ...headers, "www-authenticate": "Bearer" },
+    })
   }
   if (request.method === "DELETE") return new Response(null, { status: 204, headers })
   return Response.json(
-    { method: request.method, path: pathname + search, body: await request.text(), likeCount: 3, readme: null },
+    {
+      method: request.method,
+      path: pathname + search,
+      body: await request.text(),
+      likeCount: 3,
+      readme: null,
+    },
     { headers },
   )
 }

@@ -1,7 +1,10 @@
 import { fileURLToPath } from "node:url"
 import { errorCodes } from "@hamlet/contract"
 
-/** The page at `/docs`, ready to be served: the HTML refers to nothing but the assets, by their path. */
+/**
+ * The page at `/docs`, ready to be served: the HTML refers to nothing but the assets, by their
+ * path.
+ */
 export interface DocsPage {
   readonly html: string
   readonly assets: ReadonlyMap<string, DocsAsset>
@@ -23,25 +26,38 @@ export async function buildDocsPage(): Promise<DocsPage> {
     bundle(import.meta.resolve("./docs/main.tsx"), javaScript),
     bundle(import.meta.resolve("./docs/styles/docs.css"), "text/css; charset=utf-8"),
   ])
-  return { html: toHtml(theme.path, main.path, style.path), assets: new Map([theme, main, style].map(({ path, asset }) => [path, asset])) }
+  return {
+    html: toHtml(theme.path, main.path, style.path),
+    assets: new Map([theme, main, style].map(({ path, asset }) => [path, asset])),
+  }
 }
 
-async function bundle(url: string, contentType: string): Promise<{ path: string; asset: DocsAsset }> {
+async function bundle(
+  url: string,
+  contentType: string,
+): Promise<{ path: string; asset: DocsAsset }> {
   const { outputs } = await Bun.build({
     entrypoints: [fileURLToPath(url)],
     target: "browser",
-    // One script without imports: the same file does for a module and for the plain script that runs before the first paint.
+    // One script without imports: the same file does for a module and for the plain script that
+    // runs before the first paint.
     format: "iife",
     minify: true,
     naming: "[name]-[hash].[ext]",
     // Said here and not left to a tsconfig.json, which an installed package may not find.
     jsx: { runtime: "automatic", importSource: "preact", development: false },
-    define: { "process.env.NODE_ENV": '"production"', HAMLET_ERROR_CODES: JSON.stringify(errorCodes) },
+    define: {
+      "process.env.NODE_ENV": '"production"',
+      HAMLET_ERROR_CODES: JSON.stringify(errorCodes),
+    },
   })
   const output = outputs[0]
   if (!output) throw new Error(`Cannot bundle "${url}": there is no output`)
   const name = output.path.slice(output.path.lastIndexOf("/") + 1)
-  return { path: `${assetsPath}/${name}`, asset: { contentType, body: new Uint8Array(await output.arrayBuffer()) } }
+  return {
+    path: `${assetsPath}/${name}`,
+    asset: { contentType, body: new Uint8Array(await output.arrayBuffer()) },
+  }
 }
 
 function toHtml(themePath: string, mainPath: string, stylePath: string): string {

@@ -24,20 +24,28 @@ export interface PageOptions {
 /** Where the files of the app are, as a path of the server. */
 export const assetsPath = "/assets/"
 
-/** Builds the app if there is none for these sources, which takes some seconds once; in the other folder where there is no writing beside them. */
+/**
+ * Builds the app if there is none for these sources, which takes some seconds once; in the other
+ * folder where there is no writing beside them.
+ */
 export async function openApp(otherFolder: string): Promise<WebApp> {
-  const child = Bun.spawn([process.execPath, fileURLToPath(new URL("./build/main.ts", import.meta.url)), otherFolder], {
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "pipe",
-  })
+  const child = Bun.spawn(
+    [process.execPath, fileURLToPath(new URL("./build/main.ts", import.meta.url)), otherFolder],
+    {
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  )
   const [folder, complaint, code] = await Promise.all([
     Bun.readableStreamToText(child.stdout),
     Bun.readableStreamToText(child.stderr),
     child.exited,
   ])
   if (code !== 0) throw new Error(`Cannot build the web app: ${complaint.trim()}`)
-  const { entries, files } = JSON.parse(await readFile(join(folder, manifestName), "utf8")) as AppManifest
+  const { entries, files } = JSON.parse(
+    await readFile(join(folder, manifestName), "utf8"),
+  ) as AppManifest
   return {
     html: (options) => toHtml(entries, options),
     findFile(name) {
@@ -49,7 +57,10 @@ export async function openApp(otherFolder: string): Promise<WebApp> {
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 14V8l4.5-4.5L9 7l2-2 4 4v5z" fill="#0f766e"/></svg>`
 
-function toHtml({ main, style, theme, typeWorker, typeLibs }: AppManifest["entries"], { nonce, ...told }: PageOptions): string {
+function toHtml(
+  { main, style, theme, typeWorker, typeLibs }: AppManifest["entries"],
+  { nonce, ...told }: PageOptions,
+): string {
   const settings = { ...told, typeWorker: assetsPath + typeWorker, typeLibs: assetsPath + typeLibs }
   return `<!doctype html>
 <html lang="en">

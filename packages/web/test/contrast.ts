@@ -1,4 +1,7 @@
-/** Runs in the page: the visible texts whose contrast with their ground is below what WCAG AA asks for. */
+/**
+ * Runs in the page: the visible texts whose contrast with their ground is below what WCAG AA asks
+ * for.
+ */
 export function findPaleTexts(): string[] {
   const contrastMin = 4.5
   const toRgb = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
@@ -15,19 +18,31 @@ export function findPaleTexts(): string[] {
     return (toRgb(color)[3] ?? 1) === 0 ? groundOf(element.parentElement) : color
   }
   const check = (element: Element, color: string, text: string) => {
-    const [light, dark] = [luminance(color), luminance(groundOf(element))].toSorted((one, other) => other - one) as [number, number]
+    const [light, dark] = [luminance(color), luminance(groundOf(element))].toSorted(
+      (one, other) => other - one,
+    ) as [number, number]
     const contrast = (light + 0.05) / (dark + 0.05)
     return contrast >= contrastMin
       ? []
-      : [`${contrast.toFixed(2)} "${text.trim()}" ${color} on ${groundOf(element)} (${element.className})`]
+      : [
+          `${contrast.toFixed(2)} "${text.trim()}" ${color} on ${groundOf(element)} (${element.className})`,
+        ]
   }
-  const elements = [...document.querySelectorAll("#app *")].filter((element) => element.checkVisibility({ visibilityProperty: true }))
+  const elements = [...document.querySelectorAll("#app *")].filter((element) =>
+    element.checkVisibility({ visibilityProperty: true }),
+  )
   return elements.flatMap((element) => {
-    const texts = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim())
+    const texts = [...element.childNodes].filter(
+      (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim(),
+    )
     const placeholder = element.getAttribute("placeholder")
     return [
-      ...texts.flatMap((node) => check(element, getComputedStyle(element).color, node.textContent ?? "")),
-      ...(placeholder ? check(element, getComputedStyle(element, "::placeholder").color, placeholder) : []),
+      ...texts.flatMap((node) =>
+        check(element, getComputedStyle(element).color, node.textContent ?? ""),
+      ),
+      ...(placeholder
+        ? check(element, getComputedStyle(element, "::placeholder").color, placeholder)
+        : []),
     ]
   })
 }

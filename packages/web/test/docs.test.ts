@@ -26,9 +26,18 @@ const open: OpenDocs[] = []
 
 async function answer(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url)
-  if (pathname === "/openapi.json") return isDocumentBroken ? new Response("no", { status: 503 }) : Response.json(realDocument)
-  seen.push({ method: request.method, path: pathname + search, headers: request.headers, body: await request.text() })
-  return Response.json({ name: "hello", code: hostile, readme: null }, { status: 201, headers: { "x-hostile": hostile } })
+  if (pathname === "/openapi.json")
+    return isDocumentBroken ? new Response("no", { status: 503 }) : Response.json(realDocument)
+  seen.push({
+    method: request.method,
+    path: pathname + search,
+    headers: request.headers,
+    body: await request.text(),
+  })
+  return Response.json(
+    { name: "hello", code: hostile, readme: null },
+    { status: 201, headers: { "x-hostile": hostile } },
+  )
 }
 
 describeInBrowser("docs page", (getBrowser) => {
@@ -47,9 +56,17 @@ describeInBrowser("docs page", (getBrowser) => {
   })
 
   /** A test with the page at an address. */
-  function inBrowser(title: string, hash: string, run: (page: Page) => Promise<void>, options: BrowserContextOptions = {}): void {
+  function inBrowser(
+    title: string,
+    hash: string,
+    run: (page: Page) => Promise<void>,
+    options: BrowserContextOptions = {},
+  ): void {
     test(title, async () => {
-      const tab = await openDocs(getBrowser(), server.url.origin, { viewport: { width: 1440, height: 900 }, ...options })
+      const tab = await openDocs(getBrowser(), server.url.origin, {
+        viewport: { width: 1440, height: 900 },
+        ...options,
+      })
       open.push(tab)
       await tab.page.goto(`${server.url.origin}/docs${hash}`)
       await tab.page.locator("h1").waitFor()
@@ -58,54 +75,80 @@ describeInBrowser("docs page", (getBrowser) => {
   }
 
   describe("reading", () => {
-    inBrowser("lists every route of the table, in the side bar and on the overview", "", async (page) => {
-      for (const name of routeNames) {
-        expect(await sideBar(page).locator(`a[href="#${name}"]`).count()).toBe(1)
-        expect(await page.locator(`main a[href="#${name}"] .path`).textContent()).toBe(routes[name].path)
-      }
-    })
+    inBrowser(
+      "lists every route of the table, in the side bar and on the overview",
+      "",
+      async (page) => {
+        for (const name of routeNames) {
+          expect(await sideBar(page).locator(`a[href="#${name}"]`).count()).toBe(1)
+          expect(await page.locator(`main a[href="#${name}"] .path`).textContent()).toBe(
+            routes[name].path,
+          )
+        }
+      },
+    )
 
-    inBrowser("opens every operation, whatever its answers and parameters are", "", async (page) => {
-      for (const name of routeNames) {
-        await sideBar(page).locator(`a[href="#${name}"]`).click()
-        await page.locator(".crumb-id").getByText(name, { exact: true }).waitFor()
-        expect(await page.locator(".endpoint .path").textContent()).toBe(routes[name].path)
-      }
-    })
+    inBrowser(
+      "opens every operation, whatever its answers and parameters are",
+      "",
+      async (page) => {
+        for (const name of routeNames) {
+          await sideBar(page).locator(`a[href="#${name}"]`).click()
+          await page.locator(".crumb-id").getByText(name, { exact: true }).waitFor()
+          expect(await page.locator(".endpoint .path").textContent()).toBe(routes[name].path)
+        }
+      },
+    )
 
-    inBrowser("filters by `/`, opens the first with Enter, and empties with Escape", "", async (page) => {
-      await page.keyboard.press("/")
-      await page.keyboard.type("delete version")
-      const found = () => sideBar(page).locator("a.nav-link").allTextContents()
-      await eventually(found, (names) => expect(names).toEqual(["DELDelete version"]))
-      await page.keyboard.press("Enter")
-      await page.locator("h1", { hasText: "Delete version" }).waitFor()
-      await page.keyboard.press("/")
-      await page.keyboard.type("zzz")
-      await sideBar(page).getByText("Nothing matches “zzz”").waitFor()
-      await page.keyboard.press("Escape")
-      await eventually(found, (names) => expect(names).toHaveLength(routeNames.length + 1))
-    })
+    inBrowser(
+      "filters by `/`, opens the first with Enter, and empties with Escape",
+      "",
+      async (page) => {
+        await page.keyboard.press("/")
+        await page.keyboard.type("delete version")
+        const found = () => sideBar(page).locator("a.nav-link").allTextContents()
+        await eventually(found, (names) => expect(names).toEqual(["DELDelete version"]))
+        await page.keyboard.press("Enter")
+        await page.locator("h1", { hasText: "Delete version" }).waitFor()
+        await page.keyboard.press("/")
+        await page.keyboard.type("zzz")
+        await sideBar(page).getByText("Nothing matches “zzz”").waitFor()
+        await page.keyboard.press("Escape")
+        await eventually(found, (names) => expect(names).toHaveLength(routeNames.length + 1))
+      },
+    )
 
-    inBrowser("opens the operation that the address names, and shows its fields, answers and errors", "#createVersion", async (page) => {
-      await expectText(page.locator("h1"), "Create version")
-      await eventually(
-        () => page.title(),
-        (title) => expect(title).toContain("Create version"),
-      )
-      expect(await page.locator(".auth-note").textContent()).toContain("val:write")
-      expect(await page.locator(".error-code").allTextContents()).toContain("version_conflict")
-      await page.locator(".answer-details .nested summary").first().click()
-      await page.locator(".nested .field-name").getByText("endpoint", { exact: true }).first().waitFor()
-    })
+    inBrowser(
+      "opens the operation that the address names, and shows its fields, answers and errors",
+      "#createVersion",
+      async (page) => {
+        await expectText(page.locator("h1"), "Create version")
+        await eventually(
+          () => page.title(),
+          (title) => expect(title).toContain("Create version"),
+        )
+        expect(await page.locator(".auth-note").textContent()).toContain("val:write")
+        expect(await page.locator(".error-code").allTextContents()).toContain("version_conflict")
+        await page.locator(".answer-details .nested summary").first().click()
+        await page
+          .locator(".nested .field-name")
+          .getByText("endpoint", { exact: true })
+          .first()
+          .waitFor()
+      },
+    )
 
-    inBrowser("goes on to the next operation and back, and moves the focus along", "#getMe", async (page) => {
-      await page.locator(".pager-next").click()
-      await page.locator("h1", { hasText: "Update me" }).waitFor()
-      await expectFocus(page, (element) => element?.tagName, "H1")
-      await page.goBack()
-      await page.locator("h1", { hasText: "Get me" }).waitFor()
-    })
+    inBrowser(
+      "goes on to the next operation and back, and moves the focus along",
+      "#getMe",
+      async (page) => {
+        await page.locator(".pager-next").click()
+        await page.locator("h1", { hasText: "Update me" }).waitFor()
+        await expectFocus(page, (element) => element?.tagName, "H1")
+        await page.goBack()
+        await page.locator("h1", { hasText: "Get me" }).waitFor()
+      },
+    )
 
     inBrowser("says so when the address names nothing", "#%E0%A4%A", async (page) => {
       await page.locator("h1", { hasText: "No such operation" }).waitFor()
@@ -122,90 +165,114 @@ describeInBrowser("docs page", (getBrowser) => {
   })
 
   describe("trying", () => {
-    inBrowser("sends what is typed with the token, and shows a hostile answer as text", "#createVal", async (page) => {
-      await openForm(page)
-      await page.getByLabel("Token").fill(token)
-      await page.locator("[data-name=code]").fill("export default 1")
-      await page.locator("[data-name=privacy]").selectOption("unlisted")
-      await page.locator("[data-name=Idempotency-Key]").fill("once")
-      await page.getByRole("button", { name: "Send POST" }).click()
-      await page.locator(".status-ok", { hasText: "201 Created" }).waitFor()
+    inBrowser(
+      "sends what is typed with the token, and shows a hostile answer as text",
+      "#createVal",
+      async (page) => {
+        await openForm(page)
+        await page.getByLabel("Token").fill(token)
+        await page.locator("[data-name=code]").fill("export default 1")
+        await page.locator("[data-name=privacy]").selectOption("unlisted")
+        await page.locator("[data-name=Idempotency-Key]").fill("once")
+        await page.getByRole("button", { name: "Send POST" }).click()
+        await page.locator(".status-ok", { hasText: "201 Created" }).waitFor()
 
-      expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /v1/vals"])
-      expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ code: "export default 1", privacy: "unlisted" })
-      expect(seen[0]?.headers.get("authorization")).toBe(`Bearer ${token}`)
-      expect(seen[0]?.headers.get("idempotency-key")).toBe("once")
-      expect(seen[0]?.headers.get("content-type")).toBe("application/json")
+        expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /v1/vals"])
+        expect(JSON.parse(seen[0]?.body ?? "")).toEqual({
+          code: "export default 1",
+          privacy: "unlisted",
+        })
+        expect(seen[0]?.headers.get("authorization")).toBe(`Bearer ${token}`)
+        expect(seen[0]?.headers.get("idempotency-key")).toBe("once")
+        expect(seen[0]?.headers.get("content-type")).toBe("application/json")
 
-      const shown = await page.locator(".answer-body").textContent()
-      expect(JSON.parse(shown ?? "")).toMatchObject({ code: hostile })
-      await expectInView(page, ".answer-body")
-      await page.getByText(/\d headers/).click()
-      await expectText(page.locator(".answer-headers"), hostile)
-      expect(await page.locator("#app img, #app script").count()).toBe(0)
-      expect(await page.evaluate(() => "isHurt" in globalThis)).toBe(false)
-    })
+        const shown = await page.locator(".answer-body").textContent()
+        expect(JSON.parse(shown ?? "")).toMatchObject({ code: hostile })
+        await expectInView(page, ".answer-body")
+        await page.getByText(/\d headers/).click()
+        await expectText(page.locator(".answer-headers"), hostile)
+        expect(await page.locator("#app img, #app script").count()).toBe(0)
+        expect(await page.evaluate(() => "isHurt" in globalThis)).toBe(false)
+      },
+    )
 
-    inBrowser("writes a snippet that follows what is typed and does not hold the token", "#getVersion", async (page) => {
-      const snippet = page.locator("#snippet")
-      await openForm(page)
-      await page.getByLabel("Token").fill(token)
-      await page.locator("[data-name=val_id]").fill("a b")
-      await page.locator("[data-name=version]").fill("7")
-      for (const name of ["curl", "fetch"]) {
-        await page.getByRole("tab", { name }).click()
-        await expectText(snippet, "/v1/vals/a%20b/versions/7")
-      }
-      await page.keyboard.press("ArrowRight")
-      await expectText(snippet, 'client.getVersion({\n  val_id: "a b",\n  version: 7,\n})')
-      expect(await page.locator("#app").textContent()).not.toContain(token)
-    })
+    inBrowser(
+      "writes a snippet that follows what is typed and does not hold the token",
+      "#getVersion",
+      async (page) => {
+        const snippet = page.locator("#snippet")
+        await openForm(page)
+        await page.getByLabel("Token").fill(token)
+        await page.locator("[data-name=val_id]").fill("a b")
+        await page.locator("[data-name=version]").fill("7")
+        for (const name of ["curl", "fetch"]) {
+          await page.getByRole("tab", { name }).click()
+          await expectText(snippet, "/v1/vals/a%20b/versions/7")
+        }
+        await page.keyboard.press("ArrowRight")
+        await expectText(snippet, 'client.getVersion({\n  val_id: "a b",\n  version: 7,\n})')
+        expect(await page.locator("#app").textContent()).not.toContain(token)
+      },
+    )
 
-    inBrowser("asks for a path parameter before it sends, and advises on a value", "#listValRuns", async (page) => {
-      await openForm(page)
-      await page.locator("[data-name=limit]").fill("500")
-      await page.getByText("should be at most 100").waitFor()
-      await page.keyboard.press("Enter")
-      await page.getByText("Fill in val_id: it is part of the path").waitFor()
-      await expectFocus(page, (element) => element?.getAttribute("data-name"), "val_id")
-      expect(seen).toEqual([])
-    })
+    inBrowser(
+      "asks for a path parameter before it sends, and advises on a value",
+      "#listValRuns",
+      async (page) => {
+        await openForm(page)
+        await page.locator("[data-name=limit]").fill("500")
+        await page.getByText("should be at most 100").waitFor()
+        await page.keyboard.press("Enter")
+        await page.getByText("Fill in val_id: it is part of the path").waitFor()
+        await expectFocus(page, (element) => element?.getAttribute("data-name"), "val_id")
+        expect(seen).toEqual([])
+      },
+    )
 
-    inBrowser("keeps what is typed when one goes elsewhere and comes back", "#createComment", async (page) => {
-      await openForm(page)
-      await page.locator("[data-name=comment]").fill("Nice")
-      await page.getByRole("tab", { name: "JSON" }).click()
-      const json = page.getByLabel("Body as JSON").first().locator("textarea")
-      await eventually(
-        () => json.inputValue(),
-        (text) => expect(text).toBe('{\n  "comment": "Nice"\n}'),
-      )
-      await page.getByRole("tab", { name: "Fields" }).click()
-      await page.locator(".pager-next").click()
-      await page.locator("h1", { hasText: "Delete comment" }).waitFor()
-      await page.goBack()
-      await eventually(
-        () => page.locator("[data-name=comment]").inputValue(),
-        (text) => expect(text).toBe("Nice"),
-      )
-    })
+    inBrowser(
+      "keeps what is typed when one goes elsewhere and comes back",
+      "#createComment",
+      async (page) => {
+        await openForm(page)
+        await page.locator("[data-name=comment]").fill("Nice")
+        await page.getByRole("tab", { name: "JSON" }).click()
+        const json = page.getByLabel("Body as JSON").first().locator("textarea")
+        await eventually(
+          () => json.inputValue(),
+          (text) => expect(text).toBe('{\n  "comment": "Nice"\n}'),
+        )
+        await page.getByRole("tab", { name: "Fields" }).click()
+        await page.locator(".pager-next").click()
+        await page.locator("h1", { hasText: "Delete comment" }).waitFor()
+        await page.goBack()
+        await eventually(
+          () => page.locator("[data-name=comment]").inputValue(),
+          (text) => expect(text).toBe("Nice"),
+        )
+      },
+    )
 
-    inBrowser("keeps the token in memory, in the tab only when asked, never in the local storage", "#getMe", async (page) => {
-      const stored = () => page.evaluate(() => [Object.values(sessionStorage), Object.values(localStorage)])
-      await openForm(page)
-      await page.getByLabel("Token").fill(token)
-      expect(await stored()).toEqual([[], []])
-      await page.getByLabel("Keep it until this tab is closed").check()
-      await eventually(stored, (texts) => expect(texts).toEqual([[token], []]))
-      await page.reload()
-      await openForm(page)
-      await eventually(
-        () => page.getByLabel("Token").inputValue(),
-        (text) => expect(text).toBe(token),
-      )
-      await page.getByLabel("Keep it until this tab is closed").uncheck()
-      await eventually(stored, (texts) => expect(texts).toEqual([[], []]))
-    })
+    inBrowser(
+      "keeps the token in memory, in the tab only when asked, never in the local storage",
+      "#getMe",
+      async (page) => {
+        const stored = () =>
+          page.evaluate(() => [Object.values(sessionStorage), Object.values(localStorage)])
+        await openForm(page)
+        await page.getByLabel("Token").fill(token)
+        expect(await stored()).toEqual([[], []])
+        await page.getByLabel("Keep it until this tab is closed").check()
+        await eventually(stored, (texts) => expect(texts).toEqual([[token], []]))
+        await page.reload()
+        await openForm(page)
+        await eventually(
+          () => page.getByLabel("Token").inputValue(),
+          (text) => expect(text).toBe(token),
+        )
+        await page.getByLabel("Keep it until this tab is closed").uncheck()
+        await eventually(stored, (texts) => expect(texts).toEqual([[], []]))
+      },
+    )
   })
 
   describe("looks and keys", () => {
@@ -214,7 +281,9 @@ describeInBrowser("docs page", (getBrowser) => {
         `can be read in ${colorScheme} colours`,
         "",
         async (page) => {
-          const ground = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+          const ground = await page.evaluate(
+            () => getComputedStyle(document.documentElement).backgroundColor,
+          )
           expect(ground).toBe(colorScheme === "light" ? "rgb(255, 255, 255)" : "rgb(17, 19, 22)")
           expect(await page.evaluate(findPaleTexts)).toEqual([])
           await sideBar(page).locator('a[href="#createVal"]').click()
@@ -252,9 +321,16 @@ describeInBrowser("docs page", (getBrowser) => {
       await page.keyboard.press("Enter")
       await expectFocus(page, (element) => element?.id, "main")
       await page.keyboard.press("Tab")
-      // Which element comes first depends on the fonts: Chromium lets the keyboard reach a text that has to scroll.
-      await expectFocus(page, (element) => element?.id !== "main" && element?.closest("main")?.id, "main")
-      expect(await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)).toBe("solid")
+      // Which element comes first depends on the fonts: Chromium lets the keyboard reach a text
+      // that has to scroll.
+      await expectFocus(
+        page,
+        (element) => element?.id !== "main" && element?.closest("main")?.id,
+        "main",
+      )
+      expect(
+        await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle),
+      ).toBe("solid")
     })
 
     inBrowser(
@@ -312,7 +388,12 @@ async function expectText(place: Locator, text: string): Promise<void> {
   )
 }
 
-async function expectFocus(page: Page, read: (element: Element | null) => unknown, value: string): Promise<void> {
-  const focused = async () => (await page.evaluateHandle(() => document.activeElement)).evaluate(read)
+async function expectFocus(
+  page: Page,
+  read: (element: Element | null) => unknown,
+  value: string,
+): Promise<void> {
+  const focused = async () =>
+    (await page.evaluateHandle(() => document.activeElement)).evaluate(read)
   await eventually(focused, (found) => expect(found).toBe(value))
 }

@@ -2,8 +2,14 @@ import type { Page } from "playwright-core"
 
 const limits = { msMax: 30_000, pauseMs: 20 }
 
-/** Reads again and again until the check no longer throws, and gives what was read. What the last check has thrown says what was read last. */
-export async function eventually<Value>(read: () => Value | Promise<Value>, check: (value: Value) => void): Promise<Value> {
+/**
+ * Reads again and again until the check no longer throws, and gives what was read. What the last
+ * check has thrown says what was read last.
+ */
+export async function eventually<Value>(
+  read: () => Value | Promise<Value>,
+  check: (value: Value) => void,
+): Promise<Value> {
   for (const end = Date.now() + limits.msMax; ; await Bun.sleep(limits.pauseMs)) {
     try {
       const value = await read()
@@ -15,9 +21,18 @@ export async function eventually<Value>(read: () => Value | Promise<Value>, chec
   }
 }
 
-/** Does something, and sees a note of it that goes by itself: the page looks out for it from before on, since afterwards may be too late. */
-export async function seeNote(page: Page, text: string, action: () => Promise<unknown>): Promise<void> {
+/**
+ * Does something, and sees a note of it that goes by itself: the page looks out for it from before
+ * on, since afterwards may be too late.
+ */
+export async function seeNote(
+  page: Page,
+  text: string,
+  action: () => Promise<unknown>,
+): Promise<void> {
   const isShown = (text: string) =>
-    [...document.querySelectorAll("[role=status], [role=status] *")].some((note) => note.textContent === text)
+    [...document.querySelectorAll("[role=status], [role=status] *")].some(
+      (note) => note.textContent === text,
+    )
   await Promise.all([page.waitForFunction(isShown, text), action()])
 }

@@ -3,13 +3,20 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 /** The page in a browser tab of its own. */
 export interface OpenDocs {
   readonly page: Page
-  /** Whatever must not happen and did: errors in the console, breaches of the policy, requests to elsewhere. */
+  /**
+   * Whatever must not happen and did: errors in the console, breaches of the policy, requests to
+   * elsewhere.
+   */
   readonly problems: readonly string[]
   readonly close: () => Promise<void>
 }
 
 /** Opens an empty tab that writes down everything that must not happen. */
-export async function openDocs(browser: Browser, origin: string, options: BrowserContextOptions): Promise<OpenDocs> {
+export async function openDocs(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions,
+): Promise<OpenDocs> {
   const context = await browser.newContext(options)
   const page = await context.newPage()
   const problems: string[] = []
@@ -20,10 +27,13 @@ export async function openDocs(browser: Browser, origin: string, options: Browse
   })
   page.on("pageerror", (error) => problems.push(String(error)))
   page.on("request", (request) => {
-    if (new URL(request.url()).origin !== origin && !request.url().startsWith("data:")) problems.push(`request to ${request.url()}`)
+    if (new URL(request.url()).origin !== origin && !request.url().startsWith("data:"))
+      problems.push(`request to ${request.url()}`)
   })
   await page.addInitScript(() => {
-    document.addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))
+    document.addEventListener("securitypolicyviolation", (event) =>
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+    )
   })
   return { page, problems, close: () => context.close() }
 }

@@ -3,7 +3,9 @@ import { type Api, findOperation, type Operation } from "../src/docs/model/api.t
 import { toApi } from "../src/docs/model/to-api.ts"
 
 /** The document that the server serves, as a browser gets it. */
-export const realDocument: unknown = JSON.parse(JSON.stringify(toOpenApi({ baseUrl: "http://localhost:8080", version: "0.1.0" })))
+export const realDocument: unknown = JSON.parse(
+  JSON.stringify(toOpenApi({ baseUrl: "http://localhost:8080", version: "0.1.0" })),
+)
 
 /** What the page makes of it. */
 export const realApi: Api = toApi(realDocument) ?? fail("the document is not read")

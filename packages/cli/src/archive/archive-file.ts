@@ -12,24 +12,34 @@ export interface ArchiveFile extends Sink, AsyncDisposable {
 }
 
 /**
- * Opens what an archive is written to: a file beside the target, which takes its place at the end; standard output for `-`; and as it is
- * what is no ordinary file, such as a pipe, because that cannot be replaced.
+ * Opens what an archive is written to: a file beside the target, which takes its place at the end;
+ * standard output for `-`; and as it is what is no ordinary file, such as a pipe, because that
+ * cannot be replaced.
  */
-export async function openArchiveFile(context: Pick<Context, "interruption">, path: string, isForced: boolean): Promise<ArchiveFile> {
+export async function openArchiveFile(
+  context: Pick<Context, "interruption">,
+  path: string,
+  isForced: boolean,
+): Promise<ArchiveFile> {
   if (path === "-") return openOutput()
   try {
     const found = await stat(path).catch(() => undefined)
     if (found?.isDirectory()) throw new CliError("usage", `Cannot write "${path}": it is a folder`)
     if (found && !found.isFile()) return openSpecial(path)
     if (found && !isForced)
-      throw new CliError("conflict", `Cannot write "${path}": there is such a file already`, { advice: '"--force" replaces it' })
+      throw new CliError("conflict", `Cannot write "${path}": there is such a file already`, {
+        advice: '"--force" replaces it',
+      })
     return await openBeside(context, found ? await realpath(path) : path)
   } catch (error) {
     throw toWriteError(path, error)
   }
 }
 
-async function openBeside({ interruption }: Pick<Context, "interruption">, target: string): Promise<ArchiveFile> {
+async function openBeside(
+  { interruption }: Pick<Context, "interruption">,
+  target: string,
+): Promise<ArchiveFile> {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
   // A link that leads nowhere is replaced by the archive, not followed.
   const mode = await lstat(target).then(
@@ -67,7 +77,11 @@ async function openBeside({ interruption }: Pick<Context, "interruption">, targe
 
 async function openSpecial(path: string): Promise<ArchiveFile> {
   const file = await open(path, "w")
-  return { write: (bytes) => writeAll(path, file, bytes), commit: async () => {}, [Symbol.asyncDispose]: () => file.close() }
+  return {
+    write: (bytes) => writeAll(path, file, bytes),
+    commit: async () => {},
+    [Symbol.asyncDispose]: () => file.close(),
+  }
 }
 
 async function writeAll(path: string, file: FileHandle, bytes: Uint8Array): Promise<void> {
@@ -80,15 +94,26 @@ async function writeAll(path: string, file: FileHandle, bytes: Uint8Array): Prom
 
 function openOutput(): ArchiveFile {
   if (process.stdout.isTTY)
-    throw new CliError("usage", "Cannot write an archive to a terminal", { advice: 'name a file, or lead the output into one with ">"' })
-  return { write: (bytes) => writeOut(bytes), commit: async () => {}, [Symbol.asyncDispose]: async () => {} }
+    throw new CliError("usage", "Cannot write an archive to a terminal", {
+      advice: 'name a file, or lead the output into one with ">"',
+    })
+  return {
+    write: (bytes) => writeOut(bytes),
+    commit: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  }
 }
 
 /** Past the stream of the process, which would keep all of it in memory for a slow reader. */
 async function writeOut(bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
-    const { error, count } = await new Promise<{ error: NodeJS.ErrnoException | null; count: number }>((resolve) =>
-      writeTo(process.stdout.fd, bytes, done, bytes.length - done, null, (error, count) => resolve({ error, count })),
+    const { error, count } = await new Promise<{
+      error: NodeJS.ErrnoException | null
+      count: number
+    }>((resolve) =>
+      writeTo(process.stdout.fd, bytes, done, bytes.length - done, null, (error, count) =>
+        resolve({ error, count }),
+      ),
     )
     // A pipe that does not wait for its reader is asked again a little later.
     if (error?.code === "EAGAIN") await Bun.sleep(1)
@@ -99,5 +124,7 @@ async function writeOut(bytes: Uint8Array): Promise<void> {
 }
 
 function toWriteError(path: string, cause: unknown): CliError {
-  return cause instanceof CliError ? cause : new CliError("failed", `Cannot write "${path}": ${(cause as Error).message}`, { cause })
+  return cause instanceof CliError
+    ? cause
+    : new CliError("failed", `Cannot write "${path}": ${(cause as Error).message}`, { cause })
 }

@@ -7,7 +7,10 @@ type Comment = Output<"listComments">["data"][number]
 /** The entry that says what an archive is. */
 export const manifestPath = "manifest.json"
 
-/** What a reader has to understand. It grows when archives change so that an older program would read them wrongly. */
+/**
+ * What a reader has to understand. It grows when archives change so that an older program would
+ * read them wrongly.
+ */
 export const formatVersion = 1
 
 /** What an archive is: from where, whose, and how much. */
@@ -36,8 +39,16 @@ export interface ArchivedVal {
   readonly createdAt: string
   readonly updatedAt: string
   readonly likeCount: number
-  readonly versions: readonly { readonly version: number; readonly code: string; readonly createdAt: string }[]
-  readonly comments: readonly { readonly author: string; readonly comment: string; readonly createdAt: string }[]
+  readonly versions: readonly {
+    readonly version: number
+    readonly code: string
+    readonly createdAt: string
+  }[]
+  readonly comments: readonly {
+    readonly author: string
+    readonly comment: string
+    readonly createdAt: string
+  }[]
 }
 
 /** Where a val is in an archive. */
@@ -46,11 +57,19 @@ export function toValPath(name: string): string {
 }
 
 /** A val for an archive, given its versions and comments newest first. */
-export function toArchivedVal(val: Val, versions: readonly Version[], comments: readonly Comment[]): ArchivedVal {
+export function toArchivedVal(
+  val: Val,
+  versions: readonly Version[],
+  comments: readonly Comment[],
+): ArchivedVal {
   const { name, type, privacy, readme, createdAt, updatedAt, likeCount } = val
   return {
     ...{ name, type, privacy, readme, createdAt, updatedAt, likeCount },
-    versions: versions.map(({ version, code, createdAt }) => ({ version, code, createdAt })).reverse(),
-    comments: comments.map(({ author, comment, createdAt }) => ({ author: author.username, comment, createdAt })).reverse(),
+    versions: versions
+      .map(({ version, code, createdAt }) => ({ version, code, createdAt }))
+      .reverse(),
+    comments: comments
+      .map(({ author, comment, createdAt }) => ({ author: author.username, comment, createdAt }))
+      .reverse(),
   }
 }

@@ -1,4 +1,7 @@
-/** What an archive may be. Whoever made one may mean harm, so nothing about it is taken without a limit. */
+/**
+ * What an archive may be. Whoever made one may mean harm, so nothing about it is taken without a
+ * limit.
+ */
 export const archiveLimits = {
   /** What the format without its extension for large files can count. */
   entriesMax: 65_000,

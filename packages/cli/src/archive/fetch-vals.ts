@@ -5,8 +5,14 @@ import type { Val } from "../names/find-val.ts"
 import { type ArchivedVal, toArchivedVal } from "./archive-format.ts"
 import { archiveLimits, transferLimits } from "./archive-limits.ts"
 
-/** The vals with all that an archive keeps of them, in their order; several are fetched at the same time. */
-export async function* fetchVals(client: Client, vals: AsyncIterable<Val>): AsyncGenerator<ArchivedVal> {
+/**
+ * The vals with all that an archive keeps of them, in their order; several are fetched at the same
+ * time.
+ */
+export async function* fetchVals(
+  client: Client,
+  vals: AsyncIterable<Val>,
+): AsyncGenerator<ArchivedVal> {
   const fetching: Promise<ArchivedVal | undefined>[] = []
   const next = async () => fetching.shift()
   for await (const val of withoutRepeats(vals)) {
@@ -37,7 +43,8 @@ async function* withoutRepeats(vals: AsyncIterable<Val>): AsyncGenerator<Val> {
 async function fetchVal(client: Client, val: Val): Promise<ArchivedVal | undefined> {
   const page = { val_id: val.id, limit: limits.pageItemsMax }
   try {
-    const versions = val.version === 1 ? [toFirst(val)] : await collect(val, client.items("listVersions", page))
+    const versions =
+      val.version === 1 ? [toFirst(val)] : await collect(val, client.items("listVersions", page))
     return toArchivedVal(val, versions, await Array.fromAsync(client.items("listComments", page)))
   } catch (error) {
     if (error instanceof ApiError && error.code === "val_not_found") return undefined
@@ -45,7 +52,10 @@ async function fetchVal(client: Client, val: Val): Promise<ArchivedVal | undefin
   }
 }
 
-async function collect<Item extends { readonly code: string }>(val: Val, items: AsyncIterable<Item>): Promise<readonly Item[]> {
+async function collect<Item extends { readonly code: string }>(
+  val: Val,
+  items: AsyncIterable<Item>,
+): Promise<readonly Item[]> {
   const collected: Item[] = []
   let chars = 0
   for await (const item of items) {
@@ -62,5 +72,12 @@ async function collect<Item extends { readonly code: string }>(val: Val, items: 
 
 /** A val at its first version has no other. */
 function toFirst({ id, version, code, versionCreatedAt }: Val) {
-  return { val_id: id, version, code, createdAt: versionCreatedAt, runStartAt: null, runEndAt: null }
+  return {
+    val_id: id,
+    version,
+    code,
+    createdAt: versionCreatedAt,
+    runStartAt: null,
+    runEndAt: null,
+  }
 }

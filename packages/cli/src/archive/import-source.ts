@@ -1,4 +1,12 @@
-import { closeSync, type Dirent, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs"
+import {
+  closeSync,
+  type Dirent,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs"
 import { basename, extname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 import { manifestPath } from "./archive-format.ts"
@@ -14,19 +22,32 @@ export interface ImportSource extends Disposable {
   readManifest(): Uint8Array | undefined
 }
 
-/** Opens a zip file or a folder. Where there are files with code, those are the vals; otherwise each JSON file is one. */
+/**
+ * Opens a zip file or a folder. Where there are files with code, those are the vals; otherwise each
+ * JSON file is one.
+ */
 export function openImportSource(path: string): ImportSource {
   const source = openFiles(path)
   const all = source.paths.filter((name) => !isIgnored(name)).sort()
   const isCode = (name: string) => /\.tsx?$/.test(name) && !name.endsWith(".d.ts")
   const code = all.filter(isCode)
-  const paths = code.length > 0 ? code : all.filter((name) => extname(name) === ".json" && name !== manifestPath)
+  const paths =
+    code.length > 0
+      ? code
+      : all.filter((name) => extname(name) === ".json" && name !== manifestPath)
   if (paths.length === 0) {
     source[Symbol.dispose]()
-    throw new CliError("usage", `Cannot import "${path}": it has neither JSON files nor files ending in .ts or .tsx`)
+    throw new CliError(
+      "usage",
+      `Cannot import "${path}": it has neither JSON files nor files ending in .ts or .tsx`,
+    )
   }
   const hasManifest = code.length === 0 && all.includes(manifestPath)
-  return { ...source, paths, readManifest: () => (hasManifest ? source.read(manifestPath) : undefined) }
+  return {
+    ...source,
+    paths,
+    readManifest: () => (hasManifest ? source.read(manifestPath) : undefined),
+  }
 }
 
 type Files = Omit<ImportSource, "readManifest">
@@ -39,12 +60,15 @@ function openFiles(path: string): Files {
       advice: '"hamlet val push" saves single files',
     })
   const zip = openZip(path)
-  const entries = new Map(zip.entries.filter((entry) => !entry.path.endsWith("/")).map((entry) => [entry.path, entry]))
+  const entries = new Map(
+    zip.entries.filter((entry) => !entry.path.endsWith("/")).map((entry) => [entry.path, entry]),
+  )
   return {
     paths: [...entries.keys()],
     read(name) {
       const entry = entries.get(name)
-      if (!entry) throw new CliError("failed", `Cannot read "${name}" in "${path}": it has no such entry`)
+      if (!entry)
+        throw new CliError("failed", `Cannot read "${name}" in "${path}": it has no such entry`)
       return zip.read(entry)
     },
     [Symbol.dispose]: () => zip.stop(),
@@ -56,7 +80,9 @@ function statOf(path: string) {
     return statSync(path)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT")
-      throw new CliError("notFound", `Cannot import "${path}": there is no such file or folder`, { cause })
+      throw new CliError("notFound", `Cannot import "${path}": there is no such file or folder`, {
+        cause,
+      })
     throw new CliError("failed", `Cannot import "${path}": ${(cause as Error).message}`, { cause })
   }
 }
@@ -82,7 +108,11 @@ function openFolder(folder: string): Files {
 }
 
 function* walk(folder: string, inner: string, level: number): Generator<string> {
-  if (level > limits.levelsMax) throw new CliError("failed", `Cannot read "${join(folder, inner)}": it is ${level} folders deep`)
+  if (level > limits.levelsMax)
+    throw new CliError(
+      "failed",
+      `Cannot read "${join(folder, inner)}": it is ${level} folders deep`,
+    )
   for (const found of listFolder(join(folder, inner))) {
     const name = inner === "" ? found.name : `${inner}/${found.name}`
     // Links to folders are not followed: they may lead in a circle.
@@ -102,7 +132,11 @@ function listFolder(path: string): readonly Dirent[] {
 function readWithin(path: string): Uint8Array {
   try {
     const { size } = statSync(path)
-    if (size > limits.entryBytesMax) throw new CliError("failed", `Cannot read "${path}": it is larger than ${limits.entryBytesMax} bytes`)
+    if (size > limits.entryBytesMax)
+      throw new CliError(
+        "failed",
+        `Cannot read "${path}": it is larger than ${limits.entryBytesMax} bytes`,
+      )
     return readFileSync(path)
   } catch (cause) {
     if (cause instanceof CliError) throw cause
@@ -112,7 +146,9 @@ function readWithin(path: string): Uint8Array {
 
 /** What begins with a dot is for programs, and what is installed is nobody's val. */
 function isIgnored(path: string): boolean {
-  return path.split("/").some((part) => part.startsWith(".") || part === "node_modules" || part === "__MACOSX")
+  return path
+    .split("/")
+    .some((part) => part.startsWith(".") || part === "node_modules" || part === "__MACOSX")
 }
 
 /** What a file is called without its folder and its ending. */

@@ -4,10 +4,17 @@ import { findImportedNames, orderVals } from "./order-vals.ts"
 
 describe("orderVals", () => {
   const namesOf = (graph: Readonly<Record<string, readonly string[]>>) =>
-    orderVals(Object.entries(graph).map(([name, imports]) => ({ name, imports }))).map(({ name }) => name)
+    orderVals(Object.entries(graph).map(([name, imports]) => ({ name, imports }))).map(
+      ({ name }) => name,
+    )
 
   test("puts those first that others import, ignoring case and what is not there", () => {
-    expect(namesOf({ app: ["lib", "gone"], other: [], LIB: ["base"], base: [] })).toEqual(["base", "LIB", "app", "other"])
+    expect(namesOf({ app: ["lib", "gone"], other: [], LIB: ["base"], base: [] })).toEqual([
+      "base",
+      "LIB",
+      "app",
+      "other",
+    ])
   })
 
   test("has every val once, also where they import each other or themselves", () => {
@@ -15,7 +22,10 @@ describe("orderVals", () => {
   })
 
   test("follows a chain that is longer than a program may call", () => {
-    const chain = Array.from({ length: 100_000 }, (_, index) => ({ name: `v${index}`, imports: [`v${index + 1}`] }))
+    const chain = Array.from({ length: 100_000 }, (_, index) => ({
+      name: `v${index}`,
+      imports: [`v${index + 1}`],
+    }))
     expect(orderVals(chain)[0]?.name).toBe("v99999")
   })
 
@@ -24,12 +34,17 @@ describe("orderVals", () => {
     fc.assert(
       fc.property(edges, (edges) => {
         // From higher to lower numbers only, so that there is no circle.
-        const imports = (index: number) => edges.filter(([from, to]) => from === index && to < from).map(([, to]) => `v${to}`)
-        const vals = Array.from({ length: 20 }, (_, index) => ({ name: `v${index}`, imports: imports(index) })).reverse()
+        const imports = (index: number) =>
+          edges.filter(([from, to]) => from === index && to < from).map(([, to]) => `v${to}`)
+        const vals = Array.from({ length: 20 }, (_, index) => ({
+          name: `v${index}`,
+          imports: imports(index),
+        })).reverse()
         const ordered = orderVals(vals)
         const place = new Map(ordered.map(({ name }, index) => [name, index]))
         expect(place.size).toBe(20)
-        for (const { name, imports } of ordered) for (const other of imports) expect(place.get(other)).toBeLessThan(place.get(name) ?? -1)
+        for (const { name, imports } of ordered)
+          for (const other of imports) expect(place.get(other)).toBeLessThan(place.get(name) ?? -1)
       }),
     )
   })

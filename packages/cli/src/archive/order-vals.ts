@@ -4,7 +4,10 @@ export interface LinkedVal {
   readonly imports: readonly string[]
 }
 
-/** Those that others import come before them. Of vals that import each other in a circle, one has to come first, whichever. */
+/**
+ * Those that others import come before them. Of vals that import each other in a circle, one has to
+ * come first, whichever.
+ */
 export function orderVals<Val extends LinkedVal>(vals: readonly Val[]): readonly Val[] {
   const byName = new Map(vals.map((val) => [val.name.toLowerCase(), val]))
   const ordered = new Set<Val>()
@@ -30,8 +33,9 @@ export function orderVals<Val extends LinkedVal>(vals: readonly Val[]): readonly
 }
 
 /**
- * The names of vals that code may import, in lower case: by an address that ends in `/v/ada/hello` or as a file beside it. A guess is enough,
- * for the server links vals in whatever order they come; in a good order none is there before what it needs.
+ * The names of vals that code may import, in lower case: by an address that ends in `/v/ada/hello`
+ * or as a file beside it. A guess is enough, for the server links vals in whatever order they come;
+ * in a good order none is there before what it needs.
  */
 export function findImportedNames(code: string): readonly string[] {
   const names = new Set<string>()

@@ -3,7 +3,8 @@ import fc from "fast-check"
 import { CliError } from "../cli-error.ts"
 import { readVal } from "./read-val.ts"
 
-const read = (value: unknown, path = "vals/stem.json") => readVal(path, Buffer.from(JSON.stringify(value)))
+const read = (value: unknown, path = "vals/stem.json") =>
+  readVal(path, Buffer.from(JSON.stringify(value)))
 
 describe("readVal", () => {
   test("reads JSON of other services as well as it can", () => {
@@ -11,23 +12,53 @@ describe("readVal", () => {
       ["a name from the file", { code: "1" }, { name: "stem", versions: [{ code: "1" }] }],
       ["the old flag", { code: "1", public: true }, { privacy: "public" }],
       ["the old flag, off", { code: "1", public: false }, { privacy: "private" }],
-      ["a privacy over the flag", { code: "1", privacy: "unlisted", public: true }, { privacy: "unlisted" }],
-      ["an unknown privacy as private", { code: "1", privacy: "everyone", public: true }, { privacy: "private" }],
+      [
+        "a privacy over the flag",
+        { code: "1", privacy: "unlisted", public: true },
+        { privacy: "unlisted" },
+      ],
+      [
+        "an unknown privacy as private",
+        { code: "1", privacy: "everyone", public: true },
+        { privacy: "private" },
+      ],
       ["an old type", { code: "1", type: "express" }, { type: "http" }],
       ["a version from 0", { code: "1", version: 0 }, { versions: [{ code: "1" }] }],
       ["a version", { code: "1", version: 4 }, { versions: [{ version: 4, code: "1" }] }],
-      ["a time with a zone", { code: "1", createdAt: "2024-01-01T02:00:00+02:00" }, { createdAt: "2024-01-01T00:00:00.000Z" }],
+      [
+        "a time with a zone",
+        { code: "1", createdAt: "2024-01-01T02:00:00+02:00" },
+        { createdAt: "2024-01-01T00:00:00.000Z" },
+      ],
     ]
-    for (const [title, fields, expected] of table) expect([title, read(fields)]).toMatchObject([title, expected])
-    expect(read({ code: "1", type: "rpc2", createdAt: "soon", readme: 1, comments: null })).toEqual({
-      name: "stem",
-      versions: [{ code: "1" }],
-    })
+    for (const [title, fields, expected] of table)
+      expect([title, read(fields)]).toMatchObject([title, expected])
+    expect(read({ code: "1", type: "rpc2", createdAt: "soon", readme: 1, comments: null })).toEqual(
+      {
+        name: "stem",
+        versions: [{ code: "1" }],
+      },
+    )
   })
 
   test("gives a val, or refuses and names the file, whatever the JSON is", () => {
-    const field = fc.oneof(fc.jsonValue(), fc.constantFrom("a", "public", "http", 1, [{ code: "1" }], [{ author: "a", comment: "b" }]))
-    const keys = ["name", "code", "type", "privacy", "public", "readme", "version", "versions", "comments", "createdAt", "__proto__"]
+    const field = fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom("a", "public", "http", 1, [{ code: "1" }], [{ author: "a", comment: "b" }]),
+    )
+    const keys = [
+      "name",
+      "code",
+      "type",
+      "privacy",
+      "public",
+      "readme",
+      "version",
+      "versions",
+      "comments",
+      "createdAt",
+      "__proto__",
+    ]
     const values = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...keys), field))
     fc.assert(
       fc.property(values, (value) => {
@@ -46,8 +77,13 @@ describe("readVal", () => {
   })
 
   test("reads files with a first line, and refuses what cannot be a val", () => {
-    const text = (content: string | Uint8Array, path = "a/hello.ts") => readVal(path, Buffer.from(content))
-    expect(text("// hamlet: privacy=public\n1")).toEqual({ name: "hello", privacy: "public", versions: [{ code: "1" }] })
+    const text = (content: string | Uint8Array, path = "a/hello.ts") =>
+      readVal(path, Buffer.from(content))
+    expect(text("// hamlet: privacy=public\n1")).toEqual({
+      name: "hello",
+      privacy: "public",
+      versions: [{ code: "1" }],
+    })
     expect(() => text("")).toThrow("it has no code")
     expect(() => text("1", "a/no-name.tsx")).toThrow('"no-name" cannot be its name')
     expect(() => text(new Uint8Array([0xff]))).toThrow("UTF-8")

@@ -10,7 +10,10 @@ export type ImportedVal = Input<"importVals">["vals"][number]
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Reads a file as a val: code with a first line, or JSON as an archive has it, or as other services give it. */
+/**
+ * Reads a file as a val: code with a first line, or JSON as an archive has it, or as other services
+ * give it.
+ */
 export function readVal(path: string, bytes: Uint8Array): ImportedVal {
   const text = toText(bytes, `"${path}"`)
   return path.endsWith(".json") ? fromJson(path, text) : fromCode(path, text)
@@ -30,12 +33,15 @@ function fromCode(path: string, text: string): ImportedVal {
 function fromJson(path: string, text: string): ImportedVal {
   const fields = parseObject(path, text)
   const name = fields.name ?? toStem(path)
-  if (typeof name !== "string" || !isValName(name)) throw refuse(path, `${JSON.stringify(name)?.slice(0, 100)} cannot be its name`)
+  if (typeof name !== "string" || !isValName(name))
+    throw refuse(path, `${JSON.stringify(name)?.slice(0, 100)} cannot be its name`)
   return {
     name,
     ...pick("type", toType(fields.type)),
     ...pick("privacy", toPrivacy(fields)),
-    ...(typeof fields.readme === "string" || fields.readme === null ? { readme: fields.readme } : {}),
+    ...(typeof fields.readme === "string" || fields.readme === null
+      ? { readme: fields.readme }
+      : {}),
     ...pick("createdAt", toTime(fields.createdAt)),
     ...pick("updatedAt", toTime(fields.updatedAt)),
     versions: toVersions(path, fields),
@@ -57,7 +63,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-function pick<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
+function pick<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [Key in Name]?: Value } {
   return (value === undefined ? {} : { [name]: value }) as { [Key in Name]?: Value }
 }
 
@@ -73,7 +82,9 @@ const types = {
 
 /** One that we do not have becomes what a val is that says nothing. */
 function toType(type: unknown): ImportedVal["type"] {
-  return typeof type === "string" && Object.hasOwn(types, type) ? types[type as keyof typeof types] : undefined
+  return typeof type === "string" && Object.hasOwn(types, type)
+    ? types[type as keyof typeof types]
+    : undefined
 }
 
 /** By its name, or by the older flag; nobody is made public by a word that we do not know. */
@@ -94,15 +105,19 @@ const timeMsMax = Date.parse("9999-12-31T00:00:00Z")
 
 function toVersions(path: string, fields: Fields): ImportedVal["versions"] {
   if (fields.versions === undefined) {
-    const createdAt = [fields.versionCreatedAt, fields.updatedAt, fields.createdAt].map(toTime).find((time) => time !== undefined)
+    const createdAt = [fields.versionCreatedAt, fields.updatedAt, fields.createdAt]
+      .map(toTime)
+      .find((time) => time !== undefined)
     return [toVersion(path, { ...fields, createdAt })]
   }
-  if (!Array.isArray(fields.versions) || fields.versions.length === 0) throw refuse(path, 'its "versions" are no list of versions')
+  if (!Array.isArray(fields.versions) || fields.versions.length === 0)
+    throw refuse(path, 'its "versions" are no list of versions')
   return fields.versions.map((version: unknown) => toVersion(path, version))
 }
 
 function toVersion(path: string, value: unknown): ImportedVal["versions"][number] {
-  if (!isFields(value) || typeof value.code !== "string" || value.code === "") throw refuse(path, "it has no code")
+  if (!isFields(value) || typeof value.code !== "string" || value.code === "")
+    throw refuse(path, "it has no code")
   const { version, code } = value
   // Others count from 0.
   const isNumber = typeof version === "number" && Number.isInteger(version) && version > 0

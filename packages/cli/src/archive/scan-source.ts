@@ -24,7 +24,10 @@ export interface Scanned {
   readonly user: string | undefined
 }
 
-/** Looks at every file once and keeps of each what an order needs: all vals together may be more than fits into memory. */
+/**
+ * Looks at every file once and keeps of each what an order needs: all vals together may be more
+ * than fits into memory.
+ */
 export function scanSource(source: ImportSource): Scanned {
   const user = readUser(source)
   const vals: FoundVal[] = []
@@ -34,7 +37,11 @@ export function scanSource(source: ImportSource): Scanned {
     try {
       const { name, versions } = readVal(path, source.read(path))
       const other = paths.get(name.toLowerCase())
-      if (other !== undefined) throw new CliError("failed", `Cannot import "${path}": its val "${name}" is in "${other}" already`)
+      if (other !== undefined)
+        throw new CliError(
+          "failed",
+          `Cannot import "${path}": its val "${name}" is in "${other}" already`,
+        )
       paths.set(name.toLowerCase(), path)
       vals.push({ path, name, imports: findImportedNames(versions.at(-1)?.code ?? "") })
     } catch (error) {

@@ -20,16 +20,24 @@ export type SendOptions = Pick<Input<"importVals">, "dryRun" | "ifExists">
 type Tell = (outgoing: Outgoing, result: ImportResult) => void
 
 /**
- * Sends vals in batches, a few at a time. A batch waits for those before it that have what it imports. When the server cannot go on, nothing
- * more is sent, and what is under way is waited for: whatever happens, each val is there as a whole or not at all.
+ * Sends vals in batches, a few at a time. A batch waits for those before it that have what it
+ * imports. When the server cannot go on, nothing more is sent, and what is under way is waited for:
+ * whatever happens, each val is there as a whole or not at all.
  */
-export async function sendVals(client: Client, vals: Iterable<Outgoing>, options: SendOptions, tell: Tell): Promise<void> {
+export async function sendVals(
+  client: Client,
+  vals: Iterable<Outgoing>,
+  options: SendOptions,
+  tell: Tell,
+): Promise<void> {
   const underWay = new Map<string, Promise<void>>()
   const batches = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
   for (const batch of toBatches(vals)) {
     while (batches.size >= limits.batchesMax) await Promise.race(batches)
-    await Promise.all(new Set(batch.flatMap(({ imports }) => imports.map((name) => underWay.get(name)))))
+    await Promise.all(
+      new Set(batch.flatMap(({ imports }) => imports.map((name) => underWay.get(name)))),
+    )
     if (failure) break
     const names = batch.map(({ val }) => val.name.toLowerCase())
     const sending = sendBatch(client, batch, options, tell)
@@ -52,7 +60,10 @@ function* toBatches(vals: Iterable<Outgoing>): Generator<readonly Outgoing[]> {
   let chars = 0
   for (const outgoing of vals) {
     const more = countChars(outgoing.val)
-    if (batch.length >= limits.batchValsMax || (batch.length > 0 && chars + more > limits.batchCharsMax)) {
+    if (
+      batch.length >= limits.batchValsMax ||
+      (batch.length > 0 && chars + more > limits.batchCharsMax)
+    ) {
       yield batch
       batch = []
       chars = 0
@@ -65,14 +76,24 @@ function* toBatches(vals: Iterable<Outgoing>): Generator<readonly Outgoing[]> {
 
 /** About as long as its JSON is. */
 function countChars({ readme, versions, comments = [] }: ImportedVal): number {
-  const texts = [readme?.length ?? 0, ...versions.map(({ code }) => code.length), ...comments.map(({ comment }) => comment.length)]
+  const texts = [
+    readme?.length ?? 0,
+    ...versions.map(({ code }) => code.length),
+    ...comments.map(({ comment }) => comment.length),
+  ]
   return texts.reduce((sum, length) => sum + length + 100, 100)
 }
 
-async function sendBatch(client: Client, batch: readonly Outgoing[], options: SendOptions, tell: Tell): Promise<void> {
+async function sendBatch(
+  client: Client,
+  batch: readonly Outgoing[],
+  options: SendOptions,
+  tell: Tell,
+): Promise<void> {
   try {
     const { results } = await client.importVals({ vals: batch.map(({ val }) => val), ...options })
-    for (const [index, outgoing] of batch.entries()) tell(outgoing, results[index] ?? lost(outgoing))
+    for (const [index, outgoing] of batch.entries())
+      tell(outgoing, results[index] ?? lost(outgoing))
   } catch (error) {
     if (!(error instanceof ApiError && error.code === "body_too_large")) throw error
     const [only] = batch
@@ -91,5 +112,9 @@ function tooLarge({ val }: Outgoing): ImportResult {
 }
 
 function lost({ val: { name } }: Outgoing): ImportResult {
-  return { name, status: "failed", message: `Cannot tell what became of val "${name}": the server did not say` }
+  return {
+    name,
+    status: "failed",
+    message: `Cannot tell what became of val "${name}": the server did not say`,
+  }
 }

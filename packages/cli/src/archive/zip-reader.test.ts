@@ -13,13 +13,18 @@ const folder = mkdtempSync(join(tmpdir(), "hamlet-zip-"))
 const path = join(folder, "x.zip")
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** What an archive has, or the sentence with which it is refused. Anything else that is thrown is a bug. */
+/**
+ * What an archive has, or the sentence with which it is refused. Anything else that is thrown is a
+ * bug.
+ */
 function readAll(bytes: Uint8Array): Record<string, string> | string {
   writeFileSync(path, bytes)
   try {
     const zip = openZip(path)
     try {
-      return Object.fromEntries(zip.entries.map((entry) => [entry.path, Buffer.from(zip.read(entry)).toString("hex")]))
+      return Object.fromEntries(
+        zip.entries.map((entry) => [entry.path, Buffer.from(zip.read(entry)).toString("hex")]),
+      )
     } finally {
       zip.stop()
     }
@@ -29,7 +34,9 @@ function readAll(bytes: Uint8Array): Record<string, string> | string {
   }
 }
 
-async function writeAll(entries: readonly (readonly [path: string, content: Uint8Array])[]): Promise<Uint8Array> {
+async function writeAll(
+  entries: readonly (readonly [path: string, content: Uint8Array])[],
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   const zip = createZipWriter({ write: async (bytes) => void chunks.push(bytes) })
   for (const [path, content] of entries) await zip.add(path, content)
@@ -38,15 +45,23 @@ async function writeAll(entries: readonly (readonly [path: string, content: Uint
   return Buffer.concat(chunks)
 }
 
-const sample = zipSync({ "vals/a.json": Buffer.from('{"name":"a"}'.repeat(20)), "b.txt": [Buffer.from("stored"), { level: 0 }] })
+const sample = zipSync({
+  "vals/a.json": Buffer.from('{"name":"a"}'.repeat(20)),
+  "b.txt": [Buffer.from("stored"), { level: 0 }],
+})
 const pathOf = fc.stringMatching(/^[a-zé中]{1,10}(\/[a-z]{1,5})?\.json$/u)
 
 describe("openZip", () => {
   test("reads what createZipWriter writes, to the byte", async () => {
-    const entries = fc.uniqueArray(fc.tuple(pathOf, fc.uint8Array({ maxLength: 5000 })), { selector: ([path]) => path, maxLength: 8 })
+    const entries = fc.uniqueArray(fc.tuple(pathOf, fc.uint8Array({ maxLength: 5000 })), {
+      selector: ([path]) => path,
+      maxLength: 8,
+    })
     await fc.assert(
       fc.asyncProperty(entries, async (entries) => {
-        const expected = Object.fromEntries(entries.map(([path, content]) => [path, Buffer.from(content).toString("hex")]))
+        const expected = Object.fromEntries(
+          entries.map(([path, content]) => [path, Buffer.from(content).toString("hex")]),
+        )
         expect(readAll(await writeAll(entries))).toEqual(expected)
       }),
       { numRuns: 50 },
@@ -66,7 +81,10 @@ describe("openZip", () => {
 
   test("gives what was written, or refuses, whatever is done to an archive", () => {
     const good = readAll(sample) as Record<string, string>
-    const damage = fc.array(fc.tuple(fc.nat(sample.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 6 })
+    const damage = fc.array(fc.tuple(fc.nat(sample.length - 1), fc.integer({ min: 0, max: 255 })), {
+      minLength: 1,
+      maxLength: 6,
+    })
     fc.assert(
       fc.property(damage, fc.option(fc.nat(sample.length)), (changes, end) => {
         const bytes = Buffer.from(sample)
@@ -74,7 +92,9 @@ describe("openZip", () => {
         const read = readAll(end === null ? bytes : bytes.subarray(0, end))
         if (typeof read === "string") expect(read).toStartWith("Cannot read ")
         // A name is not covered by a checksum, a content is.
-        else for (const content of Object.values(read)) expect([...Object.values(good), ""]).toContain(content)
+        else
+          for (const content of Object.values(read))
+            expect([...Object.values(good), ""]).toContain(content)
       }),
       { numRuns: 2000 },
     )
@@ -90,8 +110,18 @@ describe("openZip", () => {
   })
 
   test("refuses entries that lead elsewhere or are there twice, and says which", () => {
-    for (const name of ["../x.json", "a/../../x", "/etc/passwd", "C:\\x", "a\\..\\b", "\\\\host\\x", "a\0b"])
-      expect(readAll(zipSync({ [name]: new Uint8Array(1) }))).toBe(`Cannot read "${path}": its entry "${name}" leads out of the archive`)
+    for (const name of [
+      "../x.json",
+      "a/../../x",
+      "/etc/passwd",
+      "C:\\x",
+      "a\\..\\b",
+      "\\\\host\\x",
+      "a\0b",
+    ])
+      expect(readAll(zipSync({ [name]: new Uint8Array(1) }))).toBe(
+        `Cannot read "${path}": its entry "${name}" leads out of the archive`,
+      )
     const twice = Buffer.from(zipSync({ "a.json": new Uint8Array(1), "b.json": new Uint8Array(2) }))
     twice.write("a.json", twice.lastIndexOf("b.json"))
     expect(readAll(twice)).toContain('it has the entry "a.json" twice')
@@ -107,11 +137,20 @@ describe("openZip", () => {
     }
     for (const bytes of [0, 1, 1000, 4_999_999, 5_000_001])
       expect(bombOf(bytes)).toBe(`Cannot read "bomb.json" in "${path}": it is damaged`)
-    expect(bombOf(archiveLimits.entryBytesMax + 1)).toContain(`larger than ${archiveLimits.entryBytesMax} bytes`)
-    const many = zipSync(Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`${index}.json`, new Uint8Array(1)])))
+    expect(bombOf(archiveLimits.entryBytesMax + 1)).toContain(
+      `larger than ${archiveLimits.entryBytesMax} bytes`,
+    )
+    const many = zipSync(
+      Object.fromEntries(
+        Array.from({ length: 5 }, (_, index) => [`${index}.json`, new Uint8Array(1)]),
+      ),
+    )
     const huge = Buffer.from(many)
-    for (let at = huge.indexOf("PK\x01\x02"); at !== -1; at = huge.indexOf("PK\x01\x02", at + 1)) huge.writeUInt32LE(0xfffffffe, at + 24)
-    expect(readAll(huge)).toContain(`unpacked it is larger than ${archiveLimits.unpackedBytesMax} bytes`)
+    for (let at = huge.indexOf("PK\x01\x02"); at !== -1; at = huge.indexOf("PK\x01\x02", at + 1))
+      huge.writeUInt32LE(0xfffffffe, at + 24)
+    expect(readAll(huge)).toContain(
+      `unpacked it is larger than ${archiveLimits.unpackedBytesMax} bytes`,
+    )
   })
 
   test("refuses what is encrypted, packed otherwise, in parts, or too large for its format", () => {
@@ -121,8 +160,12 @@ describe("openZip", () => {
       return readAll(bytes)
     }
     expect(change("PK\x01\x02", 8, 1)).toContain('"vals/a.json" is encrypted')
-    expect(change("PK\x01\x02", 10, 14)).toContain('"vals/a.json" is packed in a way that is not known')
+    expect(change("PK\x01\x02", 10, 14)).toContain(
+      '"vals/a.json" is packed in a way that is not known',
+    )
     expect(change("PK\x05\x06", 4, 1)).toContain("a part of several")
-    expect(change("PK\x05\x06", 10, 0xffff)).toContain(`more than ${archiveLimits.entriesMax} entries`)
+    expect(change("PK\x05\x06", 10, 0xffff)).toContain(
+      `more than ${archiveLimits.entriesMax} entries`,
+    )
   })
 })

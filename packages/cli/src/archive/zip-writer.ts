@@ -38,7 +38,10 @@ export function createZipWriter(sink: Sink): ZipWriter {
     },
     async add(path, content) {
       if (content.length > limits.entryBytesMax)
-        throw new CliError("failed", `Cannot put "${path}" into the archive: it is larger than ${limits.entryBytesMax} bytes`)
+        throw new CliError(
+          "failed",
+          `Cannot put "${path}" into the archive: it is larger than ${limits.entryBytesMax} bytes`,
+        )
       entries += 1
       if (entries > limits.entriesMax || bytes + content.length > limits.archiveBytesMax)
         throw new CliError(

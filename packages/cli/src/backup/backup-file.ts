@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 
 /**
- * A file that is there whole or not at all: it is written beside its place, under a name of its own, and moved there at the end. Only its owner can
- * read it.
+ * A file that is there whole or not at all: it is written beside its place, under a name of its
+ * own, and moved there at the end. Only its owner can read it.
  */
 export class BackupFile {
   readonly path: string
@@ -34,7 +34,8 @@ export class BackupFile {
 
   async write(chunk: Uint8Array): Promise<void> {
     await this.#do(async () => {
-      for (let written = 0; written < chunk.length; ) written += (await this.#handle.write(chunk, written)).bytesWritten
+      for (let written = 0; written < chunk.length; )
+        written += (await this.#handle.write(chunk, written)).bytesWritten
     })
   }
 
@@ -42,7 +43,9 @@ export class BackupFile {
   async *readBack(chunkBytes: number): AsyncGenerator<Uint8Array> {
     await this.#do(() => this.#handle.sync())
     for (let position = 0; ; ) {
-      const { bytesRead, buffer } = await this.#do(() => this.#handle.read(new Uint8Array(chunkBytes), 0, chunkBytes, position))
+      const { bytesRead, buffer } = await this.#do(() =>
+        this.#handle.read(new Uint8Array(chunkBytes), 0, chunkBytes, position),
+      )
       if (bytesRead === 0) return
       position += bytesRead
       yield buffer.subarray(0, bytesRead)
@@ -132,5 +135,8 @@ function toCliError(path: string, cause: unknown): CliError {
   if (cause instanceof CliError) return cause
   const { code = "", message } = cause as NodeJS.ErrnoException
   const exit = code === "ENOENT" || code === "ENOTDIR" ? "notFound" : "failed"
-  return new CliError(exit, `Cannot write "${path}": ${reasons[code] ?? message}`, { cause, advice: "write it somewhere else" })
+  return new CliError(exit, `Cannot write "${path}": ${reasons[code] ?? message}`, {
+    cause,
+    advice: "write it somewhere else",
+  })
 }

@@ -17,7 +17,10 @@ export const command = defineCommand<AuditOptions>({
   description: "The newest come first.",
   examples: [
     ["hamlet audit", "the latest acts"],
-    ["hamlet audit --action user.suspend --since 30d --all", "who was suspended in a month, and by whom"],
+    [
+      "hamlet audit --action user.suspend --since 30d --all",
+      "who was suspended in a month, and by whom",
+    ],
   ],
   takes: (command: Command) =>
     takesListing(command)
@@ -32,14 +35,23 @@ async function showAudit({ connect, output }: Context, options: AuditOptions): P
   const now = Date.now()
   const { action, since, until } = options
   const filter = { ...(action && { action }), ...(since && { since }), ...(until && { until }) }
-  await showList(output, client.items("listAuditEntries", { ...filter, limit: toPageLimit(options) }), options, {
-    empty: "Nothing was done",
-    columns: [
-      { title: "when", value: ({ at }) => at, human: ({ at }) => toAgo(at, now) },
-      { title: "who", value: ({ actor }) => actor.username, paint: (colour) => colour.bold },
-      { title: "what", value: ({ action }) => action },
-      { title: "whom", value: ({ subject }) => subject.name ?? subject.id },
-      { title: "details", value: ({ details }) => (Object.keys(details).length === 0 ? null : JSON.stringify(details)) },
-    ],
-  })
+  await showList(
+    output,
+    client.items("listAuditEntries", { ...filter, limit: toPageLimit(options) }),
+    options,
+    {
+      empty: "Nothing was done",
+      columns: [
+        { title: "when", value: ({ at }) => at, human: ({ at }) => toAgo(at, now) },
+        { title: "who", value: ({ actor }) => actor.username, paint: (colour) => colour.bold },
+        { title: "what", value: ({ action }) => action },
+        { title: "whom", value: ({ subject }) => subject.name ?? subject.id },
+        {
+          title: "details",
+          value: ({ details }) =>
+            Object.keys(details).length === 0 ? null : JSON.stringify(details),
+        },
+      ],
+    },
+  )
 }

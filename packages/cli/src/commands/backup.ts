@@ -1,4 +1,9 @@
-import { type BackupChecker, BackupDamaged, type BackupSummary, createBackupChecker } from "@hamlet/contract/backup"
+import {
+  type BackupChecker,
+  BackupDamaged,
+  type BackupSummary,
+  createBackupChecker,
+} from "@hamlet/contract/backup"
 import type { Command } from "commander"
 import { BackupFile } from "../backup/backup-file.ts"
 import { CliError } from "../cli-error.ts"
@@ -27,11 +32,17 @@ elsewhere. The token needs the scope "backup".`,
     command
       .argument("<file>", 'where to write it; "-" is standard output')
       .option("--force", "replace a file that is there")
-      .option("--skip-damaged", "go on without the databases of users that cannot be read, and name them"),
+      .option(
+        "--skip-damaged",
+        "go on without the databases of users that cannot be read, and name them",
+      ),
   run: backUp,
 })
 
-async function backUp(context: Context, { file, force, skipDamaged = undefined }: BackupOptions): Promise<void> {
+async function backUp(
+  context: Context,
+  { file, force, skipDamaged = undefined }: BackupOptions,
+): Promise<void> {
   const { output } = context
   if (file === "-") return toStandardOutput(context, skipDamaged === true)
   const target = await BackupFile.create(file, force === true)
@@ -44,7 +55,15 @@ async function backUp(context: Context, { file, force, skipDamaged = undefined }
     const { createdAt, serverVersion } = summary.header
     const { items, missing, damaged } = summary.trailer
     output.tell({
-      json: { file, bytes: summary.bytes, createdAt, serverVersion, items, missing: missing.length, damaged },
+      json: {
+        file,
+        bytes: summary.bytes,
+        createdAt,
+        serverVersion,
+        items,
+        missing: missing.length,
+        damaged,
+      },
       plain: file,
       human: `Backed up ${toSize(summary.bytes)} to "${output.toVisible(file)}"`,
     })
@@ -56,21 +75,33 @@ async function backUp(context: Context, { file, force, skipDamaged = undefined }
   }
 }
 
-/** There is no file to read back: what went through was checked, and whoever gets it can do so again. */
+/**
+ * There is no file to read back: what went through was checked, and whoever gets it can do so
+ * again.
+ */
 async function toStandardOutput(context: Context, skipDamaged: boolean): Promise<void> {
   if (process.stdout.isTTY)
-    throw new CliError("usage", "Cannot write a backup to a terminal", { advice: "name a file, or lead it to another program" })
-  const write = (chunk: Uint8Array) => new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
+    throw new CliError("usage", "Cannot write a backup to a terminal", {
+      advice: "name a file, or lead it to another program",
+    })
+  const write = (chunk: Uint8Array) =>
+    new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
   tellLosses(context, await receive(context, skipDamaged, write))
 }
 
 /** Everything that the server sends, and whether that is a whole backup. */
-async function receive(context: Context, skipDamaged: boolean, write: (chunk: Uint8Array) => Promise<void>): Promise<BackupSummary> {
+async function receive(
+  context: Context,
+  skipDamaged: boolean,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<BackupSummary> {
   const { client } = await context.connect()
   const abort = new AbortController()
   const leave = context.interruption.onEnd(() => abort.abort())
   try {
-    const { body } = await client.getBackup(skipDamaged ? { skipDamaged } : {}, { signal: abort.signal })
+    const { body } = await client.getBackup(skipDamaged ? { skipDamaged } : {}, {
+      signal: abort.signal,
+    })
     using progress = createProgress(context, { label: "Backing up", unit: "items" })
     const checker = createBackupChecker()
     for await (const chunk of readBody(body)) {
@@ -91,10 +122,14 @@ async function* readBody(body: Response["body"]): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body ?? []) yield chunk
   } catch (cause) {
-    throw new CliError("unavailable", `Cannot back up: the connection broke off (${cause instanceof Error ? cause.message : cause})`, {
-      cause,
-      advice: "try again",
-    })
+    throw new CliError(
+      "unavailable",
+      `Cannot back up: the connection broke off (${cause instanceof Error ? cause.message : cause})`,
+      {
+        cause,
+        advice: "try again",
+      },
+    )
   }
 }
 
@@ -127,10 +162,14 @@ function end(checker: BackupChecker): BackupSummary {
 
 function toCliError(error: unknown): unknown {
   if (!(error instanceof BackupDamaged)) return error
-  return new CliError("failed", `Cannot back up: what arrived is no whole backup, because ${error.message}`, {
-    advice: "try again",
-    cause: error,
-  })
+  return new CliError(
+    "failed",
+    `Cannot back up: what arrived is no whole backup, because ${error.message}`,
+    {
+      advice: "try again",
+      cause: error,
+    },
+  )
 }
 
 function tellLosses({ output }: Context, { trailer: { missing, damaged } }: BackupSummary): void {
@@ -138,5 +177,8 @@ function tellLosses({ output }: Context, { trailer: { missing, damaged } }: Back
     output.note(
       `The content of ${missing.length} ${missing.length === 1 ? "blob" : "blobs"} is not where it should be, and not in the backup`,
     )
-  if (damaged.length > 0) output.note(`Databases that cannot be read are not in the backup, those of: ${damaged.join(", ")}`)
+  if (damaged.length > 0)
+    output.note(
+      `Databases that cannot be read are not in the backup, those of: ${damaged.join(", ")}`,
+    )
 }

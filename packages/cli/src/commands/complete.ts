@@ -12,13 +12,20 @@ interface CompleteOptions {
 }
 
 export const command = defineCommand<CompleteOptions>({
-  description: "For the scripts of completion: a word on each line. Says nothing when it does not know.",
+  description:
+    "For the scripts of completion: a word on each line. Says nothing when it does not know.",
   examples: [["hamlet __complete val he", "names of vals that begin with he"]],
-  takes: (command: Command) => command.argument("<kind>", "val, secret, user or server").argument("[prefix]", "what is there already"),
+  takes: (command: Command) =>
+    command
+      .argument("<kind>", "val, secret, user or server")
+      .argument("[prefix]", "what is there already"),
   run: complete,
 })
 
-async function complete({ env, output }: Context, { kind, prefix = "" }: CompleteOptions): Promise<void> {
+async function complete(
+  { env, output }: Context,
+  { kind, prefix = "" }: CompleteOptions,
+): Promise<void> {
   const words = sources[kind as ValueKind]
   if (!words) return
   try {
@@ -35,7 +42,10 @@ const sources: Readonly<Partial<Record<ValueKind, Source>>> = {
     yield* loadServers(env).servers.keys()
   },
   async *secret(env) {
-    for await (const { name } of reach(env).client.items("listSecrets", { limit: limits.pageItemsMax })) yield name
+    for await (const { name } of reach(env).client.items("listSecrets", {
+      limit: limits.pageItemsMax,
+    }))
+      yield name
   },
   async *user(env) {
     yield (await reach(env).me()).username
@@ -44,7 +54,12 @@ const sources: Readonly<Partial<Record<ValueKind, Source>>> = {
     const connection = reach(env)
     const [username, name] = prefix.split("/")
     if (name === undefined) yield* listNames(connection, (await connection.me()).id, "")
-    else if (username) yield* listNames(connection, (await connection.client.getUserByName({ username })).id, `${username}/`)
+    else if (username)
+      yield* listNames(
+        connection,
+        (await connection.client.getUserByName({ username })).id,
+        `${username}/`,
+      )
   },
 }
 
@@ -52,7 +67,11 @@ function reach(env: Env): Connection {
   return connect(env, undefined, { timeoutMs: limits.completeMs, retriesMax: 0 })
 }
 
-async function* listNames({ client }: Connection, userId: string, start: string): AsyncGenerator<string> {
+async function* listNames(
+  { client }: Connection,
+  userId: string,
+  start: string,
+): AsyncGenerator<string> {
   let left: number = limits.completeItemsMax
   for await (const { name } of client.items("listVals", { userId, limit: limits.pageItemsMax })) {
     if (left-- <= 0) return

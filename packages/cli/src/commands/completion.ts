@@ -13,17 +13,22 @@ interface CompletionOptions {
 const shells = { bash: toBash, zsh: toZsh, fish: toFish }
 
 export const command = defineCommand<CompletionOptions>({
-  description: "Names of vals are completed too: the server is asked, and not waited for longer than a second.",
+  description:
+    "Names of vals are completed too: the server is asked, and not waited for longer than a second.",
   examples: [
     ["source <(hamlet completion bash)", "in ~/.bashrc"],
     ["source <(hamlet completion zsh)", "in ~/.zshrc, after compinit"],
     ["hamlet completion fish | source", "in ~/.config/fish/config.fish"],
   ],
-  takes: (command: Command) => command.addArgument(new Argument("<shell>", "the shell").choices(Object.keys(shells))),
+  takes: (command: Command) =>
+    command.addArgument(new Argument("<shell>", "the shell").choices(Object.keys(shells))),
   run: printCompletion,
 })
 
-async function printCompletion({ output, describeProgram }: Context, { shell }: CompletionOptions): Promise<void> {
+async function printCompletion(
+  { output, describeProgram }: Context,
+  { shell }: CompletionOptions,
+): Promise<void> {
   const script = shells[shell](describeCommands(await describeProgram()))
   if (output.mode === "json") output.json({ shell, script })
   else output.text(script)

@@ -17,15 +17,23 @@ export const command = defineCommand<DoctorOptions>({
 in to. Nothing is changed, and a server may run meanwhile. Give it the flags and the environment that you start the server with. It ends
 with 0 when all is well, with 10 when there are warnings, and with 1 when something does not work.`,
   examples: [
-    ["hamlet doctor", "this machine with the settings of the environment, and the server that commands go to"],
-    ["hamlet doctor --data-dir /var/lib/hamlet --port 9000", "for a server that is started with these flags"],
+    [
+      "hamlet doctor",
+      "this machine with the settings of the environment, and the server that commands go to",
+    ],
+    [
+      "hamlet doctor --data-dir /var/lib/hamlet --port 9000",
+      "for a server that is started with these flags",
+    ],
     ["hamlet doctor --only server --json", "only the server, one object for each check"],
   ],
   takes: (command: Command) =>
     command
       .argument("[flags...]", "settings of the server, as for serve")
       .allowUnknownOption()
-      .addOption(new Option("--only <part>", "look at one of the two only").choices(["machine", "server"])),
+      .addOption(
+        new Option("--only <part>", "look at one of the two only").choices(["machine", "server"]),
+      ),
   run: examine,
 })
 
@@ -41,15 +49,27 @@ async function examine(context: Context, { flags, only }: DoctorOptions): Promis
   return toExit(findings)
 }
 
-async function examineMachine(context: Context, flags: readonly string[], show: (finding: Finding) => void): Promise<void> {
+async function examineMachine(
+  context: Context,
+  flags: readonly string[],
+  show: (finding: Finding) => void,
+): Promise<void> {
   let count = 0
-  const { code, stderr } = await runServerProgram(context, ["doctor", "--json", ...flags], (line) => {
-    if (!isFinding(line)) return
-    count += 1
-    show(line)
-  })
+  const { code, stderr } = await runServerProgram(
+    context,
+    ["doctor", "--json", ...flags],
+    (line) => {
+      if (!isFinding(line)) return
+      count += 1
+      show(line)
+    },
+  )
   if (count === 0 || stderr !== "")
-    throw new CliError("failed", `Cannot look at this machine: the server's program ended with ${code}`, {
-      advice: stderr.trim() || undefined,
-    })
+    throw new CliError(
+      "failed",
+      `Cannot look at this machine: the server's program ended with ${code}`,
+      {
+        advice: stderr.trim() || undefined,
+      },
+    )
 }

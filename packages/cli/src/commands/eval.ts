@@ -28,10 +28,17 @@ gives its value. Arguments are what "hamlet run" takes. What the code logs is ke
   run: evalCode,
 })
 
-async function evalCode(context: Context, { code: first, args: rest, file }: EvalOptions): Promise<void> {
+async function evalCode(
+  context: Context,
+  { code: first, args: rest, file }: EvalOptions,
+): Promise<void> {
   const words = file === undefined || first === undefined ? rest : [first, ...rest]
   const code = file === undefined ? first : await readCode(file)
-  if (code === undefined) throw new CliError("usage", "Cannot run code: there is none; give it as an argument, or a file with --file")
+  if (code === undefined)
+    throw new CliError(
+      "usage",
+      "Cannot run code: there is none; give it as an argument, or a file with --file",
+    )
   const { client } = await context.connect()
   const value = await client.evalCode({ code, args: [...(await toArguments(words, readInput))] })
   const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
@@ -42,6 +49,9 @@ async function readCode(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8")
   } catch (cause) {
-    throw new CliError("usage", `Cannot read "${path}": ${cause instanceof Error ? cause.message : cause}`)
+    throw new CliError(
+      "usage",
+      `Cannot read "${path}": ${cause instanceof Error ? cause.message : cause}`,
+    )
   }
 }

@@ -1,6 +1,12 @@
 import type { Command } from "commander"
 import { openArchiveFile } from "../archive/archive-file.ts"
-import { type ArchiveCounts, formatVersion, type Manifest, manifestPath, toValPath } from "../archive/archive-format.ts"
+import {
+  type ArchiveCounts,
+  formatVersion,
+  type Manifest,
+  manifestPath,
+  toValPath,
+} from "../archive/archive-format.ts"
 import { fetchVals } from "../archive/fetch-vals.ts"
 import { createZipWriter, type ZipWriter } from "../archive/zip-writer.ts"
 import { CliError } from "../cli-error.ts"
@@ -34,7 +40,10 @@ your vals. Secrets, blobs, runs and likes are not in it, but for the number of l
   run: exportVals,
 })
 
-async function exportVals(context: Context, { file, vals, force = false }: ExportOptions): Promise<void> {
+async function exportVals(
+  context: Context,
+  { file, vals, force = false }: ExportOptions,
+): Promise<void> {
   const connection = await context.connect()
   const { username } = await connection.me()
   await using target = await openArchiveFile(context, file, force)
@@ -50,13 +59,24 @@ async function exportVals(context: Context, { file, vals, force = false }: Expor
   tell(context, file, counts, zip.bytes)
 }
 
-async function addVals(context: Context, connection: Connection, zip: ZipWriter, names: readonly string[]): Promise<ArchiveCounts> {
+async function addVals(
+  context: Context,
+  connection: Connection,
+  zip: ZipWriter,
+  names: readonly string[],
+): Promise<ArchiveCounts> {
   const counts = { vals: 0, versions: 0, comments: 0 }
   const taken = new Set<string>()
-  using progress = createProgress(context, { label: "Exporting", unit: "vals", total: names.length || undefined })
+  using progress = createProgress(context, {
+    label: "Exporting",
+    unit: "vals",
+    total: names.length || undefined,
+  })
   for await (const val of fetchVals(connection.client, findVals(connection, names))) {
     if (taken.has(val.name.toLowerCase()))
-      throw new CliError("usage", `Cannot put two vals named "${val.name}" into one archive`, { advice: "write two archives" })
+      throw new CliError("usage", `Cannot put two vals named "${val.name}" into one archive`, {
+        advice: "write two archives",
+      })
     taken.add(val.name.toLowerCase())
     await zip.add(toValPath(val.name), toJson(val))
     counts.vals += 1
@@ -82,5 +102,10 @@ function tell({ output }: Context, file: string, counts: ArchiveCounts, bytes: n
   const human = `${counts.vals} vals, ${counts.versions} versions, ${counts.comments} comments, ${toSize(bytes)}`
   // Standard output is the archive.
   if (file === "-") output.note(`Wrote ${human}`)
-  else output.tell({ json: { file, ...counts, bytes }, plain: file, human: `Wrote ${file}  ${output.colour.dim(human)}` })
+  else
+    output.tell({
+      json: { file, ...counts, bytes },
+      plain: file,
+      human: `Wrote ${file}  ${output.colour.dim(human)}`,
+    })
 }

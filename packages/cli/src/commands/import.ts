@@ -3,7 +3,12 @@ import { transferLimits } from "../archive/archive-limits.ts"
 import { type ImportSource, openImportSource } from "../archive/import-source.ts"
 import { type ImportedVal, readVal } from "../archive/read-val.ts"
 import { type Scanned, scanSource } from "../archive/scan-source.ts"
-import { type ImportResult, type Outgoing, type SendOptions, sendVals } from "../archive/send-vals.ts"
+import {
+  type ImportResult,
+  type Outgoing,
+  type SendOptions,
+  sendVals,
+} from "../archive/send-vals.ts"
 import { defineCommand } from "../command.ts"
 import { type Connection, connectTo } from "../connection.ts"
 import type { Context } from "../context.ts"
@@ -25,7 +30,10 @@ giving the same command again. Each val is imported as a whole or not at all.`,
   examples: [
     ["hamlet import vals.zip", "what somebody has exported, with all versions"],
     ["hamlet import vals.zip --dry-run", "say what would happen, and do nothing"],
-    ["hamlet import folder --if-exists version", "a folder of files; what differs gets a new version"],
+    [
+      "hamlet import folder --if-exists version",
+      "a folder of files; what differs gets a new version",
+    ],
     ["hamlet import vals.zip --json | jq 'select(.status==\"failed\")'", "what failed, and why"],
   ],
   takes: (command: Command) =>
@@ -33,7 +41,10 @@ giving the same command again. Each val is imported as a whole or not at all.`,
       .argument("<source>", "a zip file or a folder")
       .option("--dry-run", "say what would happen")
       .addOption(
-        new Option("--if-exists <what>", "a val of that name that differs is left alone, gets a version, or is a failure")
+        new Option(
+          "--if-exists <what>",
+          "a val of that name that differs is left alone, gets a version, or is a failure",
+        )
           .choices(["skip", "version", "fail"])
           .default("skip"),
       )
@@ -58,11 +69,16 @@ async function importVals(context: Context, options: ImportOptions): Promise<Exi
       total: scanned.vals.length,
     })
     report.useProgress(progress)
-    const sent: SendOptions = { ifExists: options.ifExists, ...(options.dryRun && { dryRun: true }) }
+    const sent: SendOptions = {
+      ifExists: options.ifExists,
+      ...(options.dryRun && { dryRun: true }),
+    }
     // A token that may only write vals is enough for everything else.
     const username = scanned.user === undefined ? "" : (await connection.me()).username
     const outgoing = toOutgoing(source, scanned, { username, versions: options.versions })
-    await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) => report.add(path, result))
+    await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) =>
+      report.add(path, result),
+    )
     isBroken = false
   } finally {
     report.end(isBroken)
@@ -70,7 +86,10 @@ async function importVals(context: Context, options: ImportOptions): Promise<Exi
   return report.failed > 0 ? "failed" : undefined
 }
 
-/** The first request is sent with little patience, since a server that is not there should be told of; later ones with more. */
+/**
+ * The first request is sent with little patience, since a server that is not there should be told
+ * of; later ones with more.
+ */
 function createPatientClient(connection: Connection): Connection["client"] {
   const patient = connectTo(connection.server, transferLimits).client
   let isThere = false
@@ -89,18 +108,32 @@ interface Reader {
   readonly versions: number | undefined
 }
 
-function* toOutgoing(source: ImportSource, { vals, user }: Scanned, reader: Reader): Generator<Outgoing> {
+function* toOutgoing(
+  source: ImportSource,
+  { vals, user }: Scanned,
+  reader: Reader,
+): Generator<Outgoing> {
   for (const { path, imports } of vals) {
     const val = readVal(path, source.read(path))
-    const versions = reader.versions === undefined ? val.versions : val.versions.slice(-reader.versions)
+    const versions =
+      reader.versions === undefined ? val.versions : val.versions.slice(-reader.versions)
     yield { path, imports, val: { ...val, versions, ...toOwnComments(val, user, reader.username) } }
   }
 }
 
-/** What the owner of the archive said of their vals, whoever imports it says now: it is the same person under another name. */
-function toOwnComments({ comments }: ImportedVal, user: string | undefined, username: string): Pick<ImportedVal, "comments"> {
+/**
+ * What the owner of the archive said of their vals, whoever imports it says now: it is the same
+ * person under another name.
+ */
+function toOwnComments(
+  { comments }: ImportedVal,
+  user: string | undefined,
+  username: string,
+): Pick<ImportedVal, "comments"> {
   if (!comments) return {}
-  return { comments: comments.map((one) => (one.author === user ? { ...one, author: username } : one)) }
+  return {
+    comments: comments.map((one) => (one.author === user ? { ...one, author: username } : one)),
+  }
 }
 
 type Status = ImportResult["status"]
@@ -110,7 +143,13 @@ type Outcome = Omit<ImportResult, "name"> & { readonly name: string | null }
 
 /** Tells of each val as it comes, and of all of them at the end. */
 function createReport({ output }: Context, { dryRun = false }: ImportOptions) {
-  const counts: Record<Status, number> = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 }
+  const counts: Record<Status, number> = {
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    skipped: 0,
+    failed: 0,
+  }
   let progress: Progress | undefined
   const note = (text: string) => (progress ? progress.note(text) : output.note(text))
   return {
@@ -125,8 +164,10 @@ function createReport({ output }: Context, { dryRun = false }: ImportOptions) {
       counts[status] += 1
       if (name !== null) progress?.add(1)
       if (output.mode === "json") output.json({ ...result, file: path, ...(dryRun && { dryRun }) })
-      else if (output.mode === "plain") output.line([status, name ?? path, version ?? "", toOneLine(message)].join("\t"))
-      if (output.mode !== "json" && message !== "") note(status === "created" ? `${name}: ${message}` : message)
+      else if (output.mode === "plain")
+        output.line([status, name ?? path, version ?? "", toOneLine(message)].join("\t"))
+      if (output.mode !== "json" && message !== "")
+        note(status === "created" ? `${name}: ${message}` : message)
     },
     /** With `isBroken`, what follows is why it went no further. */
     end(isBroken: boolean) {

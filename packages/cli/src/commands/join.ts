@@ -28,11 +28,18 @@ can read. An invitation works once. Quote the link: a shell may take # for the b
   run: join,
 })
 
-async function join({ env, output }: Context, { link, username, email, name: wanted }: JoinOptions): Promise<void> {
+async function join(
+  { env, output }: Context,
+  { link, username, email, name: wanted }: JoinOptions,
+): Promise<void> {
   const { url, code } = parseLink(link)
   const name = toServerLabel(loadServers(env), url, wanted)
   const client = createClient({ baseUrl: url, timeoutMs: limits.timeoutMs, retriesMax: 0 })
-  const user = await client.acceptInvitation({ code, username, ...(email !== undefined && { email }) })
+  const user = await client.acceptInvitation({
+    code,
+    username,
+    ...(email !== undefined && { email }),
+  })
   keepSignIn(env, name, { url, token: user.token, user: { id: user.id, username: user.username } })
   output.tell({
     json: { name, url, username: user.username },
@@ -44,8 +51,12 @@ async function join({ env, output }: Context, { link, username, email, name: wan
 function parseLink(link: string): { readonly url: string; readonly code: string } {
   const [, base = "", code = ""] = /^(.*)\/invitation\/?#code=(\S+)$/.exec(link.trim()) ?? []
   if (code === "")
-    throw new CliError("usage", `Cannot use "${link}" as an invitation: it should be as in https://vals.example/invitation#code=…`, {
-      advice: "quote it, or the shell may cut it off at #",
-    })
+    throw new CliError(
+      "usage",
+      `Cannot use "${link}" as an invitation: it should be as in https://vals.example/invitation#code=…`,
+      {
+        advice: "quote it, or the shell may cut it off at #",
+      },
+    )
   return { url: toServerUrl(base), code }
 }

@@ -23,11 +23,16 @@ export const command = defineCommand<LoginOptions>({
 a file that only you can read, once the server has said that it is good. Commands go to this server from now on.`,
   examples: [
     ["hamlet login", `sign in to ${defaultUrl}, or again where you were last`],
-    ["hamlet login https://vals.example --name work", "sign in to another server, and call it work"],
+    [
+      "hamlet login https://vals.example --name work",
+      "sign in to another server, and call it work",
+    ],
     ["hamlet login < token.txt", "with a token from a file"],
   ],
   takes: (command: Command) =>
-    command.argument("[url]", "the address of the server").option("--name <name>", "what to call it; its host name where nothing is said"),
+    command
+      .argument("[url]", "the address of the server")
+      .option("--name <name>", "what to call it; its host name where nothing is said"),
   run: logIn,
 })
 
@@ -37,10 +42,14 @@ async function logIn({ env, output }: Context, options: LoginOptions): Promise<v
   const name = toServerLabel(known, url, options.name)
   const token = await readToken(url)
   // Nobody expects it who has just signed in.
-  if (env.HAMLET_TOKEN) output.note("HAMLET_TOKEN is set, and commands use it instead of this token")
+  if (env.HAMLET_TOKEN)
+    output.note("HAMLET_TOKEN is set, and commands use it instead of this token")
   const user = await findOwner({ name, url, token, user: undefined })
   keepSignIn(env, name, { url, token, user })
-  if (!user) output.note('The token may not say whose it is: it lacks the scope "user:read", so that some commands do not work with it')
+  if (!user)
+    output.note(
+      'The token may not say whose it is: it lacks the scope "user:read", so that some commands do not work with it',
+    )
   output.tell({
     json: { name, url, username: user?.username ?? null },
     plain: user?.username ?? "",
@@ -60,7 +69,9 @@ async function findOwner(server: SelectedServer): Promise<SignIn["user"]> {
 }
 
 async function readToken(url: string): Promise<string> {
-  const text = canAsk() ? await askHidden(`Token for ${url}: `) : await readInput(limits.tokenBytesMax)
+  const text = canAsk()
+    ? await askHidden(`Token for ${url}: `)
+    : await readInput(limits.tokenBytesMax)
   const token = text.trim()
   if (token === "")
     throw new CliError("usage", "Cannot sign in without a token", {

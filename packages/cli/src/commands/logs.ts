@@ -28,11 +28,19 @@ until Ctrl-C.`,
     command
       .argument("[val]", "only runs of this one")
       .option("-f, --follow", "go on with the runs to come")
-      .option("-n, --runs <count>", "begin with so many of the latest runs", toRunCount, limits.latestRunsDefault),
+      .option(
+        "-n, --runs <count>",
+        "begin with so many of the latest runs",
+        toRunCount,
+        limits.latestRunsDefault,
+      ),
   run: showLogs,
 })
 
-async function showLogs({ connect, output }: Context, { val, follow, runs }: LogsOptions): Promise<void> {
+async function showLogs(
+  { connect, output }: Context,
+  { val, follow, runs }: LogsOptions,
+): Promise<void> {
   const connection = await connect()
   const valId = val === undefined ? undefined : (await findWholeVal(connection, val)).id
   const deps = toWatcherDeps(connection, output, valId)
@@ -40,12 +48,18 @@ async function showLogs({ connect, output }: Context, { val, follow, runs }: Log
   else await showLatest(deps, runs)
 }
 
-function toWatcherDeps({ client }: Connection, output: Output, valId: string | undefined): WatcherDeps {
+function toWatcherDeps(
+  { client }: Connection,
+  output: Output,
+  valId: string | undefined,
+): WatcherDeps {
   return {
     client,
     listRuns(since, limit) {
       const query = { limit, ...(since && { since }) }
-      return valId === undefined ? client.items("listMyRuns", query) : client.items("listValRuns", { val_id: valId, ...query })
+      return valId === undefined
+        ? client.items("listMyRuns", query)
+        : client.items("listValRuns", { val_id: valId, ...query })
     },
     onLog: (run, line) => writeLogOf(output, run, line),
     onFailure: (run) => writeFailure(output, run),
@@ -55,18 +69,26 @@ function toWatcherDeps({ client }: Connection, output: Output, valId: string | u
 
 function writeLogOf(output: Output, run: Run, line: LogLine): void {
   if (output.mode === "json") output.json({ run: run.id, val: toRunVal(run), ...line })
-  else if (output.mode === "plain") output.line([line.at, toRunVal(run), run.id, line.level, toOneLine(line.message)].join("\t"))
-  else output.line(`${output.colour.dim(toClock(line.at))}  ${output.colour.cyan(toRunVal(run))}  ${toPainted(output, line)}`)
+  else if (output.mode === "plain")
+    output.line([line.at, toRunVal(run), run.id, line.level, toOneLine(line.message)].join("\t"))
+  else
+    output.line(
+      `${output.colour.dim(toClock(line.at))}  ${output.colour.cyan(toRunVal(run))}  ${toPainted(output, line)}`,
+    )
 }
 
 function writeFailure(output: Output, run: Run): void {
   const at = run.runEndAt ?? run.runStartAt
   const error = run.error ? `${run.error.name}: ${run.error.message}` : ""
-  if (output.mode === "json") output.json({ run: run.id, val: toRunVal(run), at, status: run.status, error: run.error })
-  else if (output.mode === "plain") output.line([at, toRunVal(run), run.id, run.status, toOneLine(error)].join("\t"))
+  if (output.mode === "json")
+    output.json({ run: run.id, val: toRunVal(run), at, status: run.status, error: run.error })
+  else if (output.mode === "plain")
+    output.line([at, toRunVal(run), run.id, run.status, toOneLine(error)].join("\t"))
   else {
     const { dim, cyan, red } = output.colour
-    output.line(`${dim(toClock(at))}  ${cyan(toRunVal(run))}  ${red(output.toVisible(`${run.status} ${error}`))}  ${dim(run.id)}`)
+    output.line(
+      `${dim(toClock(at))}  ${cyan(toRunVal(run))}  ${red(output.toVisible(`${run.status} ${error}`))}  ${dim(run.id)}`,
+    )
   }
 }
 

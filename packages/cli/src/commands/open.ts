@@ -27,6 +27,8 @@ async function openApp({ connect, output, env }: Context, { print }: OpenOptions
   output.note(`Opening ${server.url}`)
   const { program, isOpened } = await openInBrowser(env, link.url)
   if (isOpened) return
-  output.note(`There is no program "${program}" to open it with; this link signs a browser in once, within 15 minutes:`)
+  output.note(
+    `There is no program "${program}" to open it with; this link signs a browser in once, within 15 minutes:`,
+  )
   tell()
 }

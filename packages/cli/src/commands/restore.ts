@@ -18,15 +18,27 @@ that you start the server with. No server may run there. If it does not work out
 a backup: put the key file into the data folder, or set HAMLET_SECRET_KEY.`,
   examples: [
     ["hamlet restore monday.backup --data-dir /var/lib/hamlet", "into a folder, with SQLite"],
-    ["hamlet restore monday.backup --database-url postgres://hamlet@localhost/hamlet", "into PostgreSQL"],
+    [
+      "hamlet restore monday.backup --database-url postgres://hamlet@localhost/hamlet",
+      "into PostgreSQL",
+    ],
   ],
   takes: (command: Command) =>
-    command.argument("<file>", "the backup").argument("[flags...]", "settings of the server, as for serve").allowUnknownOption(),
+    command
+      .argument("<file>", "the backup")
+      .argument("[flags...]", "settings of the server, as for serve")
+      .allowUnknownOption(),
   run: restore,
 })
 
 /** What the server's program says while it works. */
-type Step = { readonly step: "check" | "load" | "index" | "verify"; readonly done: number; readonly total: number } | RestoredStep
+type Step =
+  | {
+      readonly step: "check" | "load" | "index" | "verify"
+      readonly done: number
+      readonly total: number
+    }
+  | RestoredStep
 
 interface RestoredStep {
   readonly step: "done"
@@ -39,14 +51,24 @@ interface RestoredStep {
 async function restore(context: Context, { file, flags }: RestoreOptions): Promise<void> {
   const { output } = context
   if (file.startsWith("-"))
-    throw new CliError("usage", `Cannot restore "${file}": it is no file`, { advice: "the file comes first, the flags after it" })
-  if (!existsSync(file)) throw new CliError("notFound", `Cannot restore "${file}": there is no such file`)
+    throw new CliError("usage", `Cannot restore "${file}": it is no file`, {
+      advice: "the file comes first, the flags after it",
+    })
+  if (!existsSync(file))
+    throw new CliError("notFound", `Cannot restore "${file}": there is no such file`)
   const steps = new Steps(context)
   try {
-    const { code, stderr } = await runServerProgram(context, ["restore", file, "--json", ...flags], (line) => steps.see(line as Step))
+    const { code, stderr } = await runServerProgram(
+      context,
+      ["restore", file, "--json", ...flags],
+      (line) => steps.see(line as Step),
+    )
     const { restored } = steps
     if (code !== 0 || !restored)
-      throw new CliError("failed", stderr.trim() || `Cannot restore "${file}": the server's program ended with ${code}`)
+      throw new CliError(
+        "failed",
+        stderr.trim() || `Cannot restore "${file}": the server's program ended with ${code}`,
+      )
     steps.stop()
     const { sections, createdAt, serverVersion, notes } = restored
     for (const note of notes) output.note(note)
@@ -60,7 +82,9 @@ async function restore(context: Context, { file, flags }: RestoreOptions): Promi
   }
 }
 
-const labels: Readonly<Record<Exclude<Step["step"], "done">, readonly [label: string, unit: ProgressUnit]>> = {
+const labels: Readonly<
+  Record<Exclude<Step["step"], "done">, readonly [label: string, unit: ProgressUnit]>
+> = {
   check: ["Checking", "bytes"],
   load: ["Loading", "items"],
   index: ["Indexing", "vals"],

@@ -17,7 +17,11 @@ to the server as it is.`,
     ["hamlet serve", "on http://localhost:8080, with its data in ./data"],
     ["hamlet serve --port 9000 --data-dir /var/lib/hamlet", "elsewhere"],
   ],
-  takes: (command: Command) => command.argument("[flags...]", "settings of the server").allowUnknownOption().passThroughOptions(),
+  takes: (command: Command) =>
+    command
+      .argument("[flags...]", "settings of the server")
+      .allowUnknownOption()
+      .passThroughOptions(),
   isBare: true,
   run: serve,
 })
@@ -26,15 +30,22 @@ to the server as it is.`,
 async function serve(_context: Context, { flags }: ServeOptions): Promise<undefined> {
   assertServerProgram()
   // The server is told by the channel when we are gone, and stops then.
-  const child = spawn(process.execPath, [serverPath, "serve", ...flags], { stdio: ["inherit", "inherit", "inherit", "ipc"] })
+  const child = spawn(process.execPath, [serverPath, "serve", ...flags], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  })
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.removeAllListeners(signal)
-    // A terminal sends Ctrl-C to every program in front of it. The server takes any number of SIGTERM for one, but not of SIGINT.
+    // A terminal sends Ctrl-C to every program in front of it. The server takes any number of
+    // SIGTERM for one, but not of SIGINT.
     process.on(signal, () => child.kill("SIGTERM"))
   }
   const code = await new Promise<number>((resolve, reject) => {
-    child.once("error", (cause) => reject(new CliError("failed", `Cannot start the server: ${cause.message}`, { cause })))
-    child.once("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? "SIGTERM"]))
+    child.once("error", (cause) =>
+      reject(new CliError("failed", `Cannot start the server: ${cause.message}`, { cause })),
+    )
+    child.once("exit", (code, signal) =>
+      resolve(code ?? 128 + constants.signals[signal ?? "SIGTERM"]),
+    )
   })
   process.exit(code)
 }

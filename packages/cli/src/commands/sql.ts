@@ -23,17 +23,23 @@ otherwise text. Rows go to standard output, how many were changed to standard er
     ["hamlet sql < schema.sql", "a statement from a file"],
   ],
   takes: (command: Command) =>
-    command.argument("[statement]", "one statement of SQL").argument("[args...]", "the values of its parameters"),
+    command
+      .argument("[statement]", "one statement of SQL")
+      .argument("[args...]", "the values of its parameters"),
   run: executeSql,
 })
 
-async function executeSql({ connect, output }: Context, { statement, args }: SqlOptions): Promise<void> {
+async function executeSql(
+  { connect, output }: Context,
+  { statement, args }: SqlOptions,
+): Promise<void> {
   const sql = statement ?? (await readInput())
   if (sql.trim() === "") throw new CliError("usage", "Cannot run SQL: there is no statement")
   const { client } = await connect()
   const result = await client.executeSql({ statement: { sql, args: args.map(toValue) } })
   if (output.mode === "json") return output.json(result)
-  if (result.columns.length > 0) await output.list(toItems(result), { empty: "No rows", columns: result.columns.map(toColumn) })
+  if (result.columns.length > 0)
+    await output.list(toItems(result), { empty: "No rows", columns: result.columns.map(toColumn) })
   else output.note(`${result.rowsAffected} ${result.rowsAffected === 1 ? "row" : "rows"} changed`)
 }
 
@@ -54,7 +60,13 @@ function toText(value: unknown): string | number | null {
 function toValue(text: string): string | number | boolean | null {
   try {
     const value: unknown = JSON.parse(text)
-    if (value === null || typeof value === "number" || typeof value === "boolean" || typeof value === "string") return value
+    if (
+      value === null ||
+      typeof value === "number" ||
+      typeof value === "boolean" ||
+      typeof value === "string"
+    )
+      return value
   } catch {
     // It is text.
   }

@@ -3,7 +3,8 @@ import type { Context } from "../context.ts"
 import { showUsage } from "../usage-table.ts"
 
 export const command = defineCommand({
-  description: "What happens in a minute is counted by the node that answers; what is stored is the same everywhere.",
+  description:
+    "What happens in a minute is counted by the node that answers; what is stored is the same everywhere.",
   examples: [
     ["hamlet usage", "what you use, and how much of it you may"],
     ["hamlet usage --json", "the same for a program"],

@@ -1,6 +1,8 @@
 import type { DescribedCommand, Values } from "./describe.ts"
 
-/** A script for bash. It needs nothing but bash: the package bash-completion need not be installed. */
+/**
+ * A script for bash. It needs nothing but bash: the package bash-completion need not be installed.
+ */
 export function toBash(commands: readonly DescribedCommand[]): string {
   const paths = commands.slice(1).map(({ path }) => `"${["", ...path].join(" ")}"`)
   return `# Completion of hamlet for bash: source <(hamlet completion bash)
@@ -35,11 +37,15 @@ complete -F _hamlet hamlet
 `
 }
 
-/** Options that are always followed by a value, whichever command has them: what follows them is no argument. */
+/**
+ * Options that are always followed by a value, whichever command has them: what follows them is no
+ * argument.
+ */
 function listTaking(commands: readonly DescribedCommand[]): readonly string[] {
   const options = commands.flatMap((command) => command.options)
   const taking = new Set(options.filter(({ values }) => values).flatMap(({ flags }) => flags))
-  for (const { flags, values } of options) if (!values) for (const flag of flags) taking.delete(flag)
+  for (const { flags, values } of options)
+    if (!values) for (const flag of flags) taking.delete(flag)
   return [...taking]
 }
 
@@ -51,8 +57,14 @@ function toCase(command: DescribedCommand): string {
     `      options="${flags.join(" ")}" words="${command.commands.map(({ name }) => name).join(" ")}"`,
     ...(taking.length === 0
       ? []
-      : ["      case $prev in", ...taking.map(({ flags, values }) => toOptionCase(flags, values)), "      esac"]),
-    ...command.arguments.map((values, index) => toArgument(values, index, index === command.arguments.length - 1)),
+      : [
+          "      case $prev in",
+          ...taking.map(({ flags, values }) => toOptionCase(flags, values)),
+          "      esac",
+        ]),
+    ...command.arguments.map((values, index) =>
+      toArgument(values, index, index === command.arguments.length - 1),
+    ),
     "      ;;",
   ]
     .filter((line) => line !== "")

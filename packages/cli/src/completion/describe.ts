@@ -1,6 +1,9 @@
 import type { Argument, Command, Option } from "commander"
 
-/** What stands for something that only the server or a file knows; the shell asks for it when it is wanted. */
+/**
+ * What stands for something that only the server or a file knows; the shell asks for it when it is
+ * wanted.
+ */
 export type ValueKind = "val" | "server" | "secret" | "user" | "file" | "folder" | "none"
 
 /** Values that can follow: a closed list, or a kind. */
@@ -24,7 +27,9 @@ export interface DescribedCommand {
   readonly path: readonly string[]
   readonly summary: string
   readonly options: readonly DescribedOption[]
-  /** The values of its arguments in order; the last of a variadic command goes for all that follow. */
+  /**
+   * The values of its arguments in order; the last of a variadic command goes for all that follow.
+   */
   readonly arguments: readonly Values[]
   /** What can follow it. */
   readonly commands: readonly { readonly name: string; readonly summary: string }[]
@@ -42,7 +47,9 @@ function describe(command: Command, path: readonly string[]): readonly Described
     summary: command.summary(),
     options: help.visibleOptions(command).map(toOption),
     arguments: command.registeredArguments.map(toArgumentValues),
-    commands: help.visibleCommands(command).map((sub) => ({ name: sub.name(), summary: sub.summary() || sub.description() })),
+    commands: help
+      .visibleCommands(command)
+      .map((sub) => ({ name: sub.name(), summary: sub.summary() || sub.description() })),
   }
   const inner = help.visibleCommands(command).filter((sub) => sub.name() !== "help")
   return [described, ...inner.flatMap((sub) => describe(sub, [...path, sub.name()]))]
@@ -52,7 +59,10 @@ function toOption(option: Option): DescribedOption {
   return {
     flags: [option.long, option.short].filter((flag) => flag !== undefined),
     description: option.description,
-    values: option.required || option.optional ? toValues(option.argChoices, /<(\w+)/.exec(option.flags)?.[1] ?? "") : undefined,
+    values:
+      option.required || option.optional
+        ? toValues(option.argChoices, /<(\w+)/.exec(option.flags)?.[1] ?? "")
+        : undefined,
   }
 }
 

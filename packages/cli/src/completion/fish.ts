@@ -25,12 +25,20 @@ ${commands.flatMap(toLines).join("\n")}
 function toLines(command: DescribedCommand): readonly string[] {
   const when = `-n ${quote(`__hamlet_is ${quoteInner(command.path.join(" "))}`)}`
   const options = command.options.map(({ flags, description, values }) => {
-    const names = flags.map((flag) => (flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`))
+    const names = flags.map((flag) =>
+      flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
+    )
     return `complete -c hamlet ${when} ${names.join(" ")} ${values ? toTaken(values) : ""} -d ${quote(description)}`
   })
-  const subs = command.commands.map(({ name, summary }) => `complete -c hamlet ${when} -a ${name} -d ${quote(summary)}`)
+  const subs = command.commands.map(
+    ({ name, summary }) => `complete -c hamlet ${when} -a ${name} -d ${quote(summary)}`,
+  )
   const args = command.arguments.map(toSource).filter((source) => source !== "")
-  return [...subs, ...options, ...[...new Set(args)].map((source) => `complete -c hamlet ${when} ${source}`)]
+  return [
+    ...subs,
+    ...options,
+    ...[...new Set(args)].map((source) => `complete -c hamlet ${when} ${source}`),
+  ]
 }
 
 /** An option that takes a file is the only one after which fish may offer files. */
@@ -42,7 +50,9 @@ function toSource({ choices, kind }: Values): string {
   if (choices.length > 0) return `-a ${quote(choices.join(" "))}`
   if (kind === "file") return "-F"
   if (kind === "folder") return "-a '(__fish_complete_directories)'"
-  return kind === "none" ? "" : `-a ${quote(`(hamlet __complete ${kind} (commandline -ct) 2>/dev/null)`)}`
+  return kind === "none"
+    ? ""
+    : `-a ${quote(`(hamlet __complete ${kind} (commandline -ct) 2>/dev/null)`)}`
 }
 
 function quote(text: string): string {

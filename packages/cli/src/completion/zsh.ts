@@ -45,27 +45,41 @@ if [[ $funcstack[1] == _hamlet ]]; then _hamlet "$@"; else compdef _hamlet hamle
 
 function toCase(command: DescribedCommand): string {
   const specs = ["_arguments -s", ...command.options.map(toOptionSpec), ...toArgumentSpecs(command)]
-  return [`    "${["", ...command.path].join(" ")}")`, `      ${specs.join(" \\\n        ")}`, "      ;;"].join("\n")
+  return [
+    `    "${["", ...command.path].join(" ")}")`,
+    `      ${specs.join(" \\\n        ")}`,
+    "      ;;",
+  ].join("\n")
 }
 
 function toOptionSpec({ flags, description, values }: DescribedOption): string {
   const text = `[${toText(description)}]${values ? `:${(flags[0] ?? "").replace(/^-+/, "")}:${toAction(values)}` : ""}`
-  return flags.length > 1 ? `'(${flags.join(" ")})'{${flags.join(",")}}'${text}'` : `'${flags[0]}${text}'`
+  return flags.length > 1
+    ? `'(${flags.join(" ")})'{${flags.join(",")}}'${text}'`
+    : `'${flags[0]}${text}'`
 }
 
 /** Where a verb or a val can stand, both are offered. */
 function toArgumentSpecs({ commands, arguments: values }: DescribedCommand): readonly string[] {
   const isGroup = commands.length > 0
-  const verbs = commands.map(({ name, summary }) => `"${name}:${toText(summary).replaceAll('"', "")}"`)
+  const verbs = commands.map(
+    ({ name, summary }) => `"${name}:${toText(summary).replaceAll('"', "")}"`,
+  )
   const rest = isGroup ? values.slice(1) : values
   return [
-    ...(isGroup ? [`'1:command: _hamlet_verbs ${values[0]?.kind ?? "none"} ${verbs.join(" ")}'`] : []),
-    ...rest.map((one, index) => `'${index === rest.length - 1 ? "*" : index + 1}:${one.kind}:${toAction(one)}'`),
+    ...(isGroup
+      ? [`'1:command: _hamlet_verbs ${values[0]?.kind ?? "none"} ${verbs.join(" ")}'`]
+      : []),
+    ...rest.map(
+      (one, index) =>
+        `'${index === rest.length - 1 ? "*" : index + 1}:${one.kind}:${toAction(one)}'`,
+    ),
   ]
 }
 
 function toAction({ choices, kind }: Values): string {
-  if (choices.length > 0) return `(${choices.map((choice) => choice.replaceAll(":", "\\:")).join(" ")})`
+  if (choices.length > 0)
+    return `(${choices.map((choice) => choice.replaceAll(":", "\\:")).join(" ")})`
   if (kind === "file") return "_files"
   if (kind === "folder") return "_files -/"
   // Without the space, what the completion system adds would stand before our own word.

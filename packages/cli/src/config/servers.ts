@@ -9,7 +9,10 @@ import { limits } from "../limits.ts"
 export interface SavedServer {
   readonly url: string
   readonly token: string
-  /** Who the token is of, which saves asking the server each time. Absent where the token may not ask. */
+  /**
+   * Who the token is of, which saves asking the server each time. Absent where the token may not
+   * ask.
+   */
   readonly user?: { readonly id: string; readonly username: string } | undefined
 }
 
@@ -24,7 +27,9 @@ type Env = Readonly<Record<string, string | undefined>>
 /** Where they are kept. */
 function serversPath(env: Env): string {
   // XDG says that a path which is not absolute is to be passed over.
-  const xdg = env.XDG_CONFIG_HOME?.startsWith("/") ? env.XDG_CONFIG_HOME : join(env.HOME || homedir(), ".config")
+  const xdg = env.XDG_CONFIG_HOME?.startsWith("/")
+    ? env.XDG_CONFIG_HOME
+    : join(env.HOME || homedir(), ".config")
   return join(env.HAMLET_CONFIG_DIR || join(xdg, "hamlet"), "servers.json")
 }
 
@@ -35,19 +40,27 @@ export function loadServers(env: Env): Servers {
   try {
     text = readFileSync(path, "utf8")
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return { current: undefined, servers: new Map() }
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT")
+      return { current: undefined, servers: new Map() }
     throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
   }
   const servers = parseServers(text)
   if (!servers)
-    throw new CliError("failed", `Cannot read "${path}": it is not what this program writes`, { advice: "mend it, or delete it" })
+    throw new CliError("failed", `Cannot read "${path}": it is not what this program writes`, {
+      advice: "mend it, or delete it",
+    })
   return servers
 }
 
-/** Keeps them, in a file that only its owner can read. Whoever reads meanwhile sees what was before or what is after. */
+/**
+ * Keeps them, in a file that only its owner can read. Whoever reads meanwhile sees what was before
+ * or what is after.
+ */
 export function saveServers(env: Env, { current, servers }: Servers): void {
   if (servers.size > limits.serversMax)
-    throw new CliError("failed", `Cannot keep more than ${limits.serversMax} servers`, { advice: '"hamlet server rm" forgets one' })
+    throw new CliError("failed", `Cannot keep more than ${limits.serversMax} servers`, {
+      advice: '"hamlet server rm" forgets one',
+    })
   const path = serversPath(env)
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -55,7 +68,11 @@ export function saveServers(env: Env, { current, servers }: Servers): void {
   } catch (cause) {
     throw new CliError("failed", `Cannot write "${path}": ${(cause as Error).message}`, { cause })
   }
-  writeFileWhole(path, `${JSON.stringify({ current, servers: Object.fromEntries(servers) }, undefined, 2)}\n`, 0o600)
+  writeFileWhole(
+    path,
+    `${JSON.stringify({ current, servers: Object.fromEntries(servers) }, undefined, 2)}\n`,
+    0o600,
+  )
 }
 
 function parseServers(text: string): Servers | undefined {
@@ -63,7 +80,10 @@ function parseServers(text: string): Servers | undefined {
     const { current, servers } = JSON.parse(text)
     const entries = Object.entries(servers ?? {})
     if (!entries.every(([, server]) => isSavedServer(server))) return undefined
-    return { current: typeof current === "string" ? current : undefined, servers: new Map(entries as [string, SavedServer][]) }
+    return {
+      current: typeof current === "string" ? current : undefined,
+      servers: new Map(entries as [string, SavedServer][]),
+    }
   } catch {
     return undefined
   }

@@ -12,9 +12,13 @@ export interface SignIn {
 
 /** What a server is called where nothing is said: as before, or as its host. */
 export function toServerLabel(known: Servers, url: string, wanted: string | undefined): string {
-  const name = wanted ?? [...known.servers].find(([, server]) => server.url === url)?.[0] ?? new URL(url).host
+  const name =
+    wanted ?? [...known.servers].find(([, server]) => server.url === url)?.[0] ?? new URL(url).host
   if (!/^[\w][\w.:-]{0,99}$/.test(name))
-    throw new CliError("usage", `Cannot call a server "${name}": a name is of letters, digits and . : _ -`)
+    throw new CliError(
+      "usage",
+      `Cannot call a server "${name}": a name is of letters, digits and . : _ -`,
+    )
   return name
 }
 

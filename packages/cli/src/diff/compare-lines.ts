@@ -4,17 +4,38 @@ export interface DiffLine {
   readonly text: string
 }
 
-/** How far two texts may differ before what differs is shown as replaced in one piece: time and memory grow with the square of it. */
+/**
+ * How far two texts may differ before what differs is shown as replaced in one piece: time and
+ * memory grow with the square of it.
+ */
 const editsMax = 2_000
 
-/** The shortest way from one text to the other, after Myers. What begins and ends alike is set aside first. */
-export function compareLines(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
+/**
+ * The shortest way from one text to the other, after Myers. What begins and ends alike is set aside
+ * first.
+ */
+export function compareLines(
+  before: readonly string[],
+  after: readonly string[],
+): readonly DiffLine[] {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
   let tail = 0
-  while (tail < before.length - head && tail < after.length - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++
-  const middle = findWay(before.slice(head, before.length - tail), after.slice(head, after.length - tail))
-  return [...toKind("same", before.slice(0, head)), ...middle, ...toKind("same", before.slice(before.length - tail))]
+  while (
+    tail < before.length - head &&
+    tail < after.length - head &&
+    before.at(-1 - tail) === after.at(-1 - tail)
+  )
+    tail++
+  const middle = findWay(
+    before.slice(head, before.length - tail),
+    after.slice(head, after.length - tail),
+  )
+  return [
+    ...toKind("same", before.slice(0, head)),
+    ...middle,
+    ...toKind("same", before.slice(before.length - tail)),
+  ]
 }
 
 function toKind(kind: DiffLine["kind"], lines: readonly string[]): readonly DiffLine[] {
@@ -22,8 +43,9 @@ function toKind(kind: DiffLine["kind"], lines: readonly string[]): readonly Diff
 }
 
 /**
- * For each number of edits, how far into the old text one can come on each diagonal, from the best that one edit less has reached. The first
- * to reach both ends is the shortest; the way there is found backwards.
+ * For each number of edits, how far into the old text one can come on each diagonal, from the best
+ * that one edit less has reached. The first to reach both ends is the shortest; the way there is
+ * found backwards.
  */
 function findWay(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const steps: Reached[] = []
@@ -32,8 +54,14 @@ function findWay(before: readonly string[], after: readonly string[]): readonly 
     const reached = createReached(edits)
     steps.push(reached)
     for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
-      let x = edits === 0 ? 0 : isInsertion(last, diagonal) ? furthestOn(last, diagonal + 1) : furthestOn(last, diagonal - 1) + 1
-      while (x < before.length && x - diagonal < after.length && before[x] === after[x - diagonal]) x++
+      let x =
+        edits === 0
+          ? 0
+          : isInsertion(last, diagonal)
+            ? furthestOn(last, diagonal + 1)
+            : furthestOn(last, diagonal - 1) + 1
+      while (x < before.length && x - diagonal < after.length && before[x] === after[x - diagonal])
+        x++
       reached.furthest[diagonal + edits] = x
       if (x >= before.length && x - diagonal >= after.length) return goBack(steps, before, after)
     }
@@ -41,7 +69,11 @@ function findWay(before: readonly string[], after: readonly string[]): readonly 
   return [...toKind("old", before), ...toKind("new", after)]
 }
 
-function goBack(steps: readonly Reached[], before: readonly string[], after: readonly string[]): readonly DiffLine[] {
+function goBack(
+  steps: readonly Reached[],
+  before: readonly string[],
+  after: readonly string[],
+): readonly DiffLine[] {
   const lines: DiffLine[] = []
   let [x, y] = [before.length, after.length]
   for (let edits = steps.length - 1; edits > 0; edits--) {
@@ -71,7 +103,10 @@ function furthestOn({ edits, furthest }: Reached, diagonal: number): number {
   return furthest[diagonal + edits] ?? -1
 }
 
-/** Whether the next edit gets further on this diagonal by taking a line of the new text than by leaving one of the old. */
+/**
+ * Whether the next edit gets further on this diagonal by taking a line of the new text than by
+ * leaving one of the old.
+ */
 function isInsertion(last: Reached, diagonal: number): boolean {
   return furthestOn(last, diagonal + 1) > furthestOn(last, diagonal - 1)
 }

@@ -5,7 +5,8 @@ import { toUnifiedDiff } from "./unified-diff.ts"
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 30 })
 const names = { before: "x@1", after: "x@2" }
-const toText = (before: string, after: string) => toUnifiedDiff(before, after, names).map(({ text }) => text)
+const toText = (before: string, after: string) =>
+  toUnifiedDiff(before, after, names).map(({ text }) => text)
 
 describe("compareLines", () => {
   test("has both texts in it, whatever they are", () => {
@@ -21,15 +22,23 @@ describe("compareLines", () => {
   test("is as short as the longest common part allows", () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {
-        expect(compareLines(before, after).filter(({ kind }) => kind === "same").length).toBe(countCommon(before, after))
+        expect(compareLines(before, after).filter(({ kind }) => kind === "same").length).toBe(
+          countCommon(before, after),
+        )
       }),
     )
   })
 
   test("shows what has hardly a line in common as replaced, and does not take for ever", () => {
-    const [before, after] = ["a", "b"].map((letter) => Array.from({ length: 20_000 }, (_, index) => `${letter}${index}`))
+    const [before, after] = ["a", "b"].map((letter) =>
+      Array.from({ length: 20_000 }, (_, index) => `${letter}${index}`),
+    )
     const diff = compareLines([...(before ?? []), "same"], [...(after ?? []), "same"])
-    expect(diff.map(({ kind }) => kind)).toEqual([...Array(20_000).fill("old"), ...Array(20_000).fill("new"), "same"])
+    expect(diff.map(({ kind }) => kind)).toEqual([
+      ...Array(20_000).fill("old"),
+      ...Array(20_000).fill("new"),
+      "same",
+    ])
   })
 })
 
@@ -46,7 +55,22 @@ describe("toUnifiedDiff", () => {
       "--- x@1",
       "+++ x@2",
       "@@ -2,13 +2,12 @@",
-      ...[" 2", " 3", " 4", "-5", "+five", " 6", " 7", " 8", " 9", " 10", "-11", " 12", " 13", " 14"],
+      ...[
+        " 2",
+        " 3",
+        " 4",
+        "-5",
+        "+five",
+        " 6",
+        " 7",
+        " 8",
+        " 9",
+        " 10",
+        "-11",
+        " 12",
+        " 13",
+        " 14",
+      ],
       "@@ -24,6 +23,7 @@",
       ...[" 24", " 25", " 26", "+new", " 27", " 28", " 29"],
     ])
@@ -55,7 +79,13 @@ describe("toUnifiedDiff", () => {
   test("counts from nought where one text is empty, and says when a newline is missing", () => {
     expect(toText("", "a\n")).toEqual(["--- x@1", "+++ x@2", "@@ -0,0 +1,1 @@", "+a"])
     expect(toText("a\n", "")).toEqual(["--- x@1", "+++ x@2", "@@ -1,1 +0,0 @@", "-a"])
-    expect(toText("a\n", "a")).toEqual(["--- x@1", "+++ x@2", "@@ -1,1 +1,1 @@", "-a", "+a\n\\ No newline at end of file"])
+    expect(toText("a\n", "a")).toEqual([
+      "--- x@1",
+      "+++ x@2",
+      "@@ -1,1 +1,1 @@",
+      "-a",
+      "+a\n\\ No newline at end of file",
+    ])
   })
 })
 
@@ -65,7 +95,9 @@ function countCommon(before: readonly string[], after: readonly string[]): numbe
   for (const line of before) {
     const next = [0]
     for (const [index, other] of after.entries())
-      next.push(line === other ? (row[index] ?? 0) + 1 : Math.max(row[index + 1] ?? 0, next[index] ?? 0))
+      next.push(
+        line === other ? (row[index] ?? 0) + 1 : Math.max(row[index + 1] ?? 0, next[index] ?? 0),
+      )
     row = next
   }
   return row.at(-1) ?? 0

@@ -29,7 +29,9 @@ export function toUnifiedDiff(
 function toLines(text: string): readonly string[] {
   const lines = text.split("\n")
   const last = lines.pop()
-  return last === "" || last === undefined ? lines : [...lines, `${last}\n\\ No newline at end of file`]
+  return last === "" || last === undefined
+    ? lines
+    : [...lines, `${last}\n\\ No newline at end of file`]
 }
 
 /** Where something differs, with a few lines around it; what is close together is one piece. */
@@ -53,6 +55,9 @@ function toHunk(lines: readonly DiffLine[], from: number, to: number): readonly 
     const before = lines.slice(0, from).filter(({ kind }) => kind !== other).length
     return `${count === 0 ? before : before + 1},${count}`
   }
-  const header: UnifiedLine = { kind: "header", text: `@@ -${toRange("new")} +${toRange("old")} @@` }
+  const header: UnifiedLine = {
+    kind: "header",
+    text: `@@ -${toRange("new")} +${toRange("old")} @@`,
+  }
   return [header, ...hunk.map(({ kind, text }) => ({ kind, text: marks[kind] + text }))]
 }

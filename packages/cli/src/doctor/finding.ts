@@ -11,11 +11,16 @@ export interface Finding {
 }
 
 const marks = { ok: "✓", warning: "!", failure: "✗" } as const
-const exits = { ok: "ok", warning: "warned", failure: "failed" } as const satisfies Record<Finding["status"], ExitName>
+const exits = { ok: "ok", warning: "warned", failure: "failed" } as const satisfies Record<
+  Finding["status"],
+  ExitName
+>
 
 /** How the program ends when this is the worst. */
 export function toExit(findings: readonly Finding[]): ExitName {
-  const worst = (["failure", "warning"] as const).find((status) => findings.some((finding) => finding.status === status))
+  const worst = (["failure", "warning"] as const).find((status) =>
+    findings.some((finding) => finding.status === status),
+  )
   return exits[worst ?? "ok"]
 }
 
@@ -37,7 +42,8 @@ export function showFinding(output: Output, finding: Finding): void {
   const { colour, mode } = output
   const paint = { ok: colour.green, warning: colour.yellow, failure: colour.red }[status]
   if (mode === "json") output.json({ check, status, found, mend })
-  else if (mode === "plain") output.line([status, check, found, mend ?? ""].map(toOneLine).join("\t"))
+  else if (mode === "plain")
+    output.line([status, check, found, mend ?? ""].map(toOneLine).join("\t"))
   else {
     output.line(`${paint(marks[status])} ${colour.bold(check)}  ${toOneLine(found)}`)
     if (mend !== null) output.line(`  → ${toOneLine(mend)}`)

@@ -19,11 +19,20 @@ export interface FileState {
   readonly name?: string
   readonly privacy?: Privacy
   readonly type?: ValType
-  /** Of the readme when its file and the val had the same; see `hashReadme`. Missing where they never had. */
+  /**
+   * Of the readme when its file and the val had the same; see `hashReadme`. Missing where they
+   * never had.
+   */
   readonly readmeHash?: string
-  /** When the val had last changed as its readme was looked at: while that is so, it need not be asked for. */
+  /**
+   * When the val had last changed as its readme was looked at: while that is so, it need not be
+   * asked for.
+   */
   readonly readmeAt?: string
-  /** The file was deleted and the val was left where it is: it is fetched again only once it has changed. */
+  /**
+   * The file was deleted and the val was left where it is: it is fetched again only once it has
+   * changed.
+   */
   readonly isLeft?: true
 }
 
@@ -42,8 +51,9 @@ export interface FolderState {
 type Kept = Record<string, Record<string, FileState>>
 
 /**
- * Opens what `.hamlet/state.json` in a folder says. It is of no use to anybody else, so the folder `.hamlet` keeps itself out of Git. Without
- * it a push makes or changes the val of that name; with it, a push that would undo somebody else's change is refused.
+ * Opens what `.hamlet/state.json` in a folder says. It is of no use to anybody else, so the folder
+ * `.hamlet` keeps itself out of Git. Without it a push makes or changes the val of that name; with
+ * it, a push that would undo somebody else's change is refused.
  */
 export function openFolderState(folder: string, serverUrl: string): FolderState {
   const path = join(folder, ".hamlet", "state.json")
@@ -59,7 +69,10 @@ export function openFolderState(folder: string, serverUrl: string): FolderState 
     save() {
       const ignored = join(folder, ".hamlet", ".gitignore")
       if (!existsSync(ignored)) writeFileWhole(ignored, "*\n")
-      writeFileWhole(path, `${JSON.stringify({ ...load(path), [serverUrl]: Object.fromEntries(files) }, undefined, 2)}\n`)
+      writeFileWhole(
+        path,
+        `${JSON.stringify({ ...load(path), [serverUrl]: Object.fromEntries(files) }, undefined, 2)}\n`,
+      )
     },
   }
 }
@@ -67,7 +80,16 @@ export function openFolderState(folder: string, serverUrl: string): FolderState 
 /** What is noted of a val whose file has just become the same as it. */
 export function toFileState(val: Val, hash: string, readmeHash?: string): FileState {
   const { id, version, name, privacy, type, code, author } = val
-  const state = { id, version, hash, codeHash: hashText(code), owner: author.id, name, privacy, type }
+  const state = {
+    id,
+    version,
+    hash,
+    codeHash: hashText(code),
+    owner: author.id,
+    name,
+    privacy,
+    type,
+  }
   return readmeHash === undefined ? state : { ...state, readmeHash }
 }
 
@@ -77,7 +99,8 @@ function load(path: string): Kept {
     const kept = JSON.parse(readFileSync(path, "utf8"))
     if (isKept(kept)) return kept
   } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
+    if (!(cause instanceof SyntaxError))
+      throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
   }
   throw new CliError("failed", `Cannot read "${path}": it is not what this program writes`, {
     advice: "delete it, and pull anew what should be compared",
@@ -85,12 +108,20 @@ function load(path: string): Kept {
 }
 
 function isKept(value: unknown): value is Kept {
-  const isRecord = (one: unknown): one is Record<string, unknown> => typeof one === "object" && one !== null
+  const isRecord = (one: unknown): one is Record<string, unknown> =>
+    typeof one === "object" && one !== null
   if (!isRecord(value)) return false
-  return Object.values(value).every((files) => isRecord(files) && Object.values(files).every((file) => isRecord(file) && isFileState(file)))
+  return Object.values(value).every(
+    (files) =>
+      isRecord(files) && Object.values(files).every((file) => isRecord(file) && isFileState(file)),
+  )
 }
 
 function isFileState({ id, version, hash, isLeft, ...rest }: Record<string, unknown>): boolean {
   const isSure = typeof id === "string" && typeof version === "number" && typeof hash === "string"
-  return isSure && (isLeft === undefined || isLeft === true) && Object.values(rest).every((value) => typeof value === "string")
+  return (
+    isSure &&
+    (isLeft === undefined || isLeft === true) &&
+    Object.values(rest).every((value) => typeof value === "string")
+  )
 }

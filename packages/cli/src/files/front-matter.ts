@@ -21,10 +21,10 @@ const namePattern = /^[a-zA-Z][a-zA-Z0-9_]{0,47}$/
 /**
  * The front matter is one line, so that the lines of errors are off by one at most:
  *
- *     // hamlet: name=hello privacy=public type=http
+ * // hamlet: name=hello privacy=public type=http
  *
- * It belongs to the file and not to the code: it is taken off before saving, and put before what is fetched. A value with spaces or
- * quotes in it is a JSON string.
+ * It belongs to the file and not to the code: it is taken off before saving, and put before what is
+ * fetched. A value with spaces or quotes in it is a JSON string.
  */
 export function parseFile(text: string, source: string): FileParts {
   const whole = text.replace(/^\ufeff/, "")
@@ -37,7 +37,8 @@ export function parseFile(text: string, source: string): FileParts {
 /** The file for a val. */
 export function formatFile({ front, code }: FileParts): string {
   const fields = Object.entries(front).filter(([, value]) => value !== undefined)
-  // A line that says nothing keeps what comes after it from being taken for a first line, or for the mark of a file.
+  // A line that says nothing keeps what comes after it from being taken for a first line, or for
+  // the mark of a file.
   if (fields.length === 0 && !code.startsWith(start) && !code.startsWith("\ufeff")) return code
   return `${[start, ...fields.map(([name, value]) => `${name}=${toValue(value)}`)].join(" ")}\n${code}`
 }

@@ -15,7 +15,10 @@ export interface PulledVal {
   readonly isChanged: boolean
 }
 
-/** Writes a val into its file in the folder, and its readme beside it. Files with changes of their own are left alone, unless `isForced`. */
+/**
+ * Writes a val into its file in the folder, and its readme beside it. Files with changes of their
+ * own are left alone, unless `isForced`.
+ */
 export function pullVal(state: FolderState, val: Val, isForced: boolean): PulledVal {
   const known = [...state.files].find(([, file]) => file.id === val.id)?.[0]
   const path = known === undefined ? findValPath(state.folder, val) : join(state.folder, known)
@@ -27,7 +30,10 @@ export function pullVal(state: FolderState, val: Val, isForced: boolean): Pulled
     const isOwnChange = before !== undefined && before !== text && base?.hash !== hashText(before)
     if (isOwnChange) throw refuse(val, path)
     // A readme that the val does not have yet is in nobody's way.
-    const isNew = readmeBefore !== undefined && readmeBefore !== readme && base?.readmeHash !== hashReadme(readmeBefore)
+    const isNew =
+      readmeBefore !== undefined &&
+      readmeBefore !== readme &&
+      base?.readmeHash !== hashReadme(readmeBefore)
     if (isNew && readme !== undefined) throw refuse(val, readmePath)
   }
   if (before !== text) writeFileWhole(path, text)
@@ -49,14 +55,19 @@ function pullReadme(
     writeFileWhole(path, readme)
     return true
   }
-  // The val has none any more; a file that somebody has changed since, or made, stays for the next push.
+  // The val has none any more; a file that somebody has changed since, or made, stays for the next
+  // push.
   if (base?.readmeHash !== hashReadme(before)) return false
   moveToTrash(folder, relative(folder, path))
   return true
 }
 
 function refuse(val: Val, path: string): CliError {
-  return new CliError("conflict", `Cannot write ${toFullName(val)} into "${relative("", path)}": the file has changes of its own`, {
-    advice: '"hamlet val push" saves them, "--force" overwrites them',
-  })
+  return new CliError(
+    "conflict",
+    `Cannot write ${toFullName(val)} into "${relative("", path)}": the file has changes of its own`,
+    {
+      advice: '"hamlet val push" saves them, "--force" overwrites them',
+    },
+  )
 }

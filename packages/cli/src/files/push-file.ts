@@ -15,15 +15,21 @@ export interface PushedFile {
 }
 
 /**
- * Saves a file as its val, and the readme beside it. Where the folder knows which version it is based on, a val that has moved on since is left
- * alone, unless `isForced`.
+ * Saves a file as its val, and the readme beside it. Where the folder knows which version it is
+ * based on, a val that has moved on since is left alone, unless `isForced`.
  */
-export async function pushFile(client: Client, state: FolderState, path: string, isForced: boolean): Promise<PushedFile> {
+export async function pushFile(
+  client: Client,
+  state: FolderState,
+  path: string,
+  isForced: boolean,
+): Promise<PushedFile> {
   const file = readValFile(path)
   const readme = findReadme(path)
   const before = state.get(path)
   const base = isForced ? undefined : before
-  // A readme that is as it was is not sent: the val may have a later one. Without a file, the val keeps what it has.
+  // A readme that is as it was is not sent: the val may have a later one. Without a file, the val
+  // keeps what it has.
   const isSent = readme !== undefined && hashReadme(readme) !== base?.readmeHash
   if (base && isSent) await assertReadmeSeen(client, path, base, readme)
   const fields = { ...toFields(file), ...(isSent && { readme: toReadmeField(readme) }) }
@@ -37,7 +43,12 @@ function toFields(file: ValFile) {
 }
 
 /** No version tells of a change of the readme, so that it is looked at. */
-async function assertReadmeSeen(client: Client, path: string, base: FileState, readme: string): Promise<void> {
+async function assertReadmeSeen(
+  client: Client,
+  path: string,
+  base: FileState,
+  readme: string,
+): Promise<void> {
   const found = await client.getVal({ val_id: base.id }).catch((error: unknown) => {
     // Saving it is what finds out that it is gone, and says so.
     if (error instanceof ApiError && error.code === "val_not_found") return undefined
@@ -57,21 +68,31 @@ async function assertReadmeSeen(client: Client, path: string, base: FileState, r
 
 type SavedFields = ReturnType<typeof toFields> & { readonly readme?: string | null }
 
-async function saveOver(client: Client, file: ValFile, base: FileState, fields: SavedFields): Promise<Val> {
+async function saveOver(
+  client: Client,
+  file: ValFile,
+  base: FileState,
+  fields: SavedFields,
+): Promise<Val> {
   try {
     return await client.createVersion({ val_id: base.id, ...fields }, { ifMatch: base.version })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.code === "not_owner")
-      throw new CliError("refused", `Cannot save "${file.path}": its val belongs to somebody else`, {
-        cause: error,
-        advice: '"--force" makes a val of your own of it',
-      })
+      throw new CliError(
+        "refused",
+        `Cannot save "${file.path}": its val belongs to somebody else`,
+        {
+          cause: error,
+          advice: '"--force" makes a val of your own of it',
+        },
+      )
     const problem = problems[error.code]
     if (problem === undefined) throw error
     throw new CliError("conflict", `Cannot save "${file.path}" as ${file.name}: ${problem}`, {
       cause: error,
-      advice: '"hamlet val pull" fetches what is there, "--force" saves over it; no version is ever lost',
+      advice:
+        '"hamlet val pull" fetches what is there, "--force" saves over it; no version is ever lost',
     })
   }
 }

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs"
 import { hashText, readText } from "./val-file.ts"
 
 /**
- * Where the readme of a file's val is: beside the file, with all of its name, so that `hello.ts` and
- * `hello.tsx` cannot be taken for each other.
+ * Where the readme of a file's val is: beside the file, with all of its name, so that `hello.ts`
+ * and `hello.tsx` cannot be taken for each other.
  */
 export function toReadmePath(path: string): string {
   return `${path}.README.md`
@@ -20,7 +20,10 @@ export function findReadme(path: string): string | undefined {
   return existsSync(readmePath) ? readText(readmePath) : undefined
 }
 
-/** The same for readmes that are equal. A val without a readme and one whose readme is empty are alike. */
+/**
+ * The same for readmes that are equal. A val without a readme and one whose readme is empty are
+ * alike.
+ */
 export function hashReadme(readme: string | null | undefined): string {
   return hashText(readme ?? "")
 }

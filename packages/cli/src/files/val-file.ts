@@ -18,7 +18,11 @@ const extensions = [".ts", ".tsx"]
 
 /** Reads a file with its first line. */
 export function readValFile(path: string): ValFile {
-  if (!isValFile(path)) throw new CliError("usage", `Cannot make a val of "${path}": its name ends neither in .ts nor in .tsx`)
+  if (!isValFile(path))
+    throw new CliError(
+      "usage",
+      `Cannot make a val of "${path}": its name ends neither in .ts nor in .tsx`,
+    )
   return parseValFile(readText(path), path)
 }
 
@@ -40,21 +44,34 @@ export function isValFile(path: string): boolean {
 
 /** What a val looks like as a file. */
 export function toValFileText(
-  val: { readonly name: string; readonly code: string } & Pick<FileParts["front"], "privacy" | "type">,
+  val: { readonly name: string; readonly code: string } & Pick<
+    FileParts["front"],
+    "privacy" | "type"
+  >,
 ): string {
   const { name, privacy, type, code } = val
   return formatFile({ front: { name, ...(privacy && { privacy }), ...(type && { type }) }, code })
 }
 
 /** Where the file of a val is or should be: the one that is there already, or a new one. */
-export function findValPath(folder: string, val: { readonly name: string; readonly code: string }): string {
+export function findValPath(
+  folder: string,
+  val: { readonly name: string; readonly code: string },
+): string {
   // A name becomes a path: whatever answers there, nothing is written outside of the folder.
-  if (!isValName(val.name)) throw new CliError("failed", `Cannot make a file of val "${val.name}": that is no name of a val`)
+  if (!isValName(val.name))
+    throw new CliError(
+      "failed",
+      `Cannot make a file of val "${val.name}": that is no name of a val`,
+    )
   const paths = extensions.map((extension) => join(folder, val.name + extension))
   return paths.find((path) => existsSync(path)) ?? join(folder, val.name + toExtension(val.code))
 }
 
-/** How the name of a file with that code ends: where there are elements, only `.tsx` makes sense to an editor. */
+/**
+ * How the name of a file with that code ends: where there are elements, only `.tsx` makes sense to
+ * an editor.
+ */
 export function toExtension(code: string): string {
   return /<\/[A-Za-z>]|\/>/.test(code) ? ".tsx" : ".ts"
 }
@@ -63,12 +80,17 @@ export function toExtension(code: string): string {
 export function readText(path: string): string {
   try {
     const { size } = statSync(path)
-    if (size > limits.inputBytesMax) throw new CliError("failed", `Cannot read "${path}": it is larger than ${limits.inputBytesMax} bytes`)
+    if (size > limits.inputBytesMax)
+      throw new CliError(
+        "failed",
+        `Cannot read "${path}": it is larger than ${limits.inputBytesMax} bytes`,
+      )
     return toText(readFileSync(path), `"${path}"`)
   } catch (cause) {
     if (cause instanceof CliError) throw cause
     const { code, message } = cause as NodeJS.ErrnoException
-    if (code === "ENOENT") throw new CliError("notFound", `Cannot read "${path}": there is no such file`, { cause })
+    if (code === "ENOENT")
+      throw new CliError("notFound", `Cannot read "${path}": there is no such file`, { cause })
     throw new CliError("failed", `Cannot read "${path}": ${message}`, { cause })
   }
 }

@@ -1,10 +1,21 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 
 /**
- * Puts a text into a file, whole or not at all: somebody who reads meanwhile, or a full disk, never gets half of it. Where nothing else is
- * said, those may read it who might before.
+ * Puts a text into a file, whole or not at all: somebody who reads meanwhile, or a full disk, never
+ * gets half of it. Where nothing else is said, those may read it who might before.
  */
 export function writeFileWhole(path: string, text: string, mode?: number): void {
   const target = resolveLink(path)

@@ -21,27 +21,38 @@ export async function findVal(connection: Connection, text: string): Promise<Fou
   for (const candidate of candidates) {
     try {
       const val = await getVal(connection, candidate)
-      if (host === undefined || isAt(connection, val, host)) return { val, version: candidate.version }
+      if (host === undefined || isAt(connection, val, host))
+        return { val, version: candidate.version }
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error
       missing = error
     }
   }
   if (missing) throw missing
-  throw new CliError("notFound", `Cannot find a val at "${text}": that is no address of ${connection.server.url}`, {
-    advice: '"--server" asks another server',
-  })
+  throw new CliError(
+    "notFound",
+    `Cannot find a val at "${text}": that is no address of ${connection.server.url}`,
+    {
+      advice: '"--server" asks another server',
+    },
+  )
 }
 
 /** The same, where a version makes no sense. */
 export async function findWholeVal(connection: Connection, text: string): Promise<Val> {
   const { val, version } = await findVal(connection, text)
   if (version === undefined) return val
-  throw new CliError("usage", `Cannot use "${text}" here: it names one version, and this is about the whole val`)
+  throw new CliError(
+    "usage",
+    `Cannot use "${text}" here: it names one version, and this is about the whole val`,
+  )
 }
 
 /** A val with its owner, as everything prints it. */
-export function toFullName(val: { readonly name: string; readonly author: { readonly username: string } }): string {
+export function toFullName(val: {
+  readonly name: string
+  readonly author: { readonly username: string }
+}): string {
   return `${val.author.username}/${val.name}`
 }
 
@@ -49,12 +60,20 @@ async function getVal(connection: Connection, candidate: ValName): Promise<Val> 
   const { client } = connection
   const val = await getCurrent(connection, candidate)
   const { version } = candidate
-  return version === undefined || version === val.version ? val : client.getVersion({ val_id: val.id, version })
+  return version === undefined || version === val.version
+    ? val
+    : client.getVersion({ val_id: val.id, version })
 }
 
-async function getCurrent({ client, me }: Connection, { kind, id, username, name }: ValName): Promise<Val> {
+async function getCurrent(
+  { client, me }: Connection,
+  { kind, id, username, name }: ValName,
+): Promise<Val> {
   if (kind === "id") return client.getVal({ val_id: id })
-  return client.getValByName({ username: kind === "own" ? (await me()).username : username, val_name: name })
+  return client.getValByName({
+    username: kind === "own" ? (await me()).username : username,
+    val_name: name,
+  })
 }
 
 /** Another server may have a val of the same name, and deleting that one would be a surprise. */

@@ -3,8 +3,20 @@ import { CliError } from "../cli-error.ts"
 import { parseValName } from "./val-name.ts"
 
 const id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"
-const own = (name: string, version?: number) => ({ kind: "own", username: "", name, id: "", version })
-const named = (username: string, name: string, version?: number) => ({ kind: "named", username, name, id: "", version })
+const own = (name: string, version?: number) => ({
+  kind: "own",
+  username: "",
+  name,
+  id: "",
+  version,
+})
+const named = (username: string, name: string, version?: number) => ({
+  kind: "named",
+  username,
+  name,
+  id: "",
+  version,
+})
 const byId = (version?: number) => ({ kind: "id", username: "", name: "", id, version })
 
 describe("parseValName", () => {
@@ -21,12 +33,16 @@ describe("parseValName", () => {
     [`https://vals.example/v1/vals/${id}`, [byId()]],
     [`https://vals.example/v1/vals/${id}/versions/4`, [byId(4)]],
     ["http://ada-hello.localhost:8080/some/path", [named("ada", "hello")]],
-    ["http://ada-hello.localhost:8080/v/grace/world", [named("grace", "world"), named("ada", "hello")]],
+    [
+      "http://ada-hello.localhost:8080/v/grace/world",
+      [named("grace", "world"), named("ada", "hello")],
+    ],
     [`http://${id.replaceAll("-", "")}.localhost/`, [byId()]],
     ["HTTP://my-server.example/u/ada/hello", [named("ada", "hello"), named("my", "server")]],
   ]
   for (const [text, candidates] of table)
-    test(`reads ${text}`, () => expect(parseValName(text).candidates as readonly object[]).toEqual(candidates))
+    test(`reads ${text}`, () =>
+      expect(parseValName(text).candidates as readonly object[]).toEqual(candidates))
 
   for (const text of [
     "",
@@ -50,9 +66,9 @@ describe("parseValName", () => {
     test(`refuses "${text}"`, () => expect(() => parseValName(text)).toThrow(CliError))
 
   test("says which host an address is of, and none of a name", () => {
-    expect([parseValName("http://ada-hello.localhost:8080/").host, parseValName("ada/hello").host]).toEqual([
-      "ada-hello.localhost:8080",
-      undefined,
-    ])
+    expect([
+      parseValName("http://ada-hello.localhost:8080/").host,
+      parseValName("ada/hello").host,
+    ]).toEqual(["ada-hello.localhost:8080", undefined])
   })
 })

@@ -1,6 +1,9 @@
 import { CliError } from "../cli-error.ts"
 
-/** What a text names: a val of the caller's, somebody's val, or a val by its id; perhaps one version of it. */
+/**
+ * What a text names: a val of the caller's, somebody's val, or a val by its id; perhaps one version
+ * of it.
+ */
 export interface ValName {
   readonly kind: "own" | "named" | "id"
   /** Of somebody's val. */
@@ -11,7 +14,10 @@ export interface ValName {
   readonly version: number | undefined
 }
 
-/** What a text can mean. An address can be read in two ways; `host` is what the val's own addresses have to agree with. */
+/**
+ * What a text can mean. An address can be read in two ways; `host` is what the val's own addresses
+ * have to agree with.
+ */
 export interface ParsedValName {
   readonly candidates: readonly ValName[]
   readonly host: string | undefined
@@ -31,13 +37,17 @@ export function parseValName(text: string): ParsedValName {
     throw new CliError("usage", `Cannot use "${text}" as the name of a val`, {
       advice: 'write "hello", "ada/hello", "ada/hello@3" or one of its addresses',
     })
-  return { candidates: known, host: URL.canParse(text) && text.includes("//") ? new URL(text).host : undefined }
+  return {
+    candidates: known,
+    host: URL.canParse(text) && text.includes("//") ? new URL(text).host : undefined,
+  }
 }
 
 function fromWords(text: string): ValName | undefined {
   if (idPattern.test(text)) return byId(text, undefined)
   const own = ownPattern.exec(text)
-  if (own) return { kind: "own", username: "", name: own[1] ?? "", id: "", version: toVersion(own[2]) }
+  if (own)
+    return { kind: "own", username: "", name: own[1] ?? "", id: "", version: toVersion(own[2]) }
   const named = namedPattern.exec(text)
   return named ? byName(named[1], named[2], named[3]) : undefined
 }
@@ -55,10 +65,16 @@ function fromPath(path: string): ValName | undefined {
   const named = /\/(?:v|u|v1\/alias)\/([^/]+\/[^/]+)$/.exec(path)
   const words = named?.[1] === undefined ? undefined : fromWords(named[1])
   const api = /\/v1\/vals\/([^/]+)(?:\/versions\/(\d{1,10}))?$/.exec(path)
-  return words ?? (api?.[1] !== undefined && idPattern.test(api[1]) ? byId(api[1], toVersion(api[2])) : undefined)
+  return (
+    words ??
+    (api?.[1] !== undefined && idPattern.test(api[1]) ? byId(api[1], toVersion(api[2])) : undefined)
+  )
 }
 
-/** The first part of a val's own host name: both names, or the id without its dashes where they are too long. */
+/**
+ * The first part of a val's own host name: both names, or the id without its dashes where they are
+ * too long.
+ */
 function fromLabel(label: string): ValName | undefined {
   const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i.exec(label)
   if (id) return byId(id.slice(1).join("-"), undefined)

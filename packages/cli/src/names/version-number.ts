@@ -10,24 +10,44 @@ export interface ValVersion {
 }
 
 /** The version that two words name: `hello@3`, or `hello 3`. Without a number it is the current one. */
-export async function findValVersion(connection: Connection, text: string, number: number | undefined): Promise<ValVersion> {
+export async function findValVersion(
+  connection: Connection,
+  text: string,
+  number: number | undefined,
+): Promise<ValVersion> {
   const { val, version } = await findVal(connection, text)
   return { val, version: pick(text, version, number) ?? val.version }
 }
 
 /** The same, where guessing would be dangerous; the val is as it is now. */
-export async function findNamedVersion(connection: Connection, text: string, number: number | undefined): Promise<ValVersion> {
+export async function findNamedVersion(
+  connection: Connection,
+  text: string,
+  number: number | undefined,
+): Promise<ValVersion> {
   const found = await findVal(connection, text)
   const version = pick(text, found.version, number)
   if (version === undefined)
-    throw new CliError("usage", "Cannot tell which version is meant", { advice: `write "${text}@3" or "${text} 3"` })
-  const val = found.version === undefined ? found.val : await connection.client.getVal({ val_id: found.val.id })
+    throw new CliError("usage", "Cannot tell which version is meant", {
+      advice: `write "${text}@3" or "${text} 3"`,
+    })
+  const val =
+    found.version === undefined
+      ? found.val
+      : await connection.client.getVal({ val_id: found.val.id })
   return { val, version }
 }
 
-function pick(text: string, version: number | undefined, number: number | undefined): number | undefined {
+function pick(
+  text: string,
+  version: number | undefined,
+  number: number | undefined,
+): number | undefined {
   if (version === undefined || number === undefined) return version ?? number
-  throw new CliError("usage", `Cannot tell which version is meant: "${text}" names one, and ${number} is another`)
+  throw new CliError(
+    "usage",
+    `Cannot tell which version is meant: "${text}" names one, and ${number} is another`,
+  )
 }
 
 /** The number of a version, as an argument. */

@@ -28,11 +28,18 @@ interface ListWriter {
 }
 
 /** Writes a list: a table for a person, which needs all of it first; line by line for a program. */
-export async function writeList<Item>(writer: ListWriter, items: AsyncIterable<Item>, view: ListView<Item>): Promise<void> {
+export async function writeList<Item>(
+  writer: ListWriter,
+  items: AsyncIterable<Item>,
+  view: ListView<Item>,
+): Promise<void> {
   if (writer.mode !== "human") {
     for await (const item of items) {
       if (writer.mode === "json") writer.json(item)
-      else writer.writeLine(view.columns.map(({ value }) => toOneLine(String(value(item) ?? ""))).join("\t"))
+      else
+        writer.writeLine(
+          view.columns.map(({ value }) => toOneLine(String(value(item) ?? ""))).join("\t"),
+        )
     }
     return
   }
@@ -41,7 +48,10 @@ export async function writeList<Item>(writer: ListWriter, items: AsyncIterable<I
   const columns = view.columns.map(({ title, value, human, paint, isWhole = false }) => ({
     title: title.toUpperCase(),
     isWhole,
-    cells: all.map((item) => ({ text: toOneLine(human?.(item) ?? String(value(item) ?? "")), paint: paint?.(writer.colour, item) })),
+    cells: all.map((item) => ({
+      text: toOneLine(human?.(item) ?? String(value(item) ?? "")),
+      paint: paint?.(writer.colour, item),
+    })),
   }))
   for (const line of toTable(columns, writer.width, writer.colour.dim)) writer.writeLine(line)
 }

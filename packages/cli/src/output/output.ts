@@ -3,7 +3,9 @@ import { toOneLine, toVisible } from "../terminal/visible.ts"
 import { type ListView, writeList } from "./list.ts"
 import { type Field, toFieldLines } from "./record.ts"
 
-/** For whom output is: somebody at a terminal, a program that reads lines, or one that reads JSON. */
+/**
+ * For whom output is: somebody at a terminal, a program that reads lines, or one that reads JSON.
+ */
 export type OutputMode = "human" | "plain" | "json"
 
 /** Where output goes. */
@@ -65,14 +67,24 @@ export function createOutput(options: OutputOptions): Output {
     json,
     line: (text) => writeOut(`${text}\n`),
     toVisible: (text) => (mode === "human" ? toVisible(text) : text),
-    tell: (told) => (mode === "json" ? json(told.json) : writeOut(`${mode === "human" ? told.human : toOneLine(told.plain)}\n`)),
+    tell: (told) =>
+      mode === "json"
+        ? json(told.json)
+        : writeOut(`${mode === "human" ? told.human : toOneLine(told.plain)}\n`),
     record(value, fields) {
       if (mode === "json") return json(value)
       for (const line of toFieldLines(fields, mode === "human", colour)) writeOut(`${line}\n`)
     },
-    list: (items, view) => writeList({ mode, colour, width: options.width, json, writeLine: (line) => writeOut(`${line}\n`) }, items, view),
+    list: (items, view) =>
+      writeList(
+        { mode, colour, width: options.width, json, writeLine: (line) => writeOut(`${line}\n`) },
+        items,
+        view,
+      ),
     text: (text) => writeOut(mode === "human" ? toVisible(text) : text),
-    errorText: (text, paint = (same) => same) => writeError(paint(options.isErrorTerminal ? toVisible(text) : text)),
-    note: (text) => writeError(`${errorColour.dim(options.isErrorTerminal ? toVisible(text) : text)}\n`),
+    errorText: (text, paint = (same) => same) =>
+      writeError(paint(options.isErrorTerminal ? toVisible(text) : text)),
+    note: (text) =>
+      writeError(`${errorColour.dim(options.isErrorTerminal ? toVisible(text) : text)}\n`),
   }
 }

@@ -5,9 +5,19 @@ import { toOneLine } from "../terminal/visible.ts"
 export type Field = readonly [name: string, value: string | number | boolean | null, human?: string]
 
 /** A line for each field: aligned for a person, name and value with a tab between for a program. */
-export function toFieldLines(fields: readonly Field[], isHuman: boolean, colour: Colour): readonly string[] {
-  if (!isHuman) return fields.map(([name, value]) => `${name}\t${value === null ? "" : toOneLine(String(value))}`)
+export function toFieldLines(
+  fields: readonly Field[],
+  isHuman: boolean,
+  colour: Colour,
+): readonly string[] {
+  if (!isHuman)
+    return fields.map(
+      ([name, value]) => `${name}\t${value === null ? "" : toOneLine(String(value))}`,
+    )
   const width = Math.max(...fields.map(([name]) => name.length))
   const shown = fields.filter(([, value]) => value !== null)
-  return shown.map(([name, value, human]) => `${colour.dim(name.padEnd(width))}  ${toOneLine(human ?? String(value))}`)
+  return shown.map(
+    ([name, value, human]) =>
+      `${colour.dim(name.padEnd(width))}  ${toOneLine(human ?? String(value))}`,
+  )
 }

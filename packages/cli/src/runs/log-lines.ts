@@ -10,7 +10,10 @@ export function writeLogAside(output: Output, { level, message }: LogLine): void
   output.errorText(`${message}\n`, toLevelPaint(output.errorColour, level))
 }
 
-/** Shows what a run has logged as the result: the messages, with their time where somebody reads them. */
+/**
+ * Shows what a run has logged as the result: the messages, with their time where somebody reads
+ * them.
+ */
 export function writeLog(output: Output, line: LogLine): void {
   if (output.mode === "json") output.json(line)
   else if (output.mode === "plain") output.text(`${line.message}\n`)

@@ -22,8 +22,8 @@ export async function showLatest(deps: WatcherDeps, count: number): Promise<void
 }
 
 /**
- * Shows the latest runs and then everything that happens, for ever. New runs are looked for at intervals and each is followed as it goes; a
- * server that goes away is waited for.
+ * Shows the latest runs and then everything that happens, for ever. New runs are looked for at
+ * intervals and each is followed as it goes; a server that goes away is waited for.
  */
 export async function watchRuns(deps: WatcherDeps, count: number): Promise<never> {
   const latest = await listLatest(deps, count)
@@ -55,8 +55,15 @@ async function listLatest({ listRuns }: WatcherDeps, count: number): Promise<rea
   return runs.reverse()
 }
 
-/** Runs of requests are written a little late, so that a run may appear before one that began earlier. */
-async function listUnseen({ listRuns }: WatcherDeps, seen: Map<string, number>, startedMs: number): Promise<readonly Run[]> {
+/**
+ * Runs of requests are written a little late, so that a run may appear before one that began
+ * earlier.
+ */
+async function listUnseen(
+  { listRuns }: WatcherDeps,
+  seen: Map<string, number>,
+  startedMs: number,
+): Promise<readonly Run[]> {
   const latestMs = Math.max(startedMs, ...seen.values())
   const sinceMs = latestMs - limits.followOverlapMs
   const runs: Run[] = []
@@ -80,7 +87,9 @@ function createQueue(deps: WatcherDeps) {
     if (!run) return
     active += 1
     void showRun(deps, run)
-      .catch((error: unknown) => deps.onTrouble(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) =>
+        deps.onTrouble(error instanceof Error ? error.message : String(error)),
+      )
       .finally(() => {
         active -= 1
         next()
@@ -89,7 +98,9 @@ function createQueue(deps: WatcherDeps) {
   return {
     add(run: Run) {
       if (waiting.length >= limits.followWaitingMax)
-        return deps.onTrouble(`There are too many runs to show: "hamlet run logs ${run.id}" shows one that was left out`)
+        return deps.onTrouble(
+          `There are too many runs to show: "hamlet run logs ${run.id}" shows one that was left out`,
+        )
       waiting.push(run)
       next()
     },
@@ -99,16 +110,21 @@ function createQueue(deps: WatcherDeps) {
 async function showRun(deps: WatcherDeps, run: Run): Promise<void> {
   const { client } = deps
   let { status } = run
-  if (run.runEndAt !== null) for (const line of (await client.getRunLogs({ run_id: run.id })).data) deps.onLog(run, line)
+  if (run.runEndAt !== null)
+    for (const line of (await client.getRunLogs({ run_id: run.id })).data) deps.onLog(run, line)
   else
     for await (const event of client.follow({ run_id: run.id })) {
       if (event.kind === "log") deps.onLog(run, event.line)
       else status = event.status
     }
-  if (status !== "succeeded") deps.onFailure(run.runEndAt === null ? await getEnded(client, run.id) : run)
+  if (status !== "succeeded")
+    deps.onFailure(run.runEndAt === null ? await getEnded(client, run.id) : run)
 }
 
 /** Whether a failure is over sooner or later without anybody doing anything about it. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof ConnectionError || (error instanceof ApiError && (error.status === 429 || error.status >= 500))
+  return (
+    error instanceof ConnectionError ||
+    (error instanceof ApiError && (error.status === 429 || error.status >= 500))
+  )
 }

@@ -40,5 +40,7 @@ export function toRunVal({ val }: Pick<Run, "val">): string {
 export function toDuration(ms: number | null): string {
   if (ms === null) return ""
   if (ms < 1000) return `${Math.round(ms)} ms`
-  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+  return ms < 60_000
+    ? `${(ms / 1000).toFixed(1)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 }

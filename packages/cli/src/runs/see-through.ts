@@ -7,8 +7,15 @@ import { getEnded } from "./get-ended.ts"
 import { writeLogAside } from "./log-lines.ts"
 import { exitOf, type RunDetail, toRunVal } from "./runs.ts"
 
-/** Starts a run and sees it through: logs to standard error while it goes on, what it returns alone on standard output. */
-export async function seeThrough(context: Context, connection: Connection, start: () => Promise<RunDetail>): Promise<ExitName> {
+/**
+ * Starts a run and sees it through: logs to standard error while it goes on, what it returns alone
+ * on standard output.
+ */
+export async function seeThrough(
+  context: Context,
+  connection: Connection,
+  start: () => Promise<RunDetail>,
+): Promise<ExitName> {
   const starting = startPatiently(context, start)
   // Whoever presses Ctrl-C wants the val to stop, and not only to hear no more of it.
   const forget = context.interruption.onEnd(async () => {
@@ -17,14 +24,21 @@ export async function seeThrough(context: Context, connection: Connection, start
     if (found) context.output.note(`Cancelled run ${id}`)
   })
   const { id } = await starting
-  for await (const event of connection.client.follow({ run_id: id })) if (event.kind === "log") writeLogAside(context.output, event.line)
+  for await (const event of connection.client.follow({ run_id: id }))
+    if (event.kind === "log") writeLogAside(context.output, event.line)
   const run = await getEnded(connection.client, id)
   forget()
   return tellOutcome(context, run)
 }
 
-/** Packages that a val imports are fetched once, after it was saved; whoever runs it before that waits for them. */
-async function startPatiently({ output }: Context, start: () => Promise<RunDetail>): Promise<RunDetail> {
+/**
+ * Packages that a val imports are fetched once, after it was saved; whoever runs it before that
+ * waits for them.
+ */
+async function startPatiently(
+  { output }: Context,
+  start: () => Promise<RunDetail>,
+): Promise<RunDetail> {
   const deadlineMs = Date.now() + limits.packagesMsMax
   for (let attempt = 0; ; attempt++) {
     try {
@@ -40,12 +54,16 @@ async function startPatiently({ output }: Context, start: () => Promise<RunDetai
 
 function tellOutcome({ output }: Context, run: RunDetail): ExitName {
   if (output.mode === "json") output.json(run)
-  else if (run.status === "succeeded") output.text(toValueText(run.returnValue, output.mode === "human"))
+  else if (run.status === "succeeded")
+    output.text(toValueText(run.returnValue, output.mode === "human"))
   if (run.status === "succeeded") return "ok"
   const { errorColour } = output
   const reason = run.error ? `: ${run.error.name}: ${run.error.message}` : ""
-  output.errorText(`Cannot finish ${toRunVal(run)}: it ${verbs[run.status]}${reason}; "hamlet run show ${run.id}" tells more\n`)
-  for (const line of run.error?.stack?.split("\n") ?? []) if (/^\s+at /.test(line)) output.errorText(`${line}\n`, errorColour.dim)
+  output.errorText(
+    `Cannot finish ${toRunVal(run)}: it ${verbs[run.status]}${reason}; "hamlet run show ${run.id}" tells more\n`,
+  )
+  for (const line of run.error?.stack?.split("\n") ?? [])
+    if (/^\s+at /.test(line)) output.errorText(`${line}\n`, errorColour.dim)
   return exitOf[run.status]
 }
 

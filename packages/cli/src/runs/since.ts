@@ -14,12 +14,19 @@ export function toFutureMoment(text: string): Date {
 
 function toDate(text: string, direction: 1 | -1): Date {
   const span = /^(\d{1,6})([smhdw])$/.exec(text)
-  const ms = span ? Date.now() + direction * Number(span[1]) * unitMs[span[2] as keyof typeof unitMs] : parseDate(text)
-  if (Number.isNaN(ms)) throw new InvalidArgumentError("It must be as in 15m, 2h, 3d, 2026-01-31 or 2026-01-31T12:00:00Z.")
+  const ms = span
+    ? Date.now() + direction * Number(span[1]) * unitMs[span[2] as keyof typeof unitMs]
+    : parseDate(text)
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError(
+      "It must be as in 15m, 2h, 3d, 2026-01-31 or 2026-01-31T12:00:00Z.",
+    )
   return new Date(ms)
 }
 
 /** Only what looks like a date: `Date.parse` makes one of nearly anything. */
 function parseDate(text: string): number {
-  return /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text) ? Date.parse(text) : Number.NaN
+  return /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN
 }

@@ -1,7 +1,13 @@
 import { CliError } from "../cli-error.ts"
 
 /** What a key does while something secret is typed. */
-const keys = { enter: ["\r", "\n"], end: "\x04", interrupt: "\x03", erase: ["\x7f", "\b"], eraseAll: "\x15" }
+const keys = {
+  enter: ["\r", "\n"],
+  end: "\x04",
+  interrupt: "\x03",
+  erase: ["\x7f", "\b"],
+  eraseAll: "\x15",
+}
 
 /** Whether there is somebody to ask. */
 export function canAsk(): boolean {

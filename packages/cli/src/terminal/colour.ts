@@ -23,7 +23,8 @@ export function hasColour({ isTerminal, isAllowed, env }: ColourWish): boolean {
 
 /** Colours that are colours, or nothing at all. */
 export function createColour(isOn: boolean): Colour {
-  const paint = (open: number, close: number) => (text: string) => (isOn && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text)
+  const paint = (open: number, close: number) => (text: string) =>
+    isOn && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),

@@ -13,7 +13,10 @@ export interface EditedText {
   discard(): void
 }
 
-/** Opens the person's editor on a text. The file stays until it is discarded, so that nothing that was written is lost. */
+/**
+ * Opens the person's editor on a text. The file stays until it is discarded, so that nothing that
+ * was written is lost.
+ */
 export async function editText(
   { env, interruption }: Pick<Context, "env" | "interruption">,
   text: string,

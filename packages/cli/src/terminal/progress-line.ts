@@ -18,15 +18,27 @@ const gap = "  "
 /** Beyond that a guess is worth nothing. */
 const secondsLeftMax = 360_000
 
-/** One line that is no wider than `width`: what matters least is left out first, then the bar gets shorter. */
+/**
+ * One line that is no wider than `width`: what matters least is left out first, then the bar gets
+ * shorter.
+ */
 export function toProgressLine(state: ProgressState, width: number): string {
   const { label, unit, done, total, perSecond } = state
   const share = total ? Math.min(1, done / total) : undefined
   const percent = share === undefined ? undefined : `${Math.floor(share * 100)}%`
   const amount = total === undefined ? toAmount(done, unit) : toAmountOf(done, total, unit)
-  const rate = perSecond === undefined || perSecond <= 0 ? undefined : `${toAmount(perSecond, unit)}/s`
-  const left = total === undefined || !perSecond || perSecond <= 0 ? undefined : toSpan((total - done) / perSecond)
-  const attempts = [[percent, amount, rate, left], [percent, amount, rate], [percent, amount], [percent ?? amount]]
+  const rate =
+    perSecond === undefined || perSecond <= 0 ? undefined : `${toAmount(perSecond, unit)}/s`
+  const left =
+    total === undefined || !perSecond || perSecond <= 0
+      ? undefined
+      : toSpan((total - done) / perSecond)
+  const attempts = [
+    [percent, amount, rate, left],
+    [percent, amount, rate],
+    [percent, amount],
+    [percent ?? amount],
+  ]
   for (const parts of attempts) {
     const text = [label, ...parts].filter((part) => part !== undefined).join(gap)
     const room = width - Bun.stringWidth(text)
@@ -45,7 +57,9 @@ function toBar(share: number, chars: number): string {
 }
 
 function toAmountOf(done: number, total: number, unit: ProgressUnit): string {
-  return unit === "bytes" ? `${toSize(done)} of ${toSize(total)}` : `${Math.floor(done)} of ${total} ${unit}`
+  return unit === "bytes"
+    ? `${toSize(done)} of ${toSize(total)}`
+    : `${Math.floor(done)} of ${total} ${unit}`
 }
 
 function toAmount(count: number, unit: ProgressUnit): string {

@@ -4,7 +4,10 @@ import { createOutput, type OutputMode } from "../output/output.ts"
 import { createProgress } from "./progress.ts"
 import { toProgressLine, toSize } from "./progress-line.ts"
 
-/** A terminal as far as progress uses it: `\r` goes to the left, `\b` one back, everything else is written over what is there. */
+/**
+ * A terminal as far as progress uses it: `\r` goes to the left, `\b` one back, everything else is
+ * written over what is there.
+ */
 function toVisibleLines(written: string): readonly string[] {
   return written.split("\n").map((line) => {
     const cells: string[] = []
@@ -18,7 +21,13 @@ function toVisibleLines(written: string): readonly string[] {
   })
 }
 
-function open({ isTerminal = true, mode = "human" as OutputMode, width = 80, total = 100 as number | undefined, unit = "vals" } = {}) {
+function open({
+  isTerminal = true,
+  mode = "human" as OutputMode,
+  width = 80,
+  total = 100 as number | undefined,
+  unit = "vals",
+} = {}) {
   const written = { out: "", error: "" }
   const endings = new Set<() => unknown>()
   const interruption: Interruption = {
@@ -44,7 +53,11 @@ function open({ isTerminal = true, mode = "human" as OutputMode, width = 80, tot
   })
   const clock = { nowMs: 1_000_000 }
   const screen = { isTerminal, width: () => width, nowMs: () => clock.nowMs }
-  const progress = createProgress({ output, interruption }, { label: "Exporting", unit, total }, screen)
+  const progress = createProgress(
+    { output, interruption },
+    { label: "Exporting", unit, total },
+    screen,
+  )
   const pass = (ms: number, done: number) => {
     clock.nowMs += ms
     progress.set(done)
@@ -59,7 +72,9 @@ describe("createProgress", () => {
     pass(0, 0)
     expect(lines()).toEqual([`Exporting  ${"░".repeat(30)}  0%  0 of 100 vals`])
     pass(1_000, 20)
-    expect(lines()).toEqual([`Exporting  ${"█".repeat(5)}${"░".repeat(21)}  20%  20 of 100 vals  20 vals/s  4 s left`])
+    expect(lines()).toEqual([
+      `Exporting  ${"█".repeat(5)}${"░".repeat(21)}  20%  20 of 100 vals  20 vals/s  4 s left`,
+    ])
     pass(1_000, 20)
     pass(1_000, 20)
     expect(lines()[0]).toEndWith("20%  20 of 100 vals  6.7 vals/s  12 s left")
@@ -96,12 +111,20 @@ describe("createProgress", () => {
     pass(0, 1)
     progress.note("One val was left out")
     pass(0, 1)
-    expect(lines()).toEqual(["One val was left out", `Exporting  ${"░".repeat(30)}  1%  1 of 100 vals`])
+    expect(lines()).toEqual([
+      "One val was left out",
+      `Exporting  ${"░".repeat(30)}  1%  1 of 100 vals`,
+    ])
     progress.stop()
   })
 
   test("writes a line now and then in a pipe, without a bar", () => {
-    const { progress, pass, written } = open({ isTerminal: false, mode: "plain", unit: "bytes", total: 90_000_000 })
+    const { progress, pass, written } = open({
+      isTerminal: false,
+      mode: "plain",
+      unit: "bytes",
+      total: 90_000_000,
+    })
     for (let second = 0; second < 59; second++) pass(1_000, second * 1_000_000)
     expect(written.error).toBe("Exporting  32%  29.0 MB of 90.0 MB  1.0 MB/s  1 min 1 s left\n")
     progress.stop()
@@ -118,7 +141,13 @@ describe("createProgress", () => {
 })
 
 describe("toProgressLine", () => {
-  const state = { label: "Backing up", unit: "bytes", done: 50_000_000, total: 100_000_000, perSecond: 1_000_000 }
+  const state = {
+    label: "Backing up",
+    unit: "bytes",
+    done: 50_000_000,
+    total: 100_000_000,
+    perSecond: 1_000_000,
+  }
 
   test("is never wider than the terminal", () => {
     for (let width = 1; width <= 120; width++)
@@ -127,7 +156,9 @@ describe("toProgressLine", () => {
 
   test("leaves out what matters least", () => {
     const at = (width: number) => toProgressLine(state, width)
-    expect(at(75)).toBe("Backing up  ████████░░░░░░░░  50%  50.0 MB of 100.0 MB  1.0 MB/s  50 s left")
+    expect(at(75)).toBe(
+      "Backing up  ████████░░░░░░░░  50%  50.0 MB of 100.0 MB  1.0 MB/s  50 s left",
+    )
     expect(at(40)).toBe("Backing up  50%  50.0 MB of 100.0 MB")
     expect(at(20)).toBe("Backing up  50%")
     expect(at(6)).toBe("Backi…")
@@ -144,5 +175,12 @@ describe("toProgressLine", () => {
 })
 
 test("toSize is a size as people read it", () => {
-  expect([0, 999, 1_000, 1_234_567, 5e9, 7e15].map(toSize)).toEqual(["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "5.0 GB", "7000.0 TB"])
+  expect([0, 999, 1_000, 1_234_567, 5e9, 7e15].map(toSize)).toEqual([
+    "0 bytes",
+    "999 bytes",
+    "1.0 kB",
+    "1.2 MB",
+    "5.0 GB",
+    "7000.0 TB",
+  ])
 })

@@ -28,8 +28,9 @@ const times = {
 }
 
 /**
- * Shows how far something is, on standard error: one line that is redrawn at a terminal and gone at the end, a line now and then elsewhere, and
- * nothing there for a program that reads JSON. `using progress = createProgress(…)` ends it however the work ends; Ctrl-C does too.
+ * Shows how far something is, on standard error: one line that is redrawn at a terminal and gone at
+ * the end, a line now and then elsewhere, and nothing there for a program that reads JSON. `using
+ * progress = createProgress(…)` ends it however the work ends; Ctrl-C does too.
  */
 export function createProgress(
   context: Pick<Context, "output" | "interruption">,
@@ -61,7 +62,11 @@ export class Progress implements Disposable {
   #loggedMs: number
   #isStopped = false
 
-  constructor({ output, interruption }: Pick<Context, "output" | "interruption">, options: ProgressOptions, screen: ProgressScreen) {
+  constructor(
+    { output, interruption }: Pick<Context, "output" | "interruption">,
+    options: ProgressOptions,
+    screen: ProgressScreen,
+  ) {
     this.#output = output
     this.#options = options
     this.#screen = screen
@@ -125,14 +130,24 @@ export class Progress implements Disposable {
     const nowMs = this.#screen.nowMs()
     this.#samples.push({ atMs: nowMs, done: this.#done })
     // One that is older than the span stays, or there would be nothing to compare with.
-    while (this.#samples.length > 2 && (this.#samples[1]?.atMs ?? nowMs) <= nowMs - times.rateMs) this.#samples.shift()
+    while (this.#samples.length > 2 && (this.#samples[1]?.atMs ?? nowMs) <= nowMs - times.rateMs)
+      this.#samples.shift()
     const first = this.#samples[0] ?? { atMs: this.#startedMs, done: 0 }
     const spanMs = nowMs - first.atMs
     const perSecond = spanMs > 0 ? ((this.#done - first.done) * 1000) / spanMs : undefined
-    return { label: this.#label, unit: this.#options.unit, done: this.#done, total: this.#total, perSecond, nowMs }
+    return {
+      label: this.#label,
+      unit: this.#options.unit,
+      done: this.#done,
+      total: this.#total,
+      perSecond,
+      nowMs,
+    }
   }
 
-  /** No escape sequences: spaces over what is left of a longer line do the same on every terminal. */
+  /**
+   * No escape sequences: spaces over what is left of a longer line do the same on every terminal.
+   */
   #redraw(line: string): void {
     if (line === this.#shown) return
     const rest = Math.max(0, Bun.stringWidth(this.#shown) - Bun.stringWidth(line))

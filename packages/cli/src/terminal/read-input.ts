@@ -12,7 +12,11 @@ export async function readInputBytes(bytesMax: number): Promise<Uint8Array> {
   let bytes = 0
   for await (const chunk of Bun.stdin.stream()) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw new CliError("failed", `Cannot read standard input: it is larger than ${bytesMax} bytes`)
+    if (bytes > bytesMax)
+      throw new CliError(
+        "failed",
+        `Cannot read standard input: it is larger than ${bytesMax} bytes`,
+      )
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -16,7 +16,11 @@ const gap = "  "
 const columnCharsMin = 6
 
 /** The lines of a table, each no wider than `width` where cutting can achieve that. */
-export function toTable(columns: readonly TableColumn[], width: number, paintTitle: (text: string) => string): readonly string[] {
+export function toTable(
+  columns: readonly TableColumn[],
+  width: number,
+  paintTitle: (text: string) => string,
+): readonly string[] {
   const widths = toWidths(columns, width)
   const header = toLine(
     columns.map(({ title }) => ({ text: title, paint: paintTitle })),
@@ -39,7 +43,9 @@ function toWidths(columns: readonly TableColumn[], width: number): readonly numb
   )
   let excess = widths.reduce((sum, one) => sum + one, gap.length * (columns.length - 1)) - width
   for (; excess > 0; excess--) {
-    const candidates = widths.map((one, index) => (columns[index]?.isWhole === true || one <= columnCharsMin ? 0 : one))
+    const candidates = widths.map((one, index) =>
+      columns[index]?.isWhole === true || one <= columnCharsMin ? 0 : one,
+    )
     const widest = Math.max(...candidates)
     if (widest === 0) break
     widths[candidates.indexOf(widest)] = widest - 1
@@ -51,7 +57,10 @@ function toLine(cells: readonly TableCell[], widths: readonly number[]): string 
   const parts = cells.map(({ text, paint }, index) => {
     const cut = cutTo(text, widths[index] ?? 0)
     const isLast = index === cells.length - 1
-    return (paint ? paint(cut) : cut) + (isLast ? "" : " ".repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(cut))))
+    return (
+      (paint ? paint(cut) : cut) +
+      (isLast ? "" : " ".repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(cut))))
+    )
   })
   return parts.join(gap).trimEnd()
 }

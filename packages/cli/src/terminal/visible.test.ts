@@ -3,7 +3,9 @@ import { toAgo } from "./ago.ts"
 import { toOneLine, toVisible } from "./visible.ts"
 
 test("toVisible shows what a terminal would obey, and leaves text alone", () => {
-  expect(toVisible("a\x1b[31mb\x07\x00\x7f\x9b2J\r\nnext\tä 日本 👍\rx")).toBe("a␛[31mb␇␀␡\ufffd2J\nnext\tä 日本 👍␍x")
+  expect(toVisible("a\x1b[31mb\x07\x00\x7f\x9b2J\r\nnext\tä 日本 👍\rx")).toBe(
+    "a␛[31mb␇␀␡\ufffd2J\nnext\tä 日本 👍␍x",
+  )
 })
 
 test("toOneLine has no line and no column of its own", () => {

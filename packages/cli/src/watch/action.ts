@@ -31,17 +31,25 @@ export interface ActionDeps {
   tell(event: SyncEvent): void
 }
 
-/** `raced` when things have changed meanwhile: nothing is lost, and looking again shows what there is to do. */
+/**
+ * `raced` when things have changed meanwhile: nothing is lost, and looking again shows what there
+ * is to do.
+ */
 export type ActionResult = "done" | "raced"
 
 /** One way to act. */
 export type Perform = (deps: ActionDeps, action: Action) => ActionResult | Promise<ActionResult>
 
 /**
- * Notes what file and val have in common now; `before` is where the file was noted until now. What is known of the readme is still known, and the
- * readme goes along with its file.
+ * Notes what file and val have in common now; `before` is where the file was noted until now. What
+ * is known of the readme is still known, and the readme goes along with its file.
  */
-export function setBase({ state, folder }: ActionDeps, path: string, before: string | undefined, base: FileState): void {
+export function setBase(
+  { state, folder }: ActionDeps,
+  path: string,
+  before: string | undefined,
+  base: FileState,
+): void {
   const noted = toReadmeNotes(state.get(join(folder, before ?? path)))
   if (before !== undefined && before !== path) {
     state.delete(join(folder, before))
@@ -52,11 +60,20 @@ export function setBase({ state, folder }: ActionDeps, path: string, before: str
 }
 
 /** What a base says of the readme. */
-export function toReadmeNotes({ readmeHash, readmeAt }: Partial<FileState> = {}): Pick<FileState, "readmeHash" | "readmeAt"> {
-  return { ...(readmeHash !== undefined && { readmeHash }), ...(readmeAt !== undefined && { readmeAt }) }
+export function toReadmeNotes({
+  readmeHash,
+  readmeAt,
+}: Partial<FileState> = {}): Pick<FileState, "readmeHash" | "readmeAt"> {
+  return {
+    ...(readmeHash !== undefined && { readmeHash }),
+    ...(readmeAt !== undefined && { readmeAt }),
+  }
 }
 
-/** What is noted of a val whose file has become the same as it. That it has no readme need not be asked for again. */
+/**
+ * What is noted of a val whose file has become the same as it. That it has no readme need not be
+ * asked for again.
+ */
 export function toBase(val: Val, hash: string): FileState {
   const base = toFileState(val, hash)
   return val.readme ? base : { ...base, readmeHash: hashReadme(undefined), readmeAt: val.updatedAt }
@@ -69,7 +86,10 @@ export function moveReadme(folder: string, before: string, path: string): void {
 }
 
 /** What a file has now, if that is what was found. */
-export function readFound(folder: string, { path, hash }: Pick<FoundFile, "path" | "hash">): string | undefined {
+export function readFound(
+  folder: string,
+  { path, hash }: Pick<FoundFile, "path" | "hash">,
+): string | undefined {
   try {
     const text = readFileSync(join(folder, path), "utf8")
     return hashText(text) === hash ? text : undefined

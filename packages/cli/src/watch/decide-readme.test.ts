@@ -5,7 +5,13 @@ import { decideReadme, type ReadmeDecision } from "./decide-readme.ts"
 const none = hashReadme(null)
 type Hash = string | undefined
 
-const table: readonly (readonly [title: string, base: Hash, file: Hash, val: string, decision: ReadmeDecision])[] = [
+const table: readonly (readonly [
+  title: string,
+  base: Hash,
+  file: Hash,
+  val: string,
+  decision: ReadmeDecision,
+])[] = [
   ["nothing anywhere", undefined, undefined, none, "note"],
   ["a new readme on the server", undefined, undefined, "v", "write"],
   ["a new readme on the server of a val that had none", none, undefined, "v", "write"],

@@ -40,7 +40,9 @@ export interface Facts {
 export type Field = keyof Facts
 
 /** What a file says: of privacy and type it may say nothing, and then agrees with everything. */
-export type FileFacts = Pick<Facts, "name" | "codeHash"> & { readonly [Name in "privacy" | "type"]: Facts[Name] | undefined }
+export type FileFacts = Pick<Facts, "name" | "codeHash"> & {
+  readonly [Name in "privacy" | "type"]: Facts[Name] | undefined
+}
 
 /** The three sides of one val. */
 export interface Sides {
@@ -52,7 +54,17 @@ export interface Sides {
 /** What is to be done. */
 export type Decision =
   | {
-      readonly kind: "nothing" | "note" | "write" | "create" | "conflict" | "leave" | "delete" | "trash" | "rescue" | "forget"
+      readonly kind:
+        | "nothing"
+        | "note"
+        | "write"
+        | "create"
+        | "conflict"
+        | "leave"
+        | "delete"
+        | "trash"
+        | "rescue"
+        | "forget"
     }
   | { readonly kind: "save"; readonly fields: readonly Field[] }
 
@@ -69,7 +81,9 @@ export function decide({ base, file, val }: Sides, isDeleting: boolean): Decisio
 const fields: readonly Field[] = ["codeHash", "name", "privacy", "type"]
 
 function decideBoth(base: FileState | undefined, file: FileFacts, val: Facts): Decision {
-  const changes = fields.map((field) => [field, compareField(base?.[field], file[field], val[field])] as const)
+  const changes = fields.map(
+    (field) => [field, compareField(base?.[field], file[field], val[field])] as const,
+  )
   const changed = (side: Side) => changes.filter(([, one]) => one === side).map(([field]) => field)
   if (changed("both").length > 0) return { kind: "conflict" }
   const saved = changed("file")
@@ -79,7 +93,10 @@ function decideBoth(base: FileState | undefined, file: FileFacts, val: Facts): D
 
 type Side = "none" | "file" | "val" | "both"
 
-/** Who has changed it since the base. Where that is not known, whatever differs is taken for a change of both. */
+/**
+ * Who has changed it since the base. Where that is not known, whatever differs is taken for a
+ * change of both.
+ */
 function compareField(base: string | undefined, file: string | undefined, val: string): Side {
   if (file === undefined || file === val) return "none"
   if (base === val) return "file"
@@ -87,7 +104,15 @@ function compareField(base: string | undefined, file: string | undefined, val: s
 }
 
 /** Whether a val is not any more what it was. What the base does not know is not compared. */
-export function isMoved(base: FileState, val: Pick<Facts, "name" | "privacy" | "type"> & { readonly version: number }): boolean {
+export function isMoved(
+  base: FileState,
+  val: Pick<Facts, "name" | "privacy" | "type"> & { readonly version: number },
+): boolean {
   const { name = val.name, privacy = val.privacy, type = val.type } = base
-  return base.version !== val.version || name !== val.name || privacy !== val.privacy || type !== val.type
+  return (
+    base.version !== val.version ||
+    name !== val.name ||
+    privacy !== val.privacy ||
+    type !== val.type
+  )
 }

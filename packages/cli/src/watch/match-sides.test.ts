@@ -25,7 +25,14 @@ const file = (path: string, of: string, said?: string): FoundFile => ({
   privacy: undefined,
   type: undefined,
 })
-const val = (id: string, name = id): ValState => ({ id, name, version: 1, privacy: "private", type: "script", updatedAt: "" })
+const val = (id: string, name = id): ValState => ({
+  id,
+  name,
+  version: 1,
+  privacy: "private",
+  type: "script",
+  updatedAt: "",
+})
 
 interface Scene {
   readonly bases?: Readonly<Record<string, FileState>>
@@ -38,10 +45,19 @@ interface Scene {
 }
 
 /** What was put together, in words: the base's id, the file's path and name, the val's id. */
-function match({ bases = {}, files = [], blocked = {}, vals = [], restless = [], identities = {} }: Scene) {
+function match({
+  bases = {},
+  files = [],
+  blocked = {},
+  vals = [],
+  restless = [],
+  identities = {},
+}: Scene) {
   const found = new Map(files.map((one) => [one.path, one]))
   const stopped = new Map(Object.entries(blocked))
-  const missing = Object.keys(bases).filter((path) => !found.has(path) && !stopped.has(path) && !restless.includes(path))
+  const missing = Object.keys(bases).filter(
+    (path) => !found.has(path) && !stopped.has(path) && !restless.includes(path),
+  )
   const scan = {
     files: found,
     blocked: stopped,
@@ -50,10 +66,19 @@ function match({ bases = {}, files = [], blocked = {}, vals = [], restless = [],
     readmes: new Map(),
     isRestless: false,
   }
-  const { matches, problems, stale } = matchSides({ bases: new Map(Object.entries(bases)), scan, vals, owner })
+  const { matches, problems, stale } = matchSides({
+    bases: new Map(Object.entries(bases)),
+    scan,
+    vals,
+    owner,
+  })
   return {
     matches: matches.map((one) =>
-      [one.base?.id ?? "–", one.file ? `${one.file.path} ${one.file.name}` : "–", one.val?.id ?? "–"].join(" | "),
+      [
+        one.base?.id ?? "–",
+        one.file ? `${one.file.path} ${one.file.name}` : "–",
+        one.val?.id ?? "–",
+      ].join(" | "),
     ),
     problems: [...problems.keys()],
     stale,
@@ -61,7 +86,12 @@ function match({ bases = {}, files = [], blocked = {}, vals = [], restless = [],
 }
 
 describe("matchSides", () => {
-  const table: readonly (readonly [title: string, scene: Scene, matches: readonly string[], problems?: readonly string[]])[] = [
+  const table: readonly (readonly [
+    title: string,
+    scene: Scene,
+    matches: readonly string[],
+    problems?: readonly string[],
+  ])[] = [
     [
       "a file with its base and its val",
       { bases: { "a.ts": base("a") }, files: [file("a.ts", "a")], vals: [val("a")] },
@@ -77,7 +107,11 @@ describe("matchSides", () => {
       { files: [file("Hello.ts", "x")], vals: [val("1", "hello")] },
       ["– | Hello.ts Hello | 1"],
     ],
-    ["what is new on one side with nothing", { files: [file("a.ts", "a")], vals: [val("b")] }, ["– | a.ts a | –", "– | – | b"]],
+    [
+      "what is new on one side with nothing",
+      { files: [file("a.ts", "a")], vals: [val("b")] },
+      ["– | a.ts a | –", "– | – | b"],
+    ],
     [
       "a renamed file by its text, and with its name",
       { bases: { "a.ts": base("a") }, files: [file("b.ts", "a")], vals: [val("a")] },
@@ -95,7 +129,12 @@ describe("matchSides", () => {
     ],
     [
       "a renamed and edited file that says nothing, if the file system knows it",
-      { bases: { "a.ts": base("a") }, files: [file("b.ts", "x")], vals: [val("a")], identities: { "a.ts": "7", "b.ts": "7" } },
+      {
+        bases: { "a.ts": base("a") },
+        files: [file("b.ts", "x")],
+        vals: [val("a")],
+        identities: { "a.ts": "7", "b.ts": "7" },
+      },
       ["a | b.ts b | a"],
     ],
     [
@@ -116,13 +155,20 @@ describe("matchSides", () => {
     [
       "two that could be meant with neither",
       {
-        bases: { "a.ts": base("a"), "b.ts": base("b", "b", { hash: "text of a", codeHash: "code of a" }) },
+        bases: {
+          "a.ts": base("a"),
+          "b.ts": base("b", "b", { hash: "text of a", codeHash: "code of a" }),
+        },
         files: [file("c.ts", "a")],
         vals: [val("a"), val("b")],
       },
       ["a | – | a", "b | – | b", "– | c.ts c | –"],
     ],
-    ["nothing with a file that has only just gone", { bases: { "a.ts": base("a") }, restless: ["a.ts"], vals: [val("a")] }, []],
+    [
+      "nothing with a file that has only just gone",
+      { bases: { "a.ts": base("a") }, restless: ["a.ts"], vals: [val("a")] },
+      [],
+    ],
     [
       "nothing with a file that cannot be read",
       { bases: { "a.ts": base("a") }, blocked: { "a.ts": "binary" }, vals: [val("a")] },
@@ -137,7 +183,11 @@ describe("matchSides", () => {
     ],
     [
       "a copy of a file with nothing",
-      { bases: { "a.ts": base("a") }, files: [file("a.ts", "a"), file("copy.ts", "a", "a")], vals: [val("a")] },
+      {
+        bases: { "a.ts": base("a") },
+        files: [file("a.ts", "a"), file("copy.ts", "a", "a")],
+        vals: [val("a")],
+      },
       ["a | a.ts a | a"],
       ["copy.ts"],
     ],
@@ -149,13 +199,18 @@ describe("matchSides", () => {
     ],
     [
       "a file of somebody else's val with nothing",
-      { bases: { "a.ts": base("a", "a", { owner: "you" }) }, files: [file("a.ts", "a")], vals: [val("1", "b")] },
+      {
+        bases: { "a.ts": base("a", "a", { owner: "you" }) },
+        files: [file("a.ts", "a")],
+        vals: [val("1", "b")],
+      },
       ["– | – | 1"],
       ["a.ts"],
     ],
   ]
   for (const [title, scene, matches, problems = []] of table)
-    test(`puts together ${title}`, () => expect(match(scene)).toEqual({ matches: [...matches], problems: [...problems], stale: [] }))
+    test(`puts together ${title}`, () =>
+      expect(match(scene)).toEqual({ matches: [...matches], problems: [...problems], stale: [] }))
 
   test("knows one file for each val, and forgets others that are gone", () => {
     const bases = { "a.ts": base("a"), "b.ts": base("a") }

@@ -35,8 +35,9 @@ export interface Unmatched {
 type Known = readonly [path: string, base: FileState]
 
 /**
- * Puts together what belongs together: a file with the base of its path, or else with the base of a file that is gone and that it must have
- * been; a base with the val of its id; a new file with the val of its name.
+ * Puts together what belongs together: a file with the base of its path, or else with the base of a
+ * file that is gone and that it must have been; a base with the val of its id; a new file with the
+ * val of its name.
  */
 export function matchSides({ bases, scan, vals, owner }: Unmatched): Matches {
   const problems = new Map<string, string>()
@@ -51,36 +52,50 @@ export function matchSides({ bases, scan, vals, owner }: Unmatched): Matches {
   )
   const moved = new Set([...moves.values()].map(({ path }) => path))
   const byId = new Map(vals.map((val) => [val.id, val]))
-  const known = own.flatMap(([path, base]) => toKnownMatch(scan, path, base, moves.get(path), byId.get(base.id)))
+  const known = own.flatMap(([path, base]) =>
+    toKnownMatch(scan, path, base, moves.get(path), byId.get(base.id)),
+  )
   const ids = new Set(own.map(([, base]) => base.id))
   const newcomers = fresh.filter(({ path }) => !moved.has(path))
   const free = vals.filter(({ id }) => !ids.has(id))
   const made = matchFresh(newcomers, known, vals, ids, problems)
-  // The vals of new files are claimed too: those files have been put together with them, or cannot be.
+  // The vals of new files are claimed too: those files have been put together with them, or cannot
+  // be.
   const isClaimed = createClaims(scan, bases, newcomers)
   const written = free.filter(({ name }) => !isClaimed(name))
   return {
     matches: [
       ...known,
       ...made,
-      ...written.map((val) => ({ path: undefined, base: undefined, movedFrom: undefined, file: undefined, val })),
+      ...written.map((val) => ({
+        path: undefined,
+        base: undefined,
+        movedFrom: undefined,
+        file: undefined,
+        val,
+      })),
     ],
     problems,
     stale,
   }
 }
 
-/** One base for each val of the owner's; a file that was fetched from somebody else is left alone. */
+/**
+ * One base for each val of the owner's; a file that was fetched from somebody else is left alone.
+ */
 function sortBases(bases: ReadonlyMap<string, FileState>, scan: Scan, owner: string) {
   const isThere = (path: string) => scan.files.has(path) || scan.blocked.has(path)
   const own = new Map<string, Known>()
   const foreign = new Map<string, string>()
   const stale: string[] = []
-  for (const [path, base] of [...bases].sort(([one], [other]) => Number(isThere(other)) - Number(isThere(one)))) {
+  for (const [path, base] of [...bases].sort(
+    ([one], [other]) => Number(isThere(other)) - Number(isThere(one)),
+  )) {
     const first = own.get(base.id)
     if (path.startsWith("..")) continue
     if (base.owner !== undefined && base.owner !== owner) {
-      if (isThere(path)) foreign.set(path, `Cannot watch "${path}": its val belongs to somebody else`)
+      if (isThere(path))
+        foreign.set(path, `Cannot watch "${path}": its val belongs to somebody else`)
     } else if (!first) own.set(base.id, [path, base])
     else if (isThere(path)) foreign.set(path, toClaim(path, base.name ?? "", first[0]))
     else stale.push(path)
@@ -89,10 +104,14 @@ function sortBases(bases: ReadonlyMap<string, FileState>, scan: Scan, owner: str
 }
 
 /**
- * By the path of a file that is gone: the new file that must be it. The file system says so, or the file does, or it has the same text, or at least
- * the same code; where two could be meant, none is.
+ * By the path of a file that is gone: the new file that must be it. The file system says so, or the
+ * file does, or it has the same text, or at least the same code; where two could be meant, none is.
  */
-function findMoves(gone: readonly Known[], fresh: readonly FoundFile[], { identities }: Scan): ReadonlyMap<string, FoundFile> {
+function findMoves(
+  gone: readonly Known[],
+  fresh: readonly FoundFile[],
+  { identities }: Scan,
+): ReadonlyMap<string, FoundFile> {
   const moves = new Map<string, FoundFile>()
   const signs: readonly ((known: Known, file: FoundFile) => boolean)[] = [
     ([path], file) => identities.has(path) && identities.get(path) === identities.get(file.path),
@@ -105,18 +124,36 @@ function findMoves(gone: readonly Known[], fresh: readonly FoundFile[], { identi
     const free = fresh.filter((file) => ![...moves.values()].includes(file))
     for (const known of left) {
       const [file, ...others] = free.filter((one) => isSign(known, one))
-      if (file && others.length === 0 && left.filter((one) => isSign(one, file)).length === 1) moves.set(known[0], file)
+      if (file && others.length === 0 && left.filter((one) => isSign(one, file)).length === 1)
+        moves.set(known[0], file)
     }
   }
   return moves
 }
 
-function toKnownMatch(scan: Scan, path: string, base: FileState, move: FoundFile | undefined, val: ValState | undefined): readonly Match[] {
+function toKnownMatch(
+  scan: Scan,
+  path: string,
+  base: FileState,
+  move: FoundFile | undefined,
+  val: ValState | undefined,
+): readonly Match[] {
   const file = scan.files.get(path)
   if (file) return [{ path, base: completeBase(base, file), movedFrom: undefined, file, val }]
   if (move) {
-    const asked = move.front.name === base.name && base.name !== undefined ? toAskedName(path, move.path, base.name) : undefined
-    return [{ path: move.path, base, movedFrom: path, file: asked === undefined ? move : { ...move, name: asked }, val }]
+    const asked =
+      move.front.name === base.name && base.name !== undefined
+        ? toAskedName(path, move.path, base.name)
+        : undefined
+    return [
+      {
+        path: move.path,
+        base,
+        movedFrom: path,
+        file: asked === undefined ? move : { ...move, name: asked },
+        val,
+      },
+    ]
   }
   // One that cannot be read, or has only just gone, is not spoken of.
   return scan.missing.has(path) ? [{ path, base, movedFrom: undefined, file: undefined, val }] : []
@@ -129,7 +166,9 @@ function completeBase(base: FileState, file: FoundFile): FileState {
   return { codeHash, name, ...(privacy && { privacy }), ...(type && { type }), ...base }
 }
 
-/** Each new file with the val of its name, or with none; a name that is another file's is a problem. */
+/**
+ * Each new file with the val of its name, or with none; a name that is another file's is a problem.
+ */
 function matchFresh(
   fresh: readonly FoundFile[],
   known: readonly Match[],
@@ -138,13 +177,15 @@ function matchFresh(
   problems: Map<string, string>,
 ): readonly Match[] {
   const valOf = new Map(vals.map((val) => [val.name.toLowerCase(), val]))
-  // Whoever has a name: known files by what they say and by what their vals are called, and other new files.
+  // Whoever has a name: known files by what they say and by what their vals are called, and other
+  // new files.
   const holders = new Map<string, (string | undefined)[]>()
   const hold = (name: string | undefined, path: string | undefined) => {
     const key = name?.toLowerCase() ?? ""
     holders.set(key, [...(holders.get(key) ?? []), path])
   }
-  for (const { path, file, val } of known) for (const name of [file?.name, val?.name]) hold(name, path)
+  for (const { path, file, val } of known)
+    for (const name of [file?.name, val?.name]) hold(name, path)
   for (const { path, name } of fresh) hold(name, path)
   return fresh.flatMap((file): readonly Match[] => {
     const { path, name } = file
@@ -161,7 +202,11 @@ function toClaim(path: string, name: string, other: string): string {
 }
 
 /** Whether a file that nothing is done about could be the val of that name. */
-function createClaims(scan: Scan, bases: ReadonlyMap<string, FileState>, fresh: readonly FoundFile[]): (name: string) => boolean {
+function createClaims(
+  scan: Scan,
+  bases: ReadonlyMap<string, FileState>,
+  fresh: readonly FoundFile[],
+): (name: string) => boolean {
   const names = fresh.map(({ name }) => name.toLowerCase())
   for (const path of scan.blocked.keys()) if (!bases.has(path)) names.push(toStemKey(path))
   const claimed = new Set(names)

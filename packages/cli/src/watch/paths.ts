@@ -28,16 +28,25 @@ export function isSameName(one: string, other: string): boolean {
 /** The name that a renamed file asks for: its new one, if it was called after its val before. */
 export function toAskedName(before: string, after: string, name: string): string | undefined {
   const stem = toStem(after)
-  return isSameName(toStem(before), name) && !isSameName(toStem(before), stem) && isValName(stem) ? stem : undefined
+  return isSameName(toStem(before), name) && !isSameName(toStem(before), stem) && isValName(stem)
+    ? stem
+    : undefined
 }
 
-/** Where the file of a renamed val should be: a file that is called after its val is renamed with it. */
+/**
+ * Where the file of a renamed val should be: a file that is called after its val is renamed with
+ * it.
+ */
 export function toRenamedPath(path: string, before: string, after: string): string {
   return isSameName(toStem(path), before) ? join(dirname(path), after + extname(path)) : path
 }
 
 /** A path in the folder for a val that has no file yet. `isTaken` knows paths in whatever case. */
-export function findFreePath(name: string, code: string, isTaken: (path: string) => boolean): string {
+export function findFreePath(
+  name: string,
+  code: string,
+  isTaken: (path: string) => boolean,
+): string {
   const extension = toExtension(code)
   for (let n = 1; ; n++) {
     const path = `${name}${n === 1 ? "" : `-${n}`}${extension}`

@@ -12,13 +12,19 @@ export interface RemoteLook {
   readonly isNew: boolean
 }
 
-/** Asks for the vals of whoever is signed in. While nothing changes, that is one small answer without a body. */
+/**
+ * Asks for the vals of whoever is signed in. While nothing changes, that is one small answer
+ * without a body.
+ */
 export function createRemoteVals(client: Client): { look(): Promise<RemoteLook> } {
   let etag: string | undefined
   let last: Output<"listMyValStates"> = { data: [], hasMore: false }
   return {
     async look() {
-      const answer = etag === undefined ? await client.raw.listMyValStates() : await client.raw.listMyValStates({}, { ifNoneMatch: etag })
+      const answer =
+        etag === undefined
+          ? await client.raw.listMyValStates()
+          : await client.raw.listMyValStates({}, { ifNoneMatch: etag })
       if (answer.status === 304) return { vals: last.data, hasMore: last.hasMore, isNew: false }
       etag = answer.headers.get("etag") ?? undefined
       last = answer.body

@@ -1,9 +1,26 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { hashText } from "../files/val-file.ts"
-import { keepConflict, makeFile, moveFile, moveToTrash, replaceFile, sweepFolder, throwAway } from "./replace-file.ts"
+import {
+  keepConflict,
+  makeFile,
+  moveFile,
+  moveToTrash,
+  replaceFile,
+  sweepFolder,
+  throwAway,
+} from "./replace-file.ts"
 
 let folder: string
 const put = (path: string, text: string) => writeFileSync(join(folder, path), text)
@@ -20,7 +37,11 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 describe("makeFile, replaceFile, moveFile", () => {
   test("make a file only where there is none", () => {
-    expect([makeFile(folder, "in/a.ts", "1"), makeFile(folder, "in/a.ts", "2"), read("in/a.ts")]).toEqual(["done", "raced", "1"])
+    expect([
+      makeFile(folder, "in/a.ts", "1"),
+      makeFile(folder, "in/a.ts", "2"),
+      read("in/a.ts"),
+    ]).toEqual(["done", "raced", "1"])
     expect(readdirSync(join(folder, ".hamlet"))).toEqual([])
   })
 
@@ -30,7 +51,11 @@ describe("makeFile, replaceFile, moveFile", () => {
     expect(replaceFile(folder, "a.ts", hashText("0"), "2", never)).toBe("raced")
     expect(replaceFile(folder, "gone.ts", hashText("0"), "2", never)).toBe("raced")
     expect(replaceFile(folder, "a.ts", hashText("1"), "2", never)).toBe("done")
-    expect([read("a.ts"), statSync(join(folder, "a.ts")).mode & 0o777, readdirSync(join(folder, ".hamlet"))]).toEqual(["2", 0o600, []])
+    expect([
+      read("a.ts"),
+      statSync(join(folder, "a.ts")).mode & 0o777,
+      readdirSync(join(folder, ".hamlet")),
+    ]).toEqual(["2", 0o600, []])
   })
 
   test("move a file only to where there is none, and only while it is what it was", () => {
@@ -39,13 +64,19 @@ describe("makeFile, replaceFile, moveFile", () => {
     expect(moveFile(folder, "a.ts", "b.ts", hashText("1"))).toBe("raced")
     expect(moveFile(folder, "a.ts", "c.ts", hashText("0"))).toBe("raced")
     expect(moveFile(folder, "a.ts", "c.ts", hashText("1"))).toBe("done")
-    expect([read("b.ts"), read("c.ts"), readdirSync(folder).sort()]).toEqual(["2", "1", [".hamlet", "b.ts", "c.ts"]])
+    expect([read("b.ts"), read("c.ts"), readdirSync(folder).sort()]).toEqual([
+      "2",
+      "1",
+      [".hamlet", "b.ts", "c.ts"],
+    ])
   })
 })
 
 describe("keepConflict, throwAway, moveToTrash", () => {
   test("never write over anything, and keep a text once", () => {
-    const conflicts = ["1", "2", "1", "2", "3"].map((text) => keepConflict(folder, "in/a.tsx", text))
+    const conflicts = ["1", "2", "1", "2", "3"].map((text) =>
+      keepConflict(folder, "in/a.tsx", text),
+    )
     expect(conflicts).toEqual([1, 2, 1, 2, 3].map((n) => `in/a.conflict-${n}.tsx`))
     const thrown = [throwAway(folder, "a.ts", "1"), throwAway(folder, "a.ts", "1")]
     put("a.ts", "2")

@@ -1,11 +1,23 @@
-import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs"
 import { dirname, join } from "node:path"
 import { toReadmePath } from "../files/readme-file.ts"
 import { hashText } from "../files/val-file.ts"
 import { writeFileWhole } from "../files/write-file.ts"
 import { toConflictPath } from "./paths.ts"
 
-/** What became of an attempt to change a file: somebody else may have been faster, and then nothing was done. */
+/**
+ * What became of an attempt to change a file: somebody else may have been faster, and then nothing
+ * was done.
+ */
 export type Replaced = "done" | "raced"
 
 /** Makes a file whole or not at all, unless there is one. */
@@ -28,10 +40,16 @@ export function makeFile(folder: string, path: string, text: string): Replaced {
 }
 
 /**
- * Puts a text into the place of a file that has the hash. Readers see the one or the other. What somebody wrote in the very moment between looking
- * and replacing is given to `onLate`.
+ * Puts a text into the place of a file that has the hash. Readers see the one or the other. What
+ * somebody wrote in the very moment between looking and replacing is given to `onLate`.
  */
-export function replaceFile(folder: string, path: string, hash: string, text: string, onLate: (text: string) => void): Replaced {
+export function replaceFile(
+  folder: string,
+  path: string,
+  hash: string,
+  text: string,
+  onLate: (text: string) => void,
+): Replaced {
   const target = join(folder, path)
   const [temporary, before] = [toTemporary(folder, "new"), toTemporary(folder, "old")]
   try {
@@ -60,7 +78,8 @@ export function moveFile(folder: string, from: string, to: string, hash: string)
     renameSync(source, target)
     return "done"
   }
-  // Somebody may have saved another file under the old name meanwhile: then that one stays, and nothing has moved.
+  // Somebody may have saved another file under the old name meanwhile: then that one stays, and
+  // nothing has moved.
   const isSame = lstatSync(source).ino === lstatSync(target).ino
   rmSync(isSame ? source : target)
   return isSame ? "done" : "raced"
@@ -72,7 +91,10 @@ export function moveAlong(folder: string, from: string, to: string): void {
   if (hash !== undefined) moveFile(folder, from, to, hash)
 }
 
-/** Keeps a text in the first conflict file that is free; one that has it already will do. Gives its path. */
+/**
+ * Keeps a text in the first conflict file that is free; one that has it already will do. Gives its
+ * path.
+ */
 export function keepConflict(folder: string, path: string, text: string): string {
   for (let n = 1; ; n++) {
     const conflict = toConflictPath(path, n)
@@ -141,7 +163,10 @@ function toTemporary(folder: string, kind: string): string {
   return join(folder, ".hamlet", `${process.pid}-${count}.${kind}`)
 }
 
-/** A second name for a file, by which it can be read after the first one leads elsewhere. Not every file system has that. */
+/**
+ * A second name for a file, by which it can be read after the first one leads elsewhere. Not every
+ * file system has that.
+ */
 function hold(path: string, second: string): boolean {
   try {
     linkSync(path, second)

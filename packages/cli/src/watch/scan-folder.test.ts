@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { CliError } from "../cli-error.ts"
@@ -19,12 +27,26 @@ const names = ({ files }: Scan) => [...files.keys()]
 
 describe("createScanner", () => {
   test("finds files that can be vals, also in folders, and nothing else", () => {
-    for (const path of ["in", "node_modules", ".git", "other", "other/.hamlet"]) mkdirSync(join(folder, path))
+    for (const path of ["in", "node_modules", ".git", "other", "other/.hamlet"])
+      mkdirSync(join(folder, path))
     for (const path of ["a.ts", "b.tsx", "in/c.ts"]) put(path, "1")
-    for (const path of ["d.d.ts", "e.js", ".f.ts", "a.conflict-1.ts", "node_modules/g.ts", ".git/h.ts", "other/i.ts", "a.ts~"])
+    for (const path of [
+      "d.d.ts",
+      "e.js",
+      ".f.ts",
+      "a.conflict-1.ts",
+      "node_modules/g.ts",
+      ".git/h.ts",
+      "other/i.ts",
+      "a.ts~",
+    ])
       put(path, "1")
     const scan = createScanner(folder, 0).scan([])
-    expect([names(scan), [...scan.blocked], scan.isRestless]).toEqual([["a.ts", "b.tsx", "in/c.ts"], [], false])
+    expect([names(scan), [...scan.blocked], scan.isRestless]).toEqual([
+      ["a.ts", "b.tsx", "in/c.ts"],
+      [],
+      false,
+    ])
   })
 
   test("says of files that can be none why, and reads nothing outside of the folder", () => {
@@ -39,15 +61,38 @@ describe("createScanner", () => {
     symlinkSync("/etc", join(folder, "linked"))
     const { files, blocked } = createScanner(folder, 0).scan([])
     expect(files.size).toBe(0)
-    const reasons = ["no privacy", "not text in UTF-8", "is empty", "larger than", "is empty", "is a link", "cannot be its name"]
-    const paths = ["bad.ts", "binary.ts", "empty.ts", "large.ts", "line.ts", "link.ts", "no-name.ts"]
-    expect([...blocked]).toEqual(paths.map((path, index) => [path, expect.stringContaining(reasons[index] ?? "")]))
+    const reasons = [
+      "no privacy",
+      "not text in UTF-8",
+      "is empty",
+      "larger than",
+      "is empty",
+      "is a link",
+      "cannot be its name",
+    ]
+    const paths = [
+      "bad.ts",
+      "binary.ts",
+      "empty.ts",
+      "large.ts",
+      "line.ts",
+      "link.ts",
+      "no-name.ts",
+    ]
+    expect([...blocked]).toEqual(
+      paths.map((path, index) => [path, expect.stringContaining(reasons[index] ?? "")]),
+    )
   })
 
   test("leaves a file alone that was touched a moment ago, and one that has only just gone", () => {
     put("a.ts", "1")
     const scan = createScanner(folder, restlessMs).scan(["gone.ts"])
-    expect([names(scan), [...scan.blocked], [...scan.missing], scan.isRestless]).toEqual([[], [["a.ts", undefined]], [], true])
+    expect([names(scan), [...scan.blocked], [...scan.missing], scan.isRestless]).toEqual([
+      [],
+      [["a.ts", undefined]],
+      [],
+      true,
+    ])
   })
 
   test("takes nothing for missing while a file is still being written", () => {
@@ -75,7 +120,8 @@ describe("createScanner", () => {
 
   test("takes readmes for readmes and never for vals, and waits for one that has only just gone", () => {
     const scanner = createScanner(folder, 0)
-    for (const path of ["a.ts", "a.ts.README.md", "a.ts.README.conflict-1.md", "README.md"]) put(path, "1")
+    for (const path of ["a.ts", "a.ts.README.md", "a.ts.README.conflict-1.md", "README.md"])
+      put(path, "1")
     put("b.ts.README.md", new Uint8Array([0xff]))
     const first = scanner.scan([])
     expect([names(first), [...first.blocked], [...first.readmes]]).toEqual([

@@ -16,7 +16,13 @@ import { matchSides } from "./match-sides.ts"
 import { fetchVals, type PlanDeps, planActions } from "./plan-actions.ts"
 import type { RemoteLook } from "./remote-vals.ts"
 import type { Scan } from "./scan-folder.ts"
-import { listReadmeTasks, performReadme, planReadme, type ReadmeDeps, type ReadmeTask } from "./sync-readmes.ts"
+import {
+  listReadmeTasks,
+  performReadme,
+  planReadme,
+  type ReadmeDeps,
+  type ReadmeTask,
+} from "./sync-readmes.ts"
 import { create, deleteVal, forget, leave, note, save } from "./val-actions.ts"
 
 /** What a synchronisation needs. */
@@ -41,16 +47,32 @@ export interface Synced {
 /** Brings the folder and the vals together, as both were seen, and notes each step. */
 export async function syncFolder(deps: SyncDeps, scan: Scan, remote: RemoteLook): Promise<Synced> {
   const state = openFolderState(deps.folder, deps.serverUrl)
-  const { matches, problems, stale } = matchSides({ bases: state.files, scan, vals: remote.vals, owner: deps.owner })
+  const { matches, problems, stale } = matchSides({
+    bases: state.files,
+    scan,
+    vals: remote.vals,
+    owner: deps.owner,
+  })
   const actions = await planActions(deps, matches)
   for (const [file, text] of problems) deps.tell({ action: "problem", file, text })
-  for (const [file, { problem: text }] of scan.readmes) if (text !== undefined) deps.tell({ action: "problem", file, text })
-  if (remote.hasMore) deps.tell({ action: "problem", file: "", text: `Cannot watch all vals: there are more than ${remote.vals.length}` })
+  for (const [file, { problem: text }] of scan.readmes)
+    if (text !== undefined) deps.tell({ action: "problem", file, text })
+  if (remote.hasMore)
+    deps.tell({
+      action: "problem",
+      file: "",
+      text: `Cannot watch all vals: there are more than ${remote.vals.length}`,
+    })
   if (deps.isDry) {
     for (const action of actions) tellPlan(deps, action)
     const tasks = listReadmeTasks(deps.folder, state, scan, remote.vals)
     const hasReadmeConflict = await tellReadmePlan(deps, state, tasks)
-    return { hasActed: false, isRaced: false, hasConflict: actions.some(isConflict) || hasReadmeConflict, exit: undefined }
+    return {
+      hasActed: false,
+      isRaced: false,
+      hasConflict: actions.some(isConflict) || hasReadmeConflict,
+      exit: undefined,
+    }
   }
   const notes = createNotes(state)
   for (const path of stale) notes.state.delete(join(deps.folder, path))
@@ -58,7 +80,12 @@ export async function syncFolder(deps: SyncDeps, scan: Scan, remote: RemoteLook)
     const actionDeps = { ...deps, state: notes.state, isTaken: createTaken(deps.folder, scan) }
     const synced = await performAll(deps, actionDeps, actions, notes.soon)
     // After the files, which they go with.
-    const readmes = await performReadmes(deps, actionDeps, listReadmeTasks(deps.folder, notes.state, scan, remote.vals), notes.soon)
+    const readmes = await performReadmes(
+      deps,
+      actionDeps,
+      listReadmeTasks(deps.folder, notes.state, scan, remote.vals),
+      notes.soon,
+    )
     return {
       hasActed: synced.hasActed || readmes.hasActed,
       isRaced: synced.isRaced || readmes.isRaced,
@@ -89,10 +116,18 @@ const performs: Readonly<Record<Decision["kind"], Perform>> = {
   forget,
 }
 
-async function performAll(deps: SyncDeps, actionDeps: ActionDeps, actions: readonly Action[], onDone: () => void): Promise<Synced> {
+async function performAll(
+  deps: SyncDeps,
+  actionDeps: ActionDeps,
+  actions: readonly Action[],
+  onDone: () => void,
+): Promise<Synced> {
   let [hasActed, isRaced, exit] = [false, false, undefined as ExitName | undefined]
   for (let index = 0; index < actions.length; index += limits.watchFetchesMax) {
-    for (const action of await fetchVals(deps, actions.slice(index, index + limits.watchFetchesMax))) {
+    for (const action of await fetchVals(
+      deps,
+      actions.slice(index, index + limits.watchFetchesMax),
+    )) {
       if (deps.isStopping()) break
       const { kind } = action.decision
       try {
@@ -102,11 +137,17 @@ async function performAll(deps: SyncDeps, actionDeps: ActionDeps, actions: reado
         onDone()
       } catch (error) {
         const failure = toSyncFailure(error)
-        // A name that a new val cannot have is that of a val which the next look shows; one that a val cannot be given is taken.
+        // A name that a new val cannot have is that of a val which the next look shows; one that a
+        // val cannot be given is taken.
         if (failure.isRaced && !(kind === "save" && failure.isName)) isRaced = true
         else {
           exit ??= failure.exit
-          deps.tell({ action: "problem", file: action.match.path ?? "", val: action.match.val, text: failure.text })
+          deps.tell({
+            action: "problem",
+            file: action.match.path ?? "",
+            val: action.match.val,
+            text: failure.text,
+          })
         }
       }
     }
@@ -114,9 +155,22 @@ async function performAll(deps: SyncDeps, actionDeps: ActionDeps, actions: reado
   return { hasActed, isRaced, hasConflict: actions.some(isConflict), exit }
 }
 
-/** One by one: each val is asked for right before its readme is saved, because no version protects that. */
-async function performReadmes(deps: SyncDeps, readmeDeps: ReadmeDeps, tasks: readonly ReadmeTask[], onDone: () => void): Promise<Synced> {
-  let [hasActed, isRaced, hasConflict, exit] = [false, false, false, undefined as ExitName | undefined]
+/**
+ * One by one: each val is asked for right before its readme is saved, because no version protects
+ * that.
+ */
+async function performReadmes(
+  deps: SyncDeps,
+  readmeDeps: ReadmeDeps,
+  tasks: readonly ReadmeTask[],
+  onDone: () => void,
+): Promise<Synced> {
+  let [hasActed, isRaced, hasConflict, exit] = [
+    false,
+    false,
+    false,
+    undefined as ExitName | undefined,
+  ]
   for (const task of tasks) {
     if (deps.isStopping()) break
     try {
@@ -146,7 +200,8 @@ function toSyncFailure(error: unknown) {
   if (isFatal || !(error instanceof ApiError || error instanceof CliError)) throw error
   if (error instanceof ApiError && (error.status >= 500 || error.code === "unknown")) throw error
   const isName = error instanceof ApiError && error.code === "name_taken"
-  const isRaced = isName || (error instanceof ApiError && (error.status === 404 || error.status === 412))
+  const isRaced =
+    isName || (error instanceof ApiError && (error.status === 404 || error.status === 412))
   return { ...failure, isName, isRaced }
 }
 
@@ -154,7 +209,10 @@ function isConflict({ decision: { kind } }: Action): boolean {
   return kind === "conflict" || kind === "rescue"
 }
 
-/** The folder's notes, written down at intervals: with thousands of vals that takes longer than what is noted. */
+/**
+ * The folder's notes, written down at intervals: with thousands of vals that takes longer than what
+ * is noted.
+ */
 function createNotes(state: FolderState) {
   let isChanged = false
   let savedMs = Date.now()
@@ -176,9 +234,14 @@ function createNotes(state: FolderState) {
   }
 }
 
-/** Whether a path is taken, in whatever case. Only a path that was seen is looked for in all cases, so that many files can be made quickly. */
+/**
+ * Whether a path is taken, in whatever case. Only a path that was seen is looked for in all cases,
+ * so that many files can be made quickly.
+ */
 function createTaken(folder: string, scan: Scan): (path: string) => boolean {
-  const seen = new Set([...scan.files.keys(), ...scan.blocked.keys()].map((path) => path.toLowerCase()))
+  const seen = new Set(
+    [...scan.files.keys(), ...scan.blocked.keys()].map((path) => path.toLowerCase()),
+  )
   return (path) => {
     const isThere = lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
     if (isThere || !seen.has(path.toLowerCase())) return isThere
@@ -206,12 +269,17 @@ const plannedReadmes: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"
 }
 
 /** Gives whether there would be a conflict. */
-async function tellReadmePlan(deps: SyncDeps, state: FolderState, tasks: readonly ReadmeTask[]): Promise<boolean> {
+async function tellReadmePlan(
+  deps: SyncDeps,
+  state: FolderState,
+  tasks: readonly ReadmeTask[],
+): Promise<boolean> {
   let hasConflict = false
   for (const task of tasks) {
     const planned = await planReadme({ ...deps, state }, task)
     const action = planned && plannedReadmes[planned.kind]
-    if (planned && action) deps.tell({ action, file: toReadmePath(task.path), val: planned.val, isPlanned: true })
+    if (planned && action)
+      deps.tell({ action, file: toReadmePath(task.path), val: planned.val, isPlanned: true })
     hasConflict ||= planned?.kind === "conflict"
   }
   return hasConflict
@@ -222,5 +290,10 @@ function tellPlan({ tell }: SyncDeps, { match, decision }: Action): void {
   const action = planned[decision.kind] ?? (movedFrom === undefined ? undefined : "moved")
   if (action === undefined) return
   const name = file?.name ?? val?.name ?? base?.name ?? ""
-  tell({ action, file: path ?? `${name}.ts`, val: { ...(val && { id: val.id, version: val.version }), name }, isPlanned: true })
+  tell({
+    action,
+    file: path ?? `${name}.ts`,
+    val: { ...(val && { id: val.id, version: val.version }), name },
+    isPlanned: true,
+  })
 }

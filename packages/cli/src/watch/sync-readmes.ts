@@ -12,7 +12,9 @@ import { keepConflict, makeFile, moveToTrash, replaceFile } from "./replace-file
 import type { Scan } from "./scan-folder.ts"
 
 /** What doing it needs. */
-export type ReadmeDeps = Pick<ActionDeps, "client" | "folder" | "owner" | "tell"> & { readonly state: FolderState }
+export type ReadmeDeps = Pick<ActionDeps, "client" | "folder" | "owner" | "tell"> & {
+  readonly state: FolderState
+}
 
 /** A readme that may have to be carried over. */
 export interface ReadmeTask {
@@ -29,24 +31,40 @@ export interface ReadmeAction extends ReadmeTask {
   readonly val: Val
 }
 
-/** The readmes that have changed in the folder, or may have on the server: nothing is asked for the others. */
-export function listReadmeTasks(folder: string, state: FolderState, scan: Scan, vals: readonly ValState[]): readonly ReadmeTask[] {
+/**
+ * The readmes that have changed in the folder, or may have on the server: nothing is asked for the
+ * others.
+ */
+export function listReadmeTasks(
+  folder: string,
+  state: FolderState,
+  scan: Scan,
+  vals: readonly ValState[],
+): readonly ReadmeTask[] {
   const byId = new Map(vals.map((val) => [val.id, val]))
   return [...state.files].flatMap(([path, base]): readonly ReadmeTask[] => {
     const val = byId.get(base.id)
     const found = scan.readmes.get(toReadmePath(path))
     if (!val || base.isLeft || path.startsWith("..") || scan.blocked.has(path)) return []
     if (found && found.hash === undefined) return []
-    const isSame = base.readmeAt === val.updatedAt && (found === undefined || found.hash === base.readmeHash)
+    const isSame =
+      base.readmeAt === val.updatedAt && (found === undefined || found.hash === base.readmeHash)
     return isSame || !existsSync(join(folder, path)) ? [] : [{ path, base, hash: found?.hash }]
   })
 }
 
 /** Decides about a readme. Nothing is done about a val that is gone, or somebody else's. */
-export async function planReadme({ client, owner }: ReadmeDeps, task: ReadmeTask): Promise<ReadmeAction | undefined> {
+export async function planReadme(
+  { client, owner }: ReadmeDeps,
+  task: ReadmeTask,
+): Promise<ReadmeAction | undefined> {
   try {
     const val = await client.getVal({ val_id: task.base.id })
-    const kind = decideReadme({ base: task.base.readmeHash, file: task.hash, val: hashReadme(val.readme) })
+    const kind = decideReadme({
+      base: task.base.readmeHash,
+      file: task.hash,
+      val: hashReadme(val.readme),
+    })
     return val.author.id === owner ? { ...task, val, kind } : undefined
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined
@@ -62,27 +80,43 @@ export async function performReadme(deps: ReadmeDeps, action: ReadmeAction): Pro
   const isSaved = kind === "save"
   const { readmeAt: _readmeAt, ...rest } = action.base
   // When it was saved is not known before the next look.
-  const noted = isSaved ? { readmeHash: action.hash ?? "" } : { readmeHash: hashReadme(val.readme), readmeAt: val.updatedAt }
+  const noted = isSaved
+    ? { readmeHash: action.hash ?? "" }
+    : { readmeHash: hashReadme(val.readme), readmeAt: val.updatedAt }
   deps.state.set(join(deps.folder, path), { ...rest, ...noted })
   const told = toldAs[kind]
   if (told !== undefined) deps.tell({ action: told, file: toReadmePath(path), val })
   return result
 }
 
-/** What is said of it; a conflict and what goes to the trash speak for themselves, for they know of another file. */
-const toldAs: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"]>>> = { write: "wrote", save: "saved" }
+/**
+ * What is said of it; a conflict and what goes to the trash speak for themselves, for they know of
+ * another file.
+ */
+const toldAs: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"]>>> = {
+  write: "wrote",
+  save: "saved",
+}
 
-type PerformReadme = (deps: ReadmeDeps, action: ReadmeAction) => ActionResult | Promise<ActionResult>
+type PerformReadme = (
+  deps: ReadmeDeps,
+  action: ReadmeAction,
+) => ActionResult | Promise<ActionResult>
 
 const performs: Readonly<Record<Exclude<ReadmeDecision, "note">, PerformReadme>> = {
   write(deps, { path, hash, val }) {
     const readme = val.readme ?? ""
-    return hash === undefined ? makeFile(deps.folder, toReadmePath(path), readme) : overwrite(deps, path, hash, val)
+    return hash === undefined
+      ? makeFile(deps.folder, toReadmePath(path), readme)
+      : overwrite(deps, path, hash, val)
   },
   async save({ client, folder }, { path, hash, val }) {
     const text = readText(folder, path, hash)
     if (text === undefined) return "raced"
-    await client.updateVal({ val_id: val.id, readme: toReadmeField(text) }, { ifMatch: val.version })
+    await client.updateVal(
+      { val_id: val.id, readme: toReadmeField(text) },
+      { ifMatch: val.version },
+    )
     return "done"
   },
   trash({ folder, tell }, { path, hash, val }) {
@@ -100,7 +134,9 @@ const performs: Readonly<Record<Exclude<ReadmeDecision, "note">, PerformReadme>>
 }
 
 function overwrite(deps: ReadmeDeps, path: string, hash: string, val: Val): ActionResult {
-  return replaceFile(deps.folder, toReadmePath(path), hash, val.readme ?? "", (late) => keepOther(deps, path, late, val))
+  return replaceFile(deps.folder, toReadmePath(path), hash, val.readme ?? "", (late) =>
+    keepOther(deps, path, late, val),
+  )
 }
 
 function keepOther({ folder, tell }: ReadmeDeps, path: string, text: string, val: Val): void {

@@ -61,9 +61,17 @@ export class Watcher {
   async #syncOnce(): Promise<Synced> {
     let total: Synced = { hasActed: false, isRaced: false, hasConflict: false, exit: undefined }
     for (let round = 1; ; round++) {
-      const { hasActed, isRaced, hasConflict, exit } = await this.#sync(await this.#scanAtRest(round === 1 || total.isRaced))
-      total = { hasActed: total.hasActed || hasActed, isRaced, hasConflict: total.hasConflict || hasConflict, exit: total.exit ?? exit }
-      if (!(hasActed || isRaced) || round === limits.watchRoundsMax || this.#isStopping) return total
+      const { hasActed, isRaced, hasConflict, exit } = await this.#sync(
+        await this.#scanAtRest(round === 1 || total.isRaced),
+      )
+      total = {
+        hasActed: total.hasActed || hasActed,
+        isRaced,
+        hasConflict: total.hasConflict || hasConflict,
+        exit: total.exit ?? exit,
+      }
+      if (!(hasActed || isRaced) || round === limits.watchRoundsMax || this.#isStopping)
+        return total
     }
   }
 
@@ -88,7 +96,8 @@ export class Watcher {
   async #loop(): Promise<void> {
     let scannedMs = 0
     while (!this.#isStopping) {
-      const isDue = this.#isTouched || this.#hasEvent || Date.now() - scannedMs >= limits.watchRescanMs
+      const isDue =
+        this.#isTouched || this.#hasEvent || Date.now() - scannedMs >= limits.watchRescanMs
       try {
         if (await this.#step(isDue)) scannedMs = Date.now()
         if (this.#isAway) this.#deps.note("The server answers again")
@@ -96,7 +105,8 @@ export class Watcher {
         this.#awayMs = 0
       } catch (error) {
         if (!isPassing(error)) throw error
-        if (!this.#isAway) this.#deps.note(`${(error as Error).message}; trying again until it does`)
+        if (!this.#isAway)
+          this.#deps.note(`${(error as Error).message}; trying again until it does`)
         this.#isAway = true
         this.#isTouched = true
         this.#awayMs = Math.min(limits.watchAwayMsMax, this.#awayMs * 2 || limits.watchPollMs)
@@ -108,7 +118,8 @@ export class Watcher {
   /** Gives whether the folder was looked through. */
   async #step(isDue: boolean): Promise<boolean> {
     // While somebody writes, the folder is looked at more often than the server has to be.
-    const isNew = Date.now() - this.#lookedMs >= limits.watchPollMs / 2 && (await this.#look()).isNew
+    const isNew =
+      Date.now() - this.#lookedMs >= limits.watchPollMs / 2 && (await this.#look()).isNew
     if (!isNew && !isDue) return false
     this.#isTouched = false
     this.#hasEvent = false
@@ -130,7 +141,11 @@ export class Watcher {
 
   async #sync(scan: Scan): Promise<Synced> {
     const owner = await this.#deps.getOwner()
-    return syncFolder({ ...this.#deps, owner, isStopping: () => this.#isStopping }, scan, await this.#look())
+    return syncFolder(
+      { ...this.#deps, owner, isStopping: () => this.#isStopping },
+      scan,
+      await this.#look(),
+    )
   }
 
   async #look(): Promise<RemoteLook> {
@@ -139,17 +154,24 @@ export class Watcher {
     return look
   }
 
-  /** What is in the folder once nobody writes any more, or after a while; nobody waits for what an earlier round wrote. */
+  /**
+   * What is in the folder once nobody writes any more, or after a while; nobody waits for what an
+   * earlier round wrote.
+   */
   async #scanAtRest(isPatient: boolean): Promise<Scan> {
     const deadlineMs = Date.now() + limits.watchSettleMsMax
     for (;;) {
       const scan = this.#scanner.scan(listKnownPaths(this.#deps))
-      if (!scan.isRestless || !isPatient || Date.now() >= deadlineMs || this.#isStopping) return scan
+      if (!scan.isRestless || !isPatient || Date.now() >= deadlineMs || this.#isStopping)
+        return scan
       await Bun.sleep(this.#settleMs)
     }
   }
 
-  /** Where the system does not tell of changes, the folder is looked through now and then all the same. */
+  /**
+   * Where the system does not tell of changes, the folder is looked through now and then all the
+   * same.
+   */
   #listen(): FSWatcher | undefined {
     try {
       const events = watch(this.#deps.folder, { recursive: true }, (_kind, path) => {
@@ -168,7 +190,10 @@ export class Watcher {
   async #wait(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const isSoon = (this.#isTouched || this.#hasEvent) && !this.#isAway
-    const timer = setTimeout(resolve, this.#isAway ? this.#awayMs : isSoon ? this.#settleMs : limits.watchPollMs)
+    const timer = setTimeout(
+      resolve,
+      this.#isAway ? this.#awayMs : isSoon ? this.#settleMs : limits.watchPollMs,
+    )
     let soon: ReturnType<typeof setTimeout> | undefined
     this.#wake = () => {
       if (this.#isStopping) return resolve()
@@ -185,5 +210,9 @@ export class Watcher {
 function toMark({ files, blocked, missing, readmes }: Scan): string {
   const seen = [...files.values()].map(({ path, hash }) => `${path} ${hash}`)
   const texts = [...readmes].map(([path, { hash, problem }]) => `${path} ${hash} ${problem}`)
-  return Bun.hash([...seen, "blocked", ...[...blocked].flat(), "missing", ...missing, "readmes", ...texts].join("\n")).toString(36)
+  return Bun.hash(
+    [...seen, "blocked", ...[...blocked].flat(), "missing", ...missing, "readmes", ...texts].join(
+      "\n",
+    ),
+  ).toString(36)
 }

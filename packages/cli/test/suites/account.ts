@@ -13,22 +13,34 @@ export function defineAccount(stage: () => Stage): void {
       stdout: "",
       stderr: expect.stringMatching(/^Cannot .+; "hamlet login URL" .+\n$/),
     })
-    expect(await ada.print(["login", stage().url, "--name", "here"], { input: `${ada.token}\n` })).toBe("login1\n")
+    expect(
+      await ada.print(["login", stage().url, "--name", "here"], { input: `${ada.token}\n` }),
+    ).toBe("login1\n")
 
     const path = join(ada.configDir, "servers.json")
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({
       current: "here",
       servers: { here: { url: stage().url, token: ada.token } },
     })
-    expect([statSync(path).mode & 0o777, statSync(ada.configDir).mode & 0o777]).toEqual([0o600, 0o700])
-    expect(await ada.print(["whoami"])).toBe(`username\tlogin1\nemail\t\nserver\there\nurl\t${stage().url}\n`)
-    expect(await ada.json(["whoami"])).toMatchObject([{ username: "login1", server: { name: "here", url: stage().url } }])
+    expect([statSync(path).mode & 0o777, statSync(ada.configDir).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ])
+    expect(await ada.print(["whoami"])).toBe(
+      `username\tlogin1\nemail\t\nserver\there\nurl\t${stage().url}\n`,
+    )
+    expect(await ada.json(["whoami"])).toMatchObject([
+      { username: "login1", server: { name: "here", url: stage().url } },
+    ])
   })
 
   test("login keeps nothing of a token that is not good, and says who refused", async () => {
     const nobody = await stage().holder("not-a-token-of-anybody-0123456789", false)
     const ended = await nobody.hamlet(["login", stage().url], { input: nobody.token })
-    expect(ended).toMatchObject({ exit: 3, stdout: "", stderr: expect.stringMatching(/^Cannot .+; "hamlet login" takes another token\n$/) })
+    expect(ended).toMatchObject({
+      exit: 3,
+      stdout: "",
+      stderr: expect.stringMatching(/^Cannot .+; "hamlet login" takes another token\n$/),
+    })
     expect(existsSync(nobody.configDir)).toBe(false)
     expect(JSON.stringify(ended)).not.toContain(nobody.token)
     expect((await nobody.hamlet(["login", stage().url], { input: "\n" })).exit).toBe(2)
@@ -42,7 +54,11 @@ export function defineAccount(stage: () => Stage): void {
     const signIn = async (link: string) => {
       const [address, code] = link.split("#code=")
       expect(address).toBe(`${stage().url}/sign-in`)
-      const init = { method: "POST", headers: { "x-hamlet-session": "1" }, body: JSON.stringify({ code }) }
+      const init = {
+        method: "POST",
+        headers: { "x-hamlet-session": "1" },
+        body: JSON.stringify({ code }),
+      }
       return (await fetch(`${stage().url}/v1/sessions`, init)).status
     }
     const printed = (await ada.print(["open"])).trim()
@@ -51,7 +67,10 @@ export function defineAccount(stage: () => Stage): void {
     expect([Object.keys(link), await signIn(link.url)]).toEqual([["url", "expiresAt"], 200])
 
     const browser = join(ada.folder, "browser")
-    writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > ${ada.folder}/opened.tmp && mv ${ada.folder}/opened.tmp ${ada.folder}/opened\n`)
+    writeFileSync(
+      browser,
+      `#!/bin/sh\nprintf %s "$1" > ${ada.folder}/opened.tmp && mv ${ada.folder}/opened.tmp ${ada.folder}/opened\n`,
+    )
     chmodSync(browser, 0o755)
     await using opened = ada.atTerminal(["open"], { env: { BROWSER: browser } })
     const { exit, stdout } = await opened.ended()
@@ -72,7 +91,9 @@ export function defineAccount(stage: () => Stage): void {
     writeFileSync(path, "{}", { mode: 0o644 })
     chmodSync(path, 0o644)
     await ada.print(["login", stage().url], { input: ada.token })
-    expect([statSync(path).mode & 0o777, statSync(ada.configDir).mode & 0o777]).toEqual([0o600, 0o700])
+    expect([statSync(path).mode & 0o777, statSync(ada.configDir).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ])
   })
 
   test("login asks at a terminal and shows nothing of what is typed; Ctrl-C there leaves everything as it was", async () => {
@@ -96,26 +117,47 @@ export function defineAccount(stage: () => Stage): void {
     const [ada, bob] = [await stage().person("several1"), await stage().person("several2")]
     await ada.print(["login", stage().url, "--name", "other"], { input: bob.token })
 
-    expect(await ada.print(["server", "list"])).toBe(`\ttest\t${stage().url}\tseveral1\n*\tother\t${stage().url}\tseveral2\n`)
-    const [name, url] = [await ada.json(["whoami"]), await ada.json(["whoami", "--server", "test"])].map(([me]) => me.username)
+    expect(await ada.print(["server", "list"])).toBe(
+      `\ttest\t${stage().url}\tseveral1\n*\tother\t${stage().url}\tseveral2\n`,
+    )
+    const [name, url] = [
+      await ada.json(["whoami"]),
+      await ada.json(["whoami", "--server", "test"]),
+    ].map(([me]) => me.username)
     expect([name, url]).toEqual(["several2", "several1"])
     expect(await ada.json(["--server", "test", "whoami"])).toMatchObject([{ username: "several1" }])
     expect(await ada.print(["server", "use", "test"])).toBe("test\n")
     expect(await ada.json(["whoami"])).toMatchObject([{ username: "several1" }])
-    expect(await ada.hamlet(["whoami", "--server", "third"])).toMatchObject({ exit: 4, stderr: expect.stringContaining('"third"') })
+    expect(await ada.hamlet(["whoami", "--server", "third"])).toMatchObject({
+      exit: 4,
+      stderr: expect.stringContaining('"third"'),
+    })
     expect((await ada.hamlet(["server", "use", "third"])).exit).toBe(4)
     expect(await ada.print(["server", "rm", "test"])).toBe("test\n")
-    expect(await ada.json(["server", "list"])).toEqual([{ name: "other", url: stage().url, username: "several2", isCurrent: false }])
-    expect(await ada.hamlet(["whoami"])).toMatchObject({ exit: 3, stderr: expect.stringContaining('"hamlet server use"') })
+    expect(await ada.json(["server", "list"])).toEqual([
+      { name: "other", url: stage().url, username: "several2", isCurrent: false },
+    ])
+    expect(await ada.hamlet(["whoami"])).toMatchObject({
+      exit: 3,
+      stderr: expect.stringContaining('"hamlet server use"'),
+    })
   })
 
   test("HAMLET_URL and HAMLET_TOKEN win over what is kept, and --server over both", async () => {
     const [ada, bob] = [await stage().person("env1"), await stage().person("env2")]
     const env = { HAMLET_URL: `${stage().url}/`, HAMLET_TOKEN: bob.token }
-    expect(await ada.json(["whoami"], { env })).toMatchObject([{ username: "env2", server: { name: null } }])
-    expect(await ada.json(["whoami"], { env: { HAMLET_TOKEN: bob.token } })).toMatchObject([{ username: "env2", server: { name: "test" } }])
-    expect(await ada.json(["whoami"], { env: { HAMLET_URL: stage().url } })).toMatchObject([{ username: "env1", server: { name: "test" } }])
-    expect(await ada.json(["whoami", "--server", "test"], { env })).toMatchObject([{ username: "env1" }])
+    expect(await ada.json(["whoami"], { env })).toMatchObject([
+      { username: "env2", server: { name: null } },
+    ])
+    expect(await ada.json(["whoami"], { env: { HAMLET_TOKEN: bob.token } })).toMatchObject([
+      { username: "env2", server: { name: "test" } },
+    ])
+    expect(await ada.json(["whoami"], { env: { HAMLET_URL: stage().url } })).toMatchObject([
+      { username: "env1", server: { name: "test" } },
+    ])
+    expect(await ada.json(["whoami", "--server", "test"], { env })).toMatchObject([
+      { username: "env1" },
+    ])
     expect((await ada.hamlet(["whoami"], { env: { HAMLET_TOKEN: "with space" } })).exit).toBe(2)
   })
 
@@ -124,7 +166,10 @@ export function defineAccount(stage: () => Stage): void {
     const path = join(ada.configDir, "servers.json")
     for (const text of ["{", "[]1", '{"servers":{"a":{"url":1}}}']) {
       writeFileSync(path, text)
-      expect(await ada.hamlet(["whoami"])).toMatchObject({ exit: 1, stderr: expect.stringContaining(path) })
+      expect(await ada.hamlet(["whoami"])).toMatchObject({
+        exit: 1,
+        stderr: expect.stringContaining(path),
+      })
       expect(readFileSync(path, "utf8")).toBe(text)
     }
   })

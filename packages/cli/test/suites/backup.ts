@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test"
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { open, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createBackupChecker } from "@hamlet/contract/backup"
@@ -34,16 +43,27 @@ function defineBackingUp(stage: () => Stage): void {
   test("writes a whole backup that only its owner can read, and says so in three ways", async () => {
     const admin = await openAdmin(stage())
     const path = join(admin.folder, "a.backup")
-    expect(await admin.hamlet(["backup", "a.backup"])).toEqual({ exit: 0, stdout: "a.backup\n", stderr: "" })
+    expect(await admin.hamlet(["backup", "a.backup"])).toEqual({
+      exit: 0,
+      stdout: "a.backup\n",
+      stderr: "",
+    })
     expect(statSync(path).mode & 0o777).toBe(0o600)
     const { header, trailer, bytes } = summarise(readFileSync(path))
     expect(trailer.sections.find(({ name }) => name === "users")?.items).toBeGreaterThan(0)
     expect(await admin.json(["backup", "b.backup"])).toMatchObject([
-      { file: "b.backup", bytes: expect.any(Number), serverVersion: header.serverVersion, missing: 0 },
+      {
+        file: "b.backup",
+        bytes: expect.any(Number),
+        serverVersion: header.serverVersion,
+        missing: 0,
+      },
     ])
     expect(bytes).toBe(statSync(path).size)
     await using seen = admin.atTerminal(["backup", "c.backup"])
-    expect(Bun.stripANSI((await seen.ended()).stdout)).toMatch(/Backed up [\d.]+ \w+ to "c\.backup"\r\n$/)
+    expect(Bun.stripANSI((await seen.ended()).stdout)).toMatch(
+      /Backed up [\d.]+ \w+ to "c\.backup"\r\n$/,
+    )
     expect(readdirSync(admin.folder).sort()).toEqual(["a.backup", "b.backup", "c.backup"])
   })
 
@@ -54,9 +74,18 @@ function defineBackingUp(stage: () => Stage): void {
     expect(summarise(await new Response(child.stdout).bytes()).header.format).toBe(1)
     expect(await child.exited).toBe(0)
     await using seen = admin.atTerminal(["backup", "-"])
-    expect(await seen.ended()).toMatchObject({ exit: 2, stdout: expect.stringContaining("to a terminal") })
-    const full = Bun.spawnSync(["sh", "-c", '"$0" backup - >/dev/full', hamletPath], { env, cwd: admin.folder })
-    expect([full.exitCode, full.stderr.toString()]).toEqual([1, "Cannot write the output: the disk is full\n"])
+    expect(await seen.ended()).toMatchObject({
+      exit: 2,
+      stdout: expect.stringContaining("to a terminal"),
+    })
+    const full = Bun.spawnSync(["sh", "-c", '"$0" backup - >/dev/full', hamletPath], {
+      env,
+      cwd: admin.folder,
+    })
+    expect([full.exitCode, full.stderr.toString()]).toEqual([
+      1,
+      "Cannot write the output: the disk is full\n",
+    ])
     expect(readdirSync(admin.folder)).toEqual([])
   })
 
@@ -66,12 +95,21 @@ function defineBackingUp(stage: () => Stage): void {
     writeFileSync(path, "dear to me")
     mkdirSync(join(admin.folder, "folder"))
     const refused: readonly [args: readonly string[], exit: number, text: string][] = [
-      [["backup", "mine"], 5, 'Cannot write "mine": it is there already; choose another name, or --force to replace it\n'],
+      [
+        ["backup", "mine"],
+        5,
+        'Cannot write "mine": it is there already; choose another name, or --force to replace it\n',
+      ],
       [["backup", "folder"], 2, 'Cannot write "folder": it is no file\n'],
       [["backup", "folder", "--force"], 2, 'Cannot write "folder": it is no file\n'],
-      [["backup", "nowhere/x"], 4, 'Cannot write "nowhere/x": there is no such folder; write it somewhere else\n'],
+      [
+        ["backup", "nowhere/x"],
+        4,
+        'Cannot write "nowhere/x": there is no such folder; write it somewhere else\n',
+      ],
     ]
-    for (const [args, exit, stderr] of refused) expect(await admin.hamlet(args)).toEqual({ exit, stdout: "", stderr })
+    for (const [args, exit, stderr] of refused)
+      expect(await admin.hamlet(args)).toEqual({ exit, stdout: "", stderr })
     expect(readFileSync(path, "utf8")).toBe("dear to me")
     expect((await admin.hamlet(["backup", "mine", "--force"])).exit).toBe(0)
     expect(summarise(readFileSync(path)).bytes).toBe(statSync(path).size)
@@ -87,11 +125,23 @@ function defineBackingUp(stage: () => Stage): void {
     writeFileSync(path, "this was a database once".repeat(100))
     try {
       const refused = await admin.hamlet(["backup", "a.backup"])
-      expect(refused).toMatchObject({ exit: 5, stdout: "", stderr: expect.stringContaining(`the database of user "${username}"`) })
+      expect(refused).toMatchObject({
+        exit: 5,
+        stdout: "",
+        stderr: expect.stringContaining(`the database of user "${username}"`),
+      })
       const ended = await admin.hamlet(["backup", "a.backup", "--skip-damaged"])
-      expect(ended).toMatchObject({ exit: 0, stdout: "a.backup\n", stderr: expect.stringContaining(username ?? "") })
-      expect(summarise(readFileSync(join(admin.folder, "a.backup"))).trailer.damaged).toEqual([username ?? ""])
-      expect(await admin.json(["backup", "b.backup", "--skip-damaged"])).toMatchObject([{ damaged: [username] }])
+      expect(ended).toMatchObject({
+        exit: 0,
+        stdout: "a.backup\n",
+        stderr: expect.stringContaining(username ?? ""),
+      })
+      expect(summarise(readFileSync(join(admin.folder, "a.backup"))).trailer.damaged).toEqual([
+        username ?? "",
+      ])
+      expect(await admin.json(["backup", "b.backup", "--skip-damaged"])).toMatchObject([
+        { damaged: [username] },
+      ])
     } finally {
       rmSync(path)
     }
@@ -107,7 +157,11 @@ function defineBackingUp(stage: () => Stage): void {
     ] as const
     for (const [env, exit] of cases) {
       const ended = await admin.hamlet(["backup", "x"], { env })
-      expect(ended).toEqual({ exit, stdout: "", stderr: expect.stringMatching(/^Cannot [^\n]+\n$|^[^\n]+admin[^\n]+\n$/) })
+      expect(ended).toEqual({
+        exit,
+        stdout: "",
+        stderr: expect.stringMatching(/^Cannot [^\n]+\n$|^[^\n]+admin[^\n]+\n$/),
+      })
     }
     expect(readdirSync(admin.folder)).toEqual([])
   })
@@ -126,7 +180,9 @@ function defineBackingUp(stage: () => Stage): void {
     ]
     for (const bytes of damaged) {
       using tap = openTap([{ bytes }])
-      const { exit, stdout, stderr } = await admin.hamlet(["backup", "x"], { env: { HAMLET_URL: tap.url, HAMLET_TOKEN: "x" } })
+      const { exit, stdout, stderr } = await admin.hamlet(["backup", "x"], {
+        env: { HAMLET_URL: tap.url, HAMLET_TOKEN: "x" },
+      })
       expect([bytes.length, exit, stdout, stderr]).toEqual([
         bytes.length,
         1,
@@ -135,11 +191,15 @@ function defineBackingUp(stage: () => Stage): void {
       ])
     }
     using broken = await openBrokenTap(whole.subarray(0, 100))
-    const ended = await admin.hamlet(["backup", "x"], { env: { HAMLET_URL: broken.url, HAMLET_TOKEN: "x" } })
+    const ended = await admin.hamlet(["backup", "x"], {
+      env: { HAMLET_URL: broken.url, HAMLET_TOKEN: "x" },
+    })
     expect(ended).toEqual({
       exit: 6,
       stdout: "",
-      stderr: expect.stringMatching(/^Cannot back up: the connection broke off [^\n]+; try again\n$/),
+      stderr: expect.stringMatching(
+        /^Cannot back up: the connection broke off [^\n]+; try again\n$/,
+      ),
     })
     expect(readdirSync(admin.folder)).toEqual([])
   })
@@ -153,7 +213,10 @@ function defineBackingUp(stage: () => Stage): void {
       [0.5, "SIGTERM", 143],
       [0.99, "SIGHUP", 129],
     ] as const) {
-      using tap = openTap([{ bytes: whole.subarray(0, Math.floor(whole.length * share)) }, { waits: true }])
+      using tap = openTap([
+        { bytes: whole.subarray(0, Math.floor(whole.length * share)) },
+        { waits: true },
+      ])
       const options = { env: { HAMLET_URL: tap.url, HAMLET_TOKEN: "x" } }
       await using started = admin.start(["backup", "x", "--force"], options)
       await tap.isDrained
@@ -161,7 +224,9 @@ function defineBackingUp(stage: () => Stage): void {
       expect(await started.ended()).toEqual({ exit, stdout: "", stderr: "" })
     }
     using tap = openTap([{ bytes: whole.subarray(0, -40) }, { waits: true }])
-    await using seen = admin.atTerminal(["backup", "y"], { env: { HAMLET_URL: tap.url, HAMLET_TOKEN: "x" } })
+    await using seen = admin.atTerminal(["backup", "y"], {
+      env: { HAMLET_URL: tap.url, HAMLET_TOKEN: "x" },
+    })
     await seen.waitFor(/Backing up [\d.]+ \w+ {2}█+/)
     seen.type("\x03")
     const { exit, stdout } = await seen.ended()
@@ -176,8 +241,12 @@ function defineBackingUp(stage: () => Stage): void {
     mkdirSync(join(admin.folder, "disk"))
     const env = { ...process.env, HAMLET_CONFIG_DIR: admin.configDir } as Record<string, string>
     // A disk for this program alone: it is gone with it.
-    const script = 'mount -t tmpfs -o size=4k none disk && { "$0" backup disk/x; echo "exit $?"; ls -A disk; }'
-    const ended = Bun.spawnSync(["unshare", "-m", "sh", "-c", script, hamletPath], { env, cwd: admin.folder })
+    const script =
+      'mount -t tmpfs -o size=4k none disk && { "$0" backup disk/x; echo "exit $?"; ls -A disk; }'
+    const ended = Bun.spawnSync(["unshare", "-m", "sh", "-c", script, hamletPath], {
+      env,
+      cwd: admin.folder,
+    })
     expect([ended.stdout.toString(), ended.stderr.toString()]).toEqual([
       "exit 1\n",
       'Cannot write "disk/x": the disk is full; write it somewhere else\n',
@@ -195,12 +264,20 @@ function defineRestoring(stage: () => Stage): void {
     mkdirSync(data, { mode: 0o700 })
     copyFileSync(join(stage().dataDir, "secret.key"), join(data, "secret.key"))
     const [restored] = await admin.json(["restore", "x", "--data-dir", "data"])
-    expect(restored).toMatchObject({ file: "x", sections: { vals: expect.any(Number) }, notes: expect.any(Array) })
+    expect(restored).toMatchObject({
+      file: "x",
+      sections: { vals: expect.any(Number) },
+      notes: expect.any(Array),
+    })
 
-    await using served = admin.start(["serve", "--port", "0", "--data-dir", "data"], { env: { HAMLET_PROCESSES_READY: "0" } })
+    await using served = admin.start(["serve", "--port", "0", "--data-dir", "data"], {
+      env: { HAMLET_PROCESSES_READY: "0" },
+    })
     const [, url = ""] = await served.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
     const there = { env: { HAMLET_URL: url, HAMLET_TOKEN: ada.token } }
-    expect(await ada.print(["val", "show", "kept", "--code"], there)).toBe("export default () => 'still here'")
+    expect(await ada.print(["val", "show", "kept", "--code"], there)).toBe(
+      "export default () => 'still here'",
+    )
     served.signal("SIGTERM")
     await served.ended()
 
@@ -226,11 +303,18 @@ function defineRestoring(stage: () => Stage): void {
     for (const name of ["cut", "changed", "other"])
       expect([name, await admin.hamlet(["restore", name, "--data-dir", "data"])]).toEqual([
         name,
-        { exit: 1, stdout: "", stderr: expect.stringMatching(new RegExp(`^Cannot restore "${name}": [^\\n]+\\n$`)) },
+        {
+          exit: 1,
+          stdout: "",
+          stderr: expect.stringMatching(new RegExp(`^Cannot restore "${name}": [^\\n]+\\n$`)),
+        },
       ])
     expect((await admin.hamlet(["restore", "nothing"])).exit).toBe(4)
     expect((await admin.hamlet(["restore", "--data-dir", "data", "cut"])).exit).toBe(2)
-    expect(await admin.hamlet(["restore", "cut", "--frob"])).toMatchObject({ exit: 1, stderr: expect.stringContaining("--frob") })
+    expect(await admin.hamlet(["restore", "cut", "--frob"])).toMatchObject({
+      exit: 1,
+      stderr: expect.stringContaining("--frob"),
+    })
     expect(existsSync(join(admin.folder, "data", "hamlet.db"))).toBe(false)
   })
 
@@ -238,7 +322,8 @@ function defineRestoring(stage: () => Stage): void {
     const admin = await openAdmin(stage())
     await admin.print(["backup", "x"])
     const whole = readFileSync(join(admin.folder, "x"))
-    // Through a pipe it comes no further than it is written. It is read twice: to check it, and then to load it, when the folder is there.
+    // Through a pipe it comes no further than it is written. It is read twice: to check it, and
+    // then to load it, when the folder is there.
     const pipe = join(admin.folder, "pipe")
     Bun.spawnSync(["mkfifo", pipe])
     await using started = admin.start(["restore", "pipe", "--data-dir", "data"])
@@ -247,7 +332,8 @@ function defineRestoring(stage: () => Stage): void {
     const loading = await open(pipe, "w")
     await loading.write(whole.subarray(0, whole.length / 2))
     started.signal("SIGINT")
-    // Nobody waits for it for ever; but it has been told, and whatever comes from now on, it takes back what it has begun.
+    // Nobody waits for it for ever; but it has been told, and whatever comes from now on, it takes
+    // back what it has begun.
     const { exit, stdout } = await started.ended()
     expect([exit, stdout]).toEqual([130, ""])
     await loading.writeFile(whole.subarray(whole.length / 2)).catch(() => {})
@@ -257,6 +343,9 @@ function defineRestoring(stage: () => Stage): void {
 
     await using seen = admin.atTerminal(["restore", "x", "--data-dir", "data"])
     const { exit: done, stdout: shown } = await seen.ended()
-    expect([done, Bun.stripANSI(shown)]).toEqual([0, expect.stringMatching(/Restored \d+ users? and \d+ vals?, as it was at \S+\r\n$/)])
+    expect([done, Bun.stripANSI(shown)]).toEqual([
+      0,
+      expect.stringMatching(/Restored \d+ users? and \d+ vals?, as it was at \S+\r\n$/),
+    ])
   })
 }

@@ -8,23 +8,39 @@ export function defineCompletion(stage: () => Stage): void {
   test("__complete knows vals, secrets, servers and oneself, and is silent about everything else", async () => {
     const [ada, bob] = [await stage().person("complete1"), await stage().person("complete2")]
     for (const name of ["hello", "help_me", "other"])
-      await ada.client.createVal({ name, code: "1", privacy: name === "other" ? "private" : "public" })
+      await ada.client.createVal({
+        name,
+        code: "1",
+        privacy: name === "other" ? "private" : "public",
+      })
     await ada.client.putSecret({ name: "KEY", value: "x" })
     const complete = async (person: Person, ...args: readonly string[]) =>
       (await person.print(["__complete", ...args])).split("\n").filter(Boolean).sort()
     expect(await complete(ada, "val")).toEqual(["hello", "help_me", "other"])
     expect(await complete(ada, "val", "hel")).toEqual(["hello", "help_me"])
-    expect(await complete(bob, "val", "complete1/")).toEqual(["complete1/hello", "complete1/help_me"])
+    expect(await complete(bob, "val", "complete1/")).toEqual([
+      "complete1/hello",
+      "complete1/help_me",
+    ])
     expect(await complete(ada, "secret", "K")).toEqual(["KEY"])
     expect(await complete(ada, "server")).toEqual(["test"])
     expect(await complete(ada, "user")).toEqual(["complete1"])
-    for (const args of [["nonsense"], ["val", "nobody_at_all/"], ["val", "a/b/c"]]) expect(await complete(ada, ...args)).toEqual([])
-    expect(await ada.hamlet(["__complete", "val"], { env: { HAMLET_URL: "http://localhost:1", HAMLET_TOKEN: "x" } })).toEqual({
+    for (const args of [["nonsense"], ["val", "nobody_at_all/"], ["val", "a/b/c"]])
+      expect(await complete(ada, ...args)).toEqual([])
+    expect(
+      await ada.hamlet(["__complete", "val"], {
+        env: { HAMLET_URL: "http://localhost:1", HAMLET_TOKEN: "x" },
+      }),
+    ).toEqual({
       exit: 0,
       stdout: "",
       stderr: "",
     })
-    expect(await (await stage().holder("x", false)).hamlet(["__complete", "val"])).toEqual({ exit: 0, stdout: "", stderr: "" })
+    expect(await (await stage().holder("x", false)).hamlet(["__complete", "val"])).toEqual({
+      exit: 0,
+      stdout: "",
+      stderr: "",
+    })
   })
 
   describe("completion bash", () => defineBash(stage))
@@ -35,7 +51,8 @@ export function defineCompletion(stage: () => Stage): void {
   ] as const) {
     test(`completion ${shell} prints a script that names every verb, and that ${shell} can read`, async () => {
       const script = await stage().admin.print(["completion", shell])
-      for (const text of ["__complete", "restore", "privacy", "replay", "revoke"]) expect(script).toContain(text)
+      for (const text of ["__complete", "restore", "privacy", "replay", "revoke"])
+        expect(script).toContain(text)
       // Few machines have all three shells; what the script says was looked at above.
       if (Bun.which(shell) === null) return
       const path = join(stage().admin.folder, `completion.${shell}`)
@@ -87,14 +104,23 @@ function defineBash(stage: () => Stage): void {
       const all = ["hamlet", ...words]
       return `COMP_WORDS=(${all.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${all.length - 1}; _hamlet; printf '%s ' "\${COMPREPLY[@]}"; echo`
     })
-    const env = { ...cleanEnv(), HAMLET_CONFIG_DIR: ada.configDir, PATH: `${join(hamletPath, "..")}:${process.env.PATH}` }
-    const { stdout, stderr } = Bun.spawnSync(["bash", "--norc", "-c", [script, ...cases].join("\n")], { env })
+    const env = {
+      ...cleanEnv(),
+      HAMLET_CONFIG_DIR: ada.configDir,
+      PATH: `${join(hamletPath, "..")}:${process.env.PATH}`,
+    }
+    const { stdout, stderr } = Bun.spawnSync(
+      ["bash", "--norc", "-c", [script, ...cases].join("\n")],
+      { env },
+    )
     const offered = stdout
       .toString()
       .trimEnd()
       .split("\n")
       .map((line) => line.trim().split(" ").filter(Boolean).sort())
     expect(stderr.toString()).toBe("")
-    expect(offered.map((words, index) => [table[index]?.[0], words])).toEqual(table.map(([words, expected]) => [words, [...expected]]))
+    expect(offered.map((words, index) => [table[index]?.[0], words])).toEqual(
+      table.map(([words, expected]) => [words, [...expected]]),
+    )
   })
 }

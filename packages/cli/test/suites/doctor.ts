@@ -5,7 +5,12 @@ import type { Stage } from "../support/stage.ts"
 
 /** The name, the status and the advice of each check. */
 function summarise(findings: readonly { check: string; status: string; mend: string | null }[]) {
-  return Object.fromEntries(findings.map(({ check, status, mend }) => [check, mend === null ? status : `${status}: ${mend}`]))
+  return Object.fromEntries(
+    findings.map(({ check, status, mend }) => [
+      check,
+      mend === null ? status : `${status}: ${mend}`,
+    ]),
+  )
 }
 
 const toObjects = (text: string) =>
@@ -19,12 +24,41 @@ export function defineDoctor(stage: () => Stage): void {
   test("looks at the machine with the server's flags, then at the server, and changes nothing", async () => {
     const { admin } = stage()
     const before = readdirSync(admin.folder)
-    const { exit, stdout, stderr } = await admin.hamlet(["doctor", "--data-dir", "nothing-here", "--json", "--port", "0"])
+    const { exit, stdout, stderr } = await admin.hamlet([
+      "doctor",
+      "--data-dir",
+      "nothing-here",
+      "--json",
+      "--port",
+      "0",
+    ])
     const findings = toObjects(stdout)
     expect([stderr, readdirSync(admin.folder)]).toEqual(["", before])
     expect(findings.map(({ check }) => check)).toEqual([
-      ...["settings", "bun", "deno", "isolation", "cgroups", "data folder", "disk", "temporary folder", "database", "clock", "port"],
-      ...["exposure", "names of vals", "open files", "memory", "server", "server version", "server clock", "server's database", "token"],
+      ...[
+        "settings",
+        "bun",
+        "deno",
+        "isolation",
+        "cgroups",
+        "data folder",
+        "disk",
+        "temporary folder",
+        "database",
+        "clock",
+        "port",
+      ],
+      ...[
+        "exposure",
+        "names of vals",
+        "open files",
+        "memory",
+        "server",
+        "server version",
+        "server clock",
+        "server's database",
+        "token",
+      ],
     ])
     expect(findings.find(({ check }) => check === "data folder").found).toContain("nothing-here")
     // Whether there is something to warn of depends on the machine; nothing on it is broken.
@@ -42,7 +76,10 @@ export function defineDoctor(stage: () => Stage): void {
     })
     const nobody = await stage().holder("not-a-token-of-anybody-0123456789")
     const refused = await nobody.hamlet(["doctor", "--only", "server", "--json"])
-    expect([refused.exit, summarise(toObjects(refused.stdout)).token]).toEqual([1, 'failure: "hamlet login" takes another token'])
+    expect([refused.exit, summarise(toObjects(refused.stdout)).token]).toEqual([
+      1,
+      'failure: "hamlet login" takes another token',
+    ])
     const gone = await admin.hamlet(["doctor", "--only", "server", "--json"], {
       env: { HAMLET_URL: "http://localhost:1", HAMLET_TOKEN: "x" },
     })
@@ -53,12 +90,21 @@ export function defineDoctor(stage: () => Stage): void {
     const { admin } = stage()
     const answers: Record<string, () => Response> = {
       "/healthz": () =>
-        Response.json({ status: "ok", version: "9.9.9" }, { headers: { date: new Date(Date.now() - 60_000).toUTCString() } }),
-      "/readyz": () => Response.json({ code: "database_unavailable", message: "Cannot use the database: it is gone" }, { status: 503 }),
+        Response.json(
+          { status: "ok", version: "9.9.9" },
+          { headers: { date: new Date(Date.now() - 60_000).toUTCString() } },
+        ),
+      "/readyz": () =>
+        Response.json(
+          { code: "database_unavailable", message: "Cannot use the database: it is gone" },
+          { status: 503 },
+        ),
     }
     using other = Bun.serve({
       port: 0,
-      fetch: (request) => answers[new URL(request.url).pathname]?.() ?? new Response("<h1>hello</h1>", { status: 404 }),
+      fetch: (request) =>
+        answers[new URL(request.url).pathname]?.() ??
+        new Response("<h1>hello</h1>", { status: 404 }),
     })
     const env = { HAMLET_URL: `http://localhost:${other.port}`, HAMLET_TOKEN: "x" }
     const found = await admin.hamlet(["doctor", "--only", "server", "--json"], { env })
@@ -66,9 +112,21 @@ export function defineDoctor(stage: () => Stage): void {
       1,
       [
         { check: "server", status: "ok" },
-        { check: "server version", status: "warning", found: `9.9.9, and this program is ${manifest.version}` },
-        { check: "server clock", status: "warning", found: expect.stringMatching(/^(59|6\d) s behind this machine's$/) },
-        { check: "server's database", status: "failure", found: "Cannot use the database: it is gone" },
+        {
+          check: "server version",
+          status: "warning",
+          found: `9.9.9, and this program is ${manifest.version}`,
+        },
+        {
+          check: "server clock",
+          status: "warning",
+          found: expect.stringMatching(/^(59|6\d) s behind this machine's$/),
+        },
+        {
+          check: "server's database",
+          status: "failure",
+          found: "Cannot use the database: it is gone",
+        },
         { check: "token", status: "failure" },
       ],
     ])
@@ -88,7 +146,10 @@ export function defineDoctor(stage: () => Stage): void {
     })
     // As a setting of a server it would be too short.
     const env = { HAMLET_URL: stage().url, HAMLET_TOKEN: "short" }
-    const { stdout } = await stranger.hamlet(["doctor", "--only", "machine", "--port", "0", "--json"], { env })
+    const { stdout } = await stranger.hamlet(
+      ["doctor", "--only", "machine", "--port", "0", "--json"],
+      { env },
+    )
     expect(toObjects(stdout)[0]).toMatchObject({ check: "settings", status: "ok" })
   })
 
@@ -101,7 +162,9 @@ export function defineDoctor(stage: () => Stage): void {
       '✗ settings  Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535\n  → docs/configuration.md says what each setting may be\n',
     ])
     expect(stdout).toContain("\x1b[31m✗\x1b[39m")
-    await using interrupted = admin.atTerminal(["doctor", "--only", "machine", "--port", "0"], { env: { NO_COLOR: "1" } })
+    await using interrupted = admin.atTerminal(["doctor", "--only", "machine", "--port", "0"], {
+      env: { NO_COLOR: "1" },
+    })
     await interrupted.waitFor(/✓ deno/)
     interrupted.type("\x03")
     const ended = await interrupted.ended()

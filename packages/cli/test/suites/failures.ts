@@ -52,9 +52,12 @@ const sentence = /^Cannot [^\n]+; [^\n]+\n$/
 
 /** What every command does when something is not as it should be. */
 export function defineFailures(stage: () => Stage): void {
-  const all = async (call: (args: readonly string[]) => Promise<{ exit: number; stdout: string; stderr: string }>) => {
+  const all = async (
+    call: (args: readonly string[]) => Promise<{ exit: number; stdout: string; stderr: string }>,
+  ) => {
     const results: unknown[] = []
-    // Two at a time, so that it does not take for ever on a small machine and does not hog it either.
+    // Two at a time, so that it does not take for ever on a small machine and does not hog it
+    // either.
     for (let index = 0; index < calls.length; index += 2) {
       const pair = calls.slice(index, index + 2).map(async (args) => {
         const { exit, stdout, stderr } = await call(args)
@@ -94,11 +97,15 @@ export function defineFailures(stage: () => Stage): void {
     // One that is free now may be somebody's a moment later; the first one is nobody's.
     const env = { HAMLET_URL: "http://localhost:1", HAMLET_TOKEN: "x" }
     const results = await Promise.all(
-      [["whoami"], ["val", "list"], ["run", "x/y"], ["val", "push", "x.ts"]].map((args) => ada.hamlet(args, { env })),
+      [["whoami"], ["val", "list"], ["run", "x/y"], ["val", "push", "x.ts"]].map((args) =>
+        ada.hamlet(args, { env }),
+      ),
     )
     await Bun.write(`${ada.folder}/x.ts`, "1")
     results.push(await ada.hamlet(["val", "push", "x.ts", "x.ts"], { env }))
-    expect(results.map(({ exit, stdout, stderr }) => [exit, stdout, sentence.test(stderr)])).toEqual([
+    expect(
+      results.map(({ exit, stdout, stderr }) => [exit, stdout, sentence.test(stderr)]),
+    ).toEqual([
       [6, "", true],
       [6, "", true],
       [6, "", true],
@@ -110,7 +117,8 @@ export function defineFailures(stage: () => Stage): void {
   test("something else that answers there is no server", async () => {
     using other = Bun.serve({
       port: 0,
-      fetch: () => new Response("<h1>Welcome to the Wi-Fi</h1>", { headers: { "content-type": "text/html" } }),
+      fetch: () =>
+        new Response("<h1>Welcome to the Wi-Fi</h1>", { headers: { "content-type": "text/html" } }),
     })
     const env = { HAMLET_URL: `http://localhost:${other.port}`, HAMLET_TOKEN: "x" }
     expect(await stage().admin.hamlet(["whoami"], { env })).toMatchObject({
@@ -136,10 +144,18 @@ export function defineFailures(stage: () => Stage): void {
         {
           exit: 2,
           stdout: "",
-          stderr: expect.stringMatching(new RegExp(`^Cannot understand the command line: .+; "${advice}" says what there is\n$`)),
+          stderr: expect.stringMatching(
+            new RegExp(
+              `^Cannot understand the command line: .+; "${advice}" says what there is\n$`,
+            ),
+          ),
         },
       ])
-    expect(await stage().admin.hamlet(["val"])).toMatchObject({ exit: 2, stdout: "", stderr: expect.stringContaining("Usage: hamlet val") })
+    expect(await stage().admin.hamlet(["val"])).toMatchObject({
+      exit: 2,
+      stdout: "",
+      stderr: expect.stringContaining("Usage: hamlet val"),
+    })
   })
 
   test("Ctrl-C ends a command that waits for an answer, with 130", async () => {
@@ -151,7 +167,9 @@ export function defineFailures(stage: () => Stage): void {
         return new Promise(() => {})
       },
     })
-    await using waiting = stage().admin.start(["whoami"], { env: { HAMLET_URL: `http://localhost:${silent.port}`, HAMLET_TOKEN: "x" } })
+    await using waiting = stage().admin.start(["whoami"], {
+      env: { HAMLET_URL: `http://localhost:${silent.port}`, HAMLET_TOKEN: "x" },
+    })
     await isAsked
     waiting.signal("SIGINT")
     expect(await waiting.ended()).toEqual({ exit: 130, stdout: "", stderr: "" })
@@ -161,9 +179,15 @@ export function defineFailures(stage: () => Stage): void {
     const ada = await stage().person("pipe1")
     await ada.client.createVal({ name: "long", code: "x".repeat(250_000) })
     const env = { ...process.env, HAMLET_CONFIG_DIR: ada.configDir } as Record<string, string>
-    const ended = Bun.spawnSync(["sh", "-c", '{ "$0" val show long --code; echo "exit $?" >&2; } | head -c 1', hamletPath], { env })
+    const ended = Bun.spawnSync(
+      ["sh", "-c", '{ "$0" val show long --code; echo "exit $?" >&2; } | head -c 1', hamletPath],
+      { env },
+    )
     expect([ended.stdout.toString(), ended.stderr.toString()]).toEqual(["x", "exit 141\n"])
-    const slow = Bun.spawnSync(["sh", "-c", '"$0" val show long --code | { sleep 0.2; wc -c; }', hamletPath], { env })
+    const slow = Bun.spawnSync(
+      ["sh", "-c", '"$0" val show long --code | { sleep 0.2; wc -c; }', hamletPath],
+      { env },
+    )
     expect(slow.stdout.toString().trim()).toBe("250000")
   })
 }

@@ -3,8 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from "node:path"
 import type { Person, Stage } from "../support/stage.ts"
 
-const read = (person: Person, ...path: readonly string[]) => readFileSync(join(person.folder, ...path), "utf8")
-const write = (person: Person, name: string, text: string) => writeFileSync(join(person.folder, name), text)
+const read = (person: Person, ...path: readonly string[]) =>
+  readFileSync(join(person.folder, ...path), "utf8")
+const write = (person: Person, name: string, text: string) =>
+  writeFileSync(join(person.folder, name), text)
 const codeOf = async (person: Person, name: string) =>
   (await person.client.getValByName({ username: person.username, val_name: name })).code
 
@@ -13,20 +15,34 @@ export function defineFiles(stage: () => Stage): void {
   test("push makes vals of files and changes them, without their first lines", async () => {
     const ada = await stage().person("push1")
     write(ada, "hello.ts", "export default 1\n")
-    write(ada, "some-page.tsx", "// hamlet: name=page privacy=public type=http\nexport default () => <p>hi</p>\n")
+    write(
+      ada,
+      "some-page.tsx",
+      "// hamlet: name=page privacy=public type=http\nexport default () => <p>hi</p>\n",
+    )
 
-    expect(await ada.print(["val", "push", "hello.ts", "some-page.tsx"])).toBe("push1/hello@1\npush1/page@1\n")
+    expect(await ada.print(["val", "push", "hello.ts", "some-page.tsx"])).toBe(
+      "push1/hello@1\npush1/page@1\n",
+    )
     expect(await ada.json(["val", "show", "page"])).toMatchObject([
       { code: "export default () => <p>hi</p>\n", privacy: "public", type: "http" },
     ])
-    expect(await ada.json(["val", "show", "hello"])).toMatchObject([{ code: "export default 1\n", privacy: "private", type: "script" }])
+    expect(await ada.json(["val", "show", "hello"])).toMatchObject([
+      { code: "export default 1\n", privacy: "private", type: "script" },
+    ])
 
     write(ada, "hello.ts", "export default 2\n")
-    expect(await ada.json(["val", "push", "hello.ts"])).toMatchObject([{ file: "hello.ts", val: { name: "hello", version: 2 } }])
+    expect(await ada.json(["val", "push", "hello.ts"])).toMatchObject([
+      { file: "hello.ts", val: { name: "hello", version: 2 } },
+    ])
     expect(await ada.print(["val", "push", "hello.ts"])).toBe("push1/hello@2\n")
     write(ada, "hello.ts", "// hamlet: name=renamed privacy=unlisted\nexport default 2\n")
-    expect(await ada.json(["val", "push", "hello.ts"])).toMatchObject([{ val: { name: "renamed", version: 2, privacy: "unlisted" } }])
-    expect((await ada.client.listVals({ userId: (await ada.client.getMe()).id })).data).toHaveLength(2)
+    expect(await ada.json(["val", "push", "hello.ts"])).toMatchObject([
+      { val: { name: "renamed", version: 2, privacy: "unlisted" } },
+    ])
+    expect(
+      (await ada.client.listVals({ userId: (await ada.client.getMe()).id })).data,
+    ).toHaveLength(2)
   })
 
   test("push does not undo what somebody else has saved, unless it is told to", async () => {
@@ -43,8 +59,13 @@ export function defineFiles(stage: () => Stage): void {
     })
     expect(await codeOf(ada, "hello")).toBe("theirs")
     expect(await ada.print(["val", "push", "hello.ts", "--force"])).toBe("push2/hello@3\n")
-    await ada.client.deleteVal({ val_id: (await ada.client.getValByName({ username: "push2", val_name: "hello" })).id })
-    expect(await ada.hamlet(["val", "push", "hello.ts"])).toMatchObject({ exit: 5, stderr: expect.stringContaining("was deleted") })
+    await ada.client.deleteVal({
+      val_id: (await ada.client.getValByName({ username: "push2", val_name: "hello" })).id,
+    })
+    expect(await ada.hamlet(["val", "push", "hello.ts"])).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining("was deleted"),
+    })
   })
 
   test("push saves what it can of several files, and the first failure decides", async () => {
@@ -80,11 +101,15 @@ export function defineFiles(stage: () => Stage): void {
     const ada = await stage().person("pull1")
     await ada.client.createVal({ name: "hello", code: "one\r\n\ttwo", privacy: "public" })
     expect(await ada.print(["val", "pull", "hello"])).toBe("hello.ts\n")
-    expect(read(ada, "hello.ts")).toBe("// hamlet: name=hello privacy=public type=script\none\r\n\ttwo")
+    expect(read(ada, "hello.ts")).toBe(
+      "// hamlet: name=hello privacy=public type=script\none\r\n\ttwo",
+    )
     expect(await ada.print(["val", "push", "hello.ts"])).toBe("pull1/hello@1\n")
 
     await ada.client.saveVal({ name: "hello", code: "three", type: "http" })
-    expect(await ada.json(["val", "pull"])).toMatchObject([{ file: "hello.ts", val: { version: 2 } }])
+    expect(await ada.json(["val", "pull"])).toMatchObject([
+      { file: "hello.ts", val: { version: 2 } },
+    ])
     expect(read(ada, "hello.ts")).toBe("// hamlet: name=hello privacy=public type=http\nthree")
     expect(await ada.print(["val", "pull", "hello@1", "--dir", "old"])).toBe("old/hello.ts\n")
     expect(read(ada, "old", "hello.ts")).toEndWith("two")
@@ -104,7 +129,9 @@ export function defineFiles(stage: () => Stage): void {
     })
     expect(read(ada, "hello.ts")).toBe("my own work")
     expect(await ada.print(["val", "pull", "hello", "--force"])).toBe("hello.ts\n")
-    expect(read(ada, "elsewhere/real.ts")).toBe("// hamlet: name=hello privacy=private type=script\none")
+    expect(read(ada, "elsewhere/real.ts")).toBe(
+      "// hamlet: name=hello privacy=private type=script\none",
+    )
     write(ada, "hello.ts", "changed again")
     expect((await ada.hamlet(["val", "pull"])).exit).toBe(5)
     expect((await ada.hamlet(["val", "pull"], { cwd: join(ada.folder, "elsewhere") })).exit).toBe(2)
@@ -115,7 +142,10 @@ export function defineFiles(stage: () => Stage): void {
     const [ada, bob] = [await stage().person("pull3"), await stage().person("pull4")]
     await ada.client.createVal({ name: "hello", code: "hers", privacy: "public" })
     await bob.print(["val", "pull", "pull3/hello"])
-    expect(await bob.hamlet(["val", "push", "hello.ts"])).toMatchObject({ exit: 3, stderr: expect.stringContaining("--force") })
+    expect(await bob.hamlet(["val", "push", "hello.ts"])).toMatchObject({
+      exit: 3,
+      stderr: expect.stringContaining("--force"),
+    })
     expect(await bob.print(["val", "push", "hello.ts", "--force"])).toBe("pull4/hello@1\n")
     expect(await bob.print(["val", "push", "hello.ts"])).toBe("pull4/hello@1\n")
     expect(await codeOf(ada, "hello")).toBe("hers")
@@ -124,7 +154,11 @@ export function defineFiles(stage: () => Stage): void {
   test("clone writes all vals of a user into a folder, and later what is new", async () => {
     const [ada, bob] = [await stage().person("clone1"), await stage().person("clone2")]
     await ada.client.createVal({ name: "shown", code: "1", privacy: "public" })
-    await ada.client.createVal({ name: "element", code: "export default () => <br/>", privacy: "public" })
+    await ada.client.createVal({
+      name: "element",
+      code: "export default () => <br/>",
+      privacy: "public",
+    })
     await ada.client.createVal({ name: "hidden", code: "1" })
     expect((await ada.print(["val", "clone"])).split("\n").sort()).toEqual([
       "",
@@ -142,14 +176,20 @@ export function defineFiles(stage: () => Stage): void {
       exit: 5,
       stdout: "copies/later.ts\ncopies/element.tsx\n",
     })
-    expect(readdirSync(join(bob.folder, "copies")).sort()).toEqual([".hamlet", "element.tsx", "later.ts", "shown.ts"])
+    expect(readdirSync(join(bob.folder, "copies")).sort()).toEqual([
+      ".hamlet",
+      "element.tsx",
+      "later.ts",
+      "shown.ts",
+    ])
     expect(read(bob, "copies", "shown.ts")).toBe("my own")
     expect((await bob.hamlet(["val", "clone", "nobody_at_all"])).exit).toBe(4)
   })
 
   test("a readme travels with its file, and neither push nor pull undoes one that they have not seen", async () => {
     const ada = await stage().person("readme1")
-    const readmeOf = async () => (await ada.client.getValByName({ username: "readme1", val_name: "hello" })).readme
+    const readmeOf = async () =>
+      (await ada.client.getValByName({ username: "readme1", val_name: "hello" })).readme
     const { id } = await ada.client.createVal({ name: "hello", code: "one", readme: "# One\n" })
     await ada.print(["val", "pull", "hello"])
     expect(read(ada, "hello.ts.README.md")).toBe("# One\n")
@@ -174,7 +214,10 @@ export function defineFiles(stage: () => Stage): void {
       exit: 5,
       stderr: expect.stringMatching(/hello.ts.README.md.+changes of its own/),
     })
-    expect([await readmeOf(), read(ada, "hello.ts.README.md")]).toEqual(["# Theirs again\n", "# Mine\n"])
+    expect([await readmeOf(), read(ada, "hello.ts.README.md")]).toEqual([
+      "# Theirs again\n",
+      "# Mine\n",
+    ])
     await ada.print(["val", "push", "hello.ts", "--force"])
     expect(await readmeOf()).toBe("# Mine\n")
 
@@ -185,11 +228,16 @@ export function defineFiles(stage: () => Stage): void {
     write(ada, "hello.ts", "two")
     await ada.print(["val", "push", "hello.ts"])
     await ada.print(["val", "clone"])
-    expect([await readmeOf(), read(ada, "readme1", "hello.ts.README.md")]).toEqual(["# Stays\n", "# Stays\n"])
+    expect([await readmeOf(), read(ada, "readme1", "hello.ts.README.md")]).toEqual([
+      "# Stays\n",
+      "# Stays\n",
+    ])
 
     write(ada, "made.ts", "1")
     write(ada, "made.ts.README.md", "# Made\n")
-    expect(await ada.json(["val", "push", "made.ts"])).toMatchObject([{ val: { name: "made", readme: "# Made\n" } }])
+    expect(await ada.json(["val", "push", "made.ts"])).toMatchObject([
+      { val: { name: "made", readme: "# Made\n" } },
+    ])
   })
 
   test("a folder that cannot be written to is told of, and nothing is left half done", async () => {

@@ -7,7 +7,10 @@ import type { Stage } from "../support/stage.ts"
 
 const commands = Object.entries(tree).flatMap(([noun, node]) => {
   if (!isGroup(node)) return [[noun]]
-  return [...(node.otherwise ? [[noun]] : []), ...Object.keys(node.verbs).map((verb) => [noun, verb])]
+  return [
+    ...(node.otherwise ? [[noun]] : []),
+    ...Object.keys(node.verbs).map((verb) => [noun, verb]),
+  ]
 })
 const document = readFileSync(new URL("../../../../docs/cli.md", import.meta.url), "utf8")
 
@@ -17,7 +20,8 @@ export function defineHelp(stage: () => Stage): void {
     const nouns = Object.entries(tree).filter(([, node]) => isGroup(node) || !node.isHidden)
     for (const args of [[], ["--help"], ["help"]]) {
       const text = await stage().admin.print(args)
-      for (const [noun, { summary }] of nouns) expect(text).toMatch(new RegExp(`^ {2}${noun} +${summary.slice(0, 20)}`, "m"))
+      for (const [noun, { summary }] of nouns)
+        expect(text).toMatch(new RegExp(`^ {2}${noun} +${summary.slice(0, 20)}`, "m"))
       expect(text).not.toContain("__complete")
     }
     expect(await stage().admin.print(["--version"])).toMatch(/^\d+\.\d+\.\d+\n$/)
@@ -39,7 +43,8 @@ export function defineHelp(stage: () => Stage): void {
 
   describe("docs/cli.md", () => {
     for (const path of commands.filter(([noun]) => noun !== "__complete"))
-      test(`names hamlet ${path.join(" ")}`, () => expect(document).toMatch(new RegExp(`\`(hamlet )?${path.join(" ")}[ \`]`)))
+      test(`names hamlet ${path.join(" ")}`, () =>
+        expect(document).toMatch(new RegExp(`\`(hamlet )?${path.join(" ")}[ \`]`)))
     test("has every exit code", () => {
       for (const { exit } of Object.values(exitCodes)) expect(document).toContain(`| ${exit} |`)
     })

@@ -12,8 +12,12 @@ const codes = {
   wait: 'export default async () => { console.log("waiting"); await new Promise((done) => setTimeout(done, 60_000)) }',
 }
 
-async function withVals(person: Person, ...names: readonly (keyof typeof codes)[]): Promise<Person> {
-  for (const name of names) await person.client.saveVal({ name, code: codes[name], privacy: "public" })
+async function withVals(
+  person: Person,
+  ...names: readonly (keyof typeof codes)[]
+): Promise<Person> {
+  for (const name of names)
+    await person.client.saveVal({ name, code: codes[name], privacy: "public" })
   return person
 }
 
@@ -21,23 +25,40 @@ async function withVals(person: Person, ...names: readonly (keyof typeof codes)[
 export function defineRuns(stage: () => Stage): void {
   test("run prints what the val returns alone on standard output, and its logs on standard error", async () => {
     const ada = await withVals(await stage().person("run1"), "talk", "text", "nothing")
-    expect(await ada.hamlet(["run", "talk"])).toEqual({ exit: 0, stdout: '{"a":[1]}\n', stderr: "first\nsecond\u001b[31m\n" })
+    expect(await ada.hamlet(["run", "talk"])).toEqual({
+      exit: 0,
+      stdout: '{"a":[1]}\n',
+      stderr: "first\nsecond\u001b[31m\n",
+    })
     expect(await ada.print(["run", "text"])).toBe("just text\n")
     expect(await ada.print(["run", "nothing"])).toBe("")
     expect(await ada.json(["run", "run1/talk@1"])).toMatchObject([
-      { status: "succeeded", returnValue: { a: [1] }, logs: [{ message: "first" }, { level: "error" }] },
+      {
+        status: "succeeded",
+        returnValue: { a: [1] },
+        logs: [{ message: "first" }, { level: "error" }],
+      },
     ])
   })
 
   test("eval runs an expression, a module and a file once, and saves nothing", async () => {
     const ada = await stage().person("eval1")
     expect(await ada.print(["eval", "6 * 7"])).toBe("42\n")
-    expect(await ada.print(["eval", "export default (...args) => args", "1", "two"])).toBe('[1,"two"]\n')
-    expect((await ada.hamlet(["eval", "export default () => { throw new RangeError('too far') }"])).stderr).toContain("too far")
+    expect(await ada.print(["eval", "export default (...args) => args", "1", "two"])).toBe(
+      '[1,"two"]\n',
+    )
+    expect(
+      (await ada.hamlet(["eval", "export default () => { throw new RangeError('too far') }"]))
+        .stderr,
+    ).toContain("too far")
     expect((await ada.hamlet(["eval"])).stderr).toContain("there is none")
     expect((await ada.hamlet(["eval", "-f", "/nowhere/at/all.ts"])).stderr).toContain("Cannot read")
     expect((await ada.client.listMyVals({})).data).toEqual([])
-    expect((await ada.client.listMyRuns({})).data.map((run) => run.val.name)).toEqual(["eval", "eval", "eval"])
+    expect((await ada.client.listMyRuns({})).data.map((run) => run.val.name)).toEqual([
+      "eval",
+      "eval",
+      "eval",
+    ])
   })
 
   test("run takes arguments as JSON, as words, as key=value and from standard input", async () => {
@@ -65,7 +86,9 @@ export function defineRuns(stage: () => Stage): void {
       [["https://example.com/?a=b"], ["https://example.com/?a=b"]],
     ]
     const values = await Promise.all(
-      table.map(async ([args, , input]) => JSON.parse(await ada.print(["run", "args", ...args], input === undefined ? {} : { input }))),
+      table.map(async ([args, , input]) =>
+        JSON.parse(await ada.print(["run", "args", ...args], input === undefined ? {} : { input })),
+      ),
     )
     expect(values).toEqual(table.map(([, value]) => value))
     for (const args of [["{a:1}"], ["[1"], ['"open'], ["-", "-"], ["--unknown"]])
@@ -79,7 +102,10 @@ export function defineRuns(stage: () => Stage): void {
     expect(stderr).toMatch(
       /^before\nCannot finish run3\/fail@1: it failed: RangeError: too far; "hamlet run show [\w-]+" tells more\n {4}at /,
     )
-    expect(await ada.hamlet(["run", "fail", "--json"])).toMatchObject({ exit: 7, stdout: expect.stringContaining('"status":"failed"') })
+    expect(await ada.hamlet(["run", "fail", "--json"])).toMatchObject({
+      exit: 7,
+      stdout: expect.stringContaining('"status":"failed"'),
+    })
     expect(await ada.hamlet(["run", "nothing_there"])).toMatchObject({ exit: 4, stdout: "" })
     expect((await ada.hamlet(["run"])).exit).toBe(2)
   })
@@ -98,7 +124,10 @@ export function defineRuns(stage: () => Stage): void {
     await typed.waitFor(/waiting/)
     typed.type("\x03")
     expect((await typed.ended()).exit).toBe(130)
-    expect((await ada.client.listMyRuns()).data.map(({ status }) => status)).toEqual(["cancelled", "cancelled"])
+    expect((await ada.client.listMyRuns()).data.map(({ status }) => status)).toEqual([
+      "cancelled",
+      "cancelled",
+    ])
   })
 
   test("run --detach, list, show, logs -f, cancel and replay", async () => {
@@ -109,10 +138,16 @@ export function defineRuns(stage: () => Stage): void {
     expect(await ada.print(["run", "cancel", id])).toBe("cancelled\n")
     expect(await following.ended()).toMatchObject({ exit: 0, stdout: "waiting\n" })
     expect(await ada.json(["run", "cancel", id])).toEqual([{ id, found: false }])
-    expect(await ada.hamlet(["run", "replay", missing])).toMatchObject({ exit: 4, stderr: expect.stringContaining('"hamlet run list"') })
+    expect(await ada.hamlet(["run", "replay", missing])).toMatchObject({
+      exit: 4,
+      stderr: expect.stringContaining('"hamlet run list"'),
+    })
 
     const [talked] = await ada.json(["run", "talk"])
-    expect(await ada.hamlet(["run", "replay", talked.id])).toMatchObject({ exit: 0, stdout: '{"a":[1]}\n' })
+    expect(await ada.hamlet(["run", "replay", talked.id])).toMatchObject({
+      exit: 0,
+      stdout: '{"a":[1]}\n',
+    })
     await ada.hamlet(["run", "fail"])
     const runs = await ada.json(["run", "list"])
     expect(runs.map(({ val, status }) => `${val.name} ${status}`)).toEqual([
@@ -122,8 +157,27 @@ export function defineRuns(stage: () => Stage): void {
       "wait cancelled",
     ])
     expect(runs[1].parentId).toBe(talked.id)
-    expect((await ada.print(["run", "list", "--failed", "fail"])).split("\t").slice(1, 4)).toEqual(["run5/fail@1", "failed", "api"])
-    expect((await ada.json(["run", "list", "talk", "-n", "1", "--succeeded", "--source", "api", "--since", "1h"])).length).toBe(1)
+    expect((await ada.print(["run", "list", "--failed", "fail"])).split("\t").slice(1, 4)).toEqual([
+      "run5/fail@1",
+      "failed",
+      "api",
+    ])
+    expect(
+      (
+        await ada.json([
+          "run",
+          "list",
+          "talk",
+          "-n",
+          "1",
+          "--succeeded",
+          "--source",
+          "api",
+          "--since",
+          "1h",
+        ])
+      ).length,
+    ).toBe(1)
     expect(await ada.json(["run", "list", "--until", "2020-01-01"])).toEqual([])
     expect((await ada.hamlet(["run", "list", "--since", "yesterday"])).exit).toBe(2)
     expect((await ada.hamlet(["run", "list", "--failed", "--succeeded"])).exit).toBe(2)
@@ -131,9 +185,15 @@ export function defineRuns(stage: () => Stage): void {
     expect(await ada.print(["run", "show", talked.id])).toMatch(
       /^run\t\S+\nval\trun5\/talk@1\nstatus\tsucceeded\n[\s\S]+\nvalue\t\{"a":\[1\]\}\n/,
     )
-    expect(await ada.json(["run", "show", talked.id])).toMatchObject([{ id: talked.id, returnValue: { a: [1] } }])
-    expect(await ada.json(["run", "logs", talked.id])).toMatchObject([{ level: "log", message: "first" }, { level: "error" }])
-    for (const verb of ["show", "logs", "cancel"]) expect((await ada.hamlet(["run", verb, missing])).exit).toBe(4)
+    expect(await ada.json(["run", "show", talked.id])).toMatchObject([
+      { id: talked.id, returnValue: { a: [1] } },
+    ])
+    expect(await ada.json(["run", "logs", talked.id])).toMatchObject([
+      { level: "log", message: "first" },
+      { level: "error" },
+    ])
+    for (const verb of ["show", "logs", "cancel"])
+      expect((await ada.hamlet(["run", verb, missing])).exit).toBe(4)
     expect((await ada.hamlet(["run", "show", "1"])).exit).toBe(2)
   })
 
@@ -148,7 +208,9 @@ export function defineRuns(stage: () => Stage): void {
       ["logs1/fail@1", "failed", "RangeError: too far"],
       [undefined, undefined, undefined],
     ])
-    expect((await ada.json(["logs", "fail"])).map(({ message, status }) => message ?? status)).toEqual(["before", "failed"])
+    expect(
+      (await ada.json(["logs", "fail"])).map(({ message, status }) => message ?? status),
+    ).toEqual(["before", "failed"])
     expect(await ada.print(["logs", "-n", "0"])).toBe("")
     expect((await ada.hamlet(["logs", "nothing_there"])).exit).toBe(4)
   })
@@ -169,6 +231,8 @@ export function defineRuns(stage: () => Stage): void {
     await following.waitFor(/logs2\/fail@1\t\S+\tfailed\tRangeError: too far/)
     following.signal("SIGINT")
     const { exit, stdout } = await following.ended()
-    expect([exit, stdout.split("\n").filter((line) => line.includes("first")).length]).toEqual([130, 1])
+    expect([exit, stdout.split("\n").filter((line) => line.includes("first")).length]).toEqual([
+      130, 1,
+    ])
   })
 }

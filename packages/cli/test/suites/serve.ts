@@ -7,12 +7,17 @@ export function defineServe(stage: () => Stage): void {
   test("starts the server with its flags, ends it with itself, and ends as it does", async () => {
     const { admin } = stage()
     const data = join(admin.folder, "served")
-    await using served = admin.start(["serve", "--port", "0", "--data-dir", data, "--user", "grace"], {
-      env: { HAMLET_PROCESSES_READY: "0" },
-    })
+    await using served = admin.start(
+      ["serve", "--port", "0", "--data-dir", data, "--user", "grace"],
+      {
+        env: { HAMLET_PROCESSES_READY: "0" },
+      },
+    )
     const [, url = ""] = await served.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
     const [, token = ""] = await served.waitFor(/token {2,}(\S+)/)
-    expect(await admin.json(["whoami"], { env: { HAMLET_URL: url, HAMLET_TOKEN: token } })).toMatchObject([{ username: "grace" }])
+    expect(
+      await admin.json(["whoami"], { env: { HAMLET_URL: url, HAMLET_TOKEN: token } }),
+    ).toMatchObject([{ username: "grace" }])
     served.signal("SIGTERM")
     expect((await served.ended()).exit).toBe(0)
     expect(await fetch(`${url}/healthz`).catch(() => "gone")).toBe("gone")

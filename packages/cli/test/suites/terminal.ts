@@ -3,10 +3,18 @@ import { readdirSync } from "node:fs"
 import type { Person, Stage } from "../support/stage.ts"
 
 /** What a person sees, line by line. */
-async function see(person: Person, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function see(
+  person: Person,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
   await using started = person.atTerminal(args, { env })
   const { exit, stdout } = await started.ended()
-  return { exit, raw: stdout, lines: Bun.stripANSI(stdout).replaceAll("\r", "").trimEnd().split("\n") }
+  return {
+    exit,
+    raw: stdout,
+    lines: Bun.stripANSI(stdout).replaceAll("\r", "").trimEnd().split("\n"),
+  }
 }
 
 /** Human output, at a real terminal. */
@@ -14,13 +22,15 @@ export function defineTerminal(stage: () => Stage): void {
   test("lists are aligned tables with headings, within the width of the terminal", async () => {
     const ada = await stage().person("table1")
     const long = "a".repeat(48)
-    for (const name of ["one", long]) await ada.client.createVal({ name, code: "1", privacy: "public" })
+    for (const name of ["one", long])
+      await ada.client.createVal({ name, code: "1", privacy: "public" })
     const { exit, lines, raw } = await see(ada, ["val", "list"])
     expect(exit).toBe(0)
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
       ["VAL", "VERSION", "TYPE", "PRIVACY", "LIKES", "UPDATED"],
       [
-        `table1/${long}`.slice(0, 51) + (lines[1]?.includes("…") ? "…" : `table1/${long}`.slice(51)),
+        `table1/${long}`.slice(0, 51) +
+          (lines[1]?.includes("…") ? "…" : `table1/${long}`.slice(51)),
         "1",
         "script",
         "public",
@@ -32,7 +42,9 @@ export function defineTerminal(stage: () => Stage): void {
     expect(new Set(lines.map((line) => line.search(/VERSION|\b1\b/))).size).toBe(1)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100)
     expect(raw).toContain("\x1b[1m")
-    expect((await see(await stage().person("table2"), ["val", "list"])).lines).toEqual(['There are none: "hamlet val new" makes one'])
+    expect((await see(await stage().person("table2"), ["val", "list"])).lines).toEqual([
+      'There are none: "hamlet val new" makes one',
+    ])
   })
 
   test("NO_COLOR, --no-color and TERM=dumb mean no colour, also in help", async () => {
@@ -73,8 +85,15 @@ export function defineTerminal(stage: () => Stage): void {
 
   test("records, runs and differences are for people", async () => {
     const ada = await stage().person("human1")
-    await ada.client.createVal({ name: "hello", code: "export default () => { console.log('hi'); return { a: 1 } }\n" })
-    expect((await see(ada, ["whoami"])).lines).toEqual(["username  human1", "server    test", `url       ${stage().url}`])
+    await ada.client.createVal({
+      name: "hello",
+      code: "export default () => { console.log('hi'); return { a: 1 } }\n",
+    })
+    expect((await see(ada, ["whoami"])).lines).toEqual([
+      "username  human1",
+      "server    test",
+      `url       ${stage().url}`,
+    ])
     expect((await see(ada, ["val", "show", "hello"])).lines.slice(0, 3)).toEqual([
       "val         human1/hello",
       "version     1",
@@ -85,7 +104,9 @@ export function defineTerminal(stage: () => Stage): void {
     const { raw, lines } = await see(ada, ["version", "diff", "hello"])
     expect(lines.slice(-1)).toEqual(["+export default 2"])
     expect(raw).toContain("\x1b[32m+export default 2\x1b[39m")
-    expect((await see(ada, ["run", "list"])).lines[1]).toMatch(/^[\w-]{36} {2}human1\/hello@1 +succeeded +api +[\d.]+ m?s +just now$/)
+    expect((await see(ada, ["run", "list"])).lines[1]).toMatch(
+      /^[\w-]{36} {2}human1\/hello@1 +succeeded +api +[\d.]+ m?s +just now$/,
+    )
     expect((await see(ada, ["logs"])).lines[0]).toMatch(/^\d\d:\d\d:\d\d {2}human1\/hello@1 {2}hi$/)
     expect((await see(ada, ["val", "show", "nothing"])).lines[0]).toStartWith("Cannot find val")
     expect(readdirSync(ada.folder)).toEqual([])

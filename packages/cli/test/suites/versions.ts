@@ -11,21 +11,30 @@ export function defineVersions(stage: () => Stage): void {
   test("list marks the current one, and show prints the code and nothing else", async () => {
     const ada = await stage().person("versions1")
     await saveAll(ada, "one\n", "two\nlines", "three")
-    const rows = (await ada.print(["version", "list", "hello"])).split("\n").map((line) => line.split("\t"))
+    const rows = (await ada.print(["version", "list", "hello"]))
+      .split("\n")
+      .map((line) => line.split("\t"))
     expect(rows.map(([mark, version, , , lines]) => [mark, version, lines])).toEqual([
       ["*", "3", "1"],
       ["", "2", "2"],
       ["", "1", "1"],
       ["", undefined, undefined],
     ])
-    expect((await ada.json(["version", "list", "hello", "-n", "2"])).map(({ version, code }) => [version, code])).toEqual([
+    expect(
+      (await ada.json(["version", "list", "hello", "-n", "2"])).map(({ version, code }) => [
+        version,
+        code,
+      ]),
+    ).toEqual([
       [3, "three"],
       [2, "two\nlines"],
     ])
     expect(await ada.print(["version", "show", "hello"])).toBe("three")
     expect(await ada.print(["version", "show", "hello", "2"])).toBe("two\nlines")
     expect(await ada.print(["version", "show", "versions1/hello@1"])).toBe("one\n")
-    expect(await ada.json(["version", "show", "hello", "1"])).toMatchObject([{ version: 1, code: "one\n" }])
+    expect(await ada.json(["version", "show", "hello", "1"])).toMatchObject([
+      { version: 1, code: "one\n" },
+    ])
     expect((await ada.hamlet(["version", "show", "hello@1", "2"])).exit).toBe(2)
     expect((await ada.hamlet(["version", "show", "hello", "9"])).exit).toBe(4)
     expect((await ada.hamlet(["version", "show", "hello", "last"])).exit).toBe(2)
@@ -39,16 +48,22 @@ export function defineVersions(stage: () => Stage): void {
     const second = `${["new", ...lines.slice(0, 10), "changed", ...lines.slice(11)].join("\n")}`
     await saveAll(ada, first, "between", second)
     const diff = await ada.print(["version", "diff", "hello", "1", "3"])
-    expect(diff).toStartWith("--- versions2/hello@1\n+++ versions2/hello@3\n@@ -1,3 +1,4 @@\n+new\n line 0\n")
+    expect(diff).toStartWith(
+      "--- versions2/hello@1\n+++ versions2/hello@3\n@@ -1,3 +1,4 @@\n+new\n line 0\n",
+    )
     expect(diff).toEndWith("-line 39\n+line 39\n\\ No newline at end of file\n")
     await Bun.write(join(ada.folder, "hello"), first)
     await Bun.$`git apply --unidiff-zero --whitespace=nowarn -p0 --recount --include=hello - < ${Buffer.from(diff.replaceAll(/versions2\/hello@\d/g, "hello"))}`
       .cwd(ada.folder)
       .quiet()
     expect(await Bun.file(join(ada.folder, "hello")).text()).toBe(second)
-    expect(await ada.print(["version", "diff", "hello"])).toStartWith("--- versions2/hello@2\n+++ versions2/hello@3\n")
+    expect(await ada.print(["version", "diff", "hello"])).toStartWith(
+      "--- versions2/hello@2\n+++ versions2/hello@3\n",
+    )
     expect(await ada.print(["version", "diff", "hello", "3"])).toBe("")
-    expect(await ada.json(["version", "diff", "hello", "1", "3"])).toEqual([{ from: 1, to: 3, diff }])
+    expect(await ada.json(["version", "diff", "hello", "1", "3"])).toEqual([
+      { from: 1, to: 3, diff },
+    ])
     expect((await ada.hamlet(["version", "diff", "hello@1"])).exit).toBe(4)
   })
 
@@ -57,8 +72,13 @@ export function defineVersions(stage: () => Stage): void {
     await saveAll(ada, "one", "two")
     expect(await ada.print(["version", "restore", "hello", "1"])).toBe("versions3/hello@3\n")
     expect(await ada.print(["version", "show", "hello"])).toBe("one")
-    expect(await ada.json(["version", "restore", "hello@2"])).toMatchObject([{ version: 4, code: "two" }])
-    expect(await ada.hamlet(["version", "restore", "hello"])).toMatchObject({ exit: 2, stderr: expect.stringContaining('"hello@3"') })
+    expect(await ada.json(["version", "restore", "hello@2"])).toMatchObject([
+      { version: 4, code: "two" },
+    ])
+    expect(await ada.hamlet(["version", "restore", "hello"])).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining('"hello@3"'),
+    })
   })
 
   test("rm deletes a version, after asking, and never the last one", async () => {

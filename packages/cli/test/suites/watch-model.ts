@@ -26,7 +26,9 @@ export function defineWatchModel(stage: () => Stage): void {
         await world.settle()
         for (const { found, wanted } of await world.readFolders()) expect(found).toEqual(wanted)
       } catch (error) {
-        console.error(`HAMLET_TEST_SEED=${seed}; the last steps were\n${world.diary.slice(-40).join("\n")}`)
+        console.error(
+          `HAMLET_TEST_SEED=${seed}; the last steps were\n${world.diary.slice(-40).join("\n")}`,
+        )
         throw error
       }
     },
@@ -63,10 +65,18 @@ function toSeed(): number {
   return Number(process.env.HAMLET_TEST_SEED ?? Date.now() % 1_000_000)
 }
 
-const listFiles = (folder: string) => readdirSync(folder).filter((name) => /^[^.].*\.ts$/.test(name) && !isConflictPath(name))
+const listFiles = (folder: string) =>
+  readdirSync(folder).filter((name) => /^[^.].*\.ts$/.test(name) && !isConflictPath(name))
 
-/** Lets people add to files and vals, and gives what they added: nobody takes anything away, so that all of it must be somewhere. */
-async function liveOn({ client }: Person, folders: readonly string[], random: () => number): Promise<readonly string[]> {
+/**
+ * Lets people add to files and vals, and gives what they added: nobody takes anything away, so that
+ * all of it must be somewhere.
+ */
+async function liveOn(
+  { client }: Person,
+  folders: readonly string[],
+  random: () => number,
+): Promise<readonly string[]> {
   const texts: string[] = []
   const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]
   const newText = () => {
@@ -80,8 +90,10 @@ async function liveOn({ client }: Person, folders: readonly string[], random: ()
     if (chance < 0.15) writeFileSync(join(folder, `file${step}.ts`), newText())
     else if (chance < 0.25) await client.createVal({ name: `val${step}`, code: newText() })
     else if (chance < 0.45 && val) await client.createVersion({ val_id: val.id, code: newText() })
-    else if (chance < 0.5 && val) await client.updateVal({ val_id: val.id, name: `renamed${step}`, privacy: "public" })
-    else if (chance < 0.6 && file !== undefined) renameSync(join(folder, file), join(folder, `moved${step}.ts`))
+    else if (chance < 0.5 && val)
+      await client.updateVal({ val_id: val.id, name: `renamed${step}`, privacy: "public" })
+    else if (chance < 0.6 && file !== undefined)
+      renameSync(join(folder, file), join(folder, `moved${step}.ts`))
     else if (file !== undefined) addTo(join(folder, file), newText())
     await Bun.sleep(random() * paceMs)
   }
@@ -95,9 +107,15 @@ function addTo(path: string, text: string): void {
 }
 
 /** Waits until each folder has what the server has. */
-async function becomeSame({ client }: Person, folders: readonly string[], watching: readonly Started[]): Promise<void> {
+async function becomeSame(
+  { client }: Person,
+  folders: readonly string[],
+  watching: readonly Started[],
+): Promise<void> {
   for (const deadlineMs = Date.now() + sameMsMax; ; ) {
-    const vals = await Promise.all((await client.listMyValStates()).data.map(({ id }) => client.getVal({ val_id: id })))
+    const vals = await Promise.all(
+      (await client.listMyValStates()).data.map(({ id }) => client.getVal({ val_id: id })),
+    )
     const wanted = vals.map(({ name, code }) => `${name} ${code}`).sort()
     const found = folders.map((folder) =>
       listFiles(folder)
@@ -108,7 +126,13 @@ async function becomeSame({ client }: Person, folders: readonly string[], watchi
     if (found.every((files) => Bun.deepEquals(files, wanted))) return
     if (Date.now() > deadlineMs) {
       for (const one of watching) one.signal("SIGINT")
-      throw new Error(JSON.stringify({ wanted, found, said: await Promise.all(watching.map((one) => one.ended())) }, undefined, 2))
+      throw new Error(
+        JSON.stringify(
+          { wanted, found, said: await Promise.all(watching.map((one) => one.ended())) },
+          undefined,
+          2,
+        ),
+      )
     }
     await Bun.sleep(paceMs)
   }

@@ -5,12 +5,14 @@ import type { Person, Stage } from "../support/stage.ts"
 
 const once = ["val", "watch", "--once"]
 const read = (person: Person, path: string) => readFileSync(join(person.folder, path), "utf8")
-const write = (person: Person, path: string, text: string) => writeFileSync(join(person.folder, path), text)
+const write = (person: Person, path: string, text: string) =>
+  writeFileSync(join(person.folder, path), text)
 const list = (person: Person, inner = ".") =>
   readdirSync(join(person.folder, inner))
     .filter((name) => !name.startsWith("."))
     .sort()
-const trash = (person: Person) => list(person, ".hamlet/trash").map((name) => name.replace(/^\d{4}-\d\d-\d\d-/, ""))
+const trash = (person: Person) =>
+  list(person, ".hamlet/trash").map((name) => name.replace(/^\d{4}-\d\d-\d\d-/, ""))
 
 /** val watch: readmes beside the files of vals. */
 export function defineWatchReadme(stage: () => Stage): void {
@@ -24,15 +26,25 @@ export function defineWatchReadme(stage: () => Stage): void {
     expect(await ada.print([...once, "--dry-run"])).toBe(`saved\t${path}\thello@1\t\n`)
     expect(await readmeOf()).toBe(null)
     expect(await ada.print(once)).toBe(`saved\t${path}\thello@1\t\n`)
-    expect([await readmeOf(), await ada.print(once), (await ada.client.listMyValStates()).data.length]).toEqual(["# Mine\n", "", 1])
+    expect([
+      await readmeOf(),
+      await ada.print(once),
+      (await ada.client.listMyValStates()).data.length,
+    ]).toEqual(["# Mine\n", "", 1])
 
     await ada.client.updateVal({ val_id: id, readme: "# Theirs\n" })
     expect(await ada.print(once)).toBe(`wrote\t${path}\thello@1\t\n`)
     expect(read(ada, path)).toBe("# Theirs\n")
     write(ada, path, "# Mine again\n")
     await ada.client.updateVal({ val_id: id, readme: "# Theirs again\n" })
-    expect(await ada.hamlet(once)).toMatchObject({ exit: 5, stdout: `conflict\t${path}\thello@1\thello.ts.README.conflict-1.md\n` })
-    expect([read(ada, path), read(ada, "hello.ts.README.conflict-1.md")]).toEqual(["# Theirs again\n", "# Mine again\n"])
+    expect(await ada.hamlet(once)).toMatchObject({
+      exit: 5,
+      stdout: `conflict\t${path}\thello@1\thello.ts.README.conflict-1.md\n`,
+    })
+    expect([read(ada, path), read(ada, "hello.ts.README.conflict-1.md")]).toEqual([
+      "# Theirs again\n",
+      "# Mine again\n",
+    ])
     expect([await readmeOf(), await ada.print(once)]).toEqual(["# Theirs again\n", ""])
 
     // Without its file the val keeps its readme, until that changes.
@@ -47,8 +59,12 @@ export function defineWatchReadme(stage: () => Stage): void {
     // A new file brings its readme along, and a val that is deleted takes it with it.
     write(ada, "new.ts", "1\n")
     write(ada, "new.ts.README.md", "# New\n")
-    expect(await ada.print(once)).toBe("created\tnew.ts\tnew@1\t\nsaved\tnew.ts.README.md\tnew@1\t\n")
-    await ada.client.deleteVal({ val_id: (await ada.client.getValByName({ username: "readme2", val_name: "new" })).id })
+    expect(await ada.print(once)).toBe(
+      "created\tnew.ts\tnew@1\t\nsaved\tnew.ts.README.md\tnew@1\t\n",
+    )
+    await ada.client.deleteVal({
+      val_id: (await ada.client.getValByName({ username: "readme2", val_name: "new" })).id,
+    })
     await ada.print(once)
     expect([list(ada), trash(ada)]).toEqual([
       ["hello.ts", "hello.ts.README.conflict-1.md"],

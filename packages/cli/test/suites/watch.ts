@@ -1,5 +1,15 @@
 import { expect, test } from "bun:test"
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { limits } from "../../src/limits.ts"
 import { openGate } from "../support/gate.ts"
@@ -7,17 +17,24 @@ import type { Person, Stage } from "../support/stage.ts"
 
 const once = ["val", "watch", "--once"]
 const read = (person: Person, path: string) => readFileSync(join(person.folder, path), "utf8")
-const write = (person: Person, path: string, text: string | Uint8Array) => writeFileSync(join(person.folder, path), text)
+const write = (person: Person, path: string, text: string | Uint8Array) =>
+  writeFileSync(join(person.folder, path), text)
 const list = (person: Person, inner = ".") =>
   readdirSync(join(person.folder, inner))
     .filter((name) => !name.startsWith("."))
     .sort()
-const trash = (person: Person) => list(person, ".hamlet/trash").map((name) => name.replace(/^\d{4}-\d\d-\d\d-/, ""))
-const find = (person: Person, name: string) => person.client.getValByName({ username: person.username, val_name: name })
-const names = async (person: Person) => (await person.client.listMyValStates()).data.map(({ name }) => name)
+const trash = (person: Person) =>
+  list(person, ".hamlet/trash").map((name) => name.replace(/^\d{4}-\d\d-\d\d-/, ""))
+const find = (person: Person, name: string) =>
+  person.client.getValByName({ username: person.username, val_name: name })
+const names = async (person: Person) =>
+  (await person.client.listMyValStates()).data.map(({ name }) => name)
 
 /** Somebody with a val `hello` and its file. */
-async function withHello(stage: Stage, username: string): Promise<Person & { readonly id: string }> {
+async function withHello(
+  stage: Stage,
+  username: string,
+): Promise<Person & { readonly id: string }> {
   const person = await stage.person(username)
   const { id } = await person.client.createVal({ name: "hello", code: "one\n" })
   await person.print(once)
@@ -35,17 +52,31 @@ export function defineWatch(stage: () => Stage): void {
     write(ada, "local.ts", "l\n")
     write(ada, "in/other.tsx", "// hamlet: name=page privacy=public\n<p/>\n")
     const plan = await ada.print([...once, "--dry-run"])
-    expect([list(ada), existsSync(join(ada.folder, ".hamlet"))]).toEqual([["in", "local.ts"], false])
+    expect([list(ada), existsSync(join(ada.folder, ".hamlet"))]).toEqual([
+      ["in", "local.ts"],
+      false,
+    ])
     expect(await names(ada)).toEqual(["remote"])
-    expect(plan).toBe("created\tin/other.tsx\tpage\t\ncreated\tlocal.ts\tlocal\t\nwrote\tremote.ts\tremote@1\t\n")
+    expect(plan).toBe(
+      "created\tin/other.tsx\tpage\t\ncreated\tlocal.ts\tlocal\t\nwrote\tremote.ts\tremote@1\t\n",
+    )
 
     expect(await ada.json(once)).toEqual([
-      { at: expect.any(String), action: "created", file: "in/other.tsx", val: { id: expect.any(String), name: "page", version: 1 } },
+      {
+        at: expect.any(String),
+        action: "created",
+        file: "in/other.tsx",
+        val: { id: expect.any(String), name: "page", version: 1 },
+      },
       expect.objectContaining({ action: "created", file: "local.ts" }),
       expect.objectContaining({ action: "wrote", file: "remote.ts" }),
     ])
     expect(read(ada, "remote.ts")).toBe("// hamlet: name=remote privacy=private type=http\nr\n")
-    expect(await find(ada, "page")).toMatchObject({ code: "<p/>\n", privacy: "public", type: "script" })
+    expect(await find(ada, "page")).toMatchObject({
+      code: "<p/>\n",
+      privacy: "public",
+      type: "script",
+    })
     expect([read(ada, "local.ts"), await ada.print(once)]).toEqual(["l\n", ""])
   })
 
@@ -53,10 +84,22 @@ export function defineWatch(stage: () => Stage): void {
     const ada = await withHello(stage(), "once2")
     write(ada, "hello.ts", "// hamlet: name=hello privacy=public\ntwo\n")
     expect(await ada.print(once)).toBe("saved\thello.ts\thello@2\t\n")
-    expect(await find(ada, "hello")).toMatchObject({ id: ada.id, code: "two\n", privacy: "public", type: "script" })
+    expect(await find(ada, "hello")).toMatchObject({
+      id: ada.id,
+      code: "two\n",
+      privacy: "public",
+      type: "script",
+    })
 
-    await ada.client.updateVal({ val_id: ada.id, privacy: "unlisted", type: "http", readme: "beside the file" })
-    expect(await ada.print(once)).toBe("wrote\thello.ts\thello@2\t\nwrote\thello.ts.README.md\thello@2\t\n")
+    await ada.client.updateVal({
+      val_id: ada.id,
+      privacy: "unlisted",
+      type: "http",
+      readme: "beside the file",
+    })
+    expect(await ada.print(once)).toBe(
+      "wrote\thello.ts\thello@2\t\nwrote\thello.ts.README.md\thello@2\t\n",
+    )
     expect(read(ada, "hello.ts")).toBe("// hamlet: name=hello privacy=unlisted\ntwo\n")
 
     await ada.client.updateVal({ val_id: ada.id, name: "greet" })
@@ -69,7 +112,10 @@ export function defineWatch(stage: () => Stage): void {
     renameSync(join(ada.folder, "greet.ts"), join(ada.folder, "welcome.ts"))
     expect(await ada.print(once)).toBe("renamed\twelcome.ts\twelcome@2\tgreet\n")
     expect(read(ada, "welcome.ts")).toStartWith("// hamlet: name=welcome privacy=unlisted\n")
-    expect(await ada.client.getVal({ val_id: ada.id })).toMatchObject({ name: "welcome", version: 2 })
+    expect(await ada.client.getVal({ val_id: ada.id })).toMatchObject({
+      name: "welcome",
+      version: 2,
+    })
 
     mkdirSync(join(ada.folder, "in"))
     renameSync(join(ada.folder, "welcome.ts"), join(ada.folder, "in/welcome.tsx"))
@@ -105,12 +151,18 @@ export function defineWatch(stage: () => Stage): void {
       stderr:
         'Cannot save "hello.ts": both sides have changed; the file has version 2 of hello now, and what it had is in "hello.conflict-1.ts"\n',
     })
-    expect([read(ada, "hello.ts"), read(ada, "hello.conflict-1.ts")]).toEqual([`${head}theirs\n`, `${head}mine\n`])
+    expect([read(ada, "hello.ts"), read(ada, "hello.conflict-1.ts")]).toEqual([
+      `${head}theirs\n`,
+      `${head}mine\n`,
+    ])
     expect(await ada.hamlet(once)).toEqual({ exit: 0, stdout: "", stderr: "" })
 
     write(ada, "hello.ts", `${head}mine again\n`)
     await ada.client.saveVal({ name: "hello", code: "theirs again\n" })
-    expect(await ada.hamlet([...once, "--dry-run"])).toMatchObject({ exit: 5, stdout: "conflict\thello.ts\thello@3\t\n" })
+    expect(await ada.hamlet([...once, "--dry-run"])).toMatchObject({
+      exit: 5,
+      stdout: "conflict\thello.ts\thello@3\t\n",
+    })
     expect((await ada.hamlet(once)).exit).toBe(5)
     expect([list(ada), read(ada, "hello.conflict-2.ts")]).toEqual([
       ["hello.conflict-1.ts", "hello.conflict-2.ts", "hello.ts"],
@@ -125,7 +177,10 @@ export function defineWatch(stage: () => Stage): void {
     write(ada, "new.ts", "mine\n")
     await ada.client.createVal({ name: "New", code: "theirs\n" })
     expect((await ada.hamlet(once)).exit).toBe(5)
-    expect([read(ada, "new.conflict-1.ts"), (await find(ada, "new")).code]).toEqual(["mine\n", "theirs\n"])
+    expect([read(ada, "new.conflict-1.ts"), (await find(ada, "new")).code]).toEqual([
+      "mine\n",
+      "theirs\n",
+    ])
     expect((await ada.client.listVersions({ val_id: ada.id })).data).toHaveLength(4)
   })
 
@@ -141,7 +196,10 @@ export function defineWatch(stage: () => Stage): void {
     await ada.client.saveVal({ name: "hello", code: "theirs\n" })
     saving.release()
     expect((await first).exit).toBe(5)
-    expect([read(ada, "hello.ts"), read(ada, "hello.conflict-1.ts")]).toEqual([`${head}theirs\n`, `${head}mine\n`])
+    expect([read(ada, "hello.ts"), read(ada, "hello.conflict-1.ts")]).toEqual([
+      `${head}theirs\n`,
+      `${head}mine\n`,
+    ])
 
     await ada.client.saveVal({ name: "hello", code: "theirs again\n" })
     const fetching = gate.hold(/^GET \/v1\/vals\/[^/]+$/, "after")
@@ -150,7 +208,10 @@ export function defineWatch(stage: () => Stage): void {
     write(ada, "hello.ts", `${head}mine again\n`)
     fetching.release()
     expect((await second).exit).toBe(5)
-    expect([read(ada, "hello.ts"), read(ada, "hello.conflict-2.ts")]).toEqual([`${head}theirs again\n`, `${head}mine again\n`])
+    expect([read(ada, "hello.ts"), read(ada, "hello.conflict-2.ts")]).toEqual([
+      `${head}theirs again\n`,
+      `${head}mine again\n`,
+    ])
     const codes = (await ada.client.listVersions({ val_id: ada.id })).data.map(({ code }) => code)
     expect(codes).toEqual(["theirs again\n", "theirs\n", "one\n"])
   })
@@ -161,7 +222,8 @@ export function defineWatch(stage: () => Stage): void {
     expect(await ada.hamlet(once)).toEqual({
       exit: 0,
       stdout: "left\thello.ts\thello@1\t\n",
-      stderr: '"hello.ts" is gone, and the val hello stays; "hamlet val rm hello" deletes it, "hamlet val pull hello" fetches it again\n',
+      stderr:
+        '"hello.ts" is gone, and the val hello stays; "hamlet val rm hello" deletes it, "hamlet val pull hello" fetches it again\n',
     })
     expect(await ada.hamlet([...once, "--delete"])).toEqual({ exit: 0, stdout: "", stderr: "" })
     await ada.client.saveVal({ name: "hello", code: "two\n" })
@@ -177,7 +239,9 @@ export function defineWatch(stage: () => Stage): void {
     await ada.client.saveVal({ name: "hello", code: "two\n" })
     await ada.print(once)
     rmSync(join(ada.folder, "hello.ts"))
-    expect(await ada.print([...once, "--delete"])).toMatch(/^deleted\thello.ts\thello@2\t.hamlet\/trash\/\S+\n$/)
+    expect(await ada.print([...once, "--delete"])).toMatch(
+      /^deleted\thello.ts\thello@2\t.hamlet\/trash\/\S+\n$/,
+    )
     expect([await names(ada), trash(ada)]).toEqual([[], ["hello@1.ts", "hello@2.ts"]])
 
     await ada.client.createVal({ name: "kept", code: "one\n" })
@@ -197,15 +261,24 @@ export function defineWatch(stage: () => Stage): void {
   test("a val that is deleted takes its file to the trash, or to a conflict file if that has changed", async () => {
     const ada = await withHello(stage(), "gone1")
     await ada.client.deleteVal({ val_id: ada.id })
-    expect(await ada.print(once)).toMatch(/^trashed\thello.ts\thello\t.hamlet\/trash\/\S+-hello.ts\n$/)
+    expect(await ada.print(once)).toMatch(
+      /^trashed\thello.ts\thello\t.hamlet\/trash\/\S+-hello.ts\n$/,
+    )
     expect([list(ada), trash(ada)]).toEqual([[], ["hello.ts"]])
 
     const { id } = await ada.client.createVal({ name: "hello", code: "one\n" })
     await ada.print(once)
     write(ada, "hello.ts", `${head}mine\n`)
     await ada.client.deleteVal({ val_id: id })
-    expect(await ada.hamlet(once)).toMatchObject({ exit: 5, stderr: expect.stringMatching(/deleted meanwhile.+"hello.conflict-1.ts"\n$/) })
-    expect([list(ada), await names(ada), await ada.print(once)]).toEqual([["hello.conflict-1.ts"], [], ""])
+    expect(await ada.hamlet(once)).toMatchObject({
+      exit: 5,
+      stderr: expect.stringMatching(/deleted meanwhile.+"hello.conflict-1.ts"\n$/),
+    })
+    expect([list(ada), await names(ada), await ada.print(once)]).toEqual([
+      ["hello.conflict-1.ts"],
+      [],
+      "",
+    ])
   })
 
   test("files that cannot be vals are told of and left alone, and so are their vals", async () => {
@@ -233,8 +306,12 @@ export function defineWatch(stage: () => Stage): void {
     await ada.client.createVal({ name: "free", code: "4" })
     await ada.print(["val", "pull", "free"])
     write(ada, "free.ts", "// hamlet: name=Taken\n4")
-    for (const path of ["hello.ts", "copy.ts", "other.ts", "long.ts", "link.ts"]) rmSync(join(ada.folder, path))
-    expect(await ada.hamlet(once)).toMatchObject({ exit: 5, stderr: expect.stringMatching(/Cannot rename the val to "Taken"/) })
+    for (const path of ["hello.ts", "copy.ts", "other.ts", "long.ts", "link.ts"])
+      rmSync(join(ada.folder, path))
+    expect(await ada.hamlet(once)).toMatchObject({
+      exit: 5,
+      stderr: expect.stringMatching(/Cannot rename the val to "Taken"/),
+    })
   })
 
   test("what belongs to somebody else is left alone, whoever is signed in", async () => {
@@ -244,7 +321,10 @@ export function defineWatch(stage: () => Stage): void {
     write(bob, "hello.ts", "mine")
     expect(await bob.hamlet(once)).toMatchObject({ exit: 1, stdout: "problem\thello.ts\t\t\n" })
     // As an earlier program has written it down.
-    const state = read(bob, ".hamlet/state.json").replaceAll(/\s+"(owner|codeHash|name|privacy|type)": "[^"]*",?/g, "")
+    const state = read(bob, ".hamlet/state.json").replaceAll(
+      /\s+"(owner|codeHash|name|privacy|type)": "[^"]*",?/g,
+      "",
+    )
     write(bob, ".hamlet/state.json", state.replace(/,(\s+\})/, "$1"))
     expect(await bob.hamlet(once)).toMatchObject({ exit: 1, stdout: "problem\thello.ts\t\t\n" })
     expect(read(bob, "hello.ts")).toBe("mine")
@@ -275,7 +355,10 @@ export function defineWatch(stage: () => Stage): void {
     await watching.waitFor(/"newer\.ts" is gone/)
     await ada.client.deleteVal({ val_id: ada.id })
     await watching.waitFor(/× trashed.+hello\.ts/)
-    expect(await ada.hamlet(once)).toMatchObject({ exit: 5, stderr: expect.stringContaining("another process watches it") })
+    expect(await ada.hamlet(once)).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining("another process watches it"),
+    })
     watching.type("\x03")
     expect((await watching.ended()).exit).toBe(130)
     expect(await ada.hamlet(once)).toEqual({ exit: 0, stdout: "", stderr: "" })
@@ -299,8 +382,12 @@ export function defineWatch(stage: () => Stage): void {
     watching.signal("SIGTERM")
     const { exit, stdout } = await watching.ended()
     const actions = stdout.split("\n").filter(Boolean)
-    expect([exit, new Set(actions.map((line) => JSON.parse(line).action))]).toEqual([143, new Set(["saved"])])
-    // Where the machine stood still for so long, somebody who stopped writing could not be told from somebody who had finished.
+    expect([exit, new Set(actions.map((line) => JSON.parse(line).action))]).toEqual([
+      143,
+      new Set(["saved"]),
+    ])
+    // Where the machine stood still for so long, somebody who stopped writing could not be told
+    // from somebody who had finished.
     if (pauseMs >= limits.watchSettleMs / 2) return
     const codes = (await ada.client.listVersions({ val_id: ada.id })).data.map(({ code }) => code)
     expect(codes).toEqual(["at once\n", "by vim\n", "half and the other half\n", "one\n"])
@@ -329,7 +416,11 @@ export function defineWatch(stage: () => Stage): void {
     await watching.waitFor(/wrote\tmeanwhile.ts/)
     watching.signal("SIGINT")
     const { exit, stderr } = await watching.ended()
-    expect([exit, stderr.match(/trying again/g)?.length, stderr.match(/answers again/g)?.length]).toEqual([130, 1, 1])
+    expect([
+      exit,
+      stderr.match(/trying again/g)?.length,
+      stderr.match(/answers again/g)?.length,
+    ]).toEqual([130, 1, 1])
     await gate.shut()
     expect((await ada.hamlet(once, { env })).exit).toBe(6)
   })
@@ -341,16 +432,34 @@ export function defineWatch(stage: () => Stage): void {
     await ada.print(once, { env })
     const before = gate.seen.length
     await ada.print(once, { env })
-    expect(gate.seen.slice(before).filter((line) => line !== "GET /v1/me")).toEqual(["GET /v1/me/val-states"])
+    expect(gate.seen.slice(before).filter((line) => line !== "GET /v1/me")).toEqual([
+      "GET /v1/me/val-states",
+    ])
   })
 
-  const interruptions: readonly (readonly [what: string, request: RegExp, begin: (ada: Person & { id: string }) => unknown])[] = [
+  const interruptions: readonly (readonly [
+    what: string,
+    request: RegExp,
+    begin: (ada: Person & { id: string }) => unknown,
+  ])[] = [
     ["a val is made", /^POST \/v1\/vals$/, (ada) => write(ada, "new.ts", "1\n")],
     ["a version is saved", /^POST .+versions$/, (ada) => write(ada, "hello.ts", `${head}two\n`)],
-    ["a val is renamed", /^PUT \/v1\/vals\/.+/, (ada) => renameSync(join(ada.folder, "hello.ts"), join(ada.folder, "greet.ts"))],
+    [
+      "a val is renamed",
+      /^PUT \/v1\/vals\/.+/,
+      (ada) => renameSync(join(ada.folder, "hello.ts"), join(ada.folder, "greet.ts")),
+    ],
     ["a val is deleted", /^DELETE /, (ada) => rmSync(join(ada.folder, "hello.ts"))],
-    ["a val is fetched", /^GET \/v1\/vals\/[^/]+$/, (ada) => ada.client.saveVal({ name: "hello", code: "two\n" })],
-    ["the states are asked for", /^GET \/v1\/me\/val-states$/, (ada) => write(ada, "hello.ts", `${head}two\n`)],
+    [
+      "a val is fetched",
+      /^GET \/v1\/vals\/[^/]+$/,
+      (ada) => ada.client.saveVal({ name: "hello", code: "two\n" }),
+    ],
+    [
+      "the states are asked for",
+      /^GET \/v1\/me\/val-states$/,
+      (ada) => write(ada, "hello.ts", `${head}two\n`),
+    ],
   ]
   const ends = [
     ["is killed before and after the server has done it", ["SIGKILL before", "SIGKILL after"]],
@@ -364,7 +473,9 @@ export function defineWatch(stage: () => Stage): void {
         const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }
         await ada.print(once, { env })
         await begin(ada)
-        for (const [signal, point] of signals.map((text) => text.split(" ") as [NodeJS.Signals, "before" | "after"])) {
+        for (const [signal, point] of signals.map(
+          (text) => text.split(" ") as [NodeJS.Signals, "before" | "after"],
+        )) {
           const held = gate.hold(request, point)
           await using watching = ada.start(["val", "watch", "--delete"], { env })
           await held.isHeld
@@ -380,7 +491,9 @@ export function defineWatch(stage: () => Stage): void {
         for (const { name, code } of vals) expect(read(ada, `${name}.ts`)).toEndWith(code)
         expect(await ada.hamlet(once, { env })).toEqual({ exit: 0, stdout: "", stderr: "" })
         // Nothing is done twice.
-        const versions = vals.some(({ id }) => id === ada.id) ? (await ada.client.listVersions({ val_id: ada.id })).data : []
+        const versions = vals.some(({ id }) => id === ada.id)
+          ? (await ada.client.listVersions({ val_id: ada.id })).data
+          : []
         expect(versions.length).toBeLessThanOrEqual(2)
       })
 }

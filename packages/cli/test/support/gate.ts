@@ -1,4 +1,7 @@
-/** A gate between the program and the server: it can be shut, and hold requests or answers at chosen points. */
+/**
+ * A gate between the program and the server: it can be shut, and hold requests or answers at chosen
+ * points.
+ */
 export interface Gate extends AsyncDisposable {
   readonly url: string
   /** The requests that have come, as `POST /v1/vals`. */
@@ -22,7 +25,12 @@ export interface Held {
 /** Opens a gate in front of a server. */
 export function openGate(target: string): Gate {
   const seen: string[] = []
-  const holds = new Set<{ pattern: RegExp; point: string; onHeld: () => void; released: Promise<boolean> }>()
+  const holds = new Set<{
+    pattern: RegExp
+    point: string
+    onHeld: () => void
+    released: Promise<boolean>
+  }>()
   const pass = async (line: string, point: string) => {
     const hold = [...holds].find((one) => one.point === point && one.pattern.test(line))
     if (!hold) return true
@@ -39,11 +47,18 @@ export function openGate(target: string): Gate {
         seen.push(line)
         if (!(await pass(line, "before"))) return new Response(null, { status: 502 })
         const body = request.body ? await request.bytes() : null
-        const answer = await fetch(target + pathname + search, { method: request.method, headers: request.headers, body })
+        const answer = await fetch(target + pathname + search, {
+          method: request.method,
+          headers: request.headers,
+          body,
+        })
         const bytes = await answer.bytes()
         await pass(line, "after")
         const isEmpty = answer.status === 204 || answer.status === 304
-        return new Response(isEmpty ? null : bytes, { status: answer.status, headers: answer.headers })
+        return new Response(isEmpty ? null : bytes, {
+          status: answer.status,
+          headers: answer.headers,
+        })
       },
     })
   let server = serve(0)
@@ -58,7 +73,11 @@ export function openGate(target: string): Gate {
     hold(pattern, point) {
       const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()]
       holds.add({ pattern, point, onHeld: held.resolve, released: released.promise })
-      return { isHeld: held.promise, release: () => released.resolve(true), drop: () => released.resolve(false) }
+      return {
+        isHeld: held.promise,
+        release: () => released.resolve(true),
+        drop: () => released.resolve(false),
+      }
     },
     [Symbol.asyncDispose]: () => server.stop(true),
   }

@@ -3,13 +3,19 @@ import { fileURLToPath } from "node:url"
 /** The real program, as somebody would call it. */
 export const hamletPath = fileURLToPath(new URL("../../bin/hamlet", import.meta.url))
 
-/** Nothing that whoever runs the tests has set for themselves; what finds processes that tests leave behind stays. */
+/**
+ * Nothing that whoever runs the tests has set for themselves; what finds processes that tests leave
+ * behind stays.
+ */
 export function cleanEnv(): Record<string, string> {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(HAMLET_|XDG_|VISUAL|EDITOR|BROWSER|NO_COLOR|FORCE_COLOR|COLUMNS)/.test(name),
   )
   const marker = process.env.HAMLET_TEST_RUN
-  return { ...(Object.fromEntries(own) as Record<string, string>), ...(marker && { HAMLET_TEST_RUN: marker }) }
+  return {
+    ...(Object.fromEntries(own) as Record<string, string>),
+    ...(marker && { HAMLET_TEST_RUN: marker }),
+  }
 }
 
 /** What a program wrote, and how it ended. */
@@ -44,7 +50,10 @@ export interface StartOptions {
 const msMax = 60_000
 
 /** Starts a program in a pipe. */
-export function startInPipe(command: string, { args, env, cwd, input, isLasting }: StartOptions): Started {
+export function startInPipe(
+  command: string,
+  { args, env, cwd, input, isLasting }: StartOptions,
+): Started {
   const child = Bun.spawn([command, ...args], {
     cwd,
     env,
@@ -53,7 +62,10 @@ export function startInPipe(command: string, { args, env, cwd, input, isLasting 
     stderr: "pipe",
   })
   const screen = createScreen()
-  const reading = Promise.all([screen.read(child.stdout, "stdout"), screen.read(child.stderr, "stderr")])
+  const reading = Promise.all([
+    screen.read(child.stdout, "stdout"),
+    screen.read(child.stderr, "stderr"),
+  ])
   return toStarted(child, screen, () => {}, reading, isLasting)
 }
 
@@ -121,7 +133,9 @@ function toStarted(
         const hasEnded = await Promise.race([promise.then(() => false), end.then(() => true)])
         screen.waiting.delete(resolve)
         if (hasEnded && !pattern.test(all()))
-          throw new Error(`the program ended with ${child.exitCode} and has not printed ${pattern}:\n${all()}`)
+          throw new Error(
+            `the program ended with ${child.exitCode} and has not printed ${pattern}:\n${all()}`,
+          )
       }
     },
     async ended() {

@@ -4,7 +4,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Client, createClient } from "@hamlet/contract/client"
-import { cleanEnv, type Ended, hamletPath, type Started, startAtTerminal, startInPipe } from "./processes.ts"
+import {
+  cleanEnv,
+  type Ended,
+  hamletPath,
+  type Started,
+  startAtTerminal,
+  startInPipe,
+} from "./processes.ts"
 
 const server = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
 const adminToken = "chosen-by-the-operator-0123456789-abcdef"
@@ -50,7 +57,12 @@ export interface Stage extends AsyncDisposable {
 /** Starts a server and signs its first user in. */
 export async function openStage(): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "hamlet-cli-"))
-  const settings = { HAMLET_DATA_DIR: join(folder, "data"), HAMLET_PORT: "0", HAMLET_USER: "root", HAMLET_TOKEN: adminToken }
+  const settings = {
+    HAMLET_DATA_DIR: join(folder, "data"),
+    HAMLET_PORT: "0",
+    HAMLET_USER: "root",
+    HAMLET_TOKEN: adminToken,
+  }
   const program = startServer(folder, { ...settings, HAMLET_PROCESSES_READY: "1" })
   const [, url = ""] = await program.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
   let count = 0
@@ -64,7 +76,8 @@ export async function openStage(): Promise<Stage> {
     dataDir: settings.HAMLET_DATA_DIR,
     admin,
     holder,
-    person: async (username) => holder((await admin.client.createUser({ username, email: null })).token),
+    person: async (username) =>
+      holder((await admin.client.createUser({ username, email: null })).token),
     async [Symbol.asyncDispose]() {
       program.signal("SIGTERM")
       await program.ended()
@@ -74,10 +87,20 @@ export async function openStage(): Promise<Stage> {
 }
 
 function startServer(cwd: string, env: Readonly<Record<string, string>>): Started {
-  return startInPipe(process.execPath, { args: [server, "serve"], env: { ...cleanEnv(), ...env }, cwd, isLasting: true })
+  return startInPipe(process.execPath, {
+    args: [server, "serve"],
+    env: { ...cleanEnv(), ...env },
+    cwd,
+    isLasting: true,
+  })
 }
 
-async function openPerson(home: string, url: string, token: string, isSignedIn: boolean): Promise<Person> {
+async function openPerson(
+  home: string,
+  url: string,
+  token: string,
+  isSignedIn: boolean,
+): Promise<Person> {
   const client = createClient({ baseUrl: url, token })
   const [folder, configDir] = [join(home, "work"), join(home, "config")]
   mkdirSync(folder, { recursive: true })
@@ -87,19 +110,30 @@ async function openPerson(home: string, url: string, token: string, isSignedIn: 
     mkdirSync(configDir)
     writeFileSync(
       join(configDir, "servers.json"),
-      JSON.stringify({ current: "test", servers: { test: { url, token, user: { id, username } } } }),
+      JSON.stringify({
+        current: "test",
+        servers: { test: { url, token, user: { id, username } } },
+      }),
     )
   }
   const toStart = (args: readonly string[], { env = {}, cwd = folder, input }: CallOptions) => ({
     args,
-    env: { ...cleanEnv(), HOME: home, TMPDIR: join(home, "tmp"), HAMLET_CONFIG_DIR: configDir, ...env },
+    env: {
+      ...cleanEnv(),
+      HOME: home,
+      TMPDIR: join(home, "tmp"),
+      HAMLET_CONFIG_DIR: configDir,
+      ...env,
+    },
     cwd,
     input,
   })
-  const hamlet: Person["hamlet"] = (args, options = {}) => startInPipe(hamletPath, toStart(args, options)).ended()
+  const hamlet: Person["hamlet"] = (args, options = {}) =>
+    startInPipe(hamletPath, toStart(args, options)).ended()
   const print: Person["print"] = async (args, options) => {
     const { exit, stdout, stderr } = await hamlet(args, options)
-    if (exit !== 0) throw new Error(`hamlet ${args.join(" ")} ended with ${exit}: ${stderr}${stdout}`)
+    if (exit !== 0)
+      throw new Error(`hamlet ${args.join(" ")} ended with ${exit}: ${stderr}${stdout}`)
     return stdout
   }
   return {

@@ -3,7 +3,10 @@ import { createServer } from "node:net"
 /** What a tap lets through next: some bytes, or nothing for as long as anybody waits. */
 export type Flow = { readonly bytes: Uint8Array } | { readonly waits: true }
 
-/** A server that sends the same few bytes to whoever asks for anything, in pieces, as far as one wants. */
+/**
+ * A server that sends the same few bytes to whoever asks for anything, in pieces, as far as one
+ * wants.
+ */
 export interface Tap extends Disposable {
   readonly url: string
   /** Everything before it waits has been taken. */
@@ -13,7 +16,11 @@ export interface Tap extends Disposable {
 /** Opens one. */
 export function openTap(flows: readonly Flow[]): Tap {
   const { promise: isDrained, resolve } = Promise.withResolvers<void>()
-  const server = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Response(toStream(flows, resolve)) })
+  const server = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch: () => new Response(toStream(flows, resolve)),
+  })
   return {
     url: `http://localhost:${server.port}`,
     isDrained,
@@ -26,7 +33,9 @@ export async function openBrokenTap(bytes: Uint8Array): Promise<Pick<Tap, "url">
   const server = createServer((socket) => {
     socket.on("error", () => {})
     socket.once("data", () => {
-      socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${bytes.length.toString(16)}\r\n`)
+      socket.write(
+        `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${bytes.length.toString(16)}\r\n`,
+      )
       socket.write(bytes)
       socket.write("\r\n", () => socket.destroy())
     })

@@ -1,5 +1,13 @@
 import { expect } from "bun:test"
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { ApiError } from "@hamlet/contract/client"
 import { openFolderState } from "../../src/files/folder-state.ts"
@@ -16,10 +24,14 @@ export interface WatchWorld {
   readonly diary: readonly string[]
   /** Lets something happen, and checks that no text is lost by it that nobody has thrown away. */
   step(): Promise<void>
-  /** Synchronises until nothing happens any more; what cannot be synchronised is put aside first. */
+  /**
+   * Synchronises until nothing happens any more; what cannot be synchronised is put aside first.
+   */
   settle(): Promise<void>
   /** What each folder has of the vals, and what it should have. */
-  readFolders(): Promise<readonly { readonly found: readonly string[]; readonly wanted: readonly string[] }[]>
+  readFolders(): Promise<
+    readonly { readonly found: readonly string[]; readonly wanted: readonly string[] }[]
+  >
 }
 
 interface Side {
@@ -30,11 +42,16 @@ interface Side {
 }
 
 /** A world that is the same for the same seed, but for who is faster. */
-export async function createWatchWorld(person: Person, serverUrl: string, seed: number): Promise<WatchWorld> {
+export async function createWatchWorld(
+  person: Person,
+  serverUrl: string,
+  seed: number,
+): Promise<WatchWorld> {
   const { client } = person
   const { id: owner } = await client.getMe()
   const random = createRandom(seed)
-  const pick = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(random() * items.length)]
+  const pick = <Item>(items: readonly Item[]): Item | undefined =>
+    items[Math.floor(random() * items.length)]
   const diary: string[] = []
   const sides = [openSide("A", false), openSide("B", true)]
   const versions = new Map<string, Map<number, string>>()
@@ -55,7 +72,17 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
       async sync() {
         problems.clear()
         const getOwner = async () => owner
-        const watcher = new Watcher({ client, folder, serverUrl, isDeleting, isDry: false, tell, getOwner, note: () => {}, settleMs: 0 })
+        const watcher = new Watcher({
+          client,
+          folder,
+          serverUrl,
+          isDeleting,
+          isDry: false,
+          tell,
+          getOwner,
+          note: () => {},
+          settleMs: 0,
+        })
         return (await watcher.once()).hasActed
       },
     }
@@ -63,7 +90,8 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
 
   const newText = () => `export default "text ${++texts}."\n`
   const newName = () => `${pick(["val", "Val", "other"])}${Math.floor(random() * 8)}`
-  const listFiles = ({ folder }: Side) => readdirSync(folder).filter((name) => /^[^.].*\.tsx?$/.test(name) && !isConflictPath(name))
+  const listFiles = ({ folder }: Side) =>
+    readdirSync(folder).filter((name) => /^[^.].*\.tsx?$/.test(name) && !isConflictPath(name))
   const pickVal = async () => pick((await client.listMyValStates()).data)
 
   const deeds: Readonly<Record<string, (side: Side) => Promise<string> | string>> = {
@@ -72,7 +100,10 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
       if (file === undefined) return "nothing"
       const { front } = readParts(join(side.folder, file))
       const line = Object.entries(front).map(([field, value]) => `${field}=${value}`)
-      writeFileSync(join(side.folder, file), (line.length > 0 ? `// hamlet: ${line.join(" ")}\n` : "") + newText())
+      writeFileSync(
+        join(side.folder, file),
+        (line.length > 0 ? `// hamlet: ${line.join(" ")}\n` : "") + newText(),
+      )
       return `${file} ${texts}`
     },
     "makes a file"(side) {
@@ -86,7 +117,12 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
       const file = pick(listFiles(side))
       if (file === undefined) return "nothing"
       const { code } = readParts(join(side.folder, file))
-      const line = pick(["", "// hamlet: privacy=public\n", "// hamlet: privacy=private type=http\n", `// hamlet: name=${newName()}\n`])
+      const line = pick([
+        "",
+        "// hamlet: privacy=public\n",
+        "// hamlet: privacy=private type=http\n",
+        `// hamlet: name=${newName()}\n`,
+      ])
       writeFileSync(join(side.folder, file), line + code)
       return `${file} ${line?.trim()}`
     },
@@ -98,7 +134,11 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
     },
     "edits a readme"(side) {
       const file = pick(listFiles(side))
-      if (file !== undefined) writeFileSync(join(side.folder, toReadmePath(file)), pick(["", `# ${++texts}`, `# ${++texts}`]) ?? "")
+      if (file !== undefined)
+        writeFileSync(
+          join(side.folder, toReadmePath(file)),
+          pick(["", `# ${++texts}`, `# ${++texts}`]) ?? "",
+        )
       return `${file} ${texts}`
     },
     "puts a file aside"(side) {
@@ -114,7 +154,10 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
     async "saves a val"() {
       const [val, name] = [await pickVal(), newName()]
       const code = newText()
-      const saved = val && random() < 0.7 ? await client.createVersion({ val_id: val.id, code }) : await client.saveVal({ name, code })
+      const saved =
+        val && random() < 0.7
+          ? await client.createVersion({ val_id: val.id, code })
+          : await client.saveVal({ name, code })
       return `${saved.name}@${saved.version} ${texts}`
     },
     async "changes a val"() {
@@ -175,7 +218,8 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
       const known = versions.get(id) ?? new Map<number, string>()
       versions.set(id, known)
       if (known.has(version)) continue
-      for (const one of (await client.listVersions({ val_id: id, limit: 20 })).data) known.set(one.version, one.code)
+      for (const one of (await client.listVersions({ val_id: id, limit: 20 })).data)
+        known.set(one.version, one.code)
     }
   }
 
@@ -187,7 +231,11 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
     diary.push(chance < 0.3 ? "both synchronise" : `${first.name} synchronises`)
     // Others go on meanwhile, but nobody throws anything away.
     const meanwhile = chance > 0.1 && chance < 0.5 ? deeds["saves a val"]?.(first) : undefined
-    await Promise.all([first.sync(), chance < 0.3 ? second.sync() : undefined, Promise.resolve(meanwhile).catch(() => {})])
+    await Promise.all([
+      first.sync(),
+      chance < 0.3 ? second.sync() : undefined,
+      Promise.resolve(meanwhile).catch(() => {}),
+    ])
     const after = await findTexts()
     expect([...before].filter((text) => !after.has(text))).toEqual([])
   }
@@ -213,7 +261,9 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
         const known = vals.find((val) => isSameName(val.name, name))?.readme ?? ""
         return `${name} ${code} ${findReadme(join(side.folder, file)) ?? known}`
       })
-      const wanted = vals.filter(({ id }) => !left.has(id)).map(({ name, code, readme }) => `${name} ${code} ${readme ?? ""}`)
+      const wanted = vals
+        .filter(({ id }) => !left.has(id))
+        .map(({ name, code, readme }) => `${name} ${code} ${readme ?? ""}`)
       return { wanted: wanted.sort(), found: found.sort() }
     })
   }
@@ -223,7 +273,8 @@ export async function createWatchWorld(person: Person, serverUrl: string, seed: 
 
 /** Out of sight of whoever synchronises, but not thrown away. */
 function putAside({ folder }: Side, file: string): void {
-  if (existsSync(join(folder, file))) renameSync(join(folder, file), join(folder, `.put-aside-${Bun.randomUUIDv7()}`))
+  if (existsSync(join(folder, file)))
+    renameSync(join(folder, file), join(folder, `.put-aside-${Bun.randomUUIDv7()}`))
 }
 
 /** A file in its parts. */

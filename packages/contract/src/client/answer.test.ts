@@ -27,7 +27,9 @@ describe("toAnswer, for an answer that says no,", () => {
         requestId: "r1",
         issues: [{ path: "body.code", message: "must be text" }],
       }
-      const error = await fail(() => Response.json(body, { status, headers: { "retry-after": "7" } }))
+      const error = await fail(() =>
+        Response.json(body, { status, headers: { "retry-after": "7" } }),
+      )
       expect(error.name).toBe("ApiError")
       expect(error.message).toBe("Cannot do it: no")
       expect(error.status).toBe(status)
@@ -39,24 +41,45 @@ describe("toAnswer, for an answer that says no,", () => {
   }
 
   const strange: [title: string, body: string, message: RegExp][] = [
-    ["a page of HTML", "<h1>Bad gateway</h1>", /^Cannot GET "http.+\/v1\/vals\/.+": the server answered 502$/],
+    [
+      "a page of HTML",
+      "<h1>Bad gateway</h1>",
+      /^Cannot GET "http.+\/v1\/vals\/.+": the server answered 502$/,
+    ],
     ["nothing", "", /the server answered 502$/],
     ["null", "null", /the server answered 502$/],
     ["a list", "[1]", /the server answered 502$/],
-    ["fields of other types", '{"message":1,"code":2,"requestId":3,"issues":4}', /the server answered 502$/],
-    ["a code of a later version", '{"message":"Cannot, yet","code":"moon_not_full"}', /^Cannot, yet$/],
+    [
+      "fields of other types",
+      '{"message":1,"code":2,"requestId":3,"issues":4}',
+      /the server answered 502$/,
+    ],
+    [
+      "a code of a later version",
+      '{"message":"Cannot, yet","code":"moon_not_full"}',
+      /^Cannot, yet$/,
+    ],
   ]
   for (const [title, body, message] of strange) {
     test(`has the code unknown when the body is ${title}`, async () => {
-      const error = await fail(() => new Response(body, { status: 502, headers: { "x-request-id": "r2" } }))
+      const error = await fail(
+        () => new Response(body, { status: 502, headers: { "x-request-id": "r2" } }),
+      )
       expect(error.message).toMatch(message)
-      expect({ ...error }).toMatchObject({ status: 502, code: "unknown", requestId: "r2", issues: [] })
+      expect({ ...error }).toMatchObject({
+        status: 502,
+        code: "unknown",
+        requestId: "r2",
+        issues: [],
+      })
       expect(error.retryAfterMs).toBeUndefined()
     })
   }
 
   test("takes the token out of a message that echoes it", async () => {
-    const error = await fail(() => Response.json({ message: `Bad header: Bearer ${token}` }, { status: 400 }))
+    const error = await fail(() =>
+      Response.json({ message: `Bad header: Bearer ${token}` }, { status: 400 }),
+    )
     expect(error.message).toBe("Bad header: Bearer [token]")
     expect(Bun.inspect(error)).not.toContain(token)
   })
@@ -68,14 +91,24 @@ describe("toAnswer, for an answer that says no,", () => {
   })
 
   test("throws for a 304 that nobody asked for", async () => {
-    expect(await fail(() => new Response(null, { status: 304 }))).toMatchObject({ status: 304, code: "unknown" })
+    expect(await fail(() => new Response(null, { status: 304 }))).toMatchObject({
+      status: 304,
+      code: "unknown",
+    })
   })
 })
 
 describe("toAnswer, for a good answer,", () => {
   test("gives text as text even when it looks like JSON", async () => {
-    await using server = startSequence(() => new Response("[1]", { headers: { "content-type": "text/javascript" } }))
-    expect(await createClient({ baseUrl: server.url }).getModule({ username: "ada", val_name: "hello@3" })).toBe("[1]")
+    await using server = startSequence(
+      () => new Response("[1]", { headers: { "content-type": "text/javascript" } }),
+    )
+    expect(
+      await createClient({ baseUrl: server.url }).getModule({
+        username: "ada",
+        val_name: "hello@3",
+      }),
+    ).toBe("[1]")
   })
 
   test("tells a val that has changed from one that has not", async () => {

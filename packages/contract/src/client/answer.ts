@@ -8,7 +8,12 @@ import type { Received } from "./send.ts"
 import type { AnyAnswer } from "./types.ts"
 
 /** Reads what came back: the answer that the route promises, or an ApiError. */
-export function toAnswer(route: RouteFacts, request: PreparedRequest, received: Received, nowMs: number): AnyAnswer {
+export function toAnswer(
+  route: RouteFacts,
+  request: PreparedRequest,
+  received: Received,
+  nowMs: number,
+): AnyAnswer {
   const { status, headers, text } = received
   const isExpected304 = status === 304 && request.headers.has("if-none-match")
   if (status === 204 || isExpected304) return { status, headers, body: undefined }
@@ -18,13 +23,18 @@ export function toAnswer(route: RouteFacts, request: PreparedRequest, received: 
   if (route.answer === "text") return { status, headers, body: text }
   const body = parseJson(text)
   // A portal or a proxy in between can answer 200 with a page of its own.
-  if (body === undefined) throw new ApiError(`Cannot ${describe(request)}: the answer is not JSON`, toDetails(received, {}, nowMs))
+  if (body === undefined)
+    throw new ApiError(
+      `Cannot ${describe(request)}: the answer is not JSON`,
+      toDetails(received, {}, nowMs),
+    )
   return { status, headers, body }
 }
 
 function toApiError(request: PreparedRequest, received: Received, nowMs: number): ApiError {
   const parsed = parseJson(received.text)
-  const body = typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {}
+  const body =
+    typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {}
   // A browser shows a redirect that is not to be followed as status 0.
   const isRedirect = received.status === 0 || (received.status >= 300 && received.status <= 399)
   const fallback = `Cannot ${describe(request)}: ${isRedirect ? "the server redirects" : `the server answered ${received.status}`}`
@@ -35,8 +45,13 @@ function toApiError(request: PreparedRequest, received: Received, nowMs: number)
 function toDetails({ status, headers }: Received, body: Record<string, unknown>, nowMs: number) {
   return {
     status,
-    code: contract.errorCodes.find((code): code is ErrorCode => code === body.code) ?? ("unknown" as const),
-    requestId: typeof body.requestId === "string" ? body.requestId : (headers.get("x-request-id") ?? undefined),
+    code:
+      contract.errorCodes.find((code): code is ErrorCode => code === body.code) ??
+      ("unknown" as const),
+    requestId:
+      typeof body.requestId === "string"
+        ? body.requestId
+        : (headers.get("x-request-id") ?? undefined),
     issues: Array.isArray(body.issues) ? (body.issues as Issue[]) : [],
     retryAfterMs: toRetryAfterMs(headers, nowMs),
   }

@@ -14,7 +14,11 @@ const toStream = (...texts: readonly string[]) =>
   })
 
 describe("putBlob", () => {
-  const contents: readonly (readonly [title: string, content: () => Content, type: string | null])[] = [
+  const contents: readonly (readonly [
+    title: string,
+    content: () => Content,
+    type: string | null,
+  ])[] = [
     ["a text", () => "hé\0llo", "text/plain;charset=UTF-8"],
     ["bytes", () => new TextEncoder().encode("hé\0llo"), null],
     ["a buffer", () => new TextEncoder().encode("hé\0llo").buffer as ArrayBuffer, null],
@@ -28,19 +32,31 @@ describe("putBlob", () => {
       expect(await client.putBlob({ key: "a/ä?", content: content() })).toBeUndefined()
       await client.putBlob({ key: "a", content: content(), contentType: "x/y" })
       const [first, second] = server.seen
-      expect([first?.method, first?.path, first?.body]).toEqual(["POST", "/v1/blob/a%2F%C3%A4%3F", "hé\0llo"])
-      expect([first?.headers.get("content-type"), first?.headers.get("idempotency-key")]).toEqual([type, null])
+      expect([first?.method, first?.path, first?.body]).toEqual([
+        "POST",
+        "/v1/blob/a%2F%C3%A4%3F",
+        "hé\0llo",
+      ])
+      expect([first?.headers.get("content-type"), first?.headers.get("idempotency-key")]).toEqual([
+        type,
+        null,
+      ])
       expect([second?.headers.get("content-type"), second?.body]).toEqual(["x/y", "hé\0llo"])
     })
   }
 
   test("is tried again after the server was busy, since storing the same again changes nothing, but not with a stream", async () => {
     await using server = startSequence(busy, stored)
-    await createClient({ baseUrl: server.url, clock: createFakeClock() }).putBlob({ key: "a", content: "x" })
+    await createClient({ baseUrl: server.url, clock: createFakeClock() }).putBlob({
+      key: "a",
+      content: "x",
+    })
     expect(server.seen.map(({ body }) => body)).toEqual(["x", "x"])
     await using other = startSequence(busy, stored)
     const client = createClient({ baseUrl: other.url, clock: createFakeClock() })
-    expect(await client.putBlob({ key: "a", content: toStream("x") }).catch((error: unknown) => error)).toBeInstanceOf(ApiError)
+    expect(
+      await client.putBlob({ key: "a", content: toStream("x") }).catch((error: unknown) => error),
+    ).toBeInstanceOf(ApiError)
     expect(other.seen).toHaveLength(1)
   })
 })
@@ -56,30 +72,51 @@ describe("getBlob", () => {
         controller.close()
       },
     })
-    await using server = startScriptedServer(() => new Response(body, { headers: { "content-type": "x/y" } }))
-    const response = await createClient({ baseUrl: server.url }).getBlob({ key: "a" }, { timeoutMs: 20 })
-    expect([response.status, response.headers.get("content-type"), server.seen[0]?.headers.get("accept")]).toEqual([200, "x/y", "*/*"])
+    await using server = startScriptedServer(
+      () => new Response(body, { headers: { "content-type": "x/y" } }),
+    )
+    const response = await createClient({ baseUrl: server.url }).getBlob(
+      { key: "a" },
+      { timeoutMs: 20 },
+    )
+    expect([
+      response.status,
+      response.headers.get("content-type"),
+      server.seen[0]?.headers.get("accept"),
+    ]).toEqual([200, "x/y", "*/*"])
     setTimeout(rest.resolve, 40)
     expect(await response.text()).toBe("first last")
   })
 
   test("ends when the caller's signal says so, also while the body is read", async () => {
     const controller = new AbortController()
-    const body = new ReadableStream<Uint8Array>({ start: (opened) => opened.enqueue(new Uint8Array(3)) })
+    const body = new ReadableStream<Uint8Array>({
+      start: (opened) => opened.enqueue(new Uint8Array(3)),
+    })
     await using server = startScriptedServer(() => new Response(body))
-    const response = await createClient({ baseUrl: server.url }).getBlob({ key: "a" }, { signal: controller.signal })
+    const response = await createClient({ baseUrl: server.url }).getBlob(
+      { key: "a" },
+      { signal: controller.signal },
+    )
     const reading = response.bytes()
     controller.abort()
     await expect(reading).rejects.toThrow()
   })
 
   test("throws what an answer that says no means, and gives 304 and 206 through raw", async () => {
-    const missing = () => Response.json({ code: "blob_not_found", message: "none" }, { status: 404 })
+    const missing = () =>
+      Response.json({ code: "blob_not_found", message: "none" }, { status: 404 })
     const part = () => new Response("ar", { status: 206 })
     await using server = startSequence(missing, () => new Response(null, { status: 304 }), part)
     const client = createClient({ baseUrl: server.url })
-    expect(await client.getBlob({ key: "a" }).catch((error: unknown) => error)).toMatchObject({ code: "blob_not_found", message: "none" })
-    expect(await client.raw.getBlob({ key: "a" }, { ifNoneMatch: '"x"' })).toMatchObject({ status: 304, body: undefined })
+    expect(await client.getBlob({ key: "a" }).catch((error: unknown) => error)).toMatchObject({
+      code: "blob_not_found",
+      message: "none",
+    })
+    expect(await client.raw.getBlob({ key: "a" }, { ifNoneMatch: '"x"' })).toMatchObject({
+      status: 304,
+      body: undefined,
+    })
     const answer = await client.raw.getBlob({ key: "a" })
     expect([answer.status, await answer.body.text()]).toEqual([206, "ar"])
   })

@@ -6,7 +6,10 @@ import { type RouteName, routeNames, routes } from "../routes.ts"
 export interface RouteFacts {
   readonly method: Method
   readonly path: string
-  /** The fields that the path does not name go into a JSON body; otherwise, unless the body is bytes, into the query. */
+  /**
+   * The fields that the path does not name go into a JSON body; otherwise, unless the body is
+   * bytes, into the query.
+   */
   readonly hasBody: boolean
   /** The body is the content that the caller hands in, as it is. */
   readonly isBytesBody: boolean
@@ -20,8 +23,9 @@ export interface ContractFacts {
 }
 
 /**
- * Reads the facts out of the contract. The client has them as a literal in contract.ts, which is made with this: the rows carry zod
- * schemas, and a client that imported them would be ten times the size and take a tenth of a second to start.
+ * Reads the facts out of the contract. The client has them as a literal in contract.ts, which is
+ * made with this: the rows carry zod schemas, and a client that imported them would be ten times
+ * the size and take a tenth of a second to start.
  */
 export function readContractFacts(): ContractFacts {
   const facts = routeNames.map((name) => [name, toRouteFacts(name, routes[name])])
@@ -41,7 +45,9 @@ function toRouteFacts(name: RouteName, route: RouteDefinition): RouteFacts {
   }
 }
 
-function toAnswerKind(answers: readonly RouteDefinition["answers"][number][]): RouteFacts["answer"] {
+function toAnswerKind(
+  answers: readonly RouteDefinition["answers"][number][],
+): RouteFacts["answer"] {
   if (answers.every((answer) => answer === null)) return "none"
   if (answers.includes("bytes")) return "bytes"
   return answers.some((answer) => Array.isArray(answer)) ? "text" : "json"

@@ -20,7 +20,10 @@ export class ApiError extends Error {
   // Written out, because a bundler may rename the class.
   override readonly name = "ApiError"
   readonly status: number
-  /** `unknown` when the answer does not come from a Hamlet server, or from one that is newer than this client. */
+  /**
+   * `unknown` when the answer does not come from a Hamlet server, or from one that is newer than
+   * this client.
+   */
   readonly code: ErrorCode | "unknown"
   /** Finds the request in the server's log. */
   readonly requestId: string | undefined
@@ -38,12 +41,16 @@ export class ApiError extends Error {
   }
 }
 
-/** There was no answer, or not all of it; whether the server did what it was asked to is not known. */
+/**
+ * There was no answer, or not all of it; whether the server did what it was asked to is not known.
+ */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError"
 }
 
-/** A page names a next page that is not on the configured server, so the token was not sent there. */
+/**
+ * A page names a next page that is not on the configured server, so the token was not sent there.
+ */
 export class LinkError extends Error {
   override readonly name = "LinkError"
 }

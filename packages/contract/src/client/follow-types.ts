@@ -5,7 +5,11 @@ import type { logLine } from "../records.ts"
 /** What a run that is followed tells: its lines with their places in its logs, and how it ended. */
 export type RunEvent =
   | { readonly kind: "log"; readonly index: number; readonly line: z.output<typeof logLine> }
-  | { readonly kind: "end"; readonly status: z.output<typeof runStatus>; readonly logsTruncated: boolean }
+  | {
+      readonly kind: "end"
+      readonly status: z.output<typeof runStatus>
+      readonly logsTruncated: boolean
+    }
 
 /** How one may follow. */
 export interface FollowOptions {

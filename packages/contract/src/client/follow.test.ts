@@ -3,8 +3,13 @@ import { startSequence } from "../../test/scripted-server.ts"
 import { ApiError, ConnectionError, createClient, type RunEvent } from "../client.ts"
 
 const run_id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"
-const line = (message: string) => ({ at: "2026-01-01T00:00:00.000Z", level: "log" as const, message })
-const log = (index: number, message: string) => `id: ${index}\nevent: log\ndata: ${JSON.stringify(line(message))}\n\n`
+const line = (message: string) => ({
+  at: "2026-01-01T00:00:00.000Z",
+  level: "log" as const,
+  message,
+})
+const log = (index: number, message: string) =>
+  `id: ${index}\nevent: log\ndata: ${JSON.stringify(line(message))}\n\n`
 const end = 'event: end\ndata: {"status":"failed","logsTruncated":true}\n\n'
 const ended: RunEvent = { kind: "end", status: "failed", logsTruncated: true }
 const clock = { now: Date.now, sleep: () => Promise.resolve() }
@@ -27,13 +32,27 @@ describe("follow", () => {
     const text = `${log(0, "é: two\nlines")}: still here\n\nevent: later\ndata: {}\n\n${log(1, "one")}${end}`
     for (const size of [1, 7, text.length]) {
       const bytes = encode(text)
-      const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, part) => bytes.slice(part * size, (part + 1) * size))
+      const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, part) =>
+        bytes.slice(part * size, (part + 1) * size),
+      )
       await using server = startSequence(() => toResponse(parts))
-      const events = await Array.fromAsync(createClient({ baseUrl: server.url, token: "secret" }).follow({ run_id }))
-      expect(events).toEqual([{ kind: "log", index: 0, line: line("é: two\nlines") }, { kind: "log", index: 1, line: line("one") }, ended])
+      const events = await Array.fromAsync(
+        createClient({ baseUrl: server.url, token: "secret" }).follow({ run_id }),
+      )
+      expect(events).toEqual([
+        { kind: "log", index: 0, line: line("é: two\nlines") },
+        { kind: "log", index: 1, line: line("one") },
+        ended,
+      ])
       const seen = server.seen[0]
-      expect([seen?.path, seen?.headers.get("accept")]).toEqual([`/v1/runs/${run_id}/logs`, "text/event-stream"])
-      expect([seen?.headers.get("authorization"), seen?.headers.get("last-event-id")]).toEqual(["Bearer secret", null])
+      expect([seen?.path, seen?.headers.get("accept")]).toEqual([
+        `/v1/runs/${run_id}/logs`,
+        "text/event-stream",
+      ])
+      expect([seen?.headers.get("authorization"), seen?.headers.get("last-event-id")]).toEqual([
+        "Bearer secret",
+        null,
+      ])
     }
   })
 
@@ -43,7 +62,9 @@ describe("follow", () => {
       () => stream(),
       () => stream(log(5, "five"), end),
     )
-    const events = await Array.fromAsync(createClient({ baseUrl: server.url, clock }).follow({ run_id, from: 4 }))
+    const events = await Array.fromAsync(
+      createClient({ baseUrl: server.url, clock }).follow({ run_id, from: 4 }),
+    )
     expect(events).toMatchObject([{ index: 4 }, { index: 5 }, ended])
     expect(server.seen.map(({ headers }) => headers.get("last-event-id"))).toEqual(["3", "4", "4"])
   })
@@ -55,7 +76,9 @@ describe("follow", () => {
       () => stream(),
     )
     const client = createClient({ baseUrl: server.url, clock, retriesMax: 2 })
-    expect(await Array.fromAsync(client.follow({ run_id })).catch((error: unknown) => error)).toBeInstanceOf(ConnectionError)
+    expect(
+      await Array.fromAsync(client.follow({ run_id })).catch((error: unknown) => error),
+    ).toBeInstanceOf(ConnectionError)
     expect(server.seen).toHaveLength(3)
   })
 
@@ -65,7 +88,9 @@ describe("follow", () => {
       () => stream(log(0, "zero")),
     )
     const client = createClient({ baseUrl: server.url, clock })
-    const refused = await Array.fromAsync(client.follow({ run_id })).catch((error: unknown) => error)
+    const refused = await Array.fromAsync(client.follow({ run_id })).catch(
+      (error: unknown) => error,
+    )
     expect(refused).toBeInstanceOf(ApiError)
     expect(refused).toMatchObject({ code: "run_not_found", status: 404 })
     const stopping = new AbortController()

@@ -10,7 +10,10 @@ export interface FollowDeps extends SendDeps {
   refuse(request: PreparedRequest, received: Received): never
 }
 
-/** The events of a run until it has ended. A connection that breaks is made again, after the last line that has come. */
+/**
+ * The events of a run until it has ended. A connection that breaks is made again, after the last
+ * line that has come.
+ */
 export async function* follow(
   deps: FollowDeps,
   request: PreparedRequest,
@@ -27,11 +30,17 @@ export async function* follow(
         if (event.kind === "end") return
         next = event.index + 1
       }
-      throw new ConnectionError(`Cannot follow "${request.url}": the stream ended before the run`, {})
+      throw new ConnectionError(
+        `Cannot follow "${request.url}": the stream ended before the run`,
+        {},
+      )
     } catch (error) {
       options.signal?.throwIfAborted()
       if (!(error instanceof ConnectionError) || attempt >= deps.retriesMax) throw error
-      await deps.clock.sleep(toRetryMs(undefined, attempt, deps.clock.now(), deps.random()), options.signal)
+      await deps.clock.sleep(
+        toRetryMs(undefined, attempt, deps.clock.now(), deps.random()),
+        options.signal,
+      )
       attempt += 1
     }
   }
@@ -84,12 +93,15 @@ async function reach<T>(request: PreparedRequest, work: () => T | Promise<T>): P
   }
 }
 
-/** Comments, which only say that somebody is there, and events of a later version are passed over. */
+/**
+ * Comments, which only say that somebody is there, and events of a later version are passed over.
+ */
 function* toEvents(block: string): Generator<RunEvent> {
   const fields = new Map(block.split("\n").map((line) => toField(line)))
   const data = fields.get("data")
   if (data === undefined) return
-  if (fields.get("event") === "log") yield { kind: "log", index: Number(fields.get("id")), line: JSON.parse(data) }
+  if (fields.get("event") === "log")
+    yield { kind: "log", index: Number(fields.get("id")), line: JSON.parse(data) }
   if (fields.get("event") === "end") yield { kind: "end", ...JSON.parse(data) }
 }
 

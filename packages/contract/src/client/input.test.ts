@@ -41,11 +41,19 @@ describe("Input", () => {
     expectTypeOf<Input<"createVersion">["type"]>().toEqualTypeOf<
       "http" | "script" | "interval" | "email" | "httpnext" | "express" | undefined
     >()
-    expectTypeOf<Input<"putSecret">>().toEqualTypeOf<{ name: string; value: string; hosts?: readonly string[] | null | undefined }>()
+    expectTypeOf<Input<"putSecret">>().toEqualTypeOf<{
+      name: string
+      value: string
+      hosts?: readonly string[] | null | undefined
+    }>()
   })
 
   test("has content, where a body is bytes", () => {
-    expectTypeOf<Input<"putBlob">>().toEqualTypeOf<{ key: string; content: Content; contentType?: string | undefined }>()
+    expectTypeOf<Input<"putBlob">>().toEqualTypeOf<{
+      key: string
+      content: Content
+      contentType?: string | undefined
+    }>()
     expectTypeOf<Input<"getBlob">>().toEqualTypeOf<{ key: string }>()
   })
 
@@ -69,9 +77,13 @@ describe("Output", () => {
   })
 
   test("is never unknown or any", () => {
-    type Vague = { [Name in keyof Client["raw"]]: unknown extends Output<Name> ? Name : never }[keyof Client["raw"]]
+    type Vague = {
+      [Name in keyof Client["raw"]]: unknown extends Output<Name> ? Name : never
+    }[keyof Client["raw"]]
     expectTypeOf<Vague>().toEqualTypeOf<never>()
-    expectTypeOf<Extract<PageName, "listVals" | "getVal" | "getRunLogs">>().toEqualTypeOf<"listVals">()
+    expectTypeOf<
+      Extract<PageName, "listVals" | "getVal" | "getRunLogs">
+    >().toEqualTypeOf<"listVals">()
   })
 })
 
@@ -139,7 +151,10 @@ function toMoments(route: RouteDefinition): string[] {
     if (!place) return []
     const { properties = {} } = z.toJSONSchema(place, { io: "input", unrepresentable: "any" })
     // What is inside an object is written as it goes over the wire.
-    const isMoment = (text: string) => text.includes('"date-time"') && !text.includes('"properties"')
-    return Object.entries(properties).flatMap(([name, property]) => (isMoment(JSON.stringify(property)) ? [name] : []))
+    const isMoment = (text: string) =>
+      text.includes('"date-time"') && !text.includes('"properties"')
+    return Object.entries(properties).flatMap(([name, property]) =>
+      isMoment(JSON.stringify(property)) ? [name] : [],
+    )
   })
 }

@@ -4,7 +4,9 @@ export const clientLimits = {
   retriesMax: 2,
   /** How long one attempt may take, until the last byte of its answer. */
   timeoutMs: 60_000,
-  /** The longest time that a timer of the web platform can wait; a longer one would go off at once. */
+  /**
+   * The longest time that a timer of the web platform can wait; a longer one would go off at once.
+   */
   timeoutMsMax: 2_147_483_647,
   /** The wait before the first retry; it doubles with each further one. */
   backoffMsMin: 500,

@@ -23,8 +23,14 @@ describe("pages and items", () => {
     const client = createClient({ baseUrl: server.url, token: "secret" })
     const pages = await Array.fromAsync(client.pages("listVals", { limit: 2, privacy: "public" }))
     expect(pages.map((page) => page.data as unknown)).toEqual([[0, 1], [2, 3], [4]])
-    expect(server.seen.map((seen) => seen.query.toString())).toEqual(["limit=2&privacy=public", "limit=2&offset=2", "limit=2&offset=4"])
-    expect(server.seen.map((seen) => seen.headers.get("authorization"))).toEqual(Array(3).fill("Bearer secret"))
+    expect(server.seen.map((seen) => seen.query.toString())).toEqual([
+      "limit=2&privacy=public",
+      "limit=2&offset=2",
+      "limit=2&offset=4",
+    ])
+    expect(server.seen.map((seen) => seen.headers.get("authorization"))).toEqual(
+      Array(3).fill("Bearer secret"),
+    )
     expect(await collect(client.items("listVals"))).toEqual([0, 1, 2, 3, 4])
   })
 
@@ -39,7 +45,11 @@ describe("pages and items", () => {
   test("stop at the caller's signal", async () => {
     await using server = startPages()
     const controller = new AbortController()
-    const pages = createClient({ baseUrl: server.url }).pages("listVals", {}, { signal: controller.signal })
+    const pages = createClient({ baseUrl: server.url }).pages(
+      "listVals",
+      {},
+      { signal: controller.signal },
+    )
     await pages.next()
     controller.abort(new Error("enough"))
     expect(await pages.next().catch((cause: Error) => cause.message)).toBe("enough")
@@ -48,7 +58,9 @@ describe("pages and items", () => {
 
   test("follow a relative link to the same server", async () => {
     await using server = startPages((url) => new URL(url).pathname + new URL(url).search)
-    expect(await collect(createClient({ baseUrl: server.url }).items("listVals"))).toEqual([0, 1, 2, 3, 4])
+    expect(await collect(createClient({ baseUrl: server.url }).items("listVals"))).toEqual([
+      0, 1, 2, 3, 4,
+    ])
   })
 
   test("never follow a link to another server", async () => {
@@ -85,9 +97,13 @@ describe("pages and items", () => {
       urls.push(url)
       return fetch(url, init)
     }
-    expect(await collect(createClient({ baseUrl: server.url, token: "secret", fetch: notingFetch }).items("listVals"))).toEqual([
-      0, 1, 2, 3, 4,
-    ])
+    expect(
+      await collect(
+        createClient({ baseUrl: server.url, token: "secret", fetch: notingFetch }).items(
+          "listVals",
+        ),
+      ),
+    ).toEqual([0, 1, 2, 3, 4])
     expect(urls[1]).toBe(`${server.url}/v1/vals?limit=2&offset=2`)
     expect(server.seen[1]?.headers.get("authorization")).toBe("Bearer secret")
   })

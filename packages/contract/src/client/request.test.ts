@@ -44,7 +44,14 @@ describe("toRequest", () => {
     })
     await client.listMyRuns({ limit: undefined, source: "http" })
     expect(server.seen.map((seen) => Object.fromEntries(seen.query))).toEqual([
-      { limit: "5", offset: "0", error: "false", since: "1970-01-01T00:00:00.007Z", until: "2024-01-01T00:00+01:00", source: "api,ui" },
+      {
+        limit: "5",
+        offset: "0",
+        error: "false",
+        since: "1970-01-01T00:00:00.007Z",
+        until: "2024-01-01T00:00+01:00",
+        source: "api,ui",
+      },
       { source: "http" },
     ])
   })
@@ -63,7 +70,9 @@ describe("toRequest", () => {
   test("refuses an invalid Date, which as JSON would be null: a token without an end", async () => {
     const { server, client } = start()
     await using _ = server
-    await expect(client.createToken({ name: "ci", scopes: ["val:read"], expiresAt: new Date("rubbish") })).rejects.toThrow(RangeError)
+    await expect(
+      client.createToken({ name: "ci", scopes: ["val:read"], expiresAt: new Date("rubbish") }),
+    ).rejects.toThrow(RangeError)
     expect(server.seen).toHaveLength(0)
   })
 
@@ -92,7 +101,9 @@ describe("toRequest", () => {
   test("reports a key that is no header value as the caller's mistake", async () => {
     const { server, client } = start()
     await using _ = server
-    await expect(client.createVal({ code: "1" }, { idempotencyKey: "a\nb" })).rejects.toThrow(TypeError)
+    await expect(client.createVal({ code: "1" }, { idempotencyKey: "a\nb" })).rejects.toThrow(
+      TypeError,
+    )
     expect(server.seen).toHaveLength(0)
   })
 })

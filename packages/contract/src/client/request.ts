@@ -21,7 +21,12 @@ export interface Server {
 }
 
 /** Puts each field of the input where the route wants it: into the path, the query or the body. */
-export function toRequest(server: Server, route: RouteFacts, input: object, options: AnyCallOptions): PreparedRequest {
+export function toRequest(
+  server: Server,
+  route: RouteFacts,
+  input: object,
+  options: AnyCallOptions,
+): PreparedRequest {
   const fields = new Map(Object.entries(input).map(([name, value]) => [name, toWire(value)]))
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const segment = toSegment(name, fields.get(name))
@@ -30,20 +35,26 @@ export function toRequest(server: Server, route: RouteFacts, input: object, opti
   })
   const content = route.isBytesBody ? (fields.get("content") as Content) : undefined
   // A Blob has a type of its own, and bytes have none. What a text is, not every platform says.
-  const contentType = fields.get("contentType") ?? (typeof content === "string" ? "text/plain;charset=UTF-8" : undefined)
+  const contentType =
+    fields.get("contentType") ??
+    (typeof content === "string" ? "text/plain;charset=UTF-8" : undefined)
   return {
     method: route.method.toUpperCase(),
     url: server.baseUrl + path + (route.hasBody || route.isBytesBody ? "" : toQuery(fields)),
     headers: toHeaders(server, route, options, contentType),
     body: route.hasBody ? JSON.stringify(Object.fromEntries(fields)) : content,
     isUnread: route.answer === "bytes",
-    // A POST has its idempotency key, or stores the same bytes again. Anything else is idempotent, but with a precondition the
-    // second attempt would find what the first one did and report a conflict with it.
+    // A POST has its idempotency key, or stores the same bytes again. Anything else is idempotent,
+    // but with a precondition the second attempt would find what the first one did and report a
+    // conflict with it.
     isRepeatable: route.method === "post" || options.ifMatch === undefined,
   }
 }
 
-/** A Date becomes text here: `JSON.stringify` makes `null` of an invalid one, and a token that should expire never would. */
+/**
+ * A Date becomes text here: `JSON.stringify` makes `null` of an invalid one, and a token that
+ * should expire never would.
+ */
 function toWire(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value
 }
@@ -51,7 +62,8 @@ function toWire(value: unknown): unknown {
 function toSegment(name: string, value: unknown): string {
   const segment = encodeURIComponent(String(value ?? ""))
   // Each of these would make the URL that of another route.
-  if (segment === "" || segment === "." || segment === "..") throw new TypeError(`Cannot put "${segment}" into a path: it is no "${name}"`)
+  if (segment === "" || segment === "." || segment === "..")
+    throw new TypeError(`Cannot put "${segment}" into a path: it is no "${name}"`)
   return segment
 }
 
@@ -64,21 +76,36 @@ function toQuery(fields: ReadonlyMap<string, unknown>): string {
   return text && `?${text}`
 }
 
-/** Made before anything is sent, so that a value which is no header is the caller's error and not a failed connection. */
-function toHeaders(server: Server, route: RouteFacts, options: AnyCallOptions, contentType: unknown): Headers {
+/**
+ * Made before anything is sent, so that a value which is no header is the caller's error and not a
+ * failed connection.
+ */
+function toHeaders(
+  server: Server,
+  route: RouteFacts,
+  options: AnyCallOptions,
+  contentType: unknown,
+): Headers {
   const headers = new Headers()
   if (route.answer === "json" || route.answer === "none") headers.set("accept", "application/json")
   if (route.hasBody) headers.set("content-type", "application/json")
-  else if (route.isBytesBody && contentType !== undefined) headers.set("content-type", String(contentType))
+  else if (route.isBytesBody && contentType !== undefined)
+    headers.set("content-type", String(contentType))
   if (server.token !== undefined) headers.set("authorization", `Bearer ${server.token}`)
-  if (route.method === "post" && !route.isBytesBody) headers.set("idempotency-key", options.idempotencyKey ?? createKey())
+  if (route.method === "post" && !route.isBytesBody)
+    headers.set("idempotency-key", options.idempotencyKey ?? createKey())
   if (options.respondAsync) headers.set("prefer", "respond-async")
   if (options.ifMatch !== undefined) headers.set("if-match", `"${options.ifMatch}"`)
   if (options.ifNoneMatch !== undefined) headers.set("if-none-match", options.ifNoneMatch)
   return headers
 }
 
-/** Not `crypto.randomUUID`, which a browser has on https only, and a server of one's own is often on plain http. */
+/**
+ * Not `crypto.randomUUID`, which a browser has on https only, and a server of one's own is often on
+ * plain http.
+ */
 function createKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("")
 }

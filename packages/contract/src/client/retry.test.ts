@@ -5,7 +5,12 @@ import { canRetry, toRetryAfterMs, toRetryMs } from "./retry.ts"
 const nowMs = Date.UTC(2024, 0, 1)
 
 describe("canRetry", () => {
-  const table: [status: number | undefined, advice: string | undefined, isRepeatable: boolean, expected: boolean][] = [
+  const table: [
+    status: number | undefined,
+    advice: string | undefined,
+    isRepeatable: boolean,
+    expected: boolean,
+  ][] = [
     [undefined, undefined, true, true],
     [undefined, undefined, false, false],
     [429, undefined, false, true],
@@ -25,7 +30,9 @@ describe("canRetry", () => {
   for (const [status, advice, isRepeatable, expected] of table) {
     test(`is ${expected} for ${status ?? "no answer"}, advice ${advice}, repeatable ${isRepeatable}`, () => {
       const headers = new Headers(advice === undefined ? {} : { "x-should-retry": advice })
-      expect(canRetry(status === undefined ? undefined : { status, headers }, isRepeatable)).toBe(expected)
+      expect(canRetry(status === undefined ? undefined : { status, headers }, isRepeatable)).toBe(
+        expected,
+      )
     })
   }
 })
@@ -47,22 +54,31 @@ describe("toRetryAfterMs", () => {
   ]
   for (const [value, expected] of table) {
     test(`reads ${value === undefined ? "no header" : `"${value}"`} as ${expected}`, () => {
-      expect(toRetryAfterMs(new Headers(value === undefined ? {} : { "retry-after": value }), nowMs)).toBe(expected)
+      expect(
+        toRetryAfterMs(new Headers(value === undefined ? {} : { "retry-after": value }), nowMs),
+      ).toBe(expected)
     })
   }
 })
 
 describe("toRetryMs", () => {
-  const asking = (value: string) => ({ status: 429, headers: new Headers({ "retry-after": value }) })
+  const asking = (value: string) => ({
+    status: 429,
+    headers: new Headers({ "retry-after": value }),
+  })
 
   test("waits as long as the server asks, up to the limit", () => {
     expect(toRetryMs(asking("7"), 0, nowMs, 0.5)).toBe(7_000)
     expect(toRetryMs(asking("86400"), 0, nowMs, 0.5)).toBe(clientLimits.retryAfterMsMax)
-    expect(toRetryMs(asking("Tue, 02 Jan 2024 00:00:00 GMT"), 0, nowMs, 0.5)).toBe(clientLimits.retryAfterMsMax)
+    expect(toRetryMs(asking("Tue, 02 Jan 2024 00:00:00 GMT"), 0, nowMs, 0.5)).toBe(
+      clientLimits.retryAfterMsMax,
+    )
   })
 
   test("doubles from one attempt to the next, up to the limit, when the server asks for nothing", () => {
-    const waits = [0, 1, 2, 3, 4, 5, 1_000].map((attempt) => toRetryMs(undefined, attempt, nowMs, 0))
+    const waits = [0, 1, 2, 3, 4, 5, 1_000].map((attempt) =>
+      toRetryMs(undefined, attempt, nowMs, 0),
+    )
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000])
   })
 

@@ -12,15 +12,28 @@ export function canRetry(failure: Failure, isRepeatable: boolean): boolean {
   return failure.status === 429 || failure.status === 503
 }
 
-/** How long to wait before the next attempt; `attempt` counts from 0, `random` is at least 0 and less than 1. */
-export function toRetryMs(failure: Failure, attempt: number, nowMs: number, random: number): number {
+/**
+ * How long to wait before the next attempt; `attempt` counts from 0, `random` is at least 0 and
+ * less than 1.
+ */
+export function toRetryMs(
+  failure: Failure,
+  attempt: number,
+  nowMs: number,
+  random: number,
+): number {
   const askedMs = failure && toRetryAfterMs(failure.headers, nowMs)
   if (askedMs !== undefined) return Math.min(askedMs, clientLimits.retryAfterMsMax)
   // Up to a half less, so that clients who failed together do not come back together.
-  return Math.min(clientLimits.backoffMsMin * 2 ** attempt, clientLimits.backoffMsMax) * (1 - random / 2)
+  return (
+    Math.min(clientLimits.backoffMsMin * 2 ** attempt, clientLimits.backoffMsMax) * (1 - random / 2)
+  )
 }
 
-/** What `retry-after` asks for, as seconds or as an HTTP date; `undefined` when it is absent or rubbish. */
+/**
+ * What `retry-after` asks for, as seconds or as an HTTP date; `undefined` when it is absent or
+ * rubbish.
+ */
 export function toRetryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const value = headers.get("retry-after")?.trim() ?? ""
   if (/^\d+$/.test(value)) return Number(value) * 1000

@@ -14,16 +14,55 @@ const output = { ok: true } as unknown
 
 function start(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const clock = createFakeClock(Date.UTC(2024, 0, 1))
-  return { clock, client: createClient({ baseUrl, token: "secret", clock, random: () => 0, ...options }) }
+  return {
+    clock,
+    client: createClient({ baseUrl, token: "secret", clock, random: () => 0, ...options }),
+  }
 }
 
 describe("send, when the server answers,", () => {
-  const table: [title: string, answers: (() => Response)[], requests: number, waitsMs: number[], status: number][] = [
-    ["repeats after 503, a little later each time", [failing(503), failing(503), ok], 3, [500, 1_000], 200],
-    ["repeats after 429 when retry-after says", [failing(429, { "retry-after": "7" }), ok], 2, [7_000], 200],
-    ["repeats at the date that retry-after says", [failing(503, { "retry-after": "Mon, 01 Jan 2024 00:00:09 GMT" }), ok], 2, [9_000], 200],
-    ["repeats what x-should-retry asks to repeat", [failing(409, { "x-should-retry": "true" }), ok], 2, [500], 200],
-    ["does not repeat what x-should-retry asks not to", [failing(503, { "x-should-retry": "false" }), ok], 1, [], 503],
+  const table: [
+    title: string,
+    answers: (() => Response)[],
+    requests: number,
+    waitsMs: number[],
+    status: number,
+  ][] = [
+    [
+      "repeats after 503, a little later each time",
+      [failing(503), failing(503), ok],
+      3,
+      [500, 1_000],
+      200,
+    ],
+    [
+      "repeats after 429 when retry-after says",
+      [failing(429, { "retry-after": "7" }), ok],
+      2,
+      [7_000],
+      200,
+    ],
+    [
+      "repeats at the date that retry-after says",
+      [failing(503, { "retry-after": "Mon, 01 Jan 2024 00:00:09 GMT" }), ok],
+      2,
+      [9_000],
+      200,
+    ],
+    [
+      "repeats what x-should-retry asks to repeat",
+      [failing(409, { "x-should-retry": "true" }), ok],
+      2,
+      [500],
+      200,
+    ],
+    [
+      "does not repeat what x-should-retry asks not to",
+      [failing(503, { "x-should-retry": "false" }), ok],
+      1,
+      [],
+      503,
+    ],
     ["does not repeat a 500", [failing(500), ok], 1, [], 500],
     ["does not repeat a 404", [failing(404), ok], 1, [], 404],
     [
@@ -56,7 +95,9 @@ describe("send, when the server answers,", () => {
 
   test("does not repeat anything when retriesMax is 0", async () => {
     await using server = startSequence(failing(503))
-    await expect(start(server.url, { retriesMax: 0 }).client.getMe()).rejects.toBeInstanceOf(ApiError)
+    await expect(start(server.url, { retriesMax: 0 }).client.getMe()).rejects.toBeInstanceOf(
+      ApiError,
+    )
     expect(server.seen).toHaveLength(1)
   })
 
@@ -88,9 +129,13 @@ describe("send, when the connection fails,", () => {
 
   test("repeats POST with one idempotency key", async () => {
     await using server = startHangingUp(1)
-    expect(await start(server.url).client.createVersion({ val_id, code: "1" }, { ifMatch: 3 })).toEqual(output as never)
+    expect(
+      await start(server.url).client.createVersion({ val_id, code: "1" }, { ifMatch: 3 }),
+    ).toEqual(output as never)
     expect(server.seen).toHaveLength(2)
-    expect(server.seen[1]?.headers.get("idempotency-key")).toBe(server.seen[0]?.headers.get("idempotency-key") as string)
+    expect(server.seen[1]?.headers.get("idempotency-key")).toBe(
+      server.seen[0]?.headers.get("idempotency-key") as string,
+    )
   })
 
   test("does not repeat PUT or DELETE with If-Match, whose second attempt would conflict with the first", async () => {
@@ -108,7 +153,10 @@ describe("send, when the connection fails,", () => {
       .client.getMe()
       .catch((cause: unknown) => cause as ConnectionError)
     expect(error).toBeInstanceOf(ConnectionError)
-    expect(error).toMatchObject({ name: "ConnectionError", message: `Cannot GET "${server.url}/v1/me": the connection failed` })
+    expect(error).toMatchObject({
+      name: "ConnectionError",
+      message: `Cannot GET "${server.url}/v1/me": the connection failed`,
+    })
     expect((error as ConnectionError).cause).toBeInstanceOf(Error)
     expect(Bun.inspect(error)).not.toContain("secret")
     expect(server.seen).toHaveLength(3)
@@ -119,24 +167,35 @@ describe("send, when the connection fails,", () => {
     const { client, clock } = start(server.url, { timeoutMs: 20 })
     const error = await client.getMe().catch((cause: unknown) => cause)
     expect(error).toBeInstanceOf(ConnectionError)
-    expect((error as ConnectionError).message).toBe(`Cannot GET "${server.url}/v1/me": no answer within 20 ms`)
+    expect((error as ConnectionError).message).toBe(
+      `Cannot GET "${server.url}/v1/me": no answer within 20 ms`,
+    )
     expect(clock.waitsMs).toHaveLength(2)
   })
 
   test("counts the body to the time an answer may take, and lets a call have a time of its own", async () => {
-    await using server = startScriptedServer(() => new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) })))
+    await using server = startScriptedServer(
+      () => new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) })),
+    )
     const { client } = start(server.url, { retriesMax: 0, timeoutMs: Number.POSITIVE_INFINITY })
-    expect(await client.getMe({}, { timeoutMs: 20 }).catch((cause: unknown) => cause)).toBeInstanceOf(ConnectionError)
+    expect(
+      await client.getMe({}, { timeoutMs: 20 }).catch((cause: unknown) => cause),
+    ).toBeInstanceOf(ConnectionError)
   })
 
   test("takes a time without end for what it is, though a timer would go off at once", async () => {
     const slowFetch = async (_url: string, init: RequestInit) => {
-      // Timers go off in the order of their times: one that overflowed has gone off when this one does.
+      // Timers go off in the order of their times: one that overflowed has gone off when this one
+      // does.
       await systemClock.sleep(2)
       init.signal?.throwIfAborted()
       return ok()
     }
-    const { client } = start("http://localhost", { retriesMax: 0, timeoutMs: Number.POSITIVE_INFINITY, fetch: slowFetch })
+    const { client } = start("http://localhost", {
+      retriesMax: 0,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      fetch: slowFetch,
+    })
     expect(await client.getMe()).toEqual(output as never)
   })
 })
@@ -161,7 +220,9 @@ describe("send, when the caller aborts,", () => {
         return new Promise(() => {})
       })
       const { client, clock } = start(server.url, { retriesMax })
-      expect(await client.getMe({}, { signal: controller.signal }).catch((cause: unknown) => cause)).toBe(reason)
+      expect(
+        await client.getMe({}, { signal: controller.signal }).catch((cause: unknown) => cause),
+      ).toBe(reason)
       expect(server.seen).toHaveLength(1)
       expect(clock.waitsMs).toEqual([])
     }
@@ -189,7 +250,9 @@ describe("send, when the caller aborts,", () => {
 describe("systemClock", () => {
   test("sleeps, and does not begin to when the signal is aborted", async () => {
     expect(await systemClock.sleep(0, new AbortController().signal)).toBeUndefined()
-    await expect(systemClock.sleep(2 ** 30, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough")
+    await expect(
+      systemClock.sleep(2 ** 30, AbortSignal.abort(new Error("enough"))),
+    ).rejects.toThrow("enough")
     expect(systemClock.now()).toBeGreaterThan(0)
   })
 })

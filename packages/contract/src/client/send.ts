@@ -23,8 +23,15 @@ export interface Received {
   readonly response?: Response
 }
 
-/** Sends a request until there is an answer that another attempt would not better, or until there were enough attempts. */
-export async function send(deps: SendDeps, request: PreparedRequest, options: AnyCallOptions): Promise<Received> {
+/**
+ * Sends a request until there is an answer that another attempt would not better, or until there
+ * were enough attempts.
+ */
+export async function send(
+  deps: SendDeps,
+  request: PreparedRequest,
+  options: AnyCallOptions,
+): Promise<Received> {
   const { signal } = options
   for (let attempt = 0; ; attempt++) {
     const result = await receive(deps, request, options)
@@ -32,7 +39,12 @@ export async function send(deps: SendDeps, request: PreparedRequest, options: An
     const isFailed = !failure || failure.status >= 400
     // A stream can be read once.
     const isSpent = request.body instanceof ReadableStream
-    if (isFailed && !isSpent && attempt < deps.retriesMax && canRetry(failure, request.isRepeatable)) {
+    if (
+      isFailed &&
+      !isSpent &&
+      attempt < deps.retriesMax &&
+      canRetry(failure, request.isRepeatable)
+    ) {
       await deps.clock.sleep(toRetryMs(failure, attempt, deps.clock.now(), deps.random()), signal)
       continue
     }
@@ -42,7 +54,11 @@ export async function send(deps: SendDeps, request: PreparedRequest, options: An
 }
 
 /** One attempt. A connection that fails is a value; what the caller aborted is thrown. */
-async function receive(deps: SendDeps, request: PreparedRequest, options: AnyCallOptions): Promise<Received | ConnectionError> {
+async function receive(
+  deps: SendDeps,
+  request: PreparedRequest,
+  options: AnyCallOptions,
+): Promise<Received | ConnectionError> {
   const { signal, timeoutMs = deps.timeoutMs } = options
   signal?.throwIfAborted()
   const attempt = new AbortController()
@@ -53,11 +69,14 @@ async function receive(deps: SendDeps, request: PreparedRequest, options: AnyCal
   try {
     const response = await deps.fetch(request.url, toInit(request, attempt.signal))
     isHandedOn = request.isUnread && response.ok
-    if (isHandedOn) return { status: response.status, headers: response.headers, text: "", response }
+    if (isHandedOn)
+      return { status: response.status, headers: response.headers, text: "", response }
     return { status: response.status, headers: response.headers, text: await response.text() }
   } catch (cause) {
     signal?.throwIfAborted()
-    const reason = attempt.signal.aborted ? `no answer within ${timeoutMs} ms` : "the connection failed"
+    const reason = attempt.signal.aborted
+      ? `no answer within ${timeoutMs} ms`
+      : "the connection failed"
     return new ConnectionError(`Cannot ${request.method} "${request.url}": ${reason}`, { cause })
   } finally {
     clearTimeout(timer)
@@ -69,7 +88,11 @@ async function receive(deps: SendDeps, request: PreparedRequest, options: AnyCal
 /** What `fetch` is told. */
 export function toInit(request: PreparedRequest, signal: AbortSignal): RequestInit {
   const { method, headers, body } = request
-  // The API never redirects and knows no cookies: following a redirect could carry the token elsewhere, or make a GET of a POST.
-  const content = body === undefined ? {} : { body: body as BodyInit, ...(body instanceof ReadableStream ? { duplex: "half" } : {}) }
+  // The API never redirects and knows no cookies: following a redirect could carry the token
+  // elsewhere, or make a GET of a POST.
+  const content =
+    body === undefined
+      ? {}
+      : { body: body as BodyInit, ...(body instanceof ReadableStream ? { duplex: "half" } : {}) }
   return { method, headers, signal, redirect: "manual", credentials: "omit", ...content }
 }

@@ -39,12 +39,18 @@ interface CommonOptions {
 }
 
 interface IfMatch {
-  /** The version the caller has seen: the call fails with `version_conflict` when the val has moved on. */
+  /**
+   * The version the caller has seen: the call fails with `version_conflict` when the val has moved
+   * on.
+   */
   readonly ifMatch?: number | undefined
 }
 
 interface IdempotencyKey {
-  /** Calls with the same key and the same input are done once; without one the client makes one up for each call. */
+  /**
+   * Calls with the same key and the same input are done once; without one the client makes one up
+   * for each call.
+   */
   readonly idempotencyKey?: string | undefined
 }
 
@@ -54,12 +60,18 @@ interface RespondAsync {
 }
 
 interface IfNoneMatch {
-  /** An `etag` of an earlier answer: the status is 304, without a body, when nothing has changed. */
+  /**
+   * An `etag` of an earlier answer: the status is 304, without a body, when nothing has changed.
+   */
   readonly ifNoneMatch: string
 }
 
 /** All options there are, as the inside of the client sees them. */
-export type AnyCallOptions = CommonOptions & IfMatch & RespondAsync & IdempotencyKey & Partial<IfNoneMatch>
+export type AnyCallOptions = CommonOptions &
+  IfMatch &
+  RespondAsync &
+  IdempotencyKey &
+  Partial<IfNoneMatch>
 
 /** An answer as the inside of the client sees it. */
 export interface AnyAnswer {
@@ -76,10 +88,17 @@ export interface AnyPage {
 
 /** What a route answers with when all is well, by status. */
 export type Answer<Name extends RouteName> = {
-  [Status in GoodStatus<Name>]: { readonly status: Status; readonly headers: Headers; readonly body: Body<Routes[Name]["answers"][Status]> }
+  [Status in GoodStatus<Name>]: {
+    readonly status: Status
+    readonly headers: Headers
+    readonly body: Body<Routes[Name]["answers"][Status]>
+  }
 }[GoodStatus<Name>]
 
-type GoodStatus<Name extends RouteName, Status = keyof Routes[Name]["answers"]> = Status extends keyof Routes[Name]["answers"] & number
+type GoodStatus<
+  Name extends RouteName,
+  Status = keyof Routes[Name]["answers"],
+> = Status extends keyof Routes[Name]["answers"] & number
   ? `${Status}` extends `2${string}`
     ? Status
     : never
@@ -105,10 +124,13 @@ export interface NotModified {
 }
 
 /** The routes that answer with a page of a list. */
-export type PageName = { [Name in RouteName]: Output<Name> extends AnyPage ? Name : never }[RouteName]
+export type PageName = {
+  [Name in RouteName]: Output<Name> extends AnyPage ? Name : never
+}[RouteName]
 
 /** What a list is a list of. */
-export type Item<Name extends PageName> = Output<Name> extends { data: (infer Element)[] } ? Element : never
+export type Item<Name extends PageName> =
+  Output<Name> extends { data: (infer Element)[] } ? Element : never
 
 /** The arguments of a method: where no field is required, none at all will do. */
 type Arguments<Name extends RouteName> =
@@ -120,17 +142,32 @@ type Method<Name extends RouteName> = (...args: Arguments<Name>) => Promise<Outp
 
 type RawMethod<Name extends RouteName> = ((...args: Arguments<Name>) => Promise<Answer<Name>>) &
   (Routes[Name] extends { readonly hasEtag: true }
-    ? (input: Input<Name>, options: CallOptions<Name> & IfNoneMatch) => Promise<Answer<Name> | NotModified>
+    ? (
+        input: Input<Name>,
+        options: CallOptions<Name> & IfNoneMatch,
+      ) => Promise<Answer<Name> | NotModified>
     : unknown)
 
 /** One method for each row of the route table, and four ways to see more than one answer's body. */
 export type Client = { readonly [Name in RouteName]: Method<Name> } & {
   /** The same methods, resolving to status, headers and body. */
   readonly raw: { readonly [Name in RouteName]: RawMethod<Name> }
-  /** The pages of a list from the one that the input names to the last, each fetched when it is asked for. */
-  pages<Name extends PageName>(name: Name, ...args: Arguments<Name>): AsyncGenerator<Output<Name>, void, void>
+  /**
+   * The pages of a list from the one that the input names to the last, each fetched when it is
+   * asked for.
+   */
+  pages<Name extends PageName>(
+    name: Name,
+    ...args: Arguments<Name>
+  ): AsyncGenerator<Output<Name>, void, void>
   /** The items of a list, page after page. */
-  items<Name extends PageName>(name: Name, ...args: Arguments<Name>): AsyncGenerator<Item<Name>, void, void>
+  items<Name extends PageName>(
+    name: Name,
+    ...args: Arguments<Name>
+  ): AsyncGenerator<Item<Name>, void, void>
   /** What a run logs, from that line on, until it has ended. */
-  follow(input: { readonly run_id: string; readonly from?: number }, options?: FollowOptions): AsyncGenerator<RunEvent, void, void>
+  follow(
+    input: { readonly run_id: string; readonly from?: number },
+    options?: FollowOptions,
+  ): AsyncGenerator<RunEvent, void, void>
 }

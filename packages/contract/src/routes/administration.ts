@@ -47,7 +47,8 @@ export const administrationRoutes = {
     method: "put",
     path: "/v1/users/{user_id}/suspension",
     tag: "Administration",
-    summary: "Suspend a user: their tokens and sessions are refused, their vals answer no requests, their runs are cancelled",
+    summary:
+      "Suspend a user: their tokens and sessions are refused, their vals answer no requests, their runs are cancelled",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -70,7 +71,8 @@ export const administrationRoutes = {
     method: "post",
     path: "/v1/users/{user_id}/tokens",
     tag: "Administration",
-    summary: "Create a token for a user; the response is the only place its secret string is ever shown",
+    summary:
+      "Create a token for a user; the response is the only place its secret string is ever shown",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -82,7 +84,8 @@ export const administrationRoutes = {
     method: "get",
     path: "/v1/users/{user_id}/usage",
     tag: "Administration",
-    summary: "What a user uses of runs, outgoing traffic and storage, and how much of each they may",
+    summary:
+      "What a user uses of runs, outgoing traffic and storage, and how much of each they may",
     auth: "required",
     scope: "admin",
     params: params.user,

@@ -7,7 +7,8 @@ export const backupRoutes = {
     method: "get",
     path: "/v1/backup",
     tag: "System",
-    summary: "Everything that the server keeps, as it is at one moment: a file of which `restore` makes the same server again",
+    summary:
+      "Everything that the server keeps, as it is at one moment: a file of which `restore` makes the same server again",
     auth: "required",
     scope: "backup",
     query: backupQuery,

@@ -17,7 +17,8 @@ export const blobRoutes = {
     method: "get",
     path: "/v1/blob",
     tag: "Blobs",
-    summary: "The caller's blobs whose keys begin with a prefix, by key; the header `link` leads to those after them",
+    summary:
+      "The caller's blobs whose keys begin with a prefix, by key; the header `link` leads to those after them",
     auth: "required",
     scope: "blob:read",
     query: blobsQuery,

@@ -1,4 +1,11 @@
-import { commentsQuery, myRunsQuery, myValsQuery, pageQuery, periodQuery, updateMeBody } from "../inputs.ts"
+import {
+  commentsQuery,
+  myRunsQuery,
+  myValsQuery,
+  pageQuery,
+  periodQuery,
+  updateMeBody,
+} from "../inputs.ts"
 import { comment, page, profile, reference, run, usage, val, valStates } from "../records.ts"
 import { route } from "../route.ts"
 
@@ -27,7 +34,8 @@ export const meRoutes = {
     method: "get",
     path: "/v1/me/usage",
     tag: "Me",
-    summary: "What the caller uses of runs, outgoing traffic and storage, and how much of each they may",
+    summary:
+      "What the caller uses of runs, outgoing traffic and storage, and how much of each they may",
     auth: "required",
     scope: "user:read",
     answers: { 200: usage },
@@ -36,7 +44,8 @@ export const meRoutes = {
     method: "get",
     path: "/v1/me/vals",
     tag: "Me",
-    summary: "The caller's own vals, by what is in their name and in the order asked for; unless by name or creation, the newest 10,000",
+    summary:
+      "The caller's own vals, by what is in their name and in the order asked for; unless by name or creation, the newest 10,000",
     auth: "required",
     scope: "val:read",
     query: myValsQuery,
@@ -46,7 +55,8 @@ export const meRoutes = {
     method: "get",
     path: "/v1/me/val-states",
     tag: "Me",
-    summary: "What tells which of the caller's vals have changed: all of them in one answer, by name, without their code",
+    summary:
+      "What tells which of the caller's vals have changed: all of them in one answer, by name, without their code",
     auth: "required",
     scope: "val:read",
     hasEtag: true,

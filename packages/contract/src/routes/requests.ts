@@ -8,7 +8,8 @@ export const requestRoutes = {
     method: "post",
     path: "/v1/vals/{val_id}/requests",
     tag: "Runs",
-    summary: "Send a request to the val's web address, as the caller; the answer tells what came back",
+    summary:
+      "Send a request to the val's web address, as the caller; the answer tells what came back",
     auth: "required",
     scope: "run:write",
     valAccess: "see",
@@ -21,7 +22,8 @@ export const requestRoutes = {
     method: "post",
     path: "/v1/vals/{val_id}/preview",
     tag: "Vals",
-    summary: "An address at which a browser can look at the val without a token; for a private one it ends after an hour",
+    summary:
+      "An address at which a browser can look at the val without a token; for a private one it ends after an hour",
     auth: "required",
     scope: "val:read",
     valAccess: "see",

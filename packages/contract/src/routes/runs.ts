@@ -3,11 +3,17 @@ import { returnValue, runCancellation, runDetail, runLogs } from "../records.ts"
 import { type RouteDefinition, route } from "../route.ts"
 
 /** What running a val may come to, beside the run itself. */
-const refusals = ["too_many_runs", "overloaded", "sandbox_unavailable", "packages_pending", "call_too_deep"] as const
+const refusals = [
+  "too_many_runs",
+  "overloaded",
+  "sandbox_unavailable",
+  "packages_pending",
+  "call_too_deep",
+] as const
 
 /**
- * Calling is running somebody's code on one's own account, whatever the method. Without a token it is on the account of the val's owner,
- * which the operator has to allow.
+ * Calling is running somebody's code on one's own account, whatever the method. Without a token it
+ * is on the account of the val's owner, which the operator has to allow.
  */
 const call = {
   path: "/v1/run/{username}.{val_name}",

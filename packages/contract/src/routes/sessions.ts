@@ -1,7 +1,15 @@
 import { pageQuery } from "../inputs.ts"
 import { page } from "../records.ts"
 import { route } from "../route.ts"
-import { createSessionBody, newSession, session, sessionParams, signInLink, signInLinkBody, signInLinkOwner } from "../sessions.ts"
+import {
+  createSessionBody,
+  newSession,
+  session,
+  sessionParams,
+  signInLink,
+  signInLinkBody,
+  signInLinkOwner,
+} from "../sessions.ts"
 
 /** Browsers that are signed in. */
 export const sessionRoutes = {
@@ -9,7 +17,8 @@ export const sessionRoutes = {
     method: "post",
     path: "/v1/sessions",
     tag: "Sessions",
-    summary: "Sign a browser in with a token or the code of a sign-in link; the session comes as a cookie",
+    summary:
+      "Sign a browser in with a token or the code of a sign-in link; the session comes as a cookie",
     auth: "none",
     isSignIn: true,
     body: createSessionBody,
@@ -20,7 +29,8 @@ export const sessionRoutes = {
     method: "post",
     path: "/v1/sign-in-links/owner",
     tag: "Sessions",
-    summary: "Whose account a sign-in link opens, without using it: a page says it before it signs in",
+    summary:
+      "Whose account a sign-in link opens, without using it: a page says it before it signs in",
     auth: "none",
     isSignIn: true,
     body: signInLinkBody,
@@ -52,7 +62,8 @@ export const sessionRoutes = {
     method: "delete",
     path: "/v1/me/sessions",
     tag: "Sessions",
-    summary: "Sign out everywhere: ends all sessions of the caller, and sign-in links that were not used yet",
+    summary:
+      "Sign out everywhere: ends all sessions of the caller, and sign-in links that were not used yet",
     auth: "required",
     scope: "user:write",
     answers: { 204: null },
@@ -70,7 +81,8 @@ export const sessionRoutes = {
     method: "post",
     path: "/v1/me/sign-in-links",
     tag: "Sessions",
-    summary: "Make a link that signs a browser in once, within 15 minutes, with the scopes of whoever made it",
+    summary:
+      "Make a link that signs a browser in once, within 15 minutes, with the scopes of whoever made it",
     auth: "required",
     scope: "user:write",
     answers: { 200: signInLink },

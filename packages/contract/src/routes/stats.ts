@@ -18,7 +18,8 @@ export const statRoutes = {
     method: "get",
     path: "/v1/me/activity",
     tag: "Me",
-    summary: "Runs of each of the caller's vals over the last hours, as far as they are on the caller's account",
+    summary:
+      "Runs of each of the caller's vals over the last hours, as far as they are on the caller's account",
     auth: "required",
     scope: "run:read",
     query: activityQuery,
@@ -28,7 +29,8 @@ export const statRoutes = {
     method: "get",
     path: "/v1/vals/{val_id}/stats",
     tag: "Vals",
-    summary: "Runs, errors and durations of a val over time: all runs for its owner, for anybody else their own",
+    summary:
+      "Runs, errors and durations of a val over time: all runs for its owner, for anybody else their own",
     auth: "required",
     scope: "run:read",
     valAccess: "see",

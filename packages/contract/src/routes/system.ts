@@ -10,7 +10,8 @@ export const systemRoutes = {
     // `{val_name}` may end in `@{version}`: one path segment, so it is one parameter.
     path: "/v/{username}/{val_name}",
     tag: "Modules",
-    summary: "A val's code as a module, `…/{val_name}@{version}` for one version: TypeScript to a runtime, JavaScript to a browser",
+    summary:
+      "A val's code as a module, `…/{val_name}@{version}` for one version: TypeScript to a runtime, JavaScript to a browser",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
@@ -23,7 +24,8 @@ export const systemRoutes = {
     method: "get",
     path: "/std/{module}",
     tag: "Modules",
-    summary: "A module of the standard library, `blob` or `sqlite`: TypeScript to a runtime, JavaScript to a browser",
+    summary:
+      "A module of the standard library, `blob` or `sqlite`: TypeScript to a runtime, JavaScript to a browser",
     auth: "none",
     params: params.standardModule,
     hasEtag: true,

@@ -1,5 +1,13 @@
 import { importValsBody, importValsResult } from "../import-vals.ts"
-import { createValBody, params, runsQuery, saveValBody, searchQuery, updateValBody, valsQuery } from "../inputs.ts"
+import {
+  createValBody,
+  params,
+  runsQuery,
+  saveValBody,
+  searchQuery,
+  updateValBody,
+  valsQuery,
+} from "../inputs.ts"
 import { page, run, val } from "../records.ts"
 import { route } from "../route.ts"
 
@@ -43,7 +51,8 @@ export const valRoutes = {
     method: "post",
     path: "/v1/vals/import",
     tag: "Vals",
-    summary: "Create or continue many vals with their versions; what is wrong with one does not keep the others",
+    summary:
+      "Create or continue many vals with their versions; what is wrong with one does not keep the others",
     auth: "required",
     scope: "val:write",
     body: importValsBody,

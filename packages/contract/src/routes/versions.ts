@@ -73,7 +73,8 @@ export const versionRoutes = {
     method: "post",
     path: "/v1/vals/{val_id}/versions/{version}/lock",
     tag: "Versions",
-    summary: "Try again to fetch what a version imports; 200 when there is nothing left to do, and what is there stays as it is",
+    summary:
+      "Try again to fetch what a version imports; 200 when there is nothing left to do, and what is there stays as it is",
     auth: "required",
     scope: "val:write",
     valAccess: "own",

@@ -5,14 +5,25 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Socket, Subprocess } from "bun"
 import { exampleCode } from "../../src/example.ts"
-import type { ErrorText, Failure, GuestMessage, HostMessage, Load, Log, Returned, Surroundings } from "../../src/protocol.ts"
+import type {
+  ErrorText,
+  Failure,
+  GuestMessage,
+  HostMessage,
+  Load,
+  Log,
+  Returned,
+  Surroundings,
+} from "../../src/protocol.ts"
 
 const deno = fileURLToPath(new URL("../../../../node_modules/deno/deno", import.meta.url))
 const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 const base = "http://localhost:8080"
 
 /** What is loaded, and how; everything but the code has a default. */
-export interface LoadOptions extends Partial<Omit<Load, "kind" | "limits">>, Partial<Omit<Surroundings, "kind">> {
+export interface LoadOptions
+  extends Partial<Omit<Load, "kind" | "limits">>,
+    Partial<Omit<Surroundings, "kind">> {
   readonly limits?: Partial<Load["limits"]>
 }
 
@@ -22,7 +33,10 @@ export type Modules = Readonly<Record<string, string>>
 /** What comes of a call: a Returned or a Failure. */
 export type CallAnswer = Partial<Returned & Failure>
 
-/** The real guest on the real Deno, as a host sees it: the same sockets, the same permissions, but no sandbox around it. */
+/**
+ * The real guest on the real Deno, as a host sees it: the same sockets, the same permissions, but
+ * no sandbox around it.
+ */
 export class GuestProcess {
   readonly folder = mkdtempSync(join(tmpdir(), "guest-"))
   readonly messages: GuestMessage[] = []
@@ -62,7 +76,11 @@ export class GuestProcess {
   /** Starts the process and waits until it is warm. */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const { folder } = this
-    const [sockets, scratch, packages] = [join(folder, "sockets"), join(folder, "scratch"), join(folder, "packages")]
+    const [sockets, scratch, packages] = [
+      join(folder, "sockets"),
+      join(folder, "scratch"),
+      join(folder, "packages"),
+    ]
     writeFileSync(join(folder, "guest.js"), await bundle())
     const flags = [
       "--quiet",
@@ -84,12 +102,21 @@ export class GuestProcess {
     ]
     this.add({ "example/example": exampleCode })
     const args = [sockets, scratch, `${base}/v/example/example`, packages]
-    this.#child = Bun.spawn([deno, "run", ...flags, ...permissions, join(folder, "guest.js"), ...args], {
-      env: { DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1", HOST_ONLY: "not for vals", NO_COLOR: "1", ...env },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    })
+    this.#child = Bun.spawn(
+      [deno, "run", ...flags, ...permissions, join(folder, "guest.js"), ...args],
+      {
+        env: {
+          DENO_DIR: join(folder, "deno"),
+          DENO_NO_UPDATE_CHECK: "1",
+          HOST_ONLY: "not for vals",
+          NO_COLOR: "1",
+          ...env,
+        },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      },
+    )
     await this.until(() => this.messages.some(({ kind }) => kind === "warm"))
   }
 
@@ -100,7 +127,11 @@ export class GuestProcess {
       const host = url.port === "" ? url.hostname : `${url.hostname}_PORT${url.port}`
       const path = join(this.folder, "deno/remote", url.protocol.slice(0, -1), host)
       mkdirSync(path, { recursive: true })
-      const metadata = JSON.stringify({ headers: { "content-type": "text/tsx" }, url: url.href, time: 1 })
+      const metadata = JSON.stringify({
+        headers: { "content-type": "text/tsx" },
+        url: url.href,
+        time: 1,
+      })
       const file = createHash("sha256")
         .update(url.pathname + url.search)
         .digest("hex")
@@ -121,7 +152,10 @@ export class GuestProcess {
   }
 
   /** Loads `code` as ada/hello, version 3, and waits for what comes of it. */
-  async load(code: string, { limits, env = {}, egressKey = "key", ...options }: LoadOptions = {}): Promise<GuestMessage> {
+  async load(
+    code: string,
+    { limits, env = {}, egressKey = "key", ...options }: LoadOptions = {},
+  ): Promise<GuestMessage> {
     this.send({
       kind: "load",
       url: `${base}/v/ada/hello@3`,
@@ -141,11 +175,19 @@ export class GuestProcess {
 
   /** A request to the val's web address. */
   async request(path: string, init: RequestInit = {}, runId = this.newRunId()): Promise<Response> {
-    return await fetch(`http://ada-hello.localhost:8080/h${runId}${path}`, { ...init, redirect: "manual", unix: this.inSocket })
+    return await fetch(`http://ada-hello.localhost:8080/h${runId}${path}`, {
+      ...init,
+      redirect: "manual",
+      unix: this.inSocket,
+    })
   }
 
   async call(args: readonly unknown[] = [], runId = this.newRunId()): Promise<CallAnswer> {
-    const response = await fetch(`http://call/c${runId}`, { method: "POST", body: JSON.stringify({ args }), unix: this.inSocket })
+    const response = await fetch(`http://call/c${runId}`, {
+      method: "POST",
+      body: JSON.stringify({ args }),
+      unix: this.inSocket,
+    })
     return (await response.json()) as CallAnswer
   }
 
@@ -163,7 +205,9 @@ export class GuestProcess {
 
   /** The logs of a run so far. */
   logs(runId?: string): Log[] {
-    return this.messages.filter((message) => message.kind === "log").filter(({ run }) => runId === undefined || run === runId)
+    return this.messages
+      .filter((message) => message.kind === "log")
+      .filter(({ run }) => runId === undefined || run === runId)
   }
 
   texts(runId?: string): string[] {
@@ -171,7 +215,9 @@ export class GuestProcess {
   }
 
   /** Waits for the first message that is wanted, or that has come. */
-  async message<M extends GuestMessage>(isWanted: (message: GuestMessage) => message is M): Promise<M>
+  async message<M extends GuestMessage>(
+    isWanted: (message: GuestMessage) => message is M,
+  ): Promise<M>
   async message(isWanted: (message: GuestMessage) => boolean): Promise<GuestMessage>
   async message(isWanted: (message: GuestMessage) => boolean): Promise<GuestMessage> {
     await this.until(() => this.messages.some(isWanted))
@@ -179,10 +225,9 @@ export class GuestProcess {
   }
 
   async uncaught(run: string) {
-    return (await this.message((message) => message.kind === "uncaught" && message.run === run)) as Extract<
-      GuestMessage,
-      { kind: "uncaught" }
-    >
+    return (await this.message(
+      (message) => message.kind === "uncaught" && message.run === run,
+    )) as Extract<GuestMessage, { kind: "uncaught" }>
   }
 
   /** Waits until everything that was sent before has arrived. */
@@ -198,9 +243,13 @@ export class GuestProcess {
     while (!isSo()) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#waiting.add(resolve)
-      const hasEnded = await Promise.race([promise.then(() => false), child?.exited.then(() => true)])
+      const hasEnded = await Promise.race([
+        promise.then(() => false),
+        child?.exited.then(() => true),
+      ])
       this.#waiting.delete(resolve)
-      if (hasEnded && !isSo()) throw new Error(`the guest ended with ${child?.exitCode}:\n${await this.output()}`)
+      if (hasEnded && !isSo())
+        throw new Error(`the guest ended with ${child?.exitCode}:\n${await this.output()}`)
     }
   }
 
@@ -219,7 +268,9 @@ export class GuestProcess {
   /** What the process wrote to its real output, once it has ended. */
   async output(): Promise<string> {
     const child = this.#child
-    return child ? (await new Response(child.stdout).text()) + (await new Response(child.stderr).text()) : ""
+    return child
+      ? (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+      : ""
   }
 
   get exited(): Promise<number> | undefined {
@@ -242,7 +293,12 @@ let bundled: Promise<string> | undefined
 
 /** The guest in one file, as the server makes it. */
 function bundle(): Promise<string> {
-  bundled ??= Bun.build({ entrypoints: [entry], target: "browser", format: "esm", external: ["node:*"] }).then(async ({ outputs }) => {
+  bundled ??= Bun.build({
+    entrypoints: [entry],
+    target: "browser",
+    format: "esm",
+    external: ["node:*"],
+  }).then(async ({ outputs }) => {
     const [output] = outputs
     if (!output) throw new Error("the guest was not bundled")
     return await output.text()

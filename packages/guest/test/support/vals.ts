@@ -17,11 +17,15 @@ export async function startGuest(): Promise<GuestProcess> {
 }
 
 /** A guest with a val in it that was loaded. */
-export async function startVal(code: string, options: LoadOptions & { readonly modules?: Modules } = {}): Promise<GuestProcess> {
+export async function startVal(
+  code: string,
+  options: LoadOptions & { readonly modules?: Modules } = {},
+): Promise<GuestProcess> {
   const { modules = {}, ...load } = options
   const guest = await startGuest()
   guest.add(modules)
   const message = await guest.load(code, load)
-  if (message.kind !== "loaded") throw new Error(`the val was not loaded: ${JSON.stringify(message)}`)
+  if (message.kind !== "loaded")
+    throw new Error(`the val was not loaded: ${JSON.stringify(message)}`)
   return guest
 }

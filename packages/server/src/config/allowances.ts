@@ -11,7 +11,8 @@ const mega = 1024 ** 2
 
 /** Reads what one user may take of the machine. */
 export function loadAllowanceConfig(read: ReadSetting, isPublic: boolean): AllowanceConfig {
-  const rate = (name: Parameters<ReadSetting>[0], standard: number) => readRate(name, read(name), isPublic ? standard : undefined)
+  const rate = (name: Parameters<ReadSetting>[0], standard: number) =>
+    readRate(name, read(name), isPublic ? standard : undefined)
   const egressMb = rate("HAMLET_EGRESS_MB_PER_MINUTE", 1_000)
   return {
     runsPerMinute: rate("HAMLET_RUNS_PER_MINUTE", 60_000),

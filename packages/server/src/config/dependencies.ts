@@ -13,11 +13,16 @@ export function loadDependencyConfig(read: ReadSetting): DependencyConfig {
   return {
     npmRegistry: readAddress("HAMLET_NPM_REGISTRY", read("HAMLET_NPM_REGISTRY")),
     jsrUrl: readAddress("HAMLET_JSR_URL", read("HAMLET_JSR_URL")) ?? "https://jsr.io/",
-    resolveMsMax: (readInteger("HAMLET_RESOLVE_SECONDS_MAX", read("HAMLET_RESOLVE_SECONDS_MAX"), 1, 86_400) ?? 120) * 1000,
+    resolveMsMax:
+      (readInteger("HAMLET_RESOLVE_SECONDS_MAX", read("HAMLET_RESOLVE_SECONDS_MAX"), 1, 86_400) ??
+        120) * 1000,
   }
 }
 
-function readAddress(env: "HAMLET_NPM_REGISTRY" | "HAMLET_JSR_URL", text: string): string | undefined {
+function readAddress(
+  env: "HAMLET_NPM_REGISTRY" | "HAMLET_JSR_URL",
+  text: string,
+): string | undefined {
   if (text === "") return undefined
   if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text))
     fail(env, text, "it must be an http or https address without a query or a password")

@@ -25,7 +25,8 @@ export interface PortRange {
 
 /** Reads what concerns the traffic out of vals. */
 export function loadEgressConfig(read: ReadSetting, isPublic: boolean): EgressConfig {
-  const integer = (name: Parameters<ReadSetting>[0], standard: number, max: number) => readInteger(name, read(name), 1, max) ?? standard
+  const integer = (name: Parameters<ReadSetting>[0], standard: number, max: number) =>
+    readInteger(name, read(name), 1, max) ?? standard
   const rate = "HAMLET_EGRESS_REQUESTS_PER_MINUTE"
   return {
     allow: readList(read("HAMLET_EGRESS_ALLOW")),
@@ -53,7 +54,11 @@ function readPorts(text: string): readonly PortRange[] {
     const [, first, last] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part) ?? []
     const range = { first: Number(first), last: Number(last ?? first) }
     if (first === undefined || range.first < 1 || range.last < range.first || range.last > portMax)
-      fail("HAMLET_EGRESS_PORTS", text, "it must be ports and ranges of ports, such as 443,8000-8999")
+      fail(
+        "HAMLET_EGRESS_PORTS",
+        text,
+        "it must be ports and ranges of ports, such as 443,8000-8999",
+      )
     return range
   })
 }
@@ -66,5 +71,7 @@ function readCertificates(path: string): string | undefined {
   } catch {
     fail("HAMLET_EGRESS_CA", path, "the file cannot be read")
   }
-  return text.includes("-----BEGIN CERTIFICATE-----") ? text : fail("HAMLET_EGRESS_CA", path, "it must be a file of certificates in PEM")
+  return text.includes("-----BEGIN CERTIFICATE-----")
+    ? text
+    : fail("HAMLET_EGRESS_CA", path, "it must be a file of certificates in PEM")
 }

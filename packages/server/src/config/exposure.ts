@@ -8,8 +8,9 @@ export interface Addresses {
 }
 
 /**
- * Whether others than this machine are served, and protections are for them. Where it listens does not say so: a proxy on the same machine
- * connects to loopback, and its visitors come from anywhere.
+ * Whether others than this machine are served, and protections are for them. Where it listens does
+ * not say so: a proxy on the same machine connects to loopback, and its visitors come from
+ * anywhere.
  */
 export function readIsPublic(read: ReadSetting, { host, baseUrl, valsDomain }: Addresses): boolean {
   const chosen = readChoice("HAMLET_PUBLIC", read("HAMLET_PUBLIC"), ["auto", "yes", "no"])

@@ -11,15 +11,28 @@ function readFrom(files: Readonly<Record<string, string>>): number {
 describe("readMachineMemory", () => {
   test("is all of the machine's where no control group has a limit", () => {
     expect(readFrom({})).toBe(8 * gibibyte)
-    expect(readFrom({ "/proc/self/cgroup": "0::/user.slice\n", "/sys/fs/cgroup/user.slice/memory.max": "max\n" })).toBe(8 * gibibyte)
+    expect(
+      readFrom({
+        "/proc/self/cgroup": "0::/user.slice\n",
+        "/sys/fs/cgroup/user.slice/memory.max": "max\n",
+      }),
+    ).toBe(8 * gibibyte)
     const unlimitedV1 = { "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": unlimited }
-    expect(readFrom({ "/proc/self/cgroup": "5:cpu:/\n4:memory:/a\n0::/\n", ...unlimitedV1 })).toBe(8 * gibibyte)
+    expect(readFrom({ "/proc/self/cgroup": "5:cpu:/\n4:memory:/a\n0::/\n", ...unlimitedV1 })).toBe(
+      8 * gibibyte,
+    )
   })
 
   test("is the limit of the own group, on both versions", () => {
-    const own = { "/proc/self/cgroup": "0::/hamlet.service\n", "/sys/fs/cgroup/hamlet.service/memory.max": `${gibibyte}\n` }
+    const own = {
+      "/proc/self/cgroup": "0::/hamlet.service\n",
+      "/sys/fs/cgroup/hamlet.service/memory.max": `${gibibyte}\n`,
+    }
     expect(readFrom(own)).toBe(gibibyte)
-    const ownV1 = { "/proc/self/cgroup": "4:memory:/a\n", "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": `${gibibyte}\n` }
+    const ownV1 = {
+      "/proc/self/cgroup": "4:memory:/a\n",
+      "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": `${gibibyte}\n`,
+    }
     expect(readFrom(ownV1)).toBe(gibibyte)
   })
 

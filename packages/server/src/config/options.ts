@@ -1,4 +1,7 @@
-/** One setting: docs/configuration.md is made from these. The flag is the name without `HAMLET_`, in kebab-case. */
+/**
+ * One setting: docs/configuration.md is made from these. The flag is the name without `HAMLET_`, in
+ * kebab-case.
+ */
 export interface Option {
   readonly env: string
   readonly default: string
@@ -7,19 +10,33 @@ export interface Option {
 
 /** Every setting there is. */
 export const options = [
-  { env: "HAMLET_HOST", default: "127.0.0.1", meaning: "Address to listen on. `0.0.0.0` for every network the machine is in." },
-  { env: "HAMLET_PORT", default: "8080", meaning: "Port to listen on; `0` takes any that is free." },
-  { env: "HAMLET_DATA_DIR", default: "./data", meaning: "Folder for the SQLite database and the key of secrets." },
+  {
+    env: "HAMLET_HOST",
+    default: "127.0.0.1",
+    meaning: "Address to listen on. `0.0.0.0` for every network the machine is in.",
+  },
+  {
+    env: "HAMLET_PORT",
+    default: "8080",
+    meaning: "Port to listen on; `0` takes any that is free.",
+  },
+  {
+    env: "HAMLET_DATA_DIR",
+    default: "./data",
+    meaning: "Folder for the SQLite database and the key of secrets.",
+  },
   {
     env: "HAMLET_DATABASE_URL",
     default: "",
-    meaning: "`postgres://user:password@host/database` to use PostgreSQL (14 or newer). Empty: SQLite in the data folder.",
+    meaning:
+      "`postgres://user:password@host/database` to use PostgreSQL (14 or newer). Empty: SQLite in the data folder.",
   },
   { env: "HAMLET_DATABASE_CONNECTIONS_MAX", default: "10", meaning: "Connections to PostgreSQL." },
   {
     env: "HAMLET_BASE_URL",
     default: "http://localhost:PORT",
-    meaning: "The address people use, without a slash at the end. Every link in an answer begins with it.",
+    meaning:
+      "The address people use, without a slash at the end. Every link in an answer begins with it.",
   },
   {
     env: "HAMLET_FORMER_BASE_URLS",
@@ -38,7 +55,11 @@ export const options = [
     meaning:
       "Whether the server is for others: `yes` or `no`. `auto`: yes, unless host, base URL and domain of vals all name this machine (`localhost`, `127.0.0.1`). For others there are rate limits, and vals have to be isolated by bubblewrap.",
   },
-  { env: "HAMLET_USER", default: "the name you are logged in as", meaning: "Name of the first user, created at the first start." },
+  {
+    env: "HAMLET_USER",
+    default: "the name you are logged in as",
+    meaning: "Name of the first user, created at the first start.",
+  },
   {
     env: "HAMLET_TOKEN",
     default: "",
@@ -78,26 +99,63 @@ export const options = [
     meaning:
       "Whether `/v1/run/{user}.{val}` calls public vals for clients without a token: `yes` or `no`. They run on the account of their owner, without its secrets.",
   },
-  { env: "HAMLET_BODY_BYTES_MAX", default: "2097152", meaning: "Largest body of a request to the API, in bytes." },
+  {
+    env: "HAMLET_BODY_BYTES_MAX",
+    default: "2097152",
+    meaning: "Largest body of a request to the API, in bytes.",
+  },
   {
     env: "HAMLET_ISOLATION",
     default: "auto",
     meaning:
       "What stands between vals and the machine: `bubblewrap` (namespaces without a network, Linux), `deno` (Deno's permissions only), or `auto`, the best there is. Where `auto` finds `deno` only, the server is for one user on this machine; `deno` spelled out lifts that.",
   },
-  { env: "HAMLET_RUN_SECONDS_MAX", default: "60", meaning: "Time until a val has begun its answer, or a call has returned." },
-  { env: "HAMLET_STREAM_SECONDS_MAX", default: "3600", meaning: "Time for the rest of an answer, and for a WebSocket." },
-  { env: "HAMLET_VAL_MEMORY_MB", default: "256", meaning: "Memory of one val's process, its scratch folder included." },
-  { env: "HAMLET_VAL_SCRATCH_MB", default: "32", meaning: "Size of the folder `/tmp` of one val's process, which is in memory." },
+  {
+    env: "HAMLET_RUN_SECONDS_MAX",
+    default: "60",
+    meaning: "Time until a val has begun its answer, or a call has returned.",
+  },
+  {
+    env: "HAMLET_STREAM_SECONDS_MAX",
+    default: "3600",
+    meaning: "Time for the rest of an answer, and for a WebSocket.",
+  },
+  {
+    env: "HAMLET_VAL_MEMORY_MB",
+    default: "256",
+    meaning: "Memory of one val's process, its scratch folder included.",
+  },
+  {
+    env: "HAMLET_VAL_SCRATCH_MB",
+    default: "32",
+    meaning: "Size of the folder `/tmp` of one val's process, which is in memory.",
+  },
   {
     env: "HAMLET_VAL_CPU_SECONDS_MAX",
     default: "30",
-    meaning: "CPU time that a val's process may take without a pause and without any of its runs ending.",
+    meaning:
+      "CPU time that a val's process may take without a pause and without any of its runs ending.",
   },
-  { env: "HAMLET_VAL_BODY_BYTES_MAX", default: "1073741824", meaning: "Largest body of a request to a val's web address, in bytes." },
-  { env: "HAMLET_RUNS_PER_VAL_MAX", default: "256", meaning: "Runs of one val at the same time; more have to wait." },
-  { env: "HAMLET_RUNS_PER_ACCOUNT_MAX", default: "1024", meaning: "Runs on one account at the same time; more have to wait." },
-  { env: "HAMLET_PROCESSES_READY", default: "4", meaning: "Processes that are kept started for vals that are not running yet." },
+  {
+    env: "HAMLET_VAL_BODY_BYTES_MAX",
+    default: "1073741824",
+    meaning: "Largest body of a request to a val's web address, in bytes.",
+  },
+  {
+    env: "HAMLET_RUNS_PER_VAL_MAX",
+    default: "256",
+    meaning: "Runs of one val at the same time; more have to wait.",
+  },
+  {
+    env: "HAMLET_RUNS_PER_ACCOUNT_MAX",
+    default: "1024",
+    meaning: "Runs on one account at the same time; more have to wait.",
+  },
+  {
+    env: "HAMLET_PROCESSES_READY",
+    default: "4",
+    meaning: "Processes that are kept started for vals that are not running yet.",
+  },
   {
     env: "HAMLET_PROCESSES_READY_MAX",
     default: "64",
@@ -106,7 +164,8 @@ export const options = [
   {
     env: "HAMLET_PROCESSES_MAX",
     default: "one for each 64 MB of half the memory",
-    meaning: "Processes of vals and for vals. When there is no room, the one that was idle for longest ends.",
+    meaning:
+      "Processes of vals and for vals. When there is no room, the one that was idle for longest ends.",
   },
   {
     env: "HAMLET_PROCESSES_PER_ACCOUNT_MAX",
@@ -120,14 +179,27 @@ export const options = [
     meaning:
       "Memory of all these processes together, at most that of the machine or of the server's control group. When it is used up, idle processes end, then those of the account that uses the most.",
   },
-  { env: "HAMLET_IDLE_SECONDS", default: "300", meaning: "Time after which a process ends that nobody has asked for anything." },
-  { env: "HAMLET_PROCESS_SECONDS_MAX", default: "3600", meaning: "Time after which a val gets a new process, however busy it is." },
+  {
+    env: "HAMLET_IDLE_SECONDS",
+    default: "300",
+    meaning: "Time after which a process ends that nobody has asked for anything.",
+  },
+  {
+    env: "HAMLET_PROCESS_SECONDS_MAX",
+    default: "3600",
+    meaning: "Time after which a val gets a new process, however busy it is.",
+  },
   { env: "HAMLET_RUNS_KEPT_DAYS", default: "30", meaning: "Days for which runs are kept." },
-  { env: "HAMLET_RUNS_KEPT_PER_VAL", default: "10000", meaning: "Runs that are kept of each val, the latest ones." },
+  {
+    env: "HAMLET_RUNS_KEPT_PER_VAL",
+    default: "10000",
+    meaning: "Runs that are kept of each val, the latest ones.",
+  },
   {
     env: "HAMLET_RUNS_KEPT_MB",
     default: "512",
-    meaning: "Megabytes of runs that are kept on each account, with their logs, arguments and results, the latest ones.",
+    meaning:
+      "Megabytes of runs that are kept on each account, with their logs, arguments and results, the latest ones.",
   },
   {
     env: "HAMLET_EGRESS_ALLOW",
@@ -138,18 +210,24 @@ export const options = [
   {
     env: "HAMLET_EGRESS_DENY",
     default: "",
-    meaning: "What vals may not reach, written likewise; `*` is everything. It wins over what is allowed.",
+    meaning:
+      "What vals may not reach, written likewise; `*` is everything. It wins over what is allowed.",
   },
   {
     env: "HAMLET_EGRESS_PORTS",
     default: "80,443,1024-65535",
     meaning: "Ports that vals may reach. One that is allowed with its host is added.",
   },
-  { env: "HAMLET_EGRESS_BYTES_MAX", default: "1073741824", meaning: "Bytes of one outgoing request, and of its answer." },
+  {
+    env: "HAMLET_EGRESS_BYTES_MAX",
+    default: "1073741824",
+    meaning: "Bytes of one outgoing request, and of its answer.",
+  },
   {
     env: "HAMLET_EGRESS_SECONDS_MAX",
     default: "300",
-    meaning: "Time for one outgoing request and its answer. A WebSocket may stay as long as its process.",
+    meaning:
+      "Time for one outgoing request and its answer. A WebSocket may stay as long as its process.",
   },
   {
     env: "HAMLET_EGRESS_CONNECTIONS_MAX",
@@ -164,15 +242,24 @@ export const options = [
   {
     env: "HAMLET_EGRESS_CA",
     default: "",
-    meaning: "File of certificates, in PEM, of authorities to trust for outgoing requests beside the usual ones.",
+    meaning:
+      "File of certificates, in PEM, of authorities to trust for outgoing requests beside the usual ones.",
   },
   {
     env: "HAMLET_NPM_REGISTRY",
     default: "that of the machine's npm configuration",
     meaning: "Registry from which the npm packages of vals come.",
   },
-  { env: "HAMLET_JSR_URL", default: "https://jsr.io/", meaning: "Registry from which their JSR packages come." },
-  { env: "HAMLET_RESOLVE_SECONDS_MAX", default: "120", meaning: "Time for fetching what one version of a val imports." },
+  {
+    env: "HAMLET_JSR_URL",
+    default: "https://jsr.io/",
+    meaning: "Registry from which their JSR packages come.",
+  },
+  {
+    env: "HAMLET_RESOLVE_SECONDS_MAX",
+    default: "120",
+    meaning: "Time for fetching what one version of a val imports.",
+  },
   { env: "HAMLET_BLOBS_MB_MAX", default: "1024", meaning: "Size of all blobs of one user." },
   { env: "HAMLET_BLOB_BYTES_MAX", default: "104857600", meaning: "Size of one blob, in bytes." },
   {
@@ -181,12 +268,21 @@ export const options = [
     meaning:
       "Bucket for large blobs: `s3://KEY:SECRET@BUCKET`, with `?endpoint=ADDRESS&region=REGION` if it is not at AWS. Empty: they are in the database.",
   },
-  { env: "HAMLET_SQLITE_MB_MAX", default: "256", meaning: "Size of the SQLite database of one user." },
-  { env: "HAMLET_SQLITE_SECONDS_MAX", default: "5", meaning: "Time for the statements of one request to it." },
+  {
+    env: "HAMLET_SQLITE_MB_MAX",
+    default: "256",
+    meaning: "Size of the SQLite database of one user.",
+  },
+  {
+    env: "HAMLET_SQLITE_SECONDS_MAX",
+    default: "5",
+    meaning: "Time for the statements of one request to it.",
+  },
   {
     env: "HAMLET_DATA_DIR_SHARED",
     default: "no",
-    meaning: "`yes`: all nodes see the same files in the data folder. With PostgreSQL, users have SQLite databases only then.",
+    meaning:
+      "`yes`: all nodes see the same files in the data folder. With PostgreSQL, users have SQLite databases only then.",
   },
   {
     env: "HAMLET_RUNS_PER_MINUTE",
@@ -206,12 +302,14 @@ export const options = [
   {
     env: "HAMLET_LOG_LEVEL",
     default: "info",
-    meaning: "`debug`, `info` (every request), `warn`, `error` or `none`. Logs are JSON lines on standard error.",
+    meaning:
+      "`debug`, `info` (every request), `warn`, `error` or `none`. Logs are JSON lines on standard error.",
   },
   {
     env: "HAMLET_LOG_ADDRESSES",
     default: "yes",
-    meaning: "Whether the log has the addresses of clients, which are personal data in many countries: `yes` or `no`.",
+    meaning:
+      "Whether the log has the addresses of clients, which are personal data in many countries: `yes` or `no`.",
   },
 ] as const satisfies readonly Option[]
 

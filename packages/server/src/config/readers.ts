@@ -14,7 +14,9 @@ export function fail(env: Env, value: string, reason: string): never {
 export function readInteger(env: Env, text: string, min: number, max: number): number | undefined {
   if (text === "") return undefined
   const number = Number(text)
-  return /^\d+$/.test(text) && number >= min && number <= max ? number : fail(env, text, `it must be a whole number from ${min} to ${max}`)
+  return /^\d+$/.test(text) && number >= min && number <= max
+    ? number
+    : fail(env, text, `it must be a whole number from ${min} to ${max}`)
 }
 
 export function readRate(env: Env, text: string, standard: number | undefined): number | undefined {
@@ -31,7 +33,8 @@ export function readDatabaseUrl(text: string): string | undefined {
 
 export function readBaseUrl(text: string, name: Env = "HAMLET_BASE_URL"): string | undefined {
   if (text === "") return undefined
-  // Paths are put behind it, so that a query could not stay at the end; a password would be in every link.
+  // Paths are put behind it, so that a query could not stay at the end; a password would be in
+  // every link.
   if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) {
     fail(name, text, "it must be an http or https address without a query or a password")
   }
@@ -41,8 +44,12 @@ export function readBaseUrl(text: string, name: Env = "HAMLET_BASE_URL"): string
 const formerBaseUrlsMax = 20
 
 export function readFormerBaseUrls(text: string): readonly string[] {
-  const urls = text.split(",").flatMap((url) => readBaseUrl(url.trim(), "HAMLET_FORMER_BASE_URLS") ?? [])
-  return urls.length <= formerBaseUrlsMax ? urls : fail("HAMLET_FORMER_BASE_URLS", text, `it may have ${formerBaseUrlsMax} addresses`)
+  const urls = text
+    .split(",")
+    .flatMap((url) => readBaseUrl(url.trim(), "HAMLET_FORMER_BASE_URLS") ?? [])
+  return urls.length <= formerBaseUrlsMax
+    ? urls
+    : fail("HAMLET_FORMER_BASE_URLS", text, `it may have ${formerBaseUrlsMax} addresses`)
 }
 
 export function readDomain(text: string): string | undefined {
@@ -56,7 +63,13 @@ const usernamePattern = /^[a-zA-Z][a-zA-Z0-9_]{0,29}$/
 
 export function readUser(text: string): string | undefined {
   if (text === "") return undefined
-  return usernamePattern.test(text) ? text : fail("HAMLET_USER", text, "it must be 1 to 30 letters, digits and underscores, a letter first")
+  return usernamePattern.test(text)
+    ? text
+    : fail(
+        "HAMLET_USER",
+        text,
+        "it must be 1 to 30 letters, digits and underscores, a letter first",
+      )
 }
 
 export function toUsername(login: string): string {
@@ -66,22 +79,35 @@ export function toUsername(login: string): string {
 
 export function readToken(text: string): string | undefined {
   if (text === "") return undefined
-  return /^[\x21-\x7e]{32,200}$/.test(text) ? text : fail("HAMLET_TOKEN", "…", "it must be 32 to 200 visible ASCII characters")
+  return /^[\x21-\x7e]{32,200}$/.test(text)
+    ? text
+    : fail("HAMLET_TOKEN", "…", "it must be 32 to 200 visible ASCII characters")
 }
 
 export function readKeys(text: string): readonly Uint8Array[] | undefined {
   if (text === "") return undefined
   const keys = text.split(",").map((part) => Buffer.from(part.trim(), "base64"))
-  return keys.every((key) => key.length === 32) ? keys : fail("HAMLET_SECRET_KEY", "…", "each key must be 32 bytes in base64")
+  return keys.every((key) => key.length === 32)
+    ? keys
+    : fail("HAMLET_SECRET_KEY", "…", "each key must be 32 bytes in base64")
 }
 
 export function readHeader(text: string): string | undefined {
   if (text === "") return undefined
-  return /^[\w.-]+$/.test(text) ? text.toLowerCase() : fail("HAMLET_ADDRESS_HEADER", text, "it must be the name of a header")
+  return /^[\w.-]+$/.test(text)
+    ? text.toLowerCase()
+    : fail("HAMLET_ADDRESS_HEADER", text, "it must be the name of a header")
 }
 
 /** One of a few words; the first is what holds when nothing is said. */
-export function readChoice<Choice extends string>(env: Env, text: string, choices: readonly [Choice, ...Choice[]]): Choice {
+export function readChoice<Choice extends string>(
+  env: Env,
+  text: string,
+  choices: readonly [Choice, ...Choice[]],
+): Choice {
   if (text === "") return choices[0]
-  return choices.find((choice) => choice === text) ?? fail(env, text, `it must be one of ${choices.join(", ")}`)
+  return (
+    choices.find((choice) => choice === text) ??
+    fail(env, text, `it must be one of ${choices.join(", ")}`)
+  )
 }

@@ -32,12 +32,22 @@ const accountShare = 0.75
 
 /** Reads what concerns runs. */
 export function loadRunConfig(read: ReadSetting): RunConfig {
-  const integer = (name: Env, standard: number, max: number, min = 1) => readInteger(name, read(name), min, max) ?? standard
+  const integer = (name: Env, standard: number, max: number, min = 1) =>
+    readInteger(name, read(name), min, max) ?? standard
   const machineMb = Math.floor(readMachineMemory() / mega)
-  const memoryMb = integer("HAMLET_PROCESSES_MEMORY_MB", Math.max(64, Math.floor(machineMb / 2)), 1_000_000_000, 64)
+  const memoryMb = integer(
+    "HAMLET_PROCESSES_MEMORY_MB",
+    Math.max(64, Math.floor(machineMb / 2)),
+    1_000_000_000,
+    64,
+  )
   // A server that is moved to a smaller machine starts there too.
   const processesMemoryBytesMax = Math.max(64, Math.min(memoryMb, machineMb)) * mega
-  const processesMax = integer("HAMLET_PROCESSES_MAX", Math.max(8, Math.floor(processesMemoryBytesMax / processBytes)), 100_000)
+  const processesMax = integer(
+    "HAMLET_PROCESSES_MAX",
+    Math.max(8, Math.floor(processesMemoryBytesMax / processBytes)),
+    100_000,
+  )
   return {
     runMsMax: integer("HAMLET_RUN_SECONDS_MAX", 60, 86_400) * 1000,
     streamMsMax: integer("HAMLET_STREAM_SECONDS_MAX", 3600, 604_800) * 1000,
@@ -50,7 +60,11 @@ export function loadRunConfig(read: ReadSetting): RunConfig {
     processesReady: Math.min(integer("HAMLET_PROCESSES_READY", 4, 10_000, 0), processesMax),
     processesReadyMax: Math.min(integer("HAMLET_PROCESSES_READY_MAX", 64, 10_000, 0), processesMax),
     processesMax,
-    processesPerAccountMax: integer("HAMLET_PROCESSES_PER_ACCOUNT_MAX", Math.max(1, Math.floor(processesMax * accountShare)), 100_000),
+    processesPerAccountMax: integer(
+      "HAMLET_PROCESSES_PER_ACCOUNT_MAX",
+      Math.max(1, Math.floor(processesMax * accountShare)),
+      100_000,
+    ),
     processesMemoryBytesMax,
     idleMsMax: integer("HAMLET_IDLE_SECONDS", 300, 604_800) * 1000,
     processMsMax: integer("HAMLET_PROCESS_SECONDS_MAX", 3600, 31_536_000) * 1000,

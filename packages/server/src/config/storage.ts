@@ -27,13 +27,15 @@ const mega = 1024 ** 2
 
 /** Reads what concerns the storage that vals have. */
 export function loadStorageConfig(read: ReadSetting): StorageConfig {
-  const integer = (name: Env, standard: number, max: number) => readInteger(name, read(name), 1, max) ?? standard
+  const integer = (name: Env, standard: number, max: number) =>
+    readInteger(name, read(name), 1, max) ?? standard
   return {
     blobsBytesMax: integer("HAMLET_BLOBS_MB_MAX", 1024, 1_000_000_000) * mega,
     blobBytesMax: integer("HAMLET_BLOB_BYTES_MAX", 100 * mega, Number.MAX_SAFE_INTEGER),
     sqliteBytesMax: integer("HAMLET_SQLITE_MB_MAX", 256, 1_000_000) * mega,
     sqliteMsMax: integer("HAMLET_SQLITE_SECONDS_MAX", 5, 3600) * 1000,
-    isDataDirShared: readChoice("HAMLET_DATA_DIR_SHARED", read("HAMLET_DATA_DIR_SHARED"), ["no", "yes"]) === "yes",
+    isDataDirShared:
+      readChoice("HAMLET_DATA_DIR_SHARED", read("HAMLET_DATA_DIR_SHARED"), ["no", "yes"]) === "yes",
     s3: readS3(read("HAMLET_S3_URL")),
   }
 }
@@ -43,9 +45,18 @@ function readS3(text: string): S3Config | undefined {
   if (text === "") return undefined
   const url = URL.parse(text)
   const endpoint = url?.searchParams.get("endpoint") ?? undefined
-  const isProper = url?.protocol === "s3:" && url.hostname !== "" && url.username !== "" && url.password !== ""
-  if (!url || !isProper || (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")))
-    fail("HAMLET_S3_URL", "…", "it must be s3://KEY:SECRET@BUCKET, with ?endpoint=ADDRESS&region=REGION if need be")
+  const isProper =
+    url?.protocol === "s3:" && url.hostname !== "" && url.username !== "" && url.password !== ""
+  if (
+    !url ||
+    !isProper ||
+    (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
+  )
+    fail(
+      "HAMLET_S3_URL",
+      "…",
+      "it must be s3://KEY:SECRET@BUCKET, with ?endpoint=ADDRESS&region=REGION if need be",
+    )
   return {
     bucket: url.hostname,
     endpoint,

@@ -32,7 +32,10 @@ const checks: readonly Check[] = [
   { name: "memory", run: checkMemory },
 ]
 
-/** Looks at everything that a server with these settings needs, one after the other, and tells of each as it is found; gives the worst. */
+/**
+ * Looks at everything that a server with these settings needs, one after the other, and tells of
+ * each as it is found; gives the worst.
+ */
 export async function examine(
   env: Readonly<Record<string, string | undefined>>,
   flags: readonly string[],
@@ -70,17 +73,29 @@ function loadSettings(
   }
 }
 
-/** Whatever goes wrong in a check is what it has found; one that does not come back is not waited for. */
+/**
+ * Whatever goes wrong in a check is what it has found; one that does not come back is not waited
+ * for.
+ */
 async function look(check: Check, config: Config): Promise<readonly Finding[]> {
   let timer: NodeJS.Timeout | undefined
   const patience = new Promise<readonly Finding[]>((resolve) => {
     const found = `no answer after ${doctorLimits.checkMsMax / 1000} s`
-    timer = setTimeout(() => resolve([failure(check.name, found, "look for what is stuck, and try again")]), doctorLimits.checkMsMax)
+    timer = setTimeout(
+      () => resolve([failure(check.name, found, "look for what is stuck, and try again")]),
+      doctorLimits.checkMsMax,
+    )
   })
   try {
     return await Promise.race([check.run(config), patience])
   } catch (error) {
-    return [failure(check.name, `it could not be looked at: ${toReason(error)}`, "mend what the sentence says, and try again")]
+    return [
+      failure(
+        check.name,
+        `it could not be looked at: ${toReason(error)}`,
+        "mend what the sentence says, and try again",
+      ),
+    ]
   } finally {
     clearTimeout(timer)
   }

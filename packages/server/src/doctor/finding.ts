@@ -1,4 +1,7 @@
-/** How something stands: as it should, so that one ought to know, or so that the server cannot do its work. */
+/**
+ * How something stands: as it should, so that one ought to know, or so that the server cannot do
+ * its work.
+ */
 export type Status = "ok" | "warning" | "failure"
 
 /** What one look at the machine has shown. One line of JSON each, for whoever asks for that. */

@@ -13,9 +13,17 @@ export async function lookAtPostgres(url: string, connectionsMax: number): Promi
     const view: DatabaseView = {
       read: db.read,
       hasTable: async (name) =>
-        (await db.read<{ found: string | null }>(sql`select to_regclass(${name})::text as found`))[0]?.found != null,
+        (
+          await db.read<{ found: string | null }>(sql`select to_regclass(${name})::text as found`)
+        )[0]?.found != null,
       nowMs: async () =>
-        Number((await db.read<{ ms: number }>(sql`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`))[0]?.ms),
+        Number(
+          (
+            await db.read<{ ms: number }>(
+              sql`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`,
+            )
+          )[0]?.ms,
+        ),
       stop: () => db.stop(),
     }
     try {
@@ -25,7 +33,8 @@ export async function lookAtPostgres(url: string, connectionsMax: number): Promi
       throw error
     }
   } catch (error) {
-    const mend = "check HAMLET_DATABASE_URL, and that PostgreSQL 14 or newer runs there and lets this user in"
+    const mend =
+      "check HAMLET_DATABASE_URL, and that PostgreSQL 14 or newer runs there and lets this user in"
     return { finding: failure(check, toReason(error), mend), view: undefined }
   }
 }
@@ -49,14 +58,19 @@ async function judge(view: DatabaseView, connectionsMax: number): Promise<Findin
   const { version, bytes, connections_max: most, connections_used: used } = facts
   const found = `PostgreSQL ${version}, ${toSize(bytes)}, answers in ${latencyMs.toFixed(1)} ms, ${used} of ${most} connections in use`
   if (!facts.can_create)
-    return failure(check, `${found}; this user may not create tables`, "grant create on its schema, or make the user the database's owner")
+    return failure(
+      check,
+      `${found}; this user may not create tables`,
+      "grant create on its schema, or make the user the database's owner",
+    )
   if (used + connectionsMax > most)
     return warning(
       check,
       `${found}, and a server takes ${connectionsMax}`,
       "raise max_connections, or lower HAMLET_DATABASE_CONNECTIONS_MAX",
     )
-  if (latencyMs > limits.latencyMsMax) return warning(check, found, "put the database nearer to the server")
+  if (latencyMs > limits.latencyMsMax)
+    return warning(check, found, "put the database nearer to the server")
   return fine(check, found)
 }
 

@@ -1,5 +1,13 @@
 import { constants, Database } from "bun:sqlite"
-import { accessSync, closeSync, existsSync, constants as modes, openSync, readSync, statSync } from "node:fs"
+import {
+  accessSync,
+  closeSync,
+  existsSync,
+  constants as modes,
+  openSync,
+  readSync,
+  statSync,
+} from "node:fs"
 import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Statement } from "../storage/database/sql.ts"
@@ -9,14 +17,20 @@ import { type Finding, failure, fine, toReason, toSize, warning } from "./findin
 import { doctorLimits as limits } from "./limits.ts"
 
 const check = "database"
-const restore = 'stop the server, keep a copy of the file, and "hamlet restore" a backup into an empty folder'
+const restore =
+  'stop the server, keep a copy of the file, and "hamlet restore" a backup into an empty folder'
 
 /** Looks at a database file without changing anything, whether or not a server has it open. */
 export function lookAtSqlite(path: string): Sighting {
   const stats = statSync(path, { throwIfNoEntry: false })
   const lost = findLostDatabase(dirname(path))
-  if (lost !== undefined) return { finding: failure(check, lost, lostDatabaseAdvice), view: undefined }
-  if (!stats) return { finding: fine(check, `there is no "${path}" yet; the first start makes it`), view: undefined }
+  if (lost !== undefined)
+    return { finding: failure(check, lost, lostDatabaseAdvice), view: undefined }
+  if (!stats)
+    return {
+      finding: fine(check, `there is no "${path}" yet; the first start makes it`),
+      view: undefined,
+    }
   try {
     accessSync(path, modes.R_OK | modes.W_OK)
   } catch {
@@ -29,7 +43,8 @@ export function lookAtSqlite(path: string): Sighting {
     connection = open(path, wasIdle)
     const problems = findProblems(connection, stats.size)
     if (wasIdle && !isIdle(path)) {
-      // A server has started meanwhile: what was seen may be half of one state and half of the next.
+      // A server has started meanwhile: what was seen may be half of one state and half of the
+      // next.
       connection.close()
       connection = open(path, false)
       problems.splice(0, problems.length, ...findProblems(connection, stats.size))
@@ -37,7 +52,10 @@ export function lookAtSqlite(path: string): Sighting {
     return { finding: judge(path, stats.size, problems), view: toView(connection) }
   } catch (error) {
     connection?.close()
-    return { finding: failure(check, `"${path}" cannot be read: ${toReason(error)}`, restore), view: undefined }
+    return {
+      finding: failure(check, `"${path}" cannot be read: ${toReason(error)}`, restore),
+      view: undefined,
+    }
   }
 }
 
@@ -45,28 +63,53 @@ function isIdle(path: string): boolean {
   return !existsSync(`${path}-wal`)
 }
 
-/** Opened in the usual way, a database that nobody uses would get two files beside it, which a reader may not remove again. */
+/**
+ * Opened in the usual way, a database that nobody uses would get two files beside it, which a
+ * reader may not remove again.
+ */
 function open(path: string, isImmutable: boolean): Database {
   if (!isImmutable) return new Database(path, { readonly: true })
-  return new Database(`${pathToFileURL(path).href}?immutable=1`, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI)
+  return new Database(
+    `${pathToFileURL(path).href}?immutable=1`,
+    constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
+  )
 }
 
 function findProblems(connection: Database, bytes: number): string[] {
   connection.run("pragma busy_timeout = 5000")
   if (bytes > limits.readThroughBytesMax) return []
-  const rows = connection.query<{ quick_check: string }, []>(`pragma quick_check(${limits.problemsMax})`).all()
+  const rows = connection
+    .query<{ quick_check: string }, []>(`pragma quick_check(${limits.problemsMax})`)
+    .all()
   return rows.map((row) => row.quick_check).filter((text) => text !== "ok")
 }
 
 function judge(path: string, bytes: number, problems: readonly string[]): Finding {
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const found = `SQLite in "${path}", ${toSize(bytes)}${walBytes > 0 ? ` and ${toSize(walBytes)} of log` : ""}`
-  if (problems.length > 0) return failure(check, `${found}, is damaged: ${problems.join("; ").replaceAll("\n", " ")}`, restore)
-  if (!isWal(path)) return warning(check, `${found}, without a write-ahead log`, "start the server once: it switches it on")
+  if (problems.length > 0)
+    return failure(
+      check,
+      `${found}, is damaged: ${problems.join("; ").replaceAll("\n", " ")}`,
+      restore,
+    )
+  if (!isWal(path))
+    return warning(
+      check,
+      `${found}, without a write-ahead log`,
+      "start the server once: it switches it on",
+    )
   if (walBytes > limits.walBytesMax)
-    return warning(check, found, "something reads for very long: end it, or restart the server, so that the log is copied back")
+    return warning(
+      check,
+      found,
+      "something reads for very long: end it, or restart the server, so that the log is copied back",
+    )
   if (bytes > limits.readThroughBytesMax)
-    return fine(check, `${found}; too large to be read through here, which "pragma quick_check" of the program sqlite3 does`)
+    return fine(
+      check,
+      `${found}; too large to be read through here, which "pragma quick_check" of the program sqlite3 does`,
+    )
   return fine(check, `${found}; read through, nothing damaged`)
 }
 
@@ -75,7 +118,11 @@ function isWal(path: string): boolean {
   const file = openSync(path, "r")
   try {
     const header = Buffer.alloc(20)
-    return readSync(file, header, 0, header.length, 0) === header.length && header[18] === 2 && header[19] === 2
+    return (
+      readSync(file, header, 0, header.length, 0) === header.length &&
+      header[18] === 2 &&
+      header[19] === 2
+    )
   } finally {
     closeSync(file)
   }
@@ -83,10 +130,14 @@ function isWal(path: string): boolean {
 
 function toView(connection: Database): DatabaseView {
   const read = async <Row>(statement: Statement) =>
-    connection.query(statement.text).all(...(statement.values as (string | number)[])) as readonly Row[]
+    connection
+      .query(statement.text)
+      .all(...(statement.values as (string | number)[])) as readonly Row[]
   return {
     read,
-    hasTable: async (name) => connection.query("select 1 from sqlite_schema where type = 'table' and name = ?").all(name).length > 0,
+    hasTable: async (name) =>
+      connection.query("select 1 from sqlite_schema where type = 'table' and name = ?").all(name)
+        .length > 0,
     nowMs: undefined,
     stop: async () => connection.close(),
   }

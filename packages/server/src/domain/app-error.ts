@@ -6,7 +6,10 @@ export interface Issue {
   readonly message: string
 }
 
-/** A failure we expect. The program branches on `code`, the caller reads `message`, the operator finds `cause` in the log. */
+/**
+ * A failure we expect. The program branches on `code`, the caller reads `message`, the operator
+ * finds `cause` in the log.
+ */
 export class AppError extends Error {
   override readonly name = "AppError"
 

@@ -34,7 +34,10 @@ describe("Backups", () => {
     const { source, seen } = endless()
     const backup = await new Backups(source).open()
     expect(seen.made).toBe(1)
-    expect([await backup.read(), await backup.read()]).toEqual([new Uint8Array([1]), new Uint8Array([2])])
+    expect([await backup.read(), await backup.read()]).toEqual([
+      new Uint8Array([1]),
+      new Uint8Array([2]),
+    ])
     expect(seen.made).toBe(2)
     await backup.stop()
     expect(seen.isLetGo).toBe(true)
@@ -59,7 +62,9 @@ describe("Backups", () => {
       const backups = new Backups(source, { [limit]: 5 })
       const backup = await backups.open()
       while (!seen.isLetGo) await Bun.sleep(1)
-      expect(await backup.read().catch((error: Error) => error.message)).toStartWith("Cannot go on with the backup: ")
+      expect(await backup.read().catch((error: Error) => error.message)).toStartWith(
+        "Cannot go on with the backup: ",
+      )
       await (await backups.open()).stop()
     })
   }
@@ -70,7 +75,11 @@ describe("Backups", () => {
     const backup = await backups.open()
     await backups.stop()
     expect(seen.isLetGo).toBe(true)
-    expect(await backup.read().catch((error: Error) => error.message)).toBe("Cannot go on with the backup: the server is about to end")
-    expect(await backups.open().catch((error: unknown) => error)).toMatchObject({ code: "database_unavailable" })
+    expect(await backup.read().catch((error: Error) => error.message)).toBe(
+      "Cannot go on with the backup: the server is about to end",
+    )
+    expect(await backups.open().catch((error: unknown) => error)).toMatchObject({
+      code: "database_unavailable",
+    })
   })
 })

@@ -8,13 +8,19 @@ export interface BackupOptions {
 
 /** Where backups come from. */
 export interface BackupSource {
-  /** The bytes of a backup of the moment at which the first is asked for. After the signal nobody waits for it any longer. */
+  /**
+   * The bytes of a backup of the moment at which the first is asked for. After the signal nobody
+   * waits for it any longer.
+   */
   read(options: BackupOptions, signal: AbortSignal): AsyncGenerator<Uint8Array, void>
 }
 
 /** What a backup may cost. */
 export interface BackupLimits {
-  /** Backups at the same time: each keeps the database from clearing away what is old, and a processor busy. */
+  /**
+   * Backups at the same time: each keeps the database from clearing away what is old, and a
+   * processor busy.
+   */
   readonly atOnceMax: number
   /** How long somebody may take nothing of what is there. */
   readonly idleMsMax: number
@@ -41,13 +47,22 @@ export class Backups {
     this.#limits = { ...defaults, ...limits }
   }
 
-  /** A backup of this moment, of which the beginning is there already: what makes one impossible is told before it begins. */
+  /**
+   * A backup of this moment, of which the beginning is there already: what makes one impossible is
+   * told before it begins.
+   */
   async open(options: BackupOptions = { skipDamaged: false }): Promise<RunningBackup> {
-    if (this.#isStopped) throw new AppError("database_unavailable", "Cannot back up: the server is about to end")
+    if (this.#isStopped)
+      throw new AppError("database_unavailable", "Cannot back up: the server is about to end")
     const { atOnceMax } = this.#limits
     if (this.#running.size >= atOnceMax)
-      throw new AppError("backup_running", `Cannot back up now: there may be ${atOnceMax} at a time, and so many are under way`)
-    const backup: RunningBackup = new RunningBackup(this.#source, options, this.#limits, () => this.#running.delete(backup))
+      throw new AppError(
+        "backup_running",
+        `Cannot back up now: there may be ${atOnceMax} at a time, and so many are under way`,
+      )
+    const backup: RunningBackup = new RunningBackup(this.#source, options, this.#limits, () =>
+      this.#running.delete(backup),
+    )
     this.#running.add(backup)
     await backup.begin()
     return backup
@@ -71,11 +86,19 @@ export class RunningBackup {
   #idle: Timer | undefined
   #problem: string | undefined
 
-  constructor(source: BackupSource, options: BackupOptions, { idleMsMax, wholeMsMax }: BackupLimits, onEnd: () => void) {
+  constructor(
+    source: BackupSource,
+    options: BackupOptions,
+    { idleMsMax, wholeMsMax }: BackupLimits,
+    onEnd: () => void,
+  ) {
     this.#pieces = source.read(options, this.#leaving.signal)
     this.#idleMsMax = idleMsMax
     this.#onEnd = onEnd
-    this.#whole = setTimeout(() => void this.stop(`it takes longer than ${wholeMsMax / 1000} s`), wholeMsMax)
+    this.#whole = setTimeout(
+      () => void this.stop(`it takes longer than ${wholeMsMax / 1000} s`),
+      wholeMsMax,
+    )
   }
 
   async begin(): Promise<void> {
@@ -83,12 +106,16 @@ export class RunningBackup {
     this.#waitForTaker()
   }
 
-  /** The next bytes, or undefined when there are no more. Throws when the backup was cut off: what came so far then has no end. */
+  /**
+   * The next bytes, or undefined when there are no more. Throws when the backup was cut off: what
+   * came so far then has no end.
+   */
   async read(): Promise<Uint8Array | undefined> {
     clearTimeout(this.#idle)
     const { done, value } = this.#first ?? (await this.#next())
     this.#first = undefined
-    if (this.#problem !== undefined) throw new Error(`Cannot go on with the backup: ${this.#problem}`)
+    if (this.#problem !== undefined)
+      throw new Error(`Cannot go on with the backup: ${this.#problem}`)
     if (!done) this.#waitForTaker()
     else await this.stop("it has ended")
     return done ? undefined : value
@@ -114,6 +141,9 @@ export class RunningBackup {
   }
 
   #waitForTaker(): void {
-    this.#idle = setTimeout(() => void this.stop(`nobody has taken any of it for ${this.#idleMsMax / 1000} s`), this.#idleMsMax)
+    this.#idle = setTimeout(
+      () => void this.stop(`nobody has taken any of it for ${this.#idleMsMax / 1000} s`),
+      this.#idleMsMax,
+    )
   }
 }

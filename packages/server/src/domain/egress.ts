@@ -24,7 +24,10 @@ export interface RunEgress {
   readonly list: readonly OutgoingRequest[]
 }
 
-/** What stands for a secret that only some hosts may get, and what takes its place in the headers of requests to them. */
+/**
+ * What stands for a secret that only some hosts may get, and what takes its place in the headers of
+ * requests to them.
+ */
 export interface Substitution {
   readonly placeholder: string
   readonly value: string
@@ -32,10 +35,15 @@ export interface Substitution {
   readonly hosts: readonly string[]
 }
 
-/** Vals that call vals that call vals: the run that a visitor or the API has started is at depth 0. */
+/**
+ * Vals that call vals that call vals: the run that a visitor or the API has started is at depth 0.
+ */
 export const depthMax = 15
 
-/** Tells the depth of a request that a val sends to this server. Whoever sends it from outside only shortens their own chain. */
+/**
+ * Tells the depth of a request that a val sends to this server. Whoever sends it from outside only
+ * shortens their own chain.
+ */
 export const depthHeader = "x-hamlet-depth"
 
 /** The depth that the header says. */
@@ -46,5 +54,8 @@ export function readDepth(header: string | null | undefined): number {
 /** Refuses a call that comes at the end of too long a chain. */
 export function assertDepth(depth: number): void {
   if (depth > depthMax)
-    throw new AppError("call_too_deep", `Cannot run the val: ${depthMax} vals have called one another already, and a chain ends there`)
+    throw new AppError(
+      "call_too_deep",
+      `Cannot run the val: ${depthMax} vals have called one another already, and a chain ends there`,
+    )
 }

@@ -1,4 +1,7 @@
-/** A server process that shares the database with others. `pidStarted` tells it from a later process with the same number. */
+/**
+ * A server process that shares the database with others. `pidStarted` tells it from a later process
+ * with the same number.
+ */
 export interface Node {
   readonly id: string
   readonly host: string

@@ -3,7 +3,14 @@ import type { Scope } from "@hamlet/contract"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import { emptyQuotaBook } from "./limits/quotas.ts"
-import { batchSql, executeSql, noOwnerDatabases, type OwnerDatabases, type SentSqlRequest, type SqlOutcome } from "./owner-databases.ts"
+import {
+  batchSql,
+  executeSql,
+  noOwnerDatabases,
+  type OwnerDatabases,
+  type SentSqlRequest,
+  type SqlOutcome,
+} from "./owner-databases.ts"
 
 const statement = { sql: "select 1", args: [] }
 
@@ -39,9 +46,12 @@ describe("executeSql and batchSql", () => {
     const json = Buffer.from("{}")
     const { deps, asked } = databasesThat({ kind: "done", json })
     expect(await executeSql(deps, callerWith("sqlite:read"), statement)).toBe(json)
-    expect(await batchSql(deps, callerWith("sqlite:read", "sqlite:write"), { statements: [statement, statement], mode: "write" })).toBe(
-      json,
-    )
+    expect(
+      await batchSql(deps, callerWith("sqlite:read", "sqlite:write"), {
+        statements: [statement, statement],
+        mode: "write",
+      }),
+    ).toBe(json)
     expect(asked).toEqual([
       { ownerId: "ada", mode: "single", statements: [statement], canWrite: false },
       { ownerId: "ada", mode: "write", statements: [statement, statement], canWrite: true },
@@ -54,16 +64,34 @@ describe("executeSql and batchSql", () => {
       "missing_scope",
       "Cannot do this: the token does not have the required permissions (scope sqlite:write)",
     ])
-    const reader = batchSql(deps, callerWith("sqlite:write"), { statements: [statement], mode: "read" })
-    expect(await errorOf(reader)).toEqual(["sql_failed", "Cannot write to the database: the mode of the batch is read"])
+    const reader = batchSql(deps, callerWith("sqlite:write"), {
+      statements: [statement],
+      mode: "read",
+    })
+    expect(await errorOf(reader)).toEqual([
+      "sql_failed",
+      "Cannot write to the database: the mode of the batch is read",
+    ])
   })
 
   test.each<readonly [SqlOutcome, readonly [string, string]]>([
-    [{ kind: "failed", message: "no such table: x" }, ["sql_failed", "Cannot run the statement: no such table: x"]],
-    [{ kind: "failed", message: "no such table: x", index: 2 }, ["sql_failed", "Cannot run statement 3: no such table: x"]],
+    [
+      { kind: "failed", message: "no such table: x" },
+      ["sql_failed", "Cannot run the statement: no such table: x"],
+    ],
+    [
+      { kind: "failed", message: "no such table: x", index: 2 },
+      ["sql_failed", "Cannot run statement 3: no such table: x"],
+    ],
     [{ kind: "full", message: "it is" }, ["quota_exceeded", "Cannot write to the database: it is"]],
-    [{ kind: "overloaded" }, ["rate_limited", "Cannot run the statement: too many are waiting for their turn"]],
-    [{ kind: "unavailable", message: "it is" }, ["database_unavailable", "Cannot use the database: it is"]],
+    [
+      { kind: "overloaded" },
+      ["rate_limited", "Cannot run the statement: too many are waiting for their turn"],
+    ],
+    [
+      { kind: "unavailable", message: "it is" },
+      ["database_unavailable", "Cannot use the database: it is"],
+    ],
   ])("%j is told", async (outcome, error) => {
     const { deps } = databasesThat(outcome)
     expect(await errorOf(executeSql(deps, callerWith("sqlite:write"), statement))).toEqual(error)
@@ -72,7 +100,11 @@ describe("executeSql and batchSql", () => {
 
 test("noOwnerDatabases refuses to run anything, and says what an operator can do", async () => {
   const [code, message] = await errorOf(
-    executeSql({ ownerDatabases: noOwnerDatabases, quotas: emptyQuotaBook }, callerWith("sqlite:write"), statement),
+    executeSql(
+      { ownerDatabases: noOwnerDatabases, quotas: emptyQuotaBook },
+      callerWith("sqlite:write"),
+      statement,
+    ),
   )
   expect(code).toBe("sqlite_unavailable")
   expect(message).toContain("HAMLET_DATA_DIR_SHARED")

@@ -10,13 +10,19 @@ export interface SqlStatement {
   readonly args: SqlArgs
 }
 
-/** How several statements run together: whether they may write, and whether that is decided at once or with the first that does. */
+/**
+ * How several statements run together: whether they may write, and whether that is decided at once
+ * or with the first that does.
+ */
 export type BatchMode = "write" | "read" | "deferred"
 
 /** What is to be done in the database of a user. */
 export interface SqlRequest {
   readonly ownerId: string
-  /** `single` for one statement, the result of which is given as it is; otherwise a transaction, and a list of results. */
+  /**
+   * `single` for one statement, the result of which is given as it is; otherwise a transaction, and
+   * a list of results.
+   */
   readonly mode: "single" | BatchMode
   readonly statements: readonly SqlStatement[]
   /** Otherwise whatever writes is refused, in every mode. */
@@ -25,11 +31,19 @@ export interface SqlRequest {
   readonly bytesMax?: number
 }
 
-/** How it ended. The results are the bytes of JSON already: they may be megabytes, and nobody in this process looks into them. */
+/**
+ * How it ended. The results are the bytes of JSON already: they may be megabytes, and nobody in
+ * this process looks into them.
+ */
 export type SqlOutcome =
   | { readonly kind: "done"; readonly json: Uint8Array }
   /** `index` is the statement's, where one is to blame. */
-  | { readonly kind: "failed"; readonly message: string; readonly index?: number | undefined; readonly sqliteCode?: string | undefined }
+  | {
+      readonly kind: "failed"
+      readonly message: string
+      readonly index?: number | undefined
+      readonly sqliteCode?: string | undefined
+    }
   | { readonly kind: "write_refused" }
   | { readonly kind: "full"; readonly message: string }
   | { readonly kind: "overloaded" }
@@ -39,7 +53,10 @@ export type SqlOutcome =
 export class SqlFailure extends AppError {
   constructor(
     message: string,
-    /** The name that SQLite has for the error; undefined where the statement did not get as far as SQLite. */
+    /**
+     * The name that SQLite has for the error; undefined where the statement did not get as far as
+     * SQLite.
+     */
     readonly sqliteCode: string | undefined,
   ) {
     super("sql_failed", message)
@@ -47,7 +64,9 @@ export class SqlFailure extends AppError {
 }
 
 /** The same where the statements may be JSON still: only the database reads them. */
-export type SentSqlRequest = Omit<SqlRequest, "statements"> & { readonly statements: SqlRequest["statements"] | JsonText }
+export type SentSqlRequest = Omit<SqlRequest, "statements"> & {
+  readonly statements: SqlRequest["statements"] | JsonText
+}
 
 /** The SQLite databases of users, one for each. A user has one from the first statement on. */
 export interface OwnerDatabases {
@@ -65,7 +84,11 @@ export interface OwnerDatabaseDeps {
 }
 
 /** The result of a statement in the caller's database, as JSON. */
-export function executeSql(deps: OwnerDatabaseDeps, caller: Caller, statement: SqlStatement): Promise<Uint8Array> {
+export function executeSql(
+  deps: OwnerDatabaseDeps,
+  caller: Caller,
+  statement: SqlStatement,
+): Promise<Uint8Array> {
   return run(deps, caller, { mode: "single", statements: [statement] })
 }
 
@@ -90,27 +113,46 @@ export const noOwnerDatabases: OwnerDatabases = {
   remove: () => Promise.resolve(),
 }
 
-async function run(deps: OwnerDatabaseDeps, caller: Caller, request: Pick<SentSqlRequest, "mode" | "statements">): Promise<Uint8Array> {
+async function run(
+  deps: OwnerDatabaseDeps,
+  caller: Caller,
+  request: Pick<SentSqlRequest, "mode" | "statements">,
+): Promise<Uint8Array> {
   const canWrite = caller.scopes.has("sqlite:write")
   const bytesMax = deps.quotas.find(caller.userId)?.sqliteBytes ?? undefined
   const own = bytesMax === undefined ? {} : { bytesMax }
-  const outcome = await deps.ownerDatabases.run({ ...request, ...own, ownerId: caller.userId, canWrite })
+  const outcome = await deps.ownerDatabases.run({
+    ...request,
+    ...own,
+    ownerId: caller.userId,
+    canWrite,
+  })
   if (outcome.kind === "done") return outcome.json
   // Whether a statement writes is known only to the database, once it has read it.
-  if (outcome.kind === "write_refused") assertAccess({ auth: "required", scope: "sqlite:write" }, caller)
+  if (outcome.kind === "write_refused")
+    assertAccess({ auth: "required", scope: "sqlite:write" }, caller)
   throw toError(outcome)
 }
 
 function toError(outcome: Exclude<SqlOutcome, { kind: "done" }>): AppError {
   switch (outcome.kind) {
     case "failed":
-      return new SqlFailure(`Cannot run ${toName(outcome.index)}: ${outcome.message}`, outcome.sqliteCode)
+      return new SqlFailure(
+        `Cannot run ${toName(outcome.index)}: ${outcome.message}`,
+        outcome.sqliteCode,
+      )
     case "write_refused":
-      return new SqlFailure("Cannot write to the database: the mode of the batch is read", "SQLITE_READONLY")
+      return new SqlFailure(
+        "Cannot write to the database: the mode of the batch is read",
+        "SQLITE_READONLY",
+      )
     case "full":
       return new AppError("quota_exceeded", `Cannot write to the database: ${outcome.message}`)
     case "overloaded":
-      return new AppError("rate_limited", "Cannot run the statement: too many are waiting for their turn")
+      return new AppError(
+        "rate_limited",
+        "Cannot run the statement: too many are waiting for their turn",
+      )
     case "unavailable":
       return new AppError("database_unavailable", `Cannot use the database: ${outcome.message}`)
   }

@@ -1,14 +1,17 @@
 import type { Cursor, CursorKeys } from "@hamlet/contract"
 
-/** Which part of a list is wanted: what comes after the cursor, or after so many items where there is none. */
-export interface Page {
+/**
+ * Which part of a list is wanted: what comes after the cursor, or after so many items where there
+ * is none.
+ */
+export interface PageRequest {
   readonly limit: number
   readonly offset: number
   readonly cursor?: Cursor | undefined
 }
 
 /** A part of a list, and whether there is more after it. */
-export interface Slice<Item> {
+export interface Page<Item> {
   readonly items: readonly Item[]
   readonly hasMore: boolean
   /** The cursor of the next page, where there is one. */

@@ -5,8 +5,9 @@ export interface Overseen {
 }
 
 /**
- * Looks after everything that takes longer than a moment. There may be thousands at once, none of which needs to be ended to the
- * millisecond: one timer for all of them, and none while there is nothing to do.
+ * Looks after everything that takes longer than a moment. There may be thousands at once, none of
+ * which needs to be ended to the millisecond: one timer for all of them, and none while there is
+ * nothing to do.
  */
 export class Deadlines {
   readonly #overseen = new Set<Overseen>()
@@ -37,7 +38,8 @@ export class Deadlines {
 
   #sweep(): void {
     const nowMs = performance.now()
-    for (const overseen of this.#overseen) if (overseen.check(nowMs)) this.#overseen.delete(overseen)
+    for (const overseen of this.#overseen)
+      if (overseen.check(nowMs)) this.#overseen.delete(overseen)
     if (this.#overseen.size === 0) this.stop()
   }
 }

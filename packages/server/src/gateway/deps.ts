@@ -19,7 +19,7 @@ export interface GatewayDeps extends AuthenticationDeps {
   readonly cipher: Pick<Cipher, "sign">
   readonly tokenUses: Pick<TokenUses, "note">
   readonly programs: { of(val: Val, accountId: string): Program | Promise<Program> }
-  readonly runner: Pick<Runner, "enter">
+  readonly runner: Pick<Runner, "acquire">
   readonly allowances: Pick<Allowances, "takeRun">
   readonly runs: { open(run: NewRun): LiveRun }
   readonly refusals: Pick<Refusals, "note">
@@ -40,5 +40,8 @@ export interface GatewayConnection {
   /** Seconds without traffic after which the connection is closed; 0 for never. */
   timeout(seconds: number): void
   /** Makes it a WebSocket, whose events the gateway's `websocket` handlers are to get. */
-  upgrade(options: { readonly data: SocketRelay; readonly headers: Record<string, string> }): boolean
+  upgrade(options: {
+    readonly data: SocketRelay
+    readonly headers: Record<string, string>
+  }): boolean
 }

@@ -17,7 +17,9 @@ function open(...kept: Val[]) {
       },
       async findByName(username, name, viewerId) {
         asked.push(viewerId === undefined ? "name" : `name for ${viewerId}`)
-        return [...vals.values()].find((val) => val.ownerName.toLowerCase() === username && val.name.toLowerCase() === name)
+        return [...vals.values()].find(
+          (val) => val.ownerName.toLowerCase() === username && val.name.toLowerCase() === name,
+        )
       },
     },
     (pass) => (pass === "good" ? hello.id : undefined),
@@ -29,7 +31,11 @@ function open(...kept: Val[]) {
 describe("createFindVal", () => {
   test("asks for names once, and by the id from then on", async () => {
     const { asked, find } = open(hello)
-    expect([await find(address, undefined), await find(address, undefined), await find(address, undefined)]).toEqual([hello, hello, hello])
+    expect([
+      await find(address, undefined),
+      await find(address, undefined),
+      await find(address, undefined),
+    ]).toEqual([hello, hello, hello])
     expect(asked).toEqual(["name", "id", "id"])
   })
 
@@ -59,7 +65,7 @@ describe("createFindVal", () => {
     expect(asked.slice(-1)).toEqual(["name"])
   })
 
-  test("asks for names on behalf of the visitor", async () => {
+  test("asks for names on behalf of the principal", async () => {
     const { asked, find } = open(hello)
     await find(address, "bob")
     await find({ ...address, host: "other" }, undefined)
@@ -83,7 +89,9 @@ describe("createFindVal", () => {
   test("asks for nothing but the val that a pass opens", async () => {
     const { asked, find } = open(hello)
     expect(await find({ ...address, username: "", name: "", pass: "good" }, undefined)).toBe(hello)
-    expect(await find({ ...address, username: "", name: "", pass: "bad" }, undefined)).toBeUndefined()
+    expect(
+      await find({ ...address, username: "", name: "", pass: "bad" }, undefined),
+    ).toBeUndefined()
     expect(asked).toEqual(["id"])
   })
 })

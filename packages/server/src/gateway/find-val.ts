@@ -4,14 +4,15 @@ import type { ValAddress } from "./val-hosts.ts"
 type Found = Val | undefined
 
 /**
- * Finds the val at an address, as it stands at this moment: at once where the store does. By its names, it is found only for those who may
- * see it.
+ * Finds the val at an address, as it stands at this moment: at once where the store does. By its
+ * names, it is found only for those who may see it.
  */
 export type FindVal = (address: ValAddress, viewerId: string | undefined) => Promise<Found> | Found
 
 /**
- * Stores find vals by their ids with the least effort, so the ids that belong to names are kept here. A val that was found by its id and
- * still has the names is the one that the names belong to; for any other the store is asked for the names.
+ * Stores find vals by their ids with the least effort, so the ids that belong to names are kept
+ * here. A val that was found by its id and still has the names is the one that the names belong to;
+ * for any other the store is asked for the names.
  */
 export function createFindVal(
   vals: Pick<ValStore, "findById" | "findByName">,
@@ -42,7 +43,9 @@ export function createFindVal(
     const id = ids.get(address.host)
     if (id === undefined) return findByName(address, viewerId)
     const found = vals.findById(id)
-    return found instanceof Promise ? found.then((val) => check(val, address, viewerId)) : check(found, address, viewerId)
+    return found instanceof Promise
+      ? found.then((val) => check(val, address, viewerId))
+      : check(found, address, viewerId)
   }
 }
 

@@ -4,21 +4,35 @@ import { assertDepth, depthHeader, readDepth } from "../domain/egress.ts"
 import { RateLimited } from "../domain/limits/rate-limit.ts"
 import { openPass } from "../domain/requests/preview-pass.ts"
 import { assertRunnable } from "../domain/runs/execute-run.ts"
-import type { Program, Seat } from "../domain/runs/runner.ts"
+import type { Program, RunSlot } from "../domain/runs/runner.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import { Deadlines } from "./deadlines.ts"
 import type { GatewayConnection, GatewayDeps } from "./deps.ts"
 import { createFindVal, type FindVal } from "./find-val.ts"
 import { type GatewayLimits, gatewayLimits } from "./limits.ts"
-import { admit, identify, isOwner, type KnownVisitor, ownerOf, stranger, type Visitor } from "./principal.ts"
+import {
+  anonymous,
+  authorize,
+  identify,
+  isOwner,
+  type KnownPrincipal,
+  ownerOf,
+  type Principal,
+} from "./principal.ts"
 import { toRunInput } from "./request/kept-request.ts"
 import { type RequestBody, readBody } from "./request/request-body.ts"
 import { type HeaderRecord, prepareHeaders, readHeaders } from "./request/request-headers.ts"
 import { UploadPlaces } from "./request/upload-places.ts"
-import { answerStopped, answerTurnedAway, finish, unlimit, type Visit } from "./request-context.ts"
+import {
+  finish,
+  type RequestContext,
+  respondRejected,
+  respondStopped,
+  unlimit,
+} from "./request-context.ts"
 import { Trace, toLogFields } from "./request-log.ts"
-import { toErrorResponse } from "./response/error-page.ts"
-import { passOn } from "./response/forward-response.ts"
+import { toErrorPage } from "./response/error-page.ts"
+import { forwardResponse } from "./response/forward-response.ts"
 import { isSocketRequest, openSocket } from "./sockets/open-socket.ts"
 import { Sockets } from "./sockets/sockets.ts"
 import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
@@ -27,10 +41,16 @@ import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
 export interface Gateway {
   /** Whether a request with that `Host` header is for the gateway rather than for the API. */
   isValHost(host: string): boolean
-  /** Answers a request to a val; undefined when the connection has become a WebSocket. Never rejects. */
+  /**
+   * Answers a request to a val; undefined when the connection has become a WebSocket. Never
+   * rejects.
+   */
   fetch(request: Request, connection: GatewayConnection): Promise<Response | undefined>
-  /** The same for a request of this process, which says itself who comes: what the request says of it is the val's own business. */
-  visit(request: Request, visitor: KnownVisitor): Promise<Response>
+  /**
+   * The same for a request of this process, which says itself who comes: what the request says of
+   * it is the val's own business.
+   */
+  fetchAs(request: Request, principal: KnownPrincipal): Promise<Response>
   /** Closes what is still open. */
   stop(): void
 }
@@ -56,14 +76,29 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const hosts = createValHosts(deps.valsDomain, deps.baseUrl, limits.hostsMax)
   const proto = deps.baseUrl.startsWith("https:") ? "https" : "http"
   const isSlowerThanIdle = limits.headMsMax >= limits.idleSeconds * 1000
-  const findVal = createFindVal(deps.vals, (pass) => openPass(deps.cipher, pass, deps.now()), limits.hostsMax)
-  const parts = { deps, limits, hosts, findVal, deadlines, sockets, uploads: new UploadPlaces(limits), proto, isSlowerThanIdle }
-  // Whoever is in this process wants to see for themselves how an answer comes in: waiting for the whole of it may take an hour.
+  const findVal = createFindVal(
+    deps.vals,
+    (pass) => openPass(deps.cipher, pass, deps.now()),
+    limits.hostsMax,
+  )
+  const parts = {
+    deps,
+    limits,
+    hosts,
+    findVal,
+    deadlines,
+    sockets,
+    uploads: new UploadPlaces(limits),
+    proto,
+    isSlowerThanIdle,
+  }
+  // Whoever is in this process wants to see for themselves how an answer comes in: waiting for the
+  // whole of it may take an hour.
   const inside = { ...parts, limits: { ...limits, wholeAnswerBytesMax: 0 } }
   return {
     isValHost: hosts.isValHost,
     fetch: (request, connection) => answerLogged(parts, request, connection),
-    async visit(request, { caller, address }) {
+    async fetchAs(request, { caller, address }) {
       const connection = { address, timeout() {}, upgrade: () => false }
       return (await answerLogged(inside, request, connection, caller)) ?? Response.error()
     },
@@ -74,48 +109,62 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 }
 
-/** The line is written when the answer begins: how long all of it took is in the record of the run. */
+/**
+ * The line is written when the answer begins: how long all of it took is in the record of the run.
+ */
 function answerLogged(
   parts: Parts,
   request: Request,
   connection: GatewayConnection,
-  caller?: Visitor["caller"],
+  caller?: Principal["caller"],
 ): Promise<Response | undefined> {
   const { logRequest, hasAddressesInLog } = parts.deps
   const trace = new Trace()
   const answering = answer(parts, request, connection, trace, caller)
   if (!logRequest) return answering
   return answering.then((response) => {
-    logRequest(toLogFields(request, hasAddressesInLog ? connection : undefined, trace, response?.status ?? 101))
+    logRequest(
+      toLogFields(
+        request,
+        hasAddressesInLog ? connection : undefined,
+        trace,
+        response?.status ?? 101,
+      ),
+    )
     return response
   })
 }
 
-/** One function from the first look to the answer: every further one that waits would cost each request a microsecond. */
+/**
+ * One function from the first look to the answer: every further one that waits would cost each
+ * request a microsecond.
+ */
 async function answer(
   parts: Parts,
   request: Request,
   connection: GatewayConnection,
   trace: Trace,
-  caller: Visitor["caller"],
+  caller: Principal["caller"],
 ): Promise<Response | undefined> {
   const { deps, hosts, sockets, deadlines } = parts
   const known = readHeaders(request.headers)
   let body: RequestBody | undefined
-  let visit: Visit | undefined
-  let seat: Seat | undefined
+  let context: RequestContext | undefined
+  let slot: RunSlot | undefined
   try {
     const address = hosts.parse(known.host ?? "")
     // First of all, whether or not there is such a val: how long the answer takes must not tell.
-    const sender = known.authorization === undefined ? stranger : await identify(deps, known.authorization)
+    const sender =
+      known.authorization === undefined ? anonymous : await identify(deps, known.authorization)
     const user = caller ?? sender.caller
     const finding = address && parts.findVal(address, user?.userId)
     const val = finding instanceof Promise ? await finding : finding
     trace.address = address
     trace.user = user
     trace.val = val
-    const visitor = caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
-    const admission = admit(val, visitor)
+    const principal =
+      caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
+    const admission = authorize(val, principal)
     if (!address || !val || admission !== "yes") return refuse(deps, admission, known, trace)
     assertRunnable(val)
     assertMethod(request.method)
@@ -129,31 +178,47 @@ async function answer(
     const program = found instanceof Promise ? await found : found
     const isSocket = isSocketRequest(request.method, known)
     if (isSocket) sockets.assertRoom(val.id)
-    visit = toVisit(parts, { request, known, connection, address, val, visitor, body, depth, program, isSocket })
-    trace.runId = visit.run.id
+    context = toContext(parts, {
+      request,
+      known,
+      connection,
+      address,
+      val,
+      principal,
+      body,
+      depth,
+      program,
+      isSocket,
+    })
+    trace.runId = context.run.id
     try {
-      const entering = deps.runner.enter(program, visit.run, request)
-      seat = entering instanceof Promise ? await entering : entering
+      const entering = deps.runner.acquire(program, context.run, request)
+      slot = entering instanceof Promise ? await entering : entering
     } catch (error) {
       if (error instanceof AppError && !request.signal.aborted) noteRefusal(deps, trace, error.code)
-      return answerTurnedAway(visit, error)
+      return respondRejected(context, error)
     }
-    visit.run.attach(seat)
-    if (isSocket) return await openSocket(visit, seat, sockets, val.id, deadlines)
-    const outcome = await seat.fetch(visit.seatRequest)
-    if (outcome.kind === "stopped") return answerStopped(visit, seat, outcome)
-    const passing = passOn(visit, seat, outcome.answer, deadlines)
+    context.run.attach(slot)
+    if (isSocket) return await openSocket(context, slot, sockets, val.id, deadlines)
+    const outcome = await slot.fetch(context.slotRequest)
+    if (outcome.kind === "stopped") return respondStopped(context, slot, outcome)
+    const passing = forwardResponse(context, slot, outcome.response, deadlines)
     return passing instanceof Promise ? await passing : passing
   } catch (error) {
-    // Whatever happened, no run is left open and no seat or place taken.
+    // Whatever happened, no run is left open and no slot or place taken.
     body?.stop()
-    if (visit) finish(visit, seat, { status: "crashed", error: { name: "Error", message: "The server made a mistake" } })
+    if (context)
+      finish(context, slot, {
+        status: "crashed",
+        error: { name: "Error", message: "The server made a mistake" },
+      })
     return explain(parts, error, known, request, trace)
   }
 }
 
 function assertMethod(method: string): void {
-  if (method === "CONNECT") throw new AppError("method_not_allowed", "Cannot CONNECT: vals are no proxies")
+  if (method === "CONNECT")
+    throw new AppError("method_not_allowed", "Cannot CONNECT: vals are no proxies")
 }
 
 interface Arrival {
@@ -162,22 +227,27 @@ interface Arrival {
   readonly connection: GatewayConnection
   readonly address: ValAddress
   readonly val: Val
-  readonly visitor: Visitor
+  readonly principal: Principal
   readonly body: RequestBody
   readonly depth: number
   readonly program: Program
   readonly isSocket: boolean
 }
 
-function toVisit(parts: Parts, arrival: Arrival): Visit {
-  const { request, known, connection, address, val, visitor, body, depth, program, isSocket } = arrival
+function toContext(parts: Parts, arrival: Arrival): RequestContext {
+  const { request, known, connection, address, val, principal, body, depth, program, isSocket } =
+    arrival
   const { deps, limits, proto } = parts
   const { method } = request
   const { host, pass } = address
   const target = toTarget(request.url)
   // What is kept of a run is not to hold a key.
   const url = pass === undefined ? request.url : `${program.endpoint}${target}`
-  const headers = prepareHeaders(known, { address: connection.address(), proto, host }, visitor.isForUs)
+  const headers = prepareHeaders(
+    known,
+    { address: connection.address(), proto, host },
+    principal.isForUs,
+  )
   const run = deps.runs.open({
     id: deps.newId(),
     valId: val.id,
@@ -189,26 +259,29 @@ function toVisit(parts: Parts, arrival: Arrival): Visit {
     depth,
     startedAt: deps.now(),
     args: null,
-    request: { method, url: url.length <= limits.urlCharsMax ? url : url.slice(0, limits.urlCharsMax) },
+    request: {
+      method,
+      url: url.length <= limits.urlCharsMax ? url : url.slice(0, limits.urlCharsMax),
+    },
     // A WebSocket is no request that could be sent again.
     input: isSocket ? null : toRunInput({ url, headers, body: body.kept, pass }, limits),
   })
-  const seatRequest = { method, host, target, headers, body: body.content, client: request }
+  const slotRequest = { method, host, target, headers, body: body.content, client: request }
   const isByPass = pass !== undefined
-  const visit: Visit = {
+  const context: RequestContext = {
     request,
     known,
     connection,
     limits,
     run,
     body,
-    seatRequest,
+    slotRequest,
     isUnlimited: false,
-    isOwner: isOwner(val, visitor.caller),
+    isOwner: isOwner(val, principal.caller),
     isByPass,
   }
-  if (parts.isSlowerThanIdle) unlimit(visit)
-  return visit
+  if (parts.isSlowerThanIdle) unlimit(context)
+  return context
 }
 
 /** Path and query. Without a host that is one, Bun gives nothing else. */
@@ -219,12 +292,22 @@ function toTarget(url: string): string {
   return end < 0 ? url.slice(start) : url.slice(start, end)
 }
 
-/** One answer for vals that do not exist, that are private and that are not for the web: nobody can tell one from the other. */
-function refuse(deps: GatewayDeps, admission: "yes" | "no" | "wrong type", known: HeaderRecord, trace: Trace): Response {
+/**
+ * One answer for vals that do not exist, that are private and that are not for the web: nobody can
+ * tell one from the other.
+ */
+function refuse(
+  deps: GatewayDeps,
+  admission: "yes" | "no" | "wrong type",
+  known: HeaderRecord,
+  trace: Trace,
+): Response {
   const message =
-    admission === "wrong type" ? "Cannot answer: this val of yours is not of type http" : "Cannot answer: there is no val at this address"
+    admission === "wrong type"
+      ? "Cannot answer: this val of yours is not of type http"
+      : "Cannot answer: there is no val at this address"
   const requestId = noteRefusal(deps, trace, "val_not_found")
-  return toErrorResponse({ code: "val_not_found", message, requestId, hasRun: false }, known.accept)
+  return toErrorPage({ code: "val_not_found", message, requestId, hasRun: false }, known.accept)
 }
 
 /** The val does not run: counts why, and gives the id under which the log has it. */
@@ -236,15 +319,35 @@ function noteRefusal(deps: GatewayDeps, trace: Trace, code: ErrorCode): string {
   return requestId
 }
 
-/** An error we expect is told; anything else is a bug: the client sees that there was one, the log sees the rest. */
-function explain({ deps, limits }: Parts, error: unknown, known: HeaderRecord, request: Request, trace: Trace): Response {
+/**
+ * An error we expect is told; anything else is a bug: the client sees that there was one, the log
+ * sees the rest.
+ */
+function explain(
+  { deps, limits }: Parts,
+  error: unknown,
+  known: HeaderRecord,
+  request: Request,
+  trace: Trace,
+): Response {
   // Whoever sent half a body and left.
   if (request.signal.aborted) return new Response(null, { status: 400 })
   if (!(error instanceof AppError)) deps.onError(error)
   const { code, message } =
-    error instanceof AppError ? error : { code: "internal" as const, message: "Cannot answer: the server made a mistake, which was logged" }
-  const isLater = code === "overloaded" || code === "too_many_runs" || code === "database_unavailable"
-  const retrySeconds = error instanceof RateLimited ? error.retryAfterSeconds : isLater ? limits.retrySeconds : undefined
+    error instanceof AppError
+      ? error
+      : {
+          code: "internal" as const,
+          message: "Cannot answer: the server made a mistake, which was logged",
+        }
+  const isLater =
+    code === "overloaded" || code === "too_many_runs" || code === "database_unavailable"
+  const retrySeconds =
+    error instanceof RateLimited
+      ? error.retryAfterSeconds
+      : isLater
+        ? limits.retrySeconds
+        : undefined
   const requestId = noteRefusal(deps, trace, code)
-  return toErrorResponse({ code, message, requestId, hasRun: false, retrySeconds }, known.accept)
+  return toErrorPage({ code, message, requestId, hasRun: false, retrySeconds }, known.accept)
 }

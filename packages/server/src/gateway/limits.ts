@@ -8,17 +8,29 @@ export interface GatewayLimits {
   readonly bodyMsMax: number
   /** How long nothing may come of a larger body while the val waits for it. */
   readonly bodyStalledMsMax: number
-  /** Larger bodies on their way to one val, and of these from one address; each has one of the runs that a val may have. */
+  /**
+   * Larger bodies on their way to one val, and of these from one address; each has one of the runs
+   * that a val may have.
+   */
   readonly uploadsPerValMax: number
   readonly uploadsPerClientMax: number
-  /** Of the headers of a request, names and values, that are kept for a replay; with more of them none is possible. */
+  /**
+   * Of the headers of a request, names and values, that are kept for a replay; with more of them
+   * none is possible.
+   */
   readonly keptHeaderBytesMax: number
-  /** An answer up to this size is read whole: it costs less than passing it on in pieces, and it arrives whole or not at all. */
+  /**
+   * An answer up to this size is read whole: it costs less than passing it on in pieces, and it
+   * arrives whole or not at all.
+   */
   readonly wholeAnswerBytesMax: number
   readonly answerHeaderBytesMax: number
   /** Of the address that is kept with a run. */
   readonly urlCharsMax: number
-  /** Until an answer begins, time in a queue included: whoever gives out seats sees to it, and connections have to last that long. */
+  /**
+   * Until an answer begins, time in a queue included: whoever gives out run slots sees to it, and
+   * connections have to last that long.
+   */
   readonly headMsMax: number
   /** For what follows the head of an answer, and for a WebSocket. */
   readonly streamMsMax: number

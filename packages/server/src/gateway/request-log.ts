@@ -19,10 +19,16 @@ export class Trace {
 }
 
 /**
- * The line of a request. It has no path: that may hold a key which the val's owner has given out. The host is there only if it is that of
- * a val by its names or its id: any other may be a pass, or hold one.
+ * The line of a request. It has no path: that may hold a key which the val's owner has given out.
+ * The host is there only if it is that of a val by its names or its id: any other may be a pass, or
+ * hold one.
  */
-export function toLogFields(request: Request, connection: GatewayConnection | undefined, trace: Trace, status: number): object {
+export function toLogFields(
+  request: Request,
+  connection: GatewayConnection | undefined,
+  trace: Trace,
+  status: number,
+): object {
   const { address, val, user, runId, code } = trace
   const isPreview = address?.pass !== undefined
   return {

@@ -4,14 +4,27 @@ import { createValHosts } from "./val-hosts.ts"
 const hosts = createValHosts("Vals.Example:8080", "https://app.vals.example", 3)
 
 describe("parse", () => {
-  for (const host of ["ada-hello.vals.example", "ADA-Hello.VALS.example", "ada-hello.vals.example."]) {
+  for (const host of [
+    "ada-hello.vals.example",
+    "ADA-Hello.VALS.example",
+    "ada-hello.vals.example.",
+  ]) {
     test(`finds the names in ${host}`, () => {
-      expect(hosts.parse(host)).toEqual({ host: "ada-hello.vals.example", id: undefined, username: "ada", name: "hello" })
+      expect(hosts.parse(host)).toEqual({
+        host: "ada-hello.vals.example",
+        id: undefined,
+        username: "ada",
+        name: "hello",
+      })
     })
   }
 
   test("gives the port back as it came", () => {
-    expect(hosts.parse("a_1-b_2.vals.example:99")).toMatchObject({ host: "a_1-b_2.vals.example:99", username: "a_1", name: "b_2" })
+    expect(hosts.parse("a_1-b_2.vals.example:99")).toMatchObject({
+      host: "a_1-b_2.vals.example:99",
+      username: "a_1",
+      name: "b_2",
+    })
   })
 
   test("finds a pass, which looks like no other address and is written in one way", () => {
@@ -19,16 +32,32 @@ describe("parse", () => {
     expect(hosts.parse(`${pass.toUpperCase()}.vals.example:1`)).toEqual({
       ...{ host: `${pass}.vals.example:1`, id: undefined, pass, username: "", name: "" },
     })
-    for (const label of [`${pass}a`, pass.slice(1), `${pass.slice(0, -1)}b`, `1${pass.slice(1)}`, `a-${pass}`, `x.${pass}`])
+    for (const label of [
+      `${pass}a`,
+      pass.slice(1),
+      `${pass.slice(0, -1)}b`,
+      `1${pass.slice(1)}`,
+      `a-${pass}`,
+      `x.${pass}`,
+    ])
       expect(hosts.parse(`${label}.vals.example`)?.pass).toBeUndefined()
   })
 
   test("finds an id", () => {
     const id = "018f0a1b-2c3d-7e4f-8a5b-6c7d8e9f0a1b"
-    expect(hosts.parse(`${id.replaceAll("-", "").toUpperCase()}.vals.example`)).toMatchObject({ id })
+    expect(hosts.parse(`${id.replaceAll("-", "").toUpperCase()}.vals.example`)).toMatchObject({
+      id,
+    })
   })
 
-  const nonsense = ["vals.example", "ada.vals.example", "a-b-c.vals.example", "1-a.vals.example", "-.vals.example", "a-.vals.example"]
+  const nonsense = [
+    "vals.example",
+    "ada.vals.example",
+    "a-b-c.vals.example",
+    "1-a.vals.example",
+    "-.vals.example",
+    "a-.vals.example",
+  ]
   const more = [
     "x.a-b.vals.example",
     "u@a-b.vals.example",
@@ -53,7 +82,12 @@ describe("parse", () => {
 })
 
 describe("isValHost", () => {
-  for (const host of ["ada-hello.vals.example", "whatever.vals.example:1", ".vals.example", "X.VALS.EXAMPLE."]) {
+  for (const host of [
+    "ada-hello.vals.example",
+    "whatever.vals.example:1",
+    ".vals.example",
+    "X.VALS.EXAMPLE.",
+  ]) {
     test(`is true for ${host}`, () => expect(hosts.isValHost(host)).toBe(true))
   }
   for (const host of [

@@ -14,7 +14,10 @@ export interface ValAddress {
 
 /** Which host names are those of vals. */
 export interface ValHosts {
-  /** Whether the host belongs to the vals rather than to the API, though there may be no such val. Asked for every request. */
+  /**
+   * Whether the host belongs to the vals rather than to the API, though there may be no such val.
+   * Asked for every request.
+   */
   isValHost(host: string): boolean
   /** Undefined when the host cannot be that of a val. */
   parse(host: string): ValAddress | undefined
@@ -62,12 +65,16 @@ function parseHost(host: string, suffix: string): ValAddress | undefined {
   if (host.length > hostCharsMax) return undefined
   const label = toName(host).slice(0, -suffix.length)
   const port = /:\d*$/.exec(host)?.[0] ?? ""
-  // With a port that is none, the address of the request is no URL, and its path is not what a URL's would be.
+  // With a port that is none, the address of the request is no URL, and its path is not what a
+  // URL's would be.
   if (Number(port.slice(1)) > portMax) return undefined
   const canonical = `${label}${suffix}${port === ":" ? "" : port}`
   const names = /^([a-z][a-z0-9_]*)-([a-z][a-z0-9_]*)$/.exec(label)
-  if (names) return { host: canonical, id: undefined, username: names[1] ?? "", name: names[2] ?? "" }
+  if (names)
+    return { host: canonical, id: undefined, username: names[1] ?? "", name: names[2] ?? "" }
   const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(label)
   if (id) return { host: canonical, id: id.slice(1).join("-"), username: "", name: "" }
-  return isPass(label) ? { host: canonical, id: undefined, pass: label, username: "", name: "" } : undefined
+  return isPass(label)
+    ? { host: canonical, id: undefined, pass: label, username: "", name: "" }
+    : undefined
 }

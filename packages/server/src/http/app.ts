@@ -8,12 +8,12 @@ import type { Handler } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import { createHandlers } from "./handlers.ts"
 import { createMetrics } from "./ops/metrics.ts"
-import { answerWebApp, isOfWebApp } from "./pages/web-app.ts"
-import { answerRoute } from "./pipeline.ts"
+import { isOfWebApp, serveWebApp } from "./pages/web-app.ts"
+import { handleRoute } from "./pipeline.ts"
 import { type Match, matchRoute, methodsOf } from "./request/match-route.ts"
 import { toPath } from "./request/request-url.ts"
-import { type Answer, toErrorAnswer } from "./response/api-response.ts"
-import { toSessionAnswer } from "./response/session-response.ts"
+import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
+import { toSessionResponse } from "./response/session-response.ts"
 import { preflight, toResponse } from "./response/to-response.ts"
 import { docsAsset } from "./routes/system.ts"
 
@@ -31,7 +31,10 @@ export interface App {
   request(input: string | URL | Request, init?: RequestInit): Promise<Response>
 }
 
-/** Puts the API together. Whatever happens, the client gets an answer with a request id, and the log and the counters hear of it. */
+/**
+ * Puts the API together. Whatever happens, the client gets an answer with a request id, and the log
+ * and the counters hear of it.
+ */
 export function createApp(deps: HttpDeps): App {
   const metrics = createMetrics(
     deps.databaseStats,
@@ -40,7 +43,10 @@ export function createApp(deps: HttpDeps): App {
     () => deps.loopDelay.report(),
     () => deps.refusals.list(),
   )
-  const answer = createAnswerer(deps, createHandlers(deps, metrics) as unknown as Record<RouteName, Handler<RouteDefinition>>)
+  const answer = createAnswerer(
+    deps,
+    createHandlers(deps, metrics) as unknown as Record<RouteName, Handler<RouteDefinition>>,
+  )
   const isLogged = deps.log.writes("info")
   const fetch = async (request: Request, connection: Connection = {}) => {
     const started = performance.now()
@@ -48,10 +54,19 @@ export function createApp(deps: HttpDeps): App {
     const { method } = request
     const path = toPath(request)
     const match = matchRoute(path)
-    if (method === "OPTIONS" && !hasSeveralHosts(request)) return preflight(match ? methodsOf(match) : [], requestId, request)
+    if (method === "OPTIONS" && !hasSeveralHosts(request))
+      return preflight(match ? methodsOf(match) : [], requestId, request)
     const route = match?.routes.get(toMethod(method))
-    const arrival: Arrival = { request, requestId, path, match, route, connection, caller: undefined }
-    let result: Answer
+    const arrival: Arrival = {
+      request,
+      requestId,
+      path,
+      match,
+      route,
+      connection,
+      caller: undefined,
+    }
+    let result: ApiResponse
     try {
       result = await answer(arrival)
     } catch (error) {
@@ -78,7 +93,12 @@ interface Arrival {
 
 const tokens = new RegExp(tokenPattern, "g")
 
-function toLogFields(deps: HttpDeps, { request, requestId, path, route, connection, caller }: Arrival, status: number, ms: number): object {
+function toLogFields(
+  deps: HttpDeps,
+  { request, requestId, path, route, connection, caller }: Arrival,
+  status: number,
+  ms: number,
+): object {
   const address = deps.hasAddressesInLog ? connection.address?.() : undefined
   return {
     requestId,
@@ -95,27 +115,42 @@ function toLogFields(deps: HttpDeps, { request, requestId, path, route, connecti
 }
 
 // The table's types tie each handler to its row; a lookup by name has to forget which is which.
-function createAnswerer(deps: HttpDeps, handlers: Record<RouteName, Handler<RouteDefinition>>): (arrival: Arrival) => Promise<Answer> {
+function createAnswerer(
+  deps: HttpDeps,
+  handlers: Record<RouteName, Handler<RouteDefinition>>,
+): (arrival: Arrival) => Promise<ApiResponse> {
   const authenticator = createAuthenticator(deps)
   return async (arrival) => {
     const { request, requestId, match, route: name, connection } = arrival
-    if (hasSeveralHosts(request)) throw new AppError("invalid_request", "Cannot accept the Host header: it names more than one host")
+    if (hasSeveralHosts(request))
+      throw new AppError(
+        "invalid_request",
+        "Cannot accept the Host header: it names more than one host",
+      )
     if (!match || !name) return answerElsewhere(deps, arrival)
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
     if (route.isCountedByAddress) authenticator.countByAddress(rateKey)
     if (route.isSignIn) authenticator.admitSignIn(request, rateKey)
-    const { caller, session } = route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
+    const { caller, session } =
+      route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
     arrival.caller = caller
-    const answer = await answerRoute(deps, name, handlers[name], { request, requestId, params: match.params, caller, address })
-    return session === undefined ? answer : toSessionAnswer(answer, session)
+    const answer = await handleRoute(deps, name, handlers[name], {
+      request,
+      requestId,
+      params: match.params,
+      caller,
+      address,
+    })
+    return session === undefined ? answer : toSessionResponse(answer, session)
   }
 }
 
 /**
- * A proxy before the server and the server may each believe another of two Host headers, so such a request is refused, as RFC 9112 asks for.
- * Bun makes one value of them, with a comma between them, which is part of no host.
+ * A proxy before the server and the server may each believe another of two Host headers, so such a
+ * request is refused, as RFC 9112 asks for. Bun makes one value of them, with a comma between them,
+ * which is part of no host.
  */
 function hasSeveralHosts(request: Request): boolean {
   return request.headers.get("host")?.includes(",") ?? false
@@ -126,32 +161,60 @@ function toMethod(method: string): Method {
   return (method === "HEAD" ? "get" : method.toLowerCase()) as Method
 }
 
-/** What is not in the table: the pages of the web app, the files that pages load, and nothing else. */
-async function answerElsewhere(deps: HttpDeps, { request, requestId, path, match }: Arrival): Promise<Answer> {
+/**
+ * What is not in the table: the pages of the web app, the files that pages load, and nothing else.
+ */
+async function answerElsewhere(
+  deps: HttpDeps,
+  { request, requestId, path, match }: Arrival,
+): Promise<ApiResponse> {
   const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
   const isDocsFile = path.startsWith("/docs/assets/")
-  if (!(isDocsFile || isOfWebApp(path))) throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
-  if (toMethod(method) !== "get") return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
-  return isDocsFile ? docsAsset(deps, path, request) : answerWebApp(deps, path, request)
+  if (!(isDocsFile || isOfWebApp(path)))
+    throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
+  if (toMethod(method) !== "get")
+    return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
+  return isDocsFile ? docsAsset(deps, path, request) : serveWebApp(deps, path, request)
 }
 
-function refuseMethod(method: string, path: string, methods: readonly string[], requestId: string): Answer {
-  const error = new AppError("method_not_allowed", `Cannot ${method} ${path}: it takes ${methods.join(", ")}`)
-  const answer = toErrorAnswer(error, requestId)
+function refuseMethod(
+  method: string,
+  path: string,
+  methods: readonly string[],
+  requestId: string,
+): ApiResponse {
+  const error = new AppError(
+    "method_not_allowed",
+    `Cannot ${method} ${path}: it takes ${methods.join(", ")}`,
+  )
+  const answer = toErrorResponse(error, requestId)
   return { ...answer, headers: { ...answer.headers, allow: methods.join(", ") } }
 }
 
-/** An error we expect is told; anything else is a bug: the caller sees the request id, the log sees the rest. */
-function explain(deps: HttpDeps, error: unknown, requestId: string): Answer {
+/**
+ * An error we expect is told; anything else is a bug: the caller sees the request id, the log sees
+ * the rest.
+ */
+function explain(deps: HttpDeps, error: unknown, requestId: string): ApiResponse {
   if (error instanceof AppError) {
     if (/^(?:database|storage|web_app)_unavailable$/.test(error.code))
-      deps.log.warn(error.code, { requestId, message: error.message, cause: String(error.cause ?? "") })
-    return toErrorAnswer(error, requestId)
+      deps.log.warn(error.code, {
+        requestId,
+        message: error.message,
+        cause: String(error.cause ?? ""),
+      })
+    return toErrorResponse(error, requestId)
   }
-  deps.log.error("internal", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-  return toErrorAnswer(
-    new AppError("internal", "Cannot answer: the server made a mistake, which was logged under this request id"),
+  deps.log.error("internal", {
+    requestId,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  })
+  return toErrorResponse(
+    new AppError(
+      "internal",
+      "Cannot answer: the server made a mistake, which was logged under this request id",
+    ),
     requestId,
   )
 }

@@ -12,7 +12,7 @@ import type { RateLimits } from "../domain/limits/rate-limit.ts"
 import type { Refusals } from "../domain/limits/refusals.ts"
 import type { UsageDeps } from "../domain/limits/usage.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
-import type { VersionLockDeps } from "../domain/modules/version-lockfiles.ts"
+import type { VersionLockfileDeps } from "../domain/modules/version-lockfiles.ts"
 import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
 import type { PreviewDeps } from "../domain/requests/preview-pass.ts"
 import type { ValRequestDeps } from "../domain/requests/val-requests.ts"
@@ -38,7 +38,7 @@ import type { Links } from "./response/links.ts"
 export type DomainDeps = ValDeps &
   ImportDeps &
   VersionDeps &
-  VersionLockDeps &
+  VersionLockfileDeps &
   LikeDeps &
   CommentDeps &
   ReferenceDeps &
@@ -116,5 +116,9 @@ export interface HttpDeps extends DomainDeps {
   readonly valsDomain: string
   /** Throws when the database does not answer. */
   checkDatabase(): Promise<{ readonly database: string; readonly schemaVersion: number }>
-  databaseStats(): { readonly connections: number; readonly inUse: number; readonly waiting: number }
+  databaseStats(): {
+    readonly connections: number
+    readonly inUse: number
+    readonly waiting: number
+  }
 }

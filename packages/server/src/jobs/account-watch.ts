@@ -18,8 +18,9 @@ const limits = {
 }
 
 /**
- * Knows which accounts are suspended or have quotas of their own. Requests with a token, and to a val, ask the database and need nothing of this;
- * it is for what goes on without asking: runs and processes that began before a suspension, and quotas, which are looked at without waiting.
+ * Knows which accounts are suspended or have quotas of their own. Requests with a token, and to a
+ * val, ask the database and need nothing of this; it is for what goes on without asking: runs and
+ * processes that began before a suspension, and quotas, which are looked at without waiting.
  */
 export class AccountWatch {
   readonly #deps: AccountWatchDeps
@@ -60,7 +61,9 @@ export class AccountWatch {
     this.#mark = mark
     accountBook.replace(states)
     const before = this.#suspended
-    this.#suspended = new Set(states.filter(({ isSuspended }) => isSuspended).map(({ userId }) => userId))
+    this.#suspended = new Set(
+      states.filter(({ isSuspended }) => isSuspended).map(({ userId }) => userId),
+    )
     for (const userId of this.#suspended) {
       if (before.has(userId)) continue
       liveRuns.cancelAllOf(userId)

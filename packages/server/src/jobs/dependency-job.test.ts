@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import { FakeResolver } from "../../test/support/fake-resolver.ts"
-import type { LockStore } from "../domain/modules/lockfiles.ts"
+import type { LockfileStore } from "../domain/modules/lockfiles.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
-import { createLockStore } from "../storage/modules/lockfiles.ts"
+import { createLockfileStore } from "../storage/modules/lockfiles.ts"
 import { createValStore } from "../storage/vals/vals.ts"
 import { createVersionStore } from "../storage/vals/versions.ts"
 import { DependencyJob, type DependencyJobDeps } from "./dependency-job.ts"
@@ -15,7 +15,7 @@ const never = new Promise<void>(() => {})
 
 describeEachDatabase("DependencyJob", (open) => {
   let database: TestDatabase
-  let locks: LockStore
+  let locks: LockfileStore
   let resolver: FakeResolver
   let clock: { at: number }
   let noted: string[]
@@ -26,7 +26,7 @@ describeEachDatabase("DependencyJob", (open) => {
 
   beforeEach(async () => {
     database = await open()
-    locks = createLockStore(database.db)
+    locks = createLockfileStore(database.db)
     resolver = new FakeResolver()
     clock = { at: 1_000_000 }
     noted = []
@@ -44,7 +44,7 @@ describeEachDatabase("DependencyJob", (open) => {
   })
 
   function startJob(more: Partial<DependencyJobDeps> = {}): DependencyJob {
-    const claim: LockStore["claim"] = async (options) => {
+    const claim: LockfileStore["claim"] = async (options) => {
       const claimed = await (more.locks ?? locks).claim(options)
       if (!claimed) idle += 1
       return claimed
@@ -67,8 +67,18 @@ describeEachDatabase("DependencyJob", (open) => {
     return job
   }
 
-  async function addVal(number: number, code = `import a from "npm:a"`, owner = number): Promise<void> {
-    const val = { id: idOf(number), ownerId: ownerOf(owner), ownerName: `u${owner}`, name: `v${number}`, privacy: "private" } as const
+  async function addVal(
+    number: number,
+    code = `import a from "npm:a"`,
+    owner = number,
+  ): Promise<void> {
+    const val = {
+      id: idOf(number),
+      ownerId: ownerOf(owner),
+      ownerName: `u${owner}`,
+      name: `v${number}`,
+      privacy: "private",
+    } as const
     await createValStore(database.db).create(
       { ...val, type: "script", readme: null, source: { code, imports: [], isRemote: true } },
       clock.at,
@@ -83,7 +93,8 @@ describeEachDatabase("DependencyJob", (open) => {
   }
 
   const stateOf = async (number: number) => (await locks.find(idOf(number), 1))?.state
-  const untilState = (number: number, state: string) => until(async () => (await stateOf(number)) === state)
+  const untilState = (number: number, state: string) =>
+    until(async () => (await stateOf(number)) === state)
 
   test("fetches what is pending when it starts and when it is woken, and tells who waits for it", async () => {
     resolver.add("npm:a", "the a")
@@ -95,9 +106,16 @@ describeEachDatabase("DependencyJob", (open) => {
     await untilState(2, "ready")
     const lock = await locks.find(idOf(2), 1)
     expect(lock?.resolution?.imports).toMatchObject([
-      { specifier: "npm:a", resolved: "npm:a@1.0.0", error: null, places: [{ start: 14, end: 21 }] },
+      {
+        specifier: "npm:a",
+        resolved: "npm:a@1.0.0",
+        error: null,
+        places: [{ start: 14, end: 21 }],
+      },
     ])
-    expect((await createBundleStore(database.db).find(lock?.bundle ?? ""))?.code.length).toBeGreaterThan(50)
+    expect(
+      (await createBundleStore(database.db).find(lock?.bundle ?? ""))?.code.length,
+    ).toBeGreaterThan(50)
     await until(async () => noted.length === 2)
     expect(noted).toEqual([`${idOf(1)}@1`, `${idOf(2)}@1`])
     expect(errors).toEqual([])
@@ -109,7 +127,10 @@ describeEachDatabase("DependencyJob", (open) => {
     startJob()
     await untilState(1, "failed")
     const lock = await locks.find(idOf(1), 1)
-    expect(lock?.resolution?.imports.map(({ error }) => error)).toEqual([null, "there is no such package"])
+    expect(lock?.resolution?.imports.map(({ error }) => error)).toEqual([
+      null,
+      "there is no such package",
+    ])
     expect(lock?.bundle).toMatch(/^[0-9a-f]{64}$/)
     await until(async () => noted.length === 1)
   })
@@ -156,9 +177,15 @@ describeEachDatabase("DependencyJob", (open) => {
 
   test("does not wait for ever, also for one that does not listen", async () => {
     await addVal(1)
-    startJob({ resolver: { resolve: async () => (await never) as never }, resolveMsMax: 1, limits: { backoffMs: [], overtimeMs: 1 } })
+    startJob({
+      resolver: { resolve: async () => (await never) as never },
+      resolveMsMax: 1,
+      limits: { backoffMs: [], overtimeMs: 1 },
+    })
     await untilState(1, "failed")
-    expect((await locks.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe("fetching it took too long")
+    expect((await locks.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe(
+      "fetching it took too long",
+    )
     expect(errors).toEqual([])
   })
 
@@ -227,14 +254,21 @@ describeEachDatabase("DependencyJob", (open) => {
     startJob()
     await untilState(1, "failed")
     expect(resolver.asked).toEqual([])
-    expect((await locks.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe("it was tried too often")
+    expect((await locks.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe(
+      "it was tried too often",
+    )
   })
 
   test("shares the work with other nodes: nothing is done twice", async () => {
     resolver.add("npm:a", 1)
     for (let number = 1; number <= 6; number++) await addVal(number)
     const nodes = await Promise.all([openAgain(database), openAgain(database)])
-    for (const db of nodes) startJob({ locks: createLockStore(db), versions: createVersionStore(db), limits: { atOnceMax: 1 } })
+    for (const db of nodes)
+      startJob({
+        locks: createLockfileStore(db),
+        versions: createVersionStore(db),
+        limits: { atOnceMax: 1 },
+      })
     for (let number = 1; number <= 6; number++) await untilState(number, "ready")
     expect(resolver.asked).toHaveLength(6)
     await Promise.all(jobs.map((job) => job.stop()))
@@ -275,7 +309,12 @@ describeEachDatabase("DependencyJob", (open) => {
     await addVal(1)
     const away = new Error("away")
     let isAway = true
-    const job = startJob({ locks: { ...locks, claim: (options) => (isAway ? Promise.reject(away) : locks.claim(options)) } })
+    const job = startJob({
+      locks: {
+        ...locks,
+        claim: (options) => (isAway ? Promise.reject(away) : locks.claim(options)),
+      },
+    })
     await until(async () => errors.length > 0)
     expect(errors).toEqual([away])
     isAway = false

@@ -1,15 +1,21 @@
 import { availableParallelism } from "node:os"
-import type { DependencyResolver, LockClaim, LockStore, Resolution, ResolvedCode } from "../domain/modules/lockfiles.ts"
-import type { PendingLocks } from "../domain/modules/pending-lockfiles.ts"
+import type {
+  DependencyResolver,
+  LockfileClaim,
+  LockfileStore,
+  Resolution,
+  ResolvedCode,
+} from "../domain/modules/lockfiles.ts"
+import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import type { VersionStore } from "../domain/vals/versions.ts"
 
 /** What fetching dependencies needs. */
 export interface DependencyJobDeps {
-  readonly locks: LockStore
+  readonly locks: LockfileStore
   readonly versions: Pick<VersionStore, "find">
   readonly resolver: DependencyResolver
-  readonly pendingLocks: Pick<PendingLocks, "note">
+  readonly pendingLocks: Pick<PendingLockfiles, "note">
   /** What one resolution may take. */
   readonly resolveMsMax: number
   readonly limits?: Partial<DependencyJobLimits>
@@ -21,11 +27,20 @@ export interface DependencyJobDeps {
 
 /** How much it does, and how often. */
 export interface DependencyJobLimits {
-  /** Versions at a time, each of another owner: who saves a lot waits for themselves. More than the resolver does would wait for it in vain. */
+  /**
+   * Versions at a time, each of another owner: who saves a lot waits for themselves. More than the
+   * resolver does would wait for it in vain.
+   */
   readonly atOnceMax: number
-  /** How often it is looked whether there is something to do that other nodes have left, or that is to be tried again. */
+  /**
+   * How often it is looked whether there is something to do that other nodes have left, or that is
+   * to be tried again.
+   */
   readonly pollMs: number
-  /** How long after an attempt that may go better later the next one follows. After the last of them there is none. */
+  /**
+   * How long after an attempt that may go better later the next one follows. After the last of them
+   * there is none.
+   */
   readonly backoffMs: readonly number[]
   /** How much longer than a resolution may take it is waited for one that does not end. */
   readonly overtimeMs: number
@@ -42,8 +57,9 @@ const defaults: DependencyJobLimits = {
 }
 
 /**
- * Fetches what versions import from elsewhere, in the background. Every node does; a lock is one node's for as long as a resolution can take,
- * and then anybody's again, so that what a node that died had begun is done by another.
+ * Fetches what versions import from elsewhere, in the background. Every node does; a lock is one
+ * node's for as long as a resolution can take, and then anybody's again, so that what a node that
+ * died had begun is done by another.
  */
 export class DependencyJob {
   readonly #deps: DependencyJobDeps
@@ -100,14 +116,18 @@ export class DependencyJob {
     this.#isLooking = false
   }
 
-  #claim(): Promise<LockClaim | undefined> {
+  #claim(): Promise<LockfileClaim | undefined> {
     const { locks, now, resolveMsMax } = this.#deps
     const { overtimeMs, leaseMsMore } = this.#limits
     const at = now()
-    return locks.claim({ at, until: at + resolveMsMax + overtimeMs + leaseMsMore, busyOwners: [...this.#working.keys()] })
+    return locks.claim({
+      at,
+      until: at + resolveMsMax + overtimeMs + leaseMsMore,
+      busyOwners: [...this.#working.keys()],
+    })
   }
 
-  #take(claim: LockClaim): void {
+  #take(claim: LockfileClaim): void {
     const work = this.#work(claim)
       .catch((error: unknown) => this.#deps.onError(error))
       .then(() => {
@@ -117,7 +137,7 @@ export class DependencyJob {
     this.#working.set(claim.ownerId, work)
   }
 
-  async #work(claim: LockClaim): Promise<void> {
+  async #work(claim: LockfileClaim): Promise<void> {
     const { locks, versions, pendingLocks, now } = this.#deps
     const val = await versions.find(claim.valId, claim.version)
     // Deleted a moment ago, and its lock with it.
@@ -135,14 +155,16 @@ export class DependencyJob {
       return
     }
     const state = imports.some(({ error }) => error !== null) ? "failed" : "ready"
-    if (await locks.settle(claim, { state, resolution, bundle }, now())) pendingLocks.note(claim.valId, claim.version)
+    if (await locks.settle(claim, { state, resolution, bundle }, now()))
+      pendingLocks.note(claim.valId, claim.version)
   }
 
-  async #resolve(val: Val, claim: LockClaim): Promise<ResolvedCode | "stopped"> {
+  async #resolve(val: Val, claim: LockfileClaim): Promise<ResolvedCode | "stopped"> {
     const { resolver, resolveMsMax, onError } = this.#deps
     const { overtimeMs, backoffMs } = this.#limits
     // Only where nodes have died over it does it come to this.
-    if (claim.attempts > backoffMs.length + 1) return this.#giveUp(val, "it was tried too often", false)
+    if (claim.attempts > backoffMs.length + 1)
+      return this.#giveUp(val, "it was tried too often", false)
     const limit = new AbortController()
     const timer = setTimeout(() => limit.abort(), resolveMsMax + overtimeMs)
     const signal = AbortSignal.any([this.#stopped.signal, limit.signal])
@@ -152,7 +174,11 @@ export class DependencyJob {
     } catch (error) {
       if (this.#stopped.signal.aborted) return "stopped"
       if (!limit.signal.aborted) onError(error)
-      return this.#giveUp(val, limit.signal.aborted ? "fetching it took too long" : "the server made a mistake", true)
+      return this.#giveUp(
+        val,
+        limit.signal.aborted ? "fetching it took too long" : "the server made a mistake",
+        true,
+      )
     } finally {
       clearTimeout(timer)
     }
@@ -161,11 +187,20 @@ export class DependencyJob {
   /** Where nobody knows more, none of it is there. */
   async #giveUp(val: Val, error: string, isTemporary: boolean): Promise<ResolvedCode> {
     const specifiers = await this.#deps.listRemoteImports(val)
-    const imports = specifiers.map((specifier) => ({ specifier, resolved: null, error, places: [], entry: 0, exports: [] }))
+    const imports = specifiers.map((specifier) => ({
+      specifier,
+      resolved: null,
+      error,
+      places: [],
+      entry: 0,
+      exports: [],
+    }))
     return { imports, bundle: null, isTemporary }
   }
 }
 
 function rejectOn(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }))
+  return new Promise((_, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
+  )
 }

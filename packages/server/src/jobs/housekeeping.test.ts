@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
 import { openRules, type TestRules } from "../../test/support/rules.ts"
 import type { Caller } from "../domain/access.ts"
-import { answerOnce } from "../domain/accounts/idempotency.ts"
+import { respondOnce } from "../domain/accounts/idempotency.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
 import { noOwnerDatabases } from "../domain/owner-databases.ts"
-import { createRunCounts, type RunCounts } from "../domain/runs/run-counts.ts"
+import { type ActiveRunCounts, createActiveRunCounts } from "../domain/runs/run-counts.ts"
 import type { RunRecord, RunStore } from "../domain/runs/runs.ts"
 import { createVal, deleteVal, type Val } from "../domain/vals/vals.ts"
 import { createAccountStore } from "../storage/accounts/accounts.ts"
@@ -22,16 +22,16 @@ describe("Housekeeping", () => {
   let rules: TestRules
   let ada: Caller
   let errors: unknown[]
-  let counts: RunCounts
-  let bytes: RunCounts
+  let counts: ActiveRunCounts
+  let bytes: ActiveRunCounts
   let housekeeping: Housekeeping
 
   beforeEach(async () => {
     rules = await openRules()
     ada = await rules.addCaller("ada")
     errors = []
-    counts = createRunCounts({ between: 1_000, idsMax: 1_000 })
-    bytes = createRunCounts({ between: 1_000, idsMax: 1_000 })
+    counts = createActiveRunCounts({ between: 1_000, idsMax: 1_000 })
+    bytes = createActiveRunCounts({ between: 1_000, idsMax: 1_000 })
     housekeeping = createHousekeeping()
   })
 
@@ -46,9 +46,21 @@ describe("Housekeeping", () => {
     const onError = (error: unknown) => errors.push(error)
     const retention = { keptMs: 30 * dayMs, keptPerVal: 10, keptBytesPerAccount }
     const unused = objects ?? createObjectStore({ ...deps, db: rules.db, bucket: undefined })
-    const stores = { runs: { ...deps.runs, ...runs }, idempotency: deps.idempotency, objects: unused, bundles: createBundleStore(rules.db) }
+    const stores = {
+      runs: { ...deps.runs, ...runs },
+      idempotency: deps.idempotency,
+      objects: unused,
+      bundles: createBundleStore(rules.db),
+    }
     const accounts = { accounts: createAccountStore(rules.db), ownerDatabases: noOwnerDatabases }
-    return new Housekeeping({ ...stores, ...accounts, liveRuns: { counts, bytes }, retention, now: deps.now, onError })
+    return new Housekeeping({
+      ...stores,
+      ...accounts,
+      liveRuns: { counts, bytes },
+      retention,
+      now: deps.now,
+      onError,
+    })
   }
 
   async function addVal(name: string, runCount: number): Promise<Val> {
@@ -58,12 +70,28 @@ describe("Housekeeping", () => {
   }
 
   function toRun(val: Val): RunRecord {
-    const about = { id: rules.deps.newId(), valId: val.id, version: 1, accountId: val.ownerId, ownerId: val.ownerId, parentId: null }
-    const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
+    const about = {
+      id: rules.deps.newId(),
+      valId: val.id,
+      version: 1,
+      accountId: val.ownerId,
+      ownerId: val.ownerId,
+      parentId: null,
+    }
+    const result = {
+      error: null,
+      request: null,
+      args: [],
+      returnValue: null,
+      logs: [],
+      logsTruncated: false,
+    }
     return { ...about, ...result, source: "api", status: "succeeded", startedAt: 1, endedAt: 2 }
   }
 
-  async function countIn(table: "runs" | "run_purges" | "idempotency_keys"): Promise<number | undefined> {
+  async function countIn(
+    table: "runs" | "run_purges" | "idempotency_keys",
+  ): Promise<number | undefined> {
     const counts = {
       runs: sql`select count(*) as count from runs`,
       run_purges: sql`select count(*) as count from run_purges`,
@@ -73,15 +101,25 @@ describe("Housekeeping", () => {
   }
 
   const useKey = (key: string) =>
-    answerOnce(rules.deps, { userId: ada.userId, key, content: [] }, async () => ({ status: 200, headers: {}, body: "" }))
+    respondOnce(rules.deps, { userId: ada.userId, key, content: [] }, async () => ({
+      status: 200,
+      headers: {},
+      body: "",
+    }))
 
   test("run deletes the runs of deleted vals, however many there are, and no others", async () => {
-    const [large, small, kept] = [await addVal("large", 1201), await addVal("small", 1), await addVal("kept", 3)]
+    const [large, small, kept] = [
+      await addVal("large", 1201),
+      await addVal("small", 1),
+      await addVal("kept", 3),
+    ]
     for (const { id } of [large, small]) await deleteVal(rules.deps, ada, id, undefined)
 
     await housekeeping.run()
 
-    expect(await rules.db.read(sql`select distinct val_id from runs`)).toEqual([{ val_id: kept.id }])
+    expect(await rules.db.read(sql`select distinct val_id from runs`)).toEqual([
+      { val_id: kept.id },
+    ])
     expect([await countIn("runs"), await countIn("run_purges")]).toEqual([3, 0])
   })
 
@@ -123,16 +161,20 @@ describe("Housekeeping", () => {
   test("run keeps so many of the latest runs of each val that has had some", async () => {
     const [busy, quiet] = [await addVal("busy", 0), await addVal("quiet", 12)]
     const record = (count: number, from: number) =>
-      rules.deps.runs.record(Array.from({ length: count }, (_, index) => ({ ...toRun(busy), startedAt: from + index })))
+      rules.deps.runs.record(
+        Array.from({ length: count }, (_, index) => ({ ...toRun(busy), startedAt: from + index })),
+      )
     await record(1300, 1)
     counts.note(busy.id)
 
     await housekeeping.run()
 
     const startedAt = async (valId: string) =>
-      (await rules.db.read<{ started_at: number }>(sql`select started_at from runs where val_id = ${valId} order by started_at`)).map(
-        (row) => row.started_at,
-      )
+      (
+        await rules.db.read<{ started_at: number }>(
+          sql`select started_at from runs where val_id = ${valId} order by started_at`,
+        )
+      ).map((row) => row.started_at)
     expect(await startedAt(busy.id)).toEqual(Array.from({ length: 10 }, (_, index) => 1291 + index))
     expect(await startedAt(quiet.id)).toHaveLength(12)
     // Nothing has happened since, so it is not looked at again.
@@ -146,10 +188,18 @@ describe("Housekeeping", () => {
     const quiet = await addVal("quiet", 12)
     const bob = await rules.addCaller("bob")
     const other = await createVal(rules.deps, bob, { name: "other", code: "1" })
-    const logs = [{ at: "2026-01-01T00:00:00.000Z", level: "info" as const, message: "ä".repeat(2_000) }]
+    const logs = [
+      { at: "2026-01-01T00:00:00.000Z", level: "info" as const, message: "ä".repeat(2_000) },
+    ]
     const recordFor = async (of: Val, count: number) => {
       for (let from = 0; from < count; from += 500)
-        await rules.deps.runs.record(Array.from({ length: 500 }, (_, index) => ({ ...toRun(of), startedAt: 10 + from + index, logs })))
+        await rules.deps.runs.record(
+          Array.from({ length: 500 }, (_, index) => ({
+            ...toRun(of),
+            startedAt: 10 + from + index,
+            logs,
+          })),
+        )
     }
     // Each takes some 4,600 bytes.
     await recordFor(val, 3_000)
@@ -158,13 +208,17 @@ describe("Housekeeping", () => {
 
     await housekeeping.run()
 
-    const kept = await rules.db.read<{ started_at: number }>(sql`select started_at from runs where val_id = ${val.id} order by started_at`)
+    const kept = await rules.db.read<{ started_at: number }>(
+      sql`select started_at from runs where val_id = ${val.id} order by started_at`,
+    )
     expect(kept.length).toBeGreaterThan(2_000)
     expect(kept.length).toBeLessThan(2_200)
     expect(Number(kept[0]?.started_at)).toBe(10 + 3_000 - kept.length)
     // They are older than the ones that there was no room for.
     expect(await rules.db.read(sql`select id from runs where val_id = ${quiet.id}`)).toEqual([])
-    expect(await rules.db.read(sql`select id from runs where val_id = ${other.id}`)).toHaveLength(3_000)
+    expect(await rules.db.read(sql`select id from runs where val_id = ${other.id}`)).toHaveLength(
+      3_000,
+    )
   })
 
   test("run deletes what blobs have not used for a quarter of an hour, however large it is, and no other content", async () => {
@@ -172,11 +226,17 @@ describe("Housekeeping", () => {
     const blobs = createBlobStore(rules.db)
     const put = async (key: string) => {
       const content = await objects.write(ada.userId, onePiece(6_000_000))
-      await blobs.put({ ownerId: ada.userId, key, contentType: null, content, at: rules.clock.at }, 1e9)
+      await blobs.put(
+        { ownerId: ada.userId, key, contentType: null, content, at: rules.clock.at },
+        1e9,
+      )
       return content.id
     }
     const idsOf = async (table: "objects" | "object_chunks") => {
-      const statements = { objects: sql`select id from objects`, object_chunks: sql`select distinct object_id as id from object_chunks` }
+      const statements = {
+        objects: sql`select id from objects`,
+        object_chunks: sql`select distinct object_id as id from object_chunks`,
+      }
       return (await rules.db.read<{ id: string }>(statements[table])).map(({ id }) => id).sort()
     }
     const [replaced, kept, deleted] = [await put("a"), await put("a"), await put("b")]
@@ -192,14 +252,20 @@ describe("Housekeeping", () => {
 
   test("run cleans up everything else when the bucket is away", async () => {
     const away = { purge: () => Promise.reject(new Error("away")) }
-    housekeeping = createHousekeeping({}, { ...createObjectStore({ ...rules.deps, db: rules.db, bucket: undefined }), ...away })
+    housekeeping = createHousekeeping(
+      {},
+      { ...createObjectStore({ ...rules.deps, db: rules.db, bucket: undefined }), ...away },
+    )
     await deleteVal(rules.deps, ada, (await addVal("gone", 1)).id, undefined)
     await expect(housekeeping.run()).rejects.toThrow("away")
     expect(await countIn("runs")).toBe(0)
   })
 
   test("run deletes the bundles that no version has needed for an hour, some in each round, and no others", async () => {
-    const { id } = await createVal(rules.deps, ada, { name: "locked", code: 'import x from "npm:x"' })
+    const { id } = await createVal(rules.deps, ada, {
+      name: "locked",
+      code: 'import x from "npm:x"',
+    })
     await rules.db.write(function* () {
       const toHash = (n: number) => String(n).padStart(64, "0")
       for (let n = 0; n < 450; n++)
@@ -207,7 +273,9 @@ describe("Housekeeping", () => {
       yield sql`update locks set state = 'ready', bundle_hash = ${toHash(300)} where val_id = ${id}`
     })
     const left = async () =>
-      (await rules.db.read<{ hash: string }>(sql`select hash from bundles order by hash`)).map(({ hash }) => Number(hash))
+      (await rules.db.read<{ hash: string }>(sql`select hash from bundles order by hash`)).map(
+        ({ hash }) => Number(hash),
+      )
     rules.clock.at += 3_600_000
     await housekeeping.run()
     expect(await left()).toHaveLength(450)
@@ -240,7 +308,8 @@ describe("Housekeeping", () => {
 
   test("tells of what went wrong, and goes on in the next round", async () => {
     let isAway = true
-    const purge: RunStore["purge"] = (runsMax) => (isAway ? Promise.reject(new Error("away")) : rules.deps.runs.purge(runsMax))
+    const purge: RunStore["purge"] = (runsMax) =>
+      isAway ? Promise.reject(new Error("away")) : rules.deps.runs.purge(runsMax)
     housekeeping = createHousekeeping({ purge })
     await deleteVal(rules.deps, ada, (await addVal("gone", 1)).id, undefined)
     jest.useFakeTimers()

@@ -31,17 +31,29 @@ const limits = {
   sizesMax: 2_000,
   /** Pause between two rounds. */
   pauseMs: 10_000,
-  /** How long the content of a blob is kept after it was replaced or deleted: whoever reads it at that moment can finish. */
+  /**
+   * How long the content of a blob is kept after it was replaced or deleted: whoever reads it at
+   * that moment can finish.
+   */
   unusedMs: 900_000,
   /** Bundles that are looked at in a round, which goes on where the one before has ended. */
   bundlesMax: 200,
-  /** How long a bundle is kept that nobody names: another node may be about to, and its clock may be wrong. */
+  /**
+   * How long a bundle is kept that nobody names: another node may be about to, and its clock may be
+   * wrong.
+   */
   bundleMsMin: 3_600_000,
-  /** Pause between two batches, in multiples of what a batch took: cleaning up takes a tenth of the time at most, whatever there is to do. */
+  /**
+   * Pause between two batches, in multiples of what a batch took: cleaning up takes a tenth of the
+   * time at most, whatever there is to do.
+   */
   restFactor: 9,
 }
 
-/** Deletes in the background what nobody can see any more, and the runs that are too old or too many. */
+/**
+ * Deletes in the background what nobody can see any more, and the runs that are too old or too
+ * many.
+ */
 export class Housekeeping {
   readonly #deps: HousekeepingDeps
   #timer: Timer | undefined
@@ -69,7 +81,8 @@ export class Housekeeping {
   async run(): Promise<void> {
     const { accounts, runs, idempotency, liveRuns, retention, objects, now } = this.#deps
     // What is left of users whose deletion was cut off.
-    for (const id of await accounts.listPurges()) await this.#repeat(() => purgeUser(this.#deps, id))
+    for (const id of await accounts.listPurges())
+      await this.#repeat(() => purgeUser(this.#deps, id))
     await this.#repeat(() => runs.purge(limits.batchMax))
     await this.#repeat(() => idempotency.purge(now(), toKeptSince(now()), limits.batchMax))
     await this.#repeat(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
@@ -77,12 +90,20 @@ export class Housekeeping {
       await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
     }
     for (const accountId of liveRuns.bytes.take()) await this.#keepBytes(accountId)
-    this.#bundle = (await this.#deps.bundles.purge(this.#bundle, now() - limits.bundleMsMin, limits.bundlesMax)) ?? ""
+    this.#bundle =
+      (await this.#deps.bundles.purge(
+        this.#bundle,
+        now() - limits.bundleMsMin,
+        limits.bundlesMax,
+      )) ?? ""
     // Last, since it may have to ask a bucket, which may be away.
     await this.#repeat(() => objects.purge(now() - limits.unusedMs))
   }
 
-  /** Goes back from the latest run to the first that there is no room for; that one goes, and all before it. */
+  /**
+   * Goes back from the latest run to the first that there is no room for; that one goes, and all
+   * before it.
+   */
   async #keepBytes(accountId: string): Promise<void> {
     const { runs, retention } = this.#deps
     let left = retention.keptBytesPerAccount

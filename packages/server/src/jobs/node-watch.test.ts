@@ -54,10 +54,36 @@ describeEachDatabase("NodeWatch", (open) => {
     return { node, nodes, runs, tokens, clock, gone, watch }
   }
 
-  const begin = async (runs: ReturnType<typeof createRunStore>, nodeId: string, status: "queued" | "running" = "running") => {
-    const about = { id: Bun.randomUUIDv7(), valId: val, version: 1, accountId: user, ownerId: user, parentId: null, nodeId }
-    const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
-    const run: RunRecord = { ...about, ...result, source: "api", status, startedAt: 5, endedAt: null }
+  const begin = async (
+    runs: ReturnType<typeof createRunStore>,
+    nodeId: string,
+    status: "queued" | "running" = "running",
+  ) => {
+    const about = {
+      id: Bun.randomUUIDv7(),
+      valId: val,
+      version: 1,
+      accountId: user,
+      ownerId: user,
+      parentId: null,
+      nodeId,
+    }
+    const result = {
+      error: null,
+      request: null,
+      args: [],
+      returnValue: null,
+      logs: [],
+      logsTruncated: false,
+    }
+    const run: RunRecord = {
+      ...about,
+      ...result,
+      source: "api",
+      status,
+      startedAt: 5,
+      endedAt: null,
+    }
     await runs.record([run])
     return run
   }
@@ -66,7 +92,11 @@ describeEachDatabase("NodeWatch", (open) => {
     const [row] = await db.read<{ status: string; ended_at: unknown; error: string | null }>(
       sql`select status, ended_at, error from runs where id = ${id}`,
     )
-    return [row?.status, row?.ended_at !== null, row?.error?.includes("server died") ?? false] as const
+    return [
+      row?.status,
+      row?.ended_at !== null,
+      row?.error?.includes("server died") ?? false,
+    ] as const
   }
 
   const goesOn = ["running", false, false] as const
@@ -95,14 +125,19 @@ describeEachDatabase("NodeWatch", (open) => {
     const database = await setUp()
     const dead = startNode(database.db)
     await dead.watch.start()
-    const runs = [await begin(dead.runs, dead.node.id, "queued"), await begin(dead.runs, dead.node.id)]
+    const runs = [
+      await begin(dead.runs, dead.node.id, "queued"),
+      await begin(dead.runs, dead.node.id),
+    ]
     const next = startNode(await again(database))
     next.gone.add(dead.node.id)
     const other = await begin(next.runs, next.node.id)
     await next.watch.start()
     for (const run of runs) expect(await statusOf(database, run)).toEqual(crashed)
     expect(await statusOf(database, other)).toEqual(goesOn)
-    const [ended] = await database.db.read<{ run_ended_at: unknown }>(sql`select run_ended_at from vals where id = ${val}`)
+    const [ended] = await database.db.read<{ run_ended_at: unknown }>(
+      sql`select run_ended_at from vals where id = ${val}`,
+    )
     expect(ended?.run_ended_at).not.toBeNull()
     await next.watch.stop()
     await dead.watch.stop()
@@ -137,7 +172,9 @@ describeEachDatabase("NodeWatch", (open) => {
     await watching.watch.sweep()
     expect(await statusOf(database, late)).toEqual(crashed)
     // It can tell how it ended, but no longer that it goes on.
-    await paused.runs.record([{ ...late, logs: [{ at: "2026-01-01T00:00:00.000Z", level: "log", message: "still here" }] }])
+    await paused.runs.record([
+      { ...late, logs: [{ at: "2026-01-01T00:00:00.000Z", level: "log", message: "still here" }] },
+    ])
     expect(await statusOf(database, late)).toEqual(crashed)
     await paused.runs.record([{ ...late, status: "succeeded", endedAt: 9, nodeId: null }])
     expect(await statusOf(database, late)).toEqual(["succeeded", true, false])
@@ -154,9 +191,18 @@ describeEachDatabase("NodeWatch", (open) => {
     const { node, nodes, runs, tokens, clock } = startNode(database.db)
     const errors: unknown[] = []
     let [isAway, isNewer] = [false, false]
-    const beat: typeof nodes.beat = (...args) => (isAway ? Promise.reject(new Error("away")) : nodes.beat(...args))
+    const beat: typeof nodes.beat = (...args) =>
+      isAway ? Promise.reject(new Error("away")) : nodes.beat(...args)
     const checkSchema = () => (isNewer ? Promise.reject(new Error("newer")) : Promise.resolve())
-    const deps = { node, nodes: { ...nodes, beat }, runs, tokens, checkSchema, hasEnded: () => false, now: () => Math.floor(clock.at) }
+    const deps = {
+      node,
+      nodes: { ...nodes, beat },
+      runs,
+      tokens,
+      checkSchema,
+      hasEnded: () => false,
+      now: () => Math.floor(clock.at),
+    }
     const watch = new NodeWatch({ ...deps, onError: (error) => errors.push(error) })
     jest.useFakeTimers()
     try {

@@ -9,7 +9,10 @@ export interface NodeWatchDeps {
   readonly nodes: NodeStore
   readonly runs: RunStore
   readonly tokens: TokenStore
-  /** Throws when another node has given the database a newer schema: this one then says no more that it lives. */
+  /**
+   * Throws when another node has given the database a newer schema: this one then says no more that
+   * it lives.
+   */
   checkSchema(): Promise<void>
   /** Whether a process of this host has ended. */
   hasEnded(node: Node): boolean
@@ -29,8 +32,8 @@ const limits = {
 const died = { name: "ServerDied", message: "The server died while the val was running" }
 
 /**
- * Says that this node lives, and ends the runs of nodes that do not. When a node was last seen is read by its own clock, so only whether it
- * changes is looked at: clocks that differ kill nobody.
+ * Says that this node lives, and ends the runs of nodes that do not. When a node was last seen is
+ * read by its own clock, so only whether it changes is looked at: clocks that differ kill nobody.
  */
 export class NodeWatch {
   readonly #deps: NodeWatchDeps
@@ -62,14 +65,19 @@ export class NodeWatch {
     }
   }
 
-  /** Forgets the nodes that are dead and ends their runs, also those that a node wrote down after it was taken for dead. */
+  /**
+   * Forgets the nodes that are dead and ends their runs, also those that a node wrote down after it
+   * was taken for dead.
+   */
   async sweep(): Promise<void> {
     const { nodes, runs, tokens, now } = this.#deps
     const known = await nodes.list()
     for (const node of known) if (this.#isDead(node)) await nodes.remove(node.id, node.seenAt)
-    for (const id of this.#seen.keys()) if (!known.some((node) => node.id === id)) this.#seen.delete(id)
+    for (const id of this.#seen.keys())
+      if (!known.some((node) => node.id === id)) this.#seen.delete(id)
     await tokens.removeLostRunTokens()
-    while (!this.#isStopped && (await runs.crashLost(died, now(), limits.batchMax))) await Bun.sleep(0)
+    while (!this.#isStopped && (await runs.crashLost(died, now(), limits.batchMax)))
+      await Bun.sleep(0)
   }
 
   #isDead(node: SeenNode): boolean {

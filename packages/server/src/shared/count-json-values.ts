@@ -1,8 +1,8 @@
 const [quote, backslash, comma, colon, bracket, brace] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b]
 
 /**
- * Whether a JSON text has at most so many values, names included: what it takes to read one depends on their number more than on its bytes. Of what is
- * no JSON it says something or other.
+ * Whether a JSON text has at most so many values, names included: what it takes to read one depends
+ * on their number more than on its bytes. Of what is no JSON it says something or other.
  */
 export function hasFewValues(json: Uint8Array, valuesMax: number): boolean {
   let values = 1

@@ -2,8 +2,9 @@
 const fillMax = 0.5
 
 /**
- * The edges of a tree, by node and unit, in flat arrays: a Map of Maps would take ten times the memory and twice the time. What is hashed
- * are units that a user may choose, so the factor is random: nobody can choose units that all fall into one place.
+ * The edges of a tree, by node and unit, in flat arrays: a Map of Maps would take ten times the
+ * memory and twice the time. What is hashed are units that a user may choose, so the factor is
+ * random: nobody can choose units that all fall into one place.
  */
 export class EdgeTable {
   readonly #factor = Math.floor(Math.random() * 0x3fffffff) * 2 + 1
@@ -29,7 +30,11 @@ export class EdgeTable {
   #place(node: number, unit: number): number {
     const hash = Math.imul(node ^ Math.imul(unit, 0x9e3779b1), this.#factor)
     let place = (hash ^ (hash >>> 15)) & this.#mask
-    while (this.#nodes[place] !== -1 && !(this.#nodes[place] === node && this.#units[place] === unit)) place = (place + 1) & this.#mask
+    while (
+      this.#nodes[place] !== -1 &&
+      !(this.#nodes[place] === node && this.#units[place] === unit)
+    )
+      place = (place + 1) & this.#mask
     return place
   }
 
@@ -47,6 +52,7 @@ export class EdgeTable {
     this.#nodes = new Int32Array(size).fill(-1)
     this.#units = new Uint16Array(size)
     this.#targets = new Int32Array(size)
-    for (const [place, node] of nodes.entries()) if (node !== -1) this.#put(node, units[place] as number, targets[place] as number)
+    for (const [place, node] of nodes.entries())
+      if (node !== -1) this.#put(node, units[place] as number, targets[place] as number)
   }
 }

@@ -1,4 +1,7 @@
-/** A queue in which keys take turns, so that a key with many items keeps the others waiting for one item at a time. */
+/**
+ * A queue in which keys take turns, so that a key with many items keeps the others waiting for one
+ * item at a time.
+ */
 export class FairQueue<Item> {
   readonly #sizeMax: number
   readonly #queues = new Map<string, Item[]>()

@@ -7,7 +7,10 @@ test("LoopDelay counts a pause, and tells whether the thread was at work in it",
     await Bun.sleep(1)
     for (const startedMs = performance.now(); performance.now() - startedMs < 300; );
     const counted = Promise.withResolvers<void>()
-    const timer = setInterval(() => loopDelay.report().delay.maxSeconds > 0.2 && counted.resolve(), 5)
+    const timer = setInterval(
+      () => loopDelay.report().delay.maxSeconds > 0.2 && counted.resolve(),
+      5,
+    )
     await counted.promise
     clearInterval(timer)
     const { delay, work, boundsSeconds } = loopDelay.report()

@@ -1,5 +1,7 @@
 /** Upper bounds of the buckets, in seconds. */
-const boundsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 10]
+const boundsSeconds = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 10,
+]
 
 const limits = {
   /** How often the event loop is looked at. */
@@ -8,7 +10,9 @@ const limits = {
 
 /** How often something took how long. */
 export interface DelayHistogram {
-  /** For each bound, how often it took as long as that or less, and longer than the bound before. */
+  /**
+   * For each bound, how often it took as long as that or less, and longer than the bound before.
+   */
   readonly counts: readonly number[]
   readonly sumSeconds: number
   readonly count: number
@@ -18,15 +22,21 @@ export interface DelayHistogram {
 /** What the event loop was like since the start. */
 export interface LoopDelayReport {
   readonly boundsSeconds: readonly number[]
-  /** How much later than it should a timer was: as much later everybody was answered who came in between. */
+  /**
+   * How much later than it should a timer was: as much later everybody was answered who came in
+   * between.
+   */
   readonly delay: DelayHistogram
-  /** The part of it in which this thread was at work, and did not wait for a processor that others had. */
+  /**
+   * The part of it in which this thread was at work, and did not wait for a processor that others
+   * had.
+   */
   readonly work: DelayHistogram
 }
 
 /**
- * Measures how long the event loop keeps its callers waiting. One delay is counted for each time that it looks; of two pauses between two looks it
- * sees the sum.
+ * Measures how long the event loop keeps its callers waiting. One delay is counted for each time
+ * that it looks; of two pauses between two looks it sees the sum.
  */
 export class LoopDelay {
   readonly #delay = new Histogram()
@@ -73,12 +83,19 @@ class Histogram {
   }
 
   report(): DelayHistogram {
-    return { counts: this.#counts, sumSeconds: this.#sum, count: this.#count, maxSeconds: this.#max }
+    return {
+      counts: this.#counts,
+      sumSeconds: this.#sum,
+      count: this.#count,
+      maxSeconds: this.#max,
+    }
   }
 }
 
 /** The types of Bun do not know it yet. */
-const { threadCpuUsage } = process as unknown as { threadCpuUsage(): { readonly user: number; readonly system: number } }
+const { threadCpuUsage } = process as unknown as {
+  threadCpuUsage(): { readonly user: number; readonly system: number }
+}
 
 /** The time that this thread has had a processor. */
 function threadMs(): number {

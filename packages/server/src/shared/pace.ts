@@ -4,8 +4,9 @@ const limits = {
 }
 
 /**
- * For work that may be long and has to stay on this thread. Each call of the function that it returns is a place where the work may pause:
- * it waits for one turn of the event loop when the slice is used up, and gives nothing to wait for otherwise.
+ * For work that may be long and has to stay on this thread. Each call of the function that it
+ * returns is a place where the work may pause: it waits for one turn of the event loop when the
+ * slice is used up, and gives nothing to wait for otherwise.
  */
 export function createPace(sliceMsMax = limits.sliceMsMax): () => Promise<void> | undefined {
   let startedMs = performance.now()

@@ -1,6 +1,9 @@
 import { EdgeTable } from "./edge-table.ts"
 
-/** Hears that the pattern of that number stands between `start` and `end`, and says from where on to look for more. */
+/**
+ * Hears that the pattern of that number stands between `start` and `end`, and says from where on to
+ * look for more.
+ */
 export type OnMatch = (start: number, end: number, pattern: number) => number
 
 interface Nodes {
@@ -12,14 +15,17 @@ interface Nodes {
 }
 
 /**
- * Finds many patterns in a text at once (Aho–Corasick): each unit of a text is read once, and the steps back never exceed the steps
- * forward, whatever the patterns are. Patterns are added first; `link` completes it.
+ * Finds many patterns in a text at once (Aho–Corasick): each unit of a text is read once, and the
+ * steps back never exceed the steps forward, whatever the patterns are. Patterns are added first;
+ * `link` completes it.
  */
 export class PrefixAutomaton {
   readonly #edges = new EdgeTable()
   readonly #nodes: Nodes = { parents: [0], units: [0], depths: [0], patterns: [-1] }
   readonly #lengths: number[] = []
-  /** For each low byte of a unit, as bits, whether it is the first, second or third of a pattern. */
+  /**
+   * For each low byte of a unit, as bits, whether it is the first, second or third of a pattern.
+   */
   readonly #beginnings = new Uint8Array(256)
   /** The node of the longest proper suffix that begins a pattern. */
   #fallbacks = new Int32Array(0)
@@ -73,8 +79,9 @@ export class PrefixAutomaton {
   }
 
   /**
-   * Goes through the first `end` units of the text. At each end of a pattern `onMatch` is given the longest one that ends there, and says where
-   * to go on: at that end, or further on, when what follows has been dealt with.
+   * Goes through the first `end` units of the text. At each end of a pattern `onMatch` is given the
+   * longest one that ends there, and says where to go on: at that end, or further on, when what
+   * follows has been dealt with.
    */
   scan(text: string, end: number, onMatch: OnMatch): void {
     const { patterns } = this.#nodes
@@ -103,7 +110,10 @@ export class PrefixAutomaton {
     this.#beginnings[byte] = (this.#beginnings[byte] as number) | (1 << depth)
   }
 
-  /** Tells at a glance that nothing begins there, which is so nearly everywhere. Patterns have at least three units. */
+  /**
+   * Tells at a glance that nothing begins there, which is so nearly everywhere. Patterns have at
+   * least three units.
+   */
   #mayBegin(text: string, at: number): boolean {
     const beginnings = this.#beginnings
     return (

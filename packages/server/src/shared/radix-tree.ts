@@ -6,7 +6,10 @@ interface Branch {
   branches: Map<number, Branch>
 }
 
-/** Texts, so that the longest common beginning with any of them is found in the time it takes to read it. */
+/**
+ * Texts, so that the longest common beginning with any of them is found in the time it takes to
+ * read it.
+ */
 export class RadixTree {
   readonly #root: Branch = { text: "", from: 0, to: 0, branches: new Map() }
 
@@ -16,7 +19,12 @@ export class RadixTree {
     for (let at = from; at < text.length; ) {
       const next = branch.branches.get(text.charCodeAt(at))
       if (!next) {
-        branch.branches.set(text.charCodeAt(at), { text, from: at, to: text.length, branches: new Map() })
+        branch.branches.set(text.charCodeAt(at), {
+          text,
+          from: at,
+          to: text.length,
+          branches: new Map(),
+        })
         return
       }
       const common = countCommon(next, text, at)
@@ -26,7 +34,9 @@ export class RadixTree {
     }
   }
 
-  /** How many units of the text, from there on and before `end`, are the beginning of an added text. */
+  /**
+   * How many units of the text, from there on and before `end`, are the beginning of an added text.
+   */
   countCommon(text: string, from: number, end: number): number {
     let at = from
     for (let branch = this.#root.branches.get(text.charCodeAt(at)); branch && at < end; ) {

@@ -1,6 +1,6 @@
 import { setPriority } from "node:os"
 import { parentPort, type Transferable } from "node:worker_threads"
-import type { WorkerAnswer } from "./worker-pool.ts"
+import type { WorkerReply } from "./worker-pool.ts"
 
 const niceness = 5
 
@@ -11,8 +11,11 @@ export interface JobResult<Result> {
 }
 
 /** The thread's side of a WorkerPool: does one job after the other, and is told when to end. */
-export function serveJobs<Job, Result>(work: (job: Job) => JobResult<Result> | Promise<JobResult<Result>>): void {
-  // The main thread comes first. On Linux 0 is the thread that asks, elsewhere it would be the whole program.
+export function serveJobs<Job, Result>(
+  work: (job: Job) => JobResult<Result> | Promise<JobResult<Result>>,
+): void {
+  // The main thread comes first. On Linux 0 is the thread that asks, elsewhere it would be the
+  // whole program.
   if (process.platform === "linux") setPriority(0, niceness)
   parentPort?.on("message", async (job: Job) => {
     try {
@@ -23,7 +26,7 @@ export function serveJobs<Job, Result>(work: (job: Job) => JobResult<Result> | P
     }
   })
 
-  function say(answer: WorkerAnswer<Result>, transfer: readonly Transferable[]): void {
+  function say(answer: WorkerReply<Result>, transfer: readonly Transferable[]): void {
     parentPort?.postMessage(answer, [...transfer])
   }
 }

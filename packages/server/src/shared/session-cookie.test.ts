@@ -1,12 +1,29 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { listCookies, setsSessionCookie, toPageKey, toSessionCookieName, withoutSessionCookies } from "./session-cookie.ts"
+import {
+  listCookies,
+  setsSessionCookie,
+  toPageKey,
+  toSessionCookieName,
+  withoutSessionCookies,
+} from "./session-cookie.ts"
 
 const names = [true, false].map(toSessionCookieName)
-/** What can be between two semicolons of the header, with our names more often than chance would have it. */
+/**
+ * What can be between two semicolons of the header, with our names more often than chance would
+ * have it.
+ */
 const piece = fc.oneof(
   fc.constantFrom(
-    ...names.flatMap((name) => [name, `${name}=`, `${name}=x`, ` ${name} = y `, name.toUpperCase(), `${name}2=z`, `a=${name}`]),
+    ...names.flatMap((name) => [
+      name,
+      `${name}=`,
+      `${name}=x`,
+      ` ${name} = y `,
+      name.toUpperCase(),
+      `${name}2=z`,
+      `a=${name}`,
+    ]),
   ),
   fc.string({ maxLength: 8 }),
 )
@@ -17,14 +34,16 @@ describe("withoutSessionCookies", () => {
     fc.assert(
       fc.property(header, (text) => {
         const left = withoutSessionCookies(text) ?? ""
-        for (const name of names) expect(listCookies(`${left}; ${name}=alone`, name)).toEqual(["alone"])
+        for (const name of names)
+          expect(listCookies(`${left}; ${name}=alone`, name)).toEqual(["alone"])
         expect(withoutSessionCookies(left) ?? "").toBe(left)
       }),
     )
   })
 
   test("leaves a header as it is in which no name of ours is", () => {
-    for (const text of ["", "a=b;c", "session=1 ;; x"]) expect(withoutSessionCookies(text)).toBe(text)
+    for (const text of ["", "a=b;c", "session=1 ;; x"])
+      expect(withoutSessionCookies(text)).toBe(text)
   })
 })
 

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto"
 
-/** Where the cookie can be sent encrypted only. Browsers take a cookie of that name from the host itself alone, not from its neighbours. */
+/**
+ * Where the cookie can be sent encrypted only. Browsers take a cookie of that name from the host
+ * itself alone, not from its neighbours.
+ */
 const secureName = "__Host-hamlet_session"
 const plainName = "hamlet_session"
 
@@ -9,15 +12,19 @@ export function toSessionCookieName(isSecure: boolean): string {
   return isSecure ? secureName : plainName
 }
 
-/** The values of all cookies with the name. A page on a domain that the server shares can plant another one beside its own. */
+/**
+ * The values of all cookies with the name. A page on a domain that the server shares can plant
+ * another one beside its own.
+ */
 export function listCookies(header: string, name: string): readonly string[] {
   const pairs = splitCookies(header).filter((pair) => toName(pair) === name)
   return pairs.map((pair) => pair.slice(name.length).replace(/^\s*=\s*/, ""))
 }
 
 /**
- * The page key of a session: what the page holds of it in storage that only its own origin can write. A cookie counts only together with its
- * key, so a cookie that another page planted counts for nothing. It is a hash, from which nobody can compute the cookie.
+ * The page key of a session: what the page holds of it in storage that only its own origin can
+ * write. A cookie counts only together with its key, so a cookie that another page planted counts
+ * for nothing. It is a hash, from which nobody can compute the cookie.
  */
 export function toPageKey(text: string): string {
   return createHash("sha256").update(`page key of ${text}`).digest("base64url")
@@ -32,8 +39,12 @@ export function withoutSessionCookies(header: string): string | undefined {
 
 /** Whether a `Set-Cookie` header is for a cookie that only the server itself may set. */
 export function setsSessionCookie(header: string): boolean {
-  // A cookie without a name is sent as its value, so that what follows the sign would be taken for the name.
-  return mayNameSession(header) && isSessionName(toName((header.split(";")[0] ?? "").replace(/^[\s=]+/, "")))
+  // A cookie without a name is sent as its value, so that what follows the sign would be taken for
+  // the name.
+  return (
+    mayNameSession(header) &&
+    isSessionName(toName((header.split(";")[0] ?? "").replace(/^[\s=]+/, "")))
+  )
 }
 
 function mayNameSession(header: string): boolean {

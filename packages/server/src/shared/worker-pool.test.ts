@@ -1,7 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { WorkerPool, WorkerPoolError, type WorkerPoolOptions } from "./worker-pool.ts"
 
-type Job = { readonly say: string } | { readonly fail: string } | { readonly spin: true } | { readonly exit: true }
+type Job =
+  | { readonly say: string }
+  | { readonly fail: string }
+  | { readonly spin: true }
+  | { readonly exit: true }
 
 let pool: WorkerPool<Job, string>
 
@@ -31,8 +35,15 @@ describe("WorkerPool", () => {
   test("lets keys take turns", async () => {
     open()
     const order: string[] = []
-    const run = (key: string, say: string) => pool.run(key, { say }).then((said) => void order.push(said))
-    await Promise.all([run("ada", "a1"), run("ada", "a2"), run("ada", "a3"), run("bob", "b1"), run("cem", "c1")])
+    const run = (key: string, say: string) =>
+      pool.run(key, { say }).then((said) => void order.push(said))
+    await Promise.all([
+      run("ada", "a1"),
+      run("ada", "a2"),
+      run("ada", "a3"),
+      run("bob", "b1"),
+      run("cem", "c1"),
+    ])
     expect(order).toEqual(["a1", "a2", "b1", "c1", "a3"])
   })
 
@@ -55,7 +66,10 @@ describe("WorkerPool", () => {
 
   test("stops with jobs under way and waiting", async () => {
     open()
-    const jobs = [reasonOf(pool.run("ada", { spin: true })), reasonOf(pool.run("bob", { say: "x" }))]
+    const jobs = [
+      reasonOf(pool.run("ada", { spin: true })),
+      reasonOf(pool.run("bob", { say: "x" })),
+    ]
     await pool.stop()
     expect(await Promise.all(jobs)).toEqual(["failed", "failed"])
     expect(await reasonOf(pool.run("ada", { say: "x" }))).toBe("failed")

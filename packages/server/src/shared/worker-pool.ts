@@ -27,7 +27,7 @@ export class WorkerPoolError extends Error {
 }
 
 /** What a thread says about its job. */
-export type WorkerAnswer<Result> = { readonly result: Result } | { readonly error: string }
+export type WorkerReply<Result> = { readonly result: Result } | { readonly error: string }
 
 interface Waiting<Job, Result> {
   readonly job: Job
@@ -39,8 +39,9 @@ interface Waiting<Job, Result> {
 const idleMsMaxDefault = 30_000
 
 /**
- * Threads for work that would keep the main thread from everything else. They are started when there is work, and end when there has been none
- * for a while. Keys, which are users or addresses, take turns.
+ * Threads for work that would keep the main thread from everything else. They are started when
+ * there is work, and end when there has been none for a while. Keys, which are users or addresses,
+ * take turns.
  */
 export class WorkerPool<Job, Result> {
   readonly #options: WorkerPoolOptions
@@ -65,7 +66,8 @@ export class WorkerPool<Job, Result> {
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (let next = this.#queue.take(); next; next = this.#queue.take()) next.reject(new WorkerPoolError("failed", "the pool is stopped"))
+    for (let next = this.#queue.take(); next; next = this.#queue.take())
+      next.reject(new WorkerPoolError("failed", "the pool is stopped"))
     await Promise.all([...this.#threads].map((thread) => thread.end("failed")))
   }
 
@@ -110,7 +112,7 @@ class PoolThread<Job, Result> {
     this.#onIdle = onIdle
     this.#worker = new Worker(options.script, { workerData: options.workerData })
     this.#worker.unref()
-    this.#worker.on("message", (answer: WorkerAnswer<Result>) => this.#hear(answer))
+    this.#worker.on("message", (answer: WorkerReply<Result>) => this.#hear(answer))
     this.#worker.on("error", (error) => this.#fail(new WorkerPoolError("failed", error.message)))
     this.#worker.on("exit", () => {
       this.#fail(new WorkerPoolError("failed", "the thread has ended"))
@@ -129,11 +131,16 @@ class PoolThread<Job, Result> {
   }
 
   async end(reason: "timed_out" | "failed"): Promise<void> {
-    this.#fail(new WorkerPoolError(reason, reason === "timed_out" ? "the job took too long" : "the pool is stopped"))
+    this.#fail(
+      new WorkerPoolError(
+        reason,
+        reason === "timed_out" ? "the job took too long" : "the pool is stopped",
+      ),
+    )
     await this.#worker.terminate()
   }
 
-  #hear(answer: WorkerAnswer<Result>): void {
+  #hear(answer: WorkerReply<Result>): void {
     const current = this.#current
     if (!current || this.#isEnding) return
     this.#current = undefined

@@ -20,8 +20,16 @@ export function createNodeStore(db: Database): NodeStore {
           on conflict (id) do update set seen_at = excluded.seen_at`
       }),
     async list() {
-      const found = await db.read<NodeRow>(sql`select id, host, pid, pid_started, seen_at from nodes`)
-      return found.map((row) => ({ id: row.id, host: row.host, pid: row.pid, pidStarted: row.pid_started, seenAt: Number(row.seen_at) }))
+      const found = await db.read<NodeRow>(
+        sql`select id, host, pid, pid_started, seen_at from nodes`,
+      )
+      return found.map((row) => ({
+        id: row.id,
+        host: row.host,
+        pid: row.pid,
+        pidStarted: row.pid_started,
+        seenAt: Number(row.seen_at),
+      }))
     },
     remove: (id, seenAt) =>
       db.write(function* () {

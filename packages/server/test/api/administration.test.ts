@@ -28,20 +28,39 @@ function adminOf(suite: ApiSuite) {
     suite.call(method, path, { as: suite.api.admin.token, ...(body === undefined ? {} : { body }) })
 }
 
-async function visit({ api }: ApiSuite, val: ValView, token?: string): Promise<{ status: number; code: string | undefined }> {
+async function visit(
+  { api }: ApiSuite,
+  val: ValView,
+  token?: string,
+): Promise<{ status: number; code: string | undefined }> {
   const host = new URL(val.links.endpoint ?? "").host
-  const headers = { host, accept: "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+  const headers = {
+    host,
+    accept: "application/json",
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  }
   const connection = { address: () => "", timeout() {}, upgrade: () => false }
-  const response = await api.hamlet.gateway.fetch(new Request(`http://${host}/`, { headers }), connection)
+  const response = await api.hamlet.gateway.fetch(
+    new Request(`http://${host}/`, { headers }),
+    connection,
+  )
   const text = (await response?.text()) ?? ""
   return { status: response?.status ?? 0, code: response?.ok ? undefined : JSON.parse(text).code }
 }
 
-async function startHanging({ call, val }: ApiSuite, owner: TestUser, runner: TestUser): Promise<string> {
+async function startHanging(
+  { call, val }: ApiSuite,
+  owner: TestUser,
+  runner: TestUser,
+): Promise<string> {
   const hanging = await val(owner, { code: hang })
   const headers = { prefer: "respond-async" }
-  const { id } = expectStatus(await call("POST", `/v1/vals/${hanging.id}/runs`, { as: runner, headers }), 202).json
-  while ((await call("GET", `/v1/runs/${id}/logs`, { as: runner })).json.data.length === 0) await Bun.sleep(5)
+  const { id } = expectStatus(
+    await call("POST", `/v1/vals/${hanging.id}/runs`, { as: runner, headers }),
+    202,
+  ).json
+  while ((await call("GET", `/v1/runs/${id}/logs`, { as: runner })).json.data.length === 0)
+    await Bun.sleep(5)
   return id
 }
 
@@ -56,25 +75,40 @@ async function whenEnded({ call }: ApiSuite, id: string, as: TestUser): Promise<
 function defineSuspension(suite: ApiSuite): void {
   const { call, person, val } = suite
   const admin = adminOf(suite)
-  const suspend = (user: TestUser, body: object = {}) => admin("PUT", `/v1/users/${user.id}/suspension`, body)
+  const suspend = (user: TestUser, body: object = {}) =>
+    admin("PUT", `/v1/users/${user.id}/suspension`, body)
 
   test("refuses the user's tokens, and their vals to everybody, until it is lifted", async () => {
     const [ada, bob] = [await person(), await person()]
     const code = "export default () => new Response('hello')"
-    const [page, script] = [await val(ada, { code, type: "http" }), await val(ada, { code: "export default () => 1" })]
+    const [page, script] = [
+      await val(ada, { code, type: "http" }),
+      await val(ada, { code: "export default () => 1" }),
+    ]
     expect(await visit(suite, page)).toMatchObject({ status: 200 })
 
     expectStatus(await suspend(ada, { reason: "spam" }), 204)
 
     expect(refusalOf(await call("GET", "/v1/me", { as: ada }))).toEqual([403, "user_suspended"])
-    expect(refusalOf(await call("POST", "/v1/vals", { as: ada, body: { code: "1" } }))).toEqual([403, "user_suspended"])
+    expect(refusalOf(await call("POST", "/v1/vals", { as: ada, body: { code: "1" } }))).toEqual([
+      403,
+      "user_suspended",
+    ])
     expect(await visit(suite, page)).toEqual({ status: 403, code: "user_suspended" })
     expect(await visit(suite, page, bob.token)).toEqual({ status: 403, code: "user_suspended" })
-    expect(refusalOf(await call("POST", `/v1/vals/${script.id}/runs`, { as: bob }))).toEqual([403, "user_suspended"])
-    expect(refusalOf(await call("POST", `/v1/run/${ada.username}.${script.name}`, { as: bob }))).toEqual([403, "user_suspended"])
+    expect(refusalOf(await call("POST", `/v1/vals/${script.id}/runs`, { as: bob }))).toEqual([
+      403,
+      "user_suspended",
+    ])
+    expect(
+      refusalOf(await call("POST", `/v1/run/${ada.username}.${script.name}`, { as: bob })),
+    ).toEqual([403, "user_suspended"])
     // What others have built on the code goes on.
     expectStatus(await call("GET", `/v1/vals/${script.id}`), 200)
-    expect((await admin("GET", `/v1/users/${ada.id}/account`)).json).toMatchObject({ suspendedAt: expect.any(String), deletedAt: null })
+    expect((await admin("GET", `/v1/users/${ada.id}/account`)).json).toMatchObject({
+      suspendedAt: expect.any(String),
+      deletedAt: null,
+    })
 
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}/suspension`), 204)
     expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
@@ -84,7 +118,11 @@ function defineSuspension(suite: ApiSuite): void {
 
   test("does not tell strangers of private vals", async () => {
     const ada = await person()
-    const hidden = await val(ada, { code: "export default () => new Response('')", type: "http", privacy: "private" })
+    const hidden = await val(ada, {
+      code: "export default () => new Response('')",
+      type: "http",
+      privacy: "private",
+    })
     expectStatus(await suspend(ada), 204)
     expect(await visit(suite, hidden)).toEqual({ status: 404, code: "val_not_found" })
   })
@@ -100,7 +138,8 @@ function defineSuspension(suite: ApiSuite): void {
 
   test("ends sessions and sign-in links", async () => {
     const ada = await person()
-    const signIn = (body: object) => call("POST", "/v1/sessions", { body, headers: { "x-hamlet-session": "1" } })
+    const signIn = (body: object) =>
+      call("POST", "/v1/sessions", { body, headers: { "x-hamlet-session": "1" } })
     const cookie =
       expectStatus(await signIn({ token: ada.token }), 200)
         .headers.get("set-cookie")
@@ -110,14 +149,26 @@ function defineSuspension(suite: ApiSuite): void {
     const headers = { cookie, "x-hamlet-session": toPageKey(cookie.slice(cookie.indexOf("=") + 1)) }
     expect(refusalOf(await call("GET", "/v1/me", { headers }))).toEqual([403, "user_suspended"])
     expect(refusalOf(await signIn({ token: ada.token }))).toEqual([403, "user_suspended"])
-    expect(refusalOf(await signIn({ code: new URL(link).hash.slice(6) }))).toEqual([401, "invalid_sign_in_code"])
+    expect(refusalOf(await signIn({ code: new URL(link).hash.slice(6) }))).toEqual([
+      401,
+      "invalid_sign_in_code",
+    ])
   })
 
   test("is refused for oneself and for a user who is not there", async () => {
     expect(refusalOf(await suspend(suite.api.admin))).toEqual([409, "own_account"])
-    expect(refusalOf(await admin("DELETE", `/v1/users/${suite.api.admin.id}`))).toEqual([409, "own_account"])
-    expect(refusalOf(await admin("PUT", `/v1/users/${missing}/suspension`, {}))).toEqual([404, "user_not_found"])
-    expect(refusalOf(await admin("DELETE", `/v1/users/${missing}/suspension`))).toEqual([404, "user_not_found"])
+    expect(refusalOf(await admin("DELETE", `/v1/users/${suite.api.admin.id}`))).toEqual([
+      409,
+      "own_account",
+    ])
+    expect(refusalOf(await admin("PUT", `/v1/users/${missing}/suspension`, {}))).toEqual([
+      404,
+      "user_not_found",
+    ])
+    expect(refusalOf(await admin("DELETE", `/v1/users/${missing}/suspension`))).toEqual([
+      404,
+      "user_not_found",
+    ])
   })
 }
 
@@ -127,7 +178,10 @@ function defineDelete(suite: ApiSuite): void {
   test("keeps the data unless told otherwise: nobody can sign in, the code stays readable, the name stays taken", async () => {
     const ada = await person()
     const shown = await val(ada)
-    expectStatus(await call("PUT", "/v1/me", { as: ada, body: { bio: "hello", email: "ada@hamlet.test" } }), 200)
+    expectStatus(
+      await call("PUT", "/v1/me", { as: ada, body: { bio: "hello", email: "ada@hamlet.test" } }),
+      200,
+    )
     expectStatus(await call("PUT", "/v1/me/secrets/KEY", { as: ada, body: { value: "hush" } }), 204)
 
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}`), 204)
@@ -135,8 +189,16 @@ function defineDelete(suite: ApiSuite): void {
     expect(refusalOf(await call("GET", "/v1/me", { as: ada }))).toEqual([401, "invalid_token"])
     expect((await call("GET", `/v1/vals/${shown.id}`)).json.code).toBe("1")
     const account = (await admin("GET", `/v1/users/${ada.id}/account`)).json
-    expect(account).toMatchObject({ bio: null, email: null, deletedAt: expect.any(String), suspendedAt: expect.any(String) })
-    expect(refusalOf(await admin("POST", "/v1/users", { username: ada.username }))).toEqual([409, "username_taken"])
+    expect(account).toMatchObject({
+      bio: null,
+      email: null,
+      deletedAt: expect.any(String),
+      suspendedAt: expect.any(String),
+    })
+    expect(refusalOf(await admin("POST", "/v1/users", { username: ada.username }))).toEqual([
+      409,
+      "username_taken",
+    ])
 
     // Nothing of it is lost: an administrator can bring the user back.
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}/suspension`), 204)
@@ -155,20 +217,40 @@ function defineDelete(suite: ApiSuite): void {
     await run(shown)
     await run(bobs, { accountId: ada.id })
     expectStatus(await call("PUT", `/v1/vals/${bobs.id}/like`, { as: ada }), 204)
-    const comment = expectStatus(await call("POST", `/v1/vals/${bobs.id}/comments`, { as: ada, body: { comment: "hi" } }), 201).json
+    const comment = expectStatus(
+      await call("POST", `/v1/vals/${bobs.id}/comments`, { as: ada, body: { comment: "hi" } }),
+      201,
+    ).json
     for (const [key, size] of [
       ["small", 10],
       ["large", 70_000],
     ] as const)
       expectStatus(await call("POST", `/v1/blob/${key}`, { as: ada, body: "x".repeat(size) }), 201)
-    expectStatus(await call("POST", "/v1/sqlite/execute", { as: ada, body: { statement: "create table t (x)" } }), 200)
-    expect((await call("GET", `/v1/vals/${bobs.id}`)).json).toMatchObject({ likeCount: 1, referenceCount: 1 })
+    expectStatus(
+      await call("POST", "/v1/sqlite/execute", {
+        as: ada,
+        body: { statement: "create table t (x)" },
+      }),
+      200,
+    )
+    expect((await call("GET", `/v1/vals/${bobs.id}`)).json).toMatchObject({
+      likeCount: 1,
+      referenceCount: 1,
+    })
     expect(await suite.api.hamlet.deps.ownerDatabases.sizeOf(ada.id)).toBeGreaterThan(0)
 
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}?data=delete`), 204)
 
-    expect((await call("GET", `/v1/vals/${bobs.id}`)).json).toMatchObject({ likeCount: 0, referenceCount: 0 })
-    for (const path of [`/v1/users/${ada.id}`, `/v1/alias/${ada.username}`, `/v1/vals/${shown.id}`, `/v1/vals/${hidden.id}`])
+    expect((await call("GET", `/v1/vals/${bobs.id}`)).json).toMatchObject({
+      likeCount: 0,
+      referenceCount: 0,
+    })
+    for (const path of [
+      `/v1/users/${ada.id}`,
+      `/v1/alias/${ada.username}`,
+      `/v1/vals/${shown.id}`,
+      `/v1/vals/${hidden.id}`,
+    ])
       expectStatus(await call("GET", path), 404)
     expect(idsOf(await call("GET", `/v1/vals/${bobs.id}/comments`))).not.toContain(comment.id)
     expect(await suite.api.hamlet.deps.ownerDatabases.sizeOf(ada.id)).toBe(0)
@@ -185,11 +267,23 @@ function defineDelete(suite: ApiSuite): void {
     const ada = await person()
     await val(ada)
     const { deps } = suite.api.hamlet
-    const entry = { id: deps.newId(), at: deps.now(), action: "user.delete_with_data", actor: operator, details: {} } as const
-    await deps.accounts.closeForPurge(ada.id, { ...entry, subject: { id: ada.id, name: ada.username } })
+    const entry = {
+      id: deps.newId(),
+      at: deps.now(),
+      action: "user.delete_with_data",
+      actor: operator,
+      details: {},
+    } as const
+    await deps.accounts.closeForPurge(ada.id, {
+      ...entry,
+      subject: { id: ada.id, name: ada.username },
+    })
     expect(await deps.accounts.listPurges()).toEqual([ada.id])
     // What is half gone does not come back.
-    expect(refusalOf(await admin("DELETE", `/v1/users/${ada.id}/suspension`))).toEqual([404, "user_not_found"])
+    expect(refusalOf(await admin("DELETE", `/v1/users/${ada.id}/suspension`))).toEqual([
+      404,
+      "user_not_found",
+    ])
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}?data=delete`), 204)
     expect(await deps.accounts.listPurges()).toEqual([])
     expectStatus(await call("GET", `/v1/users/${ada.id}`), 404)
@@ -197,8 +291,14 @@ function defineDelete(suite: ApiSuite): void {
 
   test("refuses other words for what is to become of the data, and a user who is not there", async () => {
     const ada = await person()
-    expect(refusalOf(await admin("DELETE", `/v1/users/${ada.id}?data=all`))).toEqual([400, "invalid_request"])
-    expect(refusalOf(await admin("DELETE", `/v1/users/${missing}`))).toEqual([404, "user_not_found"])
+    expect(refusalOf(await admin("DELETE", `/v1/users/${ada.id}?data=all`))).toEqual([
+      400,
+      "invalid_request",
+    ])
+    expect(refusalOf(await admin("DELETE", `/v1/users/${missing}`))).toEqual([
+      404,
+      "user_not_found",
+    ])
     expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
   })
 }
@@ -209,13 +309,20 @@ function defineTokens(suite: ApiSuite): void {
 
   test("makes a token for the user, with all scopes but admin unless told otherwise", async () => {
     const ada = await person()
-    const { token, scopes } = expectStatus(await admin("POST", `/v1/users/${ada.id}/tokens`, {}), 200).json
+    const { token, scopes } = expectStatus(
+      await admin("POST", `/v1/users/${ada.id}/tokens`, {}),
+      200,
+    ).json
     expect(scopes).toContain("val:write")
     expect(scopes).not.toContain("admin")
     expect((await call("GET", "/v1/me", { as: token })).json.id).toBe(ada.id)
     const body = { name: "ops", scopes: ["admin", "admin"], expiresAt: "2999-01-01T00:00:00Z" }
     const made = expectStatus(await admin("POST", `/v1/users/${ada.id}/tokens`, body), 200).json
-    expect(made).toMatchObject({ name: "ops", scopes: ["admin"], expiresAt: "2999-01-01T00:00:00.000Z" })
+    expect(made).toMatchObject({
+      name: "ops",
+      scopes: ["admin"],
+      expiresAt: "2999-01-01T00:00:00.000Z",
+    })
     expectStatus(await call("GET", "/v1/users", { as: made.token }), 200)
   })
 
@@ -228,16 +335,25 @@ function defineTokens(suite: ApiSuite): void {
       expect(refusalOf(refused)).toEqual([403, "scope_escalation"])
       expect(refused.json.message).toContain("scope backup")
     }
-    expectStatus(await call("POST", path, { as: token, body: { scopes: ["val:read", "admin"] } }), 200)
+    expectStatus(
+      await call("POST", path, { as: token, body: { scopes: ["val:read", "admin"] } }),
+      200,
+    )
     const made = expectStatus(await admin("POST", path, { scopes: ["backup"] }), 200).json
-    expect(refusalOf(await call("GET", "/v1/users", { as: made.token }))).toEqual([403, "missing_scope"])
+    expect(refusalOf(await call("GET", "/v1/users", { as: made.token }))).toEqual([
+      403,
+      "missing_scope",
+    ])
     expect((await call("HEAD", "/v1/backup", { as: made.token })).status).toBe(200)
     expect((await call("HEAD", "/v1/backup", { as: token })).status).toBe(403)
   })
 
   test("users.findFirst finds who administers, not the next oldest, when the first user is suspended", async () => {
     const [older, heir] = [await person(), await person()]
-    const { token } = expectStatus(await admin("POST", `/v1/users/${heir.id}/tokens`, { scopes: ["val:read", "admin"] }), 200).json
+    const { token } = expectStatus(
+      await admin("POST", `/v1/users/${heir.id}/tokens`, { scopes: ["val:read", "admin"] }),
+      200,
+    ).json
     const { users } = suite.api.hamlet.deps
     const path = `/v1/users/${suite.api.admin.id}/suspension`
     expectStatus(await call("PUT", path, { as: token, body: {} }), 204)
@@ -253,19 +369,36 @@ function defineTokens(suite: ApiSuite): void {
 function defineQuotas(suite: ApiSuite): void {
   const { call, person, val } = suite
   const admin = adminOf(suite)
-  const put = (user: TestUser, quotas: object) => admin("PUT", `/v1/users/${user.id}/quotas`, quotas)
+  const put = (user: TestUser, quotas: object) =>
+    admin("PUT", `/v1/users/${user.id}/quotas`, quotas)
 
   test("are none at first, and each is set and taken back by itself", async () => {
     const ada = await person()
     const path = `/v1/users/${ada.id}/quotas`
     const none = expectStatus(await admin("GET", path), 200).json
     expect(Object.values(none).every((value) => value === null)).toBe(true)
-    expect(expectStatus(await put(ada, { blobBytes: 5, runsPerMinute: 2 }), 200).json).toEqual({ ...none, blobBytes: 5, runsPerMinute: 2 })
-    expect(expectStatus(await put(ada, { blobBytes: null }), 200).json).toEqual({ ...none, runsPerMinute: 2 })
+    expect(expectStatus(await put(ada, { blobBytes: 5, runsPerMinute: 2 }), 200).json).toEqual({
+      ...none,
+      blobBytes: 5,
+      runsPerMinute: 2,
+    })
+    expect(expectStatus(await put(ada, { blobBytes: null }), 200).json).toEqual({
+      ...none,
+      runsPerMinute: 2,
+    })
     expect((await admin("GET", path)).json).toEqual({ ...none, runsPerMinute: 2 })
-    for (const body of [{}, { blobBytes: -1 }, { runsPerMinute: 0 }, { runsAtOnce: 1.5 }, { blobBytes: "5" }])
+    for (const body of [
+      {},
+      { blobBytes: -1 },
+      { runsPerMinute: 0 },
+      { runsAtOnce: 1.5 },
+      { blobBytes: "5" },
+    ])
       expect(refusalOf(await put(ada, body))).toEqual([400, "invalid_request"])
-    expect(refusalOf(await admin("PUT", `/v1/users/${missing}/quotas`, { blobBytes: 1 }))).toEqual([404, "user_not_found"])
+    expect(refusalOf(await admin("PUT", `/v1/users/${missing}/quotas`, { blobBytes: 1 }))).toEqual([
+      404,
+      "user_not_found",
+    ])
   })
 
   test("hold for runs, blobs and SQLite, and usage shows them, also to the administrator", async () => {
@@ -281,10 +414,17 @@ function defineQuotas(suite: ApiSuite): void {
     expectStatus(await put(ada, quotas), 200)
     const script = await val(bob, { code: "export default () => 1" })
     expectStatus(await call("POST", `/v1/vals/${script.id}/runs`, { as: ada }), 200)
-    expect(refusalOf(await call("POST", `/v1/vals/${script.id}/runs`, { as: ada }))).toEqual([429, "rate_limited"])
+    expect(refusalOf(await call("POST", `/v1/vals/${script.id}/runs`, { as: ada }))).toEqual([
+      429,
+      "rate_limited",
+    ])
     expectStatus(await call("POST", "/v1/blob/a", { as: ada, body: "x".repeat(20) }), 201)
-    expect(refusalOf(await call("POST", "/v1/blob/b", { as: ada, body: "x" }))).toEqual([413, "quota_exceeded"])
-    const execute = (as: TestUser, statement: unknown) => call("POST", "/v1/sqlite/execute", { as, body: { statement } })
+    expect(refusalOf(await call("POST", "/v1/blob/b", { as: ada, body: "x" }))).toEqual([
+      413,
+      "quota_exceeded",
+    ])
+    const execute = (as: TestUser, statement: unknown) =>
+      call("POST", "/v1/sqlite/execute", { as, body: { statement } })
     const fill = { sql: "insert into t values (zeroblob(100000))", args: [] }
     for (const user of [ada, bob]) expectStatus(await execute(user, "create table t (x)"), 200)
     expect(refusalOf(await execute(ada, fill))).toEqual([413, "quota_exceeded"])
@@ -302,14 +442,18 @@ function defineQuotas(suite: ApiSuite): void {
 
     expectStatus(await put(ada, { sqliteBytes: 1_000_000 }), 200)
     expectStatus(await execute(ada, fill), 200)
-    expect(refusalOf(await admin("GET", `/v1/users/${missing}/usage`))).toEqual([404, "user_not_found"])
+    expect(refusalOf(await admin("GET", `/v1/users/${missing}/usage`))).toEqual([
+      404,
+      "user_not_found",
+    ])
   })
 }
 
 function defineInvitations(suite: ApiSuite): void {
   const { call, person } = suite
   const admin = adminOf(suite)
-  const invite = async (body: object = {}) => expectStatus(await admin("POST", "/v1/invitations", body), 200).json
+  const invite = async (body: object = {}) =>
+    expectStatus(await admin("POST", "/v1/invitations", body), 200).json
   const codeOf = ({ url }: { url: string }) => new URL(url).hash.slice("#code=".length)
   const accept = (code: string, username: string, more: object = {}) =>
     call("POST", "/v1/invitations/accept", { body: { code, username, ...more } })
@@ -323,31 +467,45 @@ function defineInvitations(suite: ApiSuite): void {
     const { url: _url, ...listed } = made
     expect((await admin("GET", "/v1/invitations")).json.data).toContainEqual(listed)
     // A name that is taken does not use it up.
-    expect(refusalOf(await accept(codeOf(made), taken.toUpperCase()))).toEqual([409, "username_taken"])
+    expect(refusalOf(await accept(codeOf(made), taken.toUpperCase()))).toEqual([
+      409,
+      "username_taken",
+    ])
     expect(refusalOf(await accept(codeOf(made), "no-name"))).toEqual([400, "invalid_request"])
 
-    const grace = expectStatus(await accept(codeOf(made), "grace", { email: "grace@hamlet.test" }), 200).json
+    const grace = expectStatus(
+      await accept(codeOf(made), "grace", { email: "grace@hamlet.test" }),
+      200,
+    ).json
 
     expect((await call("GET", "/v1/me", { as: grace.token })).json).toMatchObject({
       id: grace.id,
       username: "grace",
       email: "grace@hamlet.test",
     })
-    expect(refusalOf(await call("GET", "/v1/users", { as: grace.token }))).toEqual([403, "missing_scope"])
+    expect(refusalOf(await call("GET", "/v1/users", { as: grace.token }))).toEqual([
+      403,
+      "missing_scope",
+    ])
     expect(refusalOf(await accept(codeOf(made), "second"))).toEqual([404, "invitation_not_found"])
     expect(idsOf(await admin("GET", "/v1/invitations"))).not.toContain(made.id)
   })
 
   test("are good for one of many who accept at the same time", async () => {
     const code = codeOf(await invite())
-    const answers = await Promise.all(Array.from({ length: 5 }, (_, index) => accept(code, `racer${index}`)))
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => accept(code, `racer${index}`)),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404])
   })
 
   test("end when they are revoked, when their time is over, and with the account that made them", async () => {
     const revoked = await invite()
     expectStatus(await admin("DELETE", `/v1/invitations/${revoked.id}`), 204)
-    expect(refusalOf(await admin("DELETE", `/v1/invitations/${revoked.id}`))).toEqual([404, "invitation_not_found"])
+    expect(refusalOf(await admin("DELETE", `/v1/invitations/${revoked.id}`))).toEqual([
+      404,
+      "invitation_not_found",
+    ])
     expect(refusalOf(await accept(codeOf(revoked), "late"))).toEqual([404, "invitation_not_found"])
 
     const expired = await invite()
@@ -358,8 +516,14 @@ function defineInvitations(suite: ApiSuite): void {
     expect(idsOf(await admin("GET", "/v1/invitations"))).not.toContain(expired.id)
 
     const other = await person()
-    const { token } = expectStatus(await admin("POST", `/v1/users/${other.id}/tokens`, { scopes: ["admin"] }), 200).json
-    const orphan = expectStatus(await call("POST", "/v1/invitations", { as: token, body: {} }), 200).json
+    const { token } = expectStatus(
+      await admin("POST", `/v1/users/${other.id}/tokens`, { scopes: ["admin"] }),
+      200,
+    ).json
+    const orphan = expectStatus(
+      await call("POST", "/v1/invitations", { as: token, body: {} }),
+      200,
+    ).json
     expectStatus(await admin("PUT", `/v1/users/${other.id}/suspension`, {}), 204)
     expect(refusalOf(await accept(codeOf(orphan), "late"))).toEqual([404, "invitation_not_found"])
   })
@@ -385,7 +549,10 @@ function defineAudit(suite: ApiSuite): void {
     const accepted = expectStatus(await call("POST", "/v1/invitations/accept", { body }), 200).json
     expectStatus(await admin("DELETE", `/v1/invitations/${open.id}`), 204)
     expectStatus(await admin("PUT", `/v1/users/${ada.id}/quotas`, { blobBytes: 7 }), 200)
-    const token = expectStatus(await admin("POST", `/v1/users/${ada.id}/tokens`, { name: "t", scopes: ["val:read"] }), 200).json
+    const token = expectStatus(
+      await admin("POST", `/v1/users/${ada.id}/tokens`, { name: "t", scopes: ["val:read"] }),
+      200,
+    ).json
     expectStatus(await admin("PUT", `/v1/users/${ada.id}/suspension`, { reason: "spam" }), 204)
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}/suspension`), 204)
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}`), 204)
@@ -401,7 +568,11 @@ function defineAudit(suite: ApiSuite): void {
         { action: "user.create", subject: { id: made.id, name: "audited" } },
         { action: "invitation.create", subject: invitation(open) },
         { action: "invitation.create", subject: invitation(used) },
-        { action: "invitation.accept", actor: { id: accepted.id, username: "accepted" }, subject: invitation(used) },
+        {
+          action: "invitation.accept",
+          actor: { id: accepted.id, username: "accepted" },
+          subject: invitation(used),
+        },
         { action: "invitation.revoke", subject: invitation(open) },
         { action: "user.set_quotas", details: { blobBytes: 7 } },
         { action: "token.create", details: { tokenId: token.id, name: "t", scopes: ["val:read"] } },
@@ -415,9 +586,16 @@ function defineAudit(suite: ApiSuite): void {
         .reverse(),
     )
     const actions = idsOf(await admin("GET", "/v1/audit?action=user.suspend&limit=1"))
-    expect(actions).toEqual(data.filter((it: { action: string }) => it.action === "user.suspend").map((it: { id: string }) => it.id))
+    expect(actions).toEqual(
+      data
+        .filter((it: { action: string }) => it.action === "user.suspend")
+        .map((it: { id: string }) => it.id),
+    )
     expect(idsOf(await admin("GET", `/v1/audit?since=${data[0].at}`))).toEqual([])
-    expect(refusalOf(await call("GET", "/v1/audit", { as: await person() }))).toEqual([403, "missing_scope"])
+    expect(refusalOf(await call("GET", "/v1/audit", { as: await person() }))).toEqual([
+      403,
+      "missing_scope",
+    ])
   })
 
   test("knows all routes that only administrators may change something with", () => {

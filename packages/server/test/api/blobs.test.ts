@@ -17,15 +17,27 @@ describeApi("api/blobs", (suite) => {
   describe("over a socket", () => defineSockets(suite))
 })
 
-describeApi("api/blobs within limits", defineLimits, { HAMLET_BLOBS_MB_MAX: "1", HAMLET_BLOB_BYTES_MAX: "500000" })
+describeApi("api/blobs within limits", defineLimits, {
+  HAMLET_BLOBS_MB_MAX: "1",
+  HAMLET_BLOB_BYTES_MAX: "500000",
+})
 
 const bucket = new FakeBucket()
 afterAll(() => bucket.stop())
 
 describeApi("api/blobs in a bucket", defineBucket, { HAMLET_S3_URL: bucket.url })
 
-const store = async ({ call }: ApiSuite, as: TestUser, key: string, body: unknown, headers: Record<string, string> = {}) =>
-  expectStatus(await call("POST", `/v1/blob/${encodeURIComponent(key)}`, { as, body, headers }), 201)
+const store = async (
+  { call }: ApiSuite,
+  as: TestUser,
+  key: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) =>
+  expectStatus(
+    await call("POST", `/v1/blob/${encodeURIComponent(key)}`, { as, body, headers }),
+    201,
+  )
 
 /** The answer itself: what `call` gives is text. */
 const fetchBlob = ({ api }: ApiSuite, as: TestUser, key: string, init: RequestInit = {}) =>
@@ -74,36 +86,50 @@ function defineKeys(suite: ApiSuite): void {
     ],
   ]
 
-  test.each(keys)("%j names the same blob encoded as a whole or between its slashes", async (key) => {
-    const ada = await person()
-    const parts = key.split("/")
-    const whole = `/v1/blob/${encodeURIComponent(key)}`
-    // A path with directions in it is another path before it is sent, and so is one of which nothing is left.
-    const isApart = parts.every((part) => part !== "." && part !== "..")
-    const apart = isApart ? `/v1/blob/${parts.map(encodeURIComponent).join("/")}` : whole
-    expectStatus(await call("POST", apart, { as: ada, body: `content of ${key}` }), 201)
-    for (const path of [whole, apart]) expect(expectStatus(await call("GET", path, { as: ada }), 200).text).toBe(`content of ${key}`)
-    expect((await call("GET", "/v1/blob", { as: ada })).json).toEqual([
-      { key, size: Buffer.byteLength(`content of ${key}`), lastModified: expect.any(String) },
-    ])
-    expectStatus(await call("DELETE", whole, { as: ada }), 204)
-    expect(refusalOf(await call("GET", apart, { as: ada }))).toEqual([404, "blob_not_found"])
-  })
+  test.each(keys)(
+    "%j names the same blob encoded as a whole or between its slashes",
+    async (key) => {
+      const ada = await person()
+      const parts = key.split("/")
+      const whole = `/v1/blob/${encodeURIComponent(key)}`
+      // A path with directions in it is another path before it is sent, and so is one of which
+      // nothing is left.
+      const isApart = parts.every((part) => part !== "." && part !== "..")
+      const apart = isApart ? `/v1/blob/${parts.map(encodeURIComponent).join("/")}` : whole
+      expectStatus(await call("POST", apart, { as: ada, body: `content of ${key}` }), 201)
+      for (const path of [whole, apart])
+        expect(expectStatus(await call("GET", path, { as: ada }), 200).text).toBe(
+          `content of ${key}`,
+        )
+      expect((await call("GET", "/v1/blob", { as: ada })).json).toEqual([
+        { key, size: Buffer.byteLength(`content of ${key}`), lastModified: expect.any(String) },
+      ])
+      expectStatus(await call("DELETE", whole, { as: ada }), 204)
+      expect(refusalOf(await call("GET", apart, { as: ada }))).toEqual([404, "blob_not_found"])
+    },
+  )
 
   test.each([
     ["/v1/blob/100%", "100%"],
     ["/v1/blob/%zz", "%zz"],
     ["/v1/blob/a/b%", "a/b%"],
-  ])("that is not encoded, as the official client sends it, is taken as it is: %s", async (path, key) => {
-    const ada = await person()
-    expectStatus(await call("POST", path, { as: ada, body: "x" }), 201)
-    expect((await call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ key }])
-  })
+  ])(
+    "that is not encoded, as the official client sends it, is taken as it is: %s",
+    async (path, key) => {
+      const ada = await person()
+      expectStatus(await call("POST", path, { as: ada, body: "x" }), 201)
+      expect((await call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ key }])
+    },
+  )
 
   test.each(["a".repeat(513), "%00", "a%00b"])("is refused: %j", async (path) => {
     const ada = await suite.anybody()
     for (const method of ["GET", "POST", "DELETE"])
-      expect([method, ...refusalOf(await call(method, `/v1/blob/${path}`, { as: ada }))]).toEqual([method, 400, "invalid_request"])
+      expect([method, ...refusalOf(await call(method, `/v1/blob/${path}`, { as: ada }))]).toEqual([
+        method,
+        400,
+        "invalid_request",
+      ])
   })
 
   test("belongs to whoever stores something under it", async () => {
@@ -113,16 +139,19 @@ function defineKeys(suite: ApiSuite): void {
     expect((await call("GET", "/v1/blob/same", { as: ada })).text).toBe("of ada")
     expectStatus(await call("DELETE", "/v1/blob/same", { as: bob }), 204)
     expect((await call("GET", "/v1/blob/same", { as: ada })).text).toBe("of ada")
-    expect([refusalOf(await call("GET", "/v1/blob/same", { as: bob })), (await call("GET", "/v1/blob", { as: bob })).json]).toEqual([
-      [404, "blob_not_found"],
-      [],
-    ])
+    expect([
+      refusalOf(await call("GET", "/v1/blob/same", { as: bob })),
+      (await call("GET", "/v1/blob", { as: bob })).json,
+    ]).toEqual([[404, "blob_not_found"], []])
   })
 }
 
 /** Bytes that are different everywhere. */
 function toBytes(size: number, seed = 0): Uint8Array {
-  return Uint8Array.from({ length: size }, (_, index) => (index * 7 + (index >> 8) * 13 + seed) & 255)
+  return Uint8Array.from(
+    { length: size },
+    (_, index) => (index * 7 + (index >> 8) * 13 + seed) & 255,
+  )
 }
 
 function defineContents(suite: ApiSuite): void {
@@ -135,14 +164,18 @@ function defineContents(suite: ApiSuite): void {
       const content = toBytes(size)
       const stream = new Blob([content as Uint8Array<ArrayBuffer>]).stream()
       const lengths = { "content-length": String(size) }
-      for (const init of [{ body: content as BodyInit, headers: lengths }, { body: content as BodyInit }, { body: stream as BodyInit }]) {
+      for (const init of [
+        { body: content as BodyInit, headers: lengths },
+        { body: content as BodyInit },
+        { body: stream as BodyInit },
+      ]) {
         expect((await fetchBlob(suite, ada, "a", { method: "POST", ...init })).status).toBe(201)
         const answer = await fetchBlob(suite, ada, "a")
-        expect([answer.status, answer.headers.get("content-length"), answer.headers.get("content-type")]).toEqual([
-          200,
-          String(size),
-          "application/octet-stream",
-        ])
+        expect([
+          answer.status,
+          answer.headers.get("content-length"),
+          answer.headers.get("content-type"),
+        ]).toEqual([200, String(size), "application/octet-stream"])
         expect(Buffer.compare(await answer.bytes(), content)).toBe(0)
       }
       expect((await suite.call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ size }])
@@ -156,7 +189,9 @@ function defineContents(suite: ApiSuite): void {
       await store(suite, ada, "typed", "{", { "content-type": type })
       expect((await fetchBlob(suite, ada, "typed")).headers.get("content-type")).toBe(type)
       await store(suite, ada, "typed", new Uint8Array(1))
-      expect((await fetchBlob(suite, ada, "typed")).headers.get("content-type")).toBe("application/octet-stream")
+      expect((await fetchBlob(suite, ada, "typed")).headers.get("content-type")).toBe(
+        "application/octet-stream",
+      )
     },
   )
 
@@ -172,10 +207,15 @@ function defineContents(suite: ApiSuite): void {
   test("is nothing that a browser shows, guesses or runs", async () => {
     const ada = await suite.anybody()
     for (const size of [10, 70_000, 2 * mega]) {
-      await store(suite, ada, "page", `<script>alert(1)</script>${" ".repeat(size)}`, { "content-type": "text/html" })
+      await store(suite, ada, "page", `<script>alert(1)</script>${" ".repeat(size)}`, {
+        "content-type": "text/html",
+      })
       const { headers } = await fetchBlob(suite, ada, "page")
       expect(headers.get("content-security-policy")).toBe("sandbox; default-src 'none'")
-      expect([headers.get("x-content-type-options"), headers.get("content-disposition")]).toEqual(["nosniff", "attachment"])
+      expect([headers.get("x-content-type-options"), headers.get("content-disposition")]).toEqual([
+        "nosniff",
+        "attachment",
+      ])
     }
   })
 }
@@ -203,16 +243,25 @@ function defineReads(suite: ApiSuite): void {
       ] as const) {
         const answer = await fetchBlob(suite, ada, "a", { headers: { range } })
         const { headers } = answer
-        expect([answer.status, headers.get("content-range"), headers.get("content-length")]).toEqual([
-          206,
-          `bytes ${start}-${end - 1}/${size}`,
-          String(end - start),
-        ])
+        expect([
+          answer.status,
+          headers.get("content-range"),
+          headers.get("content-length"),
+        ]).toEqual([206, `bytes ${start}-${end - 1}/${size}`, String(end - start)])
         expect(Buffer.compare(await answer.bytes(), content.subarray(start, end))).toBe(0)
       }
-      const refused = await call("GET", "/v1/blob/a", { as: ada, headers: { range: `bytes=${size}-` } })
-      expect([...refusalOf(refused), refused.headers.get("content-range")]).toEqual([416, "range_not_satisfiable", `bytes */${size}`])
-      expect((await fetchBlob(suite, ada, "a", { headers: { range: "bytes=0-1,3-4" } })).status).toBe(200)
+      const refused = await call("GET", "/v1/blob/a", {
+        as: ada,
+        headers: { range: `bytes=${size}-` },
+      })
+      expect([...refusalOf(refused), refused.headers.get("content-range")]).toEqual([
+        416,
+        "range_not_satisfiable",
+        `bytes */${size}`,
+      ])
+      expect(
+        (await fetchBlob(suite, ada, "a", { headers: { range: "bytes=0-1,3-4" } })).status,
+      ).toBe(200)
     })
 
     test("says when it was stored, and gives nothing to whoever has it", async () => {
@@ -222,22 +271,39 @@ function defineReads(suite: ApiSuite): void {
       const first = await call("GET", "/v1/blob/a", { as: ada })
       const etag = first.headers.get("etag") ?? ""
       const modified = Date.parse(first.headers.get("last-modified") ?? "")
-      expect([modified >= before - 1000, modified <= Date.now(), first.headers.get("accept-ranges")]).toEqual([true, true, "bytes"])
-      for (const headers of [{ "if-none-match": etag }, { "if-none-match": etag, range: "bytes=0-1" }]) {
-        const again = await call("GET", "/v1/blob/a", { as: ada, headers: headers as Record<string, string> })
+      expect([
+        modified >= before - 1000,
+        modified <= Date.now(),
+        first.headers.get("accept-ranges"),
+      ]).toEqual([true, true, "bytes"])
+      for (const headers of [
+        { "if-none-match": etag },
+        { "if-none-match": etag, range: "bytes=0-1" },
+      ]) {
+        const again = await call("GET", "/v1/blob/a", {
+          as: ada,
+          headers: headers as Record<string, string>,
+        })
         expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag])
       }
       await nextMoment()
       await store(suite, ada, "a", content)
-      expectStatus(await call("GET", "/v1/blob/a", { as: ada, headers: { "if-none-match": etag } }), 200)
+      expectStatus(
+        await call("GET", "/v1/blob/a", { as: ada, headers: { "if-none-match": etag } }),
+        200,
+      )
     })
 
     test("with HEAD says the same without the content", async () => {
       const ada = await person()
       await store(suite, ada, "a", content, { "content-type": "x/y" })
-      const [got, head] = [await fetchBlob(suite, ada, "a"), await fetchBlob(suite, ada, "a", { method: "HEAD" })]
+      const [got, head] = [
+        await fetchBlob(suite, ada, "a"),
+        await fetchBlob(suite, ada, "a", { method: "HEAD" }),
+      ]
       await got.bytes()
-      const withoutId = ({ headers }: Response) => Object.fromEntries([...headers].filter(([name]) => name !== "x-request-id"))
+      const withoutId = ({ headers }: Response) =>
+        Object.fromEntries([...headers].filter(([name]) => name !== "x-request-id"))
       expect([head.status, withoutId(head), await head.text()]).toEqual([200, withoutId(got), ""])
     })
   })
@@ -252,7 +318,9 @@ function defineReads(suite: ApiSuite): void {
     expect(Buffer.compare(await (await fetchBlob(suite, ada, "a")).bytes(), next)).toBe(0)
     expectStatus(await call("DELETE", "/v1/blob/a", { as: ada }), 204)
     while (!pieces.at(-1)?.done) pieces.push(await reader?.read())
-    expect(Buffer.compare(Buffer.concat(pieces.flatMap((piece) => piece?.value ?? [])), old)).toBe(0)
+    expect(Buffer.compare(Buffer.concat(pieces.flatMap((piece) => piece?.value ?? [])), old)).toBe(
+      0,
+    )
   })
 }
 
@@ -263,7 +331,8 @@ function defineWrites(suite: ApiSuite): void {
     const ada = await person()
     expect((await store(suite, ada, "a", "x")).text).toBe("")
     expectStatus(await call("DELETE", "/v1/blob/a", { as: ada }), 204)
-    for (const method of ["DELETE", "GET", "HEAD"]) expect((await call(method, "/v1/blob/a", { as: ada })).status).toBe(404)
+    for (const method of ["DELETE", "GET", "HEAD"])
+      expect((await call(method, "/v1/blob/a", { as: ada })).status).toBe(404)
     expect((await call("DELETE", "/v1/blob/a", { as: ada })).json).toMatchObject({
       code: "blob_not_found",
       message: 'Cannot delete blob "a": you have none with that key',
@@ -274,14 +343,17 @@ function defineWrites(suite: ApiSuite): void {
     const ada = await person()
     for (const size of [10, 100_000, 200_000, 20, 0]) {
       await store(suite, ada, "a", toBytes(size, size))
-      expect(Buffer.compare(await (await fetchBlob(suite, ada, "a")).bytes(), toBytes(size, size))).toBe(0)
+      expect(
+        Buffer.compare(await (await fetchBlob(suite, ada, "a")).bytes(), toBytes(size, size)),
+      ).toBe(0)
     }
     expect((await call("GET", "/v1/blob", { as: ada })).json).toHaveLength(1)
   })
 
   test("POST does not look at Idempotency-Key: what was sent last is what is stored", async () => {
     const ada = await person()
-    for (const content of ["first", "second"]) await store(suite, ada, "a", content, { "idempotency-key": "same" })
+    for (const content of ["first", "second"])
+      await store(suite, ada, "a", content, { "idempotency-key": "same" })
     expect((await call("GET", "/v1/blob/a", { as: ada })).text).toBe("second")
   })
 
@@ -311,8 +383,14 @@ function defineLists(suite: ApiSuite): void {
     const ada = await person()
     for (const key of odd.toReversed()) await store(suite, ada, key, key)
     for (const prefix of ["", ...odd, "nothing", "'"]) {
-      const { json } = expectStatus(await call("GET", `/v1/blob?prefix=${encodeURIComponent(prefix)}`, { as: ada }), 200)
-      expect([prefix, json.map((blob: { key: string }) => blob.key)]).toEqual([prefix, odd.filter((key) => key.startsWith(prefix))])
+      const { json } = expectStatus(
+        await call("GET", `/v1/blob?prefix=${encodeURIComponent(prefix)}`, { as: ada }),
+        200,
+      )
+      expect([prefix, json.map((blob: { key: string }) => blob.key)]).toEqual([
+        prefix,
+        odd.filter((key) => key.startsWith(prefix)),
+      ])
     }
     expect((await call("GET", "/v1/blob/", { as: ada })).json).toHaveLength(odd.length)
   })
@@ -345,7 +423,9 @@ function defineLists(suite: ApiSuite): void {
     `after=${"a".repeat(513)}`,
     "prefix=a&prefix=b",
   ])("is refused with %s", async (query) => {
-    expect(refusalOf(await call("GET", `/v1/blob?${query}`, { as: await suite.anybody() }))).toEqual([400, "invalid_request"])
+    expect(
+      refusalOf(await call("GET", `/v1/blob?${query}`, { as: await suite.anybody() })),
+    ).toEqual([400, "invalid_request"])
   })
 }
 
@@ -356,12 +436,18 @@ function defineSockets(suite: ApiSuite): void {
   })
   afterAll(() => server.stop(true))
   const ask = (as: TestUser, key: string, init: RequestInit = {}) =>
-    fetch(`http://127.0.0.1:${server.port}/v1/blob/${key}`, { ...init, headers: { authorization: `Bearer ${as.token}` } })
+    fetch(`http://127.0.0.1:${server.port}/v1/blob/${key}`, {
+      ...init,
+      headers: { authorization: `Bearer ${as.token}` },
+    })
 
   test("content streams both ways, and HEAD tells its length", async () => {
     const ada = await suite.person()
     const content = toBytes(5 * mega)
-    for (const body of [content as BodyInit, new Blob([content as Uint8Array<ArrayBuffer>]).stream() as BodyInit]) {
+    for (const body of [
+      content as BodyInit,
+      new Blob([content as Uint8Array<ArrayBuffer>]).stream() as BodyInit,
+    ]) {
       expect((await ask(ada, "a", { method: "POST", body })).status).toBe(201)
       expect(Buffer.compare(await (await ask(ada, "a")).bytes(), content)).toBe(0)
     }
@@ -369,25 +455,40 @@ function defineSockets(suite: ApiSuite): void {
     expect([head.status, head.headers.get("content-length")]).toEqual([200, String(content.length)])
     await store(suite, ada, "b", "small")
     const [got, headed] = [await ask(ada, "b"), await ask(ada, "b", { method: "HEAD" })]
-    expect([got.headers.get("content-length"), await got.text(), headed.headers.get("content-length")]).toEqual(["5", "small", "5"])
+    expect([
+      got.headers.get("content-length"),
+      await got.text(),
+      headed.headers.get("content-length"),
+    ]).toEqual(["5", "small", "5"])
   })
 
   test.each([
     ["with a length", "Content-Length: 100000\r\n\r\nhello"],
     ["with a small length", "Content-Length: 10\r\n\r\nhello"],
     ["in chunks", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"],
-    ["in many chunks", `Transfer-Encoding: chunked\r\n\r\n${`2710\r\n${"x".repeat(10_000)}\r\n`.repeat(40)}`],
+    [
+      "in many chunks",
+      `Transfer-Encoding: chunked\r\n\r\n${`2710\r\n${"x".repeat(10_000)}\r\n`.repeat(40)}`,
+    ],
   ])("content that breaks off changes nothing, %s", async (_, rest) => {
     const ada = await suite.person()
     await store(suite, ada, "a", "old")
     for (const leaving of ["end", "cut"] as const) {
-      await exchange(server.port ?? 0, `POST /v1/blob/a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\n${rest}`, leaving)
+      await exchange(
+        server.port ?? 0,
+        `POST /v1/blob/a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\n${rest}`,
+        leaving,
+      )
       while (server.pendingRequests > 0) await Bun.sleep(1)
       expect((await suite.call("GET", "/v1/blob/a", { as: ada })).text).toBe("old")
     }
     expect(await usageOf(suite, ada)).toEqual([3, 1])
     // What had come is deleted, by whoever it came to.
-    while ((await suite.database.db.read(sql`select id from objects where owner_id = ${ada.id}`)).length > 0) await Bun.sleep(1)
+    while (
+      (await suite.database.db.read(sql`select id from objects where owner_id = ${ada.id}`))
+        .length > 0
+    )
+      await Bun.sleep(1)
   })
 
   test("directions in a path are followed before anybody sees a key, so that a key that has some must be encoded", async () => {
@@ -402,7 +503,9 @@ function defineSockets(suite: ApiSuite): void {
     }
     expect(await get("/v1/blob/a/../b")).toMatchObject({ status: 200, text: "of b" })
     expect(await get("/v1/blob/a%2F..%2Fb")).toMatchObject({ status: 404 })
-    expect(JSON.parse((await get("/v1/blob/.."))?.text ?? "")).toMatchObject({ code: "route_not_found" })
+    expect(JSON.parse((await get("/v1/blob/.."))?.text ?? "")).toMatchObject({
+      code: "route_not_found",
+    })
   })
 }
 
@@ -424,7 +527,10 @@ function defineLimits(suite: ApiSuite): void {
       const answer = await send(init)
       expect([answer.status, await answer.json()]).toEqual([
         413,
-        expect.objectContaining({ code: "body_too_large", message: `Cannot store blob "a": it has more than ${one} bytes` }),
+        expect.objectContaining({
+          code: "body_too_large",
+          message: `Cannot store blob "a": it has more than ${one} bytes`,
+        }),
       ])
     }
     expect((await send({ body: content.subarray(1) as BodyInit })).status).toBe(201)
@@ -444,8 +550,16 @@ function defineLimits(suite: ApiSuite): void {
         isRead = true
       }
       const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
-      const answer = await fetchBlob(suite, ada, "c", { method: "POST", body, headers: { "content-length": String(size) } })
-      expect([answer.status, await answer.json(), isRead]).toEqual([413, expect.objectContaining({ code }), false])
+      const answer = await fetchBlob(suite, ada, "c", {
+        method: "POST",
+        body,
+        headers: { "content-length": String(size) },
+      })
+      expect([answer.status, await answer.json(), isRead]).toEqual([
+        413,
+        expect.objectContaining({ code }),
+        false,
+      ])
     }
   })
 
@@ -461,28 +575,45 @@ function defineLimits(suite: ApiSuite): void {
       }
     }
     await store(suite, ada, "c", toBytes(room))
-    expect(refusalOf(await call("POST", "/v1/blob/d", { as: ada, body: "x" }))).toEqual([413, "quota_exceeded"])
+    expect(refusalOf(await call("POST", "/v1/blob/d", { as: ada, body: "x" }))).toEqual([
+      413,
+      "quota_exceeded",
+    ])
     // In the place of another there is its room.
     await store(suite, ada, "b", toBytes(one))
     expectStatus(await call("DELETE", "/v1/blob/c", { as: ada }), 204)
     await store(suite, ada, "d", "x")
     expect(await usageOf(suite, ada)).toEqual([2 * one + 1, 3])
-    const unlinked = await suite.database.db.read(sql`select id from objects where owner_id = ${ada.id} and size is null`)
+    const unlinked = await suite.database.db.read(
+      sql`select id from objects where owner_id = ${ada.id} and size is null`,
+    )
     expect(unlinked).toEqual([])
   })
 
   test("twenty at once never have more than that together, and the rest is refused", async () => {
     const ada = await person()
-    const sizes = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 60_000 + index : 100_000 + index))
-    const answers = await Promise.all(sizes.map((size, index) => call("POST", `/v1/blob/k${index}`, { as: ada, body: toBytes(size) })))
+    const sizes = Array.from({ length: 20 }, (_, index) =>
+      index % 2 === 0 ? 60_000 + index : 100_000 + index,
+    )
+    const answers = await Promise.all(
+      sizes.map((size, index) =>
+        call("POST", `/v1/blob/k${index}`, { as: ada, body: toBytes(size) }),
+      ),
+    )
     const stored = sizes.filter((_, index) => answers[index]?.status === 201)
     const bytes = stored.reduce((sum, size) => sum + size, 0)
     const others = answers.filter(({ status }) => status !== 201)
-    // What is on its way counts by itself, so that whoever sends too much at once may be asked to come again.
-    for (const answer of others) expect(["413 quota_exceeded", "429 rate_limited"]).toContain(refusalOf(answer).join(" "))
+    // What is on its way counts by itself, so that whoever sends too much at once may be asked to
+    // come again.
+    for (const answer of others)
+      expect(["413 quota_exceeded", "429 rate_limited"]).toContain(refusalOf(answer).join(" "))
     expect([bytes <= all, others.length > 0, stored.length > 0]).toEqual([true, true, true])
     expect(await usageOf(suite, ada)).toEqual([bytes, stored.length])
-    expect(await suite.database.db.read(sql`select id from objects where owner_id = ${ada.id} and unused_since is not null`)).toEqual([])
+    expect(
+      await suite.database.db.read(
+        sql`select id from objects where owner_id = ${ada.id} and unused_since is not null`,
+      ),
+    ).toEqual([])
   })
 
   test("what was replaced is kept for a while, but no more of it than a user may have", async () => {
@@ -492,7 +623,9 @@ function defineLimits(suite: ApiSuite): void {
       sql`select size from objects where owner_id = ${ada.id} and unused_since is not null`,
     )
     expect([rows.length > 0, rows.length <= 3]).toEqual([true, true])
-    expect(Buffer.compare(await (await fetchBlob(suite, ada, "a")).bytes(), toBytes(one, 7))).toBe(0)
+    expect(Buffer.compare(await (await fetchBlob(suite, ada, "a")).bytes(), toBytes(one, 7))).toBe(
+      0,
+    )
   })
 
   test("what one user stores is no affair of another", async () => {
@@ -515,36 +648,55 @@ function defineBucket(suite: ApiSuite): void {
     const before = bucket.files.size
     for (const size of [10, 65_536, 65_537, 2 * mega, 6 * mega]) {
       await store(suite, ada, `of ${size}`, toBytes(size))
-      expect(Buffer.compare(await (await fetchBlob(suite, ada, `of ${size}`)).bytes(), toBytes(size))).toBe(0)
+      expect(
+        Buffer.compare(await (await fetchBlob(suite, ada, `of ${size}`)).bytes(), toBytes(size)),
+      ).toBe(0)
     }
     expect(bucket.files.size).toBe(before + 3)
-    const part = await fetchBlob(suite, ada, `of ${6 * mega}`, { headers: { range: `bytes=${5 * mega}-${5 * mega + 9}` } })
-    expect(Buffer.compare(await part.bytes(), toBytes(6 * mega).subarray(5 * mega, 5 * mega + 10))).toBe(0)
+    const part = await fetchBlob(suite, ada, `of ${6 * mega}`, {
+      headers: { range: `bytes=${5 * mega}-${5 * mega + 9}` },
+    })
+    expect(
+      Buffer.compare(await part.bytes(), toBytes(6 * mega).subarray(5 * mega, 5 * mega + 10)),
+    ).toBe(0)
   })
 
   test("while the bucket is away, large blobs are 503 with a time to try again, and everything else works", async () => {
     const ada = await person()
     await store(suite, ada, "large", toBytes(100_000))
     await store(suite, ada, "very large", toBytes(3 * mega))
-    bucket.fault = () => new Response("<Error><Code>InternalError</Code><Message>away</Message></Error>", { status: 500 })
+    bucket.fault = () =>
+      new Response("<Error><Code>InternalError</Code><Message>away</Message></Error>", {
+        status: 500,
+      })
     const refused = [
       await call("GET", "/v1/blob/large", { as: ada }),
       await call("GET", "/v1/blob/very%20large", { as: ada }),
       await call("POST", "/v1/blob/large", { as: ada, body: toBytes(200_000) }),
     ]
     for (const answer of refused)
-      expect([...refusalOf(answer), answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"])
-    expect((await fetchBlob(suite, ada, "large", { method: "HEAD" })).headers.get("content-length")).toBe("100000")
+      expect([...refusalOf(answer), answer.headers.get("retry-after")]).toEqual([
+        503,
+        "storage_unavailable",
+        "1",
+      ])
+    expect(
+      (await fetchBlob(suite, ada, "large", { method: "HEAD" })).headers.get("content-length"),
+    ).toBe("100000")
     await store(suite, ada, "small", "x")
     expectStatus(await call("DELETE", "/v1/blob/very%20large", { as: ada }), 204)
-    expect((await call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ key: "large", size: 100_000 }, { key: "small" }])
+    expect((await call("GET", "/v1/blob", { as: ada })).json).toMatchObject([
+      { key: "large", size: 100_000 },
+      { key: "small" },
+    ])
     expect(await usageOf(suite, ada)).toEqual([100_001, 2])
   })
 
   test("an answer that the bucket breaks off is not taken for the whole", async () => {
     const ada = await person()
     await store(suite, ada, "a", toBytes(9 * mega))
-    bucket.fault = ({ range }) => (range?.startsWith("bytes=0-") ? undefined : new Response("", { status: 500 }))
+    bucket.fault = ({ range }) =>
+      range?.startsWith("bytes=0-") ? undefined : new Response("", { status: 500 })
     const answer = await fetchBlob(suite, ada, "a")
     expect(answer.status).toBe(200)
     let isBroken = false

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test"
-import { type RouteDefinition, type RouteName, routeNames, routes, toCursorText } from "@hamlet/contract"
+import {
+  type RouteDefinition,
+  type RouteName,
+  routeNames,
+  routes,
+  toCursorText,
+} from "@hamlet/contract"
 import ValTown from "@valtown/sdk"
 import { Cursor } from "@valtown/sdk/pagination"
 import { signIn } from "../../src/domain/accounts/sessions.ts"
@@ -18,7 +24,11 @@ interface Scene {
 // biome-ignore lint/suspicious/noExplicitAny: what lists have is as different as lists are
 type Item = any
 
-type ListName = { [Name in RouteName]: (typeof routes)[Name] extends { query: { shape: { cursor: unknown } } } ? Name : never }[RouteName]
+type ListName = {
+  [Name in RouteName]: (typeof routes)[Name] extends { query: { shape: { cursor: unknown } } }
+    ? Name
+    : never
+}[RouteName]
 
 /** More than three pages, and so few that the test is quick. */
 const itemsAtFirst = 7
@@ -26,7 +36,10 @@ const limit = 2
 
 /** For each list, ways to ask for it. Each begins with items on it. */
 const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]> = {
-  listVals: [ofVals((ada) => `/v1/vals?userId=${ada.id}`), ofVals((ada) => `/v1/vals?userId=${ada.id}&privacy=private`)],
+  listVals: [
+    ofVals((ada) => `/v1/vals?userId=${ada.id}`),
+    ofVals((ada) => `/v1/vals?userId=${ada.id}&privacy=private`),
+  ],
   listUserVals: [ofVals((ada) => `/v1/users/${ada.id}/vals`)],
   listMyVals: ["created", "updated", "name", "likes", "run"].flatMap((sort) =>
     ["asc", "desc"].map((order) => ofVals(() => `/v1/me/vals?sort=${sort}&order=${order}`)),
@@ -43,7 +56,8 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
         path: `/v1/vals/${id}/versions`,
         as: ada,
         toId: (item) => String(item.version),
-        add: () => call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: crypto.randomUUID() } }),
+        add: () =>
+          call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: crypto.randomUUID() } }),
         remove: (version) => call("DELETE", `/v1/vals/${id}/versions/${version}`, { as: ada }),
       }
     },
@@ -55,7 +69,11 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
         path: "/v1/me/runs?source=api,http&error=false",
         as: ada,
         toId: (item) => item.val.id,
-        add: async () => run(await val(ada), { source: Math.random() < 0.5 ? "api" : "http", startedAt: Date.now() }),
+        add: async () =>
+          run(await val(ada), {
+            source: Math.random() < 0.5 ? "api" : "http",
+            startedAt: Date.now(),
+          }),
         remove: (id) => call("DELETE", `/v1/vals/${id}`, { as: ada }),
       }
     },
@@ -64,7 +82,11 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     async ({ person, val, run }) => {
       const ada = await person()
       const ran = await val(ada)
-      return { path: `/v1/vals/${ran.id}/runs`, as: ada, add: () => run(ran, { startedAt: Date.now() }) }
+      return {
+        path: `/v1/vals/${ran.id}/runs`,
+        as: ada,
+        add: () => run(ran, { startedAt: Date.now() }),
+      }
     },
   ],
   listMyLikes: [
@@ -78,7 +100,10 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       }
     },
   ],
-  listMyComments: [ofComments(() => "/v1/me/comments"), ofComments(() => "/v1/me/comments?relationship=given")],
+  listMyComments: [
+    ofComments(() => "/v1/me/comments"),
+    ofComments(() => "/v1/me/comments?relationship=given"),
+  ],
   listComments: [ofComments((on) => `/v1/vals/${on.id}/comments`)],
   listMyReferences: [ofReferences(() => "/v1/me/references")],
   listValReferences: [ofReferences((on) => `/v1/vals/${on.id}/references`)],
@@ -86,7 +111,9 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     async ({ call, person, val }) => {
       const ada = await person()
       const imported = await Promise.all(Array.from({ length: itemsAtFirst }, () => val(ada)))
-      const code = imported.map(({ name }) => `import "${testBaseUrl}/v/${ada.username}/${name}"`).join("\n")
+      const code = imported
+        .map(({ name }) => `import "${testBaseUrl}/v/${ada.username}/${name}"`)
+        .join("\n")
       const { id } = await val(ada, { code })
       return {
         path: `/v1/vals/${id}/dependencies`,
@@ -115,31 +142,52 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
   listTokens: [
     async ({ call, person }) => {
       const ada = await person()
-      const add = () => call("POST", "/v1/me/tokens", { as: ada, body: { name: "more", scopes: ["val:read"] } })
+      const add = () =>
+        call("POST", "/v1/me/tokens", { as: ada, body: { name: "more", scopes: ["val:read"] } })
       // The one that asks is the oldest of all.
-      return { path: "/v1/me/tokens", as: ada, add, remove: (id) => call("DELETE", `/v1/me/tokens/${id}`, { as: ada }) }
+      return {
+        path: "/v1/me/tokens",
+        as: ada,
+        add,
+        remove: (id) => call("DELETE", `/v1/me/tokens/${id}`, { as: ada }),
+      }
     },
   ],
   listSessions: [
     async ({ api, call, person }) => {
       const ada = await person()
-      const add = () => signIn(api.hamlet.deps, { token: ada.token, userAgent: null, replaced: undefined })
-      return { path: "/v1/me/sessions", as: ada, add, remove: (id) => call("DELETE", `/v1/me/sessions/${id}`, { as: ada }) }
+      const add = () =>
+        signIn(api.hamlet.deps, { token: ada.token, userAgent: null, replaced: undefined })
+      return {
+        path: "/v1/me/sessions",
+        as: ada,
+        add,
+        remove: (id) => call("DELETE", `/v1/me/sessions/${id}`, { as: ada }),
+      }
     },
   ],
   listSecrets: [
     async ({ call, person }) => {
       const ada = await person()
       const add = () =>
-        call("PUT", `/v1/me/secrets/S_${crypto.randomUUID().replaceAll("-", "").toUpperCase()}`, { as: ada, body: { value: "v" } })
+        call("PUT", `/v1/me/secrets/S_${crypto.randomUUID().replaceAll("-", "").toUpperCase()}`, {
+          as: ada,
+          body: { value: "v" },
+        })
       const remove = (name: string) => call("DELETE", `/v1/me/secrets/${name}`, { as: ada })
       return { path: "/v1/me/secrets", as: ada, toId: (item) => item.name, add, remove }
     },
   ],
 }
 
-/** Vals of all kinds: some liked, some run, some public, some with the word in their name and some in their code. */
-function ofVals(toPath: (ada: TestUser) => string, privacy?: string): (suite: ApiSuite) => Promise<Scene> {
+/**
+ * Vals of all kinds: some liked, some run, some public, some with the word in their name and some
+ * in their code.
+ */
+function ofVals(
+  toPath: (ada: TestUser) => string,
+  privacy?: string,
+): (suite: ApiSuite) => Promise<Scene> {
   return async ({ call, person, val, run }) => {
     const [ada, bob] = [await person(), await person()]
     let count = 0
@@ -150,9 +198,16 @@ function ofVals(toPath: (ada: TestUser) => string, privacy?: string): (suite: Ap
         count += 1
         const word = `${ada.username}zebra`
         const hidden = toPath(ada).includes("privacy=private")
-        const fields = { privacy: privacy ?? (hidden || count % 3 === 0 ? "private" : "public"), code: `// ${word}` }
-        const made = await val(ada, count % 2 === 0 ? { ...fields, name: `${word}${count}` } : fields)
-        if (count % 2 === 0) await call("PUT", `/v1/vals/${made.id}/like`, { as: count % 3 === 0 ? ada : bob })
+        const fields = {
+          privacy: privacy ?? (hidden || count % 3 === 0 ? "private" : "public"),
+          code: `// ${word}`,
+        }
+        const made = await val(
+          ada,
+          count % 2 === 0 ? { ...fields, name: `${word}${count}` } : fields,
+        )
+        if (count % 2 === 0)
+          await call("PUT", `/v1/vals/${made.id}/like`, { as: count % 3 === 0 ? ada : bob })
         if (count % 3 !== 0) await run(made, { startedAt: Date.now() })
       },
       remove: (id) => call("DELETE", `/v1/vals/${id}`, { as: ada }),
@@ -190,12 +245,17 @@ function ofReferences(toPath: (on: ValView) => string): (suite: ApiSuite) => Pro
 describeApi("api/cursors", (suite) => {
   const { call } = suite
   const toPathOf = (link: string) => link.slice(testBaseUrl.length)
-  const withLimit = (path: string, count: number) => `${path}${path.includes("?") ? "&" : "?"}limit=${count}`
+  const withLimit = (path: string, count: number) =>
+    `${path}${path.includes("?") ? "&" : "?"}limit=${count}`
 
   test("there is a scene for every list", () => {
-    const lists = routeNames.filter((name) => "cursor" in ((routes[name] as RouteDefinition).query?.shape ?? {}))
+    const lists = routeNames.filter(
+      (name) => "cursor" in ((routes[name] as RouteDefinition).query?.shape ?? {}),
+    )
     expect(Object.keys(scenes).sort()).toEqual([...lists].sort())
-    const offsets = routeNames.filter((name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}))
+    const offsets = routeNames.filter(
+      (name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}),
+    )
     expect(lists).toEqual(offsets)
   })
 
@@ -209,18 +269,23 @@ describeApi("api/cursors", (suite) => {
         expect(first.length).toBeGreaterThanOrEqual(itemsAtFirst)
         const seen: string[] = []
         let gone: string | undefined
-        for (let link: string | undefined = testBaseUrl + withLimit(path, limit); link !== undefined; ) {
+        for (
+          let link: string | undefined = testBaseUrl + withLimit(path, limit);
+          link !== undefined;
+        ) {
           const { data, links } = await read(toPathOf(link))
           expect(data.length).toBeLessThanOrEqual(limit)
           seen.push(...data.map(toId))
           if (seen.length <= limit) {
             await add?.()
-            // One that was shown, and one that is not to be shown any more. The last of the tokens is the one that asks.
+            // One that was shown, and one that is not to be shown any more. The last of the tokens
+            // is the one that asks.
             gone = remove && first.at(-2)
             for (const id of [first[0], gone]) await remove?.(id ?? "")
           }
           if (seen.length === 2 * limit) await add?.()
-          if (seen.length > limit) expect(new URL(links.prev).searchParams.has("cursor")).toBe(false)
+          if (seen.length > limit)
+            expect(new URL(links.prev).searchParams.has("cursor")).toBe(false)
           link = links.next
           expect(seen.length).toBeLessThan(100)
         }
@@ -233,11 +298,25 @@ describeApi("api/cursors", (suite) => {
       test(`a cursor that ${name} (${index + 1}) did not make is refused or shows no more`, async () => {
         const { path, as, toId = (item: Item) => item.id, add } = await open(suite)
         for (let count = 0; add && count < 2; count += 1) await add()
-        const all: string[] = expectStatus(await call("GET", withLimit(path, 100), { as }), 200).json.data.map(toId)
+        const all: string[] = expectStatus(
+          await call("GET", withLimit(path, 100), { as }),
+          200,
+        ).json.data.map(toId)
         for (const cursor of hostileCursors) {
-          const answer = await call("GET", `${withLimit(path, 100)}&cursor=${encodeURIComponent(cursor)}`, { as })
-          if (answer.status === 400) expect([answer.json.code, answer.json.issues[0].path]).toEqual(["invalid_request", "cursor"])
-          else expect(all).toEqual(expect.arrayContaining(expectStatus(answer, 200).json.data.map(toId)))
+          const answer = await call(
+            "GET",
+            `${withLimit(path, 100)}&cursor=${encodeURIComponent(cursor)}`,
+            { as },
+          )
+          if (answer.status === 400)
+            expect([answer.json.code, answer.json.issues[0].path]).toEqual([
+              "invalid_request",
+              "cursor",
+            ])
+          else
+            expect(all).toEqual(
+              expect.arrayContaining(expectStatus(answer, 200).json.data.map(toId)),
+            )
         }
       })
     }
@@ -250,12 +329,18 @@ describeApi("api/cursors", (suite) => {
     const second = expectStatus(await call("GET", toPathOf(first.links.next), { as }), 200).json
     expect(second.links.self).toBe(first.links.next)
     expect((await call("GET", toPathOf(second.links.prev), { as })).json.data).toEqual(first.data)
-    expect([second.links.next, second.links.prev].map((link) => new URL(link).searchParams.get("offset"))).toEqual(["4", "0"])
+    expect(
+      [second.links.next, second.links.prev].map((link) =>
+        new URL(link).searchParams.get("offset"),
+      ),
+    ).toEqual(["4", "0"])
     // What it says of the offset is not what decides.
     const moved = new URL(first.links.next)
     moved.searchParams.set("offset", "3")
     expect((await call("GET", toPathOf(moved.href), { as })).json.data).toEqual(second.data)
-    expect(refusalOf(await call("GET", `${withLimit(path, 2)}&cursor=a&cursor=b`, { as }))).toEqual([400, "invalid_request"])
+    expect(refusalOf(await call("GET", `${withLimit(path, 2)}&cursor=a&cursor=b`, { as }))).toEqual(
+      [400, "invalid_request"],
+    )
   })
 
   test("the official client that sends the link to the next page as its cursor comes to the end", async () => {
@@ -264,10 +349,13 @@ describeApi("api/cursors", (suite) => {
     const client = new ValTown({
       baseURL: testBaseUrl,
       bearerToken: as?.token ?? "",
-      fetch: ((input: string | URL | Request, init?: RequestInit) => suite.api.hamlet.app.request(input as string, init)) as never,
+      fetch: ((input: string | URL | Request, init?: RequestInit) =>
+        suite.api.hamlet.app.request(input as string, init)) as never,
     })
     const query = Object.fromEntries(new URL(path, testBaseUrl).searchParams)
-    const list = await client.getAPIList<ValView, Cursor<ValView>>("/v1/vals", Cursor, { query: { ...query, limit: 2 } })
+    const list = await client.getAPIList<ValView, Cursor<ValView>>("/v1/vals", Cursor, {
+      query: { ...query, limit: 2 },
+    })
     const ids: string[] = []
     for await (const item of list) {
       ids.push(item.id)
@@ -296,9 +384,21 @@ const hostileCursors: readonly string[] = [
     `${testBaseUrl}/v1/vals?limit=1`,
   ],
   ...[`${testBaseUrl}/v1/vals?cursor=x`, "https://elsewhere.test/?cursor=", "javascript:1"],
-  ...["{}", "[]", "[[]]", "[{}]", "[true]", "1", '"x"', "null", "[1e400]", "[1.5,2]", "[null]", "[null,null]", "[1,null]"].map((json) =>
-    btoa(json),
-  ),
+  ...[
+    "{}",
+    "[]",
+    "[[]]",
+    "[{}]",
+    "[true]",
+    "1",
+    '"x"',
+    "null",
+    "[1e400]",
+    "[1.5,2]",
+    "[null]",
+    "[null,null]",
+    "[1,null]",
+  ].map((json) => btoa(json)),
   btoa(`[${"[".repeat(3_000)}`),
   ...[
     [1],

@@ -16,11 +16,29 @@ describeApi("api/eval", ({ call, person, val }) => {
       const { data } = expectStatus(await call("GET", "/v1/me/runs", { as: ada }), 200).json
       expect(data).toHaveLength(1)
       expect(data[0]).toMatchObject({ status: "succeeded", source: "api", error: null })
-      expect(data[0].val).toMatchObject({ id: ada.id, name: "eval", version: 0, privacy: "private", public: false, author_id: ada.id })
+      expect(data[0].val).toMatchObject({
+        id: ada.id,
+        name: "eval",
+        version: 0,
+        privacy: "private",
+        public: false,
+        author_id: ada.id,
+      })
       const run = expectStatus(await call("GET", `/v1/runs/${data[0].id}`, { as: ada }), 200).json
-      expect(run).toMatchObject({ args: [1, 2], returnValue: 3, logs: [{ message: "adding" }], request: null })
-      expect(refusalOf(await call("GET", `/v1/vals/${run.val.id}`, { as: ada }))).toEqual([404, "val_not_found"])
-      expect(refusalOf(await call("POST", `/v1/runs/${run.id}/replay`, { as: ada }))).toEqual([409, "not_replayable"])
+      expect(run).toMatchObject({
+        args: [1, 2],
+        returnValue: 3,
+        logs: [{ message: "adding" }],
+        request: null,
+      })
+      expect(refusalOf(await call("GET", `/v1/vals/${run.val.id}`, { as: ada }))).toEqual([
+        404,
+        "val_not_found",
+      ])
+      expect(refusalOf(await call("POST", `/v1/runs/${run.id}/replay`, { as: ada }))).toEqual([
+        409,
+        "not_replayable",
+      ])
     })
 
     test.each([
@@ -36,7 +54,11 @@ describeApi("api/eval", ({ call, person, val }) => {
     test("takes the code as it is in a body of text, and gives null for nothing", async () => {
       const ada = await person()
       const headers = { "content-type": "text/typescript" }
-      const answer = await call("POST", "/v1/eval", { as: ada, body: "export default (): void => {}", headers })
+      const answer = await call("POST", "/v1/eval", {
+        as: ada,
+        body: "export default (): void => {}",
+        headers,
+      })
       expect(expectStatus(answer, 200).text).toBe("null")
     })
 
@@ -46,13 +68,18 @@ describeApi("api/eval", ({ call, person, val }) => {
         const body = `{"code":"1","args":${"[".repeat(levels)}${"]".repeat(levels)}}`
         const answer = await call("POST", "/v1/eval", { as: ada, body })
         expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-        expect(answer.json.message).toBe('Cannot accept the request "args": must not be nested more than 100 levels deep')
+        expect(answer.json.message).toBe(
+          'Cannot accept the request "args": must not be nested more than 100 levels deep',
+        )
       }
     })
 
     test("says in a 502 how the code failed, like a val that is called", async () => {
       const ada = await person()
-      const failed = await evaluate(ada, 'export default () => { throw new TypeError("no such luck") }')
+      const failed = await evaluate(
+        ada,
+        'export default () => { throw new TypeError("no such luck") }',
+      )
       expect(refusalOf(failed)).toEqual([502, "run_failed"])
       expect(failed.json.message).toContain("no such luck")
       expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toHaveLength(1)
@@ -60,7 +87,13 @@ describeApi("api/eval", ({ call, person, val }) => {
 
     test("sees one's secrets and imports one's own vals, private ones too, and others' public ones", async () => {
       const [ada, bob] = [await person(), await person()]
-      expectStatus(await call("PUT", "/v1/me/secrets/GREETING", { as: ada, body: { value: "a very secret greeting" } }), 204)
+      expectStatus(
+        await call("PUT", "/v1/me/secrets/GREETING", {
+          as: ada,
+          body: { value: "a very secret greeting" },
+        }),
+        204,
+      )
       await val(ada, { name: "mine", privacy: "private", code: "export const two = 2" })
       await val(bob, { name: "theirs", code: "export const three = 3" })
       await val(bob, { name: "hidden", privacy: "private", code: "export const four = 4" })
@@ -78,7 +111,10 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       const [id] = idsOf(await call("GET", "/v1/me/runs", { as: ada }))
       for (const path of [`/v1/runs/${id}`, `/v1/runs/${id}/logs`, `/v1/vals/${ada.id}/runs`])
         expect((await call("GET", path, { as: eve })).status).toBe(404)
-      expect(refusalOf(await call("POST", `/v1/runs/${id}/cancel`, { as: eve }))).toEqual([404, "run_not_found"])
+      expect(refusalOf(await call("POST", `/v1/runs/${id}/cancel`, { as: eve }))).toEqual([
+        404,
+        "run_not_found",
+      ])
       expect(idsOf(await call("GET", "/v1/me/runs", { as: eve }))).toEqual([])
     })
 
@@ -86,15 +122,22 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       const [ada, eve] = [await person(), await person()]
       expectStatus(await evaluate(ada, "export default () => 1"), 200)
       expectStatus(await evaluate(ada, "export default () => { throw new Error() }"), 502)
-      expect(expectStatus(await call("GET", "/v1/me/stats", { as: ada }), 200).json.total).toMatchObject({ runs: 2, errors: 1 })
-      expect(expectStatus(await call("GET", "/v1/me/stats", { as: eve }), 200).json.total).toMatchObject({ runs: 0 })
-      expect(expectStatus(await call("GET", "/v1/me/activity", { as: ada }), 200).json.data).toEqual([])
+      expect(
+        expectStatus(await call("GET", "/v1/me/stats", { as: ada }), 200).json.total,
+      ).toMatchObject({ runs: 2, errors: 1 })
+      expect(
+        expectStatus(await call("GET", "/v1/me/stats", { as: eve }), 200).json.total,
+      ).toMatchObject({ runs: 0 })
+      expect(
+        expectStatus(await call("GET", "/v1/me/activity", { as: ada }), 200).json.data,
+      ).toEqual([])
     })
 
     test("is done once for an idempotency key", async () => {
       const ada = await person()
       const body = { code: "export default () => Math.random()" }
-      const send = () => call("POST", "/v1/eval", { as: ada, body, headers: { "idempotency-key": "once" } })
+      const send = () =>
+        call("POST", "/v1/eval", { as: ada, body, headers: { "idempotency-key": "once" } })
       const first = expectStatus(await send(), 200)
       expect(expectStatus(await send(), 200).json).toBe(first.json)
       expect(idsOf(await call("GET", "/v1/me/runs", { as: ada }))).toHaveLength(1)
@@ -102,14 +145,20 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
 
     test("can be cancelled while it goes on", async () => {
       const ada = await person()
-      const going = evaluate(ada, 'export default () => { console.log("here"); return new Promise(() => {}) }')
+      const going = evaluate(
+        ada,
+        'export default () => { console.log("here"); return new Promise(() => {}) }',
+      )
       let id: string | undefined
       while (id === undefined) {
         await Bun.sleep(5)
         id = idsOf(await call("GET", "/v1/me/runs", { as: ada }))[0]
       }
-      while ((await call("GET", `/v1/runs/${id}/logs`, { as: ada })).json.data.length === 0) await Bun.sleep(5)
-      expect((await call("POST", `/v1/runs/${id}/cancel`, { as: ada })).json).toEqual({ found: true })
+      while ((await call("GET", `/v1/runs/${id}/logs`, { as: ada })).json.data.length === 0)
+        await Bun.sleep(5)
+      expect((await call("POST", `/v1/runs/${id}/cancel`, { as: ada })).json).toEqual({
+        found: true,
+      })
       expect(refusalOf(await going)).toEqual([502, "run_failed"])
       expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json.status).toBe("cancelled")
     })
@@ -118,7 +167,10 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       const ada = await person()
       expect(refusalOf(await evaluate(undefined, "1"))).toEqual([401, "unauthenticated"])
       expect(refusalOf(await evaluate(ada, ""))).toEqual([400, "invalid_request"])
-      expect(refusalOf(await evaluate(ada, " ".repeat(limits.codeCharsMax + 1)))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await evaluate(ada, " ".repeat(limits.codeCharsMax + 1)))).toEqual([
+        400,
+        "invalid_request",
+      ])
     })
   })
 })

@@ -5,7 +5,11 @@ import { openAgain } from "../support/databases.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 const events = { accept: "text/event-stream" }
-const line = (message: string) => ({ at: "2024-05-01T12:00:00.001Z", level: "log" as const, message })
+const line = (message: string) => ({
+  at: "2024-05-01T12:00:00.001Z",
+  level: "log" as const,
+  message,
+})
 
 describeApi("api/follow-logs", (suite) => {
   describe("GET /v1/runs/{run_id}/logs as a stream of events", () => defineFollow(suite))
@@ -38,8 +42,18 @@ function defineFollow(suite: ApiSuite): void {
 
   test("has all lines of a run that has ended, and how it ended", async () => {
     const ada = await person()
-    const made = await run(await val(ada), { logs: [line("one"), line("two")], logsTruncated: true, status: "failed" })
-    const answer = expectStatus(await call("GET", at(made.id), { as: ada, headers: { accept: "text/html, Text/Event-Stream;q=0.9" } }), 200)
+    const made = await run(await val(ada), {
+      logs: [line("one"), line("two")],
+      logsTruncated: true,
+      status: "failed",
+    })
+    const answer = expectStatus(
+      await call("GET", at(made.id), {
+        as: ada,
+        headers: { accept: "text/html, Text/Event-Stream;q=0.9" },
+      }),
+      200,
+    )
     expect(answer.text.split("\n\n")).toEqual([
       `id: 0\nevent: log\ndata: ${JSON.stringify(line("one"))}`,
       `id: 1\nevent: log\ndata: ${JSON.stringify(line("two"))}`,
@@ -53,7 +67,10 @@ function defineFollow(suite: ApiSuite): void {
     const ada = await person()
     const made = await run(await val(ada), { logs: [line("one"), line("two"), line("three")] })
     const ids = async (seen: string) => {
-      const { text } = expectStatus(await call("GET", at(made.id), { as: ada, headers: { ...events, "last-event-id": seen } }), 200)
+      const { text } = expectStatus(
+        await call("GET", at(made.id), { as: ada, headers: { ...events, "last-event-id": seen } }),
+        200,
+      )
       return Array.from(text.matchAll(/^id: (\d+)$/gm), ([, id]) => Number(id))
     }
     expect(await ids("")).toEqual([0, 1, 2])
@@ -61,7 +78,10 @@ function defineFollow(suite: ApiSuite): void {
     expect(await ids("2")).toEqual([])
     expect(await ids("999999999")).toEqual([])
     for (const wrong of ["-1", "1.5", "x", "9999999999", "1,2"]) {
-      const refused = await call("GET", at(made.id), { as: ada, headers: { ...events, "last-event-id": wrong } })
+      const refused = await call("GET", at(made.id), {
+        as: ada,
+        headers: { ...events, "last-event-id": wrong },
+      })
       expect([wrong, ...refusalOf(refused)]).toEqual([wrong, 400, "invalid_request"])
     }
   })
@@ -71,7 +91,10 @@ function defineFollow(suite: ApiSuite): void {
     const code = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
     const hanging = await val(ada, { code })
     const { id } = expectStatus(
-      await call("POST", `/v1/vals/${hanging.id}/runs`, { as: ada, headers: { prefer: "respond-async" } }),
+      await call("POST", `/v1/vals/${hanging.id}/runs`, {
+        as: ada,
+        headers: { prefer: "respond-async" },
+      }),
       202,
     ).json
     const { readUntil, reader } = await openStream(id, ada)
@@ -83,25 +106,45 @@ function defineFollow(suite: ApiSuite): void {
 
   test("tells of a run on another node what that writes down", async () => {
     const ada = await person()
-    const made = await run(await val(ada), { status: "running", endedAt: null, logs: [line("one")] })
+    const made = await run(await val(ada), {
+      status: "running",
+      endedAt: null,
+      logs: [line("one")],
+    })
     const other = await openAgain(suite.database)
     const runs = createRunStore(other)
     const { readUntil } = await openStream(made.id, ada)
     await readUntil("one")
     await runs.record([{ ...made, logs: [line("one"), line("two")] }])
     await readUntil("two")
-    await runs.record([{ ...made, status: "succeeded", endedAt: made.startedAt + 1, logs: [line("one"), line("two"), line("three")] }])
+    await runs.record([
+      {
+        ...made,
+        status: "succeeded",
+        endedAt: made.startedAt + 1,
+        logs: [line("one"), line("two"), line("three")],
+      },
+    ])
     const text = await readUntil("event: end")
-    expect(Array.from(text.matchAll(/"message":"(\w+)"/g), ([, message]) => message ?? "")).toEqual(["one", "two", "three"])
+    expect(Array.from(text.matchAll(/"message":"(\w+)"/g), ([, message]) => message ?? "")).toEqual(
+      ["one", "two", "three"],
+    )
     await other.stop()
   })
 
   test("stops looking when the client has gone", async () => {
     const ada = await person()
-    const made = await run(await val(ada), { status: "running", endedAt: null, logs: [line("one")] })
+    const made = await run(await val(ada), {
+      status: "running",
+      endedAt: null,
+      logs: [line("one")],
+    })
     const followed = await Promise.all(Array.from({ length: 50 }, () => openStream(made.id, ada)))
     for (const { readUntil } of followed) await readUntil("one")
-    expect(refusalOf(await call("GET", at(made.id), { as: ada, headers: events }))).toEqual([429, "rate_limited"])
+    expect(refusalOf(await call("GET", at(made.id), { as: ada, headers: events }))).toEqual([
+      429,
+      "rate_limited",
+    ])
     for (const { reader } of followed) await reader.cancel()
     const { readUntil, reader } = await openStream(made.id, ada)
     await readUntil("one")
@@ -111,7 +154,10 @@ function defineFollow(suite: ApiSuite): void {
   test("is for those who may see the run, and HEAD tells the type without following", async () => {
     const [ada, bob] = [await person(), await person()]
     const made = await run(await val(ada), { status: "running", endedAt: null })
-    expect(refusalOf(await call("GET", at(made.id), { as: bob, headers: events }))).toEqual([404, "run_not_found"])
+    expect(refusalOf(await call("GET", at(made.id), { as: bob, headers: events }))).toEqual([
+      404,
+      "run_not_found",
+    ])
     const head = expectStatus(await call("HEAD", at(made.id), { as: ada, headers: events }), 200)
     expect(head.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
   })

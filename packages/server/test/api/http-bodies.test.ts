@@ -43,19 +43,27 @@ function defineJson({ call, person, val }: ApiSuite): void {
       const body = JSON.stringify({ name: "typed", code: "1", privacy: "public" })
       const { json } = expectStatus(await call("POST", "/v1/vals", { as: ada, body, headers }), 200)
       expect(json).toMatchObject({ name: "typed", code: "1" })
-      const comment = await call("POST", `/v1/vals/${json.id}/comments`, { as: ada, body: '{"comment":"c"}', headers })
+      const comment = await call("POST", `/v1/vals/${json.id}/comments`, {
+        as: ada,
+        body: '{"comment":"c"}',
+        headers,
+      })
       expect(expectStatus(comment, 201).json.comment).toBe("c")
     })
   }
 
   test("may begin with a byte order mark, and have spaces around it", async () => {
     const body = '\ufeff \n{ "code" : "1" }\r\n\t '
-    expect(expectStatus(await call("POST", "/v1/vals", { as: await person(), body }), 200).json.code).toBe("1")
+    expect(
+      expectStatus(await call("POST", "/v1/vals", { as: await person(), body }), 200).json.code,
+    ).toBe("1")
   })
 
   test("takes the last of two keys that are the same, and escapes as they are meant", async () => {
     const body = String.raw`{"code":"1","code":"\u00e9\ud83d\ude00\/\n"}`
-    expect(expectStatus(await call("POST", "/v1/vals", { as: await person(), body }), 200).json.code).toBe("é😀/\n")
+    expect(
+      expectStatus(await call("POST", "/v1/vals", { as: await person(), body }), 200).json.code,
+    ).toBe("é😀/\n")
   })
 
   for (const body of [
@@ -64,7 +72,10 @@ function defineJson({ call, person, val }: ApiSuite): void {
     '{"code":"1","toString":1}',
   ]) {
     test(`with the keys of prototypes changes nothing but what it names: ${body}`, async () => {
-      const { json } = expectStatus(await call("POST", "/v1/vals", { as: await person(), body }), 200)
+      const { json } = expectStatus(
+        await call("POST", "/v1/vals", { as: await person(), body }),
+        200,
+      )
       expect(json.privacy).toBe("private")
       expect({}).not.toHaveProperty("privacy")
     })
@@ -83,7 +94,11 @@ function defineJson({ call, person, val }: ApiSuite): void {
         ["POST", "/v1/me/tokens"],
         ["PUT", "/v1/me/secrets/KEY"],
       ] as const) {
-        expect([path, ...refusalOf(await call(method, path, { as: ada, body }))]).toEqual([path, 400, "invalid_request"])
+        expect([path, ...refusalOf(await call(method, path, { as: ada, body }))]).toEqual([
+          path,
+          400,
+          "invalid_request",
+        ])
       }
     })
   }
@@ -104,9 +119,15 @@ function defineCode({ call, person, val }: ApiSuite): void {
       const ada = await person()
       const code = 'export default "{}"\n'
       const headers = { "content-type": type }
-      const { json } = expectStatus(await call("POST", "/v1/vals", { as: ada, body: code, headers }), 200)
+      const { json } = expectStatus(
+        await call("POST", "/v1/vals", { as: ada, body: code, headers }),
+        200,
+      )
       expect(json).toMatchObject({ code, version: 1, privacy: "private" })
-      const next = expectStatus(await call("POST", `/v1/vals/${json.id}/versions`, { as: ada, body: `${code}//`, headers }), 201)
+      const next = expectStatus(
+        await call("POST", `/v1/vals/${json.id}/versions`, { as: ada, body: `${code}//`, headers }),
+        201,
+      )
       expect(next.json).toMatchObject({ code: `${code}//`, version: 2 })
     })
   }
@@ -124,20 +145,33 @@ function defineCode({ call, person, val }: ApiSuite): void {
     '[{"code":"1"}]',
   ]) {
     test(`is also what looks like JSON but is no object with code: ${JSON.stringify(body)}`, async () => {
-      const answer = await call("POST", "/v1/vals", { as: await person(), body, headers: { "content-type": "text/plain" } })
+      const answer = await call("POST", "/v1/vals", {
+        as: await person(),
+        body,
+        headers: { "content-type": "text/plain" },
+      })
       expect(expectStatus(answer, 200).json.code).toBe(body)
     })
   }
 
   test("is a field, like everything else, when the body is an object with code", async () => {
     const body = '{"code":"1","name":"fromText","privacy":"unlisted"}'
-    const answer = await call("POST", "/v1/vals", { as: await person(), body, headers: { "content-type": "text/plain" } })
-    expect(expectStatus(answer, 200).json).toMatchObject({ code: "1", name: "fromText", privacy: "unlisted" })
+    const answer = await call("POST", "/v1/vals", {
+      as: await person(),
+      body,
+      headers: { "content-type": "text/plain" },
+    })
+    expect(expectStatus(answer, 200).json).toMatchObject({
+      code: "1",
+      name: "fromText",
+      privacy: "unlisted",
+    })
   })
 
   test("must be code: neither nothing nor NUL nor what is no UTF-8", async () => {
     const ada = await person()
-    const send = (body: string | Uint8Array) => call("POST", "/v1/vals", { as: ada, body, headers: { "content-type": "text/plain" } })
+    const send = (body: string | Uint8Array) =>
+      call("POST", "/v1/vals", { as: ada, body, headers: { "content-type": "text/plain" } })
     expect(refusalOf(await send(""))).toEqual([400, "invalid_request"])
     expect(refusalOf(await send("a\0b"))).toEqual([400, "invalid_request"])
     expect(refusalOf(await send(Uint8Array.of(0x61, 0xff)))).toEqual([400, "invalid_json"])
@@ -153,7 +187,9 @@ function defineCode({ call, person, val }: ApiSuite): void {
       ["POST", `/v1/vals/${id}/comments`],
       ["PUT", "/v1/me/secrets/KEY"],
     ] as const) {
-      expect(refusalOf(await call(method, path, { as: ada, body: "plain text", headers }))).toEqual([400, "invalid_json"])
+      expect(refusalOf(await call(method, path, { as: ada, body: "plain text", headers }))).toEqual(
+        [400, "invalid_json"],
+      )
     }
   })
 }
@@ -215,14 +251,24 @@ function defineBroken({ call, person, anybody }: ApiSuite): void {
 
   test("is 400 also when it is nested as deeply as it can be", async () => {
     const ada = await person()
-    for (const body of [deep(2000), `{"code":${deep(2000)}}`, `{"code":"1","name":${deep(2000)}}`]) {
+    for (const body of [
+      deep(2000),
+      `{"code":${deep(2000)}}`,
+      `{"code":"1","name":${deep(2000)}}`,
+    ]) {
       expectStatus(await call("POST", "/v1/vals", { as: ada, body }), 400)
     }
-    expectStatus(await call("POST", "/v1/vals", { as: ada, body: `{"code":"1","other":${deep(2000)}}` }), 200)
+    expectStatus(
+      await call("POST", "/v1/vals", { as: ada, body: `{"code":"1","other":${deep(2000)}}` }),
+      200,
+    )
   })
 
   test("is not looked at before the caller", async () => {
-    expect(refusalOf(await call("POST", "/v1/vals", { body: "{" }))).toEqual([401, "unauthenticated"])
+    expect(refusalOf(await call("POST", "/v1/vals", { body: "{" }))).toEqual([
+      401,
+      "unauthenticated",
+    ])
   })
 }
 
@@ -240,17 +286,23 @@ function defineSize(suite: ApiSuite): void {
   })
 
   test("is counted in bytes", async () => {
-    expect(refusalOf(await call("POST", "/v1/vals", { as: await person(), body: `{"code":"${"é".repeat(bytesMax / 2)}"}` }))).toEqual([
-      413,
-      "body_too_large",
-    ])
+    expect(
+      refusalOf(
+        await call("POST", "/v1/vals", {
+          as: await person(),
+          body: `{"code":"${"é".repeat(bytesMax / 2)}"}`,
+        }),
+      ),
+    ).toEqual([413, "body_too_large"])
   })
 
   test("is refused by the length that the client claims, before anything is read", async () => {
     const { token } = await person()
     const headers = { authorization: `Bearer ${token}`, "content-length": String(bytesMax + 1) }
     const body = new ReadableStream({ pull: () => expect("the body").toBe("left alone") })
-    const response = await suite.api.hamlet.app.fetch(new Request(`${testBaseUrl}/v1/vals`, { method: "POST", headers, body }))
+    const response = await suite.api.hamlet.app.fetch(
+      new Request(`${testBaseUrl}/v1/vals`, { method: "POST", headers, body }),
+    )
     expect(response.status).toBe(413)
   })
 
@@ -264,14 +316,20 @@ function defineSize(suite: ApiSuite): void {
       },
     })
     const headers = { authorization: `Bearer ${token}` }
-    const response = await suite.api.hamlet.app.fetch(new Request(`${testBaseUrl}/v1/vals`, { method: "POST", headers, body }))
+    const response = await suite.api.hamlet.app.fetch(
+      new Request(`${testBaseUrl}/v1/vals`, { method: "POST", headers, body }),
+    )
     expect(response.status).toBe(413)
     expect(pulled).toBeLessThan(50)
   })
 
   test("is not believed when it is claimed too small", async () => {
     const ada = await person()
-    const answer = await call("POST", "/v1/vals", { as: ada, body: bodyOf(bytesMax + 1), headers: { "content-length": "10" } })
+    const answer = await call("POST", "/v1/vals", {
+      as: ada,
+      body: bodyOf(bytesMax + 1),
+      headers: { "content-length": "10" },
+    })
     expect(refusalOf(answer)).toEqual([413, "body_too_large"])
   })
 }
@@ -282,14 +340,25 @@ function defineEncoding({ call, person }: ApiSuite): void {
   for (const encoding of ["gzip", "br", "deflate", "GZIP", "gzip, identity", "nonsense"]) {
     test(`${encoding} is 415`, async () => {
       const packed = encoding === "gzip" ? Bun.gzipSync(body) : body
-      const answer = await call("POST", "/v1/vals", { as: await person(), body: packed, headers: { "content-encoding": encoding } })
+      const answer = await call("POST", "/v1/vals", {
+        as: await person(),
+        body: packed,
+        headers: { "content-encoding": encoding },
+      })
       expect(refusalOf(answer)).toEqual([415, "unsupported_encoding"])
     })
   }
 
   for (const encoding of ["identity", "Identity"]) {
     test(`${encoding} is none`, async () => {
-      expectStatus(await call("POST", "/v1/vals", { as: await person(), body, headers: { "content-encoding": encoding } }), 200)
+      expectStatus(
+        await call("POST", "/v1/vals", {
+          as: await person(),
+          body,
+          headers: { "content-encoding": encoding },
+        }),
+        200,
+      )
     })
   }
 }

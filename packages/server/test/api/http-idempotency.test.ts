@@ -25,8 +25,11 @@ function defineSame(suite: ApiSuite): void {
   test("gets the same answer, and is done once", async () => {
     const ada = await person()
     const first = expectStatus(await create(ada, "key"), 200)
-    for (let again = 0; again < 3; again += 1) expect(expectStatus(await create(ada, "key"), 200).text).toBe(first.text)
-    expect(idsOf(await call("GET", "/v1/vals?privacy=private", { as: ada }))).toEqual([first.json.id])
+    for (let again = 0; again < 3; again += 1)
+      expect(expectStatus(await create(ada, "key"), 200).text).toBe(first.text)
+    expect(idsOf(await call("GET", "/v1/vals?privacy=private", { as: ada }))).toEqual([
+      first.json.id,
+    ])
   })
 
   test("gets the same answer on every route that makes something", async () => {
@@ -84,13 +87,22 @@ function defineSame(suite: ApiSuite): void {
 
   test("is refused before it is looked up, when its token no longer works", async () => {
     const ada = await person()
-    const { json } = await call("POST", "/v1/me/tokens", { as: ada, body: { name: "t", scopes: ["val:write"] } })
+    const { json } = await call("POST", "/v1/me/tokens", {
+      as: ada,
+      body: { name: "t", scopes: ["val:write"] },
+    })
     expectStatus(await create(json.token, "revoked"), 200)
     expectStatus(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: ada }), 204)
     expect(refusalOf(await create(json.token, "revoked"))).toEqual([401, "invalid_token"])
   })
 
-  for (const key of ["k", "x".repeat(255), "with spaces and: punctuation!", "' or 1=1 --", "__proto__"]) {
+  for (const key of [
+    "k",
+    "x".repeat(255),
+    "with spaces and: punctuation!",
+    "' or 1=1 --",
+    "__proto__",
+  ]) {
     test(`may be named "${key.slice(0, 30)}"`, async () => {
       const ada = await person()
       const first = expectStatus(await create(ada, key), 200)
@@ -109,7 +121,11 @@ function defineSame(suite: ApiSuite): void {
   test("is nothing special on a PUT, which may be sent again anyway", async () => {
     const ada = await person()
     const headers = { "idempotency-key": "put" }
-    for (const code of ["1", "2"]) expectStatus(await call("PUT", "/v1/vals", { as: ada, body: { name: "put", code }, headers }), 200)
+    for (const code of ["1", "2"])
+      expectStatus(
+        await call("PUT", "/v1/vals", { as: ada, body: { name: "put", code }, headers }),
+        200,
+      )
     expect((await call("GET", `/v1/alias/${ada.username}/put`, { as: ada })).json.version).toBe(2)
   })
 }
@@ -122,8 +138,13 @@ function defineOther(suite: ApiSuite): void {
     const ada = await person()
     const { id } = await val(ada)
     expectStatus(await create(ada, "once", { code: "first" }), 200)
-    expect(refusalOf(await create(ada, "once", { code: "second" }))).toEqual([422, "idempotency_mismatch"])
-    expect(refusalOf(await create(ada, "once", { code: "first" }, `/v1/vals/${id}/versions`))).toEqual([422, "idempotency_mismatch"])
+    expect(refusalOf(await create(ada, "once", { code: "second" }))).toEqual([
+      422,
+      "idempotency_mismatch",
+    ])
+    expect(
+      refusalOf(await create(ada, "once", { code: "first" }, `/v1/vals/${id}/versions`)),
+    ).toEqual([422, "idempotency_mismatch"])
     expect((await call("GET", `/v1/vals/${id}`)).json.version).toBe(1)
   })
 
@@ -139,7 +160,10 @@ function defineInFlight(suite: ApiSuite): void {
   const create = toCreate(suite)
 
   /** Makes the server read imports with what the test brings, until the test is over. */
-  async function withScanner(scanImports: () => Promise<readonly string[]>, body: () => Promise<void>): Promise<void> {
+  async function withScanner(
+    scanImports: () => Promise<readonly string[]>,
+    body: () => Promise<void>,
+  ): Promise<void> {
     const { deps } = suite.api.hamlet
     const before = deps.scanImports
     Object.assign(deps, { scanImports })
@@ -164,7 +188,10 @@ function defineInFlight(suite: ApiSuite): void {
       const second = await create(ada, "slow")
       expect(refusalOf(second)).toEqual([409, "idempotency_in_flight"])
       expect(second.headers.get("x-should-retry")).toBe("false")
-      expect(refusalOf(await create(ada, "slow", { code: "2" }))).toEqual([422, "idempotency_mismatch"])
+      expect(refusalOf(await create(ada, "slow", { code: "2" }))).toEqual([
+        422,
+        "idempotency_mismatch",
+      ])
       gate.resolve([])
       const done = expectStatus(await first, 200)
       expect(expectStatus(await create(ada, "slow"), 200).text).toBe(done.text)
@@ -201,13 +228,18 @@ function defineInFlight(suite: ApiSuite): void {
       await begun.promise
     })
     const start = Date.now()
-    expect(refusalOf(await create(ada, "dead", { code: "1", name: "dead" }))).toEqual([409, "idempotency_in_flight"])
+    expect(refusalOf(await create(ada, "dead", { code: "1", name: "dead" }))).toEqual([
+      409,
+      "idempotency_in_flight",
+    ])
     setSystemTime(new Date(start + 121_000))
     const { text } = expectStatus(await create(ada, "dead", { code: "1", name: "dead" }), 200)
     // It was only slow: it finds that its request is worked on elsewhere by now.
     gate.resolve([])
     expect(refusalOf(await abandoned)).toEqual([409, "idempotency_in_flight"])
-    expect(expectStatus(await create(ada, "dead", { code: "1", name: "dead" }), 200).text).toBe(text)
+    expect(expectStatus(await create(ada, "dead", { code: "1", name: "dead" }), 200).text).toBe(
+      text,
+    )
   })
 }
 
@@ -232,7 +264,10 @@ function defineTokens(suite: ApiSuite): void {
   })
 
   test("of a new user cannot be read in the database either", async () => {
-    const { json } = expectStatus(await create(suite.api.admin, "user", { username: "keptSecret" }, "/v1/users"), 200)
+    const { json } = expectStatus(
+      await create(suite.api.admin, "user", { username: "keptSecret" }, "/v1/users"),
+      200,
+    )
     const dump = await dumpDatabase(suite.database)
     expect(dump).toContain("keptSecret")
     expect(dump).not.toContain(json.token)

@@ -23,7 +23,10 @@ function defineIfNoneMatch({ call, person, val }: ApiSuite): void {
       const first = expectStatus(await call("GET", path), 200)
       const etag = first.headers.get("etag") ?? ""
       expect(etag).toMatch(/^"1-[0-9a-z]+"$/)
-      const second = expectStatus(await call("GET", path, { headers: { "if-none-match": etag } }), 304)
+      const second = expectStatus(
+        await call("GET", path, { headers: { "if-none-match": etag } }),
+        304,
+      )
       expect(second.text).toBe("")
       expect(second.headers.get("etag")).toBe(etag)
       expect(second.headers.get("content-type")).toBeNull()
@@ -35,18 +38,41 @@ function defineIfNoneMatch({ call, person, val }: ApiSuite): void {
   test("takes weak tags, several, and a star", async () => {
     const { id } = await val(await person())
     const etag = (await call("GET", `/v1/vals/${id}`)).headers.get("etag") ?? ""
-    for (const header of [`W/${etag}`, `"other", ${etag}`, `${etag},"other"`, `"a" , W/${etag}`, "*"]) {
-      expectStatus(await call("GET", `/v1/vals/${id}`, { headers: { "if-none-match": header } }), 304)
+    for (const header of [
+      `W/${etag}`,
+      `"other", ${etag}`,
+      `${etag},"other"`,
+      `"a" , W/${etag}`,
+      "*",
+    ]) {
+      expectStatus(
+        await call("GET", `/v1/vals/${id}`, { headers: { "if-none-match": header } }),
+        304,
+      )
     }
     for (const header of ['"other"', "", etag.slice(1, -1), '"1"', ",,"]) {
-      expectStatus(await call("GET", `/v1/vals/${id}`, { headers: { "if-none-match": header } }), 200)
+      expectStatus(
+        await call("GET", `/v1/vals/${id}`, { headers: { "if-none-match": header } }),
+        200,
+      )
     }
   })
 
   for (const [title, change] of [
-    ["a save", (as: TestUser, id: string) => call("POST", `/v1/vals/${id}/versions`, { as, body: { code: "2" } })],
-    ["another readme", (as: TestUser, id: string) => call("PUT", `/v1/vals/${id}`, { as, body: { readme: "new" } })],
-    ["another privacy", (as: TestUser, id: string) => call("PUT", `/v1/vals/${id}`, { as, body: { privacy: "unlisted" } })],
+    [
+      "a save",
+      (as: TestUser, id: string) =>
+        call("POST", `/v1/vals/${id}/versions`, { as, body: { code: "2" } }),
+    ],
+    [
+      "another readme",
+      (as: TestUser, id: string) => call("PUT", `/v1/vals/${id}`, { as, body: { readme: "new" } }),
+    ],
+    [
+      "another privacy",
+      (as: TestUser, id: string) =>
+        call("PUT", `/v1/vals/${id}`, { as, body: { privacy: "unlisted" } }),
+    ],
     ["a like", (as: TestUser, id: string) => call("PUT", `/v1/vals/${id}/like`, { as })],
   ] as const) {
     test(`is 200 with another tag after ${title}`, async () => {
@@ -54,7 +80,10 @@ function defineIfNoneMatch({ call, person, val }: ApiSuite): void {
       const { id } = await val(ada)
       const etag = (await call("GET", `/v1/vals/${id}`)).headers.get("etag") ?? ""
       await change(ada, id)
-      const answer = expectStatus(await call("GET", `/v1/vals/${id}`, { headers: { "if-none-match": etag } }), 200)
+      const answer = expectStatus(
+        await call("GET", `/v1/vals/${id}`, { headers: { "if-none-match": etag } }),
+        200,
+      )
       expect(answer.headers.get("etag")).not.toBe(etag)
     })
   }
@@ -64,14 +93,24 @@ function defineIfNoneMatch({ call, person, val }: ApiSuite): void {
     const made = await val(ada)
     for (const path of addresses(made)) {
       const etag = (await call("GET", path)).headers.get("etag") ?? ""
-      expectStatus(await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { privacy: "private" } }), 204)
-      for (const header of [etag, "*"]) expectStatus(await call("GET", path, { headers: { "if-none-match": header } }), 404)
-      expectStatus(await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { privacy: "public" } }), 204)
+      expectStatus(
+        await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { privacy: "private" } }),
+        204,
+      )
+      for (const header of [etag, "*"])
+        expectStatus(await call("GET", path, { headers: { "if-none-match": header } }), 404)
+      expectStatus(
+        await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { privacy: "public" } }),
+        204,
+      )
     }
   })
 
   test("means nothing to a list, which has no tag", async () => {
-    const answer = expectStatus(await call("GET", "/v1/vals?limit=1", { headers: { "if-none-match": "*" } }), 200)
+    const answer = expectStatus(
+      await call("GET", "/v1/vals?limit=1", { headers: { "if-none-match": "*" } }),
+      200,
+    )
     expect(answer.headers.get("etag")).toBeNull()
   })
 }
@@ -87,13 +126,20 @@ function defineIfMatch({ call, person, val }: ApiSuite): void {
       call("PUT", `/v1/vals/${id}`, { as, headers, body: { readme: "new" } }),
     "DELETE a version": (as: TestUser, { id }: ValView, headers: Record<string, string>) =>
       call("DELETE", `/v1/vals/${id}/versions/1`, { as, headers }),
-    "DELETE a val": (as: TestUser, { id }: ValView, headers: Record<string, string>) => call("DELETE", `/v1/vals/${id}`, { as, headers }),
+    "DELETE a val": (as: TestUser, { id }: ValView, headers: Record<string, string>) =>
+      call("DELETE", `/v1/vals/${id}`, { as, headers }),
   }
 
   async function atTwo(): Promise<{ ada: TestUser; made: ValView }> {
     const ada = await person()
     const { id } = await val(ada)
-    return { ada, made: expectStatus(await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "2" } }), 201).json }
+    return {
+      ada,
+      made: expectStatus(
+        await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "2" } }),
+        201,
+      ).json,
+    }
   }
 
   for (const [title, change] of Object.entries(changes)) {
@@ -107,7 +153,10 @@ function defineIfMatch({ call, person, val }: ApiSuite): void {
     test(`stops ${title} with 412 when the val has moved on, and nothing changes`, async () => {
       const { ada, made } = await atTwo()
       for (const header of ['"1"', '"3"', "0", '"999999999999999"']) {
-        expect(refusalOf(await change(ada, made, { "if-match": header }))).toEqual([412, "version_conflict"])
+        expect(refusalOf(await change(ada, made, { "if-match": header }))).toEqual([
+          412,
+          "version_conflict",
+        ])
       }
       expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
     })
@@ -131,7 +180,11 @@ function defineIfMatch({ call, person, val }: ApiSuite): void {
 
   test("makes no val where there is none: PUT /v1/vals is 412", async () => {
     const ada = await person()
-    const answer = await call("PUT", "/v1/vals", { as: ada, headers: { "if-match": '"1"' }, body: { name: "gone", code: "1" } })
+    const answer = await call("PUT", "/v1/vals", {
+      as: ada,
+      headers: { "if-match": '"1"' },
+      body: { name: "gone", code: "1" },
+    })
     expect(refusalOf(answer)).toEqual([412, "version_conflict"])
     expectStatus(await call("GET", `/v1/alias/${ada.username}/gone`, { as: ada }), 404)
   })
@@ -140,7 +193,11 @@ function defineIfMatch({ call, person, val }: ApiSuite): void {
     const { ada, made } = await atTwo()
     expectStatus(await call("DELETE", `/v1/vals/${made.id}/versions/2`, { as: ada }), 204)
     const save = (version: string) =>
-      call("POST", `/v1/vals/${made.id}/versions`, { as: ada, headers: { "if-match": version }, body: { code: "new" } })
+      call("POST", `/v1/vals/${made.id}/versions`, {
+        as: ada,
+        headers: { "if-match": version },
+        body: { code: "new" },
+      })
     expect(refusalOf(await save('"2"'))).toEqual([412, "version_conflict"])
     expect(expectStatus(await save('"1"'), 201).json.version).toBe(3)
   })
@@ -148,12 +205,20 @@ function defineIfMatch({ call, person, val }: ApiSuite): void {
   test("comes after the question whose val it is", async () => {
     const { made } = await atTwo()
     const bob = await person()
-    expect(refusalOf(await changes["DELETE a val"](bob, made, { "if-match": '"9"' }))).toEqual([403, "not_owner"])
+    expect(refusalOf(await changes["DELETE a val"](bob, made, { "if-match": '"9"' }))).toEqual([
+      403,
+      "not_owner",
+    ])
   })
 
   test("makes two of those who read the same version and save one after the other take turns", async () => {
     const { ada, made } = await atTwo()
-    const save = (code: string) => call("POST", `/v1/vals/${made.id}/versions`, { as: ada, headers: { "if-match": '"2"' }, body: { code } })
+    const save = (code: string) =>
+      call("POST", `/v1/vals/${made.id}/versions`, {
+        as: ada,
+        headers: { "if-match": '"2"' },
+        body: { code },
+      })
     expectStatus(await save("first"), 201)
     expect(refusalOf(await save("second"))).toEqual([412, "version_conflict"])
   })

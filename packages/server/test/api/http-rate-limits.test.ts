@@ -18,7 +18,8 @@ describeApi(
 function defineTokens({ call, person }: ApiSuite): void {
   test("lets so many requests a minute pass, and says of the next when to come again", async () => {
     const ada = await person()
-    for (let count = 0; count < perToken; count += 1) expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
+    for (let count = 0; count < perToken; count += 1)
+      expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
     const answer = await call("GET", "/v1/me", { as: ada })
     expect(refusalOf(answer)).toEqual([429, "rate_limited"])
     const seconds = Number(answer.headers.get("retry-after"))
@@ -31,13 +32,17 @@ function defineTokens({ call, person }: ApiSuite): void {
     const ada = await person()
     const start = Date.now()
     setSystemTime(new Date(start))
-    for (let count = 0; count < perToken; count += 1) expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
-    const seconds = Number(expectStatus(await call("GET", "/v1/me", { as: ada }), 429).headers.get("retry-after"))
+    for (let count = 0; count < perToken; count += 1)
+      expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
+    const seconds = Number(
+      expectStatus(await call("GET", "/v1/me", { as: ada }), 429).headers.get("retry-after"),
+    )
     setSystemTime(new Date(start + seconds * 1000))
     expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
     expectStatus(await call("GET", "/v1/me", { as: ada }), 429)
     setSystemTime(new Date(start + 120_000))
-    for (let count = 0; count < perToken; count += 1) expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
+    for (let count = 0; count < perToken; count += 1)
+      expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
   })
 
   test("counts each token for itself, and a refused request for nothing", async () => {
@@ -49,7 +54,8 @@ function defineTokens({ call, person }: ApiSuite): void {
 
   test("counts writes like reads, whatever becomes of them", async () => {
     const ada = await person()
-    for (let count = 0; count < perToken; count += 1) expectStatus(await call("POST", "/v1/vals", { as: ada, body: {} }), 400)
+    for (let count = 0; count < perToken; count += 1)
+      expectStatus(await call("POST", "/v1/vals", { as: ada, body: {} }), 400)
     expectStatus(await call("POST", "/v1/vals", { as: ada, body: { code: "1" } }), 429)
   })
 
@@ -65,10 +71,17 @@ function defineTokens({ call, person }: ApiSuite): void {
 }
 
 function defineAddresses(suite: ApiSuite): void {
-  /** What an address is told: the status of the answer to a request without a token, or with one that is none. */
+  /**
+   * What an address is told: the status of the answer to a request without a token, or with one
+   * that is none.
+   */
   const ask = async (address: string, path = "/v1/vals", headers: Record<string, string> = {}) => {
-    const response = await suite.api.hamlet.app.fetch(new Request(`${testBaseUrl}${path}`, { headers }), { address: () => address })
-    if (response.status === 429) expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1)
+    const response = await suite.api.hamlet.app.fetch(
+      new Request(`${testBaseUrl}${path}`, { headers }),
+      { address: () => address },
+    )
+    if (response.status === 429)
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1)
     return response.status
   }
 
@@ -80,7 +93,8 @@ function defineAddresses(suite: ApiSuite): void {
 
   test("counts guesses at tokens as requests without one", async () => {
     const headers = { authorization: `Bearer ${"x".repeat(40)}` }
-    for (let count = 0; count < perAddress; count += 1) expect(await ask("192.0.2.3", "/v1/vals", headers)).toBe(401)
+    for (let count = 0; count < perAddress; count += 1)
+      expect(await ask("192.0.2.3", "/v1/vals", headers)).toBe(401)
     expect(await ask("192.0.2.3", "/v1/vals", headers)).toBe(429)
     expect(await ask("192.0.2.3")).toBe(429)
   })
@@ -94,7 +108,8 @@ function defineAddresses(suite: ApiSuite): void {
 
   test("leaves alone what watches the server, and the docs", async () => {
     for (let count = 0; count < perAddress; count += 1) await ask("192.0.2.5")
-    for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json"]) expect(await ask("192.0.2.5", path)).toBe(200)
+    for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json"])
+      expect(await ask("192.0.2.5", path)).toBe(200)
   })
 
   test("refills with time", async () => {

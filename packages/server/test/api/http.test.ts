@@ -37,7 +37,8 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
       module: "blob",
     },
   }
-  const toPath = (route: RouteDefinition) => route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? missing)
+  const toPath = (route: RouteDefinition) =>
+    route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? missing)
   return new Map(reads.map((name) => [name, toPath(routes[name]) + toQuery(name)]))
 }
 
@@ -47,7 +48,10 @@ function toQuery(name: RouteName): string {
   return /Stats$/.test(name) ? "?since=2026-01-01T00:00:00.000Z&until=2026-01-02T00:00:00.000Z" : ""
 }
 
-/** What differs from one moment to the next: counts of requests, the last hours, a stream that names its moment. */
+/**
+ * What differs from one moment to the next: counts of requests, the last hours, a stream that names
+ * its moment.
+ */
 const passing: ReadonlySet<string> = new Set(["getMetrics", "listMyActivity", "getBackup"])
 
 function definePaths(suite: ApiSuite): void {
@@ -65,7 +69,10 @@ function definePaths(suite: ApiSuite): void {
   })
 
   test("may end in a slash where something is written, too", async () => {
-    const { id } = expectStatus(await call("POST", "/v1/vals/", { as: suite.api.admin, body: { code: "1" } }), 200).json
+    const { id } = expectStatus(
+      await call("POST", "/v1/vals/", { as: suite.api.admin, body: { code: "1" } }),
+      200,
+    ).json
     expectStatus(await call("PUT", `/v1/vals/${id}/like/`, { as: suite.api.admin }), 204)
     expectStatus(await call("DELETE", `/v1/vals/${id}/`, { as: suite.api.admin }), 204)
   })
@@ -87,7 +94,8 @@ function definePaths(suite: ApiSuite): void {
     "/v/ada",
   ]) {
     test(`${path} is 404, with a token or without`, async () => {
-      for (const as of [undefined, suite.api.admin]) expect(refusalOf(await call("GET", path, { as }))).toEqual([404, "route_not_found"])
+      for (const as of [undefined, suite.api.admin])
+        expect(refusalOf(await call("GET", path, { as }))).toEqual([404, "route_not_found"])
     })
   }
 }
@@ -112,7 +120,11 @@ function defineMethods(suite: ApiSuite): void {
     test(`${method} ${path} is 405 and lists what there is`, async () => {
       const answer = expectStatus(await call(method, path), 405)
       expect(answer.headers.get("allow")).toBe(allow)
-      if (method !== "HEAD") expect(answer.json).toMatchObject({ code: "method_not_allowed", message: expect.stringContaining(method) })
+      if (method !== "HEAD")
+        expect(answer.json).toMatchObject({
+          code: "method_not_allowed",
+          message: expect.stringContaining(method),
+        })
     })
   }
 }
@@ -121,22 +133,35 @@ function defineHead(suite: ApiSuite): void {
   test("answers like GET wherever GET does, without the body", async () => {
     const server = listen(suite.api)
     try {
-      const headers = { authorization: `Bearer ${suite.api.admin.token}`, connection: "close", "accept-encoding": "identity" }
+      const headers = {
+        authorization: `Bearer ${suite.api.admin.token}`,
+        connection: "close",
+        "accept-encoding": "identity",
+      }
       for (const [name, path] of [
         ...(await pathsOf(suite)),
         ["a val that is not there", `/v1/vals/${missing}`],
         ["no route", "/nowhere"],
       ] as const) {
         const [got, head] = await Promise.all(
-          ["GET", "HEAD"].map((method) => fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers })),
+          ["GET", "HEAD"].map((method) =>
+            fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers }),
+          ),
         )
         expect([name, head?.status]).toEqual([name, got?.status])
-        expect([name, head?.headers.get("content-type")]).toEqual([name, got?.headers.get("content-type") ?? null])
+        expect([name, head?.headers.get("content-type")]).toEqual([
+          name,
+          got?.headers.get("content-type") ?? null,
+        ])
         expect([name, head?.headers.get("etag")]).toEqual([name, got?.headers.get("etag") ?? null])
         const body = await got?.bytes()
         expect((await head?.bytes())?.length).toBe(0)
         // Every error has an id of its own, which is as long as any other.
-        if (!passing.has(name)) expect([name, Number(head?.headers.get("content-length"))]).toEqual([name, body?.length ?? -1])
+        if (!passing.has(name))
+          expect([name, Number(head?.headers.get("content-length"))]).toEqual([
+            name,
+            body?.length ?? -1,
+          ])
       }
     } finally {
       await server.stop(true)
@@ -164,7 +189,8 @@ function defineRequestIds({ call, person }: ApiSuite): void {
     const ids = answers.map(({ headers }) => headers.get("x-request-id"))
     for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/)
     expect(new Set(ids).size).toBe(ids.length)
-    for (const [index, { json }] of answers.entries()) if (json?.statusCode) expect(json.requestId).toBe(ids[index])
+    for (const [index, { json }] of answers.entries())
+      if (json?.statusCode) expect(json.requestId).toBe(ids[index])
   })
 
   test("is the server's, whatever the client calls its request", async () => {
@@ -189,16 +215,27 @@ function defineErrors({ call, person, val }: ApiSuite): void {
   test("about what was sent names every field that is wrong", async () => {
     const body = { name: "a b", code: "", privacy: "secret" }
     const { json } = expectStatus(await call("POST", "/v1/vals", { as: await person(), body }), 400)
-    expect(json.issues.map(({ path }: { path: string }) => path).sort()).toEqual(["code", "name", "privacy"])
+    expect(json.issues.map(({ path }: { path: string }) => path).sort()).toEqual([
+      "code",
+      "name",
+      "privacy",
+    ])
     for (const { message } of json.issues) expect(message).toBeTruthy()
   })
 
   test("that would be the same again says so only where clients try again by themselves", async () => {
     const ada = await person()
     await val(ada, { name: "taken" })
-    const conflict = expectStatus(await call("POST", "/v1/vals", { as: ada, body: { name: "taken", code: "1" } }), 409)
+    const conflict = expectStatus(
+      await call("POST", "/v1/vals", { as: ada, body: { name: "taken", code: "1" } }),
+      409,
+    )
     expect(conflict.headers.get("x-should-retry")).toBe("false")
-    for (const answer of [await call("GET", "/nowhere"), await call("GET", "/v1/me"), await call("GET", "/v1/vals?limit=0")]) {
+    for (const answer of [
+      await call("GET", "/nowhere"),
+      await call("GET", "/v1/me"),
+      await call("GET", "/v1/vals?limit=0"),
+    ]) {
       expect(answer.headers.get("x-should-retry")).toBeNull()
       expect(answer.headers.get("retry-after")).toBeNull()
     }
@@ -219,7 +256,8 @@ function defineCors({ call, person }: ApiSuite): void {
       expect(["*", origin]).toContain(answer.headers.get("access-control-allow-origin") ?? "")
       expect(answer.headers.get("access-control-allow-credentials")).toBeNull()
       const exposed = answer.headers.get("access-control-expose-headers")?.split(", ")
-      for (const name of ["x-request-id", "retry-after", "x-should-retry", "etag", "location"]) expect(exposed).toContain(name)
+      for (const name of ["x-request-id", "retry-after", "x-should-retry", "etag", "location"])
+        expect(exposed).toContain(name)
     }
   })
 
@@ -229,12 +267,23 @@ function defineCors({ call, person }: ApiSuite): void {
     ["/v1/me/secrets/KEY/", ["DELETE", "OPTIONS", "PUT"]],
   ] as const) {
     test(`is told before a request to ${path} what it may send`, async () => {
-      const headers = { origin, "access-control-request-method": "PUT", "access-control-request-headers": "authorization" }
+      const headers = {
+        origin,
+        "access-control-request-method": "PUT",
+        "access-control-request-headers": "authorization",
+      }
       const answer = expectStatus(await call("OPTIONS", path, { headers }), 204)
       expect(answer.headers.get("access-control-allow-origin")).toBe("*")
       expect(answer.headers.get("access-control-allow-methods")?.split(", ")).toEqual([...methods])
       const allowed = answer.headers.get("access-control-allow-headers")?.split(", ")
-      for (const name of ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match"]) expect(allowed).toContain(name)
+      for (const name of [
+        "authorization",
+        "content-type",
+        "idempotency-key",
+        "if-match",
+        "if-none-match",
+      ])
+        expect(allowed).toContain(name)
       expect(Number(answer.headers.get("access-control-max-age"))).toBeGreaterThan(0)
       expect(answer.headers.get("access-control-allow-credentials")).toBeNull()
     })
@@ -243,14 +292,19 @@ function defineCors({ call, person }: ApiSuite): void {
 
 function definePages(suite: ApiSuite): void {
   const { call, person, val } = suite
-  const lists = reads.filter((name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}))
+  const lists = reads.filter(
+    (name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}),
+  )
 
   /** Somebody with 45 secrets, the newest first. Nobody changes them, so everybody shares them. */
   const withSecrets = once(async () => {
     const ada = await person()
     const names = Array.from({ length: 45 }, (_, index) => `S${String(index).padStart(2, "0")}`)
     for (const name of names.toReversed()) {
-      expectStatus(await call("PUT", `/v1/me/secrets/${name}`, { as: ada, body: { value: "v" } }), 204)
+      expectStatus(
+        await call("PUT", `/v1/me/secrets/${name}`, { as: ada, body: { value: "v" } }),
+        204,
+      )
       await nextMoment()
     }
     return { ada, names }
@@ -258,7 +312,8 @@ function definePages(suite: ApiSuite): void {
 
   test("has 20 items unless another number is asked for, from 1 to 100", async () => {
     const { ada, names } = await withSecrets()
-    const ask = async (query: string) => namesOf(await call("GET", `/v1/me/secrets${query}`, { as: ada }))
+    const ask = async (query: string) =>
+      namesOf(await call("GET", `/v1/me/secrets${query}`, { as: ada }))
     expect(await ask("")).toEqual(names.slice(0, 20))
     expect(await ask("?limit=1")).toEqual(names.slice(0, 1))
     expect(await ask("?limit=100")).toEqual(names)
@@ -325,24 +380,46 @@ function definePages(suite: ApiSuite): void {
     const query = "query=%26+b+%3D+%C3%BC%25&limit=1"
     const { json } = expectStatus(await call("GET", `/v1/search/vals?${query}`, { as: ada }), 200)
     const next = new URL(json.links.next)
-    expect(Object.fromEntries(next.searchParams)).toEqual({ query: "& b = ü%", limit: "1", offset: "1", cursor: expect.any(String) })
+    expect(Object.fromEntries(next.searchParams)).toEqual({
+      query: "& b = ü%",
+      limit: "1",
+      offset: "1",
+      cursor: expect.any(String),
+    })
     const second = await call("GET", next.pathname + next.search, { as: ada })
     expect(namesOf(second)).toEqual(["a2"])
   })
 
   const paths = once(() => pathsOf(suite))
   for (const query of [
-    ...["0", "101", "-1", "1.5", "1e1", "abc", "", "%20", "+5", "0x10", "NaN", "null", "٣", "99999999999999999999"].map(
-      (limit) => `limit=${limit}`,
+    ...[
+      "0",
+      "101",
+      "-1",
+      "1.5",
+      "1e1",
+      "abc",
+      "",
+      "%20",
+      "+5",
+      "0x10",
+      "NaN",
+      "null",
+      "٣",
+      "99999999999999999999",
+    ].map((limit) => `limit=${limit}`),
+    ...["-1", "1.5", "abc", "", "1e3", "9999999999999999", "null"].map(
+      (offset) => `offset=${offset}`,
     ),
-    ...["-1", "1.5", "abc", "", "1e3", "9999999999999999", "null"].map((offset) => `offset=${offset}`),
     "limit=1&limit=2",
     "offset=0&offset=0",
   ]) {
     test(`refuses ${query} on every list`, async () => {
       for (const name of lists) {
         const path = (await paths()).get(name) ?? ""
-        const answer = await call("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`, { as: suite.api.admin })
+        const answer = await call("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`, {
+          as: suite.api.admin,
+        })
         expect([name, ...refusalOf(answer)]).toEqual([name, 400, "invalid_request"])
         expect(answer.json.issues[0].path).toBe(query.split("=")[0])
       }
@@ -350,12 +427,18 @@ function definePages(suite: ApiSuite): void {
   }
 
   test("takes no notice of parameters that it does not know", async () => {
-    expectStatus(await call("GET", "/v1/vals?page=2&limit[]=500&__proto__=1&constructor=x&LIMIT=0"), 200)
+    expectStatus(
+      await call("GET", "/v1/vals?page=2&limit[]=500&__proto__=1&constructor=x&LIMIT=0"),
+      200,
+    )
   })
 
   test("of every list has items and links and nothing else", async () => {
     for (const name of lists) {
-      const { json } = expectStatus(await call("GET", (await paths()).get(name) ?? "", { as: suite.api.admin }), 200)
+      const { json } = expectStatus(
+        await call("GET", (await paths()).get(name) ?? "", { as: suite.api.admin }),
+        200,
+      )
       expect([name, Object.keys(json).sort()]).toEqual([name, ["data", "links"]])
       expect(json.data.length).toBeLessThanOrEqual(limits.pageItemsDefault)
     }
@@ -370,7 +453,8 @@ function defineTimes(suite: ApiSuite): void {
   const withRun = once(async () => {
     const ada = await person()
     await suite.run(await suite.val(ada), { startedAt: Date.parse("2024-05-01T12:00:00.000Z") })
-    return async (query: string) => expectStatus(await call("GET", `/v1/me/runs?${query}`, { as: ada }), 200).json.data.length
+    return async (query: string) =>
+      expectStatus(await call("GET", `/v1/me/runs?${query}`, { as: ada }), 200).json.data.length
   })
 
   for (const [query, count] of [
@@ -402,7 +486,15 @@ function defineTimes(suite: ApiSuite): void {
   }
 
   for (const time of [
-    ...["", "yesterday", "2024", "2024-05-01 12:00:00Z", "1714564800000", "2024-02-30T00:00:00Z", "2024-13-01T00:00:00Z"],
+    ...[
+      "",
+      "yesterday",
+      "2024",
+      "2024-05-01 12:00:00Z",
+      "1714564800000",
+      "2024-02-30T00:00:00Z",
+      "2024-13-01T00:00:00Z",
+    ],
     ...[
       "2024-05-01T25:00:00Z",
       "2024-05-01T12:60:00Z",
@@ -417,7 +509,9 @@ function defineTimes(suite: ApiSuite): void {
       const ada = await anybody()
       for (const path of paths) {
         for (const name of ["since", "until"]) {
-          const answer = await call("GET", `${path}?${name}=${encodeURIComponent(time)}`, { as: ada })
+          const answer = await call("GET", `${path}?${name}=${encodeURIComponent(time)}`, {
+            as: ada,
+          })
           expect(refusalOf(answer)).toEqual([400, "invalid_request"])
           expect(answer.json.issues[0].path).toBe(name)
         }

@@ -26,30 +26,48 @@ interface Result {
 }
 
 /** Imports vals as somebody and gives the results. */
-async function importAs({ call }: ApiSuite, as: TestUser, vals: readonly unknown[], options: object = {}): Promise<readonly Result[]> {
-  return expectStatus(await call("POST", path, { as, body: { vals, ...options } }), 200).json.results
+async function importAs(
+  { call }: ApiSuite,
+  as: TestUser,
+  vals: readonly unknown[],
+  options: object = {},
+): Promise<readonly Result[]> {
+  return expectStatus(await call("POST", path, { as, body: { vals, ...options } }), 200).json
+    .results
 }
 
 /** One val, and what became of it. */
-async function importOne(suite: ApiSuite, as: TestUser, val: unknown, options: object = {}): Promise<Result> {
+async function importOne(
+  suite: ApiSuite,
+  as: TestUser,
+  val: unknown,
+  options: object = {},
+): Promise<Result> {
   const [result] = await importAs(suite, as, [val], options)
   if (!result) throw new Error("there is no result")
   return result
 }
 
 async function getVal({ call }: ApiSuite, owner: TestUser, name: string): Promise<ValView> {
-  return expectStatus(await call("GET", `/v1/alias/${owner.username}/${name}`, { as: owner }), 200).json
+  return expectStatus(await call("GET", `/v1/alias/${owner.username}/${name}`, { as: owner }), 200)
+    .json
 }
 
 /** The versions of a val, oldest first, as one would import them. */
 async function listVersions({ call }: ApiSuite, owner: TestUser, id: string) {
-  const { json } = expectStatus(await call("GET", `/v1/vals/${id}/versions?limit=100`, { as: owner }), 200)
+  const { json } = expectStatus(
+    await call("GET", `/v1/vals/${id}/versions?limit=100`, { as: owner }),
+    200,
+  )
   const versions: readonly { version: number; code: string; createdAt: string }[] = json.data
   return versions.map(({ version, code, createdAt }) => ({ version, code, createdAt })).reverse()
 }
 
 async function countVals({ call }: ApiSuite, owner: TestUser): Promise<number> {
-  return expectStatus(await call("GET", `/v1/vals?userId=${owner.id}&limit=100`, { as: owner }), 200).json.data.length
+  return expectStatus(
+    await call("GET", `/v1/vals?userId=${owner.id}&limit=100`, { as: owner }),
+    200,
+  ).json.data.length
 }
 
 function defineCreate(suite: ApiSuite): void {
@@ -60,21 +78,44 @@ function defineCreate(suite: ApiSuite): void {
       { version: 5, code: "five", createdAt: past(5) },
       { version: 9, code: "nine", createdAt: past(9) },
     ]
-    const fields = { name: "Hello", type: "http", privacy: "public", readme: "read me", createdAt: past(1), updatedAt: past(20) }
+    const fields = {
+      name: "Hello",
+      type: "http",
+      privacy: "public",
+      readme: "read me",
+      createdAt: past(1),
+      updatedAt: past(20),
+    }
     const result = await importOne(suite, ada, { ...fields, versions, likeCount: 7, colour: "red" })
     expect(result).toEqual({ name: "Hello", status: "created", id: expect.any(String), version: 9 })
     const val = await getVal(suite, ada, "hello")
-    expect(val).toMatchObject({ ...fields, id: result.id, version: 9, code: "nine", versionCreatedAt: past(9), likeCount: 0 })
+    expect(val).toMatchObject({
+      ...fields,
+      id: result.id,
+      version: 9,
+      code: "nine",
+      versionCreatedAt: past(9),
+      likeCount: 0,
+    })
     expect(await listVersions(suite, ada, val.id)).toEqual(versions)
-    const five = expectStatus(await suite.call("GET", `/v1/vals/${val.id}/versions/5`, { as: ada }), 200).json
+    const five = expectStatus(
+      await suite.call("GET", `/v1/vals/${val.id}/versions/5`, { as: ada }),
+      200,
+    ).json
     expect([five.code, five.version]).toEqual(["five", 5])
     expect((await suite.call("GET", `/v1/vals/${val.id}/versions/1`, { as: ada })).status).toBe(404)
   })
 
   test("goes on with the next number when it is saved", async () => {
     const ada = await suite.person()
-    await importOne(suite, ada, { name: "hello", versions: [{ version: limits.importVersionMax, code: "1" }] })
-    const saved = await suite.call("PUT", "/v1/vals", { as: ada, body: { name: "hello", code: "2" } })
+    await importOne(suite, ada, {
+      name: "hello",
+      versions: [{ version: limits.importVersionMax, code: "1" }],
+    })
+    const saved = await suite.call("PUT", "/v1/vals", {
+      as: ada,
+      body: { name: "hello", code: "2" },
+    })
     expect(expectStatus(saved, 200).json.version).toBe(limits.importVersionMax + 1)
   })
 
@@ -85,23 +126,43 @@ function defineCreate(suite: ApiSuite): void {
       { name: "express", type: "express", versions: [{ code: "1" }] },
     ]
     await importAs(suite, ada, vals)
-    expect(await getVal(suite, ada, "plain")).toMatchObject({ privacy: "private", type: "script", readme: null, version: 1 })
+    expect(await getVal(suite, ada, "plain")).toMatchObject({
+      privacy: "private",
+      type: "script",
+      readme: null,
+      version: 1,
+    })
     expect((await getVal(suite, ada, "express")).type).toBe("http")
     expect((await suite.call("GET", `/v1/alias/${ada.username}/plain`)).status).toBe(404)
   })
 
   test("numbers versions from 1 where there are no sound numbers, and says so where there were some", async () => {
     const ada = await suite.person()
-    const code = (version?: number) => ({ code: `${version} ${Math.random()}`, ...(version !== undefined && { version }) })
-    const table: readonly (readonly [name: string, numbers: readonly (number | undefined)[], isTold: boolean])[] = [
+    const code = (version?: number) => ({
+      code: `${version} ${Math.random()}`,
+      ...(version !== undefined && { version }),
+    })
+    const table: readonly (readonly [
+      name: string,
+      numbers: readonly (number | undefined)[],
+      isTold: boolean,
+    ])[] = [
       ["none", [undefined, undefined], false],
       ["some", [undefined, 7], true],
       ["equal", [3, 3], true],
       ["descending", [3, 2], true],
     ]
     for (const [name, numbers, isTold] of table) {
-      const { version, message, id = "" } = await importOne(suite, ada, { name, versions: numbers.map(code) })
-      expect([name, version, message]).toEqual([name, 2, isTold ? "its versions were numbered anew" : undefined])
+      const {
+        version,
+        message,
+        id = "",
+      } = await importOne(suite, ada, { name, versions: numbers.map(code) })
+      expect([name, version, message]).toEqual([
+        name,
+        2,
+        isTold ? "its versions were numbered anew" : undefined,
+      ])
       expect((await listVersions(suite, ada, id)).map((one) => one.version)).toEqual([1, 2])
     }
   })
@@ -121,7 +182,9 @@ function defineCreate(suite: ApiSuite): void {
       updatedAt: "2999-01-01T00:00:00Z",
       versions,
     })
-    const [first, second, third, fourth] = (await listVersions(suite, ada, id)).map(({ createdAt }) => createdAt)
+    const [first, second, third, fourth] = (await listVersions(suite, ada, id)).map(
+      ({ createdAt }) => createdAt,
+    )
     expect([first, second, third]).toEqual([past(3), past(3), fourth ?? ""])
     const { createdAt, updatedAt } = await getVal(suite, ada, "hello")
     expect([createdAt, updatedAt]).toEqual([past(3), fourth ?? ""])
@@ -135,7 +198,9 @@ function defineCreate(suite: ApiSuite): void {
     const versions = [{ code: `old${word}` }, { code: `new${word}` }]
     await importAs(suite, ada, [{ name: "found", privacy: "public", versions }])
     const namesFor = async (query: string) =>
-      (await suite.call("GET", `/v1/search/vals?query=${query}`)).json.data.map(({ name }: { name: string }) => name)
+      (await suite.call("GET", `/v1/search/vals?query=${query}`)).json.data.map(
+        ({ name }: { name: string }) => name,
+      )
     expect([await namesFor(`new${word}`), await namesFor(`old${word}`)]).toEqual([["found"], []])
   })
 
@@ -143,7 +208,8 @@ function defineCreate(suite: ApiSuite): void {
     const ada = await suite.person()
     const versions = [{ code: `import "npm:a"` }, { code: "1" }, { code: `import "npm:b"` }]
     const { id } = await importOne(suite, ada, { name: "packages", versions })
-    const lockOf = async (version: number) => (await suite.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).status
+    const lockOf = async (version: number) =>
+      (await suite.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).status
     expect([await lockOf(1), await lockOf(2), await lockOf(3)]).toEqual([200, await lockOf(2), 200])
     expect(await suite.api.hamlet.deps.locks.find(id ?? "", 2)).toBeNull()
   })
@@ -175,9 +241,16 @@ function defineExisting(suite: ApiSuite): void {
   test("is unchanged when it has gone on since, with its settings as they are now", async () => {
     const ada = await suite.person()
     const { id = "" } = await importOne(suite, ada, base)
-    await suite.call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "own", privacy: "private" } })
+    await suite.call("POST", `/v1/vals/${id}/versions`, {
+      as: ada,
+      body: { code: "own", privacy: "private" },
+    })
     expect((await importOne(suite, ada, base, { ifExists: "version" })).status).toBe("unchanged")
-    expect(await getVal(suite, ada, "hello")).toMatchObject({ code: "own", version: 3, privacy: "private" })
+    expect(await getVal(suite, ada, "hello")).toMatchObject({
+      code: "own",
+      version: 3,
+      privacy: "private",
+    })
   })
 
   test("is skipped or fails when it differs, and nothing of it changes", async () => {
@@ -191,23 +264,57 @@ function defineExisting(suite: ApiSuite): void {
       { ...base, versions: [{ code: "other" }] },
     ]
     for (const other of others) {
-      expect(await importOne(suite, ada, other)).toEqual({ name: "hello", status: "skipped", id, version: 2, message })
-      expect(await importOne(suite, ada, other, { ifExists: "fail" })).toEqual({ name: "hello", status: "failed", id, version: 2, message })
+      expect(await importOne(suite, ada, other)).toEqual({
+        name: "hello",
+        status: "skipped",
+        id,
+        version: 2,
+        message,
+      })
+      expect(await importOne(suite, ada, other, { ifExists: "fail" })).toEqual({
+        name: "hello",
+        status: "failed",
+        id,
+        version: 2,
+        message,
+      })
     }
     expect(await getVal(suite, ada, "hello")).toEqual(before)
   })
 
   test("gets the rest of its history, with numbers and times", async () => {
     const ada = await suite.person()
-    const { id = "" } = await importOne(suite, ada, { ...base, createdAt: past(1), updatedAt: past(2) })
+    const { id = "" } = await importOne(suite, ada, {
+      ...base,
+      createdAt: past(1),
+      updatedAt: past(2),
+    })
     const more = [...versions, third, { version: 7, code: "2", createdAt: past(7) }]
-    const result = await importOne(suite, ada, { ...base, versions: more, privacy: "unlisted" }, { ifExists: "version" })
+    const result = await importOne(
+      suite,
+      ada,
+      { ...base, versions: more, privacy: "unlisted" },
+      { ifExists: "version" },
+    )
     expect(result).toEqual({ name: "hello", status: "updated", id, version: 7 })
     expect(await listVersions(suite, ada, id)).toEqual(more)
-    expect(await getVal(suite, ada, "hello")).toMatchObject({ version: 7, code: "2", privacy: "unlisted", readme: "r", updatedAt: past(7) })
-    expect((await importOne(suite, ada, { ...base, privacy: "unlisted", versions: more }, { ifExists: "version" })).status).toBe(
-      "unchanged",
-    )
+    expect(await getVal(suite, ada, "hello")).toMatchObject({
+      version: 7,
+      code: "2",
+      privacy: "unlisted",
+      readme: "r",
+      updatedAt: past(7),
+    })
+    expect(
+      (
+        await importOne(
+          suite,
+          ada,
+          { ...base, privacy: "unlisted", versions: more },
+          { ifExists: "version" },
+        )
+      ).status,
+    ).toBe("unchanged")
   })
 
   test("of another history gets the code that it came to, under the next number", async () => {
@@ -220,8 +327,13 @@ function defineExisting(suite: ApiSuite): void {
         { version: 8, code: "other 8" },
       ],
     }
-    expect(await importOne(suite, ada, other, { ifExists: "version" })).toMatchObject({ status: "updated", version: 3 })
-    expect((await listVersions(suite, ada, id)).map(({ version, code }) => [version, code])).toEqual([
+    expect(await importOne(suite, ada, other, { ifExists: "version" })).toMatchObject({
+      status: "updated",
+      version: 3,
+    })
+    expect(
+      (await listVersions(suite, ada, id)).map(({ version, code }) => [version, code]),
+    ).toEqual([
       [1, "1"],
       [2, "2"],
       [3, "other 8"],
@@ -233,31 +345,54 @@ function defineExisting(suite: ApiSuite): void {
     const ada = await suite.person()
     await importOne(suite, ada, base)
     const save = (code: string, version?: number) =>
-      importOne(suite, ada, { name: "hello", versions: [{ code, ...(version && { version }) }] }, { ifExists: "version" })
+      importOne(
+        suite,
+        ada,
+        { name: "hello", versions: [{ code, ...(version && { version }) }] },
+        { ifExists: "version" },
+      )
     expect(await save("2")).toMatchObject({ status: "unchanged", version: 2 })
     expect(await save("2", 17)).toMatchObject({ status: "unchanged", version: 2 })
     expect(await save("1")).toMatchObject({ status: "updated", version: 3 })
     expect(await save("new", 17)).toMatchObject({ status: "updated", version: 17 })
-    expect(await getVal(suite, ada, "hello")).toMatchObject({ version: 17, privacy: "public", readme: "r" })
+    expect(await getVal(suite, ada, "hello")).toMatchObject({
+      version: 17,
+      privacy: "public",
+      readme: "r",
+    })
   })
 
   test("gets no version that is older than its last change", async () => {
     const ada = await suite.person()
     const { updatedAt } = await suite.val(ada, { name: "hello", code: "now" })
     const versions = [{ version: 5, code: "then", createdAt: past(1) }]
-    expect(await importOne(suite, ada, { name: "hello", versions }, { ifExists: "version" })).toMatchObject({
+    expect(
+      await importOne(suite, ada, { name: "hello", versions }, { ifExists: "version" }),
+    ).toMatchObject({
       status: "updated",
       version: 5,
     })
-    expect(await getVal(suite, ada, "hello")).toMatchObject({ version: 5, versionCreatedAt: updatedAt, updatedAt })
+    expect(await getVal(suite, ada, "hello")).toMatchObject({
+      version: 5,
+      versionCreatedAt: updatedAt,
+      updatedAt,
+    })
   })
 
   test("changes what is said of it without a version, and only what is said", async () => {
     const ada = await suite.person()
     await importOne(suite, ada, base)
     const settings = { name: "hello", type: "email", readme: null, versions }
-    expect(await importOne(suite, ada, settings, { ifExists: "version" })).toMatchObject({ status: "updated", version: 2 })
-    expect(await getVal(suite, ada, "hello")).toMatchObject({ type: "email", readme: null, privacy: "public", version: 2 })
+    expect(await importOne(suite, ada, settings, { ifExists: "version" })).toMatchObject({
+      status: "updated",
+      version: 2,
+    })
+    expect(await getVal(suite, ada, "hello")).toMatchObject({
+      type: "email",
+      readme: null,
+      privacy: "public",
+      version: 2,
+    })
   })
 
   test("never uses the number of a deleted version again", async () => {
@@ -265,14 +400,24 @@ function defineExisting(suite: ApiSuite): void {
     const { id = "" } = await importOne(suite, ada, { ...base, versions: [...versions, third] })
     expectStatus(await suite.call("DELETE", `/v1/vals/${id}/versions/3`, { as: ada }), 204)
     const other = { ...base, versions: [...versions, { ...third, code: "another 3" }] }
-    expect(await importOne(suite, ada, other, { ifExists: "version" })).toMatchObject({ status: "updated", version: 4 })
+    expect(await importOne(suite, ada, other, { ifExists: "version" })).toMatchObject({
+      status: "updated",
+      version: 4,
+    })
   })
 
   test("is each user's own: the val of somebody else is neither seen nor touched", async () => {
     const [ada, bob] = [await suite.person(), await suite.person()]
     await importOne(suite, ada, base)
     const before = await getVal(suite, ada, "hello")
-    expect(await importOne(suite, bob, { ...base, versions: [{ code: "bob's" }] }, { ifExists: "version" })).toMatchObject({
+    expect(
+      await importOne(
+        suite,
+        bob,
+        { ...base, versions: [{ code: "bob's" }] },
+        { ifExists: "version" },
+      ),
+    ).toMatchObject({
       status: "created",
       version: 1,
     })
@@ -285,7 +430,11 @@ function defineLinks(suite: ApiSuite): void {
     const ada = await suite.person()
     const to = (name: string) => `import "/v/${ada.username}/${name}"`
     const vals = [
-      { name: "a", privacy: "public", versions: [{ code: `${to("old")}` }, { code: `${to("b")};${to("c")}` }] },
+      {
+        name: "a",
+        privacy: "public",
+        versions: [{ code: `${to("old")}` }, { code: `${to("b")};${to("c")}` }],
+      },
       { name: "b", privacy: "public", versions: [{ code: to("a") }] },
       { name: "c", privacy: "private", versions: [{ code: to("b") }] },
       { name: "old", versions: [{ code: "1" }] },
@@ -294,10 +443,19 @@ function defineLinks(suite: ApiSuite): void {
     const dependenciesOf = async (name: string) => {
       const { id } = await getVal(suite, ada, name)
       const { json } = await suite.call("GET", `/v1/vals/${id}/dependencies`, { as: ada })
-      return json.data.map(({ dependsOn }: { dependsOn: { name: string } }) => dependsOn.name).sort()
+      return json.data
+        .map(({ dependsOn }: { dependsOn: { name: string } }) => dependsOn.name)
+        .sort()
     }
-    expect(await Promise.all(["a", "b", "c", "old"].map(dependenciesOf))).toEqual([["b", "c"], ["a"], ["b"], []])
-    const counts = await Promise.all(["a", "b", "c", "old"].map(async (name) => (await getVal(suite, ada, name)).referenceCount))
+    expect(await Promise.all(["a", "b", "c", "old"].map(dependenciesOf))).toEqual([
+      ["b", "c"],
+      ["a"],
+      ["b"],
+      [],
+    ])
+    const counts = await Promise.all(
+      ["a", "b", "c", "old"].map(async (name) => (await getVal(suite, ada, name)).referenceCount),
+    )
     expect(counts).toEqual([1, 1, 1, 0])
   })
 
@@ -309,9 +467,16 @@ function defineLinks(suite: ApiSuite): void {
       { name: "b", versions: [{ code: "1" }] },
       { name: "c", versions: [{ code: "1" }] },
     ])
-    const history = [{ code: to("b") }, { code: "between" }, { code: to("c") }].map((one, index) => ({ ...one, version: index + 1 }))
-    await importAs(suite, ada, [{ name: "a", privacy: "public", versions: history }], { ifExists: "version" })
-    expect([(await getVal(suite, ada, "b")).referenceCount, (await getVal(suite, ada, "c")).referenceCount]).toEqual([0, 1])
+    const history = [{ code: to("b") }, { code: "between" }, { code: to("c") }].map(
+      (one, index) => ({ ...one, version: index + 1 }),
+    )
+    await importAs(suite, ada, [{ name: "a", privacy: "public", versions: history }], {
+      ifExists: "version",
+    })
+    expect([
+      (await getVal(suite, ada, "b")).referenceCount,
+      (await getVal(suite, ada, "c")).referenceCount,
+    ]).toEqual([0, 1])
   })
 
   test("gives the same world as saving one by one, and takes what the API shows back in", async () => {
@@ -333,26 +498,34 @@ function defineLinks(suite: ApiSuite): void {
     )
     const moved = exported.map((val) => ({
       ...val,
-      versions: val.versions.map((one) => ({ ...one, code: one.code.replaceAll(ada.username, bob.username) })),
+      versions: val.versions.map((one) => ({
+        ...one,
+        code: one.code.replaceAll(ada.username, bob.username),
+      })),
     }))
     await importAs(suite, bob, moved)
-    const strip = ({ id, url, links, author, code, ...rest }: ValView) => ({ ...rest, code: code.replaceAll(bob.username, ada.username) })
+    const strip = ({ id, url, links, author, code, ...rest }: ValView) => ({
+      ...rest,
+      code: code.replaceAll(bob.username, ada.username),
+    })
     for (const name of ["lib", "app", "late"]) {
       const [of, copy] = [await getVal(suite, ada, name), await getVal(suite, bob, name)]
       expect(strip(copy)).toEqual(strip(of))
     }
-    expect((await importAs(suite, ada, exported, { ifExists: "version" })).map(({ status }) => status)).toEqual([
-      "unchanged",
-      "unchanged",
-      "unchanged",
-    ])
+    expect(
+      (await importAs(suite, ada, exported, { ifExists: "version" })).map(({ status }) => status),
+    ).toEqual(["unchanged", "unchanged", "unchanged"])
   })
 }
 
 function defineComments(suite: ApiSuite): void {
   const commentsOf = async (as: TestUser, id = "") =>
     expectStatus(await suite.call("GET", `/v1/vals/${id}/comments`, { as }), 200).json.data.map(
-      (one: { comment: string; createdAt: string; author: { username: string } }) => [one.author.username, one.comment, one.createdAt],
+      (one: { comment: string; createdAt: string; author: { username: string } }) => [
+        one.author.username,
+        one.comment,
+        one.createdAt,
+      ],
     )
 
   test("takes those of the caller, and puts no words into the mouth of anybody else", async () => {
@@ -380,7 +553,11 @@ function defineComments(suite: ApiSuite): void {
       { author: "nobody_at_all", comment: "lost" },
       { author: bob.username, comment: "later", createdAt: "2999-01-01T00:00:00Z" },
     ]
-    const { id, message } = await importOne(suite, suite.api.admin, { name, versions: [{ code: "1" }], comments })
+    const { id, message } = await importOne(suite, suite.api.admin, {
+      name,
+      versions: [{ code: "1" }],
+      comments,
+    })
     expect(message).toBe("comments of others were left out: 1")
     const [later, first] = await commentsOf(suite.api.admin, id)
     expect(first).toEqual([bob.username, "as it was", past(2)])
@@ -422,15 +599,28 @@ function defineHostile(suite: ApiSuite): void {
       JSON.parse('{"name": "proto", "__proto__": {"versions": [{"code": "1"}]}}'),
     ]
     const results = await importAs(suite, ada, [good("first"), ...bad, good("last")])
-    expect(results.map(({ status }) => status)).toEqual(["created", ...bad.map(() => "failed"), "created"])
-    for (const { message } of results.slice(1, -1)) expect(message).toMatch(/^Cannot import val "[^"]*": .+/)
-    expect(results[6]).toMatchObject({ name: "no_versions", message: expect.stringContaining("versions") })
+    expect(results.map(({ status }) => status)).toEqual([
+      "created",
+      ...bad.map(() => "failed"),
+      "created",
+    ])
+    for (const { message } of results.slice(1, -1))
+      expect(message).toMatch(/^Cannot import val "[^"]*": .+/)
+    expect(results[6]).toMatchObject({
+      name: "no_versions",
+      message: expect.stringContaining("versions"),
+    })
     expect(await countVals(suite, ada)).toBe(2)
   })
 
   test("takes the first of several with one name, ignoring case", async () => {
     const ada = await suite.person()
-    const results = await importAs(suite, ada, [good("same"), { name: "SAME", versions: [{ code: "2" }] }], { ifExists: "version" })
+    const results = await importAs(
+      suite,
+      ada,
+      [good("same"), { name: "SAME", versions: [{ code: "2" }] }],
+      { ifExists: "version" },
+    )
     expect(results.map(({ status }) => status)).toEqual(["created", "failed"])
     expect(await getVal(suite, ada, "same")).toMatchObject({ name: "same", code: "1", version: 1 })
   })
@@ -446,11 +636,23 @@ function defineHostile(suite: ApiSuite): void {
       { vals: many(1), ifExists: "replace" },
       { vals: many(1), dryRun: "yes" },
     ])
-      expect(refusalOf(await suite.call("POST", path, { as: ada, body }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await suite.call("POST", path, { as: ada, body }))).toEqual([
+        400,
+        "invalid_request",
+      ])
     const body = { vals: [{ name: "large", versions: [{ code: "x".repeat(2_100_000) }] }] }
-    expect(refusalOf(await suite.call("POST", path, { as: ada, body }))).toEqual([413, "body_too_large"])
-    expect(refusalOf(await suite.call("POST", path, { body: { vals: many(1) } }))).toEqual([401, "unauthenticated"])
-    expect(refusalOf(await suite.call("GET", path, { as: ada }))).toEqual([405, "method_not_allowed"])
+    expect(refusalOf(await suite.call("POST", path, { as: ada, body }))).toEqual([
+      413,
+      "body_too_large",
+    ])
+    expect(refusalOf(await suite.call("POST", path, { body: { vals: many(1) } }))).toEqual([
+      401,
+      "unauthenticated",
+    ])
+    expect(refusalOf(await suite.call("GET", path, { as: ada }))).toEqual([
+      405,
+      "method_not_allowed",
+    ])
   })
 
   test("refuses what is nested too deep to be handed on, in a body of any size", async () => {
@@ -463,14 +665,24 @@ function defineHostile(suite: ApiSuite): void {
         `Cannot accept the request "vals": must not be nested more than ${limits.importLevelsMax} levels deep`,
       )
     }
-    const { json } = expectStatus(await suite.call("POST", path, { as: ada, body: toBody(limits.importLevelsMax - 1) }), 200)
+    const { json } = expectStatus(
+      await suite.call("POST", path, { as: ada, body: toBody(limits.importLevelsMax - 1) }),
+      200,
+    )
     expect(json.results).toMatchObject([{ status: "failed" }])
   })
 
   test("asks for the scope val:write", async () => {
     const ada = await suite.person()
-    const made = await suite.call("POST", "/v1/me/tokens", { as: ada, body: { name: "reader", scopes: ["val:read"] } })
-    expect(refusalOf(await suite.call("POST", path, { as: made.json.token, body: { vals: [good("a")] } }))).toEqual([403, "missing_scope"])
+    const made = await suite.call("POST", "/v1/me/tokens", {
+      as: ada,
+      body: { name: "reader", scopes: ["val:read"] },
+    })
+    expect(
+      refusalOf(
+        await suite.call("POST", path, { as: made.json.token, body: { vals: [good("a")] } }),
+      ),
+    ).toEqual([403, "missing_scope"])
     expect(await countVals(suite, ada)).toBe(0)
   })
 
@@ -478,11 +690,19 @@ function defineHostile(suite: ApiSuite): void {
     const ada = await suite.person()
     const vals = Array.from({ length: limits.importValsMax }, (_, index) => ({
       name: `v${index}`,
-      versions: [{ code: `import "/v/${ada.username}/v${(index * 7) % limits.importValsMax}"` }, { code: String(index) }],
+      versions: [
+        { code: `import "/v/${ada.username}/v${(index * 7) % limits.importValsMax}"` },
+        { code: String(index) },
+      ],
     }))
-    const [one, two, three] = await Promise.all([vals, [...vals].reverse(), vals].map((some) => importAs(suite, ada, some)))
-    const created = [one, two?.toReversed(), three].map((results) => results?.map(({ status }) => status === "created"))
-    for (let index = 0; index < vals.length; index += 1) expect(created.filter((of) => of?.[index])).toHaveLength(1)
+    const [one, two, three] = await Promise.all(
+      [vals, [...vals].reverse(), vals].map((some) => importAs(suite, ada, some)),
+    )
+    const created = [one, two?.toReversed(), three].map((results) =>
+      results?.map(({ status }) => status === "created"),
+    )
+    for (let index = 0; index < vals.length; index += 1)
+      expect(created.filter((of) => of?.[index])).toHaveLength(1)
     const all = [...(one ?? []), ...(two ?? []), ...(three ?? [])]
     expect(new Set(all.map(({ status }) => status))).toEqual(new Set(["created", "unchanged"]))
     expect(new Set(all.map(({ id }) => id)).size).toBe(vals.length)
@@ -499,25 +719,37 @@ function defineDryRun(suite: ApiSuite): void {
     ])
     const before = [await getVal(suite, ada, "same"), await getVal(suite, ada, "differs")]
     const vals = [
-      { name: "fresh", versions: [...versions, { version: 4, code: "4" }], comments: [{ author: "x", comment: "y" }] },
+      {
+        name: "fresh",
+        versions: [...versions, { version: 4, code: "4" }],
+        comments: [{ author: "x", comment: "y" }],
+      },
       { name: "same", versions },
       { name: "differs", versions: [...versions, { version: 2, code: "2" }] },
       { name: "bad-name", versions },
     ]
     const rehearse = (options: object) => importAs(suite, ada, vals, { dryRun: true, ...options })
     const [fresh, same, differs, bad] = await rehearse({})
-    expect(fresh).toEqual({ name: "fresh", status: "created", version: 4, message: "comments of others were left out: 1" })
+    expect(fresh).toEqual({
+      name: "fresh",
+      status: "created",
+      version: 4,
+      message: "comments of others were left out: 1",
+    })
     expect(same).toEqual({ name: "same", status: "unchanged", version: 1, id: before[0]?.id ?? "" })
     expect([differs?.status, bad?.status]).toEqual(["skipped", "failed"])
-    expect((await rehearse({ ifExists: "version" }))[2]).toMatchObject({ status: "updated", version: 2 })
-    expect((await rehearse({ ifExists: "fail" }))[2]).toMatchObject({ status: "failed", version: 1 })
+    expect((await rehearse({ ifExists: "version" }))[2]).toMatchObject({
+      status: "updated",
+      version: 2,
+    })
+    expect((await rehearse({ ifExists: "fail" }))[2]).toMatchObject({
+      status: "failed",
+      version: 1,
+    })
     expect(await countVals(suite, ada)).toBe(2)
     expect([await getVal(suite, ada, "same"), await getVal(suite, ada, "differs")]).toEqual(before)
-    expect((await importAs(suite, ada, vals, { ifExists: "version" })).map(({ status }) => status)).toEqual([
-      "created",
-      "unchanged",
-      "updated",
-      "failed",
-    ])
+    expect(
+      (await importAs(suite, ada, vals, { ifExists: "version" })).map(({ status }) => status),
+    ).toEqual(["created", "unchanged", "updated", "failed"])
   })
 }

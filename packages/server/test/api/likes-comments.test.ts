@@ -7,13 +7,15 @@ const missing = "01890000-0000-7000-8000-000000000000"
 
 describeApi("api/likes", (suite) => {
   const { call, person, val } = suite
-  const likesOf = async (id: string) => expectStatus(await call("GET", `/v1/vals/${id}`), 200).json.likeCount
+  const likesOf = async (id: string) =>
+    expectStatus(await call("GET", `/v1/vals/${id}`), 200).json.likeCount
 
   test("PUT like likes once however often it is sent, for each user", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada)
     expect(await likesOf(id)).toBe(0)
-    for (const as of [ada, ada, bob]) expect(expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as }), 204).text).toBe("")
+    for (const as of [ada, ada, bob])
+      expect(expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as }), 204).text).toBe("")
     expect(await likesOf(id)).toBe(2)
   })
 
@@ -21,7 +23,8 @@ describeApi("api/likes", (suite) => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada)
     for (const as of [ada, bob]) expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as }), 204)
-    for (const as of [ada, ada]) expectStatus(await call("DELETE", `/v1/vals/${id}/like`, { as }), 204)
+    for (const as of [ada, ada])
+      expectStatus(await call("DELETE", `/v1/vals/${id}/like`, { as }), 204)
     expect(await likesOf(id)).toBe(1)
   })
 
@@ -35,12 +38,27 @@ describeApi("api/likes", (suite) => {
   for (const method of ["PUT", "DELETE"]) {
     test(`${method} like works on an unlisted val, and says 404 of one that is private or missing`, async () => {
       const [ada, bob] = [await person(), await person()]
-      const [unlisted, hidden] = [await val(ada, { privacy: "unlisted" }), await val(ada, { privacy: "private" })]
+      const [unlisted, hidden] = [
+        await val(ada, { privacy: "unlisted" }),
+        await val(ada, { privacy: "private" }),
+      ]
       expectStatus(await call(method, `/v1/vals/${unlisted.id}/like`, { as: bob }), 204)
-      expect(refusalOf(await call(method, `/v1/vals/${hidden.id}/like`, { as: bob }))).toEqual([404, "val_not_found"])
-      expect(refusalOf(await call(method, `/v1/vals/${missing}/like`, { as: bob }))).toEqual([404, "val_not_found"])
-      expect(refusalOf(await call(method, "/v1/vals/nonsense/like", { as: bob }))).toEqual([400, "invalid_request"])
-      expect(refusalOf(await call(method, `/v1/vals/${unlisted.id}/like`))).toEqual([401, "unauthenticated"])
+      expect(refusalOf(await call(method, `/v1/vals/${hidden.id}/like`, { as: bob }))).toEqual([
+        404,
+        "val_not_found",
+      ])
+      expect(refusalOf(await call(method, `/v1/vals/${missing}/like`, { as: bob }))).toEqual([
+        404,
+        "val_not_found",
+      ])
+      expect(refusalOf(await call(method, "/v1/vals/nonsense/like", { as: bob }))).toEqual([
+        400,
+        "invalid_request",
+      ])
+      expect(refusalOf(await call(method, `/v1/vals/${unlisted.id}/like`))).toEqual([
+        401,
+        "unauthenticated",
+      ])
     })
   }
 })
@@ -51,7 +69,13 @@ describeApi("api/comments", (suite) => {
   test("POST comments is 201 with the comment as lists show it", async () => {
     const [ada, bob] = [await person(), await person()]
     const on = await val(ada)
-    const made = expectStatus(await call("POST", `/v1/vals/${on.id}/comments`, { as: bob, body: { comment: "**Nice**\n\n👍" } }), 201).json
+    const made = expectStatus(
+      await call("POST", `/v1/vals/${on.id}/comments`, {
+        as: bob,
+        body: { comment: "**Nice**\n\n👍" },
+      }),
+      201,
+    ).json
     expect(made).toEqual({
       id: expect.any(String),
       comment: "**Nice**\n\n👍",
@@ -62,7 +86,9 @@ describeApi("api/comments", (suite) => {
         ...{ author: on.author, author_id: on.author.id, username: on.author.username },
       },
     })
-    expect(expectStatus(await call("GET", `/v1/vals/${on.id}/comments`), 200).json.data).toEqual([made])
+    expect(expectStatus(await call("GET", `/v1/vals/${on.id}/comments`), 200).json.data).toEqual([
+      made,
+    ])
   })
 
   test("GET comments is a list, newest first, that needs no token", async () => {
@@ -70,9 +96,16 @@ describeApi("api/comments", (suite) => {
     const { id } = await val(ada, { privacy: "unlisted" })
     const said: string[] = []
     for (const comment of ["1", "2", "3"])
-      said.unshift(expectStatus(await call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment } }), 201).json.id)
+      said.unshift(
+        expectStatus(
+          await call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment } }),
+          201,
+        ).json.id,
+      )
     expect(idsOf(await call("GET", `/v1/vals/${id}/comments`))).toEqual(said)
-    expect(idsOf(await call("GET", `/v1/vals/${id}/comments?limit=1&offset=1`))).toEqual(said.slice(1, 2))
+    expect(idsOf(await call("GET", `/v1/vals/${id}/comments?limit=1&offset=1`))).toEqual(
+      said.slice(1, 2),
+    )
   })
 
   const silent = once(async () => {
@@ -91,7 +124,10 @@ describeApi("api/comments", (suite) => {
   ] as const) {
     test(`POST comments refuses ${title}`, async () => {
       const { ada, id } = await silent()
-      expect(refusalOf(await call("POST", `/v1/vals/${id}/comments`, { as: ada, body }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await call("POST", `/v1/vals/${id}/comments`, { as: ada, body }))).toEqual([
+        400,
+        "invalid_request",
+      ])
       expect(idsOf(await call("GET", `/v1/vals/${id}/comments`))).toEqual([])
     })
   }
@@ -100,38 +136,73 @@ describeApi("api/comments", (suite) => {
     const ada = await person()
     const { id } = await val(ada)
     const comment = "x".repeat(limits.commentCharsMax)
-    expect(expectStatus(await call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment } }), 201).json.comment).toBe(comment)
+    expect(
+      expectStatus(
+        await call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment } }),
+        201,
+      ).json.comment,
+    ).toBe(comment)
   })
 
   test("comments on a private val are its owner's alone", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada, { privacy: "private" })
-    expectStatus(await call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment: "note" } }), 201)
+    expectStatus(
+      await call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment: "note" } }),
+      201,
+    )
     for (const as of [bob, undefined])
-      expect(refusalOf(await call("GET", `/v1/vals/${id}/comments`, { as }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("POST", `/v1/vals/${id}/comments`, { as: bob, body: { comment: "x" } }))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await call("GET", `/v1/vals/${id}/comments`, { as }))).toEqual([
+        404,
+        "val_not_found",
+      ])
+    expect(
+      refusalOf(await call("POST", `/v1/vals/${id}/comments`, { as: bob, body: { comment: "x" } })),
+    ).toEqual([404, "val_not_found"])
     expect(idsOf(await call("GET", `/v1/vals/${id}/comments`, { as: ada }))).toHaveLength(1)
   })
 
   test("DELETE /v1/comments/{comment_id} is for its author and for the owner of the val", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const { id } = await val(ada)
-    const say = async () => expectStatus(await call("POST", `/v1/vals/${id}/comments`, { as: bob, body: { comment: "x" } }), 201).json.id
+    const say = async () =>
+      expectStatus(
+        await call("POST", `/v1/vals/${id}/comments`, { as: bob, body: { comment: "x" } }),
+        201,
+      ).json.id
     const [one, two] = [await say(), await say()]
-    expect(refusalOf(await call("DELETE", `/v1/comments/${one}`, { as: eve }))).toEqual([403, "not_owner"])
+    expect(refusalOf(await call("DELETE", `/v1/comments/${one}`, { as: eve }))).toEqual([
+      403,
+      "not_owner",
+    ])
     expectStatus(await call("DELETE", `/v1/comments/${one}`, { as: bob }), 204)
     expectStatus(await call("DELETE", `/v1/comments/${two}`, { as: ada }), 204)
-    expect(refusalOf(await call("DELETE", `/v1/comments/${one}`, { as: bob }))).toEqual([404, "comment_not_found"])
-    expect(refusalOf(await call("DELETE", "/v1/comments/nonsense", { as: bob }))).toEqual([400, "invalid_request"])
+    expect(refusalOf(await call("DELETE", `/v1/comments/${one}`, { as: bob }))).toEqual([
+      404,
+      "comment_not_found",
+    ])
+    expect(refusalOf(await call("DELETE", "/v1/comments/nonsense", { as: bob }))).toEqual([
+      400,
+      "invalid_request",
+    ])
     expect(idsOf(await call("GET", `/v1/vals/${id}/comments`))).toEqual([])
   })
 
   test("DELETE /v1/comments/{comment_id} says 404 when the val has become private, also to the author", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada)
-    const comment = expectStatus(await call("POST", `/v1/vals/${id}/comments`, { as: bob, body: { comment: "x" } }), 201).json.id
-    expectStatus(await call("PUT", `/v1/vals/${id}`, { as: ada, body: { privacy: "private" } }), 204)
-    expect(refusalOf(await call("DELETE", `/v1/comments/${comment}`, { as: bob }))).toEqual([404, "comment_not_found"])
+    const comment = expectStatus(
+      await call("POST", `/v1/vals/${id}/comments`, { as: bob, body: { comment: "x" } }),
+      201,
+    ).json.id
+    expectStatus(
+      await call("PUT", `/v1/vals/${id}`, { as: ada, body: { privacy: "private" } }),
+      204,
+    )
+    expect(refusalOf(await call("DELETE", `/v1/comments/${comment}`, { as: bob }))).toEqual([
+      404,
+      "comment_not_found",
+    ])
     expectStatus(await call("DELETE", `/v1/comments/${comment}`, { as: ada }), 204)
   })
 
@@ -139,10 +210,19 @@ describeApi("api/comments", (suite) => {
     test("takes its comments with it", async () => {
       const ada = await person()
       const { id } = await val(ada)
-      const comment = expectStatus(await call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment: "x" } }), 201).json.id
+      const comment = expectStatus(
+        await call("POST", `/v1/vals/${id}/comments`, { as: ada, body: { comment: "x" } }),
+        201,
+      ).json.id
       expectStatus(await call("DELETE", `/v1/vals/${id}`, { as: ada }), 204)
-      expect(refusalOf(await call("GET", `/v1/vals/${id}/comments`, { as: ada }))).toEqual([404, "val_not_found"])
-      expect(refusalOf(await call("DELETE", `/v1/comments/${comment}`, { as: ada }))).toEqual([404, "comment_not_found"])
+      expect(refusalOf(await call("GET", `/v1/vals/${id}/comments`, { as: ada }))).toEqual([
+        404,
+        "val_not_found",
+      ])
+      expect(refusalOf(await call("DELETE", `/v1/comments/${comment}`, { as: ada }))).toEqual([
+        404,
+        "comment_not_found",
+      ])
     })
   })
 })

@@ -30,8 +30,12 @@ describeEachDatabase("api/locks", (open) => {
   afterAll(() => api.close())
 
   const save = async (code: string, fields: object = {}, as = ada): Promise<ValView> =>
-    expectStatus(await api.call("POST", "/v1/vals", { as, body: { code, privacy: "public", ...fields } }), 200).json
-  const path = ({ id }: Pick<ValView, "id">, version: number | string = 1) => `/v1/vals/${id}/versions/${version}/lock`
+    expectStatus(
+      await api.call("POST", "/v1/vals", { as, body: { code, privacy: "public", ...fields } }),
+      200,
+    ).json
+  const path = ({ id }: Pick<ValView, "id">, version: number | string = 1) =>
+    `/v1/vals/${id}/versions/${version}/lock`
   const lockOf = async (val: ValView, version = 1, as: TestUser | undefined = ada) =>
     expectStatus(await api.call("GET", path(val, version), { as }), 200).json
   const settled = async (val: ValView, version = 1) => {
@@ -42,9 +46,11 @@ describeEachDatabase("api/locks", (open) => {
     }
   }
   const isSaved = async ({ id }: ValView) =>
-    (await database.db.read<{ count: number | string }>(sql`select count(*) as count from locks where val_id = ${id}`)).map(({ count }) =>
-      Number(count),
-    )[0]
+    (
+      await database.db.read<{ count: number | string }>(
+        sql`select count(*) as count from locks where val_id = ${id}`,
+      )
+    ).map(({ count }) => Number(count))[0]
 
   /** While that lasts, nothing is resolved. */
   const whilePending = async (work: () => Promise<void>) => {
@@ -69,13 +75,19 @@ describeEachDatabase("api/locks", (open) => {
     })
 
     test("says of each import why it is not there", async () => {
-      const val = await save(`import "npm:a"; await import("npm:nope"); import { b } from "https://example.com/b.ts"`)
+      const val = await save(
+        `import "npm:a"; await import("npm:nope"); import { b } from "https://example.com/b.ts"`,
+      )
       expect(await settled(val)).toEqual({
         state: "failed",
         imports: [
           { specifier: "npm:a", resolved: "npm:a@1.2.3", error: null },
           { specifier: "npm:nope", resolved: null, error: "there is no such package" },
-          { specifier: "https://example.com/b.ts", resolved: null, error: "there is no such package" },
+          {
+            specifier: "https://example.com/b.ts",
+            resolved: null,
+            error: "there is no such package",
+          },
         ],
         updatedAt: time,
       })
@@ -86,10 +98,13 @@ describeEachDatabase("api/locks", (open) => {
         const val = await save(`import "npm:a"`)
         expect(await lockOf(val)).toEqual({ state: "pending", imports: [], updatedAt: time })
         const body = { code: `import "npm:a" // again` }
-        expect((await api.call("POST", `/v1/vals/${val.id}/versions`, { as: ada, body })).status).toBe(201)
+        expect(
+          (await api.call("POST", `/v1/vals/${val.id}/versions`, { as: ada, body })).status,
+        ).toBe(201)
         const put = { name: val.name, code: `import "npm:a" // and again` }
         expect((await api.call("PUT", "/v1/vals", { as: ada, body: put })).status).toBe(200)
-        for (const version of [2, 3]) expect(await lockOf(val, version)).toMatchObject({ state: "pending" })
+        for (const version of [2, 3])
+          expect(await lockOf(val, version)).toMatchObject({ state: "pending" })
       }))
 
     const near = [
@@ -100,11 +115,14 @@ describeEachDatabase("api/locks", (open) => {
       `import type { A } from "npm:a"`,
       `const text = 'import "npm:a"'`,
     ]
-    test.each(near)("leaves no trace of it where nothing is imported from elsewhere: %s", async (code) => {
-      const val = await save(code)
-      expect(await lockOf(val)).toEqual(none)
-      expect(await isSaved(val)).toBe(0)
-    })
+    test.each(near)(
+      "leaves no trace of it where nothing is imported from elsewhere: %s",
+      async (code) => {
+        const val = await save(code)
+        expect(await lockOf(val)).toEqual(none)
+        expect(await isSaved(val)).toBe(0)
+      },
+    )
 
     test("knows the source of JSX", async () => {
       const val = await save("/** @jsxImportSource npm:view */\nexport default () => <p />")
@@ -118,7 +136,10 @@ describeEachDatabase("api/locks", (open) => {
       const val = await save(code)
       await settled(val)
       const before = resolver.asked.length
-      expectStatus(await api.call("POST", `/v1/vals/${val.id}/versions`, { as: ada, body: { code } }), 200)
+      expectStatus(
+        await api.call("POST", `/v1/vals/${val.id}/versions`, { as: ada, body: { code } }),
+        200,
+      )
       expect([resolver.asked.length, await isSaved(val)]).toEqual([before, 1])
     })
   })
@@ -127,7 +148,10 @@ describeEachDatabase("api/locks", (open) => {
     test("is for whoever may see the version", async () => {
       const hidden = await save(`import "npm:a"`, { privacy: "private" })
       await settled(hidden)
-      expect(refusalOf(await api.call("GET", path(hidden), { as: bob }))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await api.call("GET", path(hidden), { as: bob }))).toEqual([
+        404,
+        "val_not_found",
+      ])
       expect(refusalOf(await api.call("GET", path(hidden), {}))).toEqual([404, "val_not_found"])
       const open = await save(`import "npm:a"`, { privacy: "unlisted" })
       await settled(open)
@@ -136,9 +160,18 @@ describeEachDatabase("api/locks", (open) => {
 
     test("knows what is not there", async () => {
       const val = await save("1")
-      expect(refusalOf(await api.call("GET", path(val, 2), { as: ada }))).toEqual([404, "version_not_found"])
-      expect(refusalOf(await api.call("GET", path(val, "9".repeat(30)), { as: ada }))).toEqual([404, "version_not_found"])
-      expect(refusalOf(await api.call("GET", path({ id: missing }), { as: ada }))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await api.call("GET", path(val, 2), { as: ada }))).toEqual([
+        404,
+        "version_not_found",
+      ])
+      expect(refusalOf(await api.call("GET", path(val, "9".repeat(30)), { as: ada }))).toEqual([
+        404,
+        "version_not_found",
+      ])
+      expect(refusalOf(await api.call("GET", path({ id: missing }), { as: ada }))).toEqual([
+        404,
+        "val_not_found",
+      ])
       expect((await api.call("GET", path(val, "x"), { as: ada })).status).toBe(400)
     })
   })
@@ -153,7 +186,10 @@ describeEachDatabase("api/locks", (open) => {
       expect((await settled(val)).state).toBe("failed")
       resolver.add("npm:later", 1)
       expectStatus(await api.call("POST", path(val), { as: ada }), 202)
-      expect(await settled(val)).toMatchObject({ state: "ready", imports: [{ specifier: "npm:later", error: null }] })
+      expect(await settled(val)).toMatchObject({
+        state: "ready",
+        imports: [{ specifier: "npm:later", error: null }],
+      })
     })
 
     test("leaves alone what is there, what is being fetched and what needs nothing", async () => {
@@ -167,17 +203,28 @@ describeEachDatabase("api/locks", (open) => {
       expect(expectStatus(await api.call("POST", path(plain), { as: ada }), 200).json).toEqual(none)
       await whilePending(async () => {
         const pending = await save(`import "npm:fixed" // pending`)
-        expect(expectStatus(await api.call("POST", path(pending), { as: ada }), 202).json.updatedAt).toBe((await lockOf(pending)).updatedAt)
+        expect(
+          expectStatus(await api.call("POST", path(pending), { as: ada }), 202).json.updatedAt,
+        ).toBe((await lockOf(pending)).updatedAt)
       })
     })
 
     test("is for the owner", async () => {
-      const [open, hidden] = [await save(`import "npm:nope"`), await save(`import "npm:nope"`, { privacy: "private" })]
+      const [open, hidden] = [
+        await save(`import "npm:nope"`),
+        await save(`import "npm:nope"`, { privacy: "private" }),
+      ]
       const before = await Promise.all([settled(open), settled(hidden)])
       expect(refusalOf(await api.call("POST", path(open), { as: bob }))).toEqual([403, "not_owner"])
-      expect(refusalOf(await api.call("POST", path(hidden), { as: bob }))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await api.call("POST", path(hidden), { as: bob }))).toEqual([
+        404,
+        "val_not_found",
+      ])
       expect(refusalOf(await api.call("POST", path(open), {}))).toEqual([401, "unauthenticated"])
-      expect(refusalOf(await api.call("POST", path(open, 2), { as: ada }))).toEqual([404, "version_not_found"])
+      expect(refusalOf(await api.call("POST", path(open, 2), { as: ada }))).toEqual([
+        404,
+        "version_not_found",
+      ])
       expect(await Promise.all([lockOf(open), lockOf(hidden)])).toEqual(before)
     })
   })

@@ -27,12 +27,17 @@ describeApi("api/me", (suite) => {
 
     test("has an id that is a UUID of version 7", async () => {
       const { json } = await call("GET", "/v1/me", { as: await person() })
-      expect(json.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      expect(json.id).toMatch(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      )
     })
 
     test("shows the email, which nobody else sees", async () => {
       const body = { username: "withMail", email: "ada@hamlet.test" }
-      const created = expectStatus(await call("POST", "/v1/users", { as: suite.api.admin, body }), 200).json
+      const created = expectStatus(
+        await call("POST", "/v1/users", { as: suite.api.admin, body }),
+        200,
+      ).json
       const mine = expectStatus(await call("GET", "/v1/me", { as: created.token }), 200).json
       expect(mine.email).toBe("ada@hamlet.test")
       const others = expectStatus(await call("GET", `/v1/users/${created.id}`), 200).json
@@ -58,7 +63,9 @@ describeApi("api/me", (suite) => {
       }
       const list = await call("GET", "/v1/me/likes", { as: bob })
       expect(idsOf(list)).toEqual([first.id, third.id, second.id])
-      expect(list.json.data[0]).toEqual((await call("GET", `/v1/vals/${first.id}`, { as: bob })).json)
+      expect(list.json.data[0]).toEqual(
+        (await call("GET", `/v1/vals/${first.id}`, { as: bob })).json,
+      )
     })
 
     test("keeps the place of a like that is given again", async () => {
@@ -73,13 +80,22 @@ describeApi("api/me", (suite) => {
 
     test("leaves out what was taken back, deleted, or became private; unlisted vals stay", async () => {
       const [ada, bob] = [await person(), await person()]
-      const vals = await Promise.all(["kept", "taken", "deleted", "hidden", "unlisted"].map((name) => val(ada, { name })))
-      for (const { id } of vals) expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: bob }), 204)
+      const vals = await Promise.all(
+        ["kept", "taken", "deleted", "hidden", "unlisted"].map((name) => val(ada, { name })),
+      )
+      for (const { id } of vals)
+        expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: bob }), 204)
       const [, taken, deleted, hidden, unlisted] = vals
       expectStatus(await call("DELETE", `/v1/vals/${taken?.id}/like`, { as: bob }), 204)
       expectStatus(await call("DELETE", `/v1/vals/${deleted?.id}`, { as: ada }), 204)
-      expectStatus(await call("PUT", `/v1/vals/${hidden?.id}`, { as: ada, body: { privacy: "private" } }), 204)
-      expectStatus(await call("PUT", `/v1/vals/${unlisted?.id}`, { as: ada, body: { privacy: "unlisted" } }), 204)
+      expectStatus(
+        await call("PUT", `/v1/vals/${hidden?.id}`, { as: ada, body: { privacy: "private" } }),
+        204,
+      )
+      expectStatus(
+        await call("PUT", `/v1/vals/${unlisted?.id}`, { as: ada, body: { privacy: "unlisted" } }),
+        204,
+      )
       expect(namesOf(await call("GET", "/v1/me/likes", { as: bob }))).toEqual(["unlisted", "kept"])
     })
 
@@ -112,13 +128,20 @@ describeApi("api/me", (suite) => {
       ] as const
       for (const [index, [comment, author, on]] of pairs.entries()) {
         const id = suite.api.hamlet.deps.newId()
-        await suite.api.hamlet.deps.comments.add({ id, valId: on.id, authorId: author.id, comment, at: noon + index * 3_600_000 })
+        await suite.api.hamlet.deps.comments.add({
+          id,
+          valId: on.id,
+          authorId: author.id,
+          comment,
+          at: noon + index * 3_600_000,
+        })
         said[comment] = id
       }
       return { ada, bob, hers, his, said }
     }
 
-    const commentsOf = (json: { data: { comment: string }[] }) => json.data.map(({ comment }) => comment)
+    const commentsOf = (json: { data: { comment: string }[] }) =>
+      json.data.map(({ comment }) => comment)
 
     for (const [query, expected] of [
       ["", ["ada on his", "bob on hers", "ada on hers"]],
@@ -128,14 +151,19 @@ describeApi("api/me", (suite) => {
     ] as const) {
       test(`${query || "without a relationship"} is ${expected.join(", ")}`, async () => {
         const { ada } = await conversation()
-        const { json } = expectStatus(await call("GET", `/v1/me/comments${query}`, { as: ada }), 200)
+        const { json } = expectStatus(
+          await call("GET", `/v1/me/comments${query}`, { as: ada }),
+          200,
+        )
         expect(commentsOf(json)).toEqual([...expected])
       })
     }
 
     for (const relationship of ["", "GIVEN", "both", "given,received"]) {
       test(`refuses the relationship "${relationship}"`, async () => {
-        const answer = await call("GET", `/v1/me/comments?relationship=${relationship}`, { as: await person() })
+        const answer = await call("GET", `/v1/me/comments?relationship=${relationship}`, {
+          as: await person(),
+        })
         expect(refusalOf(answer)).toEqual([400, "invalid_request"])
         expect(answer.json.issues[0].path).toBe("relationship")
       })
@@ -143,8 +171,12 @@ describeApi("api/me", (suite) => {
 
     test("is bounded by since, which is exclusive, and until, which is inclusive", async () => {
       const { ada } = await conversation()
-      const at = (index: number) => encodeURIComponent(new Date(noon + index * 3_600_000).toISOString())
-      const ask = async (query: string) => commentsOf(expectStatus(await call("GET", `/v1/me/comments?${query}`, { as: ada }), 200).json)
+      const at = (index: number) =>
+        encodeURIComponent(new Date(noon + index * 3_600_000).toISOString())
+      const ask = async (query: string) =>
+        commentsOf(
+          expectStatus(await call("GET", `/v1/me/comments?${query}`, { as: ada }), 200).json,
+        )
       expect(await ask(`since=${at(0)}`)).toEqual(["ada on his", "bob on hers"])
       expect(await ask(`until=${at(1)}`)).toEqual(["bob on hers", "ada on hers"])
       expect(await ask(`since=${at(0)}&until=${at(1)}`)).toEqual(["bob on hers"])
@@ -178,9 +210,18 @@ describeApi("api/me", (suite) => {
 
     test("leaves out those on vals that are gone or private now, but not those on one's own", async () => {
       const { ada, bob, hers, his } = await conversation()
-      expectStatus(await call("PUT", `/v1/vals/${his.id}`, { as: bob, body: { privacy: "private" } }), 204)
-      expectStatus(await call("PUT", `/v1/vals/${hers.id}`, { as: ada, body: { privacy: "private" } }), 204)
-      expect(commentsOf((await call("GET", "/v1/me/comments", { as: ada })).json)).toEqual(["bob on hers", "ada on hers"])
+      expectStatus(
+        await call("PUT", `/v1/vals/${his.id}`, { as: bob, body: { privacy: "private" } }),
+        204,
+      )
+      expectStatus(
+        await call("PUT", `/v1/vals/${hers.id}`, { as: ada, body: { privacy: "private" } }),
+        204,
+      )
+      expect(commentsOf((await call("GET", "/v1/me/comments", { as: ada })).json)).toEqual([
+        "bob on hers",
+        "ada on hers",
+      ])
       expectStatus(await call("DELETE", `/v1/vals/${hers.id}`, { as: ada }), 204)
       expect(commentsOf((await call("GET", "/v1/me/comments", { as: ada })).json)).toEqual([])
     })

@@ -14,7 +14,10 @@ describeApi("api/modules", (suite) => {
       const ada = await person()
       const { name } = await val(ada, { code: typescript })
       for (const headers of [runtime, {}]) {
-        const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers }), 200)
+        const answer = expectStatus(
+          await call("GET", `/v/${ada.username}/${name}`, { headers }),
+          200,
+        )
         expect(answer.text).toBe(typescript)
         expect(answer.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
       }
@@ -23,7 +26,10 @@ describeApi("api/modules", (suite) => {
     test("is JavaScript to a browser, with the types gone", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: `${typescript}export const p = <p>{twice(1)}</p>` })
-      const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers: browser }), 200)
+      const answer = expectStatus(
+        await call("GET", `/v/${ada.username}/${name}`, { headers: browser }),
+        200,
+      )
       expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8")
       expect(answer.text).toContain("twice")
       expect(answer.text).not.toContain("number")
@@ -33,7 +39,12 @@ describeApi("api/modules", (suite) => {
     test("is TypeScript to a browser that asks for it by type, as the editor does", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: typescript })
-      const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers: { ...browser, accept: "text/tsx" } }), 200)
+      const answer = expectStatus(
+        await call("GET", `/v/${ada.username}/${name}`, {
+          headers: { ...browser, accept: "text/tsx" },
+        }),
+        200,
+      )
       expect(answer.text).toBe(typescript)
       expect(answer.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
     })
@@ -43,7 +54,10 @@ describeApi("api/modules", (suite) => {
       const { name } = await val(ada, { code: "export default {{{" })
       const answer = await call("GET", `/v/${ada.username}/${name}`, { headers: browser })
       expect(refusalOf(answer)).toEqual([422, "module_not_parsable"])
-      expect(expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers: runtime }), 200).text).toBe("export default {{{")
+      expect(
+        expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers: runtime }), 200)
+          .text,
+      ).toBe("export default {{{")
     })
 
     test("finds the val in any case, with an @ before the user or without", async () => {
@@ -84,7 +98,18 @@ describeApi("api/modules", (suite) => {
       expect((await call("GET", `/v/${ada.username}/${name}`)).text).toBe("2")
     })
 
-    for (const version of ["0", "3", "latest", "", "-1", "1.0", "01", "99999999999999999999", "1@1", "NaN"]) {
+    for (const version of [
+      "0",
+      "3",
+      "latest",
+      "",
+      "-1",
+      "1.0",
+      "01",
+      "99999999999999999999",
+      "1@1",
+      "NaN",
+    ]) {
       test(`says 404 of version "${version}"`, async () => {
         const { ada, name } = await withTwo(suite)
         const answer = await call("GET", `/v/${ada.username}/${name}@${version}`)
@@ -96,7 +121,10 @@ describeApi("api/modules", (suite) => {
     test("says 404 of a version that was deleted", async () => {
       const { ada, id, name } = await withTwo(suite)
       expectStatus(await call("DELETE", `/v1/vals/${id}/versions/1`, { as: ada }), 204)
-      expect(refusalOf(await call("GET", `/v/${ada.username}/${name}@1`))).toEqual([404, "version_not_found"])
+      expect(refusalOf(await call("GET", `/v/${ada.username}/${name}@1`))).toEqual([
+        404,
+        "version_not_found",
+      ])
     })
   })
 
@@ -104,15 +132,21 @@ describeApi("api/modules", (suite) => {
     test("is everybody, if the val is unlisted", async () => {
       const ada = await person()
       const { name } = await val(ada, { privacy: "unlisted", code: typescript })
-      expect(expectStatus(await call("GET", `/v/${ada.username}/${name}`), 200).text).toBe(typescript)
+      expect(expectStatus(await call("GET", `/v/${ada.username}/${name}`), 200).text).toBe(
+        typescript,
+      )
     })
 
     test("is its owner, with a token, if it is private; to others nothing is there, whatever the version", async () => {
       const { ada, name } = await withTwo(suite, { privacy: "private" })
-      expect(expectStatus(await call("GET", `/v/${ada.username}/${name}@1`, { as: ada }), 200).text).toBe("1")
+      expect(
+        expectStatus(await call("GET", `/v/${ada.username}/${name}@1`, { as: ada }), 200).text,
+      ).toBe("1")
       for (const as of [undefined, await person()]) {
         for (const version of ["", "@1", "@9", "@x"]) {
-          expect(refusalOf(await call("GET", `/v/${ada.username}/${name}${version}`, { as }))).toEqual([404, "val_not_found"])
+          expect(
+            refusalOf(await call("GET", `/v/${ada.username}/${name}${version}`, { as })),
+          ).toEqual([404, "val_not_found"])
         }
       }
     })
@@ -128,9 +162,16 @@ describeApi("api/modules", (suite) => {
     ] as const) {
       test(`of a ${privacy} val${version}: ${expected}`, async () => {
         const { ada, name } = await withTwo(suite, { privacy })
-        const answer = expectStatus(await call("GET", `/v/${ada.username}/${name}${version}`, { as: ada }), 200)
+        const answer = expectStatus(
+          await call("GET", `/v/${ada.username}/${name}${version}`, { as: ada }),
+          200,
+        )
         expect(answer.headers.get("cache-control")).toBe(expected)
-        expect(answer.headers.get("vary")?.split(", ").sort()).toEqual(["accept", "authorization", "user-agent"])
+        expect(answer.headers.get("vary")?.split(", ").sort()).toEqual([
+          "accept",
+          "authorization",
+          "user-agent",
+        ])
       })
     }
 
@@ -140,8 +181,13 @@ describeApi("api/modules", (suite) => {
         (await call("GET", path, { headers })).headers.get("etag") ?? ""
       const path = `/v/${ada.username}/${name}`
       const tag = await tagOf(path, runtime)
-      expect(new Set([tag, await tagOf(path, browser), await tagOf(`${path}@1`, runtime)]).size).toBe(3)
-      const answer = expectStatus(await call("GET", path, { headers: { ...runtime, "if-none-match": tag } }), 304)
+      expect(
+        new Set([tag, await tagOf(path, browser), await tagOf(`${path}@1`, runtime)]).size,
+      ).toBe(3)
+      const answer = expectStatus(
+        await call("GET", path, { headers: { ...runtime, "if-none-match": tag } }),
+        304,
+      )
       expect(answer.text).toBe("")
       expect(answer.headers.get("etag")).toBe(tag)
       expectStatus(await call("GET", path, { headers: { ...browser, "if-none-match": tag } }), 200)

@@ -30,13 +30,30 @@ export async function seedNeighbourhood(suite: ApiSuite): Promise<Neighbourhood>
   const { vals: store, likes, newId } = suite.api.hamlet.deps
   const [ada, bob] = [await suite.person(), await suite.person()]
   const fans = await Promise.all(Array.from({ length: fansCount }, () => suite.person()))
-  const vals = Array.from({ length: valsCount }, (_, index) => toVal(index, newId(), index % 5 === 0 ? bob : ada))
-  await inParts(vals, async ({ id, ownerId, name, code, readme, isPublic, likes: fansOf, createdAt }) => {
-    const ownerName = (ownerId === ada.id ? ada : bob).username
-    const privacy = isPublic ? "public" : name.length % 2 === 0 ? "private" : "unlisted"
-    await store.create({ id, ownerId, ownerName, name, privacy, type: "script", readme, source: { code, imports: [] } }, createdAt)
-    for (const fan of fans.slice(0, fansOf)) await likes.add(fan.id, id, createdAt)
-  })
+  const vals = Array.from({ length: valsCount }, (_, index) =>
+    toVal(index, newId(), index % 5 === 0 ? bob : ada),
+  )
+  await inParts(
+    vals,
+    async ({ id, ownerId, name, code, readme, isPublic, likes: fansOf, createdAt }) => {
+      const ownerName = (ownerId === ada.id ? ada : bob).username
+      const privacy = isPublic ? "public" : name.length % 2 === 0 ? "private" : "unlisted"
+      await store.create(
+        {
+          id,
+          ownerId,
+          ownerName,
+          name,
+          privacy,
+          type: "script",
+          readme,
+          source: { code, imports: [] },
+        },
+        createdAt,
+      )
+      for (const fan of fans.slice(0, fansOf)) await likes.add(fan.id, id, createdAt)
+    },
+  )
   return { ada, bob, vals }
 }
 
@@ -68,11 +85,19 @@ function toVal(index: number, id: string, owner: TestUser): SeededVal {
 }
 
 async function inParts<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let from = 0; from < items.length; from += atOnce) await Promise.all(items.slice(from, from + atOnce).map(work))
+  for (let from = 0; from < items.length; from += atOnce)
+    await Promise.all(items.slice(from, from + atOnce).map(work))
 }
 
-/** The ids of the hits in their order, found by looking at every val: what search promises, without how it keeps it. */
-export function rankAll(vals: readonly SeededVal[], query: string, viewerId: string | undefined): readonly string[] {
+/**
+ * The ids of the hits in their order, found by looking at every val: what search promises, without
+ * how it keeps it.
+ */
+export function rankAll(
+  vals: readonly SeededVal[],
+  query: string,
+  viewerId: string | undefined,
+): readonly string[] {
   return vals
     .filter((val) => val.isPublic || val.ownerId === viewerId)
     .map((val) => ({ val, rank: rankOf(val, query) }))

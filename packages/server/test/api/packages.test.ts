@@ -37,11 +37,18 @@ describeEachDatabase("vals with packages", (open) => {
     return error ?? returnValue
   }
   const visit = async ({ name }: ValView, on = api): Promise<Response> => {
-    const request = new Request(`http://ada-${name}.hamlet.test/`, { headers: { host: `ada-${name}.hamlet.test` } })
-    const connection: GatewayConnection = { address: () => "127.0.0.1", timeout: () => {}, upgrade: () => false }
+    const request = new Request(`http://ada-${name}.hamlet.test/`, {
+      headers: { host: `ada-${name}.hamlet.test` },
+    })
+    const connection: GatewayConnection = {
+      address: () => "127.0.0.1",
+      timeout: () => {},
+      upgrade: () => false,
+    }
     return (await on.hamlet.gateway.fetch(request, connection)) ?? Response.error()
   }
-  const lockOf = async ({ id, version }: ValView) => (await api.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).json
+  const lockOf = async ({ id, version }: ValView) =>
+    (await api.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).json
   const whenSettled = async (val: ValView) => {
     while ((await lockOf(val)).state === "pending") await Bun.sleep(2)
   }
@@ -59,7 +66,15 @@ describeEachDatabase("vals with packages", (open) => {
           const later = await import(\`npm:a\`)
           return [double(4), new Thing().name, odd, remove, Object.keys(all).sort(), later.Thing === Thing, later.default(1)]
         }`
-      expect(await resultOf(code)).toEqual([8, "thing", 3, 4, ["Thing", "default", "delete", "odd name"], true, 2])
+      expect(await resultOf(code)).toEqual([
+        8,
+        "thing",
+        3,
+        4,
+        ["Thing", "default", "delete", "odd name"],
+        true,
+        2,
+      ])
     })
 
     test("a package once, whoever imports it how often", async () => {
@@ -80,8 +95,13 @@ describeEachDatabase("vals with packages", (open) => {
     })
 
     test("the source of JSX", async () => {
-      resolver.packages.set("npm:view/jsx-runtime", { code: "({ jsx: (tag, props) => [tag, props] })", exports: ["jsx"] })
-      expect(await resultOf("/** @jsxImportSource npm:view */\nexport default () => <p>hi</p>")).toEqual(["p", { children: "hi" }])
+      resolver.packages.set("npm:view/jsx-runtime", {
+        code: "({ jsx: (tag, props) => [tag, props] })",
+        exports: ["jsx"],
+      })
+      expect(
+        await resultOf("/** @jsxImportSource npm:view */\nexport default () => <p>hi</p>"),
+      ).toEqual(["p", { children: "hi" }])
     })
 
     test("packages and vals with packages of their own, each as its own lock says", async () => {
@@ -102,17 +122,22 @@ describeEachDatabase("vals with packages", (open) => {
     test("other people's vals with the packages that they had", async () => {
       resolver.add("npm:w", "old")
       const theirs = await save(`export { value } from "npm:w"`, {}, bob)
-      const mine = await save(`import { value } from "${testBaseUrl}/v/bob/${theirs.name}"; export default () => value`)
+      const mine = await save(
+        `import { value } from "${testBaseUrl}/v/bob/${theirs.name}"; export default () => value`,
+      )
       resolver.add("npm:w", "new")
       await save(`export { value } from "npm:w" // again`, { name: theirs.name }, bob)
       expect((await run(mine)).returnValue).toBe("old")
-      expect((await run(await save(`${mine.code} // again`, { name: mine.name }))).returnValue).toBe("new")
+      expect(
+        (await run(await save(`${mine.code} // again`, { name: mine.name }))).returnValue,
+      ).toBe("new")
     })
   })
 
   test("run the same after the registry has changed, on every node, and so does each version", async () => {
     resolver.add("npm:moving", 1)
-    const code = (number: number) => `import value from "npm:moving"; export default () => value // ${number}`
+    const code = (number: number) =>
+      `import value from "npm:moving"; export default () => value // ${number}`
     const val = await save(code(1))
     expect((await run(val)).returnValue).toBe(1)
     resolver.add("npm:moving", 2)
@@ -126,16 +151,25 @@ describeEachDatabase("vals with packages", (open) => {
 
   describe("whose packages are not there", () => {
     test("fail when they need them, and say where and why", async () => {
-      const error = await resultOf(`import fs from "node:fs"\nimport { x, type Y } from "npm:nope"\nexport default () => x`)
+      const error = await resultOf(
+        `import fs from "node:fs"\nimport { x, type Y } from "npm:nope"\nexport default () => x`,
+      )
       const message = 'Cannot import "npm:nope": there is no such package'
-      expect(error).toEqual({ name: "TypeError", message, stack: `TypeError: ${message}\n    at ada/v${names}.tsx:2:27` })
+      expect(error).toEqual({
+        name: "TypeError",
+        message,
+        stack: `TypeError: ${message}\n    at ada/v${names}.tsx:2:27`,
+      })
     })
 
     test("run with those that are", async () => {
       resolver.add("npm:there", "there")
       const code = `import { value } from "npm:there"
         export default async () => [value, await import("npm:nope").catch((error) => error instanceof TypeError && error.message)]`
-      expect(await resultOf(code)).toEqual(["there", 'Cannot import "npm:nope": there is no such package'])
+      expect(await resultOf(code)).toEqual([
+        "there",
+        'Cannot import "npm:nope": there is no such package',
+      ])
     })
 
     test("run with them when they have been fetched after all", async () => {
@@ -154,12 +188,20 @@ export default () => {
   throw new Error("here")
 }`
     const error = await resultOf(code)
-    expect(error).toMatchObject({ message: "here", stack: expect.stringMatching(/^Error: here\n {4}at .*ada\/v\d+\.tsx:3:9\)?$/m) })
+    expect(error).toMatchObject({
+      message: "here",
+      stack: expect.stringMatching(/^Error: here\n {4}at .*ada\/v\d+\.tsx:3:9\)?$/m),
+    })
   })
 
   test("tell errors of packages by the file of packages", async () => {
-    resolver.packages.set("npm:thrower", { code: `({ fail() { throw new RangeError("in a package") } })`, exports: ["fail"] })
-    const { stack } = await resultOf(`import { fail } from "npm:thrower"\nexport default () => fail()`)
+    resolver.packages.set("npm:thrower", {
+      code: `({ fail() { throw new RangeError("in a package") } })`,
+      exports: ["fail"],
+    })
+    const { stack } = await resultOf(
+      `import { fail } from "npm:thrower"\nexport default () => fail()`,
+    )
     expect(stack.split("\n")).toEqual([
       "RangeError: in a package",
       expect.stringMatching(/^ {4}at .*packages\.js:\d+:\d+\)?$/),
@@ -171,13 +213,20 @@ export default () => {
     resolver.add("npm:served", 1)
     const val = await save(`import x from "npm:served"; export default x`)
     await whenSettled(val)
-    for (const address of [`/v/ada/${val.name}`, `/v/ada/${val.name}@1`]) expect((await api.call("GET", address)).text).toBe(val.code)
+    for (const address of [`/v/ada/${val.name}`, `/v/ada/${val.name}@1`])
+      expect((await api.call("GET", address)).text).toBe(val.code)
   })
 
   test("answer at their web addresses", async () => {
     resolver.add("npm:greeting", "hello")
-    const val = await save(`import { value } from "npm:greeting"; export default () => new Response(value)`, { type: "http" })
-    expect([await (await visit(val)).text(), await (await visit(val)).text()]).toEqual(["hello", "hello"])
+    const val = await save(
+      `import { value } from "npm:greeting"; export default () => new Response(value)`,
+      { type: "http" },
+    )
+    expect([await (await visit(val)).text(), await (await visit(val)).text()]).toEqual([
+      "hello",
+      "hello",
+    ])
   })
 
   describe("that are still being fetched", () => {
@@ -199,7 +248,12 @@ export default () => {
       theirs.add("npm:elsewhere", "fetched elsewhere")
       theirs.gate = gate.promise
       const other = await openApi(shared, {}, { resolver: theirs })
-      const val = await save(`import { value } from "npm:elsewhere"; export default () => value`, {}, ada, other)
+      const val = await save(
+        `import { value } from "npm:elsewhere"; export default () => value`,
+        {},
+        ada,
+        other,
+      )
       while (theirs.asked.length === 0) await Bun.sleep(1)
       const running = run(val)
       gate.resolve()
@@ -212,16 +266,29 @@ export default () => {
       slow.gate = gate.promise
       slow.add("npm:slow", 1)
       const other = await openApi(shared, { HAMLET_RUN_SECONDS_MAX: "1" }, { resolver: slow })
-      const val = await save(`import { value } from "npm:slow"; export default () => value // too slow`, { type: "http" }, ada, other)
+      const val = await save(
+        `import { value } from "npm:slow"; export default () => value // too slow`,
+        { type: "http" },
+        ada,
+        other,
+      )
       while (slow.asked.length === 0) await Bun.sleep(1)
-      const answer = expectStatus(await other.call("POST", `/v1/vals/${val.id}/runs`, { as: ada }), 503)
+      const answer = expectStatus(
+        await other.call("POST", `/v1/vals/${val.id}/runs`, { as: ada }),
+        503,
+      )
       const message = "Cannot run the val: the packages of this version are still being fetched"
       expect(answer.json).toMatchObject({ code: "packages_pending", message })
       expect(answer.headers.get("retry-after")).toBe("1")
-      const [{ status, error }] = (await other.call("GET", `/v1/vals/${val.id}/runs`, { as: ada })).json.data
+      const [{ status, error }] = (await other.call("GET", `/v1/vals/${val.id}/runs`, { as: ada }))
+        .json.data
       expect([status, error]).toEqual(["failed", { name: "packages_pending", message }])
       const visited = await visit(val, other)
-      expect([visited.status, visited.headers.has("retry-after"), (await visited.text()).includes(message)]).toEqual([503, true, true])
+      expect([
+        visited.status,
+        visited.headers.has("retry-after"),
+        (await visited.text()).includes(message),
+      ]).toEqual([503, true, true])
       gate.resolve()
       await whenSettled(val)
       expect((await run(val, {}, other)).returnValue).toBe(1)
@@ -298,26 +365,43 @@ describeEachDatabase("vals from before there were packages", (open) => {
     })
     const resolver = new FakeResolver()
     resolver.add("npm:old", "not too late")
-    const api = await openApi(async () => ({ ...database, close: async () => {} }), {}, { resolver })
+    const api = await openApi(
+      async () => ({ ...database, close: async () => {} }),
+      {},
+      { resolver },
+    )
     const { token } = await api.addUser("ada")
     const save = async (name: string, code: string): Promise<ValView> =>
       expectStatus(await api.call("PUT", "/v1/vals", { as: token, body: { name, code } }), 200).json
-    const resultOf = async ({ id }: ValView) => (await api.call("POST", `/v1/vals/${id}/runs`, { as: token })).json.returnValue
+    const resultOf = async ({ id }: ValView) =>
+      (await api.call("POST", `/v1/vals/${id}/runs`, { as: token })).json.returnValue
     const lib = await save("lib", `export { value } from "npm:old"`)
-    const main = await save("main", `import { value } from "./lib"; import fs from "node:fs"; export default () => value + typeof fs`)
+    const main = await save(
+      "main",
+      `import { value } from "./lib"; import fs from "node:fs"; export default () => value + typeof fs`,
+    )
     const other = await save("other", `import { value } from "npm:old"; export default () => value`)
-    while ((await database.db.read(sql`select val_id from locks where state = 'pending'`)).length > 0) await Bun.sleep(1)
+    while (
+      (await database.db.read(sql`select val_id from locks where state = 'pending'`)).length > 0
+    )
+      await Bun.sleep(1)
     await database.db.write(function* () {
       yield sql`delete from locks where val_id in (${lib.id}, ${other.id})`
     })
-    const lockOf = async (val: ValView) => (await api.call("GET", `/v1/vals/${val.id}/versions/1/lock`, { as: token })).json.state
+    const lockOf = async (val: ValView) =>
+      (await api.call("GET", `/v1/vals/${val.id}/versions/1/lock`, { as: token })).json.state
     expect(await lockOf(lib)).toBe("none")
 
     expect(await resultOf(main)).toBe("not too lateobject")
 
     expect([await lockOf(lib), await lockOf(main)]).toEqual(["ready", "none"])
     // Or when somebody asks for it.
-    expect(expectStatus(await api.call("POST", `/v1/vals/${other.id}/versions/1/lock`, { as: token }), 202).json.state).toBe("pending")
+    expect(
+      expectStatus(
+        await api.call("POST", `/v1/vals/${other.id}/versions/1/lock`, { as: token }),
+        202,
+      ).json.state,
+    ).toBe("pending")
     expect(await resultOf(other)).toBe("not too late")
     await api.close()
   })

@@ -8,11 +8,16 @@ describeApi("api/profile", (suite) => {
   describe("PUT /v1/me", () => {
     test("changes what is sent and leaves the rest as it is", async () => {
       const ada = await person()
-      const put = async (body: object) => expectStatus(await call("PUT", "/v1/me", { as: ada, body }), 200).json
+      const put = async (body: object) =>
+        expectStatus(await call("PUT", "/v1/me", { as: ada, body }), 200).json
       const before = (await call("GET", "/v1/me", { as: ada })).json
       const bio = "Line one\nзавтра 😀"
       expect(await put({ bio })).toEqual({ ...before, bio })
-      expect(await put({ email: "ada@hamlet.test", username: "root", tier: "gold" })).toEqual({ ...before, bio, email: "ada@hamlet.test" })
+      expect(await put({ email: "ada@hamlet.test", username: "root", tier: "gold" })).toEqual({
+        ...before,
+        bio,
+        email: "ada@hamlet.test",
+      })
       expect(await put({ bio: null })).toEqual({ ...before, email: "ada@hamlet.test" })
       expect(await put({ bio: "", email: null })).toEqual({ ...before, bio: "" })
       expect((await call("GET", "/v1/me", { as: ada })).json).toEqual({ ...before, bio: "" })
@@ -36,7 +41,10 @@ describeApi("api/profile", (suite) => {
       ["an address that is too long", { email: `${"a".repeat(250)}@b.com` }],
       ["an empty address", { email: "" }],
     ])("refuses %s", async (_what, body) => {
-      expect(refusalOf(await call("PUT", "/v1/me", { as: await suite.anybody(), body }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await call("PUT", "/v1/me", { as: await suite.anybody(), body }))).toEqual([
+        400,
+        "invalid_request",
+      ])
     })
   })
 
@@ -44,8 +52,10 @@ describeApi("api/profile", (suite) => {
     test("lists the caller's own vals whatever their privacy, and nobody else's", async () => {
       const [ada, bob] = [await person(), await person()]
       await val(bob, { name: "bobs" })
-      for (const privacy of ["public", "unlisted", "private"]) await val(ada, { name: `val_${privacy}`, privacy })
-      const ask = async (query: string) => namesOf(await call("GET", `/v1/me/vals?${query}`, { as: ada }))
+      for (const privacy of ["public", "unlisted", "private"])
+        await val(ada, { name: `val_${privacy}`, privacy })
+      const ask = async (query: string) =>
+        namesOf(await call("GET", `/v1/me/vals?${query}`, { as: ada }))
       expect(await ask("")).toEqual(["val_private", "val_unlisted", "val_public"])
       expect(await ask("sort=name")).toEqual(["val_private", "val_public", "val_unlisted"])
       expect(await ask("order=asc")).toEqual(["val_public", "val_unlisted", "val_private"])
@@ -61,15 +71,24 @@ describeApi("api/profile", (suite) => {
       const [first] = [await val(ada, { name: "first" }), await val(ada, { name: "second" })]
       const { json } = await call("GET", "/v1/me/vals?sort=name&query=s&limit=1", { as: ada })
       expect(json.data).toEqual([(await call("GET", `/v1/vals/${first.id}`, { as: ada })).json])
-      expect(json.links.next).toMatch(/\/v1\/me\/vals\?sort=name&query=s&limit=1&offset=1&cursor=[\w-]+$/)
+      expect(json.links.next).toMatch(
+        /\/v1\/me\/vals\?sort=name&query=s&limit=1&offset=1&cursor=[\w-]+$/,
+      )
       expect(json.links.prev).toBeUndefined()
     })
 
-    test.each(["sort=size", "order=up", "privacy=secret", "type=httpnext", "limit=0", `query=${"x".repeat(513)}`, "query=%00"])(
-      "refuses ?%s",
-      async (query) => {
-        expect(refusalOf(await call("GET", `/v1/me/vals?${query}`, { as: await suite.anybody() }))).toEqual([400, "invalid_request"])
-      },
-    )
+    test.each([
+      "sort=size",
+      "order=up",
+      "privacy=secret",
+      "type=httpnext",
+      "limit=0",
+      `query=${"x".repeat(513)}`,
+      "query=%00",
+    ])("refuses ?%s", async (query) => {
+      expect(
+        refusalOf(await call("GET", `/v1/me/vals?${query}`, { as: await suite.anybody() })),
+      ).toEqual([400, "invalid_request"])
+    })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { createPendingLocks } from "../../src/domain/modules/pending-lockfiles.ts"
+import { createPendingLockfiles } from "../../src/domain/modules/pending-lockfiles.ts"
 import { createPrograms, type Programs } from "../../src/domain/modules/programs.ts"
 import type { Program, ProgramContent } from "../../src/domain/runs/runner.ts"
 import { sql } from "../../src/storage/database/sql.ts"
@@ -9,7 +9,8 @@ import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, nextMoment, type ValView } from "./suite.ts"
 
 const base = `${testBaseUrl}/v`
-const importing = (...specifiers: string[]) => specifiers.map((specifier) => `import "${specifier}"`).join("\n")
+const importing = (...specifiers: string[]) =>
+  specifiers.map((specifier) => `import "${specifier}"`).join("\n")
 
 describeApi("createPrograms", (suite) => {
   const { call, person, val } = suite
@@ -17,11 +18,15 @@ describeApi("createPrograms", (suite) => {
   /** Makes code the next version; a moment later than whatever was saved before. */
   const save = async (owner: TestUser, { id }: ValView, code: string): Promise<ValView> => {
     await nextMoment()
-    return expectStatus(await call("POST", `/v1/vals/${id}/versions`, { as: owner, body: { code } }), 201).json
+    return expectStatus(
+      await call("POST", `/v1/vals/${id}/versions`, { as: owner, body: { code } }),
+      201,
+    ).json
   }
   const change = async (owner: TestUser, { id }: ValView, body: object) =>
     expectStatus(await call("PUT", `/v1/vals/${id}`, { as: owner, body }), 204)
-  const remove = async (owner: TestUser, path: string) => expectStatus(await call("DELETE", path, { as: owner }), 204)
+  const remove = async (owner: TestUser, path: string) =>
+    expectStatus(await call("DELETE", path, { as: owner }), 204)
 
   describe("imports", () => {
     test("of one's own vals follow their current version, and give another key then", async () => {
@@ -29,7 +34,10 @@ describeApi("createPrograms", (suite) => {
       const lib = await val(ada, { name: "lib", code: "1" })
       const main = await val(ada, { name: "main", code: importing("./lib") })
       const before = await programOf(suite, main)
-      expect(await modulesOf(before)).toEqual({ [entryOf(main)]: main.code, [`${base}/${ada.username}/lib`]: "1" })
+      expect(await modulesOf(before)).toEqual({
+        [entryOf(main)]: main.code,
+        [`${base}/${ada.username}/lib`]: "1",
+      })
       expect((await programOf(suite, main)).key).toBe(before.key)
 
       await save(ada, lib, "2")
@@ -79,11 +87,19 @@ describeApi("createPrograms", (suite) => {
       await save(bob, lib, "2")
       await save(bob, lib, "3")
       const url = `${base}/${bob.username}/lib`
-      const main = await val(ada, { name: "main", code: importing(`${url}@2`, url, `${url}@1`, `${url}@9`) })
+      const main = await val(ada, {
+        name: "main",
+        code: importing(`${url}@2`, url, `${url}@1`, `${url}@9`),
+      })
       const own = await val(bob, { name: "own", code: importing("./lib@1") })
       await save(bob, lib, "4")
       const program = await programOf(suite, main)
-      expect(await modulesOf(program)).toEqual({ [entryOf(main)]: main.code, [`${url}@2`]: "2", [url]: "3", [`${url}@1`]: "1" })
+      expect(await modulesOf(program)).toEqual({
+        [entryOf(main)]: main.code,
+        [`${url}@2`]: "2",
+        [url]: "3",
+        [`${url}@1`]: "1",
+      })
       expect(await codeAt(own, `${url}@1`)).toBe("1")
 
       await remove(bob, `/v1/vals/${lib.id}/versions/1`)
@@ -166,7 +182,10 @@ describeApi("createPrograms", (suite) => {
 
     test("may go round in circles", async () => {
       const ada = await person()
-      const [one, two] = [await val(ada, { name: "one", code: "1" }), await val(ada, { name: "two", code: importing("./one", "./two") })]
+      const [one, two] = [
+        await val(ada, { name: "one", code: "1" }),
+        await val(ada, { name: "two", code: importing("./one", "./two") }),
+      ]
       const entry = await save(ada, one, importing("./two", "./one"))
       const url = `${base}/${ada.username}`
       expect(await modulesOf(await programOf(suite, entry))).toEqual({
@@ -179,7 +198,11 @@ describeApi("createPrograms", (suite) => {
     test("of private vals are for the owner of the module that imports them", async () => {
       const [ada, bob] = [await person(), await person()]
       const hidden = await val(bob, { name: "hidden", code: "hidden", privacy: "private" })
-      const open = await val(bob, { name: "open", code: importing("./hidden"), privacy: "unlisted" })
+      const open = await val(bob, {
+        name: "open",
+        code: importing("./hidden"),
+        privacy: "unlisted",
+      })
       const url = `${base}/${bob.username}`
       const main = await val(ada, { name: "main", code: importing(`${url}/hidden`) })
       const through = await val(ada, { name: "through", code: importing(`${url}/open`) })
@@ -199,7 +222,8 @@ describeApi("createPrograms", (suite) => {
     test("are at most as many as there may be", async () => {
       const ada = await person()
       await val(ada, { name: "lib", code: "lib" })
-      const many = (count: number, kind: string) => Array.from({ length: count }, (_, index) => `./lib?${kind}${index}`)
+      const many = (count: number, kind: string) =>
+        Array.from({ length: count }, (_, index) => `./lib?${kind}${index}`)
       await val(ada, { name: "more", code: importing(...many(150, "b")) })
       const main = await val(ada, { name: "main", code: importing("./more", ...many(150, "a")) })
       const { modules } = await contentOf(await programOf(suite, main))
@@ -215,7 +239,11 @@ describeApi("createPrograms", (suite) => {
       await suite.database.db.write(function* () {
         yield sql`update imports set specifiers = null, pinned_val_id = null, pinned_version = null where val_id = ${main.id}`
       })
-      expect(await modulesOf(await programOf(suite, main))).toEqual({ [entryOf(main)]: main.code, [url]: "2", [`${url}@1`]: "1" })
+      expect(await modulesOf(await programOf(suite, main))).toEqual({
+        [entryOf(main)]: main.code,
+        [url]: "2",
+        [`${url}@1`]: "1",
+      })
     })
   })
 
@@ -253,7 +281,8 @@ describeApi("createPrograms", (suite) => {
       const main = await val(ada, { code: "1" })
       const secret = async (method: string, name: string, body?: object) =>
         expectStatus(await call(method, `/v1/me/secrets/${name}`, { as: ada, body }), 204)
-      const keysOf = async () => [(await programOf(suite, main)).key, (await programOf(suite, main, bob.id)).key] as const
+      const keysOf = async () =>
+        [(await programOf(suite, main)).key, (await programOf(suite, main, bob.id)).key] as const
       const steps = [await keysOf()]
       await secret("PUT", "KEY", { value: "one" })
       steps.push(await keysOf())
@@ -264,7 +293,10 @@ describeApi("createPrograms", (suite) => {
       await call("DELETE", "/v1/me/secrets/KEY", { as: ada })
       await call("PUT", "/v1/me/secrets/KEY", { as: bob, body: { value: "somebody else's" } })
       steps.push(await keysOf())
-      const [owners, others] = [new Set(steps.map(([own]) => own)), new Set(steps.map(([, other]) => other))]
+      const [owners, others] = [
+        new Set(steps.map(([own]) => own)),
+        new Set(steps.map(([, other]) => other)),
+      ]
       expect([owners.size, others.size]).toEqual([4, 1])
     })
   })
@@ -272,7 +304,8 @@ describeApi("createPrograms", (suite) => {
   describe("environment", () => {
     test("has the owner's secrets, hides them, and lets nobody choose the names that are given", async () => {
       const ada = await person()
-      const put = async (name: string, body: object) => expectStatus(await call("PUT", `/v1/me/secrets/${name}`, { as: ada, body }), 204)
+      const put = async (name: string, body: object) =>
+        expectStatus(await call("PUT", `/v1/me/secrets/${name}`, { as: ada, body }), 204)
       await put("KEY", { value: 'sé"cret\n' })
       await put("HOSTED", { value: "only for some hosts", hosts: ["api.example.com"] })
       await put("HAMLET_VAL", { value: "somebody/else" })
@@ -293,7 +326,11 @@ describeApi("createPrograms", (suite) => {
 
     test("of anybody else has no secrets and no token", async () => {
       const [ada, bob] = [await person(), await person()]
-      for (const who of [ada, bob]) expectStatus(await call("PUT", "/v1/me/secrets/KEY", { as: who, body: { value: "a secret" } }), 204)
+      for (const who of [ada, bob])
+        expectStatus(
+          await call("PUT", "/v1/me/secrets/KEY", { as: who, body: { value: "a secret" } }),
+          204,
+        )
       const main = await val(ada, { name: "main", code: "1" })
       const { env, mask } = await contentOf(await programOf(suite, main, bob.id))
       expect(env).toEqual({ HAMLET_URL: testBaseUrl, HAMLET_VAL: `${ada.username}/main` })
@@ -304,7 +341,8 @@ describeApi("createPrograms", (suite) => {
       const ada = await person()
       const main = await val(ada, { privacy: "private", code: "1" })
       const { env, end } = await contentOf(await programOf(suite, main))
-      const read = async () => (await call("GET", `/v1/vals/${main.id}`, { as: env.HAMLET_TOKEN })).status
+      const read = async () =>
+        (await call("GET", `/v1/vals/${main.id}`, { as: env.HAMLET_TOKEN })).status
       expect(await read()).toBe(200)
       end()
       expect(await read()).toBe(401)
@@ -326,18 +364,29 @@ describeApi("createPrograms", (suite) => {
     })
   })
 
-  const codeAt = async (entry: ValView, url: string) => (await modulesOf(await programOf(suite, entry)))[url]
+  const codeAt = async (entry: ValView, url: string) =>
+    (await modulesOf(await programOf(suite, entry)))[url]
   const named = async (owner: TestUser, name: string): Promise<ValView> =>
     expectStatus(await call("GET", `/v1/alias/${owner.username}/${name}`, { as: owner }), 200).json
 })
 
-/** The same for all tests of a suite, so that what it remembers may be wrong; on a connection of its own, as another node has it. */
+/**
+ * The same for all tests of a suite, so that what it remembers may be wrong; on a connection of its
+ * own, as another node has it.
+ */
 function programsOf({ api, database }: ApiSuite): Programs {
   const known = programsByDatabase.get(database)
   if (known) return known
   const { locks, now } = api.hamlet.deps
-  const packages = { bundles: createBundleStore(database.db), pendingLocks: createPendingLocks(locks, now, { waitMsMax: 10_000 }) }
-  const programs = createPrograms({ ...api.hamlet.deps, ...packages, imports: createImportStore(database.db) })
+  const packages = {
+    bundles: createBundleStore(database.db),
+    pendingLocks: createPendingLockfiles(locks, now, { waitMsMax: 10_000 }),
+  }
+  const programs = createPrograms({
+    ...api.hamlet.deps,
+    ...packages,
+    imports: createImportStore(database.db),
+  })
   programsByDatabase.set(database, programs)
   return programs
 }
@@ -350,7 +399,11 @@ async function findVal({ api }: ApiSuite, { id, version }: Pick<ValView, "id" | 
   return found
 }
 
-async function programOf(suite: ApiSuite, view: ValView, accountId = view.author.id ?? ""): Promise<Program> {
+async function programOf(
+  suite: ApiSuite,
+  view: ValView,
+  accountId = view.author.id ?? "",
+): Promise<Program> {
   return programsOf(suite).of(await findVal(suite, view), accountId)
 }
 

@@ -6,10 +6,17 @@ const missing = "01890000-0000-7000-8000-000000000000"
 const noon = Date.parse("2024-05-01T12:00:00.000Z")
 
 const importOf = (val: ValView) => `import x from "${val.links.module}"\nexport default x`
-const endOf = ({ id, name, author }: ValView) => ({ id, name, username: author.username, author_id: author.id, author })
+const endOf = ({ id, name, author }: ValView) => ({
+  id,
+  name,
+  username: author.username,
+  author_id: author.id,
+  author,
+})
 
 type Ends = { reference: { name: string }; dependsOn: { name: string } }
-const pairsOf = (json: { data: Ends[] }) => json.data.map(({ reference, dependsOn }) => `${reference.name} → ${dependsOn.name}`)
+const pairsOf = (json: { data: Ends[] }) =>
+  json.data.map(({ reference, dependsOn }) => `${reference.name} → ${dependsOn.name}`)
 
 describeApi("api/references", (suite) => {
   const { call, person, val } = suite
@@ -18,7 +25,11 @@ describeApi("api/references", (suite) => {
     const [ada, bob] = [await person(), await person()]
     const library = await val(ada, { name: "library" })
     const user = await val(bob, { name: "user", code: importOf(library) })
-    const expected = { referencedAt: expect.stringMatching(/Z$/), reference: endOf(user), dependsOn: endOf(library) }
+    const expected = {
+      referencedAt: expect.stringMatching(/Z$/),
+      reference: endOf(user),
+      dependsOn: endOf(library),
+    }
     for (const [path, as] of [
       [`/v1/vals/${library.id}/references`, undefined],
       [`/v1/vals/${user.id}/dependencies`, undefined],
@@ -41,28 +52,48 @@ describeApi("api/references", (suite) => {
     const ada = await person()
     const library = await val(ada, { name: "library" })
     await val(ada, { name: "own", code: importOf(library) })
-    await val(ada, { name: "selfish", code: `import x from "${testBaseUrl}/v/${ada.username}/selfish"` })
-    expect(pairsOf((await call("GET", "/v1/me/references", { as: ada })).json)).toEqual(["own → library"])
+    await val(ada, {
+      name: "selfish",
+      code: `import x from "${testBaseUrl}/v/${ada.username}/selfish"`,
+    })
+    expect(pairsOf((await call("GET", "/v1/me/references", { as: ada })).json)).toEqual([
+      "own → library",
+    ])
   })
 
   describe("an import", () => {
     for (const [title, code] of [
       ["with a version", (user: string) => `import x from "${testBaseUrl}/v/${user}/library@1"`],
-      ["with an @ before the user", (user: string) => `import x from "${testBaseUrl}/v/@${user}/library"`],
-      ["in another case", (user: string) => `import x from "${testBaseUrl}/v/${user.toUpperCase()}/LIBRARY"`],
-      ["from the service that vals were written for", (user: string) => `import x from "https://esm.town/v/${user}/library?v=3"`],
-      ["that is dynamic", (user: string) => `const x = await import("${testBaseUrl}/v/${user}/library")`],
+      [
+        "with an @ before the user",
+        (user: string) => `import x from "${testBaseUrl}/v/@${user}/library"`,
+      ],
+      [
+        "in another case",
+        (user: string) => `import x from "${testBaseUrl}/v/${user.toUpperCase()}/LIBRARY"`,
+      ],
+      [
+        "from the service that vals were written for",
+        (user: string) => `import x from "https://esm.town/v/${user}/library?v=3"`,
+      ],
+      [
+        "that is dynamic",
+        (user: string) => `const x = await import("${testBaseUrl}/v/${user}/library")`,
+      ],
       ["that is a re-export", (user: string) => `export * from "${testBaseUrl}/v/${user}/library"`],
       [
         "in TypeScript with JSX",
-        (user: string) => `import { a } from "${testBaseUrl}/v/${user}/library"\nexport const b = <p>{a as number}</p>`,
+        (user: string) =>
+          `import { a } from "${testBaseUrl}/v/${user}/library"\nexport const b = <p>{a as number}</p>`,
       ],
     ] as const) {
       test(`${title} is a reference`, async () => {
         const ada = await person()
         const library = await val(ada, { name: "library" })
         await val(ada, { name: "user", code: code(ada.username) })
-        expect(pairsOf((await call("GET", `/v1/vals/${library.id}/references`)).json)).toEqual(["user → library"])
+        expect(pairsOf((await call("GET", `/v1/vals/${library.id}/references`)).json)).toEqual([
+          "user → library",
+        ])
       })
     }
 
@@ -70,13 +101,18 @@ describeApi("api/references", (suite) => {
       const ada = await person()
       const library = await val(ada, { name: "library" })
       await val(ada, { name: "user", code: 'import x from "./library"\nexport default x' })
-      expect(pairsOf((await call("GET", `/v1/vals/${library.id}/references`)).json)).toEqual(["user → library"])
+      expect(pairsOf((await call("GET", `/v1/vals/${library.id}/references`)).json)).toEqual([
+        "user → library",
+      ])
     })
 
     for (const [title, code] of [
       ["in a comment", (url: string) => `// import x from "${url}"\n1`],
       ["in a string", (url: string) => `const text = 'import x from "${url}"'`],
-      ["of types alone from elsewhere", (url: string) => `import x from "https://elsewhere.test${new URL(url).pathname}"`],
+      [
+        "of types alone from elsewhere",
+        (url: string) => `import x from "https://elsewhere.test${new URL(url).pathname}"`,
+      ],
       ["in code that does not parse", (url: string) => `import x from "${url}"\n}}}`],
     ] as const) {
       test(`${title} is none`, async () => {
@@ -93,8 +129,10 @@ describeApi("api/references", (suite) => {
       const ada = await person()
       const [one, two] = [await val(ada, { name: "one" }), await val(ada, { name: "two" })]
       const user = await val(ada, { name: "user", code: importOf(one) })
-      const save = (code: string) => call("POST", `/v1/vals/${user.id}/versions`, { as: ada, body: { code } })
-      const now = async () => pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json).sort()
+      const save = (code: string) =>
+        call("POST", `/v1/vals/${user.id}/versions`, { as: ada, body: { code } })
+      const now = async () =>
+        pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json).sort()
       expectStatus(await save(`import "${one.links.module}"\nimport "${two.links.module}"`), 201)
       expect(await now()).toEqual(["user → one", "user → two"])
       expectStatus(await save(importOf(two)), 201)
@@ -109,9 +147,14 @@ describeApi("api/references", (suite) => {
 
     test("a val that is made after the one that imports it", async () => {
       const ada = await person()
-      await val(ada, { name: "early", code: `import x from "${testBaseUrl}/v/${ada.username}/late"` })
+      await val(ada, {
+        name: "early",
+        code: `import x from "${testBaseUrl}/v/${ada.username}/late"`,
+      })
       const late = await val(ada, { name: "late" })
-      expect(pairsOf((await call("GET", `/v1/vals/${late.id}/references`)).json)).toEqual(["early → late"])
+      expect(pairsOf((await call("GET", `/v1/vals/${late.id}/references`)).json)).toEqual([
+        "early → late",
+      ])
       expect(await counts(suite, [late])).toEqual([1])
     })
 
@@ -119,9 +162,17 @@ describeApi("api/references", (suite) => {
       const ada = await person()
       const library = await val(ada, { name: "library" })
       await val(ada, { name: "user", code: importOf(library) })
-      await val(ada, { name: "other", code: `import x from "${testBaseUrl}/v/${ada.username}/archive"` })
-      expectStatus(await call("PUT", `/v1/vals/${library.id}`, { as: ada, body: { name: "archive" } }), 204)
-      expect(pairsOf((await call("GET", `/v1/vals/${library.id}/references`)).json)).toEqual(["other → archive"])
+      await val(ada, {
+        name: "other",
+        code: `import x from "${testBaseUrl}/v/${ada.username}/archive"`,
+      })
+      expectStatus(
+        await call("PUT", `/v1/vals/${library.id}`, { as: ada, body: { name: "archive" } }),
+        204,
+      )
+      expect(pairsOf((await call("GET", `/v1/vals/${library.id}/references`)).json)).toEqual([
+        "other → archive",
+      ])
       expect(await counts(suite, [library])).toEqual([1])
     })
 
@@ -129,20 +180,30 @@ describeApi("api/references", (suite) => {
       const [ada, bob] = [await person(), await person()]
       const library = await val(ada, { name: "library", code: "export default 1" })
       const user = await val(bob, { name: "user", code: importOf(library) })
-      expectStatus(await call("PUT", `/v1/vals/${library.id}`, { as: ada, body: { name: "archive" } }), 204)
+      expectStatus(
+        await call("PUT", `/v1/vals/${library.id}`, { as: ada, body: { name: "archive" } }),
+        204,
+      )
       const other = await val(ada, { name: "library", code: "export default 2" })
       const run = await call("POST", `/v1/run/${bob.username}.user`, { as: bob })
       expect([run.status, run.json]).toEqual([200, 1])
-      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual(["user → archive"])
-      expect(pairsOf((await call("GET", "/v1/me/references", { as: ada })).json)).toEqual(["user → archive"])
+      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual([
+        "user → archive",
+      ])
+      expect(pairsOf((await call("GET", "/v1/me/references", { as: ada })).json)).toEqual([
+        "user → archive",
+      ])
       expect((await call("GET", `/v1/vals/${other.id}/references`)).json.data).toEqual([])
       expect(await counts(suite, [library, other])).toEqual([1, 0])
-      // What is saved now is pinned to the val that has the name now, and a version that comes back has its own pins.
+      // What is saved now is pinned to the val that has the name now, and a version that comes back
+      // has its own pins.
       const save = { as: bob, body: { code: `${importOf(other)} // again` } }
       expectStatus(await call("POST", `/v1/vals/${user.id}/versions`, save), 201)
       expect(await counts(suite, [library, other])).toEqual([0, 1])
       expectStatus(await call("DELETE", `/v1/vals/${user.id}/versions/2`, { as: bob }), 204)
-      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual(["user → archive"])
+      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual([
+        "user → archive",
+      ])
       expect(await counts(suite, [library, other])).toEqual([1, 0])
     })
 
@@ -161,15 +222,26 @@ describeApi("api/references", (suite) => {
       const library = await val(ada, { name: "library" })
       const code = `${importOf(library)}\nimport y from "${testBaseUrl}/v/${ada.username}/archive"`
       const user = await val(bob, { name: "user", code })
-      expectStatus(await call("PUT", `/v1/vals/${library.id}`, { as: ada, body: { name: "archive" } }), 204)
-      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual(["user → archive"])
+      expectStatus(
+        await call("PUT", `/v1/vals/${library.id}`, { as: ada, body: { name: "archive" } }),
+        204,
+      )
+      expect(pairsOf((await call("GET", `/v1/vals/${user.id}/dependencies`)).json)).toEqual([
+        "user → archive",
+      ])
       expect(await counts(suite, [library])).toEqual([1])
     })
 
     test("the deletion of either end", async () => {
       const ada = await person()
-      const [library, other] = [await val(ada, { name: "library" }), await val(ada, { name: "other" })]
-      const [one, two] = [await val(ada, { name: "one", code: importOf(library) }), await val(ada, { name: "two", code: importOf(other) })]
+      const [library, other] = [
+        await val(ada, { name: "library" }),
+        await val(ada, { name: "other" }),
+      ]
+      const [one, two] = [
+        await val(ada, { name: "one", code: importOf(library) }),
+        await val(ada, { name: "two", code: importOf(other) }),
+      ]
       expectStatus(await call("DELETE", `/v1/vals/${one.id}`, { as: ada }), 204)
       expectStatus(await call("DELETE", `/v1/vals/${other.id}`, { as: ada }), 204)
       expect((await call("GET", "/v1/me/references", { as: ada })).json.data).toEqual([])
@@ -183,9 +255,12 @@ describeApi("api/references", (suite) => {
     for (const path of [`/v1/vals/${library.id}/references`, "/v1/me/references"]) {
       const ask = async (query: string) => {
         const { json } = expectStatus(await call("GET", `${path}?${query}`, { as: ada }), 200)
-        return json.data.map(({ reference }: { reference: { id: string } }) => ids.indexOf(reference.id))
+        return json.data.map(({ reference }: { reference: { id: string } }) =>
+          ids.indexOf(reference.id),
+        )
       }
-      const at = (hour: number) => encodeURIComponent(new Date(noon + hour * 3_600_000).toISOString())
+      const at = (hour: number) =>
+        encodeURIComponent(new Date(noon + hour * 3_600_000).toISOString())
       expect(await ask("")).toEqual([2, 1, 0])
       expect(await ask("limit=1&offset=1")).toEqual([1])
       expect(await ask(`since=${at(0)}`)).toEqual([2, 1])
@@ -203,15 +278,23 @@ describeApi("api/references", (suite) => {
     const hidden = await val(ada, { privacy: "private" })
     for (const list of ["references", "dependencies"]) {
       expectStatus(await call("GET", `/v1/vals/${hidden.id}/${list}`, { as: ada }), 200)
-      expect(refusalOf(await call("GET", `/v1/vals/${hidden.id}/${list}`))).toEqual([404, "val_not_found"])
-      expect(refusalOf(await call("GET", `/v1/vals/${missing}/${list}`))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await call("GET", `/v1/vals/${hidden.id}/${list}`))).toEqual([
+        404,
+        "val_not_found",
+      ])
+      expect(refusalOf(await call("GET", `/v1/vals/${missing}/${list}`))).toEqual([
+        404,
+        "val_not_found",
+      ])
       expect(refusalOf(await call("GET", `/v1/vals/1/${list}`))).toEqual([400, "invalid_request"])
     }
   })
 })
 
 async function counts({ call }: ApiSuite, vals: readonly ValView[]): Promise<readonly number[]> {
-  return Promise.all(vals.map(async ({ id }) => (await call("GET", `/v1/vals/${id}`)).json.referenceCount))
+  return Promise.all(
+    vals.map(async ({ id }) => (await call("GET", `/v1/vals/${id}`)).json.referenceCount),
+  )
 }
 
 /** A val, and three that import it, saved an hour apart. */
@@ -221,10 +304,20 @@ async function withImporters(suite: ApiSuite): Promise<[TestUser, ValView, reado
   const { vals, newId } = suite.api.hamlet.deps
   const ids = [newId(), newId(), newId()]
   for (const [hour, id] of ids.entries()) {
-    const imports = [{ username: ada.username, name: "library", version: null, specifiers: [library.links.module] }]
+    const imports = [
+      {
+        username: ada.username,
+        name: "library",
+        version: null,
+        specifiers: [library.links.module],
+      },
+    ]
     const source = { code: importOf(library), imports }
     const fields = { privacy: "public", type: "script", readme: null } as const
-    await vals.create({ id, ownerId: ada.id, ownerName: ada.username, name: `user${hour}`, ...fields, source }, noon + hour * 3_600_000)
+    await vals.create(
+      { id, ownerId: ada.id, ownerName: ada.username, name: `user${hour}`, ...fields, source },
+      noon + hour * 3_600_000,
+    )
   }
   return [ada, library, ids]
 }

@@ -4,11 +4,18 @@ import { createSubject } from "../authorization/subject.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { describeApi, idsOf, refusalOf } from "./suite.ts"
 
-const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [name, routes[name]])
-/** Everything but reading, and calling a val, which is more than reading whatever the method. What vals remember things in is theirs to write. */
+const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [
+  name,
+  routes[name],
+])
+/**
+ * Everything but reading, and calling a val, which is more than reading whatever the method. What
+ * vals remember things in is theirs to write.
+ */
 const writing = table.filter(
   ([name, { method, path, scope, isSignIn }]) =>
-    // To sign in with one is tried where signing in is; to sign out ends nothing; an invitation asks for no token.
+    // To sign in with one is tried where signing in is; to sign out ends nothing; an invitation
+    // asks for no token.
     !isSignIn &&
     name !== "signOut" &&
     name !== "acceptInvitation" &&
@@ -38,7 +45,10 @@ describeApi("run tokens", (suite) => {
     expect((await call("GET", "/v1/me", { as: token })).json.id).toBe(ada.id)
     expect(idsOf(await call("GET", `/v1/users/${ada.id}/vals`, { as: token }))).toEqual([mine.id])
     expect((await call("GET", `/v1/runs/${(await run(mine)).id}`, { as: token })).status).toBe(200)
-    expect(refusalOf(await call("GET", `/v1/vals/${theirs.id}`, { as: token }))).toEqual([404, "val_not_found"])
+    expect(refusalOf(await call("GET", `/v1/vals/${theirs.id}`, { as: token }))).toEqual([
+      404,
+      "val_not_found",
+    ])
   })
 
   test("read and write the blobs of their user, and nothing of anybody else's", async () => {
@@ -48,7 +58,10 @@ describeApi("run tokens", (suite) => {
     expectStatus(await call("POST", "/v1/blob/b", { as: bob, body: "theirs" }), 201)
     expect((await call("GET", "/v1/blob/a", { as: ada })).text).toBe("mine")
     expect((await call("GET", "/v1/blob", { as: token })).json).toMatchObject([{ key: "a" }])
-    expect(refusalOf(await call("GET", "/v1/blob/b", { as: token }))).toEqual([404, "blob_not_found"])
+    expect(refusalOf(await call("GET", "/v1/blob/b", { as: token }))).toEqual([
+      404,
+      "blob_not_found",
+    ])
     expectStatus(await call("DELETE", "/v1/blob/a", { as: token }), 204)
   })
 
@@ -66,7 +79,10 @@ describeApi("run tokens", (suite) => {
     const [row] = await rows()
     expect(row?.name).toBe("run")
     expect(await listed()).toEqual(before)
-    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${row?.id}`, { as: ada }))).toEqual([404, "token_not_found"])
+    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${row?.id}`, { as: ada }))).toEqual([
+      404,
+      "token_not_found",
+    ])
     expectStatus(await call("GET", "/v1/me", { as: token }), 200)
   })
 })

@@ -22,9 +22,14 @@ const path = (val: ValView) => `/v1/vals/${val.id}/runs`
 /** A run that goes on: it has logged its line, so its code has begun. */
 async function startHanging({ call, val }: ApiSuite, owner: TestUser) {
   const hanging = await val(owner, { code: hang })
-  const begun = expectStatus(await call("POST", path(hanging), { as: owner, headers: { prefer: "respond-async" } }), 202)
+  const begun = expectStatus(
+    await call("POST", path(hanging), { as: owner, headers: { prefer: "respond-async" } }),
+    202,
+  )
   const { id } = begun.json
-  await until(async () => (await call("GET", `/v1/runs/${id}/logs`, { as: owner })).json.data.length === 1)
+  await until(
+    async () => (await call("GET", `/v1/runs/${id}/logs`, { as: owner })).json.data.length === 1,
+  )
   return { id, val: hanging }
 }
 
@@ -38,27 +43,59 @@ function defineCreate(suite: ApiSuite): void {
   test("runs the val with the arguments and gives the whole run", async () => {
     const ada = await person()
     const adder = await val(ada, { code: add })
-    const { json } = expectStatus(await call("POST", path(adder), { as: ada, body: { args: [1, 2] } }), 200)
-    expect(json).toMatchObject({ status: "succeeded", source: "api", parentId: null, args: [1, 2], returnValue: 3, error: null, logs: [] })
-    expect(json).toMatchObject({ val: { id: adder.id, version: 1, author_id: ada.id }, request: null, logsTruncated: false, emails: [] })
+    const { json } = expectStatus(
+      await call("POST", path(adder), { as: ada, body: { args: [1, 2] } }),
+      200,
+    )
+    expect(json).toMatchObject({
+      status: "succeeded",
+      source: "api",
+      parentId: null,
+      args: [1, 2],
+      returnValue: 3,
+      error: null,
+      logs: [],
+    })
+    expect(json).toMatchObject({
+      val: { id: adder.id, version: 1, author_id: ada.id },
+      request: null,
+      logsTruncated: false,
+      emails: [],
+    })
     expect(Date.parse(json.runEndAt) - Date.parse(json.runStartAt)).toBe(json.durationMs)
     expect((await call("GET", `/v1/runs/${json.id}`, { as: ada })).json).toEqual(json)
     expect(idsOf(await call("GET", "/v1/me/runs", { as: ada }))).toEqual([json.id])
-    expect((await call("GET", `/v1/vals/${adder.id}`)).json).toMatchObject({ runStartAt: json.runStartAt, runEndAt: json.runEndAt })
+    expect((await call("GET", `/v1/vals/${adder.id}`)).json).toMatchObject({
+      runStartAt: json.runStartAt,
+      runEndAt: json.runEndAt,
+    })
   })
 
   test("gives 200 also when the val fails, and the run says so", async () => {
     const ada = await person()
-    const { json } = expectStatus(await call("POST", path(await val(ada, { code: fail })), { as: ada }), 200)
-    expect(json).toMatchObject({ status: "failed", returnValue: null, error: { name: "TypeError", message: "no such luck" } })
+    const { json } = expectStatus(
+      await call("POST", path(await val(ada, { code: fail })), { as: ada }),
+      200,
+    )
+    expect(json).toMatchObject({
+      status: "failed",
+      returnValue: null,
+      error: { name: "TypeError", message: "no such luck" },
+    })
     expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toEqual([json.id])
   })
 
   test("keeps what the val logs, in order", async () => {
     const ada = await person()
-    const code = 'export default async () => { console.log("one"); await null; console.warn("two"); console.error("three") }'
-    const { json } = expectStatus(await call("POST", path(await val(ada, { code })), { as: ada }), 200)
-    expect(json.logs.map((line: { level: string; message: string }) => [line.level, line.message])).toEqual([
+    const code =
+      'export default async () => { console.log("one"); await null; console.warn("two"); console.error("three") }'
+    const { json } = expectStatus(
+      await call("POST", path(await val(ada, { code })), { as: ada }),
+      200,
+    )
+    expect(
+      json.logs.map((line: { level: string; message: string }) => [line.level, line.message]),
+    ).toEqual([
       ["log", "one"],
       ["warn", "two"],
       ["error", "three"],
@@ -68,32 +105,57 @@ function defineCreate(suite: ApiSuite): void {
   test("runs the version that is asked for, and the current one otherwise", async () => {
     const ada = await person()
     const made = await val(ada, { code: "export default () => 1" })
-    expectStatus(await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code: "export default () => 2" } }), 201)
-    const run = async (body?: object) => expectStatus(await call("POST", path(made), { as: ada, body }), 200).json
+    expectStatus(
+      await call("POST", `/v1/vals/${made.id}/versions`, {
+        as: ada,
+        body: { code: "export default () => 2" },
+      }),
+      201,
+    )
+    const run = async (body?: object) =>
+      expectStatus(await call("POST", path(made), { as: ada, body }), 200).json
     expect(await run()).toMatchObject({ returnValue: 2, val: { version: 2 } })
     expect(await run({ version: 1 })).toMatchObject({ returnValue: 1, val: { version: 1 } })
     for (const version of [0, 3, 2 ** 40]) {
-      expect(refusalOf(await call("POST", path(made), { as: ada, body: { version } }))).toEqual([404, "version_not_found"])
+      expect(refusalOf(await call("POST", path(made), { as: ada, body: { version } }))).toEqual([
+        404,
+        "version_not_found",
+      ])
     }
   })
 
   test("is on the account of whoever runs it, and the owner sees it too", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hers = await val(ada, { code: add })
-    const { id } = expectStatus(await call("POST", path(hers), { as: bob, body: { args: [1, 1] } }), 200).json
+    const { id } = expectStatus(
+      await call("POST", path(hers), { as: bob, body: { args: [1, 1] } }),
+      200,
+    ).json
     expect(idsOf(await call("GET", "/v1/me/runs", { as: bob }))).toEqual([id])
     expect(idsOf(await call("GET", "/v1/me/runs", { as: ada }))).toEqual([])
     expect(idsOf(await call("GET", path(hers), { as: ada }))).toEqual([id])
-    expect(refusalOf(await call("GET", `/v1/runs/${id}`, { as: eve }))).toEqual([404, "run_not_found"])
+    expect(refusalOf(await call("GET", `/v1/runs/${id}`, { as: eve }))).toEqual([
+      404,
+      "run_not_found",
+    ])
   })
 
   test("is for those who may see the val, with a token that may run", async () => {
     const [ada, bob] = [await person(), await person()]
     const hidden = await val(ada, { code: add, privacy: "private" })
     expect(refusalOf(await call("POST", path(hidden), { as: bob }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("POST", `/v1/vals/${missing}/runs`, { as: bob }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("POST", path(await val(ada)), {}))).toEqual([401, "unauthenticated"])
-    expectStatus(await call("POST", path(await val(ada, { code: add, privacy: "unlisted" })), { as: bob }), 200)
+    expect(refusalOf(await call("POST", `/v1/vals/${missing}/runs`, { as: bob }))).toEqual([
+      404,
+      "val_not_found",
+    ])
+    expect(refusalOf(await call("POST", path(await val(ada)), {}))).toEqual([
+      401,
+      "unauthenticated",
+    ])
+    expectStatus(
+      await call("POST", path(await val(ada, { code: add, privacy: "unlisted" })), { as: bob }),
+      200,
+    )
   })
 
   const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`
@@ -110,7 +172,9 @@ function defineCreate(suite: ApiSuite): void {
   for (const [title, body] of wrong) {
     test(`refuses ${title}`, async () => {
       const ada = await person()
-      expect((await call("POST", path(await val(ada, { code: add })), { as: ada, body })).status).toBe(400)
+      expect(
+        (await call("POST", path(await val(ada, { code: add })), { as: ada, body })).status,
+      ).toBe(400)
     })
   }
 
@@ -118,8 +182,15 @@ function defineCreate(suite: ApiSuite): void {
     const ada = await person()
     const echo = await val(ada, { code: "export default (...args) => args" })
     const many = Array.from({ length: limits.argsMax }, (_, index) => index)
-    for (const args of [many, [JSON.parse(deep(limits.argLevelsMax - 1))], ["\u0000", "\ud800", "😀\u2028", null, true, 1e300]]) {
-      const { json } = expectStatus(await call("POST", path(echo), { as: ada, body: { args } }), 200)
+    for (const args of [
+      many,
+      [JSON.parse(deep(limits.argLevelsMax - 1))],
+      ["\u0000", "\ud800", "😀\u2028", null, true, 1e300],
+    ]) {
+      const { json } = expectStatus(
+        await call("POST", path(echo), { as: ada, body: { args } }),
+        200,
+      )
       expect(json.returnValue).toEqual(args)
       expect(json.args).toEqual(args)
     }
@@ -128,18 +199,29 @@ function defineCreate(suite: ApiSuite): void {
   test("keeps 100 KB of arguments and of the return value, with a mark", async () => {
     const ada = await person()
     const echo = await val(ada, { code: "export default (text) => text" })
-    const { json } = expectStatus(await call("POST", path(echo), { as: ada, body: { args: ["é".repeat(80_000)] } }), 200)
+    const { json } = expectStatus(
+      await call("POST", path(echo), { as: ada, body: { args: ["é".repeat(80_000)] } }),
+      200,
+    )
     expect(json.status).toBe("succeeded")
     for (const kept of [json.args, json.returnValue]) {
       expect(kept).toMatch(/é… \(cut, \d+ bytes in all\)$/)
-      expect(Buffer.byteLength(kept)).toBeWithin(limits.runValueBytesMax - 2, limits.runValueBytesMax + 50)
+      expect(Buffer.byteLength(kept)).toBeWithin(
+        limits.runValueBytesMax - 2,
+        limits.runValueBytesMax + 50,
+      )
     }
   })
 
   test("is done once under one Idempotency-Key", async () => {
     const ada = await person()
     const adder = await val(ada, { code: add })
-    const send = (args: unknown[]) => call("POST", path(adder), { as: ada, body: { args }, headers: { "idempotency-key": "the same" } })
+    const send = (args: unknown[]) =>
+      call("POST", path(adder), {
+        as: ada,
+        body: { args },
+        headers: { "idempotency-key": "the same" },
+      })
     const first = expectStatus(await send([1, 2]), 200).json
     expect(expectStatus(await send([1, 2]), 200).json).toEqual(first)
     expect(refusalOf(await send([2, 2]))).toEqual([422, "idempotency_mismatch"])
@@ -154,18 +236,30 @@ function defineAsync(suite: ApiSuite): void {
     const ada = await person()
     const adder = await val(ada, { code: add })
     const headers = { prefer: "handling=lenient, Respond-Async; wait=1" }
-    const begun = expectStatus(await call("POST", path(adder), { as: ada, body: { args: [2, 3] }, headers }), 202)
+    const begun = expectStatus(
+      await call("POST", path(adder), { as: ada, body: { args: [2, 3] }, headers }),
+      202,
+    )
     const { id } = begun.json
     expect(begun.headers.get("location")).toBe(`${testBaseUrl}/v1/runs/${id}`)
     expect(begun.headers.get("preference-applied")).toBe("respond-async")
-    await until(async () => (await call("GET", `/v1/runs/${id}`, { as: ada })).json.runEndAt !== null)
-    expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({ status: "succeeded", returnValue: 5 })
+    await until(
+      async () => (await call("GET", `/v1/runs/${id}`, { as: ada })).json.runEndAt !== null,
+    )
+    expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({
+      status: "succeeded",
+      returnValue: 5,
+    })
   })
 
   test("shows a run that goes on as running, in lists too", async () => {
     const ada = await person()
     const { id, val: hanging } = await startHanging(suite, ada)
-    expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({ status: "running", runEndAt: null, durationMs: null })
+    expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({
+      status: "running",
+      runEndAt: null,
+      durationMs: null,
+    })
     expect(idsOf(await call("GET", path(hanging), { as: ada }))).toEqual([id])
     expectStatus(await call("POST", `/v1/runs/${id}/cancel`, { as: ada }), 200)
   })
@@ -178,11 +272,23 @@ function defineCall(suite: ApiSuite): void {
   test("answers with what the val returns and nothing else", async () => {
     const ada = await person()
     const adder = await val(ada, { code: add })
-    expect(expectStatus(await call("POST", at(adder), { as: ada, body: { args: [1, 2] } }), 200).text).toBe("3")
-    expect(expectStatus(await call("GET", `${at(adder)}?args=${encodeURIComponent('["a","b"]')}`, { as: ada }), 200).text).toBe('"ab"')
-    expect(expectStatus(await call("GET", `/v1/run/@${ada.username}.${adder.name.toUpperCase()}?args=[1,1]`, { as: ada }), 200).text).toBe(
-      "2",
-    )
+    expect(
+      expectStatus(await call("POST", at(adder), { as: ada, body: { args: [1, 2] } }), 200).text,
+    ).toBe("3")
+    expect(
+      expectStatus(
+        await call("GET", `${at(adder)}?args=${encodeURIComponent('["a","b"]')}`, { as: ada }),
+        200,
+      ).text,
+    ).toBe('"ab"')
+    expect(
+      expectStatus(
+        await call("GET", `/v1/run/@${ada.username}.${adder.name.toUpperCase()}?args=[1,1]`, {
+          as: ada,
+        }),
+        200,
+      ).text,
+    ).toBe("2")
     const nothing = await val(ada, { code: "export default () => {}" })
     expect(expectStatus(await call("POST", at(nothing), { as: ada }), 200).text).toBe("null")
     expect((await call("GET", "/v1/me/runs", { as: ada })).json.data).toHaveLength(4)
@@ -192,22 +298,42 @@ function defineCall(suite: ApiSuite): void {
     const [ada, bob] = [await person(), await person()]
     const failing = await val(ada, { code: fail })
     const { json, headers } = expectStatus(await call("POST", at(failing), { as: ada }), 502)
-    expect(json).toMatchObject({ code: "run_failed", message: `Cannot run val "${ada.username}/${failing.name}": no such luck` })
-    expect(json.runError).toMatchObject({ name: "TypeError", message: "no such luck", stack: expect.any(String) })
+    expect(json).toMatchObject({
+      code: "run_failed",
+      message: `Cannot run val "${ada.username}/${failing.name}": no such luck`,
+    })
+    expect(json.runError).toMatchObject({
+      name: "TypeError",
+      message: "no such luck",
+      stack: expect.any(String),
+    })
     expect(headers.get("x-should-retry")).toBe("false")
-    expect((await call("GET", `/v1/runs/${json.runId}`, { as: ada })).json).toMatchObject({ status: "failed", id: json.runId })
+    expect((await call("GET", `/v1/runs/${json.runId}`, { as: ada })).json).toMatchObject({
+      status: "failed",
+      id: json.runId,
+    })
     const toBob = expectStatus(await call("GET", at(failing), { as: bob }), 502).json
-    expect(toBob).toMatchObject({ code: "run_failed", message: json.message, runId: expect.any(String) })
+    expect(toBob).toMatchObject({
+      code: "run_failed",
+      message: json.message,
+      runId: expect.any(String),
+    })
     expect(toBob).not.toHaveProperty("runError")
   })
 
   test("needs a token that may run, whatever the method, and a val that the caller may see", async () => {
     const [ada, bob] = [await person(), await person()]
-    const [shown, hidden] = [await val(ada, { code: add }), await val(ada, { code: add, privacy: "private" })]
+    const [shown, hidden] = [
+      await val(ada, { code: add }),
+      await val(ada, { code: add, privacy: "private" }),
+    ]
     for (const method of ["GET", "POST"]) {
       expect(refusalOf(await call(method, at(shown)))).toEqual([401, "unauthenticated"])
       expect(refusalOf(await call(method, at(hidden), { as: bob }))).toEqual([404, "val_not_found"])
-      expect(refusalOf(await call(method, "/v1/run/nobody.nothing", { as: bob }))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await call(method, "/v1/run/nobody.nothing", { as: bob }))).toEqual([
+        404,
+        "val_not_found",
+      ])
       expect((await call(method, "/v1/run/nodot", { as: bob })).status).toBe(400)
     }
   })
@@ -223,7 +349,10 @@ function defineCall(suite: ApiSuite): void {
     test(`refuses the arguments ${args.slice(0, 10)}`, async () => {
       const ada = await person()
       const adder = await val(ada, { code: add })
-      expect(refusalOf(await call("GET", `${at(adder)}?args=${args}`, { as: ada }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await call("GET", `${at(adder)}?args=${args}`, { as: ada }))).toEqual([
+        400,
+        "invalid_request",
+      ])
     })
   }
 }
@@ -236,7 +365,9 @@ function defineCancel(suite: ApiSuite): void {
     const ada = await person()
     const { id } = await startHanging(suite, ada)
     expect(expectStatus(await cancel(id, ada), 200).json).toEqual({ found: true })
-    await until(async () => (await call("GET", `/v1/runs/${id}`, { as: ada })).json.runEndAt !== null)
+    await until(
+      async () => (await call("GET", `/v1/runs/${id}`, { as: ada })).json.runEndAt !== null,
+    )
     expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({
       status: "cancelled",
       error: { message: expect.any(String) },
@@ -250,14 +381,17 @@ function defineCancel(suite: ApiSuite): void {
     const other = await val(ada)
     const at = (valId: string) => `/v1/vals/${valId}/evaluations/${id}/cancel`
     expect(refusalOf(await call("POST", at(other.id), { as: ada }))).toEqual([404, "run_not_found"])
-    expect(expectStatus(await call("POST", at(hanging.id), { as: ada }), 200).json).toEqual({ found: true })
+    expect(expectStatus(await call("POST", at(hanging.id), { as: ada }), 200).json).toEqual({
+      found: true,
+    })
   })
 
   test("is for whoever started it and for the val's owner", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hanging = await val(ada, { code: hang })
     const headers = { prefer: "respond-async" }
-    const start = async () => expectStatus(await call("POST", path(hanging), { as: bob, headers }), 202).json.id
+    const start = async () =>
+      expectStatus(await call("POST", path(hanging), { as: bob, headers }), 202).json.id
     const [first, second] = [await start(), await start()]
     expect(refusalOf(await cancel(first, eve))).toEqual([404, "run_not_found"])
     expect(expectStatus(await cancel(first, ada), 200).json).toEqual({ found: true })
@@ -271,7 +405,11 @@ function defineCancel(suite: ApiSuite): void {
     const { id } = await run(ran, { status: "running", endedAt: null, nodeId: missing })
     expect(expectStatus(await cancel(id, ada), 200).json).toEqual({ found: true })
     const { json } = await call("GET", `/v1/runs/${id}`, { as: ada })
-    expect(json).toMatchObject({ status: "cancelled", runEndAt: expect.any(String), error: { name: "Cancelled" } })
+    expect(json).toMatchObject({
+      status: "cancelled",
+      runEndAt: expect.any(String),
+      error: { name: "Cancelled" },
+    })
     expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toEqual([id])
     expect((await call("GET", `/v1/vals/${ran.id}`, { as: ada })).json.runEndAt).not.toBeNull()
   })
@@ -280,17 +418,35 @@ function defineCancel(suite: ApiSuite): void {
 function defineReplay(suite: ApiSuite): void {
   const { call, person, val, run } = suite
   const replay = (id: string, as: TestUser) => call("POST", `/v1/runs/${id}/replay`, { as })
-  const input = { headers: [["content-type", "text/plain"]] as const, body: Buffer.from("hello").toString("base64") }
+  const input = {
+    headers: [["content-type", "text/plain"]] as const,
+    body: Buffer.from("hello").toString("base64"),
+  }
   const echo =
     "export default async (request) => new Response(`${request.method} ${new URL(request.url).search} ${await request.text()}`, { status: 201 })"
 
   test("runs the same version with the same arguments again", async () => {
     const ada = await person()
     const made = await val(ada, { code: "export default (name) => `Hello, ${name}`" })
-    const first = expectStatus(await call("POST", path(made), { as: ada, body: { args: ["Bob"] } }), 200).json
-    expectStatus(await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code: "export default () => 2" } }), 201)
+    const first = expectStatus(
+      await call("POST", path(made), { as: ada, body: { args: ["Bob"] } }),
+      200,
+    ).json
+    expectStatus(
+      await call("POST", `/v1/vals/${made.id}/versions`, {
+        as: ada,
+        body: { code: "export default () => 2" },
+      }),
+      201,
+    )
     const again = expectStatus(await replay(first.id, ada), 200).json
-    expect(again).toMatchObject({ parentId: first.id, args: ["Bob"], returnValue: "Hello, Bob", val: { version: 1 }, source: "api" })
+    expect(again).toMatchObject({
+      parentId: first.id,
+      args: ["Bob"],
+      returnValue: "Hello, Bob",
+      val: { version: 1 },
+      source: "api",
+    })
     expect(again.id).not.toBe(first.id)
   })
 
@@ -300,14 +456,27 @@ function defineReplay(suite: ApiSuite): void {
     const request = { method: "POST", url: `${answering.links.endpoint}/a?b=c`, status: 500 }
     const { id } = await run(answering, { source: "http", args: null, request, input })
     const again = expectStatus(await replay(id, ada), 200).json
-    expect(again).toMatchObject({ parentId: id, status: "succeeded", request: { ...request, status: 201 } })
-    expect(expectStatus(await replay(again.id, ada), 200).json).toMatchObject({ parentId: again.id, request: { status: 201 } })
+    expect(again).toMatchObject({
+      parentId: id,
+      status: "succeeded",
+      request: { ...request, status: 201 },
+    })
+    expect(expectStatus(await replay(again.id, ada), 200).json).toMatchObject({
+      parentId: again.id,
+      request: { status: 201 },
+    })
   })
 
   test("is 202 at once where that is preferred", async () => {
     const ada = await person()
     const { id } = await run(await val(ada, { code: add }), { args: [1, 2] })
-    const begun = expectStatus(await call("POST", `/v1/runs/${id}/replay`, { as: ada, headers: { prefer: "respond-async" } }), 202)
+    const begun = expectStatus(
+      await call("POST", `/v1/runs/${id}/replay`, {
+        as: ada,
+        headers: { prefer: "respond-async" },
+      }),
+      202,
+    )
     expect(begun.headers.get("location")).toEndWith(begun.json.id)
   })
 
@@ -331,9 +500,15 @@ function defineReplay(suite: ApiSuite): void {
     const kept = await run(made, { source: "http", args: null, request, input })
     expect(refusalOf(await replay(cut.id, ada))).toEqual([409, "not_replayable"])
     expect(refusalOf(await replay(large.id, ada))).toEqual([409, "not_replayable"])
-    expectStatus(await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { type: "script" } }), 204)
+    expectStatus(
+      await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { type: "script" } }),
+      204,
+    )
     expect(refusalOf(await replay(kept.id, ada))).toEqual([409, "not_replayable"])
-    expectStatus(await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code: "2" } }), 201)
+    expectStatus(
+      await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code: "2" } }),
+      201,
+    )
     expectStatus(await call("DELETE", `/v1/vals/${made.id}/versions/1`, { as: ada }), 204)
     expect(refusalOf(await replay(kept.id, ada))).toEqual([409, "not_replayable"])
   })

@@ -14,7 +14,11 @@ const kinds: readonly Partial<RunRecord>[] = [
   { source: "api", status: "failed", error: failure },
   { source: "http", status: "timed_out", error: { name: "Error", message: "too slow" } },
   { source: "interval", status: "crashed", error: { name: "Error", message: "gone" } },
-  { source: "email", status: "cancelled", error: { name: "Cancelled", message: "The run was cancelled" } },
+  {
+    source: "email",
+    status: "cancelled",
+    error: { name: "Cancelled", message: "The run was cancelled" },
+  },
   { source: "http", status: "running", endedAt: null },
   { source: "api", status: "queued", endedAt: null },
 ]
@@ -26,14 +30,19 @@ describeApi("api/runs", (suite) => {
   describe("the last run", () => defineLast(suite))
 })
 
-/** Ada has run her val in every way. Gives how to ask for her runs: the answer is a list of places in the table above. */
+/**
+ * Ada has run her val in every way. Gives how to ask for her runs: the answer is a list of places
+ * in the table above.
+ */
 async function withRuns({ call, person, val, run }: ApiSuite) {
   const ada = await person()
   const ran = await val(ada)
   const runs: RunRecord[] = []
-  for (const [index, kind] of kinds.entries()) runs.push(await run(ran, { startedAt: noon + index * hour, ...kind }))
+  for (const [index, kind] of kinds.entries())
+    runs.push(await run(ran, { startedAt: noon + index * hour, ...kind }))
   const ids = runs.map(({ id }) => id)
-  const ask = async (path: string, as: TestUser = ada) => idsOf(await call("GET", path, { as })).map((id) => ids.indexOf(id))
+  const ask = async (path: string, as: TestUser = ada) =>
+    idsOf(await call("GET", path, { as })).map((id) => ids.indexOf(id))
   return { ada, ran, runs, ask }
 }
 
@@ -67,7 +76,16 @@ const filters: readonly (readonly [query: string, places: readonly number[]])[] 
   ["offset=7", []],
 ]
 
-const wrongQueries = ["error=2", "error=yes", "error=", "error=true&error=false", "source=cron", "source=", "source=http,", "source=HTTP"]
+const wrongQueries = [
+  "error=2",
+  "error=yes",
+  "error=",
+  "error=true&error=false",
+  "source=cron",
+  "source=",
+  "source=http,",
+  "source=HTTP",
+]
 
 function defineMine(suite: ApiSuite): void {
   const { call, person, anybody, val, run } = suite
@@ -82,7 +100,9 @@ function defineMine(suite: ApiSuite): void {
 
   for (const query of wrongQueries) {
     test(`refuses ${query}`, async () => {
-      expect(refusalOf(await call("GET", `/v1/me/runs?${query}`, { as: await anybody() }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await call("GET", `/v1/me/runs?${query}`, { as: await anybody() }))).toEqual(
+        [400, "invalid_request"],
+      )
     })
   }
 
@@ -94,11 +114,29 @@ function defineMine(suite: ApiSuite): void {
       ...{ author: ran.author, author_id: ada.id, username: ada.username },
     }
     expect(json.data[5]).toEqual({
-      ...{ id: runs[1]?.id, parentId: null, source: "api", status: "failed", error: failure, val: mention },
-      ...{ runStartAt: "2024-05-01T13:00:00.000Z", runEndAt: "2024-05-01T13:00:00.005Z", durationMs: 5 },
+      ...{
+        id: runs[1]?.id,
+        parentId: null,
+        source: "api",
+        status: "failed",
+        error: failure,
+        val: mention,
+      },
+      ...{
+        runStartAt: "2024-05-01T13:00:00.000Z",
+        runEndAt: "2024-05-01T13:00:00.005Z",
+        durationMs: 5,
+      },
     })
     expect(json.data[1]).toEqual({
-      ...{ id: runs[5]?.id, parentId: null, source: "http", status: "running", error: null, val: mention },
+      ...{
+        id: runs[5]?.id,
+        parentId: null,
+        source: "http",
+        status: "running",
+        error: null,
+        val: mention,
+      },
       ...{ runStartAt: "2024-05-01T17:00:00.000Z", runEndAt: null, durationMs: null },
     })
   })
@@ -132,8 +170,17 @@ function defineMine(suite: ApiSuite): void {
     const ada = await person()
     const ran = await val(ada, { name: "before" })
     await run(ran, { version: 1 })
-    expectStatus(await call("POST", `/v1/vals/${ran.id}/versions`, { as: ada, body: { code: "2", name: "after" } }), 201)
-    expect((await call("GET", "/v1/me/runs", { as: ada })).json.data[0].val).toMatchObject({ version: 1, name: "after" })
+    expectStatus(
+      await call("POST", `/v1/vals/${ran.id}/versions`, {
+        as: ada,
+        body: { code: "2", name: "after" },
+      }),
+      201,
+    )
+    expect((await call("GET", "/v1/me/runs", { as: ada })).json.data[0].val).toMatchObject({
+      version: 1,
+      name: "after",
+    })
   })
 }
 
@@ -151,17 +198,25 @@ function defineOfVal(suite: ApiSuite): void {
   for (const query of wrongQueries) {
     test(`refuses ${query}`, async () => {
       const { ada, ran } = await shared()
-      expect(refusalOf(await call("GET", `/v1/vals/${ran.id}/runs?${query}`, { as: ada }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await call("GET", `/v1/vals/${ran.id}/runs?${query}`, { as: ada }))).toEqual(
+        [400, "invalid_request"],
+      )
     })
   }
 
   test("is every run for the val's owner, and for anybody else those that they started", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hers = await val(ada)
-    const [byAda, byBob] = [await run(hers, { startedAt: noon }), await run(hers, { startedAt: noon + 1, accountId: bob.id })]
+    const [byAda, byBob] = [
+      await run(hers, { startedAt: noon }),
+      await run(hers, { startedAt: noon + 1, accountId: bob.id }),
+    ]
     const other = await val(ada)
     await run(other)
-    expect(idsOf(await call("GET", `/v1/vals/${hers.id}/runs`, { as: ada }))).toEqual([byBob.id, byAda.id])
+    expect(idsOf(await call("GET", `/v1/vals/${hers.id}/runs`, { as: ada }))).toEqual([
+      byBob.id,
+      byAda.id,
+    ])
     expect(idsOf(await call("GET", `/v1/vals/${hers.id}/runs`, { as: bob }))).toEqual([byBob.id])
     expect(idsOf(await call("GET", `/v1/vals/${hers.id}/runs`, { as: eve }))).toEqual([])
   })
@@ -169,10 +224,22 @@ function defineOfVal(suite: ApiSuite): void {
   test("needs a token, and says 404 of a val that the caller may not see", async () => {
     const [ada, bob] = [await person(), await person()]
     const [shown, hidden] = [await val(ada), await val(ada, { privacy: "private" })]
-    expect(refusalOf(await call("GET", `/v1/vals/${shown.id}/runs`))).toEqual([401, "unauthenticated"])
-    expect(refusalOf(await call("GET", `/v1/vals/${hidden.id}/runs`, { as: bob }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("GET", `/v1/vals/${missing}/runs`, { as: bob }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("GET", "/v1/vals/1/runs", { as: bob }))).toEqual([400, "invalid_request"])
+    expect(refusalOf(await call("GET", `/v1/vals/${shown.id}/runs`))).toEqual([
+      401,
+      "unauthenticated",
+    ])
+    expect(refusalOf(await call("GET", `/v1/vals/${hidden.id}/runs`, { as: bob }))).toEqual([
+      404,
+      "val_not_found",
+    ])
+    expect(refusalOf(await call("GET", `/v1/vals/${missing}/runs`, { as: bob }))).toEqual([
+      404,
+      "val_not_found",
+    ])
+    expect(refusalOf(await call("GET", "/v1/vals/1/runs", { as: bob }))).toEqual([
+      400,
+      "invalid_request",
+    ])
   })
 }
 
@@ -187,8 +254,22 @@ function defineOne(suite: ApiSuite): void {
     const ada = await person()
     const ran = await val(ada)
     const request = { method: "GET", url: "http://x.hamlet.test/", status: 200 }
-    const sent = { method: "GET", url: "https://a.test/", status: 200, blocked: null, bytesSent: 10, bytesReceived: 20, durationMs: 3 }
-    const egress = { requests: 2, blocked: 1, bytesSent: 10, bytesReceived: 20, list: [{ ...sent, at: noon }] }
+    const sent = {
+      method: "GET",
+      url: "https://a.test/",
+      status: 200,
+      blocked: null,
+      bytesSent: 10,
+      bytesReceived: 20,
+      durationMs: 3,
+    }
+    const egress = {
+      requests: 2,
+      blocked: 1,
+      bytesSent: 10,
+      bytesReceived: 20,
+      list: [{ ...sent, at: noon }],
+    }
     const made = await run(ran, {
       parentId: missing,
       args: [1, { a: null }],
@@ -217,7 +298,12 @@ function defineOne(suite: ApiSuite): void {
 
   test("has every key also where there is nothing to say", async () => {
     const ada = await person()
-    const made = await run(await val(ada), { status: "running", endedAt: null, args: undefined, returnValue: undefined })
+    const made = await run(await val(ada), {
+      status: "running",
+      endedAt: null,
+      args: undefined,
+      returnValue: undefined,
+    })
     const { json } = await call("GET", `/v1/runs/${made.id}`, { as: ada })
     expect(json).toMatchObject({
       args: null,
@@ -229,7 +315,10 @@ function defineOne(suite: ApiSuite): void {
       egress: null,
       runEndAt: null,
     })
-    expect((await call("GET", `/v1/runs/${made.id}/logs`, { as: ada })).json).toEqual({ data: [], logsTruncated: false })
+    expect((await call("GET", `/v1/runs/${made.id}/logs`, { as: ada })).json).toEqual({
+      data: [],
+      logsTruncated: false,
+    })
   })
 
   test("shows how a run goes on", async () => {
@@ -247,11 +336,24 @@ function defineOne(suite: ApiSuite): void {
       const [ada, bob, eve] = [await person(), await person(), await person()]
       const hers = await val(ada)
       const { id } = await run(hers, { accountId: bob.id })
-      for (const as of [ada, bob]) expectStatus(await call("GET", `/v1/runs/${id}${path}`, { as }), 200)
-      expect(refusalOf(await call("GET", `/v1/runs/${id}${path}`, { as: eve }))).toEqual([404, "run_not_found"])
-      expect(refusalOf(await call("GET", `/v1/runs/${id}${path}`))).toEqual([401, "unauthenticated"])
-      expectStatus(await call("PUT", `/v1/vals/${hers.id}`, { as: ada, body: { privacy: "private" } }), 204)
-      expect(refusalOf(await call("GET", `/v1/runs/${id}${path}`, { as: bob }))).toEqual([404, "run_not_found"])
+      for (const as of [ada, bob])
+        expectStatus(await call("GET", `/v1/runs/${id}${path}`, { as }), 200)
+      expect(refusalOf(await call("GET", `/v1/runs/${id}${path}`, { as: eve }))).toEqual([
+        404,
+        "run_not_found",
+      ])
+      expect(refusalOf(await call("GET", `/v1/runs/${id}${path}`))).toEqual([
+        401,
+        "unauthenticated",
+      ])
+      expectStatus(
+        await call("PUT", `/v1/vals/${hers.id}`, { as: ada, body: { privacy: "private" } }),
+        204,
+      )
+      expect(refusalOf(await call("GET", `/v1/runs/${id}${path}`, { as: bob }))).toEqual([
+        404,
+        "run_not_found",
+      ])
       expectStatus(await call("GET", `/v1/runs/${id}${path}`, { as: ada }), 200)
     })
 
@@ -260,9 +362,18 @@ function defineOne(suite: ApiSuite): void {
       const ran = await val(ada)
       const { id } = await run(ran)
       expectStatus(await call("DELETE", `/v1/vals/${ran.id}`, { as: ada }), 204)
-      expect(refusalOf(await call("GET", `/v1/runs/${id}${path}`, { as: ada }))).toEqual([404, "run_not_found"])
-      expect(refusalOf(await call("GET", `/v1/runs/${missing}${path}`, { as: ada }))).toEqual([404, "run_not_found"])
-      expect(refusalOf(await call("GET", `/v1/runs/last${path}`, { as: ada }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await call("GET", `/v1/runs/${id}${path}`, { as: ada }))).toEqual([
+        404,
+        "run_not_found",
+      ])
+      expect(refusalOf(await call("GET", `/v1/runs/${missing}${path}`, { as: ada }))).toEqual([
+        404,
+        "run_not_found",
+      ])
+      expect(refusalOf(await call("GET", `/v1/runs/last${path}`, { as: ada }))).toEqual([
+        400,
+        "invalid_request",
+      ])
     })
   }
 }
@@ -273,7 +384,10 @@ function defineLast(suite: ApiSuite): void {
   test("is told by the val and by the version that ran", async () => {
     const ada = await person()
     const ran = await val(ada)
-    expectStatus(await call("POST", `/v1/vals/${ran.id}/versions`, { as: ada, body: { code: "2" } }), 201)
+    expectStatus(
+      await call("POST", `/v1/vals/${ran.id}/versions`, { as: ada, body: { code: "2" } }),
+      201,
+    )
     await run(ran, { version: 1, startedAt: noon, endedAt: noon + 5 })
     await run(ran, { version: 2, startedAt: noon + hour, endedAt: null, status: "running" })
     // One that began before the last and is written down after it.
@@ -281,7 +395,10 @@ function defineLast(suite: ApiSuite): void {
     const first = { runStartAt: "2024-05-01T12:00:00.000Z", runEndAt: "2024-05-01T12:00:00.005Z" }
     const last = { runStartAt: "2024-05-01T13:00:00.000Z", runEndAt: null }
     expect((await call("GET", `/v1/vals/${ran.id}`)).json).toMatchObject(last)
-    expect((await call("GET", `/v1/vals/${ran.id}/versions`)).json.data).toMatchObject([last, first])
+    expect((await call("GET", `/v1/vals/${ran.id}/versions`)).json.data).toMatchObject([
+      last,
+      first,
+    ])
     expect((await call("GET", `/v1/users/${ada.id}/vals`)).json.data).toMatchObject([last])
   })
 
@@ -289,6 +406,10 @@ function defineLast(suite: ApiSuite): void {
     const ran = await val(await person())
     await run(ran, { startedAt: noon, endedAt: noon + 1 })
     const { json } = await call("GET", `/v1/vals/${ran.id}`)
-    expect(json).toEqual({ ...ran, runStartAt: "2024-05-01T12:00:00.000Z", runEndAt: "2024-05-01T12:00:00.001Z" })
+    expect(json).toEqual({
+      ...ran,
+      runStartAt: "2024-05-01T12:00:00.000Z",
+      runEndAt: "2024-05-01T12:00:00.001Z",
+    })
   })
 }

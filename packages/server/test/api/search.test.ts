@@ -18,7 +18,9 @@ describeApi("api/search among many", defineMany)
 /** What a search finds: the names of the vals. */
 function toSearch({ call }: ApiSuite) {
   return async (query: string, as?: TestUser) =>
-    namesOf(await call("GET", `/v1/search/vals?limit=100&query=${encodeURIComponent(query)}`, { as }))
+    namesOf(
+      await call("GET", `/v1/search/vals?limit=100&query=${encodeURIComponent(query)}`, { as }),
+    )
 }
 
 function defineTexts(suite: ApiSuite): void {
@@ -80,13 +82,15 @@ function defineTexts(suite: ApiSuite): void {
 
   test("is nothing that begins in the code and ends in the readme", async () => {
     await val(await person(), { name: "seam", code: "left-seam", readme: "right-seam" })
-    for (const query of ["seam\nright", "seamright", "seam right"]) expect(await search(query)).toEqual([])
+    for (const query of ["seam\nright", "seamright", "seam right"])
+      expect(await search(query)).toEqual([])
   })
 
   test("is neither the owner's name, nor the type, nor an id", async () => {
     const ada = await person()
     const { id } = await val(ada, { type: "interval" })
-    for (const query of [ada.username, "interval", id.slice(0, 13)]) expect(await search(query)).toEqual([])
+    for (const query of [ada.username, "interval", id.slice(0, 13)])
+      expect(await search(query)).toEqual([])
   })
 
   test("is only the beginning of a name where the query is shorter than three characters", async () => {
@@ -133,9 +137,21 @@ function defineOrder(suite: ApiSuite): void {
     await like(body.id, bob)
     await like(name.id, bob)
     await like(favourite.id, bob, eve)
-    expect(await search("bittern")).toEqual(["bitternLiked", "newBitternName", "oldBitternName", "favourite", "liked", "newest", "plain"])
+    expect(await search("bittern")).toEqual([
+      "bitternLiked",
+      "newBitternName",
+      "oldBitternName",
+      "favourite",
+      "liked",
+      "newest",
+      "plain",
+    ])
     expectStatus(await call("DELETE", `/v1/vals/${name.id}/like`, { as: bob }), 204)
-    expect((await search("bittern")).slice(0, 3)).toEqual(["newBitternName", "bitternLiked", "oldBitternName"])
+    expect((await search("bittern")).slice(0, 3)).toEqual([
+      "newBitternName",
+      "bitternLiked",
+      "oldBitternName",
+    ])
   })
 
   test("mixes one's own hidden vals in where they belong", async () => {
@@ -145,7 +161,13 @@ function defineOrder(suite: ApiSuite): void {
     await val(ada, { name: "code1", privacy: "unlisted", code: "avocet" })
     await val(bob, { name: "code2", code: "avocet" })
     await val(ada, { name: "code3", privacy: "private", code: "avocet" })
-    expect(await search("avocet", ada)).toEqual(["shownAvocet", "hiddenAvocet", "code3", "code2", "code1"])
+    expect(await search("avocet", ada)).toEqual([
+      "shownAvocet",
+      "hiddenAvocet",
+      "code3",
+      "code2",
+      "code1",
+    ])
     expect(await search("avocet", bob)).toEqual(["shownAvocet", "code2"])
     const second = await call("GET", "/v1/search/vals?query=avocet&limit=2&offset=1", { as: ada })
     expect(namesOf(second)).toEqual(["hiddenAvocet", "code3"])
@@ -164,9 +186,15 @@ function defineOrder(suite: ApiSuite): void {
       path = next === undefined ? undefined : new URL(next).pathname + new URL(next).search
     }
     expect(seen).toEqual(names)
-    const last = expectStatus(await call("GET", "/v1/search/vals?query=jacana_&limit=2&offset=4"), 200).json
+    const last = expectStatus(
+      await call("GET", "/v1/search/vals?query=jacana_&limit=2&offset=4"),
+      200,
+    ).json
     expect(Object.keys(last.links).toSorted()).toEqual(["prev", "self"])
-    const beyond = expectStatus(await call("GET", "/v1/search/vals?query=jacana_&offset=999999999999999"), 200).json
+    const beyond = expectStatus(
+      await call("GET", "/v1/search/vals?query=jacana_&offset=999999999999999"),
+      200,
+    ).json
     expect(beyond.data).toEqual([])
   })
 }
@@ -178,11 +206,27 @@ function defineChanges(suite: ApiSuite): void {
   test("is found as it is now: a save, a rename, a readme", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "toucanOne", code: "kiwiOne", readme: "emuOne" })
-    expectStatus(await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "kiwiTwo" } }), 201)
-    expectStatus(await call("PUT", `/v1/vals/${id}`, { as: ada, body: { name: "toucanTwo", readme: "emuTwo" } }), 204)
+    expectStatus(
+      await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "kiwiTwo" } }),
+      201,
+    )
+    expectStatus(
+      await call("PUT", `/v1/vals/${id}`, {
+        as: ada,
+        body: { name: "toucanTwo", readme: "emuTwo" },
+      }),
+      204,
+    )
     for (const gone of ["toucanOne", "kiwiOne", "emuOne"]) expect(await search(gone)).toEqual([])
-    for (const there of ["toucanTwo", "kiwiTwo", "emuTwo"]) expect(await search(there)).toEqual(["toucanTwo"])
-    expectStatus(await call("PUT", "/v1/vals", { as: ada, body: { name: "toucanTwo", code: "kiwiThree", readme: null } }), 200)
+    for (const there of ["toucanTwo", "kiwiTwo", "emuTwo"])
+      expect(await search(there)).toEqual(["toucanTwo"])
+    expectStatus(
+      await call("PUT", "/v1/vals", {
+        as: ada,
+        body: { name: "toucanTwo", code: "kiwiThree", readme: null },
+      }),
+      200,
+    )
     for (const gone of ["kiwiTwo", "emuTwo"]) expect(await search(gone)).toEqual([])
     expect(await search("kiwiThree")).toEqual(["toucanTwo"])
   })
@@ -190,7 +234,10 @@ function defineChanges(suite: ApiSuite): void {
   test("is found by the code of the version that is current after another was deleted", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "back", code: "rheaOne" })
-    expectStatus(await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "rheaTwo" } }), 201)
+    expectStatus(
+      await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "rheaTwo" } }),
+      201,
+    )
     expect(await search("rheaOne")).toEqual([])
     expectStatus(await call("DELETE", `/v1/vals/${id}/versions/2`, { as: ada }), 204)
     expect(await search("rheaOne")).toEqual(["back"])
@@ -200,7 +247,10 @@ function defineChanges(suite: ApiSuite): void {
   test("is not found by the code of a version that is not current", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "stays", code: "moaOne" })
-    expectStatus(await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "moaTwo" } }), 201)
+    expectStatus(
+      await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "moaTwo" } }),
+      201,
+    )
     expectStatus(await call("DELETE", `/v1/vals/${id}/versions/1`, { as: ada }), 204)
     expect(await search("moaOne")).toEqual([])
     expect(await search("moaTwo")).toEqual(["stays"])
@@ -210,7 +260,9 @@ function defineChanges(suite: ApiSuite): void {
     const ada = await person()
     const { id } = await val(ada, { name: "dodoName", code: "dodoCode" })
     expectStatus(await call("DELETE", `/v1/vals/${id}`, { as: ada }), 204)
-    for (const as of [undefined, ada]) for (const query of ["dodo", "dodoName", "dodoCode"]) expect(await search(query, as)).toEqual([])
+    for (const as of [undefined, ada])
+      for (const query of ["dodo", "dodoName", "dodoCode"])
+        expect(await search(query, as)).toEqual([])
   })
 
   test("is found by others while it is public, and by its owner always", async () => {
@@ -235,7 +287,8 @@ function defineViewers(suite: ApiSuite): void {
     await val(ada, { name: "wwHidden", privacy: "private", code: "⊗ whimbrel" })
     await val(ada, { name: "wwUnlisted", privacy: "unlisted", readme: "⊗ whimbrel" })
     for (const query of ["whimbrel", "ww", "⊗", "wwUnl"]) {
-      for (const as of [undefined, bob]) expect([query, await search(query, as)]).toEqual([query, []])
+      for (const as of [undefined, bob])
+        expect([query, await search(query, as)]).toEqual([query, []])
     }
     expect((await search("whimbrel", ada)).toSorted()).toEqual(["wwHidden", "wwUnlisted"])
     expect((await search("ww", ada)).toSorted()).toEqual(["wwHidden", "wwUnlisted"])
@@ -244,8 +297,14 @@ function defineViewers(suite: ApiSuite): void {
 
   test("needs the scope to read vals, if they send a token", async () => {
     const ada = await person()
-    const { json } = await call("POST", "/v1/me/tokens", { as: ada, body: { name: "t", scopes: ["user:read"] } })
-    expect(refusalOf(await call("GET", "/v1/search/vals?query=x", { as: json.token }))).toEqual([403, "missing_scope"])
+    const { json } = await call("POST", "/v1/me/tokens", {
+      as: ada,
+      body: { name: "t", scopes: ["user:read"] },
+    })
+    expect(refusalOf(await call("GET", "/v1/search/vals?query=x", { as: json.token }))).toEqual([
+      403,
+      "missing_scope",
+    ])
   })
 }
 
@@ -295,20 +354,26 @@ function defineTime(suite: ApiSuite): void {
   test("that it takes to compare long texts is not taken from others", async () => {
     const ada = await suite.person()
     // Each place of the text is nearly the beginning of what is looked for.
-    for (let count = 0; count < 12; count++) await suite.val(ada, { code: `//${"-".repeat(limits.codeCharsMax - 2)}` })
+    for (let count = 0; count < 12; count++)
+      await suite.val(ada, { code: `//${"-".repeat(limits.codeCharsMax - 2)}` })
     const order: string[] = []
     const query = `${"-".repeat(limits.queryCharsMax - 1)}!`
-    const search = suite.call("GET", `/v1/search/vals?query=${encodeURIComponent(query)}`).then(({ status }) => {
-      order.push("search")
-      return status
-    })
+    const search = suite
+      .call("GET", `/v1/search/vals?query=${encodeURIComponent(query)}`)
+      .then(({ status }) => {
+        order.push("search")
+        return status
+      })
     await suite.call("GET", "/v1/me", { as: ada }).then(() => order.push("me"))
     expect([200, 504]).toContain(await search)
     expect(order).toEqual(["me", "search"])
   })
 }
 
-/** Enough vals that each of the ways to search is taken: the sample, the walk down the ranking, and the index. */
+/**
+ * Enough vals that each of the ways to search is taken: the sample, the walk down the ranking, and
+ * the index.
+ */
 function defineMany(suite: ApiSuite): void {
   let many: Neighbourhood
   beforeAll(async () => {
@@ -316,7 +381,8 @@ function defineMany(suite: ApiSuite): void {
   }, 60_000)
 
   for (const query of [
-    // In nearly every text, in one of ten, in one of fifty, in three at the end of the ranking, in none.
+    // In nearly every text, in one of ten, in one of fifty, in three at the end of the ranking, in
+    // none.
     ...["export default", "tenth", "fiftieth", "needleAtTheEnd", "nowhere at all"],
     // In a third of the names, in one of a hundred, in names and codes alike.
     ...["Third", "Hundredth", "mixed"],
@@ -330,9 +396,13 @@ function defineMany(suite: ApiSuite): void {
         const expected = rankAll(many.vals, query, viewer?.id)
         const found: string[] = []
         for (let offset = 0; ; offset += 100) {
-          const answer = await suite.call("GET", `/v1/search/vals?query=${encodeURIComponent(query)}&limit=100&offset=${offset}`, {
-            as: viewer,
-          })
+          const answer = await suite.call(
+            "GET",
+            `/v1/search/vals?query=${encodeURIComponent(query)}&limit=100&offset=${offset}`,
+            {
+              as: viewer,
+            },
+          )
           found.push(...idsOf(answer))
           if (answer.json.links.next === undefined) break
         }
@@ -344,9 +414,13 @@ function defineMany(suite: ApiSuite): void {
           [7, 499],
           [3, 1200],
         ] as const) {
-          const page = await suite.call("GET", `/v1/search/vals?query=${encodeURIComponent(query)}&limit=${limit}&offset=${offset}`, {
-            as: viewer,
-          })
+          const page = await suite.call(
+            "GET",
+            `/v1/search/vals?query=${encodeURIComponent(query)}&limit=${limit}&offset=${offset}`,
+            {
+              as: viewer,
+            },
+          )
           expect(idsOf(page)).toEqual(expected.slice(offset, offset + limit))
           expect(page.json.links.next !== undefined).toBe(expected.length > offset + limit)
         }

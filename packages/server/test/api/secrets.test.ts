@@ -12,13 +12,15 @@ describeApi("api/secrets", (suite) => {
 })
 
 function toPut({ call }: ApiSuite) {
-  return (as: TestUser, name: string, body: unknown = { value: "v" }) => call("PUT", `/v1/me/secrets/${name}`, { as, body })
+  return (as: TestUser, name: string, body: unknown = { value: "v" }) =>
+    call("PUT", `/v1/me/secrets/${name}`, { as, body })
 }
 
 function definePut(suite: ApiSuite): void {
   const { call, person, anybody } = suite
   const put = toPut(suite)
-  const listOf = async (as: TestUser) => expectStatus(await call("GET", "/v1/me/secrets", { as }), 200).json.data
+  const listOf = async (as: TestUser) =>
+    expectStatus(await call("GET", "/v1/me/secrets", { as }), 200).json.data
 
   test("is 204 and says nothing", async () => {
     const answer = expectStatus(await put(await person(), "KEY", { value: "hush" }), 204)
@@ -43,7 +45,17 @@ function definePut(suite: ApiSuite): void {
     })
   }
 
-  for (const name of ["key", "1A", "A-B", "A%20B", "A.B", "%C3%89", "X".repeat(limits.secretNameCharsMax + 1), "A%0A", "A%00"]) {
+  for (const name of [
+    "key",
+    "1A",
+    "A-B",
+    "A%20B",
+    "A.B",
+    "%C3%89",
+    "X".repeat(limits.secretNameCharsMax + 1),
+    "A%0A",
+    "A%00",
+  ]) {
     test(`refuses the name ${name.slice(0, 20)}`, async () => {
       const ada = await anybody()
       const answer = await put(ada, name)
@@ -59,7 +71,10 @@ function definePut(suite: ApiSuite): void {
     { value: "é".repeat(limits.secretValueBytesMax / 2) },
     { value: "v", hosts: null },
     { value: "v", hosts: ["localhost:8080", "a-b.hamlet.test"] },
-    { value: "v", hosts: Array.from({ length: limits.secretHostsMax }, (_, index) => `h${index}.test`) },
+    {
+      value: "v",
+      hosts: Array.from({ length: limits.secretHostsMax }, (_, index) => `h${index}.test`),
+    },
   ]) {
     test(`takes ${JSON.stringify(body).slice(0, 50)}`, async () => {
       const ada = await person()
@@ -70,9 +85,14 @@ function definePut(suite: ApiSuite): void {
 
   for (const body of [
     {},
-    ...[null, 1, "a\0b", "\ud800", "x".repeat(limits.secretValueBytesMax + 1), `${"é".repeat(limits.secretValueBytesMax / 2)}x`].map(
-      (value) => ({ value }),
-    ),
+    ...[
+      null,
+      1,
+      "a\0b",
+      "\ud800",
+      "x".repeat(limits.secretValueBytesMax + 1),
+      `${"é".repeat(limits.secretValueBytesMax / 2)}x`,
+    ].map((value) => ({ value })),
     ...[
       [],
       "a.test",
@@ -111,7 +131,9 @@ function definePut(suite: ApiSuite): void {
     const value = "the-albatross-flies-at-midnight"
     expectStatus(await put(ada, "KEY", { value }), 204)
     const answers = await Promise.all(
-      ["/v1/me/secrets", "/v1/me", "/v1/me/tokens", "/metrics"].map((path) => call("GET", path, { as: ada })),
+      ["/v1/me/secrets", "/v1/me", "/v1/me/tokens", "/metrics"].map((path) =>
+        call("GET", path, { as: ada }),
+      ),
     )
     for (const { text } of answers) expect(text).not.toContain(value)
     const dump = await dumpDatabase(suite.database)
@@ -134,8 +156,18 @@ function defineList(suite: ApiSuite): void {
     expectStatus(await put(bob, "HIS"), 204)
     const { json } = expectStatus(await call("GET", "/v1/me/secrets", { as: ada }), 200)
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    expect(json.data).toEqual(["C", "A", "_A", "B"].map((name) => ({ name, hosts: ["a.test"], createdAt: time, updatedAt: time })))
-    const page = expectStatus(await call("GET", "/v1/me/secrets?limit=1&offset=2", { as: ada }), 200).json
+    expect(json.data).toEqual(
+      ["C", "A", "_A", "B"].map((name) => ({
+        name,
+        hosts: ["a.test"],
+        createdAt: time,
+        updatedAt: time,
+      })),
+    )
+    const page = expectStatus(
+      await call("GET", "/v1/me/secrets?limit=1&offset=2", { as: ada }),
+      200,
+    ).json
     expect(page.data.map(({ name }: { name: string }) => name)).toEqual(["_A"])
   })
 
@@ -156,8 +188,14 @@ function defineDelete(suite: ApiSuite): void {
     const [ada, bob] = [await person(), await person()]
     for (const as of [ada, bob]) expectStatus(await put(as, "KEY"), 204)
     expectStatus(await call("DELETE", "/v1/me/secrets/KEY", { as: ada }), 204)
-    expect(refusalOf(await call("DELETE", "/v1/me/secrets/KEY", { as: ada }))).toEqual([404, "secret_not_found"])
-    expect(refusalOf(await call("DELETE", "/v1/me/secrets/key", { as: ada }))).toEqual([400, "invalid_request"])
+    expect(refusalOf(await call("DELETE", "/v1/me/secrets/KEY", { as: ada }))).toEqual([
+      404,
+      "secret_not_found",
+    ])
+    expect(refusalOf(await call("DELETE", "/v1/me/secrets/key", { as: ada }))).toEqual([
+      400,
+      "invalid_request",
+    ])
     expect((await call("GET", "/v1/me/secrets", { as: bob })).json.data).toHaveLength(1)
   })
 }

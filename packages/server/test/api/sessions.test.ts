@@ -24,7 +24,10 @@ const foreign: readonly (readonly [string, Record<string, string>])[] = [
   ["with the origin of a val", { ...ownPage, origin: "http://ada-hello.hamlet.test" }],
   ["with the origin of another port", { ...ownPage, origin: `${testBaseUrl}:8081` }],
   ["with an origin that begins alike", { ...ownPage, origin: `${testBaseUrl}.example.com` }],
-  ["with an origin that has it for a user", { ...ownPage, origin: `http://hamlet.test@example.com` }],
+  [
+    "with an origin that has it for a user",
+    { ...ownPage, origin: `http://hamlet.test@example.com` },
+  ],
   ["with no origin worth the name", { ...ownPage, origin: "null" }],
   ["with the origin of a file", { ...ownPage, origin: "file://" }],
 ]
@@ -57,11 +60,21 @@ describeApi(
       const answer = expectStatus(await signIn(suite, { token: ada.token }), 200)
       const [cookie = "", ...attributes] = (answer.headers.get("set-cookie") ?? "").split("; ")
       expect(cookie).toMatch(/^__Host-hamlet_session=hamlet_session_[0-9A-Za-z]{49}$/)
-      expect(attributes.sort()).toEqual(["HttpOnly", `Max-Age=${7 * 86_400}`, "Path=/", "SameSite=Strict", "Secure"])
+      expect(attributes.sort()).toEqual([
+        "HttpOnly",
+        `Max-Age=${7 * 86_400}`,
+        "Path=/",
+        "SameSite=Strict",
+        "Secure",
+      ])
       expect((await asBrowser(suite, "GET", "/v1/me", cookie)).json.id).toBe(ada.id)
-      expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie.replace("__Host-", "")))).toEqual([401, "unauthenticated"])
+      expect(
+        refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie.replace("__Host-", ""))),
+      ).toEqual([401, "unauthenticated"])
       const planted = `${cookie}; ${cookie.replace("__Host-", "").replace(/=.*/, "=planted")}`
-      expect((await asBrowser(suite, "GET", "/v1/me", cookie, undefined, planted)).json.id).toBe(ada.id)
+      expect((await asBrowser(suite, "GET", "/v1/me", cookie, undefined, planted)).json.id).toBe(
+        ada.id,
+      )
     })
   },
   { HAMLET_BASE_URL: "https://hamlet.test", HAMLET_SESSION_DAYS: "7" },
@@ -71,24 +84,39 @@ describeApi(
   "api/sessions rate limits",
   (suite) => {
     test("count every try to sign in, and every guess at a session, as a request without a token", async () => {
-      const send = async (method: string, path: string, headers: Record<string, string>, body?: object) =>
+      const send = async (
+        method: string,
+        path: string,
+        headers: Record<string, string>,
+        body?: object,
+      ) =>
         (
           await suite.api.hamlet.app.fetch(
-            new Request(`${testBaseUrl}${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }),
+            new Request(`${testBaseUrl}${path}`, {
+              method,
+              headers,
+              ...(body ? { body: JSON.stringify(body) } : {}),
+            }),
             { address: () => "192.0.2.1" },
           )
         ).status
       expect(await send("POST", "/v1/sessions", ownPage, { token: "x".repeat(40) })).toBe(401)
       expect(await send("POST", "/v1/sessions", {}, { code: "x" })).toBe(403)
       expect(await send("GET", "/v1/me", { ...ownPage, cookie: "hamlet_session=x" })).toBe(401)
-      expect(await send("POST", "/v1/sessions", ownPage, { token: suite.api.admin.token })).toBe(429)
+      expect(await send("POST", "/v1/sessions", ownPage, { token: suite.api.admin.token })).toBe(
+        429,
+      )
       expect(await send("GET", "/v1/me", { ...ownPage, cookie: "hamlet_session=x" })).toBe(429)
     })
   },
   { HAMLET_RATE_PER_ADDRESS: "3" },
 )
 
-function signIn({ call }: ApiSuite, body: object, headers: Record<string, string> = {}): Promise<TestAnswer> {
+function signIn(
+  { call }: ApiSuite,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<TestAnswer> {
   return call("POST", "/v1/sessions", { body, headers: { ...ownPage, ...headers } })
 }
 
@@ -97,8 +125,14 @@ function cookieOf(answer: TestAnswer): string {
   return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? ""
 }
 
-async function signedIn(suite: ApiSuite, user: TestUser | string): Promise<{ readonly id: string; readonly cookie: string }> {
-  const answer = expectStatus(await signIn(suite, { token: typeof user === "string" ? user : user.token }), 200)
+async function signedIn(
+  suite: ApiSuite,
+  user: TestUser | string,
+): Promise<{ readonly id: string; readonly cookie: string }> {
+  const answer = expectStatus(
+    await signIn(suite, { token: typeof user === "string" ? user : user.token }),
+    200,
+  )
   return { id: answer.json.id, cookie: cookieOf(answer) }
 }
 
@@ -107,8 +141,18 @@ function pageOf(cookie: string): Record<string, string> {
   return { "x-hamlet-session": toPageKey(cookie.slice(cookie.indexOf("=") + 1)) }
 }
 
-/** Sends a request as a page does that signed in with the one cookie, whatever cookies the browser has now. */
-function asBrowser({ call }: ApiSuite, method: string, path: string, cookie: string, body?: object, cookies = cookie): Promise<TestAnswer> {
+/**
+ * Sends a request as a page does that signed in with the one cookie, whatever cookies the browser
+ * has now.
+ */
+function asBrowser(
+  { call }: ApiSuite,
+  method: string,
+  path: string,
+  cookie: string,
+  body?: object,
+  cookies = cookie,
+): Promise<TestAnswer> {
   return call(method, path, { body, headers: { ...pageOf(cookie), cookie: cookies } })
 }
 
@@ -121,7 +165,12 @@ async function codeOf({ call }: ApiSuite, as: TestUser | string): Promise<string
   return new URL(url).hash.slice("#code=".length)
 }
 
-async function narrow(suite: ApiSuite, user: TestUser, scopes: readonly Scope[], expiresAt: number | null = null) {
+async function narrow(
+  suite: ApiSuite,
+  user: TestUser,
+  scopes: readonly Scope[],
+  expiresAt: number | null = null,
+) {
   return issueToken(suite.api.hamlet.deps, user.id, { name: "narrow", scopes, expiresAt })
 }
 
@@ -131,7 +180,10 @@ function defineSignIn(suite: ApiSuite): void {
   test("with a token is 200 with the session and its cookie, which acts with the scopes of the token", async () => {
     const ada = await person()
     const { text } = await narrow(suite, ada, ["user:read", "val:read"])
-    const answer = expectStatus(await signIn(suite, { token: text }, { "user-agent": "Mozilla/5.0 (Ada)" }), 200)
+    const answer = expectStatus(
+      await signIn(suite, { token: text }, { "user-agent": "Mozilla/5.0 (Ada)" }),
+      200,
+    )
     expect(answer.json).toEqual({
       id: expect.any(String),
       userAgent: "Mozilla/5.0 (Ada)",
@@ -143,22 +195,42 @@ function defineSignIn(suite: ApiSuite): void {
     })
     expect(Date.parse(answer.json.expiresAt) - Date.parse(answer.json.createdAt)).toBe(30 * dayMs)
     expect((await asBrowser(suite, "GET", "/v1/me", cookieOf(answer))).json.id).toBe(ada.id)
-    expect(refusalOf(await asBrowser(suite, "POST", "/v1/vals", cookieOf(answer), { code: "1" }))).toEqual([403, "missing_scope"])
+    expect(
+      refusalOf(await asBrowser(suite, "POST", "/v1/vals", cookieOf(answer), { code: "1" })),
+    ).toEqual([403, "missing_scope"])
   })
 
   test("with a cookie that was there before makes a new one all the same, and ends the old session", async () => {
     const [ada, eve] = [await person(), await person()]
     const planted = await signedIn(suite, eve)
-    const made = cookieOf(expectStatus(await signIn(suite, { token: ada.token }, { cookie: planted.cookie }), 200))
+    const made = cookieOf(
+      expectStatus(await signIn(suite, { token: ada.token }, { cookie: planted.cookie }), 200),
+    )
     expect(made).not.toBe(planted.cookie)
     expect((await asBrowser(suite, "GET", "/v1/me", made)).json.id).toBe(ada.id)
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", planted.cookie))).toEqual([401, "invalid_session"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", planted.cookie))).toEqual([
+      401,
+      "invalid_session",
+    ])
     const invented = `hamlet_session=${makeTokenText(Buffer.alloc(32, 5), "session")}`
-    expect(cookieOf(expectStatus(await signIn(suite, { token: ada.token }, { cookie: invented }), 200))).not.toBe(invented)
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", invented))).toEqual([401, "invalid_session"])
+    expect(
+      cookieOf(expectStatus(await signIn(suite, { token: ada.token }, { cookie: invented }), 200)),
+    ).not.toBe(invented)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", invented))).toEqual([
+      401,
+      "invalid_session",
+    ])
   })
 
-  for (const body of [{}, { token: "x", code: "x" }, { token: "" }, { token: 5 }, { code: null }, { token: "x".repeat(201) }, []]) {
+  for (const body of [
+    {},
+    { token: "x", code: "x" },
+    { token: "" },
+    { token: 5 },
+    { code: null },
+    { token: "x".repeat(201) },
+    [],
+  ]) {
     test(`refuses ${JSON.stringify(body).slice(0, 40)}`, async () => {
       expect(refusalOf(await signIn(suite, body))).toEqual([400, "invalid_request"])
     })
@@ -169,7 +241,13 @@ function defineSignIn(suite: ApiSuite): void {
     const expired = await narrow(suite, ada, ["user:read"], Date.now() - 1)
     const revoked = await narrow(suite, ada, ["user:read"])
     expectStatus(await call("DELETE", `/v1/me/tokens/${revoked.token.id}`, { as: ada }), 204)
-    for (const token of ["x".repeat(40), "é", expired.text, revoked.text, makeTokenText(Buffer.alloc(32, 1))]) {
+    for (const token of [
+      "x".repeat(40),
+      "é",
+      expired.text,
+      revoked.text,
+      makeTokenText(Buffer.alloc(32, 1)),
+    ]) {
       const answer = await signIn(suite, { token })
       expect(refusalOf(answer)).toEqual([401, "invalid_token"])
       expect(answer.headers.get("set-cookie")).toBeNull()
@@ -185,9 +263,14 @@ function defineSignIn(suite: ApiSuite): void {
     // The database hears of it a moment later, and then it could be what a session comes from.
     while ((await deps.tokens.findHolder(hashToken(token))) === undefined) await Bun.sleep(1)
     expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
-    expect(refusalOf(await call("POST", "/v1/me/sign-in-links", { as: token }))).toEqual([403, "missing_scope"])
+    expect(refusalOf(await call("POST", "/v1/me/sign-in-links", { as: token }))).toEqual([
+      403,
+      "missing_scope",
+    ])
     // Whatever its scopes.
-    await expect(createSignInLink(deps, await authenticate(deps, token))).rejects.toMatchObject({ code: "invalid_token" })
+    await expect(createSignInLink(deps, await authenticate(deps, token))).rejects.toMatchObject({
+      code: "invalid_token",
+    })
     expect((await sessions.list(ada.id, 0, { limit: 5, offset: 0 })).items).toEqual([])
   })
 
@@ -195,8 +278,10 @@ function defineSignIn(suite: ApiSuite): void {
     const ada = await person()
     const session = (await signedIn(suite, ada)).cookie.slice("hamlet_session=".length)
     const code = await codeOf(suite, ada)
-    for (const token of [session, code]) expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
-    for (const one of [session, ada.token]) expect(refusalOf(await signIn(suite, { code: one }))).toEqual([401, "invalid_sign_in_code"])
+    for (const token of [session, code])
+      expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
+    for (const one of [session, ada.token])
+      expect(refusalOf(await signIn(suite, { code: one }))).toEqual([401, "invalid_sign_in_code"])
     expectStatus(await signIn(suite, { code }), 200)
   })
 
@@ -206,12 +291,16 @@ function defineSignIn(suite: ApiSuite): void {
     const code = await codeOf(suite, ada)
     const dump = await dumpDatabase(suite.database)
     expect(dump).toContain(id)
-    for (const text of [cookie.split("=")[1] ?? "", code]) expect(dump).not.toContain(text.split("_")[2] ?? "")
+    for (const text of [cookie.split("=")[1] ?? "", code])
+      expect(dump).not.toContain(text.split("_")[2] ?? "")
   })
 
   test("cuts what the browser calls itself, and takes one that says nothing", async () => {
     const ada = await person()
-    const { json } = expectStatus(await signIn(suite, { token: ada.token }, { "user-agent": "x".repeat(5000) }), 200)
+    const { json } = expectStatus(
+      await signIn(suite, { token: ada.token }, { "user-agent": "x".repeat(5000) }),
+      200,
+    )
     expect(json.userAgent).toMatch(/^x{300}… /)
     expect((await signIn(suite, { token: ada.token })).json.userAgent).toBeNull()
   })
@@ -229,7 +318,10 @@ function defineSignIn(suite: ApiSuite): void {
     setSystemTime(new Date(start + 3))
     for (let count = 2; count <= 100; count += 1) await signedIn(suite, ada)
     expectStatus(await asBrowser(suite, "GET", "/v1/me", first.cookie), 200)
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", second.cookie))).toEqual([401, "invalid_session"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", second.cookie))).toEqual([
+      401,
+      "invalid_session",
+    ])
     expect(idsOf(await call("GET", "/v1/me/sessions?limit=100", { as: ada }))).toHaveLength(100)
   })
 }
@@ -242,13 +334,18 @@ function defineLinks(suite: ApiSuite): void {
     const { text } = await narrow(suite, ada, ["user:read", "user:write"])
     const { json } = expectStatus(await call("POST", "/v1/me/sign-in-links", { as: text }), 200)
     expect(json).toEqual({
-      url: expect.stringMatching(/^http:\/\/hamlet\.test\/sign-in#code=hamlet_link_[0-9A-Za-z]{49}$/),
+      url: expect.stringMatching(
+        /^http:\/\/hamlet\.test\/sign-in#code=hamlet_link_[0-9A-Za-z]{49}$/,
+      ),
       expiresAt: expect.stringMatching(/Z$/),
     })
     const code = json.url.split("#code=")[1]
     const cookie = cookieOf(expectStatus(await signIn(suite, { code }), 200))
     expect((await asBrowser(suite, "GET", "/v1/me", cookie)).json.id).toBe(ada.id)
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", cookie))).toEqual([403, "missing_scope"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", cookie))).toEqual([
+      403,
+      "missing_scope",
+    ])
     expect(refusalOf(await signIn(suite, { code }))).toEqual([401, "invalid_sign_in_code"])
   })
 
@@ -257,25 +354,40 @@ function defineLinks(suite: ApiSuite): void {
     const start = Date.now()
     setSystemTime(new Date(start))
     const code = await codeOf(suite, ada)
-    const ask = (code: string) => call("POST", "/v1/sign-in-links/owner", { body: { code }, headers: ownPage })
-    const owner = { username: ada.username, expiresAt: new Date(start + 15 * minuteMs).toISOString() }
-    for (let times = 0; times < 2; times += 1) expect(expectStatus(await ask(code), 200).json).toEqual(owner)
+    const ask = (code: string) =>
+      call("POST", "/v1/sign-in-links/owner", { body: { code }, headers: ownPage })
+    const owner = {
+      username: ada.username,
+      expiresAt: new Date(start + 15 * minuteMs).toISOString(),
+    }
+    for (let times = 0; times < 2; times += 1)
+      expect(expectStatus(await ask(code), 200).json).toEqual(owner)
     const useless = [401, "invalid_sign_in_code"] as const
     const { cookie } = await signedIn(suite, ada)
-    for (const one of ["x", ada.token, cookie.slice("hamlet_session=".length), makeTokenText(Buffer.alloc(32, 3), "link")])
+    for (const one of [
+      "x",
+      ada.token,
+      cookie.slice("hamlet_session=".length),
+      makeTokenText(Buffer.alloc(32, 3), "link"),
+    ])
       expect(refusalOf(await ask(one))).toEqual([...useless])
     expectStatus(await signIn(suite, { code }), 200)
     expect(refusalOf(await ask(code))).toEqual([...useless])
     const late = await codeOf(suite, ada)
     setSystemTime(new Date(start + 15 * minuteMs))
     expect(refusalOf(await ask(late))).toEqual([...useless])
-    expect(refusalOf(await call("POST", "/v1/sign-in-links/owner", { body: { code: late } }))).toEqual([403, "cross_site_request"])
+    expect(
+      refusalOf(await call("POST", "/v1/sign-in-links/owner", { body: { code: late } })),
+    ).toEqual([403, "cross_site_request"])
   })
 
   test("lets one of many in who come with the same code at once", async () => {
     const code = await codeOf(suite, await person())
     const answers = await Promise.all(Array.from({ length: 8 }, () => signIn(suite, { code })))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 401)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200,
+      ...Array.from({ length: 7 }, () => 401),
+    ])
   })
 
   test("is good for 15 minutes", async () => {
@@ -293,12 +405,20 @@ function defineLinks(suite: ApiSuite): void {
     const ada = await person()
     const { token, text } = await narrow(suite, ada, ["user:read", "user:write"])
     const first = await signedIn(suite, text)
-    const { url } = expectStatus(await asBrowser(suite, "POST", "/v1/me/sign-in-links", first.cookie), 200).json
-    const second = cookieOf(expectStatus(await signIn(suite, { code: url.split("#code=")[1] }), 200))
+    const { url } = expectStatus(
+      await asBrowser(suite, "POST", "/v1/me/sign-in-links", first.cookie),
+      200,
+    ).json
+    const second = cookieOf(
+      expectStatus(await signIn(suite, { code: url.split("#code=")[1] }), 200),
+    )
     expectStatus(await asBrowser(suite, "DELETE", "/v1/me/session", first.cookie), 204)
     expectStatus(await asBrowser(suite, "GET", "/v1/me", second), 200)
     expectStatus(await call("DELETE", `/v1/me/tokens/${token.id}`, { as: ada }), 204)
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", second))).toEqual([401, "invalid_session"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", second))).toEqual([
+      401,
+      "invalid_session",
+    ])
   })
 
   test("is of no use once the token that made it is revoked, or its user has signed out everywhere", async () => {
@@ -329,16 +449,25 @@ function defineUse(suite: ApiSuite): void {
 
   test("does what a token does", async () => {
     const { cookie } = await signedIn(suite, await person())
-    const val = expectStatus(await asBrowser(suite, "POST", "/v1/vals", cookie, { code: "1", privacy: "private" }), 200).json
+    const val = expectStatus(
+      await asBrowser(suite, "POST", "/v1/vals", cookie, { code: "1", privacy: "private" }),
+      200,
+    ).json
     expectStatus(await asBrowser(suite, "GET", `/v1/vals/${val.id}`, cookie), 200)
-    expect(refusalOf(await call("GET", `/v1/vals/${val.id}`, { headers: { cookie } }))).toEqual([404, "val_not_found"])
+    expect(refusalOf(await call("GET", `/v1/vals/${val.id}`, { headers: { cookie } }))).toEqual([
+      404,
+      "val_not_found",
+    ])
     expectStatus(await asBrowser(suite, "DELETE", `/v1/vals/${val.id}`, cookie), 204)
   })
 
   test("runs vals as somebody in the web app", async () => {
     const ada = await person()
     const { cookie } = await signedIn(suite, ada)
-    const val = expectStatus(await asBrowser(suite, "POST", "/v1/vals", cookie, { code: "export default 1" }), 200).json
+    const val = expectStatus(
+      await asBrowser(suite, "POST", "/v1/vals", cookie, { code: "export default 1" }),
+      200,
+    ).json
     expectStatus(await asBrowser(suite, "POST", `/v1/vals/${val.id}/runs`, cookie, {}), 200)
     expectStatus(await call("POST", `/v1/vals/${val.id}/runs`, { as: ada, body: {} }), 200)
     const { data } = expectStatus(await call("GET", "/v1/me/runs", { as: ada }), 200).json
@@ -348,7 +477,10 @@ function defineUse(suite: ApiSuite): void {
   test("is refused from the moment it expires, not before, and the cookie is cleared", async () => {
     const start = Date.now()
     setSystemTime(new Date(start))
-    const [used, unused] = [await signedIn(suite, await person()), await signedIn(suite, await person())]
+    const [used, unused] = [
+      await signedIn(suite, await person()),
+      await signedIn(suite, await person()),
+    ]
     setSystemTime(new Date(start + 30 * dayMs - 1))
     expectStatus(await asBrowser(suite, "GET", "/v1/me", used.cookie), 200)
     setSystemTime(new Date(start + 30 * dayMs))
@@ -356,7 +488,10 @@ function defineUse(suite: ApiSuite): void {
     expect(refusalOf(answer)).toEqual([401, "invalid_session"])
     expect(isCleared(answer)).toBe(true)
     // Also where nobody has to be signed in: the page has to learn of it.
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", unused.cookie))).toEqual([401, "invalid_session"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", unused.cookie))).toEqual([
+      401,
+      "invalid_session",
+    ])
     expectStatus(await asBrowser(suite, "GET", "/v1/me", used.cookie), 200)
   })
 
@@ -368,12 +503,18 @@ function defineUse(suite: ApiSuite): void {
     expect((await asBrowser(suite, "GET", "/v1/me", cookie)).headers.get("set-cookie")).toBeNull()
     setSystemTime(new Date(start + dayMs))
     const renewed = await asBrowser(suite, "GET", "/v1/me/sessions", cookie)
-    expect(renewed.headers.get("set-cookie")).toBe(`${cookie}; Path=/; Max-Age=${30 * 86_400}; HttpOnly; SameSite=Strict`)
+    expect(renewed.headers.get("set-cookie")).toBe(
+      `${cookie}; Path=/; Max-Age=${30 * 86_400}; HttpOnly; SameSite=Strict`,
+    )
     const again = await asBrowser(suite, "GET", "/v1/me/sessions", cookie)
     expect(again.headers.get("set-cookie")).toBeNull()
-    expect(again.json.data).toMatchObject([{ id, expiresAt: new Date(start + 31 * dayMs).toISOString() }])
+    expect(again.json.data).toMatchObject([
+      { id, expiresAt: new Date(start + 31 * dayMs).toISOString() },
+    ])
     setSystemTime(new Date(start + 2 * dayMs))
-    expect(isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/session", cookie), 204))).toBe(true)
+    expect(
+      isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/session", cookie), 204)),
+    ).toBe(true)
   })
 
   test("leaves nothing of a private val in a cache, and its cookie in none", async () => {
@@ -384,7 +525,10 @@ function defineUse(suite: ApiSuite): void {
     await suite.val(ada, { name: "hidden", privacy: "private" })
     await suite.val(ada, { name: "shown", privacy: "public" })
     const look = async (name: string) => {
-      const { headers } = expectStatus(await asBrowser(suite, "GET", `/v/${ada.username}/${name}@1`, cookie), 200)
+      const { headers } = expectStatus(
+        await asBrowser(suite, "GET", `/v/${ada.username}/${name}@1`, cookie),
+        200,
+      )
       return [headers.get("cache-control"), headers.has("set-cookie")]
     }
     expect(await look("hidden")).toEqual(["no-store", false])
@@ -400,13 +544,22 @@ function defineUse(suite: ApiSuite): void {
     const expiresAt = start + 5 * dayMs
     const { text } = await narrow(suite, ada, ["user:read", "user:write"], expiresAt)
     const { cookie } = await signedIn(suite, text)
-    const linked = cookieOf(expectStatus(await signIn(suite, { code: await codeOf(suite, text) }), 200))
+    const linked = cookieOf(
+      expectStatus(await signIn(suite, { code: await codeOf(suite, text) }), 200),
+    )
     setSystemTime(new Date(start + 3 * dayMs))
     const listed = await asBrowser(suite, "GET", "/v1/me/sessions", cookie)
     expect(listed.headers.get("set-cookie")).toBeNull()
-    expect(listed.json.data.map((it: { expiresAt: string }) => Date.parse(it.expiresAt))).toEqual([expiresAt, expiresAt])
+    expect(listed.json.data.map((it: { expiresAt: string }) => Date.parse(it.expiresAt))).toEqual([
+      expiresAt,
+      expiresAt,
+    ])
     setSystemTime(new Date(expiresAt))
-    for (const one of [cookie, linked]) expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", one))).toEqual([401, "invalid_session"])
+    for (const one of [cookie, linked])
+      expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", one))).toEqual([
+        401,
+        "invalid_session",
+      ])
   })
 
   test("ends at once when the token is revoked that it came from", async () => {
@@ -416,19 +569,27 @@ function defineUse(suite: ApiSuite): void {
     const other = await signedIn(suite, ada)
     expectStatus(await asBrowser(suite, "GET", "/v1/me", cookie), 200)
     expectStatus(await call("DELETE", `/v1/me/tokens/${token.id}`, { as: ada }), 204)
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie))).toEqual([401, "invalid_session"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie))).toEqual([
+      401,
+      "invalid_session",
+    ])
     expectStatus(await asBrowser(suite, "GET", "/v1/me", other.cookie), 200)
   })
 
   test("is no token, and a token is no session", async () => {
     const ada = await person()
     const { cookie } = await signedIn(suite, ada)
-    expect(refusalOf(await call("GET", "/v1/me", { as: cookie.slice("hamlet_session=".length) }))).toEqual([401, "invalid_token"])
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${ada.token}`))).toEqual([401, "invalid_session"])
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${await codeOf(suite, ada)}`))).toEqual([
-      401,
-      "invalid_session",
-    ])
+    expect(
+      refusalOf(await call("GET", "/v1/me", { as: cookie.slice("hamlet_session=".length) })),
+    ).toEqual([401, "invalid_token"])
+    expect(
+      refusalOf(await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${ada.token}`)),
+    ).toEqual([401, "invalid_session"])
+    expect(
+      refusalOf(
+        await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${await codeOf(suite, ada)}`),
+      ),
+    ).toEqual([401, "invalid_session"])
   })
 
   test("counts for nothing where a token is sent as well", async () => {
@@ -436,17 +597,25 @@ function defineUse(suite: ApiSuite): void {
     const { cookie } = await signedIn(suite, ada)
     const headers = { ...pageOf(cookie), cookie }
     expect((await call("GET", "/v1/me", { as: bob, headers })).json.id).toBe(bob.id)
-    expect(refusalOf(await call("GET", "/v1/me", { as: "x".repeat(40), headers }))).toEqual([401, "invalid_token"])
+    expect(refusalOf(await call("GET", "/v1/me", { as: "x".repeat(40), headers }))).toEqual([
+      401,
+      "invalid_token",
+    ])
   })
 
   test("is in no list of tokens, and cannot be revoked as one", async () => {
     const ada = await person()
     const { id, cookie } = await signedIn(suite, ada)
     await codeOf(suite, ada)
-    expect((await asBrowser(suite, "GET", "/v1/me/tokens", cookie)).json.data.map((it: { name: string }) => it.name)).toEqual([
-      "first token",
+    expect(
+      (await asBrowser(suite, "GET", "/v1/me/tokens", cookie)).json.data.map(
+        (it: { name: string }) => it.name,
+      ),
+    ).toEqual(["first token"])
+    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${id}`, { as: ada }))).toEqual([
+      404,
+      "token_not_found",
     ])
-    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${id}`, { as: ada }))).toEqual([404, "token_not_found"])
     expectStatus(await asBrowser(suite, "GET", "/v1/me", cookie), 200)
   })
 }
@@ -458,13 +627,21 @@ function defineCookie(suite: ApiSuite): void {
     const { headers } = await signIn(suite, { token: (await person()).token })
     const [cookie, ...attributes] = (headers.get("set-cookie") ?? "").split("; ")
     expect(cookie).toMatch(/^hamlet_session=hamlet_session_[0-9A-Za-z]{49}$/)
-    expect(attributes.sort()).toEqual(["HttpOnly", `Max-Age=${30 * 86_400}`, "Path=/", "SameSite=Strict"])
+    expect(attributes.sort()).toEqual([
+      "HttpOnly",
+      `Max-Age=${30 * 86_400}`,
+      "Path=/",
+      "SameSite=Strict",
+    ])
     expect(headers.get("cache-control")).toBe("no-store")
   })
 
   test("counts only for a page that holds its key, among whatever other cookies", async () => {
     const [ada, eve] = [await person(), await person()]
-    const [mine, planted] = [(await signedIn(suite, ada)).cookie, (await signedIn(suite, eve)).cookie]
+    const [mine, planted] = [
+      (await signedIn(suite, ada)).cookie,
+      (await signedIn(suite, eve)).cookie,
+    ]
     for (const header of [
       `a=b; ${mine}`,
       `${mine};c`,
@@ -476,12 +653,17 @@ function defineCookie(suite: ApiSuite): void {
       `${mine};hamlet_session`,
       `hamlet_session=;${mine}`,
     ])
-      expect((await asBrowser(suite, "GET", "/v1/me", mine, undefined, header)).json.id).toBe(ada.id)
+      expect((await asBrowser(suite, "GET", "/v1/me", mine, undefined, header)).json.id).toBe(
+        ada.id,
+      )
   })
 
   test("that was planted is nobody's: the page holds no key, or the key of another session", async () => {
     const [ada, eve] = [await person(), await person()]
-    const [mine, planted] = [(await signedIn(suite, ada)).cookie, (await signedIn(suite, eve)).cookie]
+    const [mine, planted] = [
+      (await signedIn(suite, ada)).cookie,
+      (await signedIn(suite, eve)).cookie,
+    ]
     for (const cookie of [planted, `${planted}; ${mine}`]) {
       const answer = await suite.call("GET", "/v1/me", { headers: { ...ownPage, cookie } })
       expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
@@ -492,14 +674,26 @@ function defineCookie(suite: ApiSuite): void {
     expect(refusalOf(answer)).toEqual([401, "invalid_session"])
     expect(isCleared(answer)).toBe(true)
     // And where there is no cookie, there is nobody.
-    expect(refusalOf(await suite.call("GET", "/v1/me", { headers: pageOf(mine) }))).toEqual([401, "unauthenticated"])
+    expect(refusalOf(await suite.call("GET", "/v1/me", { headers: pageOf(mine) }))).toEqual([
+      401,
+      "unauthenticated",
+    ])
   })
 
   test("is ended by the next sign-in of its page, and one that was planted beside it is not taken for it", async () => {
     const [ada, eve] = [await person(), await person()]
-    const [mine, planted] = [(await signedIn(suite, ada)).cookie, (await signedIn(suite, eve)).cookie]
-    expectStatus(await signIn(suite, { token: ada.token }, { ...pageOf(mine), cookie: `${planted}; ${mine}` }), 200)
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", mine))).toEqual([401, "invalid_session"])
+    const [mine, planted] = [
+      (await signedIn(suite, ada)).cookie,
+      (await signedIn(suite, eve)).cookie,
+    ]
+    expectStatus(
+      await signIn(suite, { token: ada.token }, { ...pageOf(mine), cookie: `${planted}; ${mine}` }),
+      200,
+    )
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", mine))).toEqual([
+      401,
+      "invalid_session",
+    ])
     expect((await asBrowser(suite, "GET", "/v1/me", planted)).json.id).toBe(eve.id)
   })
 
@@ -522,7 +716,10 @@ function defineForeign(suite: ApiSuite): void {
     const answer = await call("GET", "/v1/me", { headers: { ...page, cookie } })
     expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
     expect(answer.headers.get("set-cookie")).toBeNull()
-    expectStatus(await call("GET", "/v1/vals", { headers: { ...headers, cookie: "hamlet_session=ended" } }), 200)
+    expectStatus(
+      await call("GET", "/v1/vals", { headers: { ...headers, cookie: "hamlet_session=ended" } }),
+      200,
+    )
     const attempt = await call("POST", "/v1/sessions", { headers, body: { token: ada.token } })
     expect(refusalOf(attempt)).toEqual([403, "cross_site_request"])
     expect(attempt.headers.get("set-cookie")).toBeNull()
@@ -536,20 +733,33 @@ function defineForeign(suite: ApiSuite): void {
 
   test.each(own)("is told from one of our own pages: %j", async (headers) => {
     const ada = await anybody()
-    const answer = expectStatus(await call("POST", "/v1/sessions", { headers, body: { token: ada.token } }), 200)
+    const answer = expectStatus(
+      await call("POST", "/v1/sessions", { headers, body: { token: ada.token } }),
+      200,
+    )
     const cookie = cookieOf(answer)
-    expect((await call("GET", "/v1/me", { headers: { ...headers, ...pageOf(cookie), cookie } })).json.id).toBe(ada.id)
+    expect(
+      (await call("GET", "/v1/me", { headers: { ...headers, ...pageOf(cookie), cookie } })).json.id,
+    ).toBe(ada.id)
   })
 
   test("is allowed neither the header nor the cookie by CORS", async () => {
     const { cookie } = await signedIn(suite, await anybody())
     const origin = "http://ada-hello.hamlet.test"
     for (const path of ["/v1/me", "/v1/sessions"]) {
-      const headers = { origin, cookie, "access-control-request-method": "GET", "access-control-request-headers": "x-hamlet-session" }
+      const headers = {
+        origin,
+        cookie,
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "x-hamlet-session",
+      }
       const preflight = await call("OPTIONS", path, { headers })
       expect(preflight.headers.get("access-control-allow-headers")).not.toContain("session")
       expect(preflight.headers.get("access-control-allow-headers")).not.toContain("*")
-      for (const answer of [preflight, await call("GET", path, { headers: { ...pageOf(cookie), origin, cookie } })]) {
+      for (const answer of [
+        preflight,
+        await call("GET", path, { headers: { ...pageOf(cookie), origin, cookie } }),
+      ]) {
         expect(answer.headers.get("access-control-allow-credentials")).toBeNull()
         expect(answer.headers.get("access-control-allow-origin")).toBe("*")
       }
@@ -566,10 +776,9 @@ function defineList(suite: ApiSuite): void {
     await signedIn(suite, bob)
     await codeOf(suite, ada)
     const marks = async (cookie: string) =>
-      (await asBrowser(suite, "GET", "/v1/me/sessions", cookie)).json.data.map((it: { id: string; current: boolean }) => [
-        it.id,
-        it.current,
-      ])
+      (await asBrowser(suite, "GET", "/v1/me/sessions", cookie)).json.data.map(
+        (it: { id: string; current: boolean }) => [it.id, it.current],
+      )
     expect(await marks(one.cookie)).toEqual([
       [two.id, false],
       [one.id, true],
@@ -578,7 +787,10 @@ function defineList(suite: ApiSuite): void {
       [two.id, true],
       [one.id, false],
     ])
-    const { json } = expectStatus(await call("GET", "/v1/me/sessions?limit=1&offset=1", { as: ada }), 200)
+    const { json } = expectStatus(
+      await call("GET", "/v1/me/sessions?limit=1&offset=1", { as: ada }),
+      200,
+    )
     expect(json.data).toMatchObject([{ id: one.id, current: false }])
   })
 
@@ -608,11 +820,27 @@ function defineEnd(suite: ApiSuite): void {
   test("/v1/me/sessions/{session_id} signs one browser out at once, and clears the cookie if it is this one", async () => {
     const ada = await person()
     const [one, two] = [await signedIn(suite, ada), await signedIn(suite, ada)]
-    const answer = expectStatus(await asBrowser(suite, "DELETE", `/v1/me/sessions/${one.id.toUpperCase()}`, two.cookie), 204)
+    const answer = expectStatus(
+      await asBrowser(suite, "DELETE", `/v1/me/sessions/${one.id.toUpperCase()}`, two.cookie),
+      204,
+    )
     expect(answer.headers.get("set-cookie")).toBeNull()
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", one.cookie))).toEqual([401, "invalid_session"])
-    expect(isCleared(expectStatus(await asBrowser(suite, "DELETE", `/v1/me/sessions/${two.id}`, two.cookie), 204))).toBe(true)
-    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", two.cookie))).toEqual([401, "invalid_session"])
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", one.cookie))).toEqual([
+      401,
+      "invalid_session",
+    ])
+    expect(
+      isCleared(
+        expectStatus(
+          await asBrowser(suite, "DELETE", `/v1/me/sessions/${two.id}`, two.cookie),
+          204,
+        ),
+      ),
+    ).toBe(true)
+    expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", two.cookie))).toEqual([
+      401,
+      "invalid_session",
+    ])
   })
 
   test("/v1/me/sessions/{session_id} says 404 of somebody else's, of a token and of none, and 400 of an id that is none", async () => {
@@ -620,18 +848,33 @@ function defineEnd(suite: ApiSuite): void {
     const { id, cookie } = await signedIn(suite, ada)
     const [token] = (await call("GET", "/v1/me/tokens", { as: bob })).json.data
     for (const one of [id, token.id, missing])
-      expect(refusalOf(await call("DELETE", `/v1/me/sessions/${one}`, { as: bob }))).toEqual([404, "session_not_found"])
-    expect(refusalOf(await call("DELETE", "/v1/me/sessions/all", { as: bob }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await call("DELETE", `/v1/me/sessions/${one}`, { as: bob }))).toEqual([
+        404,
+        "session_not_found",
+      ])
+    expect(refusalOf(await call("DELETE", "/v1/me/sessions/all", { as: bob }))).toEqual([
+      400,
+      "invalid_request",
+    ])
     expectStatus(await asBrowser(suite, "GET", "/v1/me", cookie), 200)
     expectStatus(await call("GET", "/v1/me", { as: bob }), 200)
   })
 
   test("/v1/me/sessions signs out everywhere, and ends no token", async () => {
     const [ada, bob] = [await person(), await person()]
-    const [one, two, other] = [await signedIn(suite, ada), await signedIn(suite, ada), await signedIn(suite, bob)]
-    expect(isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/sessions", one.cookie), 204))).toBe(true)
+    const [one, two, other] = [
+      await signedIn(suite, ada),
+      await signedIn(suite, ada),
+      await signedIn(suite, bob),
+    ]
+    expect(
+      isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/sessions", one.cookie), 204)),
+    ).toBe(true)
     for (const { cookie } of [one, two])
-      expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie))).toEqual([401, "invalid_session"])
+      expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", cookie))).toEqual([
+        401,
+        "invalid_session",
+      ])
     expectStatus(await asBrowser(suite, "GET", "/v1/me", other.cookie), 200)
     expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
   })
@@ -640,8 +883,13 @@ function defineEnd(suite: ApiSuite): void {
     const ada = await person()
     const one = await signedIn(suite, (await narrow(suite, ada, ["val:read"])).text)
     const two = await signedIn(suite, ada)
-    expect(isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/session", one.cookie), 204))).toBe(true)
-    expect(refusalOf(await asBrowser(suite, "DELETE", "/v1/me/session", one.cookie))).toEqual([401, "invalid_session"])
+    expect(
+      isCleared(expectStatus(await asBrowser(suite, "DELETE", "/v1/me/session", one.cookie), 204)),
+    ).toBe(true)
+    expect(refusalOf(await asBrowser(suite, "DELETE", "/v1/me/session", one.cookie))).toEqual([
+      401,
+      "invalid_session",
+    ])
     expectStatus(await asBrowser(suite, "GET", "/v1/me", two.cookie), 200)
   })
 

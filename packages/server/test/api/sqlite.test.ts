@@ -7,13 +7,19 @@ import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 type Caller = TestUser | string
 
-describeApi("POST /v1/sqlite/execute and /v1/sqlite/batch", defineSuite, { HAMLET_DATA_DIR_SHARED: "yes", HAMLET_SQLITE_MB_MAX: "1" })
+describeApi("POST /v1/sqlite/execute and /v1/sqlite/batch", defineSuite, {
+  HAMLET_DATA_DIR_SHARED: "yes",
+  HAMLET_SQLITE_MB_MAX: "1",
+})
 
 function defineSuite(suite: ApiSuite): void {
   const { call, person } = suite
-  const execute = (as: Caller, statement: unknown, headers = {}) => call("POST", "/v1/sqlite/execute", { as, body: { statement }, headers })
-  const batch = (as: Caller, statements: unknown, mode?: string) => call("POST", "/v1/sqlite/batch", { as, body: { statements, mode } })
-  const rowsOf = async (as: Caller, statement: unknown) => expectStatus(await execute(as, statement), 200).json.rows
+  const execute = (as: Caller, statement: unknown, headers = {}) =>
+    call("POST", "/v1/sqlite/execute", { as, body: { statement }, headers })
+  const batch = (as: Caller, statements: unknown, mode?: string) =>
+    call("POST", "/v1/sqlite/batch", { as, body: { statements, mode } })
+  const rowsOf = async (as: Caller, statement: unknown) =>
+    expectStatus(await execute(as, statement), 200).json.rows
 
   test("run statements in a database that nobody else has", async () => {
     const [ada, bob] = [await person(), await person()]
@@ -26,7 +32,12 @@ function defineSuite(suite: ApiSuite): void {
       rowsAffected: 2,
       lastInsertRowid: 2,
     })
-    expect(expectStatus(await execute(ada, { sql: "select * from notes where id = :id", args: { id: 2 } }), 200).json).toEqual({
+    expect(
+      expectStatus(
+        await execute(ada, { sql: "select * from notes where id = :id", args: { id: 2 } }),
+        200,
+      ).json,
+    ).toEqual({
       columns: ["id", "text"],
       columnTypes: ["INTEGER", "TEXT"],
       rows: [[2, "second"]],
@@ -42,8 +53,14 @@ function defineSuite(suite: ApiSuite): void {
     const ada = await person()
     for (const levels of [2, 10_000, 100_000]) {
       const statement = `{"sql":"select ?","args":${"[".repeat(levels)}${"]".repeat(levels)}}`
-      const one = await call("POST", "/v1/sqlite/execute", { as: ada, body: `{"statement":${statement}}` })
-      const many = await call("POST", "/v1/sqlite/batch", { as: ada, body: `{"statements":[${statement}]}` })
+      const one = await call("POST", "/v1/sqlite/execute", {
+        as: ada,
+        body: `{"statement":${statement}}`,
+      })
+      const many = await call("POST", "/v1/sqlite/batch", {
+        as: ada,
+        body: `{"statements":[${statement}]}`,
+      })
       expect([refusalOf(one), refusalOf(many)]).toEqual(Array(2).fill([400, "invalid_request"]))
       for (const { json } of [one, many]) expect(json.message).toEndWith("as its args.0")
     }
@@ -52,12 +69,24 @@ function defineSuite(suite: ApiSuite): void {
   test("run a batch wholly or not at all", async () => {
     const ada = await person()
     const results = expectStatus(
-      await batch(ada, ["create table t (a)", { sql: "insert into t values (?)", args: [1] }, "select * from t"]),
+      await batch(ada, [
+        "create table t (a)",
+        { sql: "insert into t values (?)", args: [1] },
+        "select * from t",
+      ]),
       200,
     )
-    expect(results.json).toMatchObject([{ rowsAffected: 0 }, { rowsAffected: 1 }, { columns: ["a"], rows: [[1]] }])
+    expect(results.json).toMatchObject([
+      { rowsAffected: 0 },
+      { rowsAffected: 1 },
+      { columns: ["a"], rows: [[1]] },
+    ])
     const failed = await batch(ada, ["delete from t", "select * from nowhere"], "write")
-    expect([...refusalOf(failed), failed.json.message]).toEqual([400, "sql_failed", "Cannot run statement 2: no such table: nowhere"])
+    expect([...refusalOf(failed), failed.json.message]).toEqual([
+      400,
+      "sql_failed",
+      "Cannot run statement 2: no such table: nowhere",
+    ])
     expect(await rowsOf(ada, "select * from t")).toEqual([[1]])
     const reading = await batch(ada, ["delete from t"], "read")
     expect([...refusalOf(reading), reading.json.message]).toEqual([
@@ -96,23 +125,38 @@ function defineSuite(suite: ApiSuite): void {
     ]
     for (const [path, body] of bodies) {
       const answer = await call("POST", "/v1/sqlite/execute", { as: ada, body })
-      expect([...refusalOf(answer), answer.json.issues[0].path]).toEqual([400, "invalid_request", path])
+      expect([...refusalOf(answer), answer.json.issues[0].path]).toEqual([
+        400,
+        "invalid_request",
+        path,
+      ])
     }
     const { json } = await batch(ada, ["select 1", { sql: "x", args: { a: {} } }])
     expect(json.message).toStartWith('Cannot accept the request "statements.1": must have null,')
-    expect(refusalOf(await call("POST", "/v1/sqlite/batch", { as: ada, body: "nonsense" }))).toEqual([400, "invalid_json"])
+    expect(
+      refusalOf(await call("POST", "/v1/sqlite/batch", { as: ada, body: "nonsense" })),
+    ).toEqual([400, "invalid_json"])
   })
 
   describe("with a token that has less than both scopes", () => {
     const tokenWith = async (user: TestUser, ...scopes: Scope[]) =>
-      (await issueToken(suite.api.hamlet.deps, user.id, { name: "narrow", scopes, expiresAt: null })).text
+      (
+        await issueToken(suite.api.hamlet.deps, user.id, {
+          name: "narrow",
+          scopes,
+          expiresAt: null,
+        })
+      ).text
 
     test("read with sqlite:read, and are told what they lack to write, however they try", async () => {
       const ada = await person()
       await batch(ada, ["create table t (a)", "insert into t values (1)"])
       const reader = await tokenWith(ada, "sqlite:read")
       expect(await rowsOf(reader, "select * from t")).toEqual([[1]])
-      expect(expectStatus(await batch(reader, ["select * from t", "pragma table_info(t)"], "write"), 200).json).toHaveLength(2)
+      expect(
+        expectStatus(await batch(reader, ["select * from t", "pragma table_info(t)"], "write"), 200)
+          .json,
+      ).toHaveLength(2)
       const writes = [
         "insert into t values (2)",
         "insert into t values (2) returning a",
@@ -120,7 +164,11 @@ function defineSuite(suite: ApiSuite): void {
         "drop table t",
       ]
       for (const sql of [...writes, "pragma user_version = 1", "create table u (a)"]) {
-        for (const answer of [await execute(reader, sql), await batch(reader, ["select 1", sql]), await batch(reader, [sql], "write")]) {
+        for (const answer of [
+          await execute(reader, sql),
+          await batch(reader, ["select 1", sql]),
+          await batch(reader, [sql], "write"),
+        ]) {
           expect(refusalOf(answer)).toEqual([403, "missing_scope"])
           expect(answer.json.message).toContain("required permissions (scope sqlite:write)")
         }
@@ -131,7 +179,10 @@ function defineSuite(suite: ApiSuite): void {
     test("do nothing with sqlite:write alone or none of them", async () => {
       const ada = await person()
       for (const scopes of [["sqlite:write"], ["val:write", "blob:write"]] as const)
-        expect(refusalOf(await execute(await tokenWith(ada, ...scopes), "select 1"))).toEqual([403, "missing_scope"])
+        expect(refusalOf(await execute(await tokenWith(ada, ...scopes), "select 1"))).toEqual([
+          403,
+          "missing_scope",
+        ])
     })
   })
 
@@ -142,13 +193,16 @@ function defineSuite(suite: ApiSuite): void {
     expect(refusalOf(full)).toEqual([413, "quota_exceeded"])
     expect(full.json.message).toContain("1048576 bytes")
     expect(await rowsOf(ada, "select count(*) from t")).toEqual([[0]])
-    expect((await call("GET", "/v1/me/usage", { as: ada })).json.sqlite).toMatchObject({ bytesMax: 1_048_576 })
+    expect((await call("GET", "/v1/me/usage", { as: ada })).json.sqlite).toMatchObject({
+      bytesMax: 1_048_576,
+    })
   })
 
   test("do once what is sent twice under an Idempotency-Key, and answer alike", async () => {
     const ada = await person()
     expectStatus(await execute(ada, "create table t (a)"), 200)
-    const send = () => execute(ada, "insert into t values ('é') returning a", { "idempotency-key": "once" })
+    const send = () =>
+      execute(ada, "insert into t values ('é') returning a", { "idempotency-key": "once" })
     const [first, second] = [expectStatus(await send(), 200), expectStatus(await send(), 200)]
     expect(second.text).toBe(first.text)
     expect(first.json.rows).toEqual([["é"]])
@@ -168,9 +222,12 @@ describeEachDatabase("the databases of users", (open) => {
   test("are still there when the server has ended and starts again, unless each node would have its own", async () => {
     const database = await open()
     const isShared = database.path === undefined
-    const first = await openApi(() => Promise.resolve({ ...database, close: () => Promise.resolve() }))
+    const first = await openApi(() =>
+      Promise.resolve({ ...database, close: () => Promise.resolve() }),
+    )
     const ada = await first.addUser("ada")
-    const send = (api: TestApi, statement: string) => api.call("POST", "/v1/sqlite/execute", { as: ada, body: { statement } })
+    const send = (api: TestApi, statement: string) =>
+      api.call("POST", "/v1/sqlite/execute", { as: ada, body: { statement } })
     if (isShared) {
       const refused = await send(first, "create table t (a)")
       expect(refusalOf(refused)).toEqual([501, "sqlite_unavailable"])
@@ -182,7 +239,9 @@ describeEachDatabase("the databases of users", (open) => {
     expectStatus(await send(first, "create table t (a)"), 200)
     expectStatus(await send(first, "insert into t values (1)"), 200)
     await first.close()
-    const second = await openApi(() => Promise.resolve({ ...database, close: () => Promise.resolve() }))
+    const second = await openApi(() =>
+      Promise.resolve({ ...database, close: () => Promise.resolve() }),
+    )
     expect(expectStatus(await send(second, "select * from t"), 200).json.rows).toEqual([[1]])
     await second.close()
   })

@@ -36,7 +36,13 @@ function defineMine(suite: ApiSuite) {
       { startedAt: noon + 2 * minute + 1, status: "succeeded" },
     ]
     for (const kind of kinds) await run(ran, kind)
-    expect(await get(suite, `/v1/me/stats?since=${at(noon)}&until=${at(noon + 2 * minute)}&buckets=2`, ada)).toEqual({
+    expect(
+      await get(
+        suite,
+        `/v1/me/stats?since=${at(noon)}&until=${at(noon + 2 * minute)}&buckets=2`,
+        ada,
+      ),
+    ).toEqual({
       since: at(noon),
       until: at(noon + 2 * minute),
       bucketMs: minute,
@@ -55,7 +61,12 @@ function defineMine(suite: ApiSuite) {
     expect(rest).toEqual({ bucketMs: day / 48, total: nothing, isPartial: false })
     expect(Date.parse(until)).toBeWithin(before, Date.now() + 1)
     expect(Date.parse(until) - Date.parse(since)).toBe(day)
-    expect(buckets).toEqual(Array.from({ length: 48 }, (_, index) => ({ at: at(Date.parse(since) + index * (day / 48)), ...nothing })))
+    expect(buckets).toEqual(
+      Array.from({ length: 48 }, (_, index) => ({
+        at: at(Date.parse(since) + index * (day / 48)),
+        ...nothing,
+      })),
+    )
   })
 
   test("counts what has just run", async () => {
@@ -68,17 +79,26 @@ function defineMine(suite: ApiSuite) {
     const [ada, bob] = [await person(), await person()]
     const [open, closed, gone] = [await val(ada), await val(ada), await val(bob)]
     for (const ran of [open, closed, gone]) await run(ran, { accountId: bob.id, startedAt: noon })
-    const ask = async (as: TestUser) => (await get(suite, `/v1/me/stats?until=${at(noon)}`, as)).total.runs
+    const ask = async (as: TestUser) =>
+      (await get(suite, `/v1/me/stats?until=${at(noon)}`, as)).total.runs
     expect(await ask(bob)).toBe(3)
-    expectStatus(await call("PUT", `/v1/vals/${closed.id}`, { as: ada, body: { privacy: "private" } }), 204)
+    expectStatus(
+      await call("PUT", `/v1/vals/${closed.id}`, { as: ada, body: { privacy: "private" } }),
+      204,
+    )
     expectStatus(await call("DELETE", `/v1/vals/${gone.id}`, { as: bob }), 204)
     expect(await ask(bob)).toBe(1)
     expect(await ask(ada)).toBe(0)
   })
 
-  test.each(["buckets=0", "buckets=201", "buckets=1.5", "since=yesterday", "until=2024-05-32"])("refuses ?%s", async (query) => {
-    expect(refusalOf(await call("GET", `/v1/me/stats?${query}`, { as: await suite.anybody() }))).toEqual([400, "invalid_request"])
-  })
+  test.each(["buckets=0", "buckets=201", "buckets=1.5", "since=yesterday", "until=2024-05-32"])(
+    "refuses ?%s",
+    async (query) => {
+      expect(
+        refusalOf(await call("GET", `/v1/me/stats?${query}`, { as: await suite.anybody() })),
+      ).toEqual([400, "invalid_request"])
+    },
+  )
 
   test.each([
     ["since=0000-01-01T00:00:00Z&until=9999-12-31T23:59:59.999Z&buckets=200", 200],
@@ -91,7 +111,9 @@ function defineMine(suite: ApiSuite) {
     [`since=${at(noon)}&until=${at(noon + 10)}&buckets=4`, 4],
     [`since=${at(noon)}&until=${at(noon + 10)}&buckets=6`, 5],
   ])("has for ?%s %i buckets", async (query, count) => {
-    expect((await get(suite, `/v1/me/stats?${query}`, await suite.anybody())).buckets).toHaveLength(count)
+    expect((await get(suite, `/v1/me/stats?${query}`, await suite.anybody())).buckets).toHaveLength(
+      count,
+    )
   })
 }
 
@@ -105,7 +127,8 @@ function defineOfVal(suite: ApiSuite) {
     await run(ran, { startedAt: noon })
     await run(ran, { startedAt: noon, accountId: bob.id, status: "failed" })
     await run(other, { startedAt: noon })
-    const ask = async (as: TestUser) => (await get(suite, `/v1/vals/${ran.id}/stats?${period}`, as)).total
+    const ask = async (as: TestUser) =>
+      (await get(suite, `/v1/vals/${ran.id}/stats?${period}`, as)).total
     expect(await ask(ada)).toEqual({ runs: 2, errors: 1, p50Ms: 5, p95Ms: 5 })
     expect(await ask(bob)).toEqual({ runs: 1, errors: 1, p50Ms: 5, p95Ms: 5 })
     expect(await ask(eve)).toEqual(nothing)
@@ -116,10 +139,21 @@ function defineOfVal(suite: ApiSuite) {
     const hidden = await val(ada, { privacy: "private" })
     await run(hidden, { accountId: bob.id, startedAt: noon })
     for (const id of [hidden.id, missing])
-      expect(refusalOf(await call("GET", `/v1/vals/${id}/stats`, { as: bob }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("GET", `/v1/vals/${hidden.id}/stats`))).toEqual([401, "unauthenticated"])
-    expect(refusalOf(await call("GET", "/v1/vals/nonsense/stats", { as: bob }))).toEqual([400, "invalid_request"])
-    expect((await get(suite, `/v1/vals/${hidden.id.toUpperCase()}/stats?${period}`, ada)).total.runs).toBe(1)
+      expect(refusalOf(await call("GET", `/v1/vals/${id}/stats`, { as: bob }))).toEqual([
+        404,
+        "val_not_found",
+      ])
+    expect(refusalOf(await call("GET", `/v1/vals/${hidden.id}/stats`))).toEqual([
+      401,
+      "unauthenticated",
+    ])
+    expect(refusalOf(await call("GET", "/v1/vals/nonsense/stats", { as: bob }))).toEqual([
+      400,
+      "invalid_request",
+    ])
+    expect(
+      (await get(suite, `/v1/vals/${hidden.id.toUpperCase()}/stats?${period}`, ada)).total.runs,
+    ).toBe(1)
   })
 }
 
@@ -128,7 +162,12 @@ function defineActivity(suite: ApiSuite) {
 
   test("tells of the caller's own vals that have run, bucket by bucket, the one that ran last first", async () => {
     const [ada, bob] = [await person(), await person()]
-    const [first, second, silent, others] = [await val(ada), await val(ada), await val(ada), await val(bob)]
+    const [first, second, silent, others] = [
+      await val(ada),
+      await val(ada),
+      await val(ada),
+      await val(bob),
+    ]
     const now = Date.now()
     await run(first, { startedAt: now - 90 * minute, status: "failed" })
     await run(first, { startedAt: now - 10 * minute })
@@ -142,8 +181,20 @@ function defineActivity(suite: ApiSuite) {
       bucketMs: 60 * minute,
       isPartial: false,
       data: [
-        { valId: second.id, runs: [0, 1], errors: [0, 1], lastRunAt: at(last.startedAt), lastStatus: "timed_out" },
-        { valId: first.id, runs: [1, 1], errors: [1, 0], lastRunAt: at(now - 10 * minute), lastStatus: "succeeded" },
+        {
+          valId: second.id,
+          runs: [0, 1],
+          errors: [0, 1],
+          lastRunAt: at(last.startedAt),
+          lastStatus: "timed_out",
+        },
+        {
+          valId: first.id,
+          runs: [1, 1],
+          errors: [1, 0],
+          lastRunAt: at(now - 10 * minute),
+          lastStatus: "succeeded",
+        },
       ],
     })
   })
@@ -163,9 +214,14 @@ function defineActivity(suite: ApiSuite) {
     expect((await get(suite, "/v1/me/activity", ada)).data).toEqual([])
   })
 
-  test.each(["hours=0", "hours=721", "hours=x", "buckets=0", "buckets=61"])("refuses ?%s", async (query) => {
-    expect(refusalOf(await call("GET", `/v1/me/activity?${query}`, { as: await suite.anybody() }))).toEqual([400, "invalid_request"])
-  })
+  test.each(["hours=0", "hours=721", "hours=x", "buckets=0", "buckets=61"])(
+    "refuses ?%s",
+    async (query) => {
+      expect(
+        refusalOf(await call("GET", `/v1/me/activity?${query}`, { as: await suite.anybody() })),
+      ).toEqual([400, "invalid_request"])
+    },
+  )
 }
 
 function defineRuns(suite: ApiSuite) {
@@ -174,11 +230,16 @@ function defineRuns(suite: ApiSuite) {
   test("lists the runs of that val on the caller's account, with every filter", async () => {
     const [ada, bob] = [await person(), await person()]
     const [mine, other] = [await val(ada), await val(ada)]
-    const first = await run(mine, { startedAt: noon, status: "failed", error: { name: "Error", message: "no" } })
+    const first = await run(mine, {
+      startedAt: noon,
+      status: "failed",
+      error: { name: "Error", message: "no" },
+    })
     const second = await run(mine, { startedAt: noon + 1, source: "http" })
     await run(other, { startedAt: noon })
     const bobs = await run(mine, { startedAt: noon, accountId: bob.id })
-    const ask = async (as: TestUser, query: string) => idsOf(await call("GET", `/v1/me/runs?${query}`, { as }))
+    const ask = async (as: TestUser, query: string) =>
+      idsOf(await call("GET", `/v1/me/runs?${query}`, { as }))
     expect(await ask(ada, `val_id=${mine.id}`)).toEqual([second.id, first.id])
     expect(await ask(ada, `val_id=${mine.id.toUpperCase()}&error=true`)).toEqual([first.id])
     expect(await ask(ada, `val_id=${mine.id}&source=http,ui`)).toEqual([second.id])
@@ -194,8 +255,15 @@ function defineRuns(suite: ApiSuite) {
     const [ada, bob] = [await person(), await person()]
     const hidden = await val(ada)
     await run(hidden, { accountId: bob.id })
-    expectStatus(await call("PUT", `/v1/vals/${hidden.id}`, { as: ada, body: { privacy: "private" } }), 204)
-    for (const id of [hidden.id, missing]) expect(idsOf(await call("GET", `/v1/me/runs?val_id=${id}`, { as: bob }))).toEqual([])
-    expect(refusalOf(await call("GET", "/v1/me/runs?val_id=1", { as: bob }))).toEqual([400, "invalid_request"])
+    expectStatus(
+      await call("PUT", `/v1/vals/${hidden.id}`, { as: ada, body: { privacy: "private" } }),
+      204,
+    )
+    for (const id of [hidden.id, missing])
+      expect(idsOf(await call("GET", `/v1/me/runs?val_id=${id}`, { as: bob }))).toEqual([])
+    expect(refusalOf(await call("GET", "/v1/me/runs?val_id=1", { as: bob }))).toEqual([
+      400,
+      "invalid_request",
+    ])
   })
 }

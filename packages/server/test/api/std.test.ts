@@ -38,13 +38,22 @@ function defineRoute({ call }: ApiSuite): void {
     expect(first.headers.get("vary")).toBe("accept, user-agent")
     expect(first.headers.get("access-control-allow-origin")).toBe("*")
     const tag = first.headers.get("etag") ?? ""
-    expectStatus(await call("GET", "/std/blob", { headers: { ...runtime, "if-none-match": tag } }), 304)
-    expectStatus(await call("GET", "/std/blob", { headers: { ...browser, "if-none-match": tag } }), 200)
+    expectStatus(
+      await call("GET", "/std/blob", { headers: { ...runtime, "if-none-match": tag } }),
+      304,
+    )
+    expectStatus(
+      await call("GET", "/std/blob", { headers: { ...browser, "if-none-match": tag } }),
+      200,
+    )
   })
 
-  test.each(["email", "blob.js", "BLOB", "blob@1", "..%2fblob", "__proto__"])("has no module %s", async (name) => {
-    expect(refusalOf(await call("GET", `/std/${name}`))).toEqual([404, "route_not_found"])
-  })
+  test.each(["email", "blob.js", "BLOB", "blob@1", "..%2fblob", "__proto__"])(
+    "has no module %s",
+    async (name) => {
+      expect(refusalOf(await call("GET", `/std/${name}`))).toEqual([404, "route_not_found"])
+    },
+  )
 }
 
 function definePrograms(suite: ApiSuite): void {
@@ -74,14 +83,21 @@ function definePrograms(suite: ApiSuite): void {
   test("is found by a val that is imported by another", async () => {
     const ada = await person()
     await val(ada, { name: "lib", code: 'export * from "https://esm.town/v/std/blob"' })
-    expect([...(await modulesOf(ada, 'import "./lib"')).keys()]).toContain("https://esm.town/v/std/blob")
+    expect([...(await modulesOf(ada, 'import "./lib"')).keys()]).toContain(
+      "https://esm.town/v/std/blob",
+    )
   })
 
   test("leaves a user who is called std their vals, and is no reference to them", async () => {
     const [ada, std] = [await person(), await suite.api.addUser("std")]
     const theirs = await val(std, { name: "blob", code: "export const theirs = 1" })
-    const modules = await modulesOf(ada, `import "https://esm.town/v/std/blob"\nimport "${testBaseUrl}/v/std/blob"`)
-    expect(modules.get("https://esm.town/v/std/blob")).toBe(suite.api.hamlet.deps.standardModules.blob)
+    const modules = await modulesOf(
+      ada,
+      `import "https://esm.town/v/std/blob"\nimport "${testBaseUrl}/v/std/blob"`,
+    )
+    expect(modules.get("https://esm.town/v/std/blob")).toBe(
+      suite.api.hamlet.deps.standardModules.blob,
+    )
     expect(modules.get(`${testBaseUrl}/v/std/blob`)).toBe("export const theirs = 1")
     await val(ada, { code: 'import "https://esm.town/v/std/blob"' })
     expect((await suite.call("GET", `/v1/vals/${theirs.id}`)).json.referenceCount).toBe(1)
@@ -99,7 +115,15 @@ const blobScript = `await blob.setJSON("a/b c", { n: 1 })
   const keys = (await blob.list()).map((entry) => entry.key)
   const under = (await blob.list("a/")).map((entry) => [entry.key, entry.size])
   return [await blob.getJSON("a/b c"), await text.text(), text.headers.get("content-type"), missing, keys, under, await blob.getJSON("none") ?? null]`
-const blobResult = [{ n: 1 }, "é", "text/plain;charset=UTF-8", "ValTownBlobNotFoundError", ["a/b c", "moved"], [["a/b c", 7]], null]
+const blobResult = [
+  { n: 1 },
+  "é",
+  "text/plain;charset=UTF-8",
+  "ValTownBlobNotFoundError",
+  ["a/b c", "moved"],
+  [["a/b c", 7]],
+  null,
+]
 const sqliteScript = `await sqlite.batch(["create table t (id integer primary key, name text, data blob)", { sql: "insert into t (name, data) values (?, ?)", args: ["ada", new Uint8Array([1, 2])] }])
   const inserted = await sqlite.execute("insert into t (name) values (:name)", { name: "bob" })
   const { columns, columnTypes, rows } = await sqlite.execute("select id, name, length(data) as bytes from t order by id")
@@ -128,7 +152,11 @@ function defineOnDeno(suite: ApiSuite): void {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "hamlet-std-"))
-    server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => suite.api.hamlet.app.fetch(request) })
+    server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => suite.api.hamlet.app.fetch(request),
+    })
   })
   afterAll(async () => {
     await server.stop(true)
@@ -137,7 +165,15 @@ function defineOnDeno(suite: ApiSuite): void {
 
   const run = async (name: string, script: string, { token }: TestUser): Promise<unknown> => {
     const host = `127.0.0.1:${server.port}`
-    const flags = ["--quiet", "--no-config", "--no-lock", `--allow-import=${host}`, `--allow-net=${host}`, "--allow-env", "--ext=ts"]
+    const flags = [
+      "--quiet",
+      "--no-config",
+      "--no-lock",
+      `--allow-import=${host}`,
+      `--allow-net=${host}`,
+      "--allow-env",
+      "--ext=ts",
+    ]
     const child = Bun.spawn([findDeno(), "run", ...flags, "-"], {
       stdin: new Blob([
         `import { ${name} } from "http://${host}/std/${name}"
@@ -146,20 +182,33 @@ function defineOnDeno(suite: ApiSuite): void {
       ]),
       stdout: "pipe",
       stderr: "pipe",
-      env: { HAMLET_URL: `http://${host}`, HAMLET_TOKEN: token, DENO_DIR: folder, DENO_NO_UPDATE_CHECK: "1" },
+      env: {
+        HAMLET_URL: `http://${host}`,
+        HAMLET_TOKEN: token,
+        DENO_DIR: folder,
+        DENO_NO_UPDATE_CHECK: "1",
+      },
     })
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ])
     if ((await child.exited) !== 0) throw new Error(stderr)
     return JSON.parse(stdout)
   }
 
-  test("blob does what it says", async () => expect(await run("blob", blobScript, await suite.person())).toEqual(blobResult), denoMsMax)
+  test(
+    "blob does what it says",
+    async () => expect(await run("blob", blobScript, await suite.person())).toEqual(blobResult),
+    denoMsMax,
+  )
 
   test(
     "sqlite does what it says, or says why it cannot",
     async () => {
       const result = await run("sqlite", sqliteScript, await suite.person())
-      if (suite.database.path === undefined) expect(result).toMatchObject({ name: "LibsqlError", code: "sqlite_unavailable" })
+      if (suite.database.path === undefined)
+        expect(result).toMatchObject({ name: "LibsqlError", code: "sqlite_unavailable" })
       else expect(result).toEqual(sqliteResult)
     },
     denoMsMax,
@@ -180,22 +229,34 @@ function defineInSandbox(suite: ApiSuite): void {
       import own from "/std/blob.ts"
       import { sqlite } from "https://esm.town/v/std/sqlite/main.ts"
       export default () => [typeof blob.get, typeof own.set, typeof sqlite.batch]`
-    expect(await run(await person(), code)).toMatchObject({ status: "succeeded", returnValue: ["function", "function", "function"] })
+    expect(await run(await person(), code)).toMatchObject({
+      status: "succeeded",
+      returnValue: ["function", "function", "function"],
+    })
   })
 
   test("has no storage on the account of somebody else", async () => {
-    const ended = await run(await person(), toVal("blob", 'return await blob.get("a")'), await person())
+    const ended = await run(
+      await person(),
+      toVal("blob", 'return await blob.get("a")'),
+      await person(),
+    )
     expect(ended.error).toMatchObject({
       name: "ValTownBlobError",
-      message: 'Cannot get blob "a": this val runs on somebody else\'s account, which has no storage',
+      message:
+        'Cannot get blob "a": this val runs on somebody else\'s account, which has no storage',
     })
   })
 
   test("reaches the storage of its owner", async () => {
     const ada = await person()
-    expect(await run(ada, toVal("blob", blobScript))).toMatchObject({ status: "succeeded", returnValue: blobResult })
+    expect(await run(ada, toVal("blob", blobScript))).toMatchObject({
+      status: "succeeded",
+      returnValue: blobResult,
+    })
     const ended = await run(ada, toVal("sqlite", sqliteScript))
-    if (suite.database.path === undefined) expect(ended.error).toMatchObject({ name: "LibsqlError" })
+    if (suite.database.path === undefined)
+      expect(ended.error).toMatchObject({ name: "LibsqlError" })
     else expect(ended).toMatchObject({ status: "succeeded", returnValue: sqliteResult })
   })
 }

@@ -2,12 +2,21 @@ import { afterAll, beforeAll } from "bun:test"
 import type { val } from "@hamlet/contract"
 import type { z } from "zod"
 import type { RunRecord } from "../../src/domain/runs/runs.ts"
-import { expectStatus, openApi, type TestAnswer, type TestApi, type TestUser } from "../support/api.ts"
+import {
+  expectStatus,
+  openApi,
+  type TestAnswer,
+  type TestApi,
+  type TestUser,
+} from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 
 export type ValView = z.infer<typeof val>
 
-/** A server that the tests of a suite share; each test brings its own people, so that none disturbs another. */
+/**
+ * A server that the tests of a suite share; each test brings its own people, so that none disturbs
+ * another.
+ */
 export interface ApiSuite {
   readonly api: TestApi
   readonly database: TestDatabase
@@ -18,12 +27,19 @@ export interface ApiSuite {
   anybody(): Promise<TestUser>
   /** A new val; public, and with a made-up name, where nothing else is said. */
   val(owner: TestUser, fields?: Readonly<Record<string, unknown>>): Promise<ValView>
-  /** Writes down a run, as whatever runs vals does it. Where nothing else is said, its owner ran it through the API and it went well. */
+  /**
+   * Writes down a run, as whatever runs vals does it. Where nothing else is said, its owner ran it
+   * through the API and it went well.
+   */
   run(val: ValView, fields?: Partial<RunRecord>): Promise<RunRecord>
 }
 
 /** Defines the suite once for each database; `env` are settings of the operator. */
-export function describeApi(title: string, define: (suite: ApiSuite) => void, env: Record<string, string> = {}): void {
+export function describeApi(
+  title: string,
+  define: (suite: ApiSuite) => void,
+  env: Record<string, string> = {},
+): void {
   describeEachDatabase(title, (open) => {
     let api: TestApi | undefined
     let database: TestDatabase | undefined
@@ -55,7 +71,10 @@ export function describeApi(title: string, define: (suite: ApiSuite) => void, en
   })
 }
 
-/** Waits until the clock shows another millisecond, so that what comes next is newer than what came before. */
+/**
+ * Waits until the clock shows another millisecond, so that what comes next is newer than what came
+ * before.
+ */
 export async function nextMoment(): Promise<void> {
   const now = Date.now()
   while (Date.now() === now) await Bun.sleep(0)
@@ -75,11 +94,25 @@ function opened<T>(thing: T | undefined): T {
   return thing
 }
 
-async function addVal(api: TestApi, owner: TestUser, fields: Readonly<Record<string, unknown>> = {}): Promise<ValView> {
-  return expectStatus(await api.call("POST", "/v1/vals", { as: owner, body: { code: "1", privacy: "public", ...fields } }), 200).json
+async function addVal(
+  api: TestApi,
+  owner: TestUser,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<ValView> {
+  return expectStatus(
+    await api.call("POST", "/v1/vals", {
+      as: owner,
+      body: { code: "1", privacy: "public", ...fields },
+    }),
+    200,
+  ).json
 }
 
-async function addRun(api: TestApi, val: ValView, fields: Partial<RunRecord> = {}): Promise<RunRecord> {
+async function addRun(
+  api: TestApi,
+  val: ValView,
+  fields: Partial<RunRecord> = {},
+): Promise<RunRecord> {
   const startedAt = fields.startedAt ?? Date.now()
   const run: RunRecord = {
     id: api.hamlet.deps.newId(),

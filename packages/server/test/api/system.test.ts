@@ -19,15 +19,28 @@ describeApi("api/system", (suite) => {
       expect(policy).toContain("frame-ancestors 'none'")
       expect(policy).not.toMatch(/script-src[^;]*unsafe|default-src[^;]*unsafe/)
       const [, file = ""] = /<script type="module" src="([^"]+)"/.exec(answer.text) ?? []
-      const script = expectStatus(await call("GET", file, { headers: { "accept-encoding": "br" } }), 200)
+      const script = expectStatus(
+        await call("GET", file, { headers: { "accept-encoding": "br" } }),
+        200,
+      )
       expect(script.headers.get("content-encoding")).toBe("br")
       expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
     }
-    expect((await call("GET", "/embed/ada/hello")).headers.get("content-security-policy")).toContain("frame-ancestors *")
+    expect(
+      (await call("GET", "/embed/ada/hello")).headers.get("content-security-policy"),
+    ).toContain("frame-ancestors *")
   }, 120_000)
 
   test("the web app answers nothing else", async () => {
-    for (const path of ["//", "//healthz", "/nothing", "/assets/", "/assets/../package.json", "/assets/manifest.json", "/assets/main.js"])
+    for (const path of [
+      "//",
+      "//healthz",
+      "/nothing",
+      "/assets/",
+      "/assets/../package.json",
+      "/assets/manifest.json",
+      "/assets/main.js",
+    ])
       expect(refusalOf(await call("GET", path))).toEqual([404, "route_not_found"])
     expect(refusalOf(await call("POST", "/", { body: {} }))).toEqual([405, "method_not_allowed"])
   }, 120_000)
@@ -78,12 +91,17 @@ describeApi("api/system", (suite) => {
         expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
         expect((await response.bytes()).length).toBeGreaterThan(0)
       }
-      expect(page.headers.get("content-security-policy")).toStartWith("default-src 'none'; script-src hamlet.test/docs/assets/;")
+      expect(page.headers.get("content-security-policy")).toStartWith(
+        "default-src 'none'; script-src hamlet.test/docs/assets/;",
+      )
     })
 
     for (const name of ["nothing.js", "..%2f..%2fpackage.json", "__proto__", "constructor"]) {
       test(`has no file ${name}`, async () => {
-        expect(refusalOf(await call("GET", `/docs/assets/${name}`))).toEqual([404, "route_not_found"])
+        expect(refusalOf(await call("GET", `/docs/assets/${name}`))).toEqual([
+          404,
+          "route_not_found",
+        ])
       })
     }
   })
@@ -92,21 +110,31 @@ describeApi("api/system", (suite) => {
     test("is Prometheus text that counts requests by route and status", async () => {
       const countOf = async () => {
         const { text } = expectStatus(await call("GET", "/metrics"), 200)
-        return Number(/^hamlet_http_requests_total\{route="getVal",method="GET",status="404"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+        return Number(
+          /^hamlet_http_requests_total\{route="getVal",method="GET",status="404"\} (\d+)$/m.exec(
+            text,
+          )?.[1] ?? 0,
+        )
       }
       const before = await countOf()
-      for (let asked = 0; asked < 3; asked += 1) await call("GET", "/v1/vals/01890000-0000-7000-8000-000000000000")
+      for (let asked = 0; asked < 3; asked += 1)
+        await call("GET", "/v1/vals/01890000-0000-7000-8000-000000000000")
       expect(await countOf()).toBe(before + 3)
     })
 
     test("says nothing of paths, names, ids or tokens", async () => {
       const ada = await suite.person()
       const { id, name } = await suite.val(ada, { name: "conspicuousName" })
-      for (const path of [`/v1/vals/${id}`, `/v1/alias/${ada.username}/${name}`, "/nowhere/conspicuousPath"])
+      for (const path of [
+        `/v1/vals/${id}`,
+        `/v1/alias/${ada.username}/${name}`,
+        "/nowhere/conspicuousPath",
+      ])
         await call("GET", path, { as: ada })
       const { text, headers } = expectStatus(await call("GET", "/metrics"), 200)
       expect(headers.get("content-type")).toStartWith("text/plain; version=0.0.4")
-      for (const secret of [id, name, ada.username, ada.token, "conspicuousPath"]) expect(text).not.toContain(secret)
+      for (const secret of [id, name, ada.username, ada.token, "conspicuousPath"])
+        expect(text).not.toContain(secret)
     })
 
     test("has no line for a method that somebody makes up", async () => {
@@ -124,7 +152,8 @@ describeEachDatabase("api/system without its database", (open) => {
       return database
     })
     try {
-      // A file that was removed is still there for those who have it open; a database that was dropped is not.
+      // A file that was removed is still there for those who have it open; a database that was
+      // dropped is not.
       if (database?.url === undefined) return
       await database.close()
       for (const [path, as] of [["/readyz"], ["/v1/vals"], ["/v1/me", api.admin]] as const) {
@@ -148,19 +177,24 @@ describeEachDatabase("api/system with a newer schema", (open) => {
       return database
     })
     try {
-      const save = () => api.call("POST", "/v1/vals", { as: api.admin, body: { code: "export default 1" } })
+      const save = () =>
+        api.call("POST", "/v1/vals", { as: api.admin, body: { code: "export default 1" } })
       const val = expectStatus(await save(), 200).json
       await database?.db.write(function* () {
         yield sql`insert into schema_migrations (version, name, applied_at) values (9999, 'later', 1)`
       })
-      const problem = /^Cannot write to the database: a newer version of Hamlet has migrated it \(its schema is 9999 "later", /
+      const problem =
+        /^Cannot write to the database: a newer version of Hamlet has migrated it \(its schema is 9999 "later", /
       const ready = await api.call("GET", "/readyz")
       expect(refusalOf(ready)).toEqual([503, "database_unavailable"])
       expect(ready.json.message).toMatch(problem)
       const refused = await save()
       expect(refusalOf(refused)).toEqual([503, "database_unavailable"])
       expect(refused.json.message).toMatch(problem)
-      const run = await api.call("POST", `/v1/vals/${val.id}/runs`, { as: api.admin, headers: { prefer: "respond-async" } })
+      const run = await api.call("POST", `/v1/vals/${val.id}/runs`, {
+        as: api.admin,
+        headers: { prefer: "respond-async" },
+      })
       expect(refusalOf(run)).toEqual([503, "database_unavailable"])
       expectStatus(await api.call("GET", `/v1/vals/${val.id}`, { as: api.admin }), 200)
       expectStatus(await api.call("GET", "/healthz"), 200)
@@ -175,13 +209,24 @@ describeEachDatabase("api/system without sandboxes", (open) => {
     let problem: string | undefined = "Cannot start a sandbox: Deno is not there any more"
     const status = () => ({ ...idleStatus, isolation: "bubblewrap", problem })
     const enter = () => Promise.reject(new Error("nothing is run here"))
-    const api = await openApi(open, {}, { runner: { status, enter, retire() {}, endAllOf() {} } })
+    const api = await openApi(
+      open,
+      {},
+      { runner: { status, acquire: enter, retire() {}, endAllOf() {} } },
+    )
     try {
       const answer = await api.call("GET", "/readyz")
-      expect([...refusalOf(answer), answer.json.message]).toEqual([503, "sandbox_unavailable", problem])
+      expect([...refusalOf(answer), answer.json.message]).toEqual([
+        503,
+        "sandbox_unavailable",
+        problem,
+      ])
       expectStatus(await api.call("GET", "/healthz"), 200)
       problem = undefined
-      expect(expectStatus(await api.call("GET", "/readyz"), 200).json).toMatchObject({ status: "ok", isolation: "bubblewrap" })
+      expect(expectStatus(await api.call("GET", "/readyz"), 200).json).toMatchObject({
+        status: "ok",
+        isolation: "bubblewrap",
+      })
     } finally {
       await api.close()
     }

@@ -20,15 +20,26 @@ describeApi("api/tokens", (suite) => {
 
 function defineSetting(suite: ApiSuite): void {
   const { call, person } = suite
-  const start = (token: string | undefined) => ensureFirstUser(suite.api.hamlet.deps, { username: "admin", token })
+  const start = (token: string | undefined) =>
+    ensureFirstUser(suite.api.hamlet.deps, { username: "admin", token })
   const statusFor = async (as: string) => (await call("GET", "/v1/me", { as })).status
 
   test("replaces the one before, ends its sessions, and leaves all other tokens as they are", async () => {
     const { admin, hamlet } = suite.api
-    const [first, second] = ["first-of-the-setting-".repeat(2), `hamlet_${"second-of-the-setting-".repeat(2)}`]
+    const [first, second] = [
+      "first-of-the-setting-".repeat(2),
+      `hamlet_${"second-of-the-setting-".repeat(2)}`,
+    ]
     await start(first)
-    const { text } = await signIn(hamlet.deps, { token: first, userAgent: null, replaced: undefined })
-    const { token: own } = expectStatus(await toCreate(suite)(first, { name: "own", scopes: ["user:read"] }), 200).json
+    const { text } = await signIn(hamlet.deps, {
+      token: first,
+      userAgent: null,
+      replaced: undefined,
+    })
+    const { token: own } = expectStatus(
+      await toCreate(suite)(first, { name: "own", scopes: ["user:read"] }),
+      200,
+    ).json
     const other = await person()
     await start(first)
     await start(undefined)
@@ -37,16 +48,26 @@ function defineSetting(suite: ApiSuite): void {
     // Nodes that start together.
     await Promise.all([start(second), start(second)])
 
-    expect(await Promise.all([first, second, own, admin.token, other.token].map(statusFor))).toEqual([401, 200, 200, 200, 200])
+    expect(
+      await Promise.all([first, second, own, admin.token, other.token].map(statusFor)),
+    ).toEqual([401, 200, 200, 200, 200])
     expect(await authenticateSession(hamlet.deps, text)).toBeUndefined()
-    const { data } = expectStatus(await call("GET", "/v1/me/tokens?limit=100", { as: admin.token }), 200).json
-    expect(data.filter((token: { name: string }) => token.name === "token of the setting")).toHaveLength(1)
+    const { data } = expectStatus(
+      await call("GET", "/v1/me/tokens?limit=100", { as: admin.token }),
+      200,
+    ).json
+    expect(
+      data.filter((token: { name: string }) => token.name === "token of the setting"),
+    ).toHaveLength(1)
   })
 
   test("may be one that the first user had already, and not one of somebody else", async () => {
     const { admin } = suite.api
     const other = await person()
-    const { token: chosen } = expectStatus(await toCreate(suite)(admin.token, { name: "chosen", scopes: ["user:read"] }), 200).json
+    const { token: chosen } = expectStatus(
+      await toCreate(suite)(admin.token, { name: "chosen", scopes: ["user:read"] }),
+      200,
+    ).json
     await start(chosen)
     await start(other.token)
     expect(await Promise.all([chosen, other.token].map(statusFor))).toEqual([401, 200])
@@ -67,7 +88,10 @@ function defineCreate(suite: ApiSuite): void {
 
   test("is 200 with the token and its secret string, which works at once", async () => {
     const ada = await person()
-    const { json } = expectStatus(await create(ada, { name: "laptop", scopes: ["user:read", "val:write"] }), 200)
+    const { json } = expectStatus(
+      await create(ada, { name: "laptop", scopes: ["user:read", "val:write"] }),
+      200,
+    )
     expect(json).toEqual({
       id: expect.any(String),
       name: "laptop",
@@ -81,7 +105,10 @@ function defineCreate(suite: ApiSuite): void {
   })
 
   test("keeps a scope once that is asked for twice", async () => {
-    const { json } = expectStatus(await create(await person(), { scopes: ["val:read", "run:read", "val:read"] }), 200)
+    const { json } = expectStatus(
+      await create(await person(), { scopes: ["val:read", "run:read", "val:read"] }),
+      200,
+    )
     expect(json.scopes).toEqual(["val:read", "run:read"])
   })
 
@@ -93,14 +120,22 @@ function defineCreate(suite: ApiSuite): void {
     [null, null],
   ] as const) {
     test(`takes expiresAt ${sent}`, async () => {
-      expect(expectStatus(await create(await person(), { expiresAt: sent }), 200).json.expiresAt).toBe(kept)
+      expect(
+        expectStatus(await create(await person(), { expiresAt: sent }), 200).json.expiresAt,
+      ).toBe(kept)
     })
   }
 
   for (const fields of [
-    ...["", "x".repeat(limits.tokenNameCharsMax + 1), "a\0b", 1, null, undefined].map((name) => ({ name })),
-    ...[[], ["everything"], ["val:read", "val:delete"], "val:read", null, undefined, [null]].map((scopes) => ({ scopes })),
-    ...["tomorrow", "2999-02-30T00:00:00Z", "", 5, "2001-01-01T00:00:00Z", "2001-01-01"].map((expiresAt) => ({ expiresAt })),
+    ...["", "x".repeat(limits.tokenNameCharsMax + 1), "a\0b", 1, null, undefined].map((name) => ({
+      name,
+    })),
+    ...[[], ["everything"], ["val:read", "val:delete"], "val:read", null, undefined, [null]].map(
+      (scopes) => ({ scopes }),
+    ),
+    ...["tomorrow", "2999-02-30T00:00:00Z", "", 5, "2001-01-01T00:00:00Z", "2001-01-01"].map(
+      (expiresAt) => ({ expiresAt }),
+    ),
   ]) {
     test(`refuses ${JSON.stringify(fields).slice(0, 60)}`, async () => {
       const ada = await anybody()
@@ -111,7 +146,8 @@ function defineCreate(suite: ApiSuite): void {
 
   test("gives no scope that the asking token does not have itself", async () => {
     const ada = await person()
-    const small = expectStatus(await create(ada, { scopes: ["user:write", "val:read"] }), 200).json.token
+    const small = expectStatus(await create(ada, { scopes: ["user:write", "val:read"] }), 200).json
+      .token
     expectStatus(await create(small, { scopes: ["val:read"] }), 200)
     const answer = await create(small, { scopes: ["val:read", "val:write"] })
     expect(refusalOf(answer)).toEqual([403, "scope_escalation"])
@@ -135,7 +171,10 @@ function defineList(suite: ApiSuite): void {
 
   test("has the caller's tokens, newest first, without their secret strings", async () => {
     const [ada, bob] = [await person(), await person()]
-    const [one, two] = [(await create(ada, { name: "one" })).json, (await create(ada, { name: "two" })).json]
+    const [one, two] = [
+      (await create(ada, { name: "one" })).json,
+      (await create(ada, { name: "two" })).json,
+    ]
     await create(bob)
     const { json } = expectStatus(await call("GET", "/v1/me/tokens", { as: ada }), 200)
     const { token: _one, ...first } = one
@@ -143,9 +182,18 @@ function defineList(suite: ApiSuite): void {
     expect(json.data).toEqual([
       second,
       first,
-      { ...first, id: expect.any(String), name: "first token", createdAt: expect.any(String), scopes: expect.any(Array), lastUsedAt: null },
+      {
+        ...first,
+        id: expect.any(String),
+        name: "first token",
+        createdAt: expect.any(String),
+        scopes: expect.any(Array),
+        lastUsedAt: null,
+      },
     ])
-    expect(idsOf(await call("GET", "/v1/me/tokens?limit=1&offset=1", { as: ada }))).toEqual([one.id])
+    expect(idsOf(await call("GET", "/v1/me/tokens?limit=1&offset=1", { as: ada }))).toEqual([
+      one.id,
+    ])
   })
 
   test("says when a token was last used", async () => {
@@ -155,7 +203,9 @@ function defineList(suite: ApiSuite): void {
     expectStatus(await call("GET", "/v1/vals", { as: json.token }), 200)
     // Uses are written a moment later, together; this writes them now.
     await suite.api.hamlet.deps.tokenUses.stop()
-    const listed = (await call("GET", "/v1/me/tokens", { as: ada })).json.data.find(({ id }: { id: string }) => id === json.id)
+    const listed = (await call("GET", "/v1/me/tokens", { as: ada })).json.data.find(
+      ({ id }: { id: string }) => id === json.id,
+    )
     expect(Date.parse(listed.lastUsedAt)).toBeGreaterThanOrEqual(before)
     expect(Date.parse(listed.lastUsedAt)).toBeLessThanOrEqual(Date.now())
   })
@@ -170,23 +220,40 @@ function defineRevoke(suite: ApiSuite): void {
     const { json } = await create(ada)
     expectStatus(await call("GET", "/v1/vals", { as: json.token }), 200)
     expectStatus(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: ada }), 204)
-    expect(refusalOf(await call("GET", "/v1/vals", { as: json.token }))).toEqual([401, "invalid_token"])
-    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: ada }))).toEqual([404, "token_not_found"])
+    expect(refusalOf(await call("GET", "/v1/vals", { as: json.token }))).toEqual([
+      401,
+      "invalid_token",
+    ])
+    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: ada }))).toEqual([
+      404,
+      "token_not_found",
+    ])
     expect(idsOf(await call("GET", "/v1/me/tokens", { as: ada }))).not.toContain(json.id)
   })
 
   test("lets a token revoke itself", async () => {
     const { json } = await create(await person(), { scopes: ["user:write"] })
     expectStatus(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: json.token }), 204)
-    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: json.token }))).toEqual([401, "invalid_token"])
+    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: json.token }))).toEqual(
+      [401, "invalid_token"],
+    )
   })
 
   test("says 404 of somebody else's token, and 400 of an id that is none", async () => {
     const [ada, bob] = [await person(), await person()]
     const { json } = await create(ada)
-    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: bob }))).toEqual([404, "token_not_found"])
-    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${missing}`, { as: bob }))).toEqual([404, "token_not_found"])
-    expect(refusalOf(await call("DELETE", "/v1/me/tokens/all", { as: bob }))).toEqual([400, "invalid_request"])
+    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: bob }))).toEqual([
+      404,
+      "token_not_found",
+    ])
+    expect(refusalOf(await call("DELETE", `/v1/me/tokens/${missing}`, { as: bob }))).toEqual([
+      404,
+      "token_not_found",
+    ])
+    expect(refusalOf(await call("DELETE", "/v1/me/tokens/all", { as: bob }))).toEqual([
+      400,
+      "invalid_request",
+    ])
     expectStatus(await call("GET", "/v1/vals", { as: json.token }), 200)
   })
 }
@@ -197,24 +264,38 @@ function defineUse(suite: ApiSuite): void {
 
   test("is refused from the moment it expires, not before", async () => {
     const expiresAt = new Date(Date.now() + 3_600_000)
-    const { json } = expectStatus(await create(await person(), { expiresAt: expiresAt.toISOString() }), 200)
+    const { json } = expectStatus(
+      await create(await person(), { expiresAt: expiresAt.toISOString() }),
+      200,
+    )
     setSystemTime(new Date(expiresAt.getTime() - 1))
     expectStatus(await call("GET", "/v1/vals", { as: json.token }), 200)
     setSystemTime(expiresAt)
-    expect(refusalOf(await call("GET", "/v1/vals", { as: json.token }))).toEqual([401, "invalid_token"])
+    expect(refusalOf(await call("GET", "/v1/vals", { as: json.token }))).toEqual([
+      401,
+      "invalid_token",
+    ])
   })
 
   test("is not made where it would have expired already, and the answer says which field it is", async () => {
     setSystemTime(new Date("2030-01-01T00:00:00Z"))
     const { status, json } = await create(await person(), { expiresAt: "2030-01-01T00:00:00Z" })
-    expect([status, json.code, json.issues]).toEqual([400, "invalid_request", [{ path: "expiresAt", message: "must be in the future" }]])
+    expect([status, json.code, json.issues]).toEqual([
+      400,
+      "invalid_request",
+      [{ path: "expiresAt", message: "must be in the future" }],
+    ])
     expectStatus(await create(await person(), { expiresAt: "2030-01-01T00:00:00.001Z" }), 200)
   })
 
   test("is refused the same way for every reason, also where none is needed", async () => {
     const ada = await person()
     const mistyped = ada.token.slice(0, -1) + (ada.token.endsWith("a") ? "b" : "a")
-    const made = await Promise.all(["x", "x".repeat(40), mistyped, `hamlet_${"0".repeat(49)}`].map((as) => call("GET", "/v1/vals", { as })))
+    const made = await Promise.all(
+      ["x", "x".repeat(40), mistyped, `hamlet_${"0".repeat(49)}`].map((as) =>
+        call("GET", "/v1/vals", { as }),
+      ),
+    )
     const bodies = made.map((answer) => {
       expect(refusalOf(answer)).toEqual([401, "invalid_token"])
       expect(answer.headers.get("www-authenticate")).toBe("Bearer")
@@ -223,7 +304,15 @@ function defineUse(suite: ApiSuite): void {
     expect(new Set(bodies).size).toBe(1)
   })
 
-  for (const header of ["", "Bearer", "Bearer ", "Basic YTpi", "Token x", "Bearer a b", "Bearer,x"]) {
+  for (const header of [
+    "",
+    "Bearer",
+    "Bearer ",
+    "Basic YTpi",
+    "Token x",
+    "Bearer a b",
+    "Bearer,x",
+  ]) {
     test(`is not read from the header "${header}"`, async () => {
       const headers = { authorization: header }
       const answer = await call("GET", "/v1/vals", { headers })
@@ -246,8 +335,12 @@ function defineUse(suite: ApiSuite): void {
       { "x-api-key": token },
       { "proxy-authorization": `Bearer ${token}` },
     ]
-    for (const headers of places) expect(refusalOf(await call("GET", "/v1/me", { headers }))).toEqual([401, "unauthenticated"])
-    expect(refusalOf(await call("GET", `/v1/me?token=${token}&access_token=${token}`))).toEqual([401, "unauthenticated"])
+    for (const headers of places)
+      expect(refusalOf(await call("GET", "/v1/me", { headers }))).toEqual([401, "unauthenticated"])
+    expect(refusalOf(await call("GET", `/v1/me?token=${token}&access_token=${token}`))).toEqual([
+      401,
+      "unauthenticated",
+    ])
   })
 
   test("without the scope of a route is 403, and the message says which it needs", async () => {
@@ -261,7 +354,10 @@ function defineUse(suite: ApiSuite): void {
       ["POST", "/v1/users", "admin"],
       ["GET", "/v1/backup", "backup"],
     ] as const) {
-      const answer = await call(method, path, { as: token, ...(method === "POST" ? { body: {} } : {}) })
+      const answer = await call(method, path, {
+        as: token,
+        ...(method === "POST" ? { body: {} } : {}),
+      })
       expect(refusalOf(answer)).toEqual([403, "missing_scope"])
       expect(answer.json.message).toContain("required permissions")
       expect(answer.json.message).toContain(scope)

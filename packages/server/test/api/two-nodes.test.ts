@@ -17,7 +17,8 @@ describeEachDatabase("two servers on one database", (open) => {
     return { one, two, close }
   }
 
-  const isOver = async (api: TestApi, id: string, as: string) => (await api.call("GET", `/v1/runs/${id}`, { as })).json.runEndAt !== null
+  const isOver = async (api: TestApi, id: string, as: string) =>
+    (await api.call("GET", `/v1/runs/${id}`, { as })).json.runEndAt !== null
 
   async function until(isSo: () => Promise<boolean>): Promise<void> {
     while (!(await isSo())) await Bun.sleep(5)
@@ -25,10 +26,19 @@ describeEachDatabase("two servers on one database", (open) => {
 
   async function startHanging(api: TestApi) {
     const { token } = await api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
-    const val = expectStatus(await api.call("POST", "/v1/vals", { as: token, body: { code: hang } }), 200).json
+    const val = expectStatus(
+      await api.call("POST", "/v1/vals", { as: token, body: { code: hang } }),
+      200,
+    ).json
     const headers = { prefer: "respond-async" }
-    const { id } = expectStatus(await api.call("POST", `/v1/vals/${val.id}/runs`, { as: token, headers }), 202).json
-    await until(async () => (await api.call("GET", `/v1/runs/${id}/logs`, { as: token })).json.data.length === 1)
+    const { id } = expectStatus(
+      await api.call("POST", `/v1/vals/${val.id}/runs`, { as: token, headers }),
+      202,
+    ).json
+    await until(
+      async () =>
+        (await api.call("GET", `/v1/runs/${id}/logs`, { as: token })).json.data.length === 1,
+    )
     return { id, token }
   }
 
@@ -39,9 +49,13 @@ describeEachDatabase("two servers on one database", (open) => {
       headers: { accept: "text/event-stream", authorization: `Bearer ${token}` },
     })
     const text = response.text()
-    expect(expectStatus(await two.call("POST", `/v1/runs/${id}/cancel`, { as: token }), 200).json).toEqual({ found: true })
+    expect(
+      expectStatus(await two.call("POST", `/v1/runs/${id}/cancel`, { as: token }), 200).json,
+    ).toEqual({ found: true })
     await until(() => isOver(two, id, token))
-    expect((await two.call("GET", `/v1/runs/${id}`, { as: token })).json).toMatchObject({ status: "cancelled" })
+    expect((await two.call("GET", `/v1/runs/${id}`, { as: token })).json).toMatchObject({
+      status: "cancelled",
+    })
     expect(await text).toMatch(/"message":"begun"[\s\S]+event: end\ndata: \{"status":"cancelled"/)
     await close()
   })
@@ -50,7 +64,9 @@ describeEachDatabase("two servers on one database", (open) => {
     const { one, two, close } = await openTwo()
     const [first, second] = [await startHanging(one), await startHanging(two)]
     await two.close()
-    expect((await one.call("GET", `/v1/runs/${first.id}`, { as: first.token })).json).toMatchObject({ status: "running", error: null })
+    expect((await one.call("GET", `/v1/runs/${first.id}`, { as: first.token })).json).toMatchObject(
+      { status: "running", error: null },
+    )
     const { json } = await one.call("GET", `/v1/runs/${second.id}`, { as: second.token })
     expect(["crashed", "cancelled"]).toContain(json.status)
     expect(json.runEndAt).not.toBeNull()

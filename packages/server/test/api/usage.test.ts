@@ -7,7 +7,8 @@ const requestsMax = 4
 const answer = "export default () => 42"
 const hang = 'export default () => { console.log("here"); return new Promise(() => {}) }'
 
-const usageOf = async ({ call }: ApiSuite, as: TestUser) => expectStatus(await call("GET", "/v1/me/usage", { as }), 200).json
+const usageOf = async ({ call }: ApiSuite, as: TestUser) =>
+  expectStatus(await call("GET", "/v1/me/usage", { as }), 200).json
 
 describeApi("GET /v1/me/usage", (suite) => {
   const { call, person, val } = suite
@@ -26,7 +27,8 @@ describeApi("GET /v1/me/usage", (suite) => {
   test("counts runs for whose account they are on", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada, { code: answer })
-    for (const as of [ada, bob, bob]) expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as }), 200)
+    for (const as of [ada, bob, bob])
+      expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as }), 200)
     expect((await usageOf(suite, ada)).runs).toMatchObject({ lastMinute: 1, sinceStart: 1 })
     expect((await usageOf(suite, bob)).runs).toMatchObject({ lastMinute: 2, sinceStart: 2 })
   })
@@ -34,10 +36,14 @@ describeApi("GET /v1/me/usage", (suite) => {
   test("counts the runs that go on", async () => {
     const ada = await person()
     const { id } = await val(ada, { code: hang })
-    const started = expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada, headers: { prefer: "respond-async" } }), 202).json
+    const started = expectStatus(
+      await call("POST", `/v1/vals/${id}/runs`, { as: ada, headers: { prefer: "respond-async" } }),
+      202,
+    ).json
     expect((await usageOf(suite, ada)).runs.atOnce).toBe(1)
     expectStatus(await call("POST", `/v1/runs/${started.id}/cancel`, { as: ada }), 200)
-    while ((await call("GET", `/v1/runs/${started.id}`, { as: ada })).json.runEndAt === null) await Bun.sleep(5)
+    while ((await call("GET", `/v1/runs/${started.id}`, { as: ada })).json.runEndAt === null)
+      await Bun.sleep(5)
     expect((await usageOf(suite, ada)).runs.atOnce).toBe(0)
   })
 
@@ -57,7 +63,13 @@ describeApi("GET /v1/me/usage", (suite) => {
   test("knows the size of the database", async () => {
     if (suite.database.path === undefined) return
     const ada = await person()
-    expectStatus(await call("POST", "/v1/sqlite/execute", { as: ada, body: { statement: "create table t (a)" } }), 200)
+    expectStatus(
+      await call("POST", "/v1/sqlite/execute", {
+        as: ada,
+        body: { statement: "create table t (a)" },
+      }),
+      200,
+    )
     const { sqlite, storage } = await usageOf(suite, ada)
     expect(sqlite.bytes).toBeGreaterThan(0)
     expect(storage.requestsLastMinute).toBe(1)
@@ -84,7 +96,11 @@ describeApi(
     describe("HAMLET_RUNS_PER_MINUTE", () => defineRuns(suite))
     describe("HAMLET_STORAGE_REQUESTS_PER_MINUTE", () => defineRequests(suite))
   },
-  { HAMLET_RUNS_PER_MINUTE: String(runsMax), HAMLET_STORAGE_REQUESTS_PER_MINUTE: String(requestsMax), HAMLET_EGRESS_MB_PER_MINUTE: "5" },
+  {
+    HAMLET_RUNS_PER_MINUTE: String(runsMax),
+    HAMLET_STORAGE_REQUESTS_PER_MINUTE: String(requestsMax),
+    HAMLET_EGRESS_MB_PER_MINUTE: "5",
+  },
 )
 
 function defineRuns(suite: ApiSuite): void {
@@ -93,19 +109,28 @@ function defineRuns(suite: ApiSuite): void {
   test("lets an account have so many runs, and says of the next when to come again", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id, name } = await val(ada, { code: answer })
-    for (let count = 0; count < runsMax; count += 1) expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: bob }), 200)
+    for (let count = 0; count < runsMax; count += 1)
+      expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: bob }), 200)
     const refused = await call("POST", `/v1/vals/${id}/runs`, { as: bob })
     expect(refusalOf(refused)).toEqual([429, "rate_limited"])
-    expect(refused.json.message).toStartWith("Cannot run the val: the account has had all of its runs for this minute; try again in ")
+    expect(refused.json.message).toStartWith(
+      "Cannot run the val: the account has had all of its runs for this minute; try again in ",
+    )
     const seconds = Number(refused.headers.get("retry-after"))
     expect(seconds).toBeGreaterThanOrEqual(1)
     expect(seconds).toBeLessThanOrEqual(60 / runsMax)
     expect(refused.headers.get("x-should-retry")).toBeNull()
-    expect(refusalOf(await call("GET", `/v1/run/${ada.username}.${name}`, { as: bob }))).toEqual([429, "rate_limited"])
+    expect(refusalOf(await call("GET", `/v1/run/${ada.username}.${name}`, { as: bob }))).toEqual([
+      429,
+      "rate_limited",
+    ])
     // Nothing was begun, and the owner of the val has all of theirs.
     expect((await call("GET", "/v1/me/runs", { as: bob })).json.data).toHaveLength(runsMax)
     expectStatus(await call("GET", `/v1/run/${ada.username}.${name}`, { as: ada }), 200)
-    expect((await usageOf(suite, bob)).runs).toMatchObject({ lastMinute: runsMax, perMinuteMax: runsMax })
+    expect((await usageOf(suite, bob)).runs).toMatchObject({
+      lastMinute: runsMax,
+      perMinuteMax: runsMax,
+    })
   })
 
   test("lets the next one begin after as many seconds as it said", async () => {
@@ -113,8 +138,13 @@ function defineRuns(suite: ApiSuite): void {
     const { id } = await val(ada, { code: answer })
     const start = Date.now()
     setSystemTime(new Date(start))
-    for (let count = 0; count < runsMax; count += 1) expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200)
-    const seconds = Number(expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 429).headers.get("retry-after"))
+    for (let count = 0; count < runsMax; count += 1)
+      expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200)
+    const seconds = Number(
+      expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 429).headers.get(
+        "retry-after",
+      ),
+    )
     setSystemTime(new Date(start + seconds * 1000))
     expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200)
     expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 429)
@@ -124,8 +154,12 @@ function defineRuns(suite: ApiSuite): void {
     const ada = await person()
     const { id } = await val(ada, { code: answer })
     const first = expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200).json
-    for (let count = 1; count < runsMax; count += 1) expectStatus(await call("POST", `/v1/runs/${first.id}/replay`, { as: ada }), 200)
-    expect(refusalOf(await call("POST", `/v1/runs/${first.id}/replay`, { as: ada }))).toEqual([429, "rate_limited"])
+    for (let count = 1; count < runsMax; count += 1)
+      expectStatus(await call("POST", `/v1/runs/${first.id}/replay`, { as: ada }), 200)
+    expect(refusalOf(await call("POST", `/v1/runs/${first.id}/replay`, { as: ada }))).toEqual([
+      429,
+      "rate_limited",
+    ])
   })
 }
 
@@ -161,8 +195,12 @@ function defineRequests(suite: ApiSuite): void {
   test("does not count who is refused for want of a token or of a scope", async () => {
     const ada = await person()
     const scopes = ["user:write"]
-    const weak = expectStatus(await call("POST", "/v1/me/tokens", { as: ada, body: { name: "weak", scopes } }), 200).json
-    for (let count = 0; count < requestsMax + 1; count += 1) expectStatus(await call("GET", "/v1/blob", { as: weak.token }), 403)
+    const weak = expectStatus(
+      await call("POST", "/v1/me/tokens", { as: ada, body: { name: "weak", scopes } }),
+      200,
+    ).json
+    for (let count = 0; count < requestsMax + 1; count += 1)
+      expectStatus(await call("GET", "/v1/blob", { as: weak.token }), 403)
     expect((await usageOf(suite, ada)).storage.requestsLastMinute).toBe(0)
   })
 }

@@ -19,7 +19,10 @@ function defineList(suite: ApiSuite): void {
   test("is everybody as they see themselves and whether they are suspended, newest first, page by page", async () => {
     const ada = await person()
     const bob = expectStatus(
-      await call("POST", "/v1/users", { as: suite.api.admin.token, body: { username: "listed", email: "l@hamlet.test" } }),
+      await call("POST", "/v1/users", {
+        as: suite.api.admin.token,
+        body: { username: "listed", email: "l@hamlet.test" },
+      }),
       200,
     ).json
     const list = (query = "") => call("GET", `/v1/users${query}`, { as: suite.api.admin.token })
@@ -35,14 +38,18 @@ function defineList(suite: ApiSuite): void {
   })
 
   test("is for tokens with the scope admin only", async () => {
-    expect(refusalOf(await call("GET", "/v1/users", { as: await person() }))).toEqual([403, "missing_scope"])
+    expect(refusalOf(await call("GET", "/v1/users", { as: await person() }))).toEqual([
+      403,
+      "missing_scope",
+    ])
     expect(refusalOf(await call("GET", "/v1/users"))).toEqual([401, "unauthenticated"])
   })
 }
 
 function defineCreate(suite: ApiSuite): void {
   const { call, person } = suite
-  const create = (body: unknown, as = suite.api.admin.token) => call("POST", "/v1/users", { as, body })
+  const create = (body: unknown, as = suite.api.admin.token) =>
+    call("POST", "/v1/users", { as, body })
 
   test("is 200 with the user and a first token, which may do everything but administer", async () => {
     const { json } = expectStatus(await create({ username: "newcomer" }), 200)
@@ -60,7 +67,10 @@ function defineCreate(suite: ApiSuite): void {
     const { token, ...user } = json
     expect((await call("GET", `/v1/users/${json.id}`)).json).toEqual(user)
     const [listed] = expectStatus(await call("GET", "/v1/me/tokens", { as: token }), 200).json.data
-    const scopes = ["val", "user", "run", "blob", "sqlite"].flatMap((noun) => [`${noun}:read`, `${noun}:write`])
+    const scopes = ["val", "user", "run", "blob", "sqlite"].flatMap((noun) => [
+      `${noun}:read`,
+      `${noun}:write`,
+    ])
     expect([...listed.scopes].sort()).toEqual(scopes.sort())
   })
 
@@ -68,7 +78,10 @@ function defineCreate(suite: ApiSuite): void {
     const answer = await create({ username: "sneaky" }, (await person()).token)
     expect(refusalOf(answer)).toEqual([403, "missing_scope"])
     expect(answer.json.message).toMatch(/required permissions.*admin/)
-    expect(refusalOf(await call("POST", "/v1/users", { body: { username: "sneaky" } }))).toEqual([401, "unauthenticated"])
+    expect(refusalOf(await call("POST", "/v1/users", { body: { username: "sneaky" } }))).toEqual([
+      401,
+      "unauthenticated",
+    ])
     expectStatus(await call("GET", "/v1/alias/sneaky"), 404)
   })
 
@@ -85,8 +98,22 @@ function defineCreate(suite: ApiSuite): void {
 
   for (const body of [
     {},
-    ...["", "1a", "_a", "a-b", "a b", "@ada", "é", "a".repeat(limits.usernameCharsMax + 1), 5, null].map((username) => ({ username })),
-    ...["", "nobody", "a@", 5, `${"a".repeat(limits.emailCharsMax)}@hamlet.test`].map((email) => ({ username: "mailer", email })),
+    ...[
+      "",
+      "1a",
+      "_a",
+      "a-b",
+      "a b",
+      "@ada",
+      "é",
+      "a".repeat(limits.usernameCharsMax + 1),
+      5,
+      null,
+    ].map((username) => ({ username })),
+    ...["", "nobody", "a@", 5, `${"a".repeat(limits.emailCharsMax)}@hamlet.test`].map((email) => ({
+      username: "mailer",
+      email,
+    })),
   ]) {
     test(`refuses ${JSON.stringify(body).slice(0, 60)}`, async () => {
       expect(refusalOf(await create(body))).toEqual([400, "invalid_request"])
@@ -106,19 +133,28 @@ function defineById({ call, person, val }: ApiSuite): void {
     const ada = await person()
     const { email: _email, tier: _tier, ...user } = (await call("GET", "/v1/me", { as: ada })).json
     expect(expectStatus(await call("GET", `/v1/users/${ada.id}`), 200).json).toEqual(user)
-    expect(expectStatus(await call("GET", `/v1/users/${ada.id.toUpperCase()}`, { as: ada }), 200).json).toEqual(user)
+    expect(
+      expectStatus(await call("GET", `/v1/users/${ada.id.toUpperCase()}`, { as: ada }), 200).json,
+    ).toEqual(user)
   })
 
   test("and its list of vals say 404 of a user who is not there, and 400 of an id that is none", async () => {
     for (const path of ["", "/vals"]) {
-      expect(refusalOf(await call("GET", `/v1/users/${missing}${path}`))).toEqual([404, "user_not_found"])
+      expect(refusalOf(await call("GET", `/v1/users/${missing}${path}`))).toEqual([
+        404,
+        "user_not_found",
+      ])
       expect(refusalOf(await call("GET", `/v1/users/me${path}`))).toEqual([400, "invalid_request"])
     }
   })
 
   test("/vals has what the caller may find, newest first", async () => {
     const ada = await person()
-    const [shown, unlisted, hidden] = [await val(ada), await val(ada, { privacy: "unlisted" }), await val(ada, { privacy: "private" })]
+    const [shown, unlisted, hidden] = [
+      await val(ada),
+      await val(ada, { privacy: "unlisted" }),
+      await val(ada, { privacy: "private" }),
+    ]
     await val(await person())
     const path = `/v1/users/${ada.id}/vals`
     expect(idsOf(await call("GET", path, { as: ada }))).toEqual([hidden.id, unlisted.id, shown.id])
@@ -132,20 +168,31 @@ function defineByName({ call, person }: ApiSuite): void {
   test("finds the user in any case, with an @ or without", async () => {
     const ada = await person()
     const user = (await call("GET", `/v1/users/${ada.id}`)).json
-    for (const name of [ada.username, `@${ada.username}`, ada.username.toUpperCase(), `%40${ada.username}`, `${ada.username}/`]) {
+    for (const name of [
+      ada.username,
+      `@${ada.username}`,
+      ada.username.toUpperCase(),
+      `%40${ada.username}`,
+      `${ada.username}/`,
+    ]) {
       expect(expectStatus(await call("GET", `/v1/alias/${name}`), 200).json).toEqual(user)
     }
   })
 
   test("says 404 of a name that nobody has, or that nobody can have", async () => {
     for (const name of ["nobody", "a-b", "@", "%C3%A9", "a%2Fb", "%25", "person", "' or 1=1"]) {
-      expect(refusalOf(await call("GET", `/v1/alias/${encodeURI(name).replaceAll("%25", "%")}`))).toEqual([404, "user_not_found"])
+      expect(
+        refusalOf(await call("GET", `/v1/alias/${encodeURI(name).replaceAll("%25", "%")}`)),
+      ).toEqual([404, "user_not_found"])
     }
   })
 
   test("takes one @ off, not two", async () => {
     const ada = await person()
-    expect(refusalOf(await call("GET", `/v1/alias/@@${ada.username}`))).toEqual([404, "user_not_found"])
+    expect(refusalOf(await call("GET", `/v1/alias/@@${ada.username}`))).toEqual([
+      404,
+      "user_not_found",
+    ])
   })
 }
 
@@ -153,22 +200,39 @@ function defineValByName({ call, person, val }: ApiSuite): void {
   test("finds the val whatever the case of both names, with an @ or without", async () => {
     const ada = await person()
     const made = await val(ada, { name: "MyVal" })
-    for (const path of [`${ada.username}/MyVal`, `@${ada.username}/myval`, `${ada.username.toUpperCase()}/MYVAL/`]) {
+    for (const path of [
+      `${ada.username}/MyVal`,
+      `@${ada.username}/myval`,
+      `${ada.username.toUpperCase()}/MYVAL/`,
+    ]) {
       expect(expectStatus(await call("GET", `/v1/alias/${path}`), 200).json).toEqual(made)
     }
   })
 
   test("shows an unlisted val to everybody and a private one to its owner", async () => {
     const ada = await person()
-    const [unlisted, hidden] = [await val(ada, { privacy: "unlisted" }), await val(ada, { privacy: "private" })]
+    const [unlisted, hidden] = [
+      await val(ada, { privacy: "unlisted" }),
+      await val(ada, { privacy: "private" }),
+    ]
     expect((await call("GET", `/v1/alias/${ada.username}/${unlisted.name}`)).json).toEqual(unlisted)
-    expect((await call("GET", `/v1/alias/${ada.username}/${hidden.name}`, { as: ada })).json).toEqual(hidden)
-    expect(refusalOf(await call("GET", `/v1/alias/${ada.username}/${hidden.name}`))).toEqual([404, "val_not_found"])
+    expect(
+      (await call("GET", `/v1/alias/${ada.username}/${hidden.name}`, { as: ada })).json,
+    ).toEqual(hidden)
+    expect(refusalOf(await call("GET", `/v1/alias/${ada.username}/${hidden.name}`))).toEqual([
+      404,
+      "val_not_found",
+    ])
   })
 
   test("says 404 of a val that is not there, of whomever", async () => {
     const ada = await person()
-    for (const path of [`${ada.username}/nothing`, "nobody/nothing", `${ada.username}/a-b`, `${ada.username}/x@1`]) {
+    for (const path of [
+      `${ada.username}/nothing`,
+      "nobody/nothing",
+      `${ada.username}/a-b`,
+      `${ada.username}/x@1`,
+    ]) {
       expect(refusalOf(await call("GET", `/v1/alias/${path}`))).toEqual([404, "val_not_found"])
     }
   })

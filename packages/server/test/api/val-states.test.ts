@@ -5,7 +5,8 @@ import { describeApi, nextMoment } from "./suite.ts"
 
 describeApi("GET /v1/me/val-states", (suite) => {
   const { call, person, val } = suite
-  const statesOf = async (as: TestUser, etag = "") => call("GET", "/v1/me/val-states", { as, headers: { "if-none-match": etag } })
+  const statesOf = async (as: TestUser, etag = "") =>
+    call("GET", "/v1/me/val-states", { as, headers: { "if-none-match": etag } })
 
   test("tells of all vals of the caller by name, whoever may see them, and of nobody else's", async () => {
     const [ada, bob] = [await person(), await person()]
@@ -19,9 +20,30 @@ describeApi("GET /v1/me/val-states", (suite) => {
     const { json } = expectStatus(await statesOf(ada), 200)
     expect(json).toEqual({
       data: [
-        { id: expect.any(String), name: "Ant", version: 1, privacy: "public", type: "script", updatedAt: expect.any(String) },
-        { id: expect.any(String), name: "bee", version: 1, privacy: "unlisted", type: "script", updatedAt: expect.any(String) },
-        { id: expect.any(String), name: "zebra", version: 1, privacy: "private", type: "script", updatedAt: expect.any(String) },
+        {
+          id: expect.any(String),
+          name: "Ant",
+          version: 1,
+          privacy: "public",
+          type: "script",
+          updatedAt: expect.any(String),
+        },
+        {
+          id: expect.any(String),
+          name: "bee",
+          version: 1,
+          privacy: "unlisted",
+          type: "script",
+          updatedAt: expect.any(String),
+        },
+        {
+          id: expect.any(String),
+          name: "zebra",
+          version: 1,
+          privacy: "private",
+          type: "script",
+          updatedAt: expect.any(String),
+        },
       ],
       hasMore: false,
     })

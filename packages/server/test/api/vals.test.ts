@@ -7,7 +7,21 @@ const missing = "01890000-0000-7000-8000-000000000000"
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 /** Names that no val may have. */
-const wrongNames = ["", "1st", "_x", "a-b", "a b", "a.b", "é", "a\n", "a/b", "x".repeat(limits.nameCharsMax + 1), 7, null, ["a"]] as const
+const wrongNames = [
+  "",
+  "1st",
+  "_x",
+  "a-b",
+  "a b",
+  "a.b",
+  "é",
+  "a\n",
+  "a/b",
+  "x".repeat(limits.nameCharsMax + 1),
+  7,
+  null,
+  ["a"],
+] as const
 
 describeApi("api/vals", (suite) => {
   describe("POST /v1/vals", () => definePost(suite))
@@ -22,16 +36,28 @@ function definePost(suite: ApiSuite): void {
   const { call, person, anybody, val } = suite
   test("is 200 with the val, every key there", async () => {
     const ada = await person()
-    const body = { name: "hello", code: "export default 1", readme: "# Hello", privacy: "unlisted", type: "interval" }
+    const body = {
+      name: "hello",
+      code: "export default 1",
+      readme: "# Hello",
+      privacy: "unlisted",
+      type: "interval",
+    }
     const { json } = expectStatus(await call("POST", "/v1/vals", { as: ada, body }), 200)
     const self = `${testBaseUrl}/v1/vals/${json.id}`
     expect(json).toEqual({
       ...body,
-      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      id: expect.stringMatching(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      ),
       version: 1,
       public: false,
       url: `${testBaseUrl}/u/${ada.username}/hello`,
-      links: { self, versions: `${self}/versions`, module: `${testBaseUrl}/v/${ada.username}/hello` },
+      links: {
+        self,
+        versions: `${self}/versions`,
+        module: `${testBaseUrl}/v/${ada.username}/hello`,
+      },
       author: { id: ada.id, username: ada.username },
       likeCount: 0,
       referenceCount: 0,
@@ -45,8 +71,18 @@ function definePost(suite: ApiSuite): void {
   })
 
   test("makes a private script without a readme, and makes up a name, where only code is sent", async () => {
-    const { json } = expectStatus(await call("POST", "/v1/vals", { as: await person(), body: { code: "1" } }), 200)
-    expect(json).toMatchObject({ privacy: "private", public: false, type: "script", readme: null, code: "1", version: 1 })
+    const { json } = expectStatus(
+      await call("POST", "/v1/vals", { as: await person(), body: { code: "1" } }),
+      200,
+    )
+    expect(json).toMatchObject({
+      privacy: "private",
+      public: false,
+      type: "script",
+      readme: null,
+      code: "1",
+      version: 1,
+    })
     expect(json.name).toMatch(/^[a-zA-Z][a-zA-Z0-9_]{0,47}$/)
   })
 
@@ -62,25 +98,43 @@ function definePost(suite: ApiSuite): void {
       const ada = await person()
       const made = await val(ada, { name: "Typed", type: sent })
       expect(made.type).toBe(kept)
-      expect(made.links.endpoint).toBe(kept === "http" ? `http://${ada.username}-typed.hamlet.test` : undefined)
+      expect(made.links.endpoint).toBe(
+        kept === "http" ? `http://${ada.username}-typed.hamlet.test` : undefined,
+      )
     })
   }
 
   test("gives an http val whose name is too long for a host name an address by its id", async () => {
-    const long = expectStatus(await call("POST", "/v1/users", { as: suite.api.admin, body: { username: "u".repeat(30) } }), 200)
-    const { json } = await call("POST", "/v1/vals", { as: long.json.token, body: { code: "1", type: "http", name: "v".repeat(48) } })
+    const long = expectStatus(
+      await call("POST", "/v1/users", { as: suite.api.admin, body: { username: "u".repeat(30) } }),
+      200,
+    )
+    const { json } = await call("POST", "/v1/vals", {
+      as: long.json.token,
+      body: { code: "1", type: "http", name: "v".repeat(48) },
+    })
     expect(json.links.endpoint).toBe(`http://${json.id.replaceAll("-", "")}.hamlet.test`)
   })
 
   for (const privacy of ["public", "unlisted", "private"]) {
     test(`says of a ${privacy} val whether it is public`, async () => {
-      expect(await val(await person(), { privacy })).toMatchObject({ privacy, public: privacy === "public" })
+      expect(await val(await person(), { privacy })).toMatchObject({
+        privacy,
+        public: privacy === "public",
+      })
     })
   }
 
   test("ignores keys that it does not know", async () => {
     const ada = await person()
-    const made = await val(ada, { id: missing, version: 9, likeCount: 5, author: { id: missing }, createdAt: "1999", nonsense: {} })
+    const made = await val(ada, {
+      id: missing,
+      version: 9,
+      likeCount: 5,
+      author: { id: missing },
+      createdAt: "1999",
+      nonsense: {},
+    })
     expect(made).toMatchObject({ version: 1, likeCount: 0, author: { id: ada.id } })
     expect(made.id).not.toBe(missing)
   })
@@ -100,19 +154,29 @@ function definePost(suite: ApiSuite): void {
   test("keeps every character of code and readme as it is", async () => {
     const text = "\ufeff\r\n\t'\"\\`${x}%_ é İ ß 中文 😀👩‍👩‍👧 \u2028\uffff\u007f"
     const made = await val(await person(), { code: text, readme: text })
-    expect((await call("GET", `/v1/vals/${made.id}`)).json).toMatchObject({ code: text, readme: text })
+    expect((await call("GET", `/v1/vals/${made.id}`)).json).toMatchObject({
+      code: text,
+      readme: text,
+    })
   })
 
   for (const [field, wrong] of [
     ...wrongNames.map((name) => ["name", name] as const),
-    ...["", "c".repeat(limits.codeCharsMax + 1), "a\0b", "\ud800", 1, null, undefined].map((code) => ["code", code] as const),
-    ...["r".repeat(limits.readmeCharsMax + 1), "a\0b", "\udfff", 1].map((readme) => ["readme", readme] as const),
+    ...["", "c".repeat(limits.codeCharsMax + 1), "a\0b", "\ud800", 1, null, undefined].map(
+      (code) => ["code", code] as const,
+    ),
+    ...["r".repeat(limits.readmeCharsMax + 1), "a\0b", "\udfff", 1].map(
+      (readme) => ["readme", readme] as const,
+    ),
     ...["secret", "Public", "", 1, null].map((privacy) => ["privacy", privacy] as const),
     ...["cron", "HTTP", "", null].map((type) => ["type", type] as const),
   ]) {
     test(`refuses ${field} ${JSON.stringify(wrong)?.slice(0, 30)} and says which field it is`, async () => {
       const ada = await anybody()
-      const answer = await call("POST", "/v1/vals", { as: ada, body: { code: "1", [field]: wrong } })
+      const answer = await call("POST", "/v1/vals", {
+        as: ada,
+        body: { code: "1", [field]: wrong },
+      })
       expect(refusalOf(answer)).toEqual([400, "invalid_request"])
       expect(answer.json.issues[0].path).toBe(field)
       expect(answer.json.message).toContain(field)
@@ -141,16 +205,35 @@ function definePost(suite: ApiSuite): void {
 function definePut({ call, person, anybody, val }: ApiSuite): void {
   test("makes the val when there is none with that name, and is 200 with it", async () => {
     const ada = await person()
-    const { json } = expectStatus(await call("PUT", "/v1/vals", { as: ada, body: { name: "fresh", code: "1" } }), 200)
-    expect(json).toMatchObject({ name: "fresh", code: "1", version: 1, privacy: "private", type: "script", readme: null })
+    const { json } = expectStatus(
+      await call("PUT", "/v1/vals", { as: ada, body: { name: "fresh", code: "1" } }),
+      200,
+    )
+    expect(json).toMatchObject({
+      name: "fresh",
+      code: "1",
+      version: 1,
+      privacy: "private",
+      type: "script",
+      readme: null,
+    })
     expect((await call("GET", `/v1/vals/${json.id}`, { as: ada })).json).toEqual(json)
   })
 
   test("gives the val with that name new code as the next version, and leaves the rest as it is", async () => {
     const ada = await person()
     const made = await val(ada, { name: "kept", readme: "r", type: "email", privacy: "unlisted" })
-    const { json } = expectStatus(await call("PUT", "/v1/vals", { as: ada, body: { name: "kept", code: "2" } }), 200)
-    expect(json).toEqual({ ...made, code: "2", version: 2, updatedAt: time, versionCreatedAt: json.updatedAt })
+    const { json } = expectStatus(
+      await call("PUT", "/v1/vals", { as: ada, body: { name: "kept", code: "2" } }),
+      200,
+    )
+    expect(json).toEqual({
+      ...made,
+      code: "2",
+      version: 2,
+      updatedAt: time,
+      versionCreatedAt: json.updatedAt,
+    })
   })
 
   test("takes readme, privacy and type as well", async () => {
@@ -159,21 +242,35 @@ function definePut({ call, person, anybody, val }: ApiSuite): void {
     const body = { name: "all", code: "2", readme: "new", privacy: "unlisted", type: "express" }
     const { json } = expectStatus(await call("PUT", "/v1/vals", { as: ada, body }), 200)
     expect(json).toMatchObject({ id, version: 2, readme: "new", privacy: "unlisted", type: "http" })
-    const cleared = expectStatus(await call("PUT", "/v1/vals", { as: ada, body: { name: "all", code: "2", readme: null } }), 200)
-    expect(cleared.json).toMatchObject({ id, version: 2, readme: null, privacy: "unlisted", type: "http" })
+    const cleared = expectStatus(
+      await call("PUT", "/v1/vals", { as: ada, body: { name: "all", code: "2", readme: null } }),
+      200,
+    )
+    expect(cleared.json).toMatchObject({
+      id,
+      version: 2,
+      readme: null,
+      privacy: "unlisted",
+      type: "http",
+    })
   })
 
   test("makes no version of code that the val has already, nor changes it in any way", async () => {
     const ada = await person()
     const made = await val(ada, { name: "same" })
-    expect((await call("PUT", "/v1/vals", { as: ada, body: { name: "same", code: "1" } })).json).toEqual(made)
+    expect(
+      (await call("PUT", "/v1/vals", { as: ada, body: { name: "same", code: "1" } })).json,
+    ).toEqual(made)
     expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
   })
 
   test("overwrites no val whose name differs in case, and says not to try again", async () => {
     const ada = await person()
     const made = await val(ada, { name: "CamelCase" })
-    const answer = await call("PUT", "/v1/vals", { as: ada, body: { name: "camelcase", code: "2" } })
+    const answer = await call("PUT", "/v1/vals", {
+      as: ada,
+      body: { name: "camelcase", code: "2" },
+    })
     expect(refusalOf(answer)).toEqual([409, "name_taken"])
     expect(answer.json.message).toBe(
       'Cannot save val "camelcase": you already have "CamelCase", and names that differ only in case are the same',
@@ -185,14 +282,30 @@ function definePut({ call, person, anybody, val }: ApiSuite): void {
   test("leaves somebody else's val of the same name alone", async () => {
     const [ada, bob] = [await person(), await person()]
     const hers = await val(ada, { name: "shared" })
-    const { json } = expectStatus(await call("PUT", "/v1/vals", { as: bob, body: { name: "shared", code: "his" } }), 200)
+    const { json } = expectStatus(
+      await call("PUT", "/v1/vals", { as: bob, body: { name: "shared", code: "his" } }),
+      200,
+    )
     expect(json.id).not.toBe(hers.id)
     expect((await call("GET", `/v1/vals/${hers.id}`)).json).toEqual(hers)
   })
 
-  for (const body of [{ code: "1" }, { name: "a" }, { name: "a", code: "" }, { name: "a b", code: "1" }, {}, [], "text", 1, null]) {
+  for (const body of [
+    { code: "1" },
+    { name: "a" },
+    { name: "a", code: "" },
+    { name: "a b", code: "1" },
+    {},
+    [],
+    "text",
+    1,
+    null,
+  ]) {
     test(`refuses ${JSON.stringify(body)}`, async () => {
-      const answer = await call("PUT", "/v1/vals", { as: await anybody(), body: JSON.stringify(body) })
+      const answer = await call("PUT", "/v1/vals", {
+        as: await anybody(),
+        body: JSON.stringify(body),
+      })
       expect(refusalOf(answer)).toEqual([400, "invalid_request"])
     })
   }
@@ -203,27 +316,44 @@ function defineGet({ call, person, val }: ApiSuite): void {
     test(`shows a ${privacy} val to everybody, with a token or without`, async () => {
       const made = await val(await person(), { privacy })
       expect(expectStatus(await call("GET", `/v1/vals/${made.id}`), 200).json).toEqual(made)
-      expect(expectStatus(await call("GET", `/v1/vals/${made.id}`, { as: await person() }), 200).json).toEqual(made)
+      expect(
+        expectStatus(await call("GET", `/v1/vals/${made.id}`, { as: await person() }), 200).json,
+      ).toEqual(made)
     })
   }
 
   test("shows a private val to its owner and says 404 to everybody else", async () => {
     const ada = await person()
     const made = await val(ada, { privacy: "private" })
-    expect(expectStatus(await call("GET", `/v1/vals/${made.id}`, { as: ada }), 200).json).toEqual(made)
+    expect(expectStatus(await call("GET", `/v1/vals/${made.id}`, { as: ada }), 200).json).toEqual(
+      made,
+    )
     for (const as of [undefined, await person()]) {
-      expect(refusalOf(await call("GET", `/v1/vals/${made.id}`, { as }))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await call("GET", `/v1/vals/${made.id}`, { as }))).toEqual([
+        404,
+        "val_not_found",
+      ])
     }
   })
 
   test("takes an id in capitals", async () => {
     const made = await val(await person())
-    expect(expectStatus(await call("GET", `/v1/vals/${made.id.toUpperCase()}`), 200).json).toEqual(made)
+    expect(expectStatus(await call("GET", `/v1/vals/${made.id.toUpperCase()}`), 200).json).toEqual(
+      made,
+    )
   })
 
   test("says 404 of an id that is well formed, and 400 of one that is not", async () => {
     expect(refusalOf(await call("GET", `/v1/vals/${missing}`))).toEqual([404, "val_not_found"])
-    for (const id of ["1", "nonsense", `${missing}0`, missing.replaceAll("-", ""), `{${missing}}`, "null", "%00"]) {
+    for (const id of [
+      "1",
+      "nonsense",
+      `${missing}0`,
+      missing.replaceAll("-", ""),
+      `{${missing}}`,
+      "null",
+      "%00",
+    ]) {
       const answer = await call("GET", `/v1/vals/${id}`)
       expect(refusalOf(answer)).toEqual([400, "invalid_request"])
       expect(answer.json.issues[0].path).toBe("val_id")
@@ -244,7 +374,9 @@ function defineUpdate({ call, person, val }: ApiSuite): void {
     test(`changes ${JSON.stringify(change)} and nothing else`, async () => {
       const ada = await person()
       const made = await val(ada, { name: "before", readme: "old" })
-      expect(expectStatus(await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: change }), 204).text).toBe("")
+      expect(
+        expectStatus(await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: change }), 204).text,
+      ).toBe("")
       const { json } = await call("GET", `/v1/vals/${made.id}`)
       const expected = { ...change, ...("type" in change ? { type: "http" } : {}) }
       const { url: _url, links: _links, updatedAt: _updatedAt, public: _public, ...rest } = made
@@ -278,8 +410,18 @@ function defineUpdate({ call, person, val }: ApiSuite): void {
   test("ignores code: that is for versions", async () => {
     const ada = await person()
     const made = await val(ada)
-    expectStatus(await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { readme: "x", code: "2", version: 7 } }), 204)
-    expect((await call("GET", `/v1/vals/${made.id}`)).json).toMatchObject({ code: "1", version: 1, readme: "x" })
+    expectStatus(
+      await call("PUT", `/v1/vals/${made.id}`, {
+        as: ada,
+        body: { readme: "x", code: "2", version: 7 },
+      }),
+      204,
+    )
+    expect((await call("GET", `/v1/vals/${made.id}`)).json).toMatchObject({
+      code: "1",
+      version: 1,
+      readme: "x",
+    })
   })
 
   test("lets a val have its own name in another case", async () => {
@@ -293,7 +435,10 @@ function defineUpdate({ call, person, val }: ApiSuite): void {
     const ada = await person()
     await val(ada, { name: "taken" })
     const made = await val(ada, { name: "mine" })
-    const answer = await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { name: "Taken", readme: "x" } })
+    const answer = await call("PUT", `/v1/vals/${made.id}`, {
+      as: ada,
+      body: { name: "Taken", readme: "x" },
+    })
     expect(refusalOf(answer)).toEqual([409, "name_taken"])
     expect(answer.headers.get("x-should-retry")).toBe("false")
     expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
@@ -317,7 +462,10 @@ function defineUpdate({ call, person, val }: ApiSuite): void {
   ]) {
     test(`refuses ${JSON.stringify(body).slice(0, 40)}`, async () => {
       const { ada, made } = await unchanged()
-      const answer = await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: JSON.stringify(body) })
+      const answer = await call("PUT", `/v1/vals/${made.id}`, {
+        as: ada,
+        body: JSON.stringify(body),
+      })
       expect(refusalOf(answer)).toEqual([400, "invalid_request"])
       expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
     })
@@ -331,9 +479,13 @@ function defineUpdate({ call, person, val }: ApiSuite): void {
       ["private", [404, "val_not_found"]],
     ] as const) {
       const { id } = await val(ada, { privacy })
-      expect(refusalOf(await call("PUT", `/v1/vals/${id}`, { as: bob, body: { readme: "x" } }))).toEqual(refusal)
+      expect(
+        refusalOf(await call("PUT", `/v1/vals/${id}`, { as: bob, body: { readme: "x" } })),
+      ).toEqual(refusal)
     }
-    expect(refusalOf(await call("PUT", `/v1/vals/${missing}`, { as: bob, body: { readme: "x" } }))).toEqual([404, "val_not_found"])
+    expect(
+      refusalOf(await call("PUT", `/v1/vals/${missing}`, { as: bob, body: { readme: "x" } })),
+    ).toEqual([404, "val_not_found"])
   })
 }
 
@@ -343,40 +495,83 @@ function defineDelete({ call, person, val }: ApiSuite): void {
     const { id, name } = await val(ada, { name: "doomed" })
     expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: ada }), 204)
     expect(expectStatus(await call("DELETE", `/v1/vals/${id}`, { as: ada }), 204).text).toBe("")
-    for (const path of ["", "/versions", "/versions/1", "/comments", "/references", "/dependencies", "/runs"]) {
-      expect(refusalOf(await call("GET", `/v1/vals/${id}${path}`, { as: ada }))).toEqual([404, "val_not_found"])
+    for (const path of [
+      "",
+      "/versions",
+      "/versions/1",
+      "/comments",
+      "/references",
+      "/dependencies",
+      "/runs",
+    ]) {
+      expect(refusalOf(await call("GET", `/v1/vals/${id}${path}`, { as: ada }))).toEqual([
+        404,
+        "val_not_found",
+      ])
     }
     expectStatus(await call("GET", `/v1/alias/${ada.username}/${name}`), 404)
     expectStatus(await call("GET", `/v/${ada.username}/${name}`), 404)
-    for (const path of ["/v1/vals", `/v1/users/${ada.id}/vals`, "/v1/me/likes", "/v1/search/vals?query=doomed"]) {
+    for (const path of [
+      "/v1/vals",
+      `/v1/users/${ada.id}/vals`,
+      "/v1/me/likes",
+      "/v1/search/vals?query=doomed",
+    ]) {
       expect(idsOf(await call("GET", path, { as: ada }))).not.toContain(id)
     }
-    expect(refusalOf(await call("DELETE", `/v1/vals/${id}`, { as: ada }))).toEqual([404, "val_not_found"])
+    expect(refusalOf(await call("DELETE", `/v1/vals/${id}`, { as: ada }))).toEqual([
+      404,
+      "val_not_found",
+    ])
   })
 
   test("frees the name, and a val that takes it begins at version 1", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "again" })
-    expectStatus(await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "2" } }), 201)
+    expectStatus(
+      await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "2" } }),
+      201,
+    )
     expectStatus(await call("DELETE", `/v1/vals/${id}`, { as: ada }), 204)
-    expect(await val(ada, { name: "AGAIN" })).toMatchObject({ version: 1, likeCount: 0, referenceCount: 0 })
+    expect(await val(ada, { name: "AGAIN" })).toMatchObject({
+      version: 1,
+      likeCount: 0,
+      referenceCount: 0,
+    })
   })
 
   test("is 403 on somebody else's val, 404 where the caller cannot see it, and does nothing", async () => {
     const [ada, bob] = [await person(), await person()]
     const [shown, hidden] = [await val(ada), await val(ada, { privacy: "private" })]
-    expect(refusalOf(await call("DELETE", `/v1/vals/${shown.id}`, { as: bob }))).toEqual([403, "not_owner"])
-    expect(refusalOf(await call("DELETE", `/v1/vals/${hidden.id}`, { as: bob }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("DELETE", `/v1/vals/${shown.id}`))).toEqual([401, "unauthenticated"])
-    expect(refusalOf(await call("DELETE", "/v1/vals/nonsense", { as: bob }))).toEqual([400, "invalid_request"])
-    for (const { id } of [shown, hidden]) expectStatus(await call("GET", `/v1/vals/${id}`, { as: ada }), 200)
+    expect(refusalOf(await call("DELETE", `/v1/vals/${shown.id}`, { as: bob }))).toEqual([
+      403,
+      "not_owner",
+    ])
+    expect(refusalOf(await call("DELETE", `/v1/vals/${hidden.id}`, { as: bob }))).toEqual([
+      404,
+      "val_not_found",
+    ])
+    expect(refusalOf(await call("DELETE", `/v1/vals/${shown.id}`))).toEqual([
+      401,
+      "unauthenticated",
+    ])
+    expect(refusalOf(await call("DELETE", "/v1/vals/nonsense", { as: bob }))).toEqual([
+      400,
+      "invalid_request",
+    ])
+    for (const { id } of [shown, hidden])
+      expectStatus(await call("GET", `/v1/vals/${id}`, { as: ada }), 200)
   })
 }
 
 function defineList({ call, person, val }: ApiSuite): void {
   /** Ada's vals of each privacy, oldest first. */
   async function three(ada: TestUser) {
-    return [await val(ada), await val(ada, { privacy: "unlisted" }), await val(ada, { privacy: "private" })] as const
+    return [
+      await val(ada),
+      await val(ada, { privacy: "unlisted" }),
+      await val(ada, { privacy: "private" }),
+    ] as const
   }
 
   test("has public vals of everybody and the caller's own, newest first", async () => {
@@ -393,7 +588,8 @@ function defineList({ call, person, val }: ApiSuite): void {
   test("is filtered by userId and privacy, and never shows more than the caller may find", async () => {
     const ada = await person()
     const [shown, unlisted, hidden] = await three(ada)
-    const ask = async (query: string, as?: TestUser) => idsOf(await call("GET", `/v1/vals?userId=${ada.id}${query}`, { as }))
+    const ask = async (query: string, as?: TestUser) =>
+      idsOf(await call("GET", `/v1/vals?userId=${ada.id}${query}`, { as }))
     expect(await ask("", ada)).toEqual([hidden.id, unlisted.id, shown.id])
     expect(await ask("&privacy=public", ada)).toEqual([shown.id])
     expect(await ask("&privacy=unlisted", ada)).toEqual([unlisted.id])
@@ -410,7 +606,13 @@ function defineList({ call, person, val }: ApiSuite): void {
   })
 
   test("refuses a privacy or a user id that is none", async () => {
-    for (const query of ["privacy=secret", "privacy=", "userId=me", "userId=", "privacy=public&privacy=private"]) {
+    for (const query of [
+      "privacy=secret",
+      "privacy=",
+      "userId=me",
+      "userId=",
+      "privacy=public&privacy=private",
+    ]) {
       expect(refusalOf(await call("GET", `/v1/vals?${query}`))).toEqual([400, "invalid_request"])
     }
   })

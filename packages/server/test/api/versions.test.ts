@@ -13,11 +13,18 @@ describeApi("api/versions", (suite) => {
 })
 
 /** Saves more code and gives the val and its owner. */
-async function withVersions({ call, person, val }: ApiSuite, count: number, fields: Readonly<Record<string, unknown>> = {}) {
+async function withVersions(
+  { call, person, val }: ApiSuite,
+  count: number,
+  fields: Readonly<Record<string, unknown>> = {},
+) {
   const ada = await person()
   const made = await val(ada, { code: "1", ...fields })
   for (let code = 2; code <= count; code += 1) {
-    expectStatus(await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code: String(code) } }), 201)
+    expectStatus(
+      await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code: String(code) } }),
+      201,
+    )
   }
   return { ada, id: made.id, path: `/v1/vals/${made.id}/versions`, name: made.name }
 }
@@ -28,7 +35,14 @@ function defineList(suite: ApiSuite): void {
   test("has every version, newest first, with every key there", async () => {
     const { id, path } = await withVersions(suite, 3)
     const { json } = expectStatus(await call("GET", path), 200)
-    const item = (version: number) => ({ val_id: id, version, code: String(version), createdAt: time, runStartAt: null, runEndAt: null })
+    const item = (version: number) => ({
+      val_id: id,
+      version,
+      code: String(version),
+      createdAt: time,
+      runStartAt: null,
+      runEndAt: null,
+    })
     expect(json.data).toEqual([item(3), item(2), item(1)])
   })
 
@@ -36,14 +50,21 @@ function defineList(suite: ApiSuite): void {
     const { path } = await withVersions(suite, 3)
     const { json } = expectStatus(await call("GET", `${path}?limit=1&offset=1`), 200)
     expect(json.data.map(({ version }: { version: number }) => version)).toEqual([2])
-    const links = Object.entries(json.links).map(([name, url]) => [name, new URL(String(url)).searchParams.get("offset")])
+    const links = Object.entries(json.links).map(([name, url]) => [
+      name,
+      new URL(String(url)).searchParams.get("offset"),
+    ])
     expect(Object.fromEntries(links)).toEqual({ self: "1", next: "2", prev: "0" })
   })
 
   test("is closed to those who may not see the val", async () => {
     const { path } = await withVersions(suite, 1, { privacy: "private" })
-    for (const as of [undefined, await suite.person()]) expect(refusalOf(await call("GET", path, { as }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("GET", `/v1/vals/${missing}/versions`))).toEqual([404, "val_not_found"])
+    for (const as of [undefined, await suite.person()])
+      expect(refusalOf(await call("GET", path, { as }))).toEqual([404, "val_not_found"])
+    expect(refusalOf(await call("GET", `/v1/vals/${missing}/versions`))).toEqual([
+      404,
+      "val_not_found",
+    ])
     expect(refusalOf(await call("GET", "/v1/vals/1/versions"))).toEqual([400, "invalid_request"])
   })
 }
@@ -56,8 +77,17 @@ function defineCreate(suite: ApiSuite): void {
     const made = await val(ada, { readme: "r", type: "http" })
     for (const version of [2, 3]) {
       const code = `version ${version}`
-      const { json } = expectStatus(await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code } }), 201)
-      expect(json).toEqual({ ...made, code, version, updatedAt: time, versionCreatedAt: json.updatedAt })
+      const { json } = expectStatus(
+        await call("POST", `/v1/vals/${made.id}/versions`, { as: ada, body: { code } }),
+        201,
+      )
+      expect(json).toEqual({
+        ...made,
+        code,
+        version,
+        updatedAt: time,
+        versionCreatedAt: json.updatedAt,
+      })
       expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(json)
     }
   })
@@ -65,13 +95,17 @@ function defineCreate(suite: ApiSuite): void {
   test("is 200 and makes no version of the code that is current", async () => {
     const { ada, id, path } = await withVersions(suite, 2)
     const before = (await call("GET", `/v1/vals/${id}`)).json
-    expect(expectStatus(await call("POST", path, { as: ada, body: { code: "2" } }), 200).json).toEqual(before)
+    expect(
+      expectStatus(await call("POST", path, { as: ada, body: { code: "2" } }), 200).json,
+    ).toEqual(before)
     expect((await call("GET", path)).json.data).toHaveLength(2)
   })
 
   test("makes a version of code that only an older one has", async () => {
     const { ada, path } = await withVersions(suite, 2)
-    expect(expectStatus(await call("POST", path, { as: ada, body: { code: "1" } }), 201).json.version).toBe(3)
+    expect(
+      expectStatus(await call("POST", path, { as: ada, body: { code: "1" } }), 201).json.version,
+    ).toBe(3)
   })
 
   test("tells code apart by its last space", async () => {
@@ -83,31 +117,64 @@ function defineCreate(suite: ApiSuite): void {
   test("takes name, readme, privacy and type as well, also where the code stays", async () => {
     const { ada, id, path } = await withVersions(suite, 1)
     const body = { name: "renamed", readme: "new", privacy: "unlisted", type: "httpnext" }
-    const { json } = expectStatus(await call("POST", path, { as: ada, body: { code: "2", ...body } }), 201)
+    const { json } = expectStatus(
+      await call("POST", path, { as: ada, body: { code: "2", ...body } }),
+      201,
+    )
     expect(json).toMatchObject({ id, version: 2, ...body, type: "http" })
-    const again = expectStatus(await call("POST", path, { as: ada, body: { code: "2", readme: "newer" } }), 200)
-    expect(again.json).toMatchObject({ version: 2, readme: "newer", name: "renamed", versionCreatedAt: json.versionCreatedAt })
+    const again = expectStatus(
+      await call("POST", path, { as: ada, body: { code: "2", readme: "newer" } }),
+      200,
+    )
+    expect(again.json).toMatchObject({
+      version: 2,
+      readme: "newer",
+      name: "renamed",
+      versionCreatedAt: json.versionCreatedAt,
+    })
   })
 
   test("refuses a name that is taken, and saves nothing", async () => {
     const { ada, id, path } = await withVersions(suite, 1)
     await val(ada, { name: "taken" })
     const before = (await call("GET", `/v1/vals/${id}`)).json
-    expect(refusalOf(await call("POST", path, { as: ada, body: { code: "2", name: "TAKEN" } }))).toEqual([409, "name_taken"])
+    expect(
+      refusalOf(await call("POST", path, { as: ada, body: { code: "2", name: "TAKEN" } })),
+    ).toEqual([409, "name_taken"])
     expect((await call("GET", `/v1/vals/${id}`)).json).toEqual(before)
   })
 
   test("takes a val that was read and sent back with other code", async () => {
     const { ada, id, path } = await withVersions(suite, 2)
     const read = (await call("GET", `/v1/vals/${id}`)).json
-    const { json } = expectStatus(await call("POST", path, { as: ada, body: { ...read, code: "changed" } }), 201)
-    expect(json).toMatchObject({ id, name: read.name, version: 3, code: "changed", createdAt: read.createdAt })
+    const { json } = expectStatus(
+      await call("POST", path, { as: ada, body: { ...read, code: "changed" } }),
+      201,
+    )
+    expect(json).toMatchObject({
+      id,
+      name: read.name,
+      version: 3,
+      code: "changed",
+      createdAt: read.createdAt,
+    })
   })
 
-  for (const body of [{}, { code: "" }, { code: null }, { code: 1 }, { code: "1", name: "a b" }, [], "1"]) {
+  for (const body of [
+    {},
+    { code: "" },
+    { code: null },
+    { code: 1 },
+    { code: "1", name: "a b" },
+    [],
+    "1",
+  ]) {
     test(`refuses ${JSON.stringify(body)}`, async () => {
       const { ada, path } = await withVersions(suite, 1)
-      expect(refusalOf(await call("POST", path, { as: ada, body: JSON.stringify(body) }))).toEqual([400, "invalid_request"])
+      expect(refusalOf(await call("POST", path, { as: ada, body: JSON.stringify(body) }))).toEqual([
+        400,
+        "invalid_request",
+      ])
       expect((await call("GET", path)).json.data).toHaveLength(1)
     })
   }
@@ -116,10 +183,23 @@ function defineCreate(suite: ApiSuite): void {
     const bob = await person()
     const shown = await withVersions(suite, 1)
     const hidden = await withVersions(suite, 1, { privacy: "private" })
-    expect(refusalOf(await call("POST", shown.path, { as: bob, body: { code: "x" } }))).toEqual([403, "not_owner"])
-    expect(refusalOf(await call("POST", hidden.path, { as: bob, body: { code: "x" } }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("POST", `/v1/vals/${missing}/versions`, { as: bob, body: { code: "x" } }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("POST", shown.path, { body: { code: "x" } }))).toEqual([401, "unauthenticated"])
+    expect(refusalOf(await call("POST", shown.path, { as: bob, body: { code: "x" } }))).toEqual([
+      403,
+      "not_owner",
+    ])
+    expect(refusalOf(await call("POST", hidden.path, { as: bob, body: { code: "x" } }))).toEqual([
+      404,
+      "val_not_found",
+    ])
+    expect(
+      refusalOf(
+        await call("POST", `/v1/vals/${missing}/versions`, { as: bob, body: { code: "x" } }),
+      ),
+    ).toEqual([404, "val_not_found"])
+    expect(refusalOf(await call("POST", shown.path, { body: { code: "x" } }))).toEqual([
+      401,
+      "unauthenticated",
+    ])
   })
 }
 
@@ -142,7 +222,14 @@ function defineGet(suite: ApiSuite): void {
     expect(expectStatus(await call("GET", `${path}/2`), 200).json).toEqual(current)
   })
 
-  for (const version of ["0", "3", "007", "2147483648", "999999999999999", "99999999999999999999999"]) {
+  for (const version of [
+    "0",
+    "3",
+    "007",
+    "2147483648",
+    "999999999999999",
+    "99999999999999999999999",
+  ]) {
     test(`says 404 of version ${version}, which does not exist`, async () => {
       const { path } = await shared()
       expect(refusalOf(await call("GET", `${path}/${version}`))).toEqual([404, "version_not_found"])
@@ -162,21 +249,28 @@ function defineGet(suite: ApiSuite): void {
     const { ada, path } = await withVersions(suite, 1, { privacy: "private" })
     expectStatus(await call("GET", `${path}/1`, { as: ada }), 200)
     for (const version of [1, 2]) {
-      expect(refusalOf(await call("GET", `${path}/${version}`, { as: await person() }))).toEqual([404, "val_not_found"])
+      expect(refusalOf(await call("GET", `${path}/${version}`, { as: await person() }))).toEqual([
+        404,
+        "val_not_found",
+      ])
     }
   })
 }
 
 function defineDelete(suite: ApiSuite): void {
   const { call, person } = suite
-  const numbersOf = async (path: string) => (await call("GET", path)).json.data.map(({ version }: { version: number }) => version)
+  const numbersOf = async (path: string) =>
+    (await call("GET", path)).json.data.map(({ version }: { version: number }) => version)
 
   test("is 204 and leaves a gap", async () => {
     const { ada, id, path, name } = await withVersions(suite, 3)
     expect(expectStatus(await call("DELETE", `${path}/2`, { as: ada }), 204).text).toBe("")
     expect(await numbersOf(path)).toEqual([3, 1])
     expect(refusalOf(await call("GET", `${path}/2`))).toEqual([404, "version_not_found"])
-    expect(refusalOf(await call("GET", `/v/${ada.username}/${name}@2`))).toEqual([404, "version_not_found"])
+    expect(refusalOf(await call("GET", `/v/${ada.username}/${name}@2`))).toEqual([
+      404,
+      "version_not_found",
+    ])
     expect((await call("GET", `/v1/vals/${id}`)).json).toMatchObject({ version: 3, code: "3" })
   })
 
@@ -192,16 +286,23 @@ function defineDelete(suite: ApiSuite): void {
 
   test("never lets a number be used again", async () => {
     const { ada, path } = await withVersions(suite, 3)
-    for (const version of [3, 2]) expectStatus(await call("DELETE", `${path}/${version}`, { as: ada }), 204)
-    expect(expectStatus(await call("POST", path, { as: ada, body: { code: "new" } }), 201).json.version).toBe(4)
+    for (const version of [3, 2])
+      expectStatus(await call("DELETE", `${path}/${version}`, { as: ada }), 204)
+    expect(
+      expectStatus(await call("POST", path, { as: ada, body: { code: "new" } }), 201).json.version,
+    ).toBe(4)
     expect(await numbersOf(path)).toEqual([4, 1])
   })
 
   test("compares the next save with the version that has become current", async () => {
     const { ada, path } = await withVersions(suite, 2)
     expectStatus(await call("DELETE", `${path}/2`, { as: ada }), 204)
-    expect(expectStatus(await call("POST", path, { as: ada, body: { code: "1" } }), 200).json.version).toBe(1)
-    expect(expectStatus(await call("POST", path, { as: ada, body: { code: "2" } }), 201).json.version).toBe(3)
+    expect(
+      expectStatus(await call("POST", path, { as: ada, body: { code: "1" } }), 200).json.version,
+    ).toBe(1)
+    expect(
+      expectStatus(await call("POST", path, { as: ada, body: { code: "2" } }), 201).json.version,
+    ).toBe(3)
   })
 
   test("refuses to delete the only version, and says not to try again", async () => {
@@ -217,9 +318,15 @@ function defineDelete(suite: ApiSuite): void {
     const { ada, path } = await withVersions(suite, 2)
     expectStatus(await call("DELETE", `${path}/1`, { as: ada }), 204)
     for (const version of ["1", "0", "9", "2147483647", "2147483648", "99999999999999999999999"]) {
-      expect(refusalOf(await call("DELETE", `${path}/${version}`, { as: ada }))).toEqual([404, "version_not_found"])
+      expect(refusalOf(await call("DELETE", `${path}/${version}`, { as: ada }))).toEqual([
+        404,
+        "version_not_found",
+      ])
     }
-    expect(refusalOf(await call("DELETE", `${path}/x`, { as: ada }))).toEqual([400, "invalid_request"])
+    expect(refusalOf(await call("DELETE", `${path}/x`, { as: ada }))).toEqual([
+      400,
+      "invalid_request",
+    ])
     expect(await numbersOf(path)).toEqual([2])
   })
 
@@ -227,9 +334,18 @@ function defineDelete(suite: ApiSuite): void {
     const bob = await person()
     const shown = await withVersions(suite, 2)
     const hidden = await withVersions(suite, 2, { privacy: "private" })
-    expect(refusalOf(await call("DELETE", `${shown.path}/1`, { as: bob }))).toEqual([403, "not_owner"])
-    expect(refusalOf(await call("DELETE", `${hidden.path}/1`, { as: bob }))).toEqual([404, "val_not_found"])
-    expect(refusalOf(await call("DELETE", `/v1/vals/${missing}/versions/1`, { as: bob }))).toEqual([404, "val_not_found"])
+    expect(refusalOf(await call("DELETE", `${shown.path}/1`, { as: bob }))).toEqual([
+      403,
+      "not_owner",
+    ])
+    expect(refusalOf(await call("DELETE", `${hidden.path}/1`, { as: bob }))).toEqual([
+      404,
+      "val_not_found",
+    ])
+    expect(refusalOf(await call("DELETE", `/v1/vals/${missing}/versions/1`, { as: bob }))).toEqual([
+      404,
+      "val_not_found",
+    ])
     expect(await numbersOf(shown.path)).toEqual([2, 1])
   })
 }

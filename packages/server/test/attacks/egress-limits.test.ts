@@ -24,7 +24,8 @@ function flood(head: string, part: string): Answering {
     const bytes = Buffer.from(part, "latin1")
     const go = (): void => {
       for (let round = 0; round < 100 && !socket.destroyed; round++) if (!socket.write(bytes)) break
-      if (!socket.destroyed) void (socket.writableNeedDrain ? socket.once("drain", go) : setImmediate(go))
+      if (!socket.destroyed)
+        void (socket.writableNeedDrain ? socket.once("drain", go) : setImmediate(go))
     }
     go()
   }
@@ -41,8 +42,12 @@ function drip(head: string, part: string): Answering {
 const upgraded = (next: (socket: Socket) => void): Answering => {
   return (socket, { headers }) => {
     const key = headers.find(([name]) => name === "sec-websocket-key")?.[1]
-    const accept = new Bun.CryptoHasher("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64")
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`)
+    const accept = new Bun.CryptoHasher("sha1")
+      .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+      .digest("base64")
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`,
+    )
     next(socket)
   }
 }
@@ -70,11 +75,33 @@ const closed = /^localhost:\d+ has closed the connection/
 const badServers: readonly BadServer[] = [
   { does: "never answers", answer: () => {}, reason: tooLate },
   { does: "never ends its head", answer: drip(ok, "x: y\r\n"), reason: tooLate },
-  { does: "never ends its head, as fast as it can", answer: flood(ok, `x: ${"y".repeat(1000)}\r\n`), reason: unreadable },
-  { does: "never ends its first line", answer: flood("HTTP/1.1 200 ", "O".repeat(1000)), reason: unreadable },
-  { does: "sends a head of 100 KB", answer: (socket) => socket.write(`${ok}x: ${"y".repeat(100_000)}\r\n\r\n`), reason: unreadable },
-  { does: "never ends its body", answer: drip(`${ok}transfer-encoding: chunked\r\n\r\n`, chunk("x")), reason: tooLate, isBegun: true },
-  { does: "sends more than a val may get", answer: flood(`${ok}\r\n`, "x".repeat(10_000)), reason: tooMuch, isBegun: true },
+  {
+    does: "never ends its head, as fast as it can",
+    answer: flood(ok, `x: ${"y".repeat(1000)}\r\n`),
+    reason: unreadable,
+  },
+  {
+    does: "never ends its first line",
+    answer: flood("HTTP/1.1 200 ", "O".repeat(1000)),
+    reason: unreadable,
+  },
+  {
+    does: "sends a head of 100 KB",
+    answer: (socket) => socket.write(`${ok}x: ${"y".repeat(100_000)}\r\n\r\n`),
+    reason: unreadable,
+  },
+  {
+    does: "never ends its body",
+    answer: drip(`${ok}transfer-encoding: chunked\r\n\r\n`, chunk("x")),
+    reason: tooLate,
+    isBegun: true,
+  },
+  {
+    does: "sends more than a val may get",
+    answer: flood(`${ok}\r\n`, "x".repeat(10_000)),
+    reason: tooMuch,
+    isBegun: true,
+  },
   {
     does: "says beforehand that it will",
     answer: flood(`${ok}content-length: 99999999999\r\n\r\n`, "x".repeat(10_000)),
@@ -129,13 +156,29 @@ const badServers: readonly BadServer[] = [
     answer: "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
     reason: unreadable,
   },
-  { does: "says 100 for ever", answer: flood("", "HTTP/1.1 100 Continue\r\n\r\n"), reason: unreadable },
-  { does: "says two lengths", answer: `${ok}content-length: 5\r\ncontent-length: 50\r\n\r\nhello`, reason: unreadable },
-  { does: "encodes in a way of its own", answer: `${ok}transfer-encoding: x\r\n\r\nhello`, reason: unreadable },
+  {
+    does: "says 100 for ever",
+    answer: flood("", "HTTP/1.1 100 Continue\r\n\r\n"),
+    reason: unreadable,
+  },
+  {
+    does: "says two lengths",
+    answer: `${ok}content-length: 5\r\ncontent-length: 50\r\n\r\nhello`,
+    reason: unreadable,
+  },
+  {
+    does: "encodes in a way of its own",
+    answer: `${ok}transfer-encoding: x\r\n\r\nhello`,
+    reason: unreadable,
+  },
 ]
 
 const outside = await OutsideServer.listen({
-  ...Object.fromEntries(badServers.flatMap(({ answer }, index) => (typeof answer === "string" ? [] : [[`/bad${index}`, answer]]))),
+  ...Object.fromEntries(
+    badServers.flatMap(({ answer }, index) =>
+      typeof answer === "string" ? [] : [[`/bad${index}`, answer]],
+    ),
+  ),
   "/hang": () => {},
   "/bomb": (socket) => {
     socket.write(`${ok}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`)
@@ -147,7 +190,12 @@ const outside = await OutsideServer.listen({
   },
   // Frames of 60 KB, which nobody has asked for.
   "/socket-flood": upgraded((socket) =>
-    flood("", `\x82\x7e\xea\x60${"x".repeat(60_000)}`)(socket, { method: "", target: "", headers: [], body: "" }),
+    flood("", `\x82\x7e\xea\x60${"x".repeat(60_000)}`)(socket, {
+      method: "",
+      target: "",
+      headers: [],
+      body: "",
+    }),
   ),
   "/socket-silent": upgraded((socket) => socket.pause()),
 })
@@ -172,28 +220,37 @@ describeVillage("what strains the way out", env, (village) => {
     residentBytes = readResidentBytes(village().hamlet.pid)
   })
 
-  probe(village, "a val asks the API without a token until it may not, and those of other people still may", async (place) => {
-    const others = await createPuppet(place, place.bob)
-    const ask = `return (await fetch("${place.baseUrl}/v1/vals")).status`
-    const askUntilRefused = `for (let count = 0; count < 1000; count++) {
+  probe(
+    village,
+    "a val asks the API without a token until it may not, and those of other people still may",
+    async (place) => {
+      const others = await createPuppet(place, place.bob)
+      const ask = `return (await fetch("${place.baseUrl}/v1/vals")).status`
+      const askUntilRefused = `for (let count = 0; count < 1000; count++) {
         const { status } = await fetch("${place.baseUrl}/v1/vals")
         if (status !== 200) return status
       }`
-    expect((await (await getPuppet()).act(askUntilRefused)).got).toBe(429)
-    expect((await others.act(ask)).got).toBe(200)
-    expect((await others.act(askUntilRefused)).got).toBe(429)
-  })
+      expect((await (await getPuppet()).act(askUntilRefused)).got).toBe(429)
+      expect((await others.act(ask)).got).toBe(200)
+      expect((await others.act(askUntilRefused)).got).toBe(429)
+    },
+  )
 
   for (const [index, { does, answer, reason, isBegun }] of badServers.entries())
     probe(village, `a server ${does}`, async (place) => {
-      const url = typeof answer === "string" ? toRawUrl(outside.port, `bad${index}`, answer) : `${up}/bad${index}`
+      const url =
+        typeof answer === "string"
+          ? toRawUrl(outside.port, `bad${index}`, answer)
+          : `${up}/bad${index}`
       const deed = await (await getPuppet()).act(
         `let bytes = 0; for await (const part of (await fetch("${url}")).body) bytes += part.length; return bytes`,
       )
       const { egress } = await place.endedRun(deed.runId, place.mallory)
       const { blocked } = egress.list[0]
       expect(blocked).toMatch(reason)
-      const sentence = isBegun ? "error reading a body from connection" : `Cannot fetch "${url.split("?")[0]}": ${blocked}`
+      const sentence = isBegun
+        ? "error reading a body from connection"
+        : `Cannot fetch "${url.split("?")[0]}": ${blocked}`
       expect(deed.denied ?? `it got ${deed.got}`).toBe(`TypeError: ${sentence}`)
       expect(egress).toMatchObject({ requests: 1, blocked: 1 })
       expect(egress.bytesReceived).toBeLessThan(2 * bytesMax)
@@ -206,31 +263,45 @@ describeVillage("what strains the way out", env, (village) => {
       return outcomes.map(({ reason }) => reason?.message ?? "passed")`)
     const messages = got as readonly string[]
     expect(
-      messages.filter((message) => message === `Cannot fetch "${up}/hang": the val has ${connectionsMax} outgoing requests open already`),
+      messages.filter(
+        (message) =>
+          message ===
+          `Cannot fetch "${up}/hang": the val has ${connectionsMax} outgoing requests open already`,
+      ),
     ).toHaveLength(1)
-    expect(messages.filter((message) => message.endsWith(`it took longer than ${secondsMax} s`))).toHaveLength(connectionsMax)
+    expect(
+      messages.filter((message) => message.endsWith(`it took longer than ${secondsMax} s`)),
+    ).toHaveLength(connectionsMax)
     // When they are over, there is room again.
     expect((await puppet.act(`return (await fetch("${up}/")).status`)).got).toBe(200)
   })
 
-  probe(village, "a val sends more requests a minute than it may, to where it may not go", async (place) => {
-    const puppet = await createPuppet(place)
-    const { got } = await puppet.act(`for (let count = 0; count < ${2 * requestsPerMinute}; count++) {
+  probe(
+    village,
+    "a val sends more requests a minute than it may, to where it may not go",
+    async (place) => {
+      const puppet = await createPuppet(place)
+      const { got } =
+        await puppet.act(`for (let count = 0; count < ${2 * requestsPerMinute}; count++) {
         try { await fetch("http://10.0.0.1/") } catch (error) { if (!error.message.includes("private")) return [count, error.message] }
       }`)
-    expect(got).toEqual([
-      expect.any(Number),
-      `Cannot fetch "http://10.0.0.1/": the val sends more than ${requestsPerMinute} requests a minute`,
-    ])
-    expect((got as [number])[0]).toBeGreaterThanOrEqual(requestsPerMinute)
-  })
+      expect(got).toEqual([
+        expect.any(Number),
+        `Cannot fetch "http://10.0.0.1/": the val sends more than ${requestsPerMinute} requests a minute`,
+      ])
+      expect((got as [number])[0]).toBeGreaterThanOrEqual(requestsPerMinute)
+    },
+  )
 
   probe(village, "a val sends more than it may, and the rest is not read", async (place) => {
     const { denied, runId } = await (await getPuppet()).act(
       `await fetch("${up}/", { method: "POST", body: new Uint8Array(${10 * bytesMax}) })`,
     )
     expect(denied).toBe(`TypeError: Cannot fetch "${up}/": it has more than ${bytesMax} bytes`)
-    expect((await place.endedRun(runId, place.mallory)).egress).toMatchObject({ requests: 1, blocked: 1 })
+    expect((await place.endedRun(runId, place.mallory)).egress).toMatchObject({
+      requests: 1,
+      blocked: 1,
+    })
   })
 
   probe(village, "a val sends a body that never ends", async (place) => {
@@ -252,8 +323,11 @@ describeVillage("what strains the way out", env, (village) => {
     // It runs out before a request, or in the middle of an answer.
     const messages = got as readonly string[]
     expect(messages.length).toBeGreaterThan(5)
-    const refusal = /^Cannot fetch "[^"]+": the account has used up its outgoing traffic, try again in \d+ s$/
-    expect(messages.filter((message) => message.startsWith("Cannot fetch") && !refusal.test(message))).toEqual([])
+    const refusal =
+      /^Cannot fetch "[^"]+": the account has used up its outgoing traffic, try again in \d+ s$/
+    expect(
+      messages.filter((message) => message.startsWith("Cannot fetch") && !refusal.test(message)),
+    ).toEqual([])
     // That is nobody else's affair.
     expect((await (await getPuppet()).act(`return (await fetch("${up}/")).status`)).got).toBe(200)
   })
@@ -263,7 +337,9 @@ describeVillage("what strains the way out", env, (village) => {
       `let bytes = 0; for await (const part of (await fetch("${up}/bomb")).body) bytes += part.length; return bytes`,
     )
     expect(got).toBe(bombBytes)
-    expect((await place.endedRun(runId, place.mallory)).egress.bytesReceived).toBeLessThan(bomb.length + 10_000)
+    expect((await place.endedRun(runId, place.mallory)).egress.bytesReceived).toBeLessThan(
+      bomb.length + 10_000,
+    )
   })
 
   probe(village, "a WebSocket is flooded by its server", async (place) => {
@@ -278,7 +354,9 @@ describeVillage("what strains the way out", env, (village) => {
   })
 
   probe(village, "a server of a WebSocket reads nothing of what a val sends", async () => {
-    const { got } = await (await getPuppet()).act(`const socket = new WebSocket("${up.replace("http", "ws")}/socket-silent")
+    const { got } = await (
+      await getPuppet()
+    ).act(`const socket = new WebSocket("${up.replace("http", "ws")}/socket-silent")
       await new Promise((resolve, reject) => { socket.onopen = resolve; socket.onerror = reject })
       const over = new Promise((resolve) => { socket.onclose = socket.onerror = () => resolve("over") })
       for (let count = 0; count < 100; count++) socket.send(new Uint8Array(100_000))
@@ -286,22 +364,32 @@ describeVillage("what strains the way out", env, (village) => {
     expect(got).toBe("over")
   })
 
-  probe(village, "a server says more than it was asked for, and the next one to ask does not get it", async () => {
-    const forged = `${ok}content-length: 6\r\n\r\nFORGED`
-    const { got } = await (await getPuppet()).act(
-      `const texts = []
+  probe(
+    village,
+    "a server says more than it was asked for, and the next one to ask does not get it",
+    async () => {
+      const forged = `${ok}content-length: 6\r\n\r\nFORGED`
+      const { got } = await (await getPuppet()).act(
+        `const texts = []
       for (let round = 0; round < 5; round++) {
         texts.push(await (await fetch("${toRawUrl(outside.port, "twice", `${ok}content-length: 4\r\n\r\nfine${forged}`)}")).text())
         texts.push(await (await fetch("${up}/next")).text())
       }
       return [...new Set(texts)].sort()`,
-    )
-    expect(got).toEqual(["fine", "outside"])
-  })
+      )
+      expect(got).toEqual(["fine", "outside"])
+    },
+  )
 
   probe(village, "a server leaves a val no more than its own answers", async () => {
     const both = `${ok}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n4\r\nfine\r\n0\r\n\r\n`
-    expect((await (await getPuppet()).act(`return await (await fetch("${toRawUrl(outside.port, "both", both)}")).text()`)).got).toBe("fine")
+    expect(
+      (
+        await (
+          await getPuppet()
+        ).act(`return await (await fetch("${toRawUrl(outside.port, "both", both)}")).text()`)
+      ).got,
+    ).toBe("fine")
   })
 
   probe(village, "all of these together try to fill the memory of the server", async (place) => {

@@ -19,7 +19,10 @@ afterAll(() => {
   outside.stop()
 })
 
-/** What a val does with `fetch`; `url` has the mark of this request. Whatever it does, at most one proper request comes of it. */
+/**
+ * What a val does with `fetch`; `url` has the mark of this request. Whatever it does, at most one
+ * proper request comes of it.
+ */
 interface FetchProbe {
   readonly tries: string
   readonly code: string
@@ -27,17 +30,24 @@ interface FetchProbe {
   readonly denied?: RegExp
 }
 
-const withHeaders = (headers: string, more = "") => `return await (await fetch(url, { headers: ${headers}${more} })).text()`
+const withHeaders = (headers: string, more = "") =>
+  `return await (await fetch(url, { headers: ${headers}${more} })).text()`
 const fetchProbes: readonly FetchProbe[] = [
   { tries: "to be for another host", code: withHeaders(`{ host: "${bad}" }`) },
   {
     tries: "to be for another host by a client of its own",
     code: withHeaders(`{ host: "${bad}" }`, `, client: Deno.createHttpClient({ allowHost: true })`),
   },
-  { tries: "to have two lengths", code: withHeaders(`{ "content-length": "5" }`, `, method: "POST", body: "x".repeat(50)`) },
+  {
+    tries: "to have two lengths",
+    code: withHeaders(`{ "content-length": "5" }`, `, method: "POST", body: "x".repeat(50)`),
+  },
   {
     tries: "to be longer than it is",
-    code: withHeaders(`{ "content-length": "0" }`, `, method: "POST", body: "GET /smuggled HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n"`),
+    code: withHeaders(
+      `{ "content-length": "0" }`,
+      `, method: "POST", body: "GET /smuggled HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n"`,
+    ),
   },
   {
     tries: "to come in chunks and with a length",
@@ -52,14 +62,24 @@ const fetchProbes: readonly FetchProbe[] = [
   },
   {
     tries: "to name headers for the next hop only",
-    code: withHeaders(`[["connection", "close, x-secret"], ["x-secret", "1"], ["keep-alive", "timeout=5"]]`),
+    code: withHeaders(
+      `[["connection", "close, x-secret"], ["x-secret", "1"], ["keep-alive", "timeout=5"]]`,
+    ),
   },
   {
     tries: "to become HTTP/2",
-    code: withHeaders(`{ connection: "upgrade, http2-settings", upgrade: "h2c", "http2-settings": "AAMAAABkAAQAoAAAAAIAAAAA" }`),
+    code: withHeaders(
+      `{ connection: "upgrade, http2-settings", upgrade: "h2c", "http2-settings": "AAMAAABkAAQAoAAAAAIAAAAA" }`,
+    ),
   },
-  { tries: "to become something else", code: withHeaders(`{ connection: "upgrade", upgrade: "tcp" }`) },
-  { tries: "to be waited for", code: withHeaders(`{ expect: "100-continue" }`, `, method: "POST", body: "hello"`) },
+  {
+    tries: "to become something else",
+    code: withHeaders(`{ connection: "upgrade", upgrade: "tcp" }`),
+  },
+  {
+    tries: "to be waited for",
+    code: withHeaders(`{ expect: "100-continue" }`, `, method: "POST", body: "hello"`),
+  },
   { tries: "to have trailers", code: withHeaders(`{ te: "trailers", trailer: "x" }`) },
   {
     tries: "to authenticate itself to the proxy",
@@ -71,10 +91,21 @@ const fetchProbes: readonly FetchProbe[] = [
       `{ "x-hamlet-run": "x " + crypto.randomUUID(), "x-hamlet-depth": "-5", "x-hamlet-blocked": "1", "X-HAMLET-Any": "1" }`,
     ),
   },
-  { tries: "a line break in a value", code: withHeaders(`{ x: "y\\r\\nhost: forged" }`), denied: /^TypeError: / },
-  { tries: "a line break in a name", code: withHeaders(`{ "x\\r\\nhost": "forged" }`), denied: /^TypeError: / },
+  {
+    tries: "a line break in a value",
+    code: withHeaders(`{ x: "y\\r\\nhost: forged" }`),
+    denied: /^TypeError: /,
+  },
+  {
+    tries: "a line break in a name",
+    code: withHeaders(`{ "x\\r\\nhost": "forged" }`),
+    denied: /^TypeError: /,
+  },
   { tries: "a NUL in a value", code: withHeaders(`{ x: "y\\0z" }`), denied: /^TypeError: / },
-  { tries: "a line break in its address", code: `return await (await fetch(url + "\\r\\nx: y")).text()` },
+  {
+    tries: "a line break in its address",
+    code: `return await (await fetch(url + "\\r\\nx: y")).text()`,
+  },
   {
     tries: "a line break in its address, encoded",
     code: `return await (await fetch(url + "%0d%0ahost:%20forged%0d%0a%0d%0aGET%20/smuggled")).text()`,
@@ -93,7 +124,8 @@ const fetchProbes: readonly FetchProbe[] = [
 let count = 0
 const names = ({ headers }: OutsideRequest) => headers.map(([name]) => name)
 /** What nobody outside may get to see. */
-const ofTheWay = /^(x-hamlet-.*|proxy-.*|keep-alive|te|trailer|upgrade|http2-settings|expect|x-secret)$/
+const ofTheWay =
+  /^(x-hamlet-.*|proxy-.*|keep-alive|te|trailer|upgrade|http2-settings|expect|x-secret)$/
 
 /** What the world has seen of a request. */
 function expectProper(mark: string, requestsMax = 1): readonly OutsideRequest[] {
@@ -129,11 +161,17 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
       const text = bytes({ up, bad, mark })
       // As a whole, and in two parts: what follows must not depend on where the bytes are cut.
       for (const cut of [text.length, Math.floor(text.length / 2)]) {
-        const received = await sendToDoor(await findDoor(place, puppet.val), text.slice(0, cut), text.slice(cut))
+        const received = await sendToDoor(
+          await findDoor(place, puppet.val),
+          text.slice(0, cut),
+          text.slice(cut),
+        )
         const answers = parseRaw(Buffer.from(received, "latin1"))
         expect(answers.length).toBeLessThanOrEqual(1)
         if (!passes && answers[0])
-          expect(`${answers[0].status} ${answers[0].body}`).toMatch(/^4\d\d (Cannot (fetch|read) |there is something behind it)/)
+          expect(`${answers[0].status} ${answers[0].body}`).toMatch(
+            /^4\d\d (Cannot (fetch|read) |there is something behind it)/,
+          )
       }
       const seen = expectProper(mark, 2)
       if (passes) expect(seen.length).toBeGreaterThan(0)
@@ -141,7 +179,8 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
     })
 
   probe(village, "an answer from outside tries to look like one of the door", async () => {
-    const answer = "HTTP/1.1 200 OK\r\nx-hamlet-blocked: 1\r\nX-Hamlet-Failure: 1\r\nx-hamlet-run: x\r\ncontent-length: 6\r\n\r\nFORGED"
+    const answer =
+      "HTTP/1.1 200 OK\r\nx-hamlet-blocked: 1\r\nX-Hamlet-Failure: 1\r\nx-hamlet-run: x\r\ncontent-length: 6\r\n\r\nFORGED"
     const { got } = await (await getPuppet()).act(
       `const answer = await fetch("${toRawUrl(outside.port, `m${++count}`, answer)}"); return [...answer.headers.keys(), await answer.text()]`,
     )
@@ -152,15 +191,22 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
     const forger = await place.save(place.bob, {
       code: `export default () => new Response("FORGED", { headers: { "x-hamlet-blocked": "1" } })`,
     })
-    expect((await (await getPuppet()).act(`return await (await fetch("http://${forger.host}/")).text()`)).got).toBe("FORGED")
+    expect(
+      (await (await getPuppet()).act(`return await (await fetch("http://${forger.host}/")).text()`))
+        .got,
+    ).toBe("FORGED")
   })
 
-  probe(village, "a val learns the key of its process, and can still not speak for a run of somebody else", async (place) => {
-    const puppet = await getPuppet()
-    const victim = await place.save(place.ada, { code: toHoldingCode() })
-    const live = await holdRun(place, victim, "victim")
-    // A proxy of its own gets what the guest adds to a request.
-    const { got } = await puppet.act(`const listener = Deno.listen({ transport: "unix", path: "/tmp/own.sock" })
+  probe(
+    village,
+    "a val learns the key of its process, and can still not speak for a run of somebody else",
+    async (place) => {
+      const puppet = await getPuppet()
+      const victim = await place.save(place.ada, { code: toHoldingCode() })
+      const live = await holdRun(place, victim, "victim")
+      // A proxy of its own gets what the guest adds to a request.
+      const { got } =
+        await puppet.act(`const listener = Deno.listen({ transport: "unix", path: "/tmp/own.sock" })
       const heard = listener.accept().then(async (connection) => {
         const bytes = new Uint8Array(10_000)
         const count = await connection.read(bytes)
@@ -171,47 +217,91 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
       const client = Deno.createHttpClient({ proxy: { transport: "unix", path: "/tmp/own.sock" } })
       fetch("http://nowhere.invalid/", { client, signal: controller.signal }).catch(() => {})
       try { return await heard } finally { controller.abort(); listener.close() }`)
-    const key = /x-hamlet-run: (\S+) /i.exec(String(got))?.[1]
-    expect(key).toBeString()
-    const door = await findDoor(place, puppet.val)
-    for (const said of [`${key} ${live.id}`, `x ${live.id}`, live.id, `${key}  ${live.id}`, `${key} \t${live.id}`])
-      await sendToDoor(door, `GET http://${up}/key HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-hamlet-run: ${said}\r\n\r\n`)
-    expect(outside.seen("/key").length).toBe(5)
-    expect((await live.end()).egress).toBeNull()
-  })
+      const key = /x-hamlet-run: (\S+) /i.exec(String(got))?.[1]
+      expect(key).toBeString()
+      const door = await findDoor(place, puppet.val)
+      for (const said of [
+        `${key} ${live.id}`,
+        `x ${live.id}`,
+        live.id,
+        `${key}  ${live.id}`,
+        `${key} \t${live.id}`,
+      ])
+        await sendToDoor(
+          door,
+          `GET http://${up}/key HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-hamlet-run: ${said}\r\n\r\n`,
+        )
+      expect(outside.seen("/key").length).toBe(5)
+      expect((await live.end()).egress).toBeNull()
+    },
+  )
 
-  probe(village, "the door of one val is no way to speak for another, nor to use its secrets", async (place) => {
-    const carol = await place.addVillager("carol")
-    await place.call("PUT", "/v1/me/secrets/FOR_HOST", { as: carol, body: { value: "value-for-one-host", hosts: [up] } })
-    const door = await findDoor(place, (await getPuppet()).val)
-    await sendToDoor(door, `GET http://${up}/theft HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-key: hamlet-secret:FOR_HOST\r\n\r\n`)
-    expect(outside.seen("/theft").map(({ headers }) => headers.find(([name]) => name === "x-key")?.[1])).toEqual(["hamlet-secret:FOR_HOST"])
-  })
+  probe(
+    village,
+    "the door of one val is no way to speak for another, nor to use its secrets",
+    async (place) => {
+      const carol = await place.addVillager("carol")
+      await place.call("PUT", "/v1/me/secrets/FOR_HOST", {
+        as: carol,
+        body: { value: "value-for-one-host", hosts: [up] },
+      })
+      const door = await findDoor(place, (await getPuppet()).val)
+      await sendToDoor(
+        door,
+        `GET http://${up}/theft HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-key: hamlet-secret:FOR_HOST\r\n\r\n`,
+      )
+      expect(
+        outside
+          .seen("/theft")
+          .map(({ headers }) => headers.find(([name]) => name === "x-key")?.[1]),
+      ).toEqual(["hamlet-secret:FOR_HOST"])
+    },
+  )
 
-  probe(village, "somebody at the door does not get to the API with more than anybody has", async (place) => {
-    const door = await findDoor(place, (await getPuppet()).val)
-    const ask = async (lines: string) =>
-      parseRaw(
-        Buffer.from(
-          await sendToDoor(door, `GET ${place.baseUrl}/v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${lines}\r\n`),
-          "latin1",
+  probe(
+    village,
+    "somebody at the door does not get to the API with more than anybody has",
+    async (place) => {
+      const door = await findDoor(place, (await getPuppet()).val)
+      const ask = async (lines: string) =>
+        parseRaw(
+          Buffer.from(
+            await sendToDoor(
+              door,
+              `GET ${place.baseUrl}/v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${lines}\r\n`,
+            ),
+            "latin1",
+          ),
+        )[0]?.status
+      expect(await ask("")).toBe(401)
+      expect(
+        await ask(
+          "x-hamlet-user: ada\r\nx-forwarded-for: 127.0.0.1\r\nforwarded: for=127.0.0.1\r\n",
         ),
-      )[0]?.status
-    expect(await ask("")).toBe(401)
-    expect(await ask("x-hamlet-user: ada\r\nx-forwarded-for: 127.0.0.1\r\nforwarded: for=127.0.0.1\r\n")).toBe(401)
-  })
+      ).toBe(401)
+    },
+  )
 
-  probe(village, "a sandbox keeps hundreds of heads open that never end, and only its own way out is narrow", async (place) => {
-    const crowd = await place.save(place.mallory, { code: `export default async () => (await fetch("http://${up}/crowd")).text()` })
-    expect((await place.visit(crowd)).text).toBe("outside")
-    const door = await findDoor(place, crowd)
-    const visitors = await Promise.all(Array.from({ length: 420 }, () => DoorVisitor.enter(door)))
-    for (const visitor of visitors) visitor.say(`GET http://${up}/never HTTP/1.1\r\nx: `)
-    await waitUntil(() => visitors.filter(({ isOpen }) => !isOpen).length >= 420 - 384)
-    expect((await (await getPuppet()).act(`return await (await fetch("http://${up}/next")).text()`)).got).toBe("outside")
-    await place.expectUnharmed()
-    for (const visitor of visitors) visitor.stop()
-    await waitUntil(async () => (await place.visit(crowd)).text === "outside")
-    expect(outside.seen("/never")).toEqual([])
-  })
+  probe(
+    village,
+    "a sandbox keeps hundreds of heads open that never end, and only its own way out is narrow",
+    async (place) => {
+      const crowd = await place.save(place.mallory, {
+        code: `export default async () => (await fetch("http://${up}/crowd")).text()`,
+      })
+      expect((await place.visit(crowd)).text).toBe("outside")
+      const door = await findDoor(place, crowd)
+      const visitors = await Promise.all(Array.from({ length: 420 }, () => DoorVisitor.enter(door)))
+      for (const visitor of visitors) visitor.say(`GET http://${up}/never HTTP/1.1\r\nx: `)
+      await waitUntil(() => visitors.filter(({ isOpen }) => !isOpen).length >= 420 - 384)
+      expect(
+        (await (await getPuppet()).act(`return await (await fetch("http://${up}/next")).text()`))
+          .got,
+      ).toBe("outside")
+      await place.expectUnharmed()
+      for (const visitor of visitors) visitor.stop()
+      await waitUntil(async () => (await place.visit(crowd)).text === "outside")
+      expect(outside.seen("/never")).toEqual([])
+    },
+  )
 })

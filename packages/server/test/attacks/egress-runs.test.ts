@@ -13,10 +13,14 @@ const runsMax = 16
 /** Several times as long as a val takes to call itself again. */
 const silentLooks = 40
 
-/** Ways in which a val calls itself, when its answer is over and nobody waits for anything, so that nobody would ever stop it. */
+/**
+ * Ways in which a val calls itself, when its answer is over and nobody waits for anything, so that
+ * nobody would ever stop it.
+ */
 const chains: Readonly<Record<string, string>> = {
   "by fetch": "fetch(url).catch(() => {})",
-  "by EventSource, which says nothing of its run": "const source = new EventSource(url); source.onerror = () => source.close()",
+  "by EventSource, which says nothing of its run":
+    "const source = new EventSource(url); source.onerror = () => source.close()",
   "by WebSocket": "new WebSocket(url).onerror = () => {}",
   "in a worker, which says nothing of its run":
     'const worker = new Worker("data:application/javascript,fetch(" + JSON.stringify(url) + ").finally(() => self.close())", { type: "module" }); worker.onerror = (event) => event.preventDefault()',
@@ -24,11 +28,14 @@ const chains: Readonly<Record<string, string>> = {
   "through the API": `fetch(Deno.env.get("HAMLET_URL") + "/v1/vals", { headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }).then(() => fetch(url)).catch(() => {})`,
 }
 
-describeVillage("what a val tries with its runs", { HAMLET_EGRESS_ALLOW: up, HAMLET_ADDRESS_HEADER: "x-forwarded-for" }, (village) => {
-  for (const [index, [how, code]] of Object.entries(chains).entries())
-    probe(village, `a val tries to call itself for ever ${how}`, async (place) => {
-      const val = await place.save(place.bob, {
-        code: `const tasks = []
+describeVillage(
+  "what a val tries with its runs",
+  { HAMLET_EGRESS_ALLOW: up, HAMLET_ADDRESS_HEADER: "x-forwarded-for" },
+  (village) => {
+    for (const [index, [how, code]] of Object.entries(chains).entries())
+      probe(village, `a val tries to call itself for ever ${how}`, async (place) => {
+        const val = await place.save(place.bob, {
+          code: `const tasks = []
 let wake = () => {}
 let hasBegun = false
 const work = async () => { for (;;) { for (const task of tasks.splice(0)) task(); await new Promise((resolve) => { wake = resolve }) } }
@@ -41,36 +48,43 @@ export default async function (request) {
   setTimeout(() => { ${code} }, 5)
   return "fine"
 }`,
+        })
+        expect((await place.visit(val)).text).toBe("fine")
+        const count = () => outside.seen(`/chain${index}.`).length
+        // It would not be one that goes on if it did not even begin.
+        await waitUntil(() => count() > 1)
+        let [looks, last] = [0, 0]
+        await waitUntil(() => {
+          looks = count() === last ? looks + 1 : 0
+          last = count()
+          return looks >= silentLooks || last > runsMax
+        })
+        expect(last).toBeLessThanOrEqual(runsMax)
       })
-      expect((await place.visit(val)).text).toBe("fine")
-      const count = () => outside.seen(`/chain${index}.`).length
-      // It would not be one that goes on if it did not even begin.
-      await waitUntil(() => count() > 1)
-      let [looks, last] = [0, 0]
-      await waitUntil(() => {
-        looks = count() === last ? looks + 1 : 0
-        last = count()
-        return looks >= silentLooks || last > runsMax
+
+    probe(village, "a val tries to be taken for a visitor with another address", async (place) => {
+      const seer = await place.save(place.ada, {
+        code: `export default (request) => Object.fromEntries(request.headers)`,
       })
-      expect(last).toBeLessThanOrEqual(runsMax)
+      const puppet = await createPuppet(place)
+      const { got } = await puppet.act(
+        `return await (await fetch("http://${seer.host}/", { headers: { "x-forwarded-for": "6.6.6.6", "X-Forwarded-Host": "forged", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" } })).json()`,
+      )
+      expect(got).toMatchObject({
+        "x-forwarded-for": expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
+        "x-forwarded-host": seer.host,
+      })
+      expect(JSON.stringify(got)).not.toContain("6.6.6.6")
     })
 
-  probe(village, "a val tries to be taken for a visitor with another address", async (place) => {
-    const seer = await place.save(place.ada, { code: `export default (request) => Object.fromEntries(request.headers)` })
-    const puppet = await createPuppet(place)
-    const { got } = await puppet.act(
-      `return await (await fetch("http://${seer.host}/", { headers: { "x-forwarded-for": "6.6.6.6", "X-Forwarded-Host": "forged", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" } })).json()`,
-    )
-    expect(got).toMatchObject({ "x-forwarded-for": expect.stringMatching(/^(127\.0\.0\.1|::1)$/), "x-forwarded-host": seer.host })
-    expect(JSON.stringify(got)).not.toContain("6.6.6.6")
-  })
-
-  probe(village, "a val tries to write its secrets into the record of its run", async (place) => {
-    const carol = await place.addVillager("carol")
-    const secrets = { PLAIN: "SECRETVALUE", ODD: "se cret/va+lue&ü" }
-    for (const [name, value] of Object.entries(secrets)) await place.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body: { value } })
-    const puppet = await createPuppet(place, carol)
-    const { runId } = await puppet.act(`for (const value of [Deno.env.get("PLAIN"), Deno.env.get("ODD")])
+    probe(village, "a val tries to write its secrets into the record of its run", async (place) => {
+      const carol = await place.addVillager("carol")
+      const secrets = { PLAIN: "SECRETVALUE", ODD: "se cret/va+lue&ü" }
+      for (const [name, value] of Object.entries(secrets))
+        await place.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body: { value } })
+      const puppet = await createPuppet(place, carol)
+      const { runId } =
+        await puppet.act(`for (const value of [Deno.env.get("PLAIN"), Deno.env.get("ODD")])
       for (const [url, init] of [
         ["http://10.0.0.1/" + value],
         ["http://10.0.0.1/" + encodeURIComponent(value)],
@@ -79,13 +93,20 @@ export default async function (request) {
         ["http://10.0.0.1/", { method: value }],
         ["http://" + value + ".invalid:99999/"],
       ]) await fetch(url, init).catch(() => {})`)
-    const run = await place.endedRun(runId, carol)
-    expect(run.egress.list.length).toBe(9)
-    const texts = run.egress.list.flatMap(({ url, method }: { url: string; method: string }) => [url, method])
-    for (const value of Object.values(secrets))
-      expect(texts.filter((text: string) => text.includes(value) || decodeURIComponent(text.replaceAll("+", " ")).includes(value))).toEqual(
-        [],
-      )
-    expect(texts.filter((text: string) => text.includes("[secret PLAIN]")).length).toBe(5)
-  })
-})
+      const run = await place.endedRun(runId, carol)
+      expect(run.egress.list.length).toBe(9)
+      const texts = run.egress.list.flatMap(({ url, method }: { url: string; method: string }) => [
+        url,
+        method,
+      ])
+      for (const value of Object.values(secrets))
+        expect(
+          texts.filter(
+            (text: string) =>
+              text.includes(value) || decodeURIComponent(text.replaceAll("+", " ")).includes(value),
+          ),
+        ).toEqual([])
+      expect(texts.filter((text: string) => text.includes("[secret PLAIN]")).length).toBe(5)
+    })
+  },
+)

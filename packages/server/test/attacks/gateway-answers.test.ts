@@ -14,7 +14,8 @@ interface BadAnswer {
   check?(answer: RawAnswer, all: readonly RawAnswer[]): void
 }
 
-const header = ({ headers }: RawAnswer, wanted: string) => headers.filter(([name]) => name === wanted).map(([, value]) => value)
+const header = ({ headers }: RawAnswer, wanted: string) =>
+  headers.filter(([name]) => name === wanted).map(([, value]) => value)
 const expectBroken = (answer: RawAnswer) => {
   expect(answer.status).toBe(502)
   expect(header(answer, "content-type")).toEqual(["text/html; charset=utf-8"])
@@ -56,7 +57,11 @@ const badAnswers: readonly BadAnswer[] = [
     code: `return new Response("x", { headers: { a: "b\\nset-cookie: forged=1" } })`,
     denied: /^TypeError: /,
   },
-  { tries: "a header value with a NUL", code: `return new Response("x", { headers: { a: "b\\0c" } })`, denied: /^TypeError: / },
+  {
+    tries: "a header value with a NUL",
+    code: `return new Response("x", { headers: { a: "b\\0c" } })`,
+    denied: /^TypeError: /,
+  },
   {
     tries: "a status text with a line break",
     code: `return new Response("x", { statusText: "OK\\r\\nset-cookie: forged=1" })`,
@@ -68,9 +73,21 @@ const badAnswers: readonly BadAnswer[] = [
     check: (answer) => expect([answer.status, header(answer, "set-cookie")]).toEqual([302, []]),
   },
   { tries: "status 101", code: `return new Response(null, { status: 101 })`, check: expectBroken },
-  { tries: "status 99", code: `return new Response(null, { status: 99 })`, denied: /^RangeError: / },
-  { tries: "status 600", code: `return new Response(null, { status: 600 })`, denied: /^RangeError: / },
-  { tries: "status 204 with a body", code: `return new Response("x", { status: 204 })`, denied: /^TypeError: / },
+  {
+    tries: "status 99",
+    code: `return new Response(null, { status: 99 })`,
+    denied: /^RangeError: /,
+  },
+  {
+    tries: "status 600",
+    code: `return new Response(null, { status: 600 })`,
+    denied: /^RangeError: /,
+  },
+  {
+    tries: "status 204 with a body",
+    code: `return new Response("x", { status: 204 })`,
+    denied: /^TypeError: /,
+  },
   {
     tries: "a status that is forged after the response was made",
     code: `const response = new Response("x"); Object.defineProperty(response, "status", { value: 700 }); return response`,
@@ -81,9 +98,19 @@ const badAnswers: readonly BadAnswer[] = [
     code: `return new Response("x", { headers: { ${connectionHeaders.map((name) => `"${name}": "x-own"`).join(", ")}, "x-own": "1", "x-run-id": "forged", "x-request-id": "forged", "x-kept": "1" } })`,
     check(answer) {
       expect(answer.status).toBe(200)
-      expect(connectionHeaders.filter((name) => name !== "connection" && header(answer, name).length > 0)).toEqual([])
-      expect(header(answer, "connection").filter((value) => !/^(close|keep-alive)$/i.test(value))).toEqual([])
-      expect([header(answer, "x-own"), header(answer, "x-kept"), header(answer, "x-request-id")]).toEqual([[], ["1"], []])
+      expect(
+        connectionHeaders.filter(
+          (name) => name !== "connection" && header(answer, name).length > 0,
+        ),
+      ).toEqual([])
+      expect(
+        header(answer, "connection").filter((value) => !/^(close|keep-alive)$/i.test(value)),
+      ).toEqual([])
+      expect([
+        header(answer, "x-own"),
+        header(answer, "x-kept"),
+        header(answer, "x-request-id"),
+      ]).toEqual([[], ["1"], []])
       expect(header(answer, "x-run-id")).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)])
     },
   },
@@ -102,7 +129,8 @@ const badAnswers: readonly BadAnswer[] = [
     code: `return new Response("hello HTTP/1.1 200 OK\\r\\n\\r\\n", { headers: { "content-length": "5" } })`,
     check(answer, all) {
       expect(all).toHaveLength(1)
-      if (answer.status === 200) expect(["hello", "hello HTTP/1.1 200 OK\r\n\r\n"]).toContain(answer.body)
+      if (answer.status === 200)
+        expect(["hello", "hello HTTP/1.1 200 OK\r\n\r\n"]).toContain(answer.body)
       else expectBroken(answer)
     },
   },
@@ -112,7 +140,11 @@ const badAnswers: readonly BadAnswer[] = [
     check(answer, all) {
       expect(all).toHaveLength(1)
       // As it is, or broken off: the client must not take what comes next for the rest.
-      if (answer.status === 200) expect([answer.body, answer.isWhole]).toEqual(["hello", header(answer, "content-length")[0] !== "5000"])
+      if (answer.status === 200)
+        expect([answer.body, answer.isWhole]).toEqual([
+          "hello",
+          header(answer, "content-length")[0] !== "5000",
+        ])
       else expectBroken(answer)
     },
   },
@@ -131,7 +163,10 @@ const badAnswers: readonly BadAnswer[] = [
     code: `return new Response("hello", { headers: { "content-length": "many" } })`,
     check(answer) {
       if (answer.status === 200)
-        expect([answer.body, header(answer, "content-length").filter((length) => length !== "5")]).toEqual(["hello", []])
+        expect([
+          answer.body,
+          header(answer, "content-length").filter((length) => length !== "5"),
+        ]).toEqual(["hello", []])
       else expectBroken(answer)
     },
   },
@@ -146,7 +181,13 @@ const badAnswers: readonly BadAnswer[] = [
   {
     tries: "cookies for the whole domain",
     code: `return new Response("x", { headers: [["set-cookie", "a=1; Domain=localhost; Path=/"], ["set-cookie", "b=2;DOMAIN = .localhost;Secure"], ["set-cookie", "c=3; HttpOnly"], ["set-cookie", "d=4; domain"]] })`,
-    check: (answer) => expect(header(answer, "set-cookie")).toEqual(["a=1; Path=/", "b=2;Secure", "c=3; HttpOnly", "d=4"]),
+    check: (answer) =>
+      expect(header(answer, "set-cookie")).toEqual([
+        "a=1; Path=/",
+        "b=2;Secure",
+        "c=3; HttpOnly",
+        "d=4",
+      ]),
   },
   {
     tries: "to clear what the browser knows of its neighbours",
@@ -158,7 +199,11 @@ const badAnswers: readonly BadAnswer[] = [
     code: `return new Response("x", { headers: { "alt-svc": 'h3="evil.test:443"' } })`,
     check: (answer) => expect(header(answer, "alt-svc")).toEqual([]),
   },
-  { tries: "a header of 1 MB", code: `return new Response("x", { headers: { a: "x".repeat(1024 ** 2) } })`, check: expectBroken },
+  {
+    tries: "a header of 1 MB",
+    code: `return new Response("x", { headers: { a: "x".repeat(1024 ** 2) } })`,
+    check: expectBroken,
+  },
   {
     // Deno looks at all of them for each that is added: more would take longer than an answer may.
     tries: "4,000 headers",
@@ -233,7 +278,11 @@ const badAnswers: readonly BadAnswer[] = [
     code: `return new Response("x".repeat(1000))`,
     check: (answer) => expect([answer.status, answer.body.length]).toEqual([200, 1000]),
   },
-  { tries: "to make an upgrade of a request that is none", code: `return Deno.upgradeWebSocket(request).response`, denied: /^TypeError: / },
+  {
+    tries: "to make an upgrade of a request that is none",
+    code: `return Deno.upgradeWebSocket(request).response`,
+    denied: /^TypeError: /,
+  },
   {
     tries: "to take the connection over",
     code: `const { response } = Deno[Deno.internal].upgradeHttpRaw(request); return response`,
@@ -242,7 +291,8 @@ const badAnswers: readonly BadAnswer[] = [
   {
     tries: "to be embedded as the API's own page",
     code: `return new Response("x", { headers: { "access-control-allow-origin": "*", "access-control-allow-credentials": "true", "set-cookie": "token=x" } })`,
-    check: (answer) => expect([answer.status, header(answer, "set-cookie")]).toEqual([200, ["token=x"]]),
+    check: (answer) =>
+      expect([answer.status, header(answer, "set-cookie")]).toEqual([200, ["token=x"]]),
   },
 ]
 
@@ -259,30 +309,47 @@ describeVillage("what a val tries with its answers", { HAMLET_RUN_SECONDS_MAX: "
 }
 `,
       })
-      const bytes = await sendRaw(place.port, `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`)
+      const bytes = await sendRaw(
+        place.port,
+        `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`,
+      )
       const answers = parseRaw(bytes)
       // A connection that is closed without a word is an answer that was broken off.
       const answer = answers[0] ?? { status: 0, headers: [], body: "", isWhole: false }
-      expect(answers.flatMap((one) => header(one, "set-cookie")).filter((cookie) => cookie.startsWith("forged"))).toEqual([])
+      expect(
+        answers
+          .flatMap((one) => header(one, "set-cookie"))
+          .filter((cookie) => cookie.startsWith("forged")),
+      ).toEqual([])
       if (denied) expect(answer.body).toMatch(new RegExp(`^denied ${denied.source.slice(1)}`))
       check?.(answer, answers)
       // What came before must not be in the way of what comes after.
-      const next = parseRaw(await sendRaw(place.port, `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`))
+      const next = parseRaw(
+        await sendRaw(
+          place.port,
+          `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`,
+        ),
+      )
       expect(next[0]?.status ?? 0).toBe(answer.status)
     })
 
-  probe(village, "a val breaks its answer off, and its owner is told nothing of what is between us and the val", async (place) => {
-    const val = await place.save(place.mallory, {
-      code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(10)); controller.error(new Error("mine")) } }))`,
-    })
-    await sendRaw(place.port, `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`)
-    // That it was broken off is seen at once; what the val says about it comes over another socket.
-    const run = await waitFor(async () => {
-      const { json } = await place.call("GET", `/v1/vals/${val.id}/runs`, { as: place.mallory })
-      const [run] = json.data
-      return run?.runEndAt && run.error?.name !== "BrokenAnswer" ? run : undefined
-    })
-    expect(run.status).toBe("failed")
-    expect(`${run.error.name}: ${run.error.message}`).toBe("Error: mine")
-  })
+  probe(
+    village,
+    "a val breaks its answer off, and its owner is told nothing of what is between us and the val",
+    async (place) => {
+      const val = await place.save(place.mallory, {
+        code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(10)); controller.error(new Error("mine")) } }))`,
+      })
+      await sendRaw(place.port, `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`)
+      // That it was broken off is seen at once; what the val says about it comes over another
+      // socket.
+      const run = await waitFor(async () => {
+        const { json } = await place.call("GET", `/v1/vals/${val.id}/runs`, { as: place.mallory })
+        const [run] = json.data
+        return run?.runEndAt && run.error?.name !== "BrokenAnswer" ? run : undefined
+      })
+      expect(run.status).toBe("failed")
+      expect(`${run.error.name}: ${run.error.message}`).toBe("Error: mine")
+    },
+  )
 })

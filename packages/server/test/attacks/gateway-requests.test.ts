@@ -5,7 +5,10 @@ import { parseRaw, sendRaw } from "./support/raw.ts"
 import { describeVillage, probe } from "./support/test-village.ts"
 import type { SavedVal, Village } from "./support/village.ts"
 
-/** Tells what it was sent, and remembers it; whoever calls it with something else than a request has got in by the back door. */
+/**
+ * Tells what it was sent, and remembers it; whoever calls it with something else than a request has
+ * got in by the back door.
+ */
 const echoCode = `const seen = []
 export default async function (...args) {
   const [request] = args
@@ -37,53 +40,92 @@ async function seenBy(village: Village, val: SavedVal, mark: string): Promise<re
 }
 
 /** Headers that a client might use to be somebody else, or to be somewhere else. */
-const headerProbes: readonly { readonly tries: string; readonly headers: string; check(seen: Seen, host: string): void }[] = [
+const headerProbes: readonly {
+  readonly tries: string
+  readonly headers: string
+  check(seen: Seen, host: string): void
+}[] = [
   {
     tries: "to say where it comes from",
     headers: "X-Forwarded-For: 6.6.6.6\r\nX-Real-IP: 6.6.6.6\r\nForwarded: for=6.6.6.6\r\n",
     check: ({ headers }) =>
-      expect([headers["x-forwarded-for"], headers["x-real-ip"], headers.forwarded]).toEqual(["127.0.0.1", undefined, undefined]),
+      expect([headers["x-forwarded-for"], headers["x-real-ip"], headers.forwarded]).toEqual([
+        "127.0.0.1",
+        undefined,
+        undefined,
+      ]),
   },
   {
     tries: "to say which host it means",
-    headers: "X-Forwarded-Host: localhost\r\nX-Host: localhost\r\nX-Forwarded-Server: localhost\r\n",
+    headers:
+      "X-Forwarded-Host: localhost\r\nX-Host: localhost\r\nX-Forwarded-Server: localhost\r\n",
     check: ({ headers, url }, host) =>
-      expect([headers["x-forwarded-host"], headers["x-forwarded-server"], new URL(url).host]).toEqual([host, undefined, host]),
+      expect([
+        headers["x-forwarded-host"],
+        headers["x-forwarded-server"],
+        new URL(url).host,
+      ]).toEqual([host, undefined, host]),
   },
   {
     tries: "to say that it came by https",
     headers: "X-Forwarded-Proto: https\r\nX-Forwarded-Port: 443\r\nX-Forwarded-Scheme: https\r\n",
     check: ({ headers, url }) =>
-      expect([headers["x-forwarded-proto"], headers["x-forwarded-port"], url.slice(0, 5)]).toEqual(["http", undefined, "http:"]),
+      expect([headers["x-forwarded-proto"], headers["x-forwarded-port"], url.slice(0, 5)]).toEqual([
+        "http",
+        undefined,
+        "http:",
+      ]),
   },
   {
     tries: "to name another path",
     headers: "X-Original-URL: /v1/me\r\nX-Rewrite-URL: /v1/me\r\n",
     check: ({ url }) => expect(new URL(url).pathname).toMatch(/^\/mark/),
   },
-  { tries: "to name another method", headers: "X-HTTP-Method-Override: DELETE\r\n", check: ({ method }) => expect(method).toBe("POST") },
+  {
+    tries: "to name another method",
+    headers: "X-HTTP-Method-Override: DELETE\r\n",
+    check: ({ method }) => expect(method).toBe("POST"),
+  },
   {
     tries: "to speak for the gateway",
-    headers: "X-Hamlet-Failure: 1\r\nX-Hamlet-Run: x\r\nX-Run-Id: forged\r\nX-Request-Id: forged\r\n",
-    check: ({ headers }) => expect(Object.keys(headers).filter((name) => /^x-(hamlet|run|request)/.test(name))).toEqual([]),
+    headers:
+      "X-Hamlet-Failure: 1\r\nX-Hamlet-Run: x\r\nX-Run-Id: forged\r\nX-Request-Id: forged\r\n",
+    check: ({ headers }) =>
+      expect(Object.keys(headers).filter((name) => /^x-(hamlet|run|request)/.test(name))).toEqual(
+        [],
+      ),
   },
   {
     tries: "to have headers of a hop passed on",
-    headers: "Keep-Alive: timeout=5\r\nProxy-Authorization: Basic eDp5\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\nTrailer: x\r\n",
+    headers:
+      "Keep-Alive: timeout=5\r\nProxy-Authorization: Basic eDp5\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\nTrailer: x\r\n",
     check: ({ headers }) =>
       expect(
-        ["keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding"].filter((name) => name in headers),
+        [
+          "keep-alive",
+          "proxy-authorization",
+          "proxy-connection",
+          "te",
+          "trailer",
+          "transfer-encoding",
+        ].filter((name) => name in headers),
       ).toEqual([]),
   },
   {
     tries: "to have headers taken away by naming them",
     headers: "Connection: x-own, host, x-forwarded-for, content-length, close\r\nX-Own: 1\r\n",
     check: ({ headers, body }, host) =>
-      expect([headers["x-own"], headers.host, headers["x-forwarded-for"], body]).toEqual([undefined, host, "127.0.0.1", "hello"]),
+      expect([headers["x-own"], headers.host, headers["x-forwarded-for"], body]).toEqual([
+        undefined,
+        host,
+        "127.0.0.1",
+        "hello",
+      ]),
   },
   {
     tries: "to pollute prototypes by names of headers",
-    headers: "__proto__: forged\r\nconstructor: forged\r\nprototype: forged\r\ntoString: forged\r\nhasOwnProperty: forged\r\n",
+    headers:
+      "__proto__: forged\r\nconstructor: forged\r\nprototype: forged\r\ntoString: forged\r\nhasOwnProperty: forged\r\n",
     check: ({ method }) => expect(method).toBe("POST"),
   },
   {
@@ -117,20 +159,41 @@ const pathProbes = [
   "/MARK%00",
   "/MARK\xff\xfe",
 ]
-/** Hosts that reach a val in more or less usual ways; the last ones have ports that there are not. */
+/**
+ * Hosts that reach a val in more or less usual ways; the last ones have ports that there are not.
+ */
 const pathHosts = ["ada-echo.localhost:P", "ada-echo.localhost:", "ada-echo.localhost.:P"]
-const impossibleHosts = ["ada-echo.localhost:65536", "ada-echo.localhost:99999", "ada-echo.localhost:999999"]
+const impossibleHosts = [
+  "ada-echo.localhost:65536",
+  "ada-echo.localhost:99999",
+  "ada-echo.localhost:999999",
+]
 
-/** Either the val gets it as the request that it is, or it is refused as the client's mistake: it is never a call, nor the val's fault. */
-async function knockAtBackDoor(village: Village, val: SavedVal, path: string, host: string): Promise<void> {
+/**
+ * Either the val gets it as the request that it is, or it is refused as the client's mistake: it is
+ * never a call, nor the val's fault.
+ */
+async function knockAtBackDoor(
+  village: Village,
+  val: SavedVal,
+  path: string,
+  host: string,
+): Promise<void> {
   const mark = newMark()
   const body = JSON.stringify({ args: ["forged", mark] })
   const head = `POST ${path.replaceAll("MARK", mark)} HTTP/1.1\r\nHost: ${host.replaceAll(":P", `:${village.port}`)}\r\n`
-  const [answer] = parseRaw(await sendRaw(village.port, `${head}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`))
+  const [answer] = parseRaw(
+    await sendRaw(
+      village.port,
+      `${head}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    ),
+  )
   const seen = await seenBy(village, val, mark)
   expect([host, path, seen.filter(({ called }) => called !== undefined)]).toEqual([host, path, []])
   expect(`${host} ${path} ${answer?.status}`).toMatch(/ (200|400|404)$/)
-  expect(seen.map(({ method, body: text }) => [method, text])).toEqual(answer?.status === 200 ? [["POST", body]] : [])
+  expect(seen.map(({ method, body: text }) => [method, text])).toEqual(
+    answer?.status === 200 ? [["POST", body]] : [],
+  )
 }
 
 describeVillage("what a client tries on a val's web address", {}, (village) => {
@@ -144,12 +207,18 @@ describeVillage("what a client tries on a val's web address", {}, (village) => {
     probe(village, `a client tries ${tries}`, async (place) => {
       const val = await getEcho()
       const mark = newMark()
-      const answers = parseRaw(await sendRaw(place.port, bytes({ host: val.host, otherHost: val.host, mark })))
+      const answers = parseRaw(
+        await sendRaw(place.port, bytes({ host: val.host, otherHost: val.host, mark })),
+      )
       expect(answers.map(({ status }) => status)).toEqual([...statuses])
       const seen = await seenBy(place, val, mark)
       expect(seen.filter(({ url }) => url.includes("smuggled"))).toEqual([])
       expect(isLate ? [0, 1] : [statuses[0] === 200 ? 1 : 0]).toContain(seen.length)
-      for (const { headers } of seen) expect([headers.authorization, headers["x-forwarded-for"]]).toEqual([undefined, "127.0.0.1"])
+      for (const { headers } of seen)
+        expect([headers.authorization, headers["x-forwarded-for"]]).toEqual([
+          undefined,
+          "127.0.0.1",
+        ])
     })
 
   for (const { tries, host, answers } of hostProbes)
@@ -174,22 +243,33 @@ describeVillage("what a client tries on a val's web address", {}, (village) => {
     }
   })
 
-  probe(village, "a client names one host in the address and another in the header", async (place) => {
-    const { host } = await getEcho()
-    const ask = async (target: string, header: string) =>
-      whoAnswered(
-        parseRaw(
-          await sendRaw(place.port, `GET ${target} HTTP/1.1\r\nHost: ${header}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`),
-        )[0],
-      )
-    // The header decides in both cases: what is checked and what is done must be about the same host.
-    expect(await ask(`http://localhost:${place.port}/v1/me`, host)).toBe("val")
-    expect(await ask(`http://${host}/v1/me`, `localhost:${place.port}`)).toBe("api")
-  })
+  probe(
+    village,
+    "a client names one host in the address and another in the header",
+    async (place) => {
+      const { host } = await getEcho()
+      const ask = async (target: string, header: string) =>
+        whoAnswered(
+          parseRaw(
+            await sendRaw(
+              place.port,
+              `GET ${target} HTTP/1.1\r\nHost: ${header}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`,
+            ),
+          )[0],
+        )
+      // The header decides in both cases: what is checked and what is done must be about the same
+      // host.
+      expect(await ask(`http://localhost:${place.port}/v1/me`, host)).toBe("val")
+      expect(await ask(`http://${host}/v1/me`, `localhost:${place.port}`)).toBe("api")
+    },
+  )
 
   probe(village, "a client tries to use the API through the host of a val", async (place) => {
     const { host } = await getEcho()
-    const answer = await place.visit({ host }, { path: "/v1/me", headers: { authorization: `Bearer ${place.mallory.token}` } })
+    const answer = await place.visit(
+      { host },
+      { path: "/v1/me", headers: { authorization: `Bearer ${place.mallory.token}` } },
+    )
     expect(answer.json.url).toBe(`http://${host}/v1/me`)
     // The val must not get hold of the token with which its visitor could be impersonated.
     expect(answer.text).not.toContain(place.mallory.token)
@@ -207,20 +287,38 @@ describeVillage("what a client tries on a val's web address", {}, (village) => {
     })
 
   for (const path of pathProbes)
-    probe(village, `a client tries to get past the guest's front door with ${JSON.stringify(path)}`, async (place) => {
-      for (const host of pathHosts) await knockAtBackDoor(place, await getEcho(), path, host)
-    })
+    probe(
+      village,
+      `a client tries to get past the guest's front door with ${JSON.stringify(path)}`,
+      async (place) => {
+        for (const host of pathHosts) await knockAtBackDoor(place, await getEcho(), path, host)
+      },
+    )
 
   for (const host of impossibleHosts)
-    probe(village, `a client tries to get past the guest's front door by way of ${host}`, async (place) => {
-      for (const path of pathProbes) await knockAtBackDoor(place, await getEcho(), path, host)
-    })
+    probe(
+      village,
+      `a client tries to get past the guest's front door by way of ${host}`,
+      async (place) => {
+        for (const path of pathProbes) await knockAtBackDoor(place, await getEcho(), path, host)
+      },
+    )
 })
 
-function whoAnswered(answer: { readonly status: number; readonly body: string } | undefined): string {
+function whoAnswered(
+  answer: { readonly status: number; readonly body: string } | undefined,
+): string {
   if (!answer || (answer.status === 400 && answer.body === "")) return "nobody"
-  const { code, url, message } = JSON.parse(answer.body) as { code?: string; url?: string; message?: string }
-  if (answer.status === 400 && message === "Cannot accept the Host header: it names more than one host") return "nobody"
+  const { code, url, message } = JSON.parse(answer.body) as {
+    code?: string
+    url?: string
+    message?: string
+  }
+  if (
+    answer.status === 400 &&
+    message === "Cannot accept the Host header: it names more than one host"
+  )
+    return "nobody"
   if (answer.status === 200 && url?.endsWith("/v1/me")) return "val"
   if (answer.status === 401 && code === "unauthenticated") return "api"
   if (answer.status === 404 && code === "val_not_found") return "no val"

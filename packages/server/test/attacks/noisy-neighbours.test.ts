@@ -16,16 +16,21 @@ const quiet = new WeakMap<Village, number>()
 async function abuse(village: Village, { takes, code, status, run }: Abuse): Promise<void> {
   const before = quiet.get(village) ?? readResidentBytes(village.hamlet.pid)
   quiet.set(village, before)
-  const atLoad = takes.endsWith("when it is loaded") ? "const all = []; while (true) all.push({ a: all.length })\n" : ""
+  const atLoad = takes.endsWith("when it is loaded")
+    ? "const all = []; while (true) all.push({ a: all.length })\n"
+    : ""
   const val = await village.save(village.mallory, {
     code: `${atLoad}export default async function (request) {\n  if (new URL(request.url).pathname === "/fine") return "fine"\n${code}\n}\n`,
   })
   const answer = await village.visit(val)
   expect(`${answer.status} ${answer.text.slice(0, 100)}`).toStartWith(`${status} `)
   const record = await village.runOf(answer, village.mallory)
-  expect(`${record.status} ${record.error ? `${record.error.name}: ${record.error.message}` : ""}`).toMatch(run)
+  expect(
+    `${record.status} ${record.error ? `${record.error.name}: ${record.error.message}` : ""}`,
+  ).toMatch(run)
   // Whatever came of it: the val itself can be called again.
-  if (atLoad === "") await waitUntil(async () => (await village.visit(val, { path: "/fine" })).text === "fine")
+  if (atLoad === "")
+    await waitUntil(async () => (await village.visit(val, { path: "/fine" })).text === "fine")
   expect(readResidentBytes(village.hamlet.pid) - before).toBeLessThan(growthBytesMax)
 }
 
@@ -33,7 +38,10 @@ function folderBytes(folder: string): number {
   return readdirSync(folder).reduce((bytes, name) => bytes + statSync(join(folder, name)).size, 0)
 }
 
-/** Whoever takes the CPU gets what others leave: where they leave little, a second of it may take a minute. */
+/**
+ * Whoever takes the CPU gets what others leave: where they leave little, a second of it may take a
+ * minute.
+ */
 const cpuMsMax = 90_000
 /** More at once would get so little of a processor each that it looks as if they had paused. */
 const cpuTurn = createGate(2)
@@ -42,7 +50,12 @@ const ample = { HAMLET_VAL_CPU_SECONDS_MAX: "1", HAMLET_RUN_SECONDS_MAX: String(
 
 describeVillage("a neighbour that takes the CPU", ample, (village) => {
   for (const probed of cpuAbuses)
-    probe(village, `takes ${probed.takes}, and is ended at its limit`, (place) => cpuTurn(() => abuse(place, probed)), cpuProbeMsMax)
+    probe(
+      village,
+      `takes ${probed.takes}, and is ended at its limit`,
+      (place) => cpuTurn(() => abuse(place, probed)),
+      cpuProbeMsMax,
+    )
 
   const afterwards = async (place: Village) => {
     const val = await place.save(place.mallory, {
@@ -65,7 +78,8 @@ describeVillage("a neighbour that takes the CPU", ample, (village) => {
 const tight = {
   HAMLET_VAL_MEMORY_MB: "96",
   HAMLET_VAL_SCRATCH_MB: "8",
-  // Several of them at once want more than one processor has in a few seconds; who takes time has a server of their own.
+  // Several of them at once want more than one processor has in a few seconds; who takes time has a
+  // server of their own.
   HAMLET_RUN_SECONDS_MAX: "40",
   HAMLET_STREAM_SECONDS_MAX: "2",
   HAMLET_VAL_CPU_SECONDS_MAX: "60",
@@ -90,100 +104,163 @@ describeVillage("a neighbour that takes memory, disk and files", tight, (village
   })
 
   probe(village, "returns more than is kept, and it is cut with a mark", async (place) => {
-    const val = await place.save(place.mallory, { type: "script", code: `export default () => "x".repeat(3_000_000)` })
+    const val = await place.save(place.mallory, {
+      type: "script",
+      code: `export default () => "x".repeat(3_000_000)`,
+    })
     const record = await place.run(val)
     expect(record.status).toBe("succeeded")
     expect(JSON.stringify(record).length).toBeLessThan(200_000)
   })
 
-  probe(village, "never ends its body, and is ended when the time for answers is over", async (place) => {
-    const val = await place.save(place.mallory, {
-      code: `export default () => new Response(new ReadableStream({ async pull(controller) { await new Promise((resolve) => setTimeout(resolve, 20)); controller.enqueue(new Uint8Array(1000)) } }))`,
-    })
-    const response = await place.open(val)
-    expect(response.status).toBe(200)
-    await expect(response.bytes()).rejects.toThrow()
-    const { status, error } = await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)
-    expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
-  })
+  probe(
+    village,
+    "never ends its body, and is ended when the time for answers is over",
+    async (place) => {
+      const val = await place.save(place.mallory, {
+        code: `export default () => new Response(new ReadableStream({ async pull(controller) { await new Promise((resolve) => setTimeout(resolve, 20)); controller.enqueue(new Uint8Array(1000)) } }))`,
+      })
+      const response = await place.open(val)
+      expect(response.status).toBe(200)
+      await expect(response.bytes()).rejects.toThrow()
+      const { status, error } = await place.endedRun(
+        response.headers.get("x-run-id") ?? "",
+        place.mallory,
+      )
+      expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
+    },
+  )
 
-  probe(village, "writes a body as fast as it can to somebody who does not read, and the server keeps none of it", async (place) => {
-    const val = await place.save(place.mallory, {
-      code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(1024 ** 2)) } }))`,
-    })
-    const before = quiet.get(place) ?? readResidentBytes(place.hamlet.pid)
-    const responses = await Promise.all(Array.from({ length: 8 }, () => place.open(val)))
-    // Their time is over before they have been read.
-    for (const response of responses) await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)
-    expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
-    await Promise.all(responses.map((response) => response.body?.cancel().catch(() => {})))
-  })
+  probe(
+    village,
+    "writes a body as fast as it can to somebody who does not read, and the server keeps none of it",
+    async (place) => {
+      const val = await place.save(place.mallory, {
+        code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(1024 ** 2)) } }))`,
+      })
+      const before = quiet.get(place) ?? readResidentBytes(place.hamlet.pid)
+      const responses = await Promise.all(Array.from({ length: 8 }, () => place.open(val)))
+      // Their time is over before they have been read.
+      for (const response of responses)
+        await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)
+      expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
+      await Promise.all(responses.map((response) => response.body?.cancel().catch(() => {})))
+    },
+  )
 
-  probe(village, "leaves WebSockets open, and they are closed when their time is over", async (place) => {
-    const val = await place.save(place.mallory, {
-      code: `export default (request) => { const { socket, response } = Deno.upgradeWebSocket(request); socket.onopen = () => socket.send("open"); return response }`,
-    })
-    const socket = new WebSocket(`ws://127.0.0.1:${place.port}/`, { headers: { host: val.host } } as unknown as string[])
-    const { promise, resolve } = Promise.withResolvers<number>()
-    socket.addEventListener("close", ({ code }) => resolve(code))
-    expect(await promise).toBe(1001)
-    // Runs of requests are written down a little later.
-    const id = await waitFor(async () => (await place.call("GET", `/v1/vals/${val.id}/runs`, { as: place.mallory })).json.data[0]?.id)
-    const { status, error } = await place.endedRun(id, place.mallory)
-    expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
-  })
+  probe(
+    village,
+    "leaves WebSockets open, and they are closed when their time is over",
+    async (place) => {
+      const val = await place.save(place.mallory, {
+        code: `export default (request) => { const { socket, response } = Deno.upgradeWebSocket(request); socket.onopen = () => socket.send("open"); return response }`,
+      })
+      const socket = new WebSocket(`ws://127.0.0.1:${place.port}/`, {
+        headers: { host: val.host },
+      } as unknown as string[])
+      const { promise, resolve } = Promise.withResolvers<number>()
+      socket.addEventListener("close", ({ code }) => resolve(code))
+      expect(await promise).toBe(1001)
+      // Runs of requests are written down a little later.
+      const id = await waitFor(
+        async () =>
+          (await place.call("GET", `/v1/vals/${val.id}/runs`, { as: place.mallory })).json.data[0]
+            ?.id,
+      )
+      const { status, error } = await place.endedRun(id, place.mallory)
+      expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
+    },
+  )
 
   probe(village, "is sent half of many bodies, and its runs are left to others", async (place) => {
-    const val = await place.save(place.mallory, { code: `export default async (request) => { await request.text(); return "fine" }` })
+    const val = await place.save(place.mallory, {
+      code: `export default async (request) => { await request.text(); return "fine" }`,
+    })
     expect((await place.visit(val)).text).toBe("fine")
     const head = `POST / HTTP/1.1\r\nHost: ${val.host}\r\n`
-    const halves = [`${head}Content-Length: 1000000\r\n\r\nhalf`, `${head}Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n`]
-    const sockets = await Promise.all(Array.from({ length: 40 }, (_, index) => openRaw(place.port, halves[index % 2] ?? "")))
+    const halves = [
+      `${head}Content-Length: 1000000\r\n\r\nhalf`,
+      `${head}Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n`,
+    ]
+    const sockets = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => openRaw(place.port, halves[index % 2] ?? "")),
+    )
     try {
-      // Eight runs of a val may go on at once; a quarter of them may wait for bodies, and half of these for one client's.
-      await waitUntil(() => sockets.filter(({ received }) => received().startsWith("HTTP/1.1 429 ")).length === 39)
-      const answers = await Promise.all(Array.from({ length: 5 }, () => place.visit(val, { method: "POST", body: "whole" })))
-      expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(Array.from({ length: 5 }, () => "200 fine"))
+      // Eight runs of a val may go on at once; a quarter of them may wait for bodies, and half of
+      // these for one client's.
+      await waitUntil(
+        () =>
+          sockets.filter(({ received }) => received().startsWith("HTTP/1.1 429 ")).length === 39,
+      )
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => place.visit(val, { method: "POST", body: "whole" })),
+      )
+      expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(
+        Array.from({ length: 5 }, () => "200 fine"),
+      )
       // What was refused says when to come back.
-      expect(sockets.find(({ received }) => received().startsWith("HTTP/1.1 429 "))?.received()).toMatch(/\r\nretry-after: 1\r\n/i)
+      expect(
+        sockets.find(({ received }) => received().startsWith("HTTP/1.1 429 "))?.received(),
+      ).toMatch(/\r\nretry-after: 1\r\n/i)
     } finally {
       for (const { close } of sockets) close()
     }
     // The place is free again.
     const large = "x".repeat(100_000)
-    await waitUntil(async () => (await place.visit(val, { method: "POST", body: large })).text === "fine")
-  })
-
-  probe(village, "has more callers than it may, and they wait, or are told to come back", async (place) => {
-    const val = await place.save(place.mallory, {
-      code: `export default async () => { await new Promise((resolve) => setTimeout(resolve, 300)); return "fine" }`,
-    })
-    const answers = await Promise.all(Array.from({ length: 64 }, () => place.visit(val)))
-    const odd = answers.filter(
-      ({ status, text, headers }) => !(status === 200 && text === "fine") && !([429, 503].includes(status) && headers.has("retry-after")),
+    await waitUntil(
+      async () => (await place.visit(val, { method: "POST", body: large })).text === "fine",
     )
-    expect(odd.map(({ status, text }) => `${status} ${text.slice(0, 200)}`)).toEqual([])
-    expect(answers.some(({ status }) => status === 200)).toBe(true)
   })
+
+  probe(
+    village,
+    "has more callers than it may, and they wait, or are told to come back",
+    async (place) => {
+      const val = await place.save(place.mallory, {
+        code: `export default async () => { await new Promise((resolve) => setTimeout(resolve, 300)); return "fine" }`,
+      })
+      const answers = await Promise.all(Array.from({ length: 64 }, () => place.visit(val)))
+      const odd = answers.filter(
+        ({ status, text, headers }) =>
+          !(status === 200 && text === "fine") &&
+          !([429, 503].includes(status) && headers.has("retry-after")),
+      )
+      expect(odd.map(({ status, text }) => `${status} ${text.slice(0, 200)}`)).toEqual([])
+      expect(answers.some(({ status }) => status === 200)).toBe(true)
+    },
+  )
 })
 
-describeVillage("a neighbour that takes time", { ...tight, HAMLET_RUN_SECONDS_MAX: "3" }, (village) => {
-  for (const probed of timeAbuses) probe(village, `takes ${probed.takes}, and is held to its limit`, (place) => abuse(place, probed))
+describeVillage(
+  "a neighbour that takes time",
+  { ...tight, HAMLET_RUN_SECONDS_MAX: "3" },
+  (village) => {
+    for (const probed of timeAbuses)
+      probe(village, `takes ${probed.takes}, and is held to its limit`, (place) =>
+        abuse(place, probed),
+      )
 
-  probe(village, "does not read what it is sent, and the server keeps none of it", async (place) => {
-    const val = await place.save(place.mallory, { code: `export default async () => { await new Promise(() => {}) }` })
-    const before = quiet.get(place) ?? readResidentBytes(place.hamlet.pid)
-    const part = new Uint8Array(1024 ** 2)
-    let sent = 0
-    const body = new ReadableStream({
-      pull(controller) {
-        sent += part.length
-        if (sent > 500 * 1024 ** 2) controller.close()
-        else controller.enqueue(part)
+    probe(
+      village,
+      "does not read what it is sent, and the server keeps none of it",
+      async (place) => {
+        const val = await place.save(place.mallory, {
+          code: `export default async () => { await new Promise(() => {}) }`,
+        })
+        const before = quiet.get(place) ?? readResidentBytes(place.hamlet.pid)
+        const part = new Uint8Array(1024 ** 2)
+        let sent = 0
+        const body = new ReadableStream({
+          pull(controller) {
+            sent += part.length
+            if (sent > 500 * 1024 ** 2) controller.close()
+            else controller.enqueue(part)
+          },
+        })
+        const answer = await place.visit(val, { method: "POST", body }).catch(() => undefined)
+        expect([504, undefined]).toContain(answer?.status)
+        expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
       },
-    })
-    const answer = await place.visit(val, { method: "POST", body }).catch(() => undefined)
-    expect([504, undefined]).toContain(answer?.status)
-    expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
-  })
-})
+    )
+  },
+)

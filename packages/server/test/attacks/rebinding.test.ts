@@ -9,7 +9,9 @@ import { createPuppeteer } from "./support/puppet.ts"
 import { describeVillage, probe } from "./support/test-village.ts"
 import { waitFor } from "./support/wait.ts"
 
-/** What the operator allows, in the place of a public address; what is forbidden is right beside it. */
+/**
+ * What the operator allows, in the place of a public address; what is forbidden is right beside it.
+ */
 const good = "127.0.83.2"
 const bad = ["127.0.83.3", "127.0.0.1", ...(hasIPv6 ? ["::1"] : [])]
 /** Two of these suites may run on a machine. */
@@ -45,26 +47,43 @@ const lies: Readonly<Record<string, Lie>> = {
   },
   mixed: { tries: "a good address and then a forbidden one", zone: only4(good, "127.0.83.3") },
   mixedagain: { tries: "a forbidden address and then a good one", zone: only4("127.0.83.3", good) },
-  six: { tries: "a good address and ::1 beside it", zone: (_, type) => addresses(type === "A" ? good : "::1") },
+  six: {
+    tries: "a good address and ::1 beside it",
+    zone: (_, type) => addresses(type === "A" ? good : "::1"),
+  },
   mapped: { tries: "a forbidden address in IPv6", zone: only6("::ffff:127.0.0.1") },
   compatible: { tries: "a forbidden address in the old form of IPv6", zone: only6("::127.0.0.1") },
   nat64: { tries: "a forbidden address behind NAT64", zone: only6("64:ff9b::7f00:1") },
   sixtofour: { tries: "a forbidden address behind 6to4", zone: only6("2002:7f00:1::") },
   linklocal: { tries: "a link-local address", zone: only6("fe80::1") },
-  ula: { tries: "a private address in IPv6 beside a good one", zone: (_, type) => addresses(type === "A" ? good : "fd00::2") },
+  ula: {
+    tries: "a private address in IPv6 beside a good one",
+    zone: (_, type) => addresses(type === "A" ? good : "fd00::2"),
+  },
   alias: {
     tries: "that it is called localhost",
     zone: (_, type) => [{ alias: "localhost" }, ...addresses(type === "A" ? "127.0.0.1" : "::1")],
   },
-  bare: { tries: "that it is called localhost, and nothing more", zone: () => [{ alias: "localhost" }], outcome: "is not found" },
+  bare: {
+    tries: "that it is called localhost, and nothing more",
+    zone: () => [{ alias: "localhost" }],
+    outcome: "is not found",
+  },
   chain: {
     tries: "another name, which has a forbidden address",
-    zone: (_, type) => (type === "A" ? [{ alias: "a.test" }, { alias: "b.test" }, ...addresses("127.0.83.3")] : []),
+    zone: (_, type) =>
+      type === "A" ? [{ alias: "a.test" }, { alias: "b.test" }, ...addresses("127.0.83.3")] : [],
   },
-  hidden: { tries: "50 good addresses and a forbidden one at the end", zone: only4(...many, "127.0.83.3") },
+  hidden: {
+    tries: "50 good addresses and a forbidden one at the end",
+    zone: only4(...many, "127.0.83.3"),
+  },
   nothing: { tries: "0.0.0.0", zone: only4("0.0.0.0") },
   everywhere: { tries: "a broadcast address", zone: only4("255.255.255.255") },
-  cloud: { tries: "the address at which clouds tell about a machine", zone: only4("169.254.169.254") },
+  cloud: {
+    tries: "the address at which clouds tell about a machine",
+    zone: only4("169.254.169.254"),
+  },
   none: { tries: "that it has no address", zone: () => [], outcome: "is not found" },
   "127-0-0-1": { tries: "the address that is in its name", zone: only4("127.0.0.1") },
 }
@@ -81,7 +100,10 @@ else {
     const label = name.split(".").at(-2) ?? ""
     return label === "silent" ? undefined : lies[label]?.zone(name, type, query)
   })
-  const [friend, ...forbidden] = (await Canary.listenTogether([good, ...bad])) as [Canary, ...Canary[]]
+  const [friend, ...forbidden] = (await Canary.listenTogether([good, ...bad])) as [
+    Canary,
+    ...Canary[],
+  ]
   const folder = mkdtempSync(join(tmpdir(), "hamlet-names-"))
   const settings = join(folder, "resolv.conf")
   writeFileSync(settings, `nameserver ${nameServerAddress}\noptions timeout:1 attempts:1\n`)
@@ -92,22 +114,27 @@ else {
     rmSync(folder, { recursive: true })
   })
 
-  const expectNobody = () => expect(forbidden.map(({ connections }) => connections)).toEqual(bad.map(() => 0))
+  const expectNobody = () =>
+    expect(forbidden.map(({ connections }) => connections)).toEqual(bad.map(() => 0))
 
   describeVillage(
     title,
     env,
     (village) => {
       const getPuppet = createPuppeteer(village)
-      const get = (name: string) => `fetch("http://${name}.test:${friend.port}/").then((answer) => answer.text())`
+      const get = (name: string) =>
+        `fetch("http://${name}.test:${friend.port}/").then((answer) => answer.text())`
 
       for (const [name, { tries, outcome }] of Object.entries(lies))
         probe(village, `a name says ${tries}`, async () => {
           const { got, denied } = await (await getPuppet()).act(`return await ${get(name)}`)
-          const reason = outcome === "is not found" ? "cannot be found" : "resolves to a private address"
+          const reason =
+            outcome === "is not found" ? "cannot be found" : "resolves to a private address"
           if (outcome === "passes") expect(got ?? denied).toBe("captured")
           else
-            expect(denied ?? `it got ${got}`).toBe(`TypeError: Cannot fetch "http://${name}.test:${friend.port}/": ${name}.test ${reason}`)
+            expect(denied ?? `it got ${got}`).toBe(
+              `TypeError: Cannot fetch "http://${name}.test:${friend.port}/": ${name}.test ${reason}`,
+            )
           // Nobody has asked a second time, to whom another answer could have been given.
           expect(names.queries.get(`${name}.test A`)).toBe(1)
           expectNobody()
@@ -118,21 +145,29 @@ else {
         const name = "x.first"
         expect(await puppet.act(`return await ${get(name)}`)).toMatchObject({ got: "captured" })
         // What was found is used for a moment; then the name is what it is now.
-        const denied = await waitFor(async () => (await puppet.act(`return await ${get(name)}`)).denied)
-        expect(denied).toMatch(/^TypeError: Cannot fetch "http:\/\/x\.first\.test:\d+\/": x\.first\.test resolves to a private address$/)
+        const denied = await waitFor(
+          async () => (await puppet.act(`return await ${get(name)}`)).denied,
+        )
+        expect(denied).toMatch(
+          /^TypeError: Cannot fetch "http:\/\/x\.first\.test:\d+\/": x\.first\.test resolves to a private address$/,
+        )
         expectNobody()
       })
 
-      probe(village, "a name that says something else each time is asked once for a hundred requests at the same time", async () => {
-        const before = friend.connections
-        const { got } = await (await getPuppet()).act(
-          `return (await Promise.allSettled(Array.from({ length: 100 }, () => ${get("many.first")}))).filter(({ value }) => value === "captured").length`,
-        )
-        expect(got).toBe(100)
-        expect(friend.connections - before).toBeGreaterThanOrEqual(1)
-        expect(names.queries.get("many.first.test A")).toBe(1)
-        expectNobody()
-      })
+      probe(
+        village,
+        "a name that says something else each time is asked once for a hundred requests at the same time",
+        async () => {
+          const before = friend.connections
+          const { got } = await (await getPuppet()).act(
+            `return (await Promise.allSettled(Array.from({ length: 100 }, () => ${get("many.first")}))).filter(({ value }) => value === "captured").length`,
+          )
+          expect(got).toBe(100)
+          expect(friend.connections - before).toBeGreaterThanOrEqual(1)
+          expect(names.queries.get("many.first.test A")).toBe(1)
+          expectNobody()
+        },
+      )
 
       probe(village, "a WebSocket goes to no name that has a forbidden address", async () => {
         for (const name of ["mixed", "six", "alias", "chain"]) {
@@ -147,14 +182,18 @@ else {
       probe(village, "a name that nobody answers for holds up nobody else", async () => {
         const puppet = await getPuppet()
         const waiting = puppet.act(`await ${get("silent")}`)
-        expect(await puppet.act(`return await ${get("y.honest")}`)).toMatchObject({ got: "captured" })
+        expect(await puppet.act(`return await ${get("y.honest")}`)).toMatchObject({
+          got: "captured",
+        })
         expect((await waiting).denied).toMatch(
           /^TypeError: Cannot fetch "http:\/\/silent\.test:\d+\/": silent\.test (cannot be found|was not found in time)/,
         )
       })
 
       probe(village, "the server itself is not found behind a name", async (place) => {
-        const { denied, got } = await (await getPuppet()).act(`return (await fetch("http://127-0-0-1.test:${place.port}/healthz")).status`)
+        const { denied, got } = await (await getPuppet()).act(
+          `return (await fetch("http://127-0-0-1.test:${place.port}/healthz")).status`,
+        )
         expect(denied ?? `it got ${got}`).toMatch(/resolves to a private address$/)
       })
     },
@@ -164,7 +203,15 @@ else {
 
 /** Only where a process can have name servers of its own. */
 function findReason(): string | undefined {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return "only root on Linux can give a server name servers of its own"
-  const tried = Bun.spawnSync(["unshare", "--mount", "mount", "--bind", "/dev/null", "/etc/resolv.conf"])
+  if (process.platform !== "linux" || process.getuid?.() !== 0)
+    return "only root on Linux can give a server name servers of its own"
+  const tried = Bun.spawnSync([
+    "unshare",
+    "--mount",
+    "mount",
+    "--bind",
+    "/dev/null",
+    "/etc/resolv.conf",
+  ])
   return tried.exitCode === 0 ? undefined : "this machine lets nobody mount anything"
 }

@@ -9,7 +9,9 @@ const outside = await OutsideServer.listen({
   "/round": (socket) => socket.write(toRedirect("/round")),
   "/socket": (socket) => socket.end(toRedirect(`ws://127.0.0.1:${canary.port}/`)),
   "/socket-later": (socket) =>
-    socket.end(`HTTP/1.1 103 Early Hints\r\nlocation: http://127.0.0.1:${canary.port}/\r\n\r\n${toRedirect(forbidden)}`),
+    socket.end(
+      `HTTP/1.1 103 Early Hints\r\nlocation: http://127.0.0.1:${canary.port}/\r\n\r\n${toRedirect(forbidden)}`,
+    ),
 })
 const forbidden = `http://127.0.0.1:${canary.port}/`
 
@@ -19,7 +21,8 @@ afterAll(() => {
 })
 
 let count = 0
-const redirectTo = (location: string, status?: number) => toRawUrl(outside.port, `m${++count}`, toRedirect(location, status))
+const redirectTo = (location: string, status?: number) =>
+  toRawUrl(outside.port, `m${++count}`, toRedirect(location, status))
 const { port } = canary
 
 /** Where a redirect must not lead, beside what is refused anyway. */
@@ -59,93 +62,117 @@ const answers: Readonly<Record<string, string>> = {
   "another answer behind it": `HTTP/1.1 302 Found\r\nlocation: ${forbidden}\r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nFORGED`,
 }
 
-describeVillage("redirects that lead a val to forbidden places", { HAMLET_EGRESS_ALLOW: `localhost:${outside.port}` }, (village) => {
-  const getPuppet = createPuppeteer(village)
-  const follow = async (url: string, init = "{}") => {
-    const { denied, got, runId } = await (await getPuppet()).act(`return (await fetch(${JSON.stringify(url)}, ${init})).text()`)
-    expect(canary.connections).toBe(0)
-    return { outcome: denied ?? `it got ${got}`, runId }
-  }
-  const refusal = `TypeError: Cannot fetch "${forbidden}": 127.0.0.1 is a loopback address`
+describeVillage(
+  "redirects that lead a val to forbidden places",
+  { HAMLET_EGRESS_ALLOW: `localhost:${outside.port}` },
+  (village) => {
+    const getPuppet = createPuppeteer(village)
+    const follow = async (url: string, init = "{}") => {
+      const { denied, got, runId } = await (await getPuppet()).act(
+        `return (await fetch(${JSON.stringify(url)}, ${init})).text()`,
+      )
+      expect(canary.connections).toBe(0)
+      return { outcome: denied ?? `it got ${got}`, runId }
+    }
+    const refusal = `TypeError: Cannot fetch "${forbidden}": 127.0.0.1 is a loopback address`
 
-  for (const status of [301, 302, 303, 307, 308])
-    probe(village, `a val is led to loopback with status ${status}`, async (place) => {
-      const { outcome, runId } = await follow(redirectTo(forbidden, status), `{ method: "POST", body: "the body" }`)
-      expect(outcome).toBe(refusal)
-      expect((await place.endedRun(runId, place.mallory)).egress).toMatchObject({ requests: 2, blocked: 1 })
+    for (const status of [301, 302, 303, 307, 308])
+      probe(village, `a val is led to loopback with status ${status}`, async (place) => {
+        const { outcome, runId } = await follow(
+          redirectTo(forbidden, status),
+          `{ method: "POST", body: "the body" }`,
+        )
+        expect(outcome).toBe(refusal)
+        expect((await place.endedRun(runId, place.mallory)).egress).toMatchObject({
+          requests: 2,
+          blocked: 1,
+        })
+      })
+
+    for (const target of targets)
+      probe(village, `a val is led to ${target}`, async () => {
+        expect((await follow(redirectTo(Buffer.from(target).toString("latin1")))).outcome).toMatch(
+          /^TypeError: (Cannot fetch "|Invalid URL: |Fetch failed: )/,
+        )
+      })
+
+    for (const [title, answer] of Object.entries(answers))
+      probe(village, `a val is led to loopback by an address with ${title}`, async () => {
+        const { outcome } = await follow(toRawUrl(outside.port, `m${++count}`, answer))
+        expect(outcome).toMatch(
+          /^TypeError: Cannot fetch "http:\/\/(localhost:\d+\/raw\/m\d+": localhost:\d+ gave an answer that cannot be read|127\.0\.0\.1:)/,
+        )
+      })
+
+    probe(village, "a val is led on and on, and to loopback in the end", async () => {
+      const chain = Array.from({ length: 10 }).reduce<string>((url) => redirectTo(url), forbidden)
+      expect((await follow(chain)).outcome).toBe(refusal)
     })
 
-  for (const target of targets)
-    probe(village, `a val is led to ${target}`, async () => {
-      expect((await follow(redirectTo(Buffer.from(target).toString("latin1")))).outcome).toMatch(
-        /^TypeError: (Cannot fetch "|Invalid URL: |Fetch failed: )/,
+    probe(village, "a val is led round in a circle, a thousand times if it could be", async () => {
+      const { outcome } = await follow(`http://localhost:${outside.port}/round`)
+      expect(outcome).toMatch(/^TypeError: .*redirect/i)
+      expect(outside.seen("/round").length).toBeLessThan(50)
+    })
+
+    probe(village, "a val is led to the server itself by its address", async (place) => {
+      expect((await follow(redirectTo(`http://127.0.0.1:${place.port}/healthz`))).outcome).toMatch(
+        /^TypeError: Cannot fetch "http:\/\/127\.0\.0\.1:/,
       )
     })
 
-  for (const [title, answer] of Object.entries(answers))
-    probe(village, `a val is led to loopback by an address with ${title}`, async () => {
-      const { outcome } = await follow(toRawUrl(outside.port, `m${++count}`, answer))
-      expect(outcome).toMatch(
-        /^TypeError: Cannot fetch "http:\/\/(localhost:\d+\/raw\/m\d+": localhost:\d+ gave an answer that cannot be read|127\.0\.0\.1:)/,
-      )
+    probe(
+      village,
+      "a val is led to the API, which does not get the token that was meant for another host",
+      async (place) => {
+        const { outcome } = await follow(
+          redirectTo(`${place.baseUrl}/v1/me`),
+          `{ headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }`,
+        )
+        expect(outcome).toContain('"code":"unauthenticated"')
+      },
+    )
+
+    probe(village, "a val is led to loopback by another val", async (place) => {
+      const guide = await place.save(place.bob, {
+        code: `export default () => new Response(null, { status: 302, headers: { location: "${forbidden}" } })`,
+      })
+      expect((await follow(`http://${guide.host}/`)).outcome).toBe(refusal)
     })
 
-  probe(village, "a val is led on and on, and to loopback in the end", async () => {
-    const chain = Array.from({ length: 10 }).reduce<string>((url) => redirectTo(url), forbidden)
-    expect((await follow(chain)).outcome).toBe(refusal)
-  })
+    for (const path of ["/socket", "/socket-later"])
+      probe(village, `a WebSocket is led to loopback from ${path}`, async () => {
+        const { got } = await (await getPuppet()).act(
+          `return await new Promise((resolve) => { const socket = new WebSocket("ws://localhost:${outside.port}${path}"); socket.onopen = () => resolve("open"); socket.onerror = () => resolve("refused") })`,
+        )
+        expect(got).toBe("refused")
+        expect(outside.seen(path).length).toBeGreaterThan(0)
+        expect(canary.connections).toBe(0)
+      })
 
-  probe(village, "a val is led round in a circle, a thousand times if it could be", async () => {
-    const { outcome } = await follow(`http://localhost:${outside.port}/round`)
-    expect(outcome).toMatch(/^TypeError: .*redirect/i)
-    expect(outside.seen("/round").length).toBeLessThan(50)
-  })
-
-  probe(village, "a val is led to the server itself by its address", async (place) => {
-    expect((await follow(redirectTo(`http://127.0.0.1:${place.port}/healthz`))).outcome).toMatch(
-      /^TypeError: Cannot fetch "http:\/\/127\.0\.0\.1:/,
-    )
-  })
-
-  probe(village, "a val is led to the API, which does not get the token that was meant for another host", async (place) => {
-    const { outcome } = await follow(
-      redirectTo(`${place.baseUrl}/v1/me`),
-      `{ headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }`,
-    )
-    expect(outcome).toContain('"code":"unauthenticated"')
-  })
-
-  probe(village, "a val is led to loopback by another val", async (place) => {
-    const guide = await place.save(place.bob, {
-      code: `export default () => new Response(null, { status: 302, headers: { location: "${forbidden}" } })`,
-    })
-    expect((await follow(`http://${guide.host}/`)).outcome).toBe(refusal)
-  })
-
-  for (const path of ["/socket", "/socket-later"])
-    probe(village, `a WebSocket is led to loopback from ${path}`, async () => {
+    probe(village, "an EventSource is led to loopback", async () => {
       const { got } = await (await getPuppet()).act(
-        `return await new Promise((resolve) => { const socket = new WebSocket("ws://localhost:${outside.port}${path}"); socket.onopen = () => resolve("open"); socket.onerror = () => resolve("refused") })`,
+        `return await new Promise((resolve) => { const source = new EventSource("${redirectTo(forbidden)}"); source.onopen = () => resolve("open"); source.onerror = () => { source.close(); resolve("refused") } })`,
       )
       expect(got).toBe("refused")
-      expect(outside.seen(path).length).toBeGreaterThan(0)
       expect(canary.connections).toBe(0)
     })
 
-  probe(village, "an EventSource is led to loopback", async () => {
-    const { got } = await (await getPuppet()).act(
-      `return await new Promise((resolve) => { const source = new EventSource("${redirectTo(forbidden)}"); source.onopen = () => resolve("open"); source.onerror = () => { source.close(); resolve("refused") } })`,
+    probe(
+      village,
+      "a val is told of another way to the same host, and of things to fetch beforehand",
+      async () => {
+        const hints = `alt-svc: h2="127.0.0.1:${port}", h3="127.0.0.1:${port}"; ma=3600\r\nlink: <${forbidden}>; rel=preload\r\nrefresh: 0; url=${forbidden}\r\n`
+        const answer = `HTTP/1.1 103 Early Hints\r\n${hints}\r\nHTTP/1.1 200 OK\r\n${hints}content-length: 4\r\n\r\nfine`
+        for (let round = 0; round < 3; round++)
+          expect((await follow(toRawUrl(outside.port, `m${++count}`, answer))).outcome).toBe(
+            "it got fine",
+          )
+      },
     )
-    expect(got).toBe("refused")
-    expect(canary.connections).toBe(0)
-  })
 
-  probe(village, "a val is told of another way to the same host, and of things to fetch beforehand", async () => {
-    const hints = `alt-svc: h2="127.0.0.1:${port}", h3="127.0.0.1:${port}"; ma=3600\r\nlink: <${forbidden}>; rel=preload\r\nrefresh: 0; url=${forbidden}\r\n`
-    const answer = `HTTP/1.1 103 Early Hints\r\n${hints}\r\nHTTP/1.1 200 OK\r\n${hints}content-length: 4\r\n\r\nfine`
-    for (let round = 0; round < 3; round++)
-      expect((await follow(toRawUrl(outside.port, `m${++count}`, answer))).outcome).toBe("it got fine")
-  })
-
-  probe(village, "nobody has sent anything but requests", async () => expect(outside.faults).toEqual([]))
-})
+    probe(village, "nobody has sent anything but requests", async () =>
+      expect(outside.faults).toEqual([]),
+    )
+  },
+)

@@ -16,7 +16,8 @@ interface RogueAnswer {
 
 const text = (body: string, head = "") =>
   `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n${head}content-length: ${body.length}\r\n\r\n${body}`
-const failure = (body: string, length = body.length) => `HTTP/1.1 200 OK\r\nx-hamlet-failure: 1\r\ncontent-length: ${length}\r\n\r\n${body}`
+const failure = (body: string, length = body.length) =>
+  `HTTP/1.1 200 OK\r\nx-hamlet-failure: 1\r\ncontent-length: ${length}\r\n\r\n${body}`
 const say =
   (words: string): Roguery =>
   (socket) =>
@@ -31,8 +32,10 @@ function flood(head: string, part: string): Roguery {
   return (socket) => {
     socket.write(head, "latin1")
     const go = (): void => {
-      for (let round = 0; round < 100 && !socket.destroyed; round++) if (!socket.write(part, "latin1")) break
-      if (!socket.destroyed) void (socket.writableNeedDrain ? socket.once("drain", go) : setImmediate(go))
+      for (let round = 0; round < 100 && !socket.destroyed; round++)
+        if (!socket.write(part, "latin1")) break
+      if (!socket.destroyed)
+        void (socket.writableNeedDrain ? socket.once("drain", go) : setImmediate(go))
     }
     go()
   }
@@ -49,24 +52,53 @@ const drip =
 const isForged = ({ text: body }: Answer) => expect(body).not.toContain("FORGED")
 
 const rogueAnswers: readonly RogueAnswer[] = [
-  { says: "what a guest would say", act: say(text("fine")), statuses: [200], check: (answer) => expect(answer.text).toBe("fine") },
+  {
+    says: "what a guest would say",
+    act: say(text("fine")),
+    statuses: [200],
+    check: (answer) => expect(answer.text).toBe("fine"),
+  },
   { says: "nothing", act: () => {}, statuses: [504] },
   { says: "nothing and leaves", act: (socket) => socket.destroy(), statuses: [502] },
   { says: "rubbish", act: say("rubbish\r\n\r\n"), statuses: [502, 504] },
   { says: "zeros", act: say("\0".repeat(100_000)), statuses: [502, 504] },
-  { says: "a greeting of TLS", act: say("\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03"), statuses: [502, 504] },
-  { says: "a frame of HTTP/2", act: say("\x00\x00\x12\x04\x00\x00\x00\x00\x00"), statuses: [502, 504] },
+  {
+    says: "a greeting of TLS",
+    act: say("\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03"),
+    statuses: [502, 504],
+  },
+  {
+    says: "a frame of HTTP/2",
+    act: say("\x00\x00\x12\x04\x00\x00\x00\x00\x00"),
+    statuses: [502, 504],
+  },
   { says: "a text without any head", act: sayAndLeave("just a text"), statuses: [502] },
-  { says: "half a head and leaves", act: sayAndLeave("HTTP/1.1 200 OK\r\ncontent-"), statuses: [502] },
+  {
+    says: "half a head and leaves",
+    act: sayAndLeave("HTTP/1.1 200 OK\r\ncontent-"),
+    statuses: [502],
+  },
   { says: "half a head and waits", act: say("HTTP/1.1 200 OK\r\ncontent-"), statuses: [504] },
-  { says: "headers without an end, bit by bit", act: drip("HTTP/1.1 200 OK\r\n", "x: y\r\n"), statuses: [502, 504] },
+  {
+    says: "headers without an end, bit by bit",
+    act: drip("HTTP/1.1 200 OK\r\n", "x: y\r\n"),
+    statuses: [502, 504],
+  },
   {
     says: "headers without an end, as fast as it can",
     act: flood("HTTP/1.1 200 OK\r\n", `x-flood: ${"y".repeat(1000)}\r\n`),
     statuses: [502, 504],
   },
-  { says: "one header without an end", act: flood("HTTP/1.1 200 OK\r\nx: ", "y".repeat(10_000)), statuses: [502, 504] },
-  { says: "a status line without an end", act: flood("HTTP/1.1 200 ", "O".repeat(10_000)), statuses: [502, 504] },
+  {
+    says: "one header without an end",
+    act: flood("HTTP/1.1 200 OK\r\nx: ", "y".repeat(10_000)),
+    statuses: [502, 504],
+  },
+  {
+    says: "a status line without an end",
+    act: flood("HTTP/1.1 200 ", "O".repeat(10_000)),
+    statuses: [502, 504],
+  },
   {
     says: "100 and 103 for ever",
     act: flood("", "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"),
@@ -80,17 +112,31 @@ const rogueAnswers: readonly RogueAnswer[] = [
   },
   {
     says: "status 101",
-    act: say("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nraw bytes"),
+    act: say(
+      "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nraw bytes",
+    ),
     statuses: [502, 504],
   },
-  { says: "status 000", act: say("HTTP/1.1 000 None\r\ncontent-length: 0\r\n\r\n"), statuses: [502] },
-  { says: "status 999", act: say("HTTP/1.1 999 Too Much\r\ncontent-length: 0\r\n\r\n"), statuses: [502] },
+  {
+    says: "status 000",
+    act: say("HTTP/1.1 000 None\r\ncontent-length: 0\r\n\r\n"),
+    statuses: [502],
+  },
+  {
+    says: "status 999",
+    act: say("HTTP/1.1 999 Too Much\r\ncontent-length: 0\r\n\r\n"),
+    statuses: [502],
+  },
   {
     says: "two lengths",
     act: say("HTTP/1.1 200 OK\r\ncontent-length: 4\r\ncontent-length: 400\r\n\r\nfine"),
     statuses: [0, 200, 502, 504],
   },
-  { says: "a length below zero", act: say("HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\nfine"), statuses: [0, 200, 502, 504] },
+  {
+    says: "a length below zero",
+    act: say("HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\nfine"),
+    statuses: [0, 200, 502, 504],
+  },
   {
     says: "a length that no computer has",
     act: say("HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999\r\n\r\nfine"),
@@ -98,7 +144,9 @@ const rogueAnswers: readonly RogueAnswer[] = [
   },
   {
     says: "a length and chunks",
-    act: say("HTTP/1.1 200 OK\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n4\r\nfine\r\n0\r\n\r\n"),
+    act: say(
+      "HTTP/1.1 200 OK\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n4\r\nfine\r\n0\r\n\r\n",
+    ),
     statuses: [200, 502],
   },
   {
@@ -112,7 +160,11 @@ const rogueAnswers: readonly RogueAnswer[] = [
     statuses: [200],
     check: isForged,
   },
-  { says: "less than it promised, and leaves", act: sayAndLeave("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nfine"), statuses: [0, 502] },
+  {
+    says: "less than it promised, and leaves",
+    act: sayAndLeave("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nfine"),
+    statuses: [0, 502],
+  },
   {
     says: "much less than it promised, and leaves",
     act: sayAndLeave("HTTP/1.1 200 OK\r\ncontent-length: 10000000\r\n\r\nfine"),
@@ -126,15 +178,26 @@ const rogueAnswers: readonly RogueAnswer[] = [
   },
   {
     says: "a failure that pollutes prototypes",
-    act: say(failure('{"error":{"name":"a","message":"b","__proto__":{"polluted":1}},"__proto__":{"polluted":1},"logCount":0}')),
+    act: say(
+      failure(
+        '{"error":{"name":"a","message":"b","__proto__":{"polluted":1}},"__proto__":{"polluted":1},"logCount":0}',
+      ),
+    ),
     statuses: [502],
   },
   {
     says: "a failure without an end",
-    act: flood("HTTP/1.1 200 OK\r\nx-hamlet-failure: 1\r\ntransfer-encoding: chunked\r\n\r\n", `1000\r\n${"x".repeat(4096)}\r\n`),
+    act: flood(
+      "HTTP/1.1 200 OK\r\nx-hamlet-failure: 1\r\ntransfer-encoding: chunked\r\n\r\n",
+      `1000\r\n${"x".repeat(4096)}\r\n`,
+    ),
     statuses: [502],
   },
-  { says: "a failure whose end never comes", act: say(failure('{"error":', 1000)), statuses: [502, 504] },
+  {
+    says: "a failure whose end never comes",
+    act: say(failure('{"error":', 1000)),
+    statuses: [502, 504],
+  },
   {
     says: "a failure that waits for a million logs",
     act: say(failure('{"error":{"name":"a","message":"b"},"logCount":1000000}')),
@@ -152,7 +215,11 @@ const rogueAnswers: readonly RogueAnswer[] = [
     statuses: [200, 502],
     check: ({ headers }) => expect(headers.get("set-cookie")).toBeNull(),
   },
-  { says: "a header with bytes beyond ASCII", act: say(text("fine", "x: \xff\xfe\x80\r\n")), statuses: [200, 502] },
+  {
+    says: "a header with bytes beyond ASCII",
+    act: say(text("fine", "x: \xff\xfe\x80\r\n")),
+    statuses: [200, 502],
+  },
   {
     says: "a redirect to a file of the host",
     act: say("HTTP/1.1 302 Found\r\nlocation: file:///etc/passwd\r\ncontent-length: 0\r\n\r\n"),
@@ -160,12 +227,16 @@ const rogueAnswers: readonly RogueAnswer[] = [
   },
   {
     says: "a redirect to the API",
-    act: say("HTTP/1.1 307 Temporary\r\nlocation: http://127.0.0.1/v1/me\r\ncontent-length: 0\r\n\r\n"),
+    act: say(
+      "HTTP/1.1 307 Temporary\r\nlocation: http://127.0.0.1/v1/me\r\ncontent-length: 0\r\n\r\n",
+    ),
     statuses: [307],
   },
   {
     says: "that a proxy wants a password",
-    act: say("HTTP/1.1 407 Proxy\r\nproxy-authenticate: Basic realm=x\r\ncontent-length: 0\r\n\r\n"),
+    act: say(
+      "HTTP/1.1 407 Proxy\r\nproxy-authenticate: Basic realm=x\r\ncontent-length: 0\r\n\r\n",
+    ),
     statuses: [407],
     check: ({ headers }) => expect(headers.get("proxy-authenticate")).toBeNull(),
   },
@@ -176,7 +247,10 @@ const runSeconds = 1
 const patienceMs = 10_000
 
 function toBroken(error: Error): Answer {
-  if (error.name === "TimeoutError") throw new Error(`there was no answer within ${patienceMs} ms, though a run may take ${runSeconds} s`)
+  if (error.name === "TimeoutError")
+    throw new Error(
+      `there was no answer within ${patienceMs} ms, though a run may take ${runSeconds} s`,
+    )
   return { status: 0, headers: new Headers(), text: "", json: undefined }
 }
 
@@ -199,15 +273,23 @@ describeVillage(
           residentBytes ??= readResidentBytes(place.hamlet.pid)
           const rogue = await RogueGuest.replace(place.hamlet.pid, act)
           try {
-            const val = await place.save(place.mallory, { code: `export default () => "the real one"` })
-            const answer = await place.visit(val, { signal: AbortSignal.timeout(patienceMs) }).catch(toBroken)
+            const val = await place.save(place.mallory, {
+              code: `export default () => "the real one"`,
+            })
+            const answer = await place
+              .visit(val, { signal: AbortSignal.timeout(patienceMs) })
+              .catch(toBroken)
             expect(rogue.connections).toBeGreaterThan(0)
             expect(statuses).toContain(answer.status)
             expect(answer.headers.get("x-hamlet-failure")).toBeNull()
             check?.(answer)
             await place.expectUnharmed()
-            expect((await place.call("GET", "/v1/me", { as: place.ada })).text).not.toContain("polluted")
-            expect(readResidentBytes(place.hamlet.pid) - residentBytes).toBeLessThan(100 * 1024 ** 2)
+            expect((await place.call("GET", "/v1/me", { as: place.ada })).text).not.toContain(
+              "polluted",
+            )
+            expect(readResidentBytes(place.hamlet.pid) - residentBytes).toBeLessThan(
+              100 * 1024 ** 2,
+            )
             place.traces.glance(place.hamlet.pid)
           } finally {
             await rogue.stop()

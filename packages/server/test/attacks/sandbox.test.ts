@@ -6,9 +6,13 @@ import { processProbes } from "./probes/processes.ts"
 import { sendRaw } from "./support/raw.ts"
 import { describeVillage, probe, probeVals } from "./support/test-village.ts"
 
-describeVillage("what a val tries in its sandbox: files", {}, (village) => probeVals(village, fileProbes))
+describeVillage("what a val tries in its sandbox: files", {}, (village) =>
+  probeVals(village, fileProbes),
+)
 
-describeVillage("what a val tries in its sandbox: processes", {}, (village) => probeVals(village, processProbes))
+describeVillage("what a val tries in its sandbox: processes", {}, (village) =>
+  probeVals(village, processProbes),
+)
 
 /** Each gives a port, where a sandbox can have one. */
 const listenings: Readonly<Record<string, string>> = {
@@ -22,29 +26,44 @@ describeVillage("what a val tries in its sandbox: network", {}, (village) => {
   probeVals(village, networkProbes)
 
   for (const [what, code] of Object.entries(listenings))
-    probe(village, `a val tries to listen on ${what}, and nobody outside gets there`, async (place) => {
-      const val = await place.save(place.mallory, {
-        code: `const listen = async () => { ${code} }
+    probe(
+      village,
+      `a val tries to listen on ${what}, and nobody outside gets there`,
+      async (place) => {
+        const val = await place.save(place.mallory, {
+          code: `const listen = async () => { ${code} }
 export default async () => { try { return { port: await listen() } } catch (error) { return { denied: error.name + ": " + error.message } } }`,
-      })
-      const { port, denied } = (await place.visit(val)).json
-      // Where system calls are not filtered it listens in a network in which it is alone.
-      if (port === undefined) expect(denied).toMatch(noNetwork)
-      else expect((await sendRaw(port, "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")).toString()).not.toContain("FORGED")
-    })
+        })
+        const { port, denied } = (await place.visit(val)).json
+        // Where system calls are not filtered it listens in a network in which it is alone.
+        if (port === undefined) expect(denied).toMatch(noNetwork)
+        else
+          expect(
+            (await sendRaw(port, "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")).toString(),
+          ).not.toContain("FORGED")
+      },
+    )
 
   for (const path of ["/tmp/evil.sock", "\\0evil"])
-    probe(village, `a val tries to listen on the Unix socket "${path}", and its neighbour does not find it`, async (place) => {
-      const listener = await place.save(place.mallory, {
-        code: `const listener = Deno.listen({ transport: "unix", path: "${path}" })
+    probe(
+      village,
+      `a val tries to listen on the Unix socket "${path}", and its neighbour does not find it`,
+      async (place) => {
+        const listener = await place.save(place.mallory, {
+          code: `const listener = Deno.listen({ transport: "unix", path: "${path}" })
 export default () => listener.addr.path`,
-      })
-      const seeker = await place.save(place.mallory, {
-        code: `export default async () => { try { await Deno.connect({ transport: "unix", path: "${path}" }); return "connected" } catch (error) { return error.name } }`,
-      })
-      expect((await place.visit(listener)).status).toBe(200)
-      expect((await place.visit(seeker)).text).toMatch(/^(NotFound|ConnectionRefused|NotCapable)$/)
-    })
+        })
+        const seeker = await place.save(place.mallory, {
+          code: `export default async () => { try { await Deno.connect({ transport: "unix", path: "${path}" }); return "connected" } catch (error) { return error.name } }`,
+        })
+        expect((await place.visit(listener)).status).toBe(200)
+        expect((await place.visit(seeker)).text).toMatch(
+          /^(NotFound|ConnectionRefused|NotCapable)$/,
+        )
+      },
+    )
 })
 
-describeVillage("what a val tries in its sandbox: Deno's internals", {}, (village) => probeVals(village, internalsProbes))
+describeVillage("what a val tries in its sandbox: Deno's internals", {}, (village) =>
+  probeVals(village, internalsProbes),
+)

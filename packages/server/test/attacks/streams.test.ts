@@ -9,98 +9,108 @@ import { waitUntil } from "./support/wait.ts"
 const isLong = process.env.HAMLET_CHAOS === "long"
 const megabyte = 1024 ** 2
 const streamBytes = (isLong ? 1024 : 200) * megabyte
-/** What passes before anything is measured: how much garbage the server lets gather is no matter of how much passes. */
+/**
+ * What passes before anything is measured: how much garbage the server lets gather is no matter of
+ * how much passes.
+ */
 const warmUpBytes = 64 * megabyte
 const valsCalled = isLong ? 1000 : 60
 const socketsOpen = 1000
 const growthBytesMax = 100 * megabyte
 const msMax = isLong ? 900_000 : 90_000
 
-describeVillage("streams", { HAMLET_RUNS_PER_VAL_MAX: "1200", HAMLET_RUNS_PER_ACCOUNT_MAX: "1300" }, (village) => {
-  test(
-    `${streamBytes / megabyte} MB from a val pass through the server without growing it`,
-    async () => {
-      const place = village()
-      const val = await place.save(place.mallory, {
-        code: `const part = new Uint8Array(65_536).fill(7)
+describeVillage(
+  "streams",
+  { HAMLET_RUNS_PER_VAL_MAX: "1200", HAMLET_RUNS_PER_ACCOUNT_MAX: "1300" },
+  (village) => {
+    test(
+      `${streamBytes / megabyte} MB from a val pass through the server without growing it`,
+      async () => {
+        const place = village()
+        const val = await place.save(place.mallory, {
+          code: `const part = new Uint8Array(65_536).fill(7)
 export default (request) => {
   let left = Number(new URL(request.url).pathname.slice(1))
   return new Response(new ReadableStream({ pull(controller) { if (left === 0) controller.close(); else { controller.enqueue(part); left -= part.length } } }))
 }`,
-      })
-      await (await place.open(val, { path: `/${warmUpBytes}` })).bytes()
-      const watch = watchMemory(place.hamlet.pid)
-      const response = await place.open(val, { path: `/${streamBytes}` })
-      let bytes = 0
-      let wrong = 0
-      for await (const part of response.body ?? []) {
-        bytes += part.length
-        if (part[0] !== 7 || part.at(-1) !== 7) wrong++
-        watch.look()
-      }
-      expect([bytes, wrong]).toEqual([streamBytes, 0])
-      expect(watch.growth()).toBeLessThan(growthBytesMax)
-      expect((await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)).status).toBe("succeeded")
-    },
-    msMax,
-  )
+        })
+        await (await place.open(val, { path: `/${warmUpBytes}` })).bytes()
+        const watch = watchMemory(place.hamlet.pid)
+        const response = await place.open(val, { path: `/${streamBytes}` })
+        let bytes = 0
+        let wrong = 0
+        for await (const part of response.body ?? []) {
+          bytes += part.length
+          if (part[0] !== 7 || part.at(-1) !== 7) wrong++
+          watch.look()
+        }
+        expect([bytes, wrong]).toEqual([streamBytes, 0])
+        expect(watch.growth()).toBeLessThan(growthBytesMax)
+        expect(
+          (await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)).status,
+        ).toBe("succeeded")
+      },
+      msMax,
+    )
 
-  test(
-    `${streamBytes / megabyte} MB to a val pass through the server without growing it`,
-    async () => {
-      const place = village()
-      const val = await place.save(place.mallory, {
-        code: `export default async (request) => {
+    test(
+      `${streamBytes / megabyte} MB to a val pass through the server without growing it`,
+      async () => {
+        const place = village()
+        const val = await place.save(place.mallory, {
+          code: `export default async (request) => {
   let bytes = 0, wrong = 0
   for await (const part of request.body) { bytes += part.length; if (part[0] !== 7 || part.at(-1) !== 7) wrong++ }
   return [bytes, wrong]
 }`,
-      })
-      await place.visit(val, { method: "POST", body: new Uint8Array(warmUpBytes) })
-      const watch = watchMemory(place.hamlet.pid)
-      const part = new Uint8Array(65_536).fill(7)
-      let left = streamBytes
-      const body = new ReadableStream({
-        pull(controller) {
-          watch.look()
-          if (left === 0) return controller.close()
-          controller.enqueue(part)
-          left -= part.length
-        },
-      })
-      expect((await place.visit(val, { method: "POST", body })).json).toEqual([streamBytes, 0])
-      expect(watch.growth()).toBeLessThan(growthBytesMax)
-    },
-    msMax,
-  )
+        })
+        await place.visit(val, { method: "POST", body: new Uint8Array(warmUpBytes) })
+        const watch = watchMemory(place.hamlet.pid)
+        const part = new Uint8Array(65_536).fill(7)
+        let left = streamBytes
+        const body = new ReadableStream({
+          pull(controller) {
+            watch.look()
+            if (left === 0) return controller.close()
+            controller.enqueue(part)
+            left -= part.length
+          },
+        })
+        expect((await place.visit(val, { method: "POST", body })).json).toEqual([streamBytes, 0])
+        expect(watch.growth()).toBeLessThan(growthBytesMax)
+      },
+      msMax,
+    )
 
-  test(
-    "what is being streamed arrives as it is written, and who goes away is missed",
-    async () => {
-      const place = village()
-      const val = await place.save(place.mallory, {
-        code: `let cancelled = 0
+    test(
+      "what is being streamed arrives as it is written, and who goes away is missed",
+      async () => {
+        const place = village()
+        const val = await place.save(place.mallory, {
+          code: `let cancelled = 0
 export default (request) => {
   if (new URL(request.url).pathname === "/cancelled") return String(cancelled)
   return new Response(new ReadableStream({ start(controller) { controller.enqueue(new TextEncoder().encode("data: first\\n\\n")) }, cancel() { cancelled++ } }), { headers: { "content-type": "text/event-stream" } })
 }`,
-      })
-      const response = await place.open(val)
-      const reader = response.body?.getReader()
-      expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: first\n\n")
-      await reader?.cancel()
-      await waitUntil(async () => (await place.visit(val, { path: "/cancelled" })).text === "1")
-      expect((await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)).status).toBe("succeeded")
-    },
-    msMax,
-  )
+        })
+        const response = await place.open(val)
+        const reader = response.body?.getReader()
+        expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: first\n\n")
+        await reader?.cancel()
+        await waitUntil(async () => (await place.visit(val, { path: "/cancelled" })).text === "1")
+        expect(
+          (await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)).status,
+        ).toBe("succeeded")
+      },
+      msMax,
+    )
 
-  test(
-    `${socketsOpen} WebSockets are open at once, and each is its own`,
-    async () => {
-      const place = village()
-      const val = await place.save(place.mallory, {
-        code: `let count = 0
+    test(
+      `${socketsOpen} WebSockets are open at once, and each is its own`,
+      async () => {
+        const place = village()
+        const val = await place.save(place.mallory, {
+          code: `let count = 0
 export default (request) => {
   if (new URL(request.url).pathname === "/count") return String(count)
   const { socket, response } = Deno.upgradeWebSocket(request)
@@ -110,71 +120,92 @@ export default (request) => {
   socket.onclose = () => { count-- }
   return response
 }`,
-      })
-      await place.visit(val, { path: "/count" })
-      const before = { bytes: readResidentBytes(place.hamlet.pid), files: countOpenFiles(place.hamlet.pid) }
-      const sockets: WebSocket[] = []
-      for (let first = 0; first < socketsOpen; first += 50)
-        sockets.push(
-          ...(await Promise.all(Array.from({ length: 50 }, (_, index) => openSocket(place.port, val.host, `s${first + index}`)))),
-        )
-      expect((await place.visit(val, { path: "/count" })).text).toBe(String(socketsOpen))
-      const echoes = await Promise.all(sockets.map((socket, index) => ask(socket, `hello ${index}`)))
-      expect(echoes.filter((echo, index) => echo !== `s${index} hello ${index}`)).toEqual([])
-      expect(readResidentBytes(place.hamlet.pid) - before.bytes).toBeLessThan(growthBytesMax)
-      for (const socket of sockets) socket.close()
-      await waitUntil(async () => (await place.visit(val, { path: "/count" })).text === "0")
-      await waitUntil(() => countOpenFiles(place.hamlet.pid) <= before.files + 20)
-      await place.expectUnharmed()
-    },
-    msMax,
-  )
-})
-
-describeVillage("many vals", { HAMLET_PROCESSES_MAX: "8", HAMLET_IDLE_SECONDS: "300" }, (village) => {
-  test(
-    "24 vals are called at once where 8 can be in processes, and each answers",
-    async () => {
-      const place = village()
-      const vals = await Promise.all(
-        Array.from({ length: 24 }, (_, index) => place.save(place.mallory, { code: `export default () => "at once ${index}"` })),
-      )
-      // Where a machine is so slow that somebody has waited for a process for as long as one may, they come again as they are told.
-      const visit = async (val: SavedVal): Promise<Answer> => {
-        const answer = await place.visit(val)
-        return answer.status === 503 && answer.headers.has("retry-after") ? visit(val) : answer
-      }
-      const answers = await Promise.all(vals.map(visit))
-      expect(answers.map(({ status, text }) => `${status} ${text.slice(0, 50)}`)).toEqual(vals.map((_, index) => `200 at once ${index}`))
-    },
-    msMax,
-  )
-
-  test(
-    `${valsCalled} vals are called one after the other, and nothing is left of those before`,
-    async () => {
-      const place = village()
-      const { pid } = place.hamlet
-      const call = async (from: number, to: number) => {
-        for (let index = from; index < to; index++) {
-          const val = await place.save(place.mallory, { code: `export default () => "one of many ${index}"` })
-          const { status, text } = await place.visit(val)
-          expect(`${status} ${text.slice(0, 50)}`).toBe(`200 one of many ${index}`)
-          place.traces.glance(pid)
+        })
+        await place.visit(val, { path: "/count" })
+        const before = {
+          bytes: readResidentBytes(place.hamlet.pid),
+          files: countOpenFiles(place.hamlet.pid),
         }
-      }
-      // The first ones fill what is kept on purpose.
-      await call(0, 20)
-      const before = { bytes: readResidentBytes(pid), files: countOpenFiles(pid) }
-      await call(20, valsCalled)
-      expect(listSandboxes(pid).length).toBeLessThanOrEqual(8)
-      expect(countOpenFiles(pid) - before.files).toBeLessThan(20)
-      expect(readResidentBytes(pid) - before.bytes).toBeLessThan(growthBytesMax)
-      await place.expectUnharmed()
-    },
-    msMax,
-  )
-})
+        const sockets: WebSocket[] = []
+        for (let first = 0; first < socketsOpen; first += 50)
+          sockets.push(
+            ...(await Promise.all(
+              Array.from({ length: 50 }, (_, index) =>
+                openSocket(place.port, val.host, `s${first + index}`),
+              ),
+            )),
+          )
+        expect((await place.visit(val, { path: "/count" })).text).toBe(String(socketsOpen))
+        const echoes = await Promise.all(
+          sockets.map((socket, index) => ask(socket, `hello ${index}`)),
+        )
+        expect(echoes.filter((echo, index) => echo !== `s${index} hello ${index}`)).toEqual([])
+        expect(readResidentBytes(place.hamlet.pid) - before.bytes).toBeLessThan(growthBytesMax)
+        for (const socket of sockets) socket.close()
+        await waitUntil(async () => (await place.visit(val, { path: "/count" })).text === "0")
+        await waitUntil(() => countOpenFiles(place.hamlet.pid) <= before.files + 20)
+        await place.expectUnharmed()
+      },
+      msMax,
+    )
+  },
+)
+
+describeVillage(
+  "many vals",
+  { HAMLET_PROCESSES_MAX: "8", HAMLET_IDLE_SECONDS: "300" },
+  (village) => {
+    test(
+      "24 vals are called at once where 8 can be in processes, and each answers",
+      async () => {
+        const place = village()
+        const vals = await Promise.all(
+          Array.from({ length: 24 }, (_, index) =>
+            place.save(place.mallory, { code: `export default () => "at once ${index}"` }),
+          ),
+        )
+        // Where a machine is so slow that somebody has waited for a process for as long as one may,
+        // they come again as they are told.
+        const visit = async (val: SavedVal): Promise<Answer> => {
+          const answer = await place.visit(val)
+          return answer.status === 503 && answer.headers.has("retry-after") ? visit(val) : answer
+        }
+        const answers = await Promise.all(vals.map(visit))
+        expect(answers.map(({ status, text }) => `${status} ${text.slice(0, 50)}`)).toEqual(
+          vals.map((_, index) => `200 at once ${index}`),
+        )
+      },
+      msMax,
+    )
+
+    test(
+      `${valsCalled} vals are called one after the other, and nothing is left of those before`,
+      async () => {
+        const place = village()
+        const { pid } = place.hamlet
+        const call = async (from: number, to: number) => {
+          for (let index = from; index < to; index++) {
+            const val = await place.save(place.mallory, {
+              code: `export default () => "one of many ${index}"`,
+            })
+            const { status, text } = await place.visit(val)
+            expect(`${status} ${text.slice(0, 50)}`).toBe(`200 one of many ${index}`)
+            place.traces.glance(pid)
+          }
+        }
+        // The first ones fill what is kept on purpose.
+        await call(0, 20)
+        const before = { bytes: readResidentBytes(pid), files: countOpenFiles(pid) }
+        await call(20, valsCalled)
+        expect(listSandboxes(pid).length).toBeLessThanOrEqual(8)
+        expect(countOpenFiles(pid) - before.files).toBeLessThan(20)
+        expect(readResidentBytes(pid) - before.bytes).toBeLessThan(growthBytesMax)
+        await place.expectUnharmed()
+      },
+      msMax,
+    )
+  },
+)
 
 /** The most that a process has had beyond what it had at the beginning. */
 function watchMemory(pid: number) {
@@ -193,16 +224,22 @@ function watchMemory(pid: number) {
 
 function openSocket(port: number, host: string, name: string): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/${name}`, { headers: { host } } as unknown as string[])
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/${name}`, {
+      headers: { host },
+    } as unknown as string[])
     socket.addEventListener("open", () => resolve(socket), { once: true })
-    socket.addEventListener("error", () => reject(new Error(`WebSocket ${name} was not opened`)), { once: true })
+    socket.addEventListener("error", () => reject(new Error(`WebSocket ${name} was not opened`)), {
+      once: true,
+    })
   })
 }
 
 function ask(socket: WebSocket, text: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     socket.addEventListener("message", ({ data }) => resolve(data), { once: true })
-    socket.addEventListener("close", () => reject(new Error("the WebSocket was closed")), { once: true })
+    socket.addEventListener("close", () => reject(new Error("the WebSocket was closed")), {
+      once: true,
+    })
     socket.send(text)
   })
 }

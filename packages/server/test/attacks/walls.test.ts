@@ -8,8 +8,9 @@ import { describeVillage, probe } from "./support/test-village.ts"
 import type { SavedVal, Village } from "./support/village.ts"
 
 /**
- * What would be left to a val that got past all of Deno's permissions: the sandbox from outside, since nothing inside can look. As the
- * kernel tells it in /proc, and as the user of the sandbox finds it on the host.
+ * What would be left to a val that got past all of Deno's permissions: the sandbox from outside,
+ * since nothing inside can look. As the kernel tells it in /proc, and as the user of the sandbox
+ * finds it on the host.
  */
 interface Wall {
   readonly title: string
@@ -28,9 +29,18 @@ const memoryMb = 160
 const scratchMb = 8
 
 const walls: readonly Wall[] = [
-  { title: "has no capability, not even in reserve", check: ({ read }) => expect(capabilities(read("status"))).toEqual(Array(5).fill(0n)) },
-  { title: "cannot get rights from a program that has them", check: ({ read }) => expect(read("status")).toMatch(/^NoNewPrivs:\s1$/m) },
-  { title: "has its system calls filtered", check: ({ read }) => expect(read("status")).toMatch(/^Seccomp:\s2$/m) },
+  {
+    title: "has no capability, not even in reserve",
+    check: ({ read }) => expect(capabilities(read("status"))).toEqual(Array(5).fill(0n)),
+  },
+  {
+    title: "cannot get rights from a program that has them",
+    check: ({ read }) => expect(read("status")).toMatch(/^NoNewPrivs:\s1$/m),
+  },
+  {
+    title: "has its system calls filtered",
+    check: ({ read }) => expect(read("status")).toMatch(/^Seccomp:\s2$/m),
+  },
   {
     title: "is in namespaces of its own",
     check({ link }, { hamlet }) {
@@ -50,7 +60,10 @@ const walls: readonly Wall[] = [
       expect(shared).toEqual([])
     },
   },
-  { title: "is process 1 of a world without others", check: ({ read }) => expect(read("status")).toMatch(/^NSpid:\s\d+\s1$/m) },
+  {
+    title: "is process 1 of a world without others",
+    check: ({ read }) => expect(read("status")).toMatch(/^NSpid:\s\d+\s1$/m),
+  },
   {
     title: "has no network but a loopback that leads nowhere",
     check({ read }) {
@@ -70,7 +83,9 @@ const walls: readonly Wall[] = [
       const named = read("net/unix")
         .split("\n")
         .flatMap((line) => /\s(\/\S+)$/.exec(line)?.[1] ?? [])
-      expect(named.filter((path) => path !== "/run/val/in.sock" && !path.startsWith(folder))).toEqual([])
+      expect(
+        named.filter((path) => path !== "/run/val/in.sock" && !path.startsWith(folder)),
+      ).toEqual([])
       expect(read("net/unix")).not.toContain(" @")
     },
   },
@@ -81,19 +96,37 @@ const walls: readonly Wall[] = [
         .trim()
         .split("\n")
         .map((line) => line.split(" "))
-      const writable = mounts.filter(([, , , , , options = ""]) => options.startsWith("rw")).map(([, , , , path = ""]) => path)
+      const writable = mounts
+        .filter(([, , , , , options = ""]) => options.startsWith("rw"))
+        .map(([, , , , path = ""]) => path)
       expect(writable.filter((path) => !path.startsWith("/dev/"))).toEqual(["/run/val", "/tmp"])
-      expect(writable.filter((path) => path.startsWith("/dev/"))).toEqual(["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"])
+      expect(writable.filter((path) => path.startsWith("/dev/"))).toEqual([
+        "/dev/null",
+        "/dev/zero",
+        "/dev/random",
+        "/dev/urandom",
+      ])
       expect(mounts.filter(([, , , , , options = ""]) => !options.includes("nosuid"))).toEqual([])
-      expect(mounts.filter(([, , , , path = "", options = ""]) => !options.includes("nodev") && !path.startsWith("/dev/"))).toEqual([])
-      expect(mounts.find(([, , , , path]) => path === "/tmp")?.join(" ")).toContain(`size=${scratchMb * 1024}k`)
+      expect(
+        mounts.filter(
+          ([, , , , path = "", options = ""]) =>
+            !options.includes("nodev") && !path.startsWith("/dev/"),
+        ),
+      ).toEqual([])
+      expect(mounts.find(([, , , , path]) => path === "/tmp")?.join(" ")).toContain(
+        `size=${scratchMb * 1024}k`,
+      )
     },
   },
   {
     title: "sees nothing of the host's files",
     check({ guest }, { dataDir }) {
       const root = `/proc/${guest.pid}/root`
-      expect(readdirSync(root).filter((name) => !/^(deno|deno-dir|dev|guest\.js|lib\d*|proc|run|tmp|usr)$/.test(name))).toEqual([])
+      expect(
+        readdirSync(root).filter(
+          (name) => !/^(deno|deno-dir|dev|guest\.js|lib\d*|proc|run|tmp|usr)$/.test(name),
+        ),
+      ).toEqual([])
       const hidden = [
         "etc",
         "home",
@@ -119,9 +152,11 @@ const walls: readonly Wall[] = [
         .split("\0")
         .filter(Boolean)
         .map((pair) => pair.slice(0, pair.indexOf("=")))
-      const ours = /^(DENO_(DIR|EMIT_CACHE_MODE|NO_UPDATE_CHECK)|HOME|HTTPS?_PROXY|MALLOC_(ARENA_MAX|TOP_PAD_)|NO_COLOR|PWD)$/
+      const ours =
+        /^(DENO_(DIR|EMIT_CACHE_MODE|NO_UPDATE_CHECK)|HOME|HTTPS?_PROXY|MALLOC_(ARENA_MAX|TOP_PAD_)|NO_COLOR|PWD)$/
       expect(names.filter((name) => !ours.test(name))).toEqual([])
-      for (const treasure of treasures) expect(read("environ") + read("cmdline")).not.toContain(treasure)
+      for (const treasure of treasures)
+        expect(read("environ") + read("cmdline")).not.toContain(treasure)
     },
   },
   {
@@ -129,9 +164,14 @@ const walls: readonly Wall[] = [
     check({ guest, link }) {
       const open = readdirSync(`/proc/${guest.pid}/fd`).map((name) => link(`fd/${name}`))
       expect(
-        open.filter((target) => target !== "" && !/^(\/dev\/(null|urandom|random)|anon_inode:.*|socket:.*|pipe:.*)$/.test(target)),
+        open.filter(
+          (target) =>
+            target !== "" &&
+            !/^(\/dev\/(null|urandom|random)|anon_inode:.*|socket:.*|pipe:.*)$/.test(target),
+        ),
       ).toEqual([])
-      // The server listens at a port, keeps a database and talks to other sandboxes: none of these sockets is here.
+      // The server listens at a port, keeps a database and talks to other sandboxes: none of these
+      // sockets is here.
       const inodes = new Set(open.flatMap((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []))
       const ofHost = `${readText("/proc/net/tcp")}${readText("/proc/net/tcp6")}`
         .split("\n")
@@ -142,7 +182,11 @@ const walls: readonly Wall[] = [
   {
     title: "has limits on files, processes and dumps",
     check({ read }) {
-      const limit = (name: string) => Number(new RegExp(`^${name}\\s+(\\d+)`, "m").exec(read("limits"))?.[1] ?? Number.POSITIVE_INFINITY)
+      const limit = (name: string) =>
+        Number(
+          new RegExp(`^${name}\\s+(\\d+)`, "m").exec(read("limits"))?.[1] ??
+            Number.POSITIVE_INFINITY,
+        )
       expect(limit("Max core file size")).toBe(0)
       expect(limit("Max open files")).toBeLessThanOrEqual(4096)
       expect(limit("Max processes")).toBeLessThanOrEqual(100)
@@ -156,7 +200,9 @@ const walls: readonly Wall[] = [
       const path = /^\d+:memory:(.*)$/m.exec(read("cgroup"))?.[1]
       const unified = /^0::(.*)$/m.exec(read("cgroup"))?.[1] ?? ""
       const file =
-        path === undefined ? join("/sys/fs/cgroup", unified, "memory.max") : join("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes")
+        path === undefined
+          ? join("/sys/fs/cgroup", unified, "memory.max")
+          : join("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes")
       expect(Number(readText(file))).toBe(memoryMb * 1024 ** 2)
     },
   },
@@ -166,7 +212,8 @@ const walls: readonly Wall[] = [
   },
   {
     title: "has a control socket that nobody else can connect to",
-    check: ({ folder }) => expect(readdirSync(join(folder, "run")).sort()).toEqual(["in.sock", "out.sock"]),
+    check: ({ folder }) =>
+      expect(readdirSync(join(folder, "run")).sort()).toEqual(["in.sock", "out.sock"]),
   },
   {
     title: "has a door that is its own",
@@ -177,10 +224,19 @@ const walls: readonly Wall[] = [
   },
 ]
 
-/** As the user that a sandbox runs as, on the host: what a val could do that had broken out of all namespaces. */
+/**
+ * As the user that a sandbox runs as, on the host: what a val could do that had broken out of all
+ * namespaces.
+ */
 const wallsOfUsers: readonly Wall[] = [
-  { title: "is not the user of the server", check: ({ uid }) => expect([0, process.getuid?.()]).not.toContain(uid) },
-  { title: "belongs to no group", check: ({ read }) => expect(read("status")).toMatch(/^Groups:\s*$/m) },
+  {
+    title: "is not the user of the server",
+    check: ({ uid }) => expect([0, process.getuid?.()]).not.toContain(uid),
+  },
+  {
+    title: "belongs to no group",
+    check: ({ read }) => expect(read("status")).toMatch(/^Groups:\s*$/m),
+  },
   {
     title: "is another user than a neighbour",
     async check({ uid }, village) {
@@ -189,32 +245,42 @@ const wallsOfUsers: readonly Wall[] = [
   },
   {
     title: "cannot make a user namespace",
-    check: ({ guest }) => expect(enter(guest.pid, "unshare", "--user", "true")).toMatch(/^1 .*(No space left|not permitted)/),
+    check: ({ guest }) =>
+      expect(enter(guest.pid, "unshare", "--user", "true")).toMatch(
+        /^1 .*(No space left|not permitted)/,
+      ),
   },
   {
     title: "cannot make a network namespace",
-    check: ({ guest }) => expect(enter(guest.pid, "unshare", "--net", "true")).toMatch(/^1 .*not permitted/),
+    check: ({ guest }) =>
+      expect(enter(guest.pid, "unshare", "--net", "true")).toMatch(/^1 .*not permitted/),
   },
   {
     title: "cannot mount anything",
     check: ({ guest }) =>
-      expect(enter(guest.pid, "mount", "-t", "tmpfs", "none", "/mnt")).toMatch(/^(1|32) .*(permission denied|must be superuser)/i),
+      expect(enter(guest.pid, "mount", "-t", "tmpfs", "none", "/mnt")).toMatch(
+        /^(1|32) .*(permission denied|must be superuser)/i,
+      ),
   },
   {
     title: "cannot look into the data folder",
-    check: ({ uid }, { dataDir }) => expect(asUser(uid, "ls", dataDir)).toMatch(/^2 .*Permission denied/),
+    check: ({ uid }, { dataDir }) =>
+      expect(asUser(uid, "ls", dataDir)).toMatch(/^2 .*Permission denied/),
   },
   {
     title: "cannot read the database",
-    check: ({ uid }, { dataDir }) => expect(asUser(uid, "cat", join(dataDir, "hamlet.db"))).toMatch(/^1 .*Permission denied/),
+    check: ({ uid }, { dataDir }) =>
+      expect(asUser(uid, "cat", join(dataDir, "hamlet.db"))).toMatch(/^1 .*Permission denied/),
   },
   {
     title: "cannot read the environment of the server",
-    check: ({ uid }, { hamlet }) => expect(asUser(uid, "cat", `/proc/${hamlet.pid}/environ`)).toMatch(/^1 .*Permission denied/),
+    check: ({ uid }, { hamlet }) =>
+      expect(asUser(uid, "cat", `/proc/${hamlet.pid}/environ`)).toMatch(/^1 .*Permission denied/),
   },
   {
     title: "cannot kill the server",
-    check: ({ uid }, { hamlet }) => expect(asUser(uid, "sh", "-c", `kill -9 ${hamlet.pid}`)).toMatch(/^1 .*not permitted/i),
+    check: ({ uid }, { hamlet }) =>
+      expect(asUser(uid, "sh", "-c", `kill -9 ${hamlet.pid}`)).toMatch(/^1 .*not permitted/i),
   },
   {
     title: "cannot kill or look into a neighbour",
@@ -233,7 +299,9 @@ const wallsOfUsers: readonly Wall[] = [
       for (const path of ["run/x", "deno/x", "deno/remote/x", "x", "../x", "../../x"])
         expect(asUser(uid, "touch", join(folder, path))).toMatch(/^1 .*Permission denied/)
       for (const name of ["in.sock", "out.sock"])
-        expect(asUser(uid, "rm", join(folder, "run", name))).toMatch(/^1 .*(Permission denied|not permitted)/)
+        expect(asUser(uid, "rm", join(folder, "run", name))).toMatch(
+          /^1 .*(Permission denied|not permitted)/,
+        )
     },
   },
 ]
@@ -251,10 +319,19 @@ describeVillage("a sandbox, seen from outside,", env, (village) => {
     expect((await place.visit(await val)).text).toBe("here")
     const sandbox = await place.sandboxOf(await val)
     const path = (name: string) => `/proc/${sandbox.guest.pid}/${name}`
-    return { ...sandbox, uid: uidOf(sandbox), read: (name) => readText(path(name)), link: (name) => readLink(path(name)) }
+    return {
+      ...sandbox,
+      uid: uidOf(sandbox),
+      read: (name) => readText(path(name)),
+      link: (name) => readLink(path(name)),
+    }
   }
   const isRoot = process.getuid?.() === 0
-  if (!isRoot) notRun("what the user of a sandbox may do on the host", "only root gives each sandbox a user of its own")
+  if (!isRoot)
+    notRun(
+      "what the user of a sandbox may do on the host",
+      "only root gives each sandbox a user of its own",
+    )
   for (const wall of [...walls, ...(isRoot ? wallsOfUsers : [])])
     probe(village, wall.title, async (place) => {
       await wall.check(await find(place), place)
@@ -279,7 +356,10 @@ function readLink(path: string): string {
   }
 }
 
-/** Runs a program of the host in the user namespace of a process, with rather more rights than that process has. */
+/**
+ * Runs a program of the host in the user namespace of a process, with rather more rights than that
+ * process has.
+ */
 function enter(pid: number, ...command: readonly string[]): string {
   return spawn(["nsenter", "--target", String(pid), "--user", "--preserve-credentials", ...command])
 }

@@ -22,24 +22,51 @@ export interface TestCaller {
 
 const allScopes = scope.options
 
-/** Everybody who may try the route, out of `createCallers`: of those who have all scopes but one, those who lack one that it needs. */
-export function callersFor(all: readonly TestCaller[], { scope, scopeToWrite }: RouteDefinition): readonly TestCaller[] {
+/**
+ * Everybody who may try the route, out of `createCallers`: of those who have all scopes but one,
+ * those who lack one that it needs.
+ */
+export function callersFor(
+  all: readonly TestCaller[],
+  { scope, scopeToWrite }: RouteDefinition,
+): readonly TestCaller[] {
   return all.filter(({ lacks }) => lacks === undefined || lacks === scope || lacks === scopeToWrite)
 }
 
-/** Everybody who may try some route. The bad tokens are the owner's: whoever took one for good would let it do everything. */
-export async function createCallers(api: TestApi, owner: TestUser, other: TestUser): Promise<readonly TestCaller[]> {
+/**
+ * Everybody who may try some route. The bad tokens are the owner's: whoever took one for good would
+ * let it do everything.
+ */
+export async function createCallers(
+  api: TestApi,
+  owner: TestUser,
+  other: TestUser,
+): Promise<readonly TestCaller[]> {
   const goodOwner = async (name: string, scopes: readonly Scope[]) =>
     good(`the owner with ${name}`, await issue(api, owner, scopes), scopes, true)
   return [
-    { name: "somebody without a token", authorization: undefined, token: "none", scopes: [], isOwner: false },
+    {
+      name: "somebody without a token",
+      authorization: undefined,
+      token: "none",
+      scopes: [],
+      isOwner: false,
+    },
     ...(await createBadCallers(api, owner)),
     ...(await Promise.all(allScopes.map((one) => goodOwner(`scope ${one} alone`, [one])))),
-    ...(await Promise.all(allScopes.map(async (one) => ({ ...(await goodOwner(`all scopes but ${one}`, without(one))), lacks: one })))),
+    ...(await Promise.all(
+      allScopes.map(async (one) => ({
+        ...(await goodOwner(`all scopes but ${one}`, without(one))),
+        lacks: one,
+      })),
+    )),
     good("another user", other.token, without("admin", "backup"), false),
     good("the administrator", api.admin.token, allScopes, false),
     good("the owner", owner.token, without("admin", "backup"), true),
-    { ...good("a val that the owner runs", api.hamlet.deps.runTokens.issue(owner), runScopes, true), isOfRun: true },
+    {
+      ...good("a val that the owner runs", api.hamlet.deps.runTokens.issue(owner), runScopes, true),
+      isOfRun: true,
+    },
   ]
 }
 
@@ -48,7 +75,11 @@ function without(...scopes: readonly Scope[]): readonly Scope[] {
 }
 
 async function createBadCallers(api: TestApi, owner: TestUser): Promise<readonly TestCaller[]> {
-  const revoked = await issueToken(api.hamlet.deps, owner.id, { name: "revoked", scopes: allScopes, expiresAt: null })
+  const revoked = await issueToken(api.hamlet.deps, owner.id, {
+    name: "revoked",
+    scopes: allScopes,
+    expiresAt: null,
+  })
   const expired = await issue(api, owner, allScopes, Date.now() - 1)
   const revocation = await api.call("DELETE", `/v1/me/tokens/${revoked.token.id}`, { as: owner })
   if (revocation.status !== 204) throw new Error(`Cannot revoke a token: ${revocation.text}`)
@@ -66,7 +97,13 @@ async function createBadCallers(api: TestApi, owner: TestUser): Promise<readonly
     "a revoked token": `Bearer ${revoked.text}`,
     "an expired token": `Bearer ${expired}`,
   }
-  return Object.entries(headers).map(([name, authorization]) => ({ name, authorization, token: "bad", scopes: [], isOwner: false }))
+  return Object.entries(headers).map(([name, authorization]) => ({
+    name,
+    authorization,
+    token: "bad",
+    scopes: [],
+    isOwner: false,
+  }))
 }
 
 function withOtherLast(token: string): string {
@@ -81,8 +118,19 @@ function otherThan(letter: string | undefined): string {
   return letter === "a" ? "b" : "a"
 }
 
-async function issue(api: TestApi, user: TestUser, scopes: readonly Scope[], expiresAt: number | null = null): Promise<string> {
-  return (await issueToken(api.hamlet.deps, user.id, { name: scopes.join(" ").slice(0, 100), scopes, expiresAt })).text
+async function issue(
+  api: TestApi,
+  user: TestUser,
+  scopes: readonly Scope[],
+  expiresAt: number | null = null,
+): Promise<string> {
+  return (
+    await issueToken(api.hamlet.deps, user.id, {
+      name: scopes.join(" ").slice(0, 100),
+      scopes,
+      expiresAt,
+    })
+  ).text
 }
 
 function good(name: string, token: string, scopes: readonly Scope[], isOwner: boolean): TestCaller {

@@ -4,7 +4,10 @@ import type { TestCaller } from "./callers.ts"
 import { type Expected, expectedOf, type Privacy } from "./rules.ts"
 import { createSubject, type Subject } from "./subject.ts"
 
-/** A link is shown to nobody but whoever made it, with a token there is nobody to sign out, and code that is run once is no val's run. */
+/**
+ * A link is shown to nobody but whoever made it, with a token there is nobody to sign out, and code
+ * that is run once is no val's run.
+ */
 const unseen: readonly string[] = ["createSignInLink", "signOut", "evalCode"]
 
 /** One row of the matrix: a route, on a val of the owner's with that privacy. */
@@ -23,7 +26,8 @@ export async function findFaults(row: MatrixRow): Promise<readonly string[]> {
   if (route.method === "get") return findReadFaults(row)
   const refused = callers.filter((caller) => expectedFor(row, caller) !== "allowed")
   const faults = [...(await findRefusalFaults(row, refused))]
-  for (const caller of callers) if (!refused.includes(caller)) faults.push(...(await findWriteFaults(row, caller)))
+  for (const caller of callers)
+    if (!refused.includes(caller)) faults.push(...(await findWriteFaults(row, caller)))
   return faults
 }
 
@@ -35,9 +39,14 @@ function expectedFor({ name, route, privacy }: MatrixRow, caller: TestCaller): E
 async function findReadFaults(row: MatrixRow): Promise<readonly string[]> {
   const subject = await newSubject(row)
   const tryAs = async (caller: TestCaller) => {
-    const [got, head] = await Promise.all([send(row.api, subject, caller), send(row.api, subject, caller, "HEAD")])
+    const [got, head] = await Promise.all([
+      send(row.api, subject, caller),
+      send(row.api, subject, caller, "HEAD"),
+    ])
     const fault = findFault(row, caller, got)
-    return head.status === got.status ? fault : [...fault, `${caller.name}: HEAD answers ${head.status}, GET ${got.status}`]
+    return head.status === got.status
+      ? fault
+      : [...fault, `${caller.name}: HEAD answers ${head.status}, GET ${got.status}`]
   }
   if (row.name !== "getBackup") return (await Promise.all(row.callers.map(tryAs))).flat()
   // There may be one at a time.
@@ -46,14 +55,23 @@ async function findReadFaults(row: MatrixRow): Promise<readonly string[]> {
   return faults
 }
 
-/** Those who must be refused do it at once too: afterwards the owner must find everything as it was. */
-async function findRefusalFaults(row: MatrixRow, refused: readonly TestCaller[]): Promise<readonly string[]> {
+/**
+ * Those who must be refused do it at once too: afterwards the owner must find everything as it was.
+ */
+async function findRefusalFaults(
+  row: MatrixRow,
+  refused: readonly TestCaller[],
+): Promise<readonly string[]> {
   const subject = await newSubject(row)
   const before = await subject.read()
-  const tries = refused.map(async (caller) => findFault(row, caller, await send(row.api, subject, caller)))
+  const tries = refused.map(async (caller) =>
+    findFault(row, caller, await send(row.api, subject, caller)),
+  )
   const faults = (await Promise.all(tries)).flat()
   const after = await subject.read()
-  return after === before ? faults : [...faults, `one of those who must be refused changed something:\n${before}\n${after}`]
+  return after === before
+    ? faults
+    : [...faults, `one of those who must be refused changed something:\n${before}\n${after}`]
 }
 
 /** Whoever may write gets a subject of their own, which nobody else has changed or deleted. */
@@ -61,9 +79,15 @@ async function findWriteFaults(row: MatrixRow, caller: TestCaller): Promise<read
   const subject = await newSubject(row)
   const before = await subject.read()
   const faults = findFault(row, caller, await send(row.api, subject, caller))
-  // Were a write not to be seen in what is read back, nothing would be proved by reading back after a refusal.
-  const isSeen = (caller.isOwner || row.route.scope === "admin") && !isRead(row.route) && !unseen.includes(row.name)
-  return isSeen && (await subject.read()) === before ? [...faults, `${caller.name}: was allowed, yet nothing changed`] : faults
+  // Were a write not to be seen in what is read back, nothing would be proved by reading back after
+  // a refusal.
+  const isSeen =
+    (caller.isOwner || row.route.scope === "admin") &&
+    !isRead(row.route) &&
+    !unseen.includes(row.name)
+  return isSeen && (await subject.read()) === before
+    ? [...faults, `${caller.name}: was allowed, yet nothing changed`]
+    : faults
 }
 
 /** Nothing is kept of a preview: it is no GET because what it answers is a key. */
@@ -75,13 +99,24 @@ function newSubject({ api, owner, name, route, privacy }: MatrixRow): Promise<Su
   return createSubject(api, owner, name, route, privacy)
 }
 
-function send(api: TestApi, { request }: Subject, { authorization }: TestCaller, method = request.method): Promise<TestAnswer> {
-  return api.call(method, request.path, { body: request.body, headers: authorization === undefined ? {} : { authorization } })
+function send(
+  api: TestApi,
+  { request }: Subject,
+  { authorization }: TestCaller,
+  method = request.method,
+): Promise<TestAnswer> {
+  return api.call(method, request.path, {
+    body: request.body,
+    headers: authorization === undefined ? {} : { authorization },
+  })
 }
 
 function findFault(row: MatrixRow, caller: TestCaller, answer: TestAnswer): readonly string[] {
   const expected = expectedFor(row, caller)
-  const fault = expected === "allowed" ? whatIsRefused(row.route, answer) : whatIsWrong(row.route, expected, answer)
+  const fault =
+    expected === "allowed"
+      ? whatIsRefused(row.route, answer)
+      : whatIsWrong(row.route, expected, answer)
   return fault === undefined ? [] : [`${caller.name}: ${fault}`]
 }
 
@@ -90,16 +125,26 @@ function whatIsRefused(route: RouteDefinition, answer: TestAnswer): string | und
   return isPromised ? undefined : `should be allowed, got ${describeAnswer(answer)}`
 }
 
-function whatIsWrong(route: RouteDefinition, expected: Exclude<Expected, "allowed">, answer: TestAnswer): string | undefined {
+function whatIsWrong(
+  route: RouteDefinition,
+  expected: Exclude<Expected, "allowed">,
+  answer: TestAnswer,
+): string | undefined {
   const { status } = errorCodes[expected]
-  if (answer.status !== status || answer.json?.code !== expected) return `should get ${status} ${expected}, got ${describeAnswer(answer)}`
-  if (!errorsOf(route).includes(expected)) return `${expected} is not among the errors that the route names`
-  if (status === 401 && answer.headers.get("www-authenticate") !== "Bearer") return "got 401 without www-authenticate: Bearer"
+  if (answer.status !== status || answer.json?.code !== expected)
+    return `should get ${status} ${expected}, got ${describeAnswer(answer)}`
+  if (!errorsOf(route).includes(expected))
+    return `${expected} is not among the errors that the route names`
+  if (status === 401 && answer.headers.get("www-authenticate") !== "Bearer")
+    return "got 401 without www-authenticate: Bearer"
   if (expected !== "missing_scope") return undefined
   const { message } = answer.json
   const scopes = [route.scope, route.scopeToWrite].filter((scope) => scope !== undefined)
-  const isHelpful = message.includes("required permissions") && scopes.some((scope) => message.includes(scope))
-  return isHelpful ? undefined : `should be told the required permissions and ${scopes.join(" or ")}, got ${message}`
+  const isHelpful =
+    message.includes("required permissions") && scopes.some((scope) => message.includes(scope))
+  return isHelpful
+    ? undefined
+    : `should be told the required permissions and ${scopes.join(" or ")}, got ${message}`
 }
 
 function describeAnswer({ status, text }: TestAnswer): string {

@@ -8,7 +8,10 @@ export interface WorldVal {
   readonly name: string
   readonly owner: TestUser
   readonly privacy: Privacy
-  /** Texts that only those may read who may read the val: its id, code, readme, comments and what its runs left. */
+  /**
+   * Texts that only those may read who may read the val: its id, code, readme, comments and what
+   * its runs left.
+   */
   readonly marks: readonly string[]
   /** The tag that its content had when it was last public, for those who kept a copy. */
   readonly etags: Readonly<Record<string, string>>
@@ -16,13 +19,19 @@ export interface WorldVal {
   readonly runIds: readonly string[]
 }
 
-/** Two people who did everything with each other's vals while they could, before some of the vals were hidden. */
+/**
+ * Two people who did everything with each other's vals while they could, before some of the vals
+ * were hidden.
+ */
 export interface World {
   readonly ada: TestUser
   readonly bob: TestUser
   /** Each imports `bob.lib`, and was liked, commented on and run by Bob if he could see it. */
   readonly adas: Readonly<Record<"open" | "unlisted" | "secret" | "closed" | "delisted", WorldVal>>
-  /** `lib` imports nothing; `app` imports all of Ada's; the others, of different privacy, import Ada's `open`. */
+  /**
+   * `lib` imports nothing; `app` imports all of Ada's; the others, of different privacy, import
+   * Ada's `open`.
+   */
   readonly bobs: Readonly<Record<"lib" | "app" | "secret" | "closed" | "delisted", WorldVal>>
 }
 
@@ -39,7 +48,10 @@ const fates = {
 
 type Kind = keyof typeof fates
 
-/** Builds the world. Ada's vals are liked, commented on, imported and run before any of them is hidden. */
+/**
+ * Builds the world. Ada's vals are liked, commented on, imported and run before any of them is
+ * hidden.
+ */
 export async function createWorld(api: TestApi): Promise<World> {
   const ada = await api.addUser("ada")
   const bob = await api.addUser("bob")
@@ -61,15 +73,40 @@ export async function createWorld(api: TestApi): Promise<World> {
   return { ada, bob, adas: await meet(api, adas, bob), bobs: await meet(api, bobs, ada) }
 }
 
-async function createWorldVal(api: TestApi, owner: TestUser, kind: Kind, imports: readonly WorldVal[]): Promise<WorldVal> {
+async function createWorldVal(
+  api: TestApi,
+  owner: TestUser,
+  kind: Kind,
+  imports: readonly WorldVal[],
+): Promise<WorldVal> {
   const name = `${kind}_of_${owner.username}`
   const marks = [`code_of_${name}`, `readme_of_${name}`, toBlobKey(name)]
   const lines = imports.map((val) => `import "${testBaseUrl}/v/${val.owner.username}/${val.name}"`)
   const [privacy, finalPrivacy] = fates[kind]
-  const body = { name, code: [...lines, `export default "${marks[0]}"`].join("\n"), readme: marks[1], privacy }
+  const body = {
+    name,
+    code: [...lines, `export default "${marks[0]}"`].join("\n"),
+    readme: marks[1],
+    privacy,
+  }
   const { id } = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
-  expectStatus(await api.call("POST", `/v1/blob/${toBlobKey(name)}`, { as: owner, body: `what ${marks[0]} remembers` }), 201)
-  return { id, name, owner, privacy: finalPrivacy, marks: [id, ...marks], etags: {}, commentIds: [], runIds: [] }
+  expectStatus(
+    await api.call("POST", `/v1/blob/${toBlobKey(name)}`, {
+      as: owner,
+      body: `what ${marks[0]} remembers`,
+    }),
+    201,
+  )
+  return {
+    id,
+    name,
+    owner,
+    privacy: finalPrivacy,
+    marks: [id, ...marks],
+    etags: {},
+    commentIds: [],
+    runIds: [],
+  }
 }
 
 /** The key of what a val remembers, among the blobs of its owner. */
@@ -77,14 +114,26 @@ export function toBlobKey(valName: string): string {
   return `blob_of_${valName}`
 }
 
-/** Lets the owner and the visitor do what they can with each val, then gives it its final privacy. */
-async function meet<Key extends Kind>(api: TestApi, vals: Record<Key, WorldVal>, visitor: TestUser): Promise<Record<Key, WorldVal>> {
+/**
+ * Lets the owner and the visitor do what they can with each val, then gives it its final privacy.
+ */
+async function meet<Key extends Kind>(
+  api: TestApi,
+  vals: Record<Key, WorldVal>,
+  visitor: TestUser,
+): Promise<Record<Key, WorldVal>> {
   const met: [string, WorldVal][] = []
-  for (const [kind, val] of Object.entries<WorldVal>(vals)) met.push([kind, await meetVal(api, val, kind as Key, visitor)])
+  for (const [kind, val] of Object.entries<WorldVal>(vals))
+    met.push([kind, await meetVal(api, val, kind as Key, visitor)])
   return Object.fromEntries(met) as Record<Key, WorldVal>
 }
 
-async function meetVal(api: TestApi, val: WorldVal, kind: Kind, visitor: TestUser): Promise<WorldVal> {
+async function meetVal(
+  api: TestApi,
+  val: WorldVal,
+  kind: Kind,
+  visitor: TestUser,
+): Promise<WorldVal> {
   const at = `/v1/vals/${val.id}`
   const [privacy, finalPrivacy] = fates[kind]
   const people = privacy === "private" ? [val.owner] : [val.owner, visitor]
@@ -94,15 +143,27 @@ async function meetVal(api: TestApi, val: WorldVal, kind: Kind, visitor: TestUse
   for (const person of people) {
     const by = `${val.name}_by_${person.username}`
     expectStatus(await api.call("PUT", `${at}/like`, { as: person }), 204)
-    const comment = expectStatus(await api.call("POST", `${at}/comments`, { as: person, body: { comment: `comment_on_${by}` } }), 201).json
-    const run = toRunRecord(api, { valId: val.id, ownerId: val.owner.id, accountId: person.id, args: [`args_of_${by}`] })
+    const comment = expectStatus(
+      await api.call("POST", `${at}/comments`, {
+        as: person,
+        body: { comment: `comment_on_${by}` },
+      }),
+      201,
+    ).json
+    const run = toRunRecord(api, {
+      valId: val.id,
+      ownerId: val.owner.id,
+      accountId: person.id,
+      args: [`args_of_${by}`],
+    })
     await api.hamlet.deps.runs.record([run])
     marks.push(`comment_on_${by}`, `args_of_${by}`, comment.id, run.id)
     commentIds.push(comment.id)
     runIds.push(run.id)
   }
   const etags = await keepTags(api, val)
-  if (finalPrivacy !== privacy) expectStatus(await api.call("PUT", at, { as: val.owner, body: { privacy: finalPrivacy } }), 204)
+  if (finalPrivacy !== privacy)
+    expectStatus(await api.call("PUT", at, { as: val.owner, body: { privacy: finalPrivacy } }), 204)
   return { ...val, marks: [...val.marks, ...marks], etags, commentIds, runIds }
 }
 
@@ -115,6 +176,9 @@ async function keepTags(api: TestApi, val: WorldVal): Promise<Record<string, str
     module,
     `${module}@1`,
   ]
-  const tags = paths.map(async (path) => [path, (await api.call("GET", path, { as: val.owner })).headers.get("etag") ?? ""])
+  const tags = paths.map(async (path) => [
+    path,
+    (await api.call("GET", path, { as: val.owner })).headers.get("etag") ?? "",
+  ])
   return Object.fromEntries(await Promise.all(tags))
 }

@@ -17,21 +17,34 @@ export type Expected = "allowed" | ErrorCode
 type Rule = (route: RouteDefinition, caller: RuleCaller, privacy: Privacy) => Expected
 
 /**
- * The law in words. Whoever needs no token is never asked for one. "Missing, malformed, unknown, expired or revoked token on a route that
- * needs one: 401. A bad token on a route that needs none is 401 too. Missing scope: 403." Then it depends on what the path names.
+ * The law in words. Whoever needs no token is never asked for one. "Missing, malformed, unknown,
+ * expired or revoked token on a route that needs one: 401. A bad token on a route that needs none
+ * is 401 too. Missing scope: 403." Then it depends on what the path names.
  */
-export function expectedOf(name: string, route: RouteDefinition, caller: RuleCaller, privacy: Privacy): Expected {
+export function expectedOf(
+  name: string,
+  route: RouteDefinition,
+  caller: RuleCaller,
+  privacy: Privacy,
+): Expected {
   // What the matrix sends comes from no page of the server.
   if (route.isSignIn) return "cross_site_request"
   if (route.auth === "none") return "allowed"
   if (caller.token === "bad") return "invalid_token"
   if (caller.token === "none" && route.auth === "required") return "unauthenticated"
-  if (caller.token === "good" && route.scope !== undefined && !caller.scopes.includes(route.scope)) return "missing_scope"
+  if (caller.token === "good" && route.scope !== undefined && !caller.scopes.includes(route.scope))
+    return "missing_scope"
   // What the matrix sends changes something.
-  if (caller.token === "good" && route.scopeToWrite !== undefined && !caller.scopes.includes(route.scopeToWrite)) return "missing_scope"
+  if (
+    caller.token === "good" &&
+    route.scopeToWrite !== undefined &&
+    !caller.scopes.includes(route.scopeToWrite)
+  )
+    return "missing_scope"
   const refusals = namedBy(route).map((param) => ruleOf(name, param)(route, caller, privacy))
   // What opens a private val must not outlive the run that asked for it.
-  if (name === "createPreview" && caller.isOfRun && privacy === "private") refusals.push("missing_scope")
+  if (name === "createPreview" && caller.isOfRun && privacy === "private")
+    refusals.push("missing_scope")
   return refusals.find((refusal) => refusal !== "allowed") ?? "allowed"
 }
 
@@ -41,11 +54,15 @@ function namedBy(route: RouteDefinition): readonly string[] {
 
 function ruleOf(name: string, param: string): Rule {
   const rule = rules[param]
-  if (!rule) throw new Error(`Cannot say who may call route ${name}: no rule for {${param}} of its path`)
+  if (!rule)
+    throw new Error(`Cannot say who may call route ${name}: no rule for {${param}} of its path`)
   return rule
 }
 
-/** "Private vals exist only for their owner. Somebody else's val: write routes answer 403 when the caller can see it, 404 when not." */
+/**
+ * "Private vals exist only for their owner. Somebody else's val: write routes answer 403 when the
+ * caller can see it, 404 when not."
+ */
 const valRule: Rule = (route, caller, privacy) => {
   if (caller.isOwner) return "allowed"
   if (privacy === "private") return "val_not_found"
@@ -74,7 +91,9 @@ const rules: Readonly<Record<string, Rule>> = {
   invitation_id: anybody,
   session_id: (_route, caller) => (caller.isOwner ? "allowed" : "session_not_found"),
   // A secret is looked for among the caller's own; setting one makes it there.
-  name: (route, caller) => (caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found"),
+  name: (route, caller) =>
+    caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found",
   // So is a blob.
-  key: (route, caller) => (caller.isOwner || route.method === "post" ? "allowed" : "blob_not_found"),
+  key: (route, caller) =>
+    caller.isOwner || route.method === "post" ? "allowed" : "blob_not_found",
 }

@@ -24,23 +24,48 @@ interface JsonSchema {
   readonly required?: readonly string[]
 }
 
-/** Builds a request from the route's own schemas, or throws an error that names the route: nobody adds one that the matrix leaves out. */
-export function toSampleRequest(name: string, route: RouteDefinition, values: PathValues, unique: string): SampleRequest {
+/**
+ * Builds a request from the route's own schemas, or throws an error that names the route: nobody
+ * adds one that the matrix leaves out.
+ */
+export function toSampleRequest(
+  name: string,
+  route: RouteDefinition,
+  values: PathValues,
+  unique: string,
+): SampleRequest {
   const fields = fieldSamples(unique)
-  const query = route.query && assertAccepted(name, "query", route.query, toText(toFields(route.query, fields, "required")))
+  const query =
+    route.query &&
+    assertAccepted(name, "query", route.query, toText(toFields(route.query, fields, "required")))
   const search = query ? new URLSearchParams(query as Record<string, string>).toString() : ""
   const path = toPath(name, route, values) + (search === "" ? "" : `?${search}`)
   const method = route.method.toUpperCase()
-  if (route.isBytesBody) return { method, path, body: new TextEncoder().encode(`bytes of ${unique}`) }
+  if (route.isBytesBody)
+    return { method, path, body: new TextEncoder().encode(`bytes of ${unique}`) }
   return route.body
-    ? { method, path, body: assertAccepted(name, "body", route.body, bodySamples[name] ?? toFields(route.body, fields, "all")) }
+    ? {
+        method,
+        path,
+        body: assertAccepted(
+          name,
+          "body",
+          route.body,
+          bodySamples[name] ?? toFields(route.body, fields, "all"),
+        ),
+      }
     : { method, path }
 }
 
 /** Bodies that must not have all of their fields. */
-const bodySamples: Readonly<Record<string, Record<string, unknown>>> = { createSession: { token: "sample" } }
+const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
+  createSession: { token: "sample" },
+}
 
-/** What is written for fields whose rules a JSON schema does not tell. `unique` makes names that nobody has yet. */
+/**
+ * What is written for fields whose rules a JSON schema does not tell. `unique` makes names that
+ * nobody has yet.
+ */
 function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
   return {
     name: `sample_${unique}`,
@@ -69,7 +94,9 @@ function toPath(name: string, route: RouteDefinition, values: PathValues): strin
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => {
     const value = values[param]
     if (value === undefined)
-      throw new Error(`Cannot build a sample request for route ${name}: nobody says what {${param}} of its path stands for`)
+      throw new Error(
+        `Cannot build a sample request for route ${name}: nobody says what {${param}} of its path stands for`,
+      )
     params[param] = value
     return encodeURIComponent(value)
   })
@@ -77,11 +104,25 @@ function toPath(name: string, route: RouteDefinition, values: PathValues): strin
   return path
 }
 
-/** A query needs only what must be there; of a body everything, since one that changes nothing is refused. */
-function toFields(schema: z.ZodType, samples: Readonly<Record<string, unknown>>, which: "all" | "required"): Record<string, unknown> {
-  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema
-  const wanted = Object.entries(properties).filter(([field]) => which === "all" || required.includes(field))
-  return Object.fromEntries(wanted.map(([field, property]) => [field, samples[field] ?? toSample(property)]))
+/**
+ * A query needs only what must be there; of a body everything, since one that changes nothing is
+ * refused.
+ */
+function toFields(
+  schema: z.ZodType,
+  samples: Readonly<Record<string, unknown>>,
+  which: "all" | "required",
+): Record<string, unknown> {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+  }) as JsonSchema
+  const wanted = Object.entries(properties).filter(
+    ([field]) => which === "all" || required.includes(field),
+  )
+  return Object.fromEntries(
+    wanted.map(([field, property]) => [field, samples[field] ?? toSample(property)]),
+  )
 }
 
 function toText(fields: Record<string, unknown>): Record<string, unknown> {
@@ -101,7 +142,12 @@ function toSample(schema: JsonSchema): unknown {
 }
 
 /** The sample as it was, which the route's own schema accepts. */
-function assertAccepted(name: string, place: string, schema: z.ZodType, sample: Record<string, unknown>): Record<string, unknown> {
+function assertAccepted(
+  name: string,
+  place: string,
+  schema: z.ZodType,
+  sample: Record<string, unknown>,
+): Record<string, unknown> {
   const { success, error } = schema.safeParse(sample)
   if (success) return sample
   throw new Error(`Cannot build a sample ${place} for route ${name}: ${z.prettifyError(error)}`)

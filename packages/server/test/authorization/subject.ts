@@ -7,7 +7,10 @@ import type { Privacy } from "./rules.ts"
 import { toRunRecord } from "./run-record.ts"
 import { type PathValues, type SampleRequest, toSampleRequest } from "./samples.ts"
 
-/** What a request is about: a val of the owner's with what else the path names, and a request for it. */
+/**
+ * What a request is about: a val of the owner's with what else the path names, and a request for
+ * it.
+ */
 export interface Subject {
   readonly request: SampleRequest
   /** Everything of the owner's that a write could change, as the owner reads it. */
@@ -27,32 +30,59 @@ export async function createSubject(
   subjectCount += 1
   const unique = String(subjectCount)
   const isOfWeb = /\/(?:requests|preview)$/.test(route.path)
-  const body = { name: `val_${unique}`, code: `export const subject = "${unique}"`, privacy, ...(isOfWeb ? { type: "http" } : {}) }
+  const body = {
+    name: `val_${unique}`,
+    code: `export const subject = "${unique}"`,
+    privacy,
+    ...(isOfWeb ? { type: "http" } : {}),
+  }
   const val = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
   // There must be something to take away, and something to add.
-  if (route.method === "delete") expectStatus(await api.call("PUT", `/v1/vals/${val.id}/like`, { as: owner }), 204)
+  if (route.method === "delete")
+    expectStatus(await api.call("PUT", `/v1/vals/${val.id}/like`, { as: owner }), 204)
   if (name === "deleteAllSessions") await addSession(api, owner, unique)
   const target = await createTarget(api, owner, name, route, unique)
-  const parts = { val_id: val.id, val_name: val.name, user_id: target.id, username: owner.username, module: "blob" }
+  const parts = {
+    val_id: val.id,
+    val_name: val.name,
+    user_id: target.id,
+    username: owner.username,
+    module: "blob",
+  }
   const values = { ...parts, ...(await createParts(api, owner, route, val.id, unique)) }
   const request = toSampleRequest(name, route, values, unique)
-  const read = async () => `${await readBack(api, owner, val.id, unique)}\n${await readTarget(api, target)}`
+  const read = async () =>
+    `${await readBack(api, owner, val.id, unique)}\n${await readTarget(api, target)}`
   if (name !== "acceptInvitation") return { request, read }
-  return { request: { ...request, body: { ...request.body, code: (await invite(api)).code } }, read }
+  return {
+    request: { ...request, body: { ...request.body, code: (await invite(api)).code } },
+    read,
+  }
 }
 
 /** What administrators do to a user, they do to one who is there for nothing else. */
-async function createTarget(api: TestApi, owner: TestUser, name: string, route: RouteDefinition, unique: string): Promise<TestUser> {
+async function createTarget(
+  api: TestApi,
+  owner: TestUser,
+  name: string,
+  route: RouteDefinition,
+  unique: string,
+): Promise<TestUser> {
   if (route.scope !== "admin" || !route.path.includes("{user_id}")) return owner
   const target = await api.addUser(`target_${unique}`)
-  const suspend = () => api.call("PUT", `/v1/users/${target.id}/suspension`, { as: api.admin, body: {} })
+  const suspend = () =>
+    api.call("PUT", `/v1/users/${target.id}/suspension`, { as: api.admin, body: {} })
   if (name === "unsuspendUser") expectStatus(await suspend(), 204)
   return target
 }
 
 function invite(api: TestApi) {
   const { id: userId, username } = api.admin
-  return createInvitation(api.hamlet.deps, { userId, username, tokenId: "", scopes: new Set() }, { note: null, hours: undefined })
+  return createInvitation(
+    api.hamlet.deps,
+    { userId, username, tokenId: "", scopes: new Set() },
+    { note: null, hours: undefined },
+  )
 }
 
 /** What administrators and the user see of the user, and the open invitations. */
@@ -67,26 +97,55 @@ async function readTarget(api: TestApi, target: TestUser): Promise<string> {
 }
 
 /** What else the path names: nothing is made that it does not. */
-async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition, valId: string, unique: string): Promise<PathValues> {
+async function createParts(
+  api: TestApi,
+  owner: TestUser,
+  route: RouteDefinition,
+  valId: string,
+  unique: string,
+): Promise<PathValues> {
   const parts: Readonly<Record<string, () => Promise<string>>> = {
     // The first of two, since the only one cannot be deleted.
     async version() {
       if (route.path.endsWith("/lock")) return addFailedLock(api, owner, valId, unique)
-      expectStatus(await api.call("POST", `/v1/vals/${valId}/versions`, { as: owner, body: { code: `2 // ${unique}` } }), 201)
+      expectStatus(
+        await api.call("POST", `/v1/vals/${valId}/versions`, {
+          as: owner,
+          body: { code: `2 // ${unique}` },
+        }),
+        201,
+      )
       return "1"
     },
     async comment_id() {
-      return expectStatus(await api.call("POST", `/v1/vals/${valId}/comments`, { as: owner, body: { comment: "first" } }), 201).json.id
+      return expectStatus(
+        await api.call("POST", `/v1/vals/${valId}/comments`, {
+          as: owner,
+          body: { comment: "first" },
+        }),
+        201,
+      ).json.id
     },
     async run_id() {
       // One that can be cancelled must not have ended; it is on no node, so that it ends at once.
       const open = { status: "running", endedAt: null } as const
-      const run = toRunRecord(api, { valId, ownerId: owner.id, accountId: owner.id, ...(route.path.endsWith("/cancel") ? open : {}) })
+      const run = toRunRecord(api, {
+        valId,
+        ownerId: owner.id,
+        accountId: owner.id,
+        ...(route.path.endsWith("/cancel") ? open : {}),
+      })
       await api.hamlet.deps.runs.record([run])
       return run.id
     },
     async token_id() {
-      return (await issueToken(api.hamlet.deps, owner.id, { name: "named", scopes: ["val:read"], expiresAt: null })).token.id
+      return (
+        await issueToken(api.hamlet.deps, owner.id, {
+          name: "named",
+          scopes: ["val:read"],
+          expiresAt: null,
+        })
+      ).token.id
     },
     async invitation_id() {
       return (await invite(api)).invitation.id
@@ -96,34 +155,65 @@ async function createParts(api: TestApi, owner: TestUser, route: RouteDefinition
     },
     async key() {
       const key = `blobs/of ${unique}`
-      expectStatus(await api.call("POST", `/v1/blob/${encodeURIComponent(key)}`, { as: owner, body: `first of ${unique}` }), 201)
+      expectStatus(
+        await api.call("POST", `/v1/blob/${encodeURIComponent(key)}`, {
+          as: owner,
+          body: `first of ${unique}`,
+        }),
+        201,
+      )
       return key
     },
     async name() {
       const secret = `SECRET_${unique}`
-      expectStatus(await api.call("PUT", `/v1/me/secrets/${secret}`, { as: owner, body: { value: "hush" } }), 204)
+      expectStatus(
+        await api.call("PUT", `/v1/me/secrets/${secret}`, { as: owner, body: { value: "hush" } }),
+        204,
+      )
       return secret
     },
   }
   const made: Record<string, string> = {}
-  for (const [param, make] of Object.entries(parts)) if (route.path.includes(`{${param}}`)) made[param] = await make()
+  for (const [param, make] of Object.entries(parts))
+    if (route.path.includes(`{${param}}`)) made[param] = await make()
   return made
 }
 
 async function addSession(api: TestApi, owner: TestUser, userAgent: string): Promise<string> {
-  return (await signIn(api.hamlet.deps, { token: owner.token, userAgent, replaced: undefined })).session.id
+  return (await signIn(api.hamlet.deps, { token: owner.token, userAgent, replaced: undefined }))
+    .session.id
 }
 
 /** A version that imports what is not there, which can be tried again. */
-async function addFailedLock(api: TestApi, owner: TestUser, valId: string, unique: string): Promise<string> {
+async function addFailedLock(
+  api: TestApi,
+  owner: TestUser,
+  valId: string,
+  unique: string,
+): Promise<string> {
   const code = `import "npm:nothing" // ${unique}`
-  const { version } = expectStatus(await api.call("POST", `/v1/vals/${valId}/versions`, { as: owner, body: { code } }), 201).json
-  while ((await api.call("GET", `/v1/vals/${valId}/versions/${version}/lock`, { as: owner })).json.state !== "failed") await Bun.sleep(1)
+  const { version } = expectStatus(
+    await api.call("POST", `/v1/vals/${valId}/versions`, { as: owner, body: { code } }),
+    201,
+  ).json
+  while (
+    (await api.call("GET", `/v1/vals/${valId}/versions/${version}/lock`, { as: owner })).json
+      .state !== "failed"
+  )
+    await Bun.sleep(1)
   return String(version)
 }
 
-/** The lists are newest first, so that a few items show whatever was just added or removed; secrets are in the order of their names. */
-async function readBack(api: TestApi, owner: TestUser, valId: string, unique: string): Promise<string> {
+/**
+ * The lists are newest first, so that a few items show whatever was just added or removed; secrets
+ * are in the order of their names.
+ */
+async function readBack(
+  api: TestApi,
+  owner: TestUser,
+  valId: string,
+  unique: string,
+): Promise<string> {
   const paths = [
     `/v1/vals/${valId}`,
     `/v1/vals/${valId}/versions`,

@@ -2,7 +2,10 @@ import { type RouteDefinition, routeNames, routes, toCursorText } from "@hamlet/
 import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
 import { toBlobKey, type World, type WorldVal } from "./privacy-world.ts"
 
-/** A record of what one did oneself, so it may mention an unlisted val: one had its address to do it. */
+/**
+ * A record of what one did oneself, so it may mention an unlisted val: one had its address to do
+ * it.
+ */
 const ownDeeds: readonly string[] = ["listMyRuns", "listMyComments", "listMyLikes"]
 
 const requestsAtOnce = 8
@@ -14,17 +17,28 @@ interface SweptRequest {
 }
 
 /**
- * Asks every route that reads for everything there is, as the viewer. Gives a line for each answer with a trace of a private val of
- * somebody else's, and for each list with a trace of an unlisted one.
+ * Asks every route that reads for everything there is, as the viewer. Gives a line for each answer
+ * with a trace of a private val of somebody else's, and for each list with a trace of an unlisted
+ * one.
  */
-export async function findTraces(api: TestApi, world: World, viewer: TestUser | undefined): Promise<readonly string[]> {
-  const vals = [...Object.values(world.adas), ...Object.values(world.bobs)].filter((val) => val.owner.id !== viewer?.id)
+export async function findTraces(
+  api: TestApi,
+  world: World,
+  viewer: TestUser | undefined,
+): Promise<readonly string[]> {
+  const vals = [...Object.values(world.adas), ...Object.values(world.bobs)].filter(
+    (val) => val.owner.id !== viewer?.id,
+  )
   const traces: string[] = []
   const requests = [...toRequests(world)]
   const askAll = async () => {
     for (let request = requests.pop(); request; request = requests.pop()) {
       const answer = await api.call("GET", request.path, { as: viewer })
-      if (answer.status === 200) traces.push(...findHidden(vals, request, answer), ...(await findLongerList(api, viewer, request, answer)))
+      if (answer.status === 200)
+        traces.push(
+          ...findHidden(vals, request, answer),
+          ...(await findLongerList(api, viewer, request, answer)),
+        )
     }
   }
   await Promise.all(Array.from({ length: requestsAtOnce }, askAll))
@@ -37,7 +51,9 @@ function toRequests(world: World): readonly SweptRequest[] {
     const route: RouteDefinition = routes[name]
     // Calling a val leaves a run behind, whatever the method.
     if (route.method !== "get" || route.scope?.endsWith(":write")) return []
-    return toPaths(name, route, world).flatMap((path) => toQueries(name, route, world).map((query) => ({ name, path: path + query })))
+    return toPaths(name, route, world).flatMap((path) =>
+      toQueries(name, route, world).map((query) => ({ name, path: path + query })),
+    )
   })
 }
 
@@ -56,12 +72,18 @@ function toPaths(name: string, route: RouteDefinition, world: World): readonly s
   }
   const params = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param ?? "")
   return params.reduce<readonly string[]>(
-    (paths, param) => paths.flatMap((path) => known(name, param, values).map((value) => path.replace(`{${param}}`, value))),
+    (paths, param) =>
+      paths.flatMap((path) =>
+        known(name, param, values).map((value) => path.replace(`{${param}}`, value)),
+      ),
     [route.path],
   )
 }
 
-/** Without a query where none must be there, and with each value of each parameter that could widen what is shown. */
+/**
+ * Without a query where none must be there, and with each value of each parameter that could widen
+ * what is shown.
+ */
 function toQueries(name: string, route: RouteDefinition, world: World): readonly string[] {
   const vals = [...Object.values(world.adas), ...Object.values(world.bobs)]
   const words = [
@@ -106,18 +128,31 @@ function toQueries(name: string, route: RouteDefinition, world: World): readonly
   }
   const params = Object.keys(route.query?.shape ?? {})
   if (params.includes("query")) return words.map((word) => `?query=${encodeURIComponent(word)}`)
-  return ["", ...params.flatMap((param) => known(name, param, values).map((value) => `?${param}=${value}`))]
+  return [
+    "",
+    ...params.flatMap((param) => known(name, param, values).map((value) => `?${param}=${value}`)),
+  ]
 }
 
-function known(name: string, param: string, values: Readonly<Record<string, readonly string[]>>): readonly string[] {
+function known(
+  name: string,
+  param: string,
+  values: Readonly<Record<string, readonly string[]>>,
+): readonly string[] {
   const found = values[param]
   if (!found) throw new Error(`Cannot sweep route ${name}: nobody says what ${param} can be`)
   return found
 }
 
-function findHidden(vals: readonly WorldVal[], request: SweptRequest, answer: TestAnswer): readonly string[] {
+function findHidden(
+  vals: readonly WorldVal[],
+  request: SweptRequest,
+  answer: TestAnswer,
+): readonly string[] {
   const found = vals.filter((val) => isForbidden(val, request, answer) && hasTrace(val, answer))
-  return found.map((val) => `${request.name} ${request.path} shows ${val.privacy} val ${val.name}: ${answer.text}`)
+  return found.map(
+    (val) => `${request.name} ${request.path} shows ${val.privacy} val ${val.name}: ${answer.text}`,
+  )
 }
 
 function isForbidden(val: WorldVal, { name, path }: SweptRequest, answer: TestAnswer): boolean {
@@ -127,14 +162,25 @@ function isForbidden(val: WorldVal, { name, path }: SweptRequest, answer: TestAn
   return val.privacy === "unlisted" && isList && !isAddressed && !ownDeeds.includes(name)
 }
 
-/** Names are looked for everywhere but in code, which is where others import the val by its name, and links, which repeat the request. */
+/**
+ * Names are looked for everywhere but in code, which is where others import the val by its name,
+ * and links, which repeat the request.
+ */
 function hasTrace(val: WorldVal, { text, json }: TestAnswer): boolean {
   const content = json === undefined ? text : JSON.stringify(json.data ?? json)
   if (val.marks.some((mark) => content.includes(mark))) return true
-  return json !== undefined && JSON.stringify(json.data ?? json, (key, value) => (key === "code" ? "" : value)).includes(val.name)
+  return (
+    json !== undefined &&
+    JSON.stringify(json.data ?? json, (key, value) => (key === "code" ? "" : value)).includes(
+      val.name,
+    )
+  )
 }
 
-/** A list that says there is more when there is nothing more for this viewer counts what it does not show. */
+/**
+ * A list that says there is more when there is nothing more for this viewer counts what it does not
+ * show.
+ */
 async function findLongerList(
   api: TestApi,
   viewer: TestUser | undefined,

@@ -2,7 +2,10 @@ import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
 import { type PathValues, toSampleRequest } from "./samples.ts"
 
-/** Something that is there but not for the caller, and something that is not there at all: what paths name, by parameter. */
+/**
+ * Something that is there but not for the caller, and something that is not there at all: what
+ * paths name, by parameter.
+ */
 export interface Twins {
   readonly hidden: PathValues
   readonly absent: PathValues
@@ -18,10 +21,15 @@ const conditions: readonly Record<string, string>[] = [
 
 /** The routes that name something which may be hidden. */
 export function routesToHiddenThings(twins: Twins): readonly string[] {
-  return routeNames.filter((name) => Object.keys(twins.hidden).some((param) => routes[name].path.includes(`{${param}}`)))
+  return routeNames.filter((name) =>
+    Object.keys(twins.hidden).some((param) => routes[name].path.includes(`{${param}}`)),
+  )
 }
 
-/** Sends the same request for either of the twins. Gives the two answers with what must differ taken out, for each way to ask. */
+/**
+ * Sends the same request for either of the twins. Gives the two answers with what must differ taken
+ * out, for each way to ask.
+ */
 export async function askForTwins(
   api: TestApi,
   name: string,
@@ -35,16 +43,26 @@ export async function askForTwins(
     return toText(await api.call(method, path, { as, body, headers }), values)
   }
   return Promise.all(
-    conditions.map(async (headers) => ({ hidden: await ask(twins.hidden, headers), absent: await ask(twins.absent, headers) })),
+    conditions.map(async (headers) => ({
+      hidden: await ask(twins.hidden, headers),
+      absent: await ask(twins.absent, headers),
+    })),
   )
 }
 
 function toText({ status, headers, text, json }: TestAnswer, values: PathValues): string {
   const requestId = headers.get("x-request-id") ?? ""
-  const lines = [String(status), ...[...headers].map(([key, value]) => `${key}: ${value}`).sort(), text]
+  const lines = [
+    String(status),
+    ...[...headers].map(([key, value]) => `${key}: ${value}`).sort(),
+    text,
+  ]
   const raw = lines
     .join("\n")
     .replaceAll(json?.requestId ?? requestId, "(request id)")
     .replaceAll(requestId, "(request id)")
-  return Object.entries(values).reduce((result, [param, value]) => result.replaceAll(value, `{${param}}`), raw)
+  return Object.entries(values).reduce(
+    (result, [param, value]) => result.replaceAll(value, `{${param}}`),
+    raw,
+  )
 }

@@ -4,20 +4,40 @@ import { toPayload } from "../../src/storage/backup/format/payload.ts"
 import { migrations } from "../../src/storage/migrations/index.ts"
 
 export const newest = migrations.at(-1)?.version ?? 0
-const firstUserColumns = "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count".split(
-  " ",
-)
+const firstUserColumns =
+  "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count".split(
+    " ",
+  )
 const laterUserColumns = "suspended_at deleted_at purge_at quotas".split(" ")
 export const userColumns = [...firstUserColumns, ...laterUserColumns]
-const firstUser = (id: string): unknown[] => [id, `u${id}`, `u${id}`, null, null, null, null, 1, 0, 0, 0]
-export const user = (id: string): unknown[] => [...firstUser(id), ...laterUserColumns.map(() => null)]
+const firstUser = (id: string): unknown[] => [
+  id,
+  `u${id}`,
+  `u${id}`,
+  null,
+  null,
+  null,
+  null,
+  1,
+  0,
+  0,
+  0,
+]
+export const user = (id: string): unknown[] => [
+  ...firstUser(id),
+  ...laterUserColumns.map(() => null),
+]
 export const userId = "01a1dee7-3ec6-710b-93c4-49c53c1f360d"
 
 /** A section of a file that nobody but a test would write. */
 export interface Part {
   readonly name: string
   readonly columns?: readonly string[]
-  readonly frames: readonly { readonly items?: number; readonly json: unknown; readonly bytes?: readonly Uint8Array[] }[]
+  readonly frames: readonly {
+    readonly items?: number
+    readonly json: unknown
+    readonly bytes?: readonly Uint8Array[]
+  }[]
 }
 
 export function users(rows: readonly unknown[]): Part {
@@ -30,11 +50,21 @@ export function firstUsers(id: string): Part {
 }
 
 export function owners(id: string): Part {
-  return { name: "owner_databases", frames: [{ json: { id, at: 0 }, bytes: [Buffer.from("SQLite format 3\0")] }] }
+  return {
+    name: "owner_databases",
+    frames: [{ json: { id, at: 0 }, bytes: [Buffer.from("SQLite format 3\0")] }],
+  }
 }
 
-/** A file with these sections whose hashes are right; each frame says that it unpacks to so many bytes. */
-export function make(parts: readonly Part[], schemaVersion = newest, rawBytes?: number): Uint8Array {
+/**
+ * A file with these sections whose hashes are right; each frame says that it unpacks to so many
+ * bytes.
+ */
+export function make(
+  parts: readonly Part[],
+  schemaVersion = newest,
+  rawBytes?: number,
+): Uint8Array {
   const header: BackupHeader = {
     format: 1,
     schemaVersion,
@@ -48,7 +78,13 @@ export function make(parts: readonly Part[], schemaVersion = newest, rawBytes?: 
     frames.map(({ items = 0, json, bytes = [] }) => {
       const raw = toPayload(json, bytes)
       const stored = Bun.zstdCompressSync(raw)
-      const head = { kind: frameKinds.data, section, items, storedBytes: stored.length, rawBytes: rawBytes ?? raw.length }
+      const head = {
+        kind: frameKinds.data,
+        section,
+        items,
+        storedBytes: stored.length,
+        rawBytes: rawBytes ?? raw.length,
+      }
       return Buffer.concat([toHeadBytes(head), stored])
     }),
   )
@@ -59,14 +95,26 @@ export function make(parts: readonly Part[], schemaVersion = newest, rawBytes?: 
     bytes: Buffer.concat(data[index] ?? []).length,
     sha256: sha256(data[index] ?? []).toString("hex"),
   }))
-  const trailer = { items: sections.reduce((sum, { items }) => sum + items, 0), sections, missing: [] }
-  const all = [Buffer.from(backupMark), toJsonFrame(frameKinds.header, header), ...data.flat(), toJsonFrame(frameKinds.trailer, trailer)]
+  const trailer = {
+    items: sections.reduce((sum, { items }) => sum + items, 0),
+    sections,
+    missing: [],
+  }
+  const all = [
+    Buffer.from(backupMark),
+    toJsonFrame(frameKinds.header, header),
+    ...data.flat(),
+    toJsonFrame(frameKinds.trailer, trailer),
+  ]
   return Buffer.concat([...all, sha256(all)])
 }
 
 function toJsonFrame(kind: number, value: unknown): Buffer {
   const json = Buffer.from(JSON.stringify(value))
-  return Buffer.concat([toHeadBytes({ kind, section: 0, items: 0, storedBytes: json.length, rawBytes: json.length }), json])
+  return Buffer.concat([
+    toHeadBytes({ kind, section: 0, items: 0, storedBytes: json.length, rawBytes: json.length }),
+    json,
+  ])
 }
 
 function sha256(parts: readonly Uint8Array[]): Buffer {

@@ -2,7 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
 import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
 import { createWorld } from "../support/world.ts"
-import { firstUsers, make, newest, owners, type Part, user, userColumns, userId, users } from "./craft.ts"
+import {
+  firstUsers,
+  make,
+  newest,
+  owners,
+  type Part,
+  user,
+  userColumns,
+  userId,
+  users,
+} from "./craft.ts"
 import { type EmptyPlace, emptyPlace, takeBackup } from "./scene.ts"
 
 describe("restoreBackup", () => {
@@ -13,7 +23,10 @@ describe("restoreBackup", () => {
   beforeAll(async () => {
     api = await openApi()
     await createWorld(api, testBaseUrl)
-    expectStatus(await api.call("POST", "/v1/blob/large", { as: api.admin, body: Buffer.alloc(300_000, 1) }), 201)
+    expectStatus(
+      await api.call("POST", "/v1/blob/large", { as: api.admin, body: Buffer.alloc(300_000, 1) }),
+      201,
+    )
     sound = (await takeBackup(api)).bytes
     place = await emptyPlace("SQLite")
   })
@@ -33,23 +46,58 @@ describe("restoreBackup", () => {
   }
 
   test("refuses a file that was cut off anywhere", async () => {
-    const cuts = [0, 1, 15, 16, 31, 32, sound.length - 33, sound.length - 32, sound.length - 1, ...randoms(40, sound.length)]
-    for (const at of cuts) expect([at, await refusalOf(sound.subarray(0, at))]).toEqual([at, "BackupDamaged: it ends before its end"])
+    const cuts = [
+      0,
+      1,
+      15,
+      16,
+      31,
+      32,
+      sound.length - 33,
+      sound.length - 32,
+      sound.length - 1,
+      ...randoms(40, sound.length),
+    ]
+    for (const at of cuts)
+      expect([at, await refusalOf(sound.subarray(0, at))]).toEqual([
+        at,
+        "BackupDamaged: it ends before its end",
+      ])
   })
 
   test("refuses a file of which any bit is another, or that goes on", async () => {
     for (const at of [...randoms(60, sound.length), sound.length - 1, 17, 20, 24, 28]) {
       const damaged = Uint8Array.from(sound)
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8))
-      expect([at, await refusalOf(damaged)]).toEqual([at, expect.stringMatching(/^BackupDamaged: /)])
+      expect([at, await refusalOf(damaged)]).toEqual([
+        at,
+        expect.stringMatching(/^BackupDamaged: /),
+      ])
     }
-    expect(await refusalOf(Buffer.concat([sound, Buffer.from("x")]))).toBe("BackupDamaged: it goes on after its end")
-    expect(await refusalOf(Buffer.from("SQLite format 3\0 and more"))).toBe("BackupDamaged: it is no backup of Hamlet")
+    expect(await refusalOf(Buffer.concat([sound, Buffer.from("x")]))).toBe(
+      "BackupDamaged: it goes on after its end",
+    )
+    expect(await refusalOf(Buffer.from("SQLite format 3\0 and more"))).toBe(
+      "BackupDamaged: it is no backup of Hamlet",
+    )
   })
 
-  const hostile: Readonly<Record<string, { readonly parts: readonly Part[]; readonly schemaVersion?: number; readonly why: RegExp }>> = {
-    "of a newer schema": { parts: [], schemaVersion: newest + 1, why: /a newer version of Hamlet, 9\.9\.9, has written it/ },
-    "of a schema that no backup has": { parts: [], schemaVersion: 2, why: /no backup has one below 3/ },
+  const hostile: Readonly<
+    Record<
+      string,
+      { readonly parts: readonly Part[]; readonly schemaVersion?: number; readonly why: RegExp }
+    >
+  > = {
+    "of a newer schema": {
+      parts: [],
+      schemaVersion: newest + 1,
+      why: /a newer version of Hamlet, 9\.9\.9, has written it/,
+    },
+    "of a schema that no backup has": {
+      parts: [],
+      schemaVersion: 2,
+      why: /no backup has one below 3/,
+    },
     "with an unknown table": {
       parts: [{ name: "sqlite_schema", columns: ["sql"], frames: [] }],
       why: /section "sqlite_schema", which no backup has/,
@@ -81,18 +129,42 @@ describe("restoreBackup", () => {
       parts: [{ ...users([]), frames: [{ items: 2, json: [user(userId)] }] }],
       why: /not as many as it says/,
     },
-    "with a number for a text": { parts: [users([user(userId).with(1, 5)])], why: /a row of users has a username that cannot be stored/ },
-    "with a text for a number": { parts: [users([user(userId).with(7, "1")])], why: /a row of users has a created_at that cannot/ },
-    "with an object for a text": { parts: [users([user(userId).with(4, { a: 1 })])], why: /a row of users has a bio that cannot/ },
-    "with U+0000": { parts: [users([user(userId).with(4, "a\0b")])], why: /a row of users has a bio that cannot be stored/ },
-    "with half a character": { parts: [users([user(userId).with(4, "\ud800")])], why: /a row of users has a bio that cannot be stored/ },
+    "with a number for a text": {
+      parts: [users([user(userId).with(1, 5)])],
+      why: /a row of users has a username that cannot be stored/,
+    },
+    "with a text for a number": {
+      parts: [users([user(userId).with(7, "1")])],
+      why: /a row of users has a created_at that cannot/,
+    },
+    "with an object for a text": {
+      parts: [users([user(userId).with(4, { a: 1 })])],
+      why: /a row of users has a bio that cannot/,
+    },
+    "with U+0000": {
+      parts: [users([user(userId).with(4, "a\0b")])],
+      why: /a row of users has a bio that cannot be stored/,
+    },
+    "with half a character": {
+      parts: [users([user(userId).with(4, "\ud800")])],
+      why: /a row of users has a bio that cannot be stored/,
+    },
     "with nothing where something must be": {
       parts: [users([user(userId).with(1, null)])],
       why: /a row of users does not fit together: .*NOT NULL/,
     },
-    "with the same row twice": { parts: [users([user(userId), user(userId)])], why: /a row of users does not fit together: .*UNIQUE/ },
+    "with the same row twice": {
+      parts: [users([user(userId), user(userId)])],
+      why: /a row of users does not fit together: .*UNIQUE/,
+    },
     "with a row that refers to nothing": {
-      parts: [{ name: "likes", columns: ["user_id", "val_id", "created_at"], frames: [{ items: 1, json: [[userId, userId, 1]] }] }],
+      parts: [
+        {
+          name: "likes",
+          columns: ["user_id", "val_id", "created_at"],
+          frames: [{ items: 1, json: [[userId, userId, 1]] }],
+        },
+      ],
       why: /a row of likes refers to one of (users|vals) that is not there/,
     },
     "with bytes that are not there": {
@@ -106,15 +178,28 @@ describe("restoreBackup", () => {
       why: /a frame that is too short/,
     },
     "with an object that is smaller than it says": {
-      parts: [{ name: "objects", frames: [{ json: { id: userId, ownerId: userId, size: 99, at: 0 }, bytes: [Buffer.alloc(3)] }] }],
+      parts: [
+        {
+          name: "objects",
+          frames: [
+            { json: { id: userId, ownerId: userId, size: 99, at: 0 }, bytes: [Buffer.alloc(3)] },
+          ],
+        },
+      ],
       why: /an object that is not as large as it says/,
     },
     "with a path for an owner": {
       parts: [users([user(userId)]), owners("../../etc/passwd")],
       why: /content that nobody can tell what it is of/,
     },
-    "with the database of nobody": { parts: [users([]), owners(userId)], why: /the database of a user who is not in it/ },
-    "with a frame that unpacks to more than it says": { parts: [users([user(userId)])], why: /a frame that cannot be unpacked/ },
+    "with the database of nobody": {
+      parts: [users([]), owners(userId)],
+      why: /the database of a user who is not in it/,
+    },
+    "with a frame that unpacks to more than it says": {
+      parts: [users([user(userId)])],
+      why: /a frame that cannot be unpacked/,
+    },
   }
 
   for (const [title, { parts, schemaVersion, why }] of Object.entries(hostile)) {
@@ -125,19 +210,36 @@ describe("restoreBackup", () => {
   }
 
   test("takes a file of an older schema, and brings it up to date", async () => {
-    const columns = "id user_id hash name scopes created_at expires_at last_used_at node_id".split(" ")
+    const columns = "id user_id hash name scopes created_at expires_at last_used_at node_id".split(
+      " ",
+    )
     const row = [userId, userId, 3, "old", "val:read", 1, null, null, null]
-    const tokens = { name: "tokens", columns, frames: [{ items: 1, json: [row], bytes: [Buffer.from("abc")] }] }
+    const tokens = {
+      name: "tokens",
+      columns,
+      frames: [{ items: 1, json: [row], bytes: [Buffer.from("abc")] }],
+    }
     const { sections } = await place.restore(make([firstUsers(userId), tokens], 3))
     expect(sections).toEqual({ users: 1, tokens: 1 })
     const { db, close } = await place.open()
-    const found = await db.read({ text: "select t.name, t.kind, u.username from tokens t join users u on u.id = t.user_id", values: [] })
-    const [applied] = await db.read<{ newest: number }>({ text: "select max(version) as newest from schema_migrations", values: [] })
+    const found = await db.read({
+      text: "select t.name, t.kind, u.username from tokens t join users u on u.id = t.user_id",
+      values: [],
+    })
+    const [applied] = await db.read<{ newest: number }>({
+      text: "select max(version) as newest from schema_migrations",
+      values: [],
+    })
     await close()
-    expect([found, applied?.newest]).toEqual([[{ name: "old", kind: "token", username: `u${userId}` }], newest])
+    expect([found, applied?.newest]).toEqual([
+      [{ name: "old", kind: "token", username: `u${userId}` }],
+      newest,
+    ])
     // There is something now.
     const again = await place.restore(sound).catch((error: Error) => error.message)
-    expect(again).toMatch(/^there are users in .*hamlet\.db already, and only an empty server can be restored into$/)
+    expect(again).toMatch(
+      /^there are users in .*hamlet\.db already, and only an empty server can be restored into$/,
+    )
   })
 })
 

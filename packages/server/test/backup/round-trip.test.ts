@@ -40,7 +40,8 @@ describeEachDatabase("backup and restore", (open) => {
     await bucket.stop()
   })
 
-  const kindOf = (kind: "same" | "other") => (kind === "other" ? otherThan(database.db.dialect.name) : toKind(database.db.dialect.name))
+  const kindOf = (kind: "same" | "other") =>
+    kind === "other" ? otherThan(database.db.dialect.name) : toKind(database.db.dialect.name)
   const restoreTo = async (
     bytes: Uint8Array,
     kind: "same" | "other",
@@ -55,7 +56,8 @@ describeEachDatabase("backup and restore", (open) => {
     apis.push(restored)
     return { restored, target }
   }
-  const walk = (from: TestApi) => walkRoutes(from, [api.admin, world.ada, world.bob, undefined], poolsOf(api, world))
+  const walk = (from: TestApi) =>
+    walkRoutes(from, [api.admin, world.ada, world.bob, undefined], poolsOf(api, world))
 
   test("a server that has moved to the other database and back answers every GET as it did", async () => {
     const before = await walk(api)
@@ -78,8 +80,11 @@ describeEachDatabase("backup and restore", (open) => {
 
   test("the databases of users are there, rows under the numbers they had, and go on", async () => {
     const { restored, target } = await restoreTo((await takeBackup(api)).bytes, "other")
-    const run = (statement: string) => restored.call("POST", "/v1/sqlite/execute", { as: world.ada, body: { statement } })
-    expect(expectStatus(await run("select rowid, text from notes order by rowid"), 200).json.rows).toEqual([
+    const run = (statement: string) =>
+      restored.call("POST", "/v1/sqlite/execute", { as: world.ada, body: { statement } })
+    expect(
+      expectStatus(await run("select rowid, text from notes order by rowid"), 200).json.rows,
+    ).toEqual([
       [1, "one"],
       [7, fox],
     ])
@@ -94,9 +99,14 @@ describeEachDatabase("backup and restore", (open) => {
         select ${id}, ${world.library.id}, 2, ${world.ada.id}, ${world.ada.id}, id, 'api', 'running', ${Date.now()} from nodes limit 1`
     })
     const { restored } = await restoreTo((await takeBackup(api)).bytes, "other")
-    const run = expectStatus(await restored.call("GET", `/v1/runs/${id}`, { as: world.ada }), 200).json
+    const run = expectStatus(
+      await restored.call("GET", `/v1/runs/${id}`, { as: world.ada }),
+      200,
+    ).json
     expect([run.status, run.error.name]).toEqual(["crashed", "ServerDied"])
-    expect(expectStatus(await api.call("GET", `/v1/runs/${id}`, { as: world.ada }), 200).json.status).toBe("running")
+    expect(
+      expectStatus(await api.call("GET", `/v1/runs/${id}`, { as: world.ada }), 200).json.status,
+    ).toBe("running")
     await database.db.write(function* () {
       yield sql`delete from runs where id = ${id}`
     })
@@ -104,7 +114,12 @@ describeEachDatabase("backup and restore", (open) => {
 
   test("large blobs move into a bucket and out of it, and objects that a bucket has lost are named", async () => {
     const place = createBucketPlace(bucket.bucket, 10_000_000)
-    const { restored, target } = await restoreTo((await takeBackup(api)).bytes, "other", { HAMLET_S3_URL: bucket.url }, place)
+    const { restored, target } = await restoreTo(
+      (await takeBackup(api)).bytes,
+      "other",
+      { HAMLET_S3_URL: bucket.url },
+      place,
+    )
     expect(bucket.files.size).toBe(2)
     const forgetful = await openApi(target.open, { HAMLET_DATA_DIR: target.folder })
     apis.push(forgetful)
@@ -117,14 +132,22 @@ describeEachDatabase("backup and restore", (open) => {
     const { bytes, summary } = await takeBackup(restored)
     expect(summary.trailer.missing).toHaveLength(1)
     const { restored: poorer } = await restoreTo(bytes, "same")
-    const answers = await Promise.all(["large", "very/large"].map((key) => poorer.call("GET", `/v1/blob/${key}`, { as: world.ada })))
+    const answers = await Promise.all(
+      ["large", "very/large"].map((key) =>
+        poorer.call("GET", `/v1/blob/${key}`, { as: world.ada }),
+      ),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 503])
   })
 
   test("what does not fit leaves the database as empty as it was, and the next file is restored", async () => {
     const place = await emptyPlace(kindOf("same"))
     places.push(place)
-    const like = { name: "likes", columns: ["user_id", "val_id", "created_at"], frames: [{ items: 1, json: [[userId, userId, 1]] }] }
+    const like = {
+      name: "likes",
+      columns: ["user_id", "val_id", "created_at"],
+      frames: [{ items: 1, json: [[userId, userId, 1]] }],
+    }
     const wrong: readonly (readonly Part[])[] = [
       [users([user(userId), user(userId)])],
       [users([user(userId), user("no id")])],
@@ -137,7 +160,9 @@ describeEachDatabase("backup and restore", (open) => {
     }
     const { sections } = await place.restore((await takeBackup(api)).bytes)
     expect(sections.users).toBe(3)
-    expect(await place.restore(make([])).catch((error: Error) => error.message)).toContain("only an empty server can be restored into")
+    expect(await place.restore(make([])).catch((error: Error) => error.message)).toContain(
+      "only an empty server can be restored into",
+    )
   })
 
   test("nothing that has been in the bucket is deleted from it during a backup", async () => {
@@ -176,16 +201,31 @@ function toKind(name: string): "SQLite" | "PostgreSQL" {
   return name === "SQLite" ? "SQLite" : "PostgreSQL"
 }
 
-function differences(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): readonly string[] {
+function differences(
+  one: ReadonlyMap<string, string>,
+  other: ReadonlyMap<string, string>,
+): readonly string[] {
   const keys = new Set([...one.keys(), ...other.keys()])
-  return [...keys].filter((key) => one.get(key) !== other.get(key)).map((key) => `${key}\n  ${one.get(key)}\n  ${other.get(key)}`)
+  return [...keys]
+    .filter((key) => one.get(key) !== other.get(key))
+    .map((key) => `${key}\n  ${one.get(key)}\n  ${other.get(key)}`)
 }
 
 /** What the small neighbourhood lacks. */
-async function enrich(api: TestApi, { db }: TestDatabase, { ada, bob, library }: World): Promise<void> {
+async function enrich(
+  api: TestApi,
+  { db }: TestDatabase,
+  { ada, bob, library }: World,
+): Promise<void> {
   const call = async (method: string, path: string, as: TestUser, body: unknown, status: number) =>
     expectStatus(await api.call(method, path, { as, body }), status)
-  await call("POST", "/v1/vals", ada, { name: "hidden", code: `// ${fox}\nexport default 2`, privacy: "private", readme: fox }, 200)
+  await call(
+    "POST",
+    "/v1/vals",
+    ada,
+    { name: "hidden", code: `// ${fox}\nexport default 2`, privacy: "private", readme: fox },
+    200,
+  )
   await call("POST", "/v1/vals", bob, { name: "quiet", code: "3", privacy: "unlisted" }, 200)
   await call("POST", "/v1/me/tokens", ada, { name: "another", scopes: ["val:read"] }, 200)
   for (const [key, size] of Object.entries(blobs))
@@ -218,7 +258,10 @@ function toContent(key: string, size: number): Buffer {
 
 async function readBlob(api: TestApi, user: TestUser, key: string): Promise<Buffer> {
   const headers = { authorization: `Bearer ${user.token}` }
-  const response = await api.hamlet.app.request(`${testBaseUrl}/v1/blob/${encodeURIComponent(key)}`, { headers })
+  const response = await api.hamlet.app.request(
+    `${testBaseUrl}/v1/blob/${encodeURIComponent(key)}`,
+    { headers },
+  )
   return Buffer.from(await response.bytes())
 }
 

@@ -13,10 +13,13 @@ import { type TestApi, testBaseUrl } from "../support/api.ts"
 import { databases, type TestDatabase } from "../support/databases.ts"
 
 /** The bytes of a backup, which must be one. */
-export async function takeBackup(api: TestApi): Promise<{ readonly bytes: Uint8Array; readonly summary: BackupSummary }> {
+export async function takeBackup(
+  api: TestApi,
+): Promise<{ readonly bytes: Uint8Array; readonly summary: BackupSummary }> {
   const headers = { authorization: `Bearer ${api.admin.token}` }
   const response = await api.hamlet.app.request(`${testBaseUrl}/v1/backup`, { headers })
-  if (response.status !== 200) throw new Error(`Cannot take a backup: ${response.status} ${await response.text()}`)
+  if (response.status !== 200)
+    throw new Error(`Cannot take a backup: ${response.status} ${await response.text()}`)
   const bytes = await response.bytes()
   const checker = createBackupChecker()
   checker.add(bytes)
@@ -35,7 +38,10 @@ export interface EmptyPlace {
 /** One that is for the kind of database, which is SQLite where there is no other. */
 export async function emptyPlace(kind: "SQLite" | "PostgreSQL"): Promise<EmptyPlace> {
   const folder = await mkdtemp(join(tmpdir(), "hamlet-restore-"))
-  const server = kind === "SQLite" ? undefined : await databases.find(({ name }) => name === kind)?.open({ isEmpty: true })
+  const server =
+    kind === "SQLite"
+      ? undefined
+      : await databases.find(({ name }) => name === kind)?.open({ isEmpty: true })
   const url = server?.url
   const path = join(folder, "data", "hamlet.db")
   return {
@@ -45,10 +51,15 @@ export async function emptyPlace(kind: "SQLite" | "PostgreSQL"): Promise<EmptyPl
       await writeFile(file, bytes)
       const loader = url === undefined ? createSqliteLoader(path) : createPostgresLoader(url)
       const files = createRestoreFiles(dirname(path), join(dirname(path), "sqlite"))
-      return restoreBackup(file, { loader, files, bucket }, { signal: new AbortController().signal, report() {} })
+      return restoreBackup(
+        file,
+        { loader, files, bucket },
+        { signal: new AbortController().signal, report() {} },
+      )
     },
     async open() {
-      const db = url === undefined ? openSqlite(path) : await openPostgres(url, { connectionsMax: 2 })
+      const db =
+        url === undefined ? openSqlite(path) : await openPostgres(url, { connectionsMax: 2 })
       return { db, url, ...(url === undefined ? { path } : {}), close: () => db.stop() }
     },
     async remove() {

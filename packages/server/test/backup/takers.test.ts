@@ -21,11 +21,20 @@ describeEachDatabase("GET /v1/backup", (open) => {
 
   beforeAll(async () => {
     database = await open()
-    dataDir = database.path === undefined ? mkdtempSync(join(tmpdir(), "hamlet-takers-")) : dirname(database.path)
+    dataDir =
+      database.path === undefined
+        ? mkdtempSync(join(tmpdir(), "hamlet-takers-"))
+        : dirname(database.path)
     const env = { HAMLET_DATA_DIR: dataDir, HAMLET_DATA_DIR_SHARED: "yes" }
     api = await openApi(() => Promise.resolve(database), env)
     ada = await api.addUser("ada")
-    expectStatus(await api.call("POST", "/v1/sqlite/execute", { as: ada, body: { statement: "create table t (a)" } }), 200)
+    expectStatus(
+      await api.call("POST", "/v1/sqlite/execute", {
+        as: ada,
+        body: { statement: "create table t (a)" },
+      }),
+      200,
+    )
   })
   afterAll(async () => {
     await api.close()
@@ -33,14 +42,17 @@ describeEachDatabase("GET /v1/backup", (open) => {
   })
 
   const ask = (query = "") =>
-    api.hamlet.app.request(`${testBaseUrl}/v1/backup${query}`, { headers: { authorization: `Bearer ${api.admin.token}` } })
+    api.hamlet.app.request(`${testBaseUrl}/v1/backup${query}`, {
+      headers: { authorization: `Bearer ${api.admin.token}` },
+    })
 
   test("lets go of the database although its reader takes nothing, so that nothing piles up there", async () => {
     const as = api.admin
     for (let index = 0; index < blobs; index++) {
       const body = Buffer.alloc(blobBytes)
       // Nothing that could be made smaller.
-      for (let at = 0; at < blobBytes; at += 65_536) crypto.getRandomValues(body.subarray(at, at + 65_536))
+      for (let at = 0; at < blobBytes; at += 65_536)
+        crypto.getRandomValues(body.subarray(at, at + 65_536))
       expectStatus(await api.call("POST", `/v1/blob/large${index}`, { as, body }), 201)
     }
     const reader = (await ask()).body?.getReader()
@@ -49,14 +61,20 @@ describeEachDatabase("GET /v1/backup", (open) => {
     checker.add(first?.value ?? new Uint8Array())
 
     while (await isHeld(database)) {
-      expectStatus(await api.call("POST", "/v1/blob/written-meanwhile", { as, body: Buffer.alloc(100_000) }), 201)
+      expectStatus(
+        await api.call("POST", "/v1/blob/written-meanwhile", { as, body: Buffer.alloc(100_000) }),
+        201,
+      )
       await Bun.sleep(10)
     }
 
-    for (let next = await reader?.read(); next?.value; next = await reader?.read()) checker.add(next.value)
+    for (let next = await reader?.read(); next?.value; next = await reader?.read())
+      checker.add(next.value)
     const { trailer, bytes } = checker.end()
     expect(bytes).toBeGreaterThan(blobs * blobBytes)
-    expect(trailer.sections.find(({ name }) => name === "objects")?.items).toBeGreaterThanOrEqual((blobs * blobBytes) / 4096)
+    expect(trailer.sections.find(({ name }) => name === "objects")?.items).toBeGreaterThanOrEqual(
+      (blobs * blobBytes) / 4096,
+    )
   }, 60_000)
 
   test("names the user whose database cannot be read before the first byte, and goes on without it if asked to", async () => {
@@ -70,12 +88,16 @@ describeEachDatabase("GET /v1/backup", (open) => {
     expect(refused.json.message).toBe(
       `Cannot back up the database of user "bob": file is not a database (${bob.id}.db); with skipDamaged the backup goes on without it`,
     )
-    expect(refusalOf(await api.call("GET", "/v1/backup?skipDamaged=maybe", { as: api.admin }))).toEqual([400, "invalid_request"])
+    expect(
+      refusalOf(await api.call("GET", "/v1/backup?skipDamaged=maybe", { as: api.admin })),
+    ).toEqual([400, "invalid_request"])
     const checker = createBackupChecker()
     checker.add(await (await ask("?skipDamaged=true")).bytes())
     const { trailer } = checker.end()
     expect(trailer.damaged).toEqual(["bob"])
-    expect(trailer.sections.find(({ name }) => name === "owner_databases")?.items).toBeGreaterThan(0)
+    expect(trailer.sections.find(({ name }) => name === "owner_databases")?.items).toBeGreaterThan(
+      0,
+    )
     expect(readdirSync(folder).filter((name) => name.startsWith(".backup-"))).toEqual([])
   }, 60_000)
 })

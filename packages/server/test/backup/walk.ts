@@ -4,7 +4,10 @@ import type { TestApi, TestUser } from "../support/api.ts"
 /** What stands in the paths and queries of the routes. */
 export type Pools = Readonly<Record<string, readonly (string | number)[]>>
 
-/** What is another at every moment or on every server; running a val is no question about what is stored. */
+/**
+ * What is another at every moment or on every server; running a val is no question about what is
+ * stored.
+ */
 const left: readonly string[] = ["getBackup", "getMetrics", "getReadiness", "callValByQuery"]
 
 /** What is asked beside the path. */
@@ -30,7 +33,10 @@ export async function walkRoutes(
         for (const caller of callers) {
           const address = query === "" ? path : `${path}?${query}`
           const { status, text } = await api.call("GET", address, { as: caller?.token })
-          answers.set(`${name} ${address} (${caller?.username ?? "nobody"})`, `${status} ${mask(text)}`)
+          answers.set(
+            `${name} ${address} (${caller?.username ?? "nobody"})`,
+            `${status} ${mask(text)}`,
+          )
         }
       }
     }
@@ -47,9 +53,10 @@ function expand(path: string, pools: Pools): readonly string[] {
 }
 
 /**
- * A request has an id of its own, a token was used last when it was used for this, and what happened since the start of the server did not
- * happen on the other. How large the file of a database is depends on when it was tidied up. The audit log tells of each backup that is taken, of
- * those between the two servers too.
+ * A request has an id of its own, a token was used last when it was used for this, and what
+ * happened since the start of the server did not happen on the other. How large the file of a
+ * database is depends on when it was tidied up. The audit log tells of each backup that is taken,
+ * of those between the two servers too.
  */
 function mask(text: string): string {
   return text

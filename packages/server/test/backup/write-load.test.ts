@@ -5,7 +5,10 @@ import { openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { emptyPlace, takeBackup } from "./scene.ts"
 
-/** How many backups are taken while others write; `HAMLET_TEST_BACKUPS=50` for as many as a release is tried with. */
+/**
+ * How many backups are taken while others write; `HAMLET_TEST_BACKUPS=50` for as many as a release
+ * is tried with.
+ */
 const backups = Number(process.env.HAMLET_TEST_BACKUPS ?? 4)
 
 /** Each of these holds at every moment, and at none if a table were read later than another. */
@@ -13,13 +16,15 @@ const rules = {
   "the last version of a val is there": `select v.id from vals v
     where v.version_last <> (select max(version) from versions c where c.val_id = v.id)
       or v.version_last <> (select count(*) from versions c where c.val_id = v.id)`,
-  "as many likes as are counted": "select id from vals v where like_count <> (select count(*) from likes l where l.val_id = v.id)",
+  "as many likes as are counted":
+    "select id from vals v where like_count <> (select count(*) from likes l where l.val_id = v.id)",
   "as many blobs as are counted": `select id from users u
     where blob_count <> (select count(*) from blobs b where b.owner_id = u.id)
       or blob_bytes <> (select coalesce(sum(size), 0) from blobs b where b.owner_id = u.id)`,
   "every object is whole": `select id from objects o
     where size <> (select coalesce(sum(length(content)), 0) from object_chunks c where c.object_id = o.id)`,
-  "search knows every val": "select id from vals v where not exists (select 1 from search_texts t where t.val_id = v.id)",
+  "search knows every val":
+    "select id from vals v where not exists (select 1 from search_texts t where t.val_id = v.id)",
 }
 
 describeEachDatabase("backup under write load", (open) => {
@@ -31,8 +36,10 @@ describeEachDatabase("backup under write load", (open) => {
     api = await openApi(open, { HAMLET_DATA_DIR_SHARED: "yes" })
     ada = await api.addUser("ada")
     bob = await api.addUser("bob")
-    const table = "create table accounts (name primary key, amount integer); insert into accounts values ('a', 0), ('b', 0)"
-    for (const statement of table.split("; ")) await api.call("POST", "/v1/sqlite/execute", { as: ada, body: { statement } })
+    const table =
+      "create table accounts (name primary key, amount integer); insert into accounts values ('a', 0), ('b', 0)"
+    for (const statement of table.split("; "))
+      await api.call("POST", "/v1/sqlite/execute", { as: ada, body: { statement } })
   })
   afterAll(() => api.close())
 
@@ -65,9 +72,12 @@ function checkCopy(folder: string, ownerId: string): number {
   const db = new Connection(join(folder, "hamlet.db"), { readonly: true })
   const own = new Connection(join(folder, "sqlite", `${ownerId}.db`))
   try {
-    for (const [rule, broken] of Object.entries(rules)) expect([rule, db.query(broken).all()]).toEqual([rule, []])
+    for (const [rule, broken] of Object.entries(rules))
+      expect([rule, db.query(broken).all()]).toEqual([rule, []])
     expect(own.query("select sum(amount) as sum from accounts").get()).toEqual({ sum: 0 })
-    return db.query<{ count: number }, []>("select count(*) as count from versions").get()?.count ?? 0
+    return (
+      db.query<{ count: number }, []>("select count(*) as count from versions").get()?.count ?? 0
+    )
   } finally {
     db.close()
     own.close()
@@ -89,11 +99,22 @@ function startLoad(api: TestApi, ada: TestUser, bob: TestUser) {
   const working = Promise.all([
     repeat(async (round) => {
       const name = `val${round % 20}`
-      await write("PUT", "/v1/vals", ada, { name, code: `export default ${round} // ${"x".repeat(200)}`, privacy: "public" })
+      await write("PUT", "/v1/vals", ada, {
+        name,
+        code: `export default ${round} // ${"x".repeat(200)}`,
+        privacy: "public",
+      })
       const { json } = await api.call("GET", `/v1/alias/ada/${name}`, { as: bob })
       await write(round % 2 === 0 ? "PUT" : "DELETE", `/v1/vals/${json.id}/like`, bob)
     }),
-    repeat((round) => write("POST", `/v1/blob/key${round % 7}`, bob, Buffer.alloc(1_000 + (round % 2) * 99_000, round))),
+    repeat((round) =>
+      write(
+        "POST",
+        `/v1/blob/key${round % 7}`,
+        bob,
+        Buffer.alloc(1_000 + (round % 2) * 99_000, round),
+      ),
+    ),
     repeat((round) => {
       const statements = [
         `update accounts set amount = amount + ${round} where name = 'a'`,

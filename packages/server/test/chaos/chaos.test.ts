@@ -27,7 +27,10 @@ if (Bun.which("bwrap"))
         const random = createRandom(seed)
         const vals = await Promise.all(
           Array.from({ length: valCount }, (_, index) =>
-            village.save(index % 2 ? village.ada : village.mallory, { name: `talker${index}`, code: toTalkingCode(`talker${index}`) }),
+            village.save(index % 2 ? village.ada : village.mallory, {
+              name: `talker${index}`,
+              code: toTalkingCode(`talker${index}`),
+            }),
           ),
         )
         const load = new Load(village, vals, random)
@@ -81,7 +84,8 @@ async function killServer(village: Village, load: Load): Promise<void> {
   await waitUntil(async () => (await countOpenRuns(village)) === 0)
   await waitUntil(() => before.filter(isRunning).length === 0)
   for (const [id, value] of [...load.acknowledged].slice(-20)) {
-    const owner = value.startsWith("talker1") || value.startsWith("talker3") ? village.ada : village.mallory
+    const owner =
+      value.startsWith("talker1") || value.startsWith("talker3") ? village.ada : village.mallory
     const { json } = await village.call("GET", `/v1/runs/${id}`, { as: owner })
     expect(`${json.status} ${json.returnValue}`).toBe(`succeeded ${value}`)
   }
@@ -92,7 +96,9 @@ async function killServer(village: Village, load: Load): Promise<void> {
 async function countOpenRuns(village: Village): Promise<number> {
   const db = await village.connect()
   try {
-    const rows = await db.read<{ status: string }>(sql`select status from runs where status in ('queued', 'running')`)
+    const rows = await db.read<{ status: string }>(
+      sql`select status from runs where status in ('queued', 'running')`,
+    )
     return rows.length
   } finally {
     await db.stop()

@@ -8,7 +8,10 @@ export interface Tally {
   good: number
   /** Refused or broken off, and plainly so. */
   broken: number
-  /** Anything else: a request that got somebody else's answer, half of one, or a status that has no reason to be. */
+  /**
+   * Anything else: a request that got somebody else's answer, half of one, or a status that has no
+   * reason to be.
+   */
   readonly wrong: string[]
 }
 
@@ -35,7 +38,10 @@ export function toTalkingCode(name: string): string {
 /** People who use vals all the time, whatever happens to the server. */
 export class Load {
   readonly tally: Tally = { good: 0, broken: 0, wrong: [] }
-  /** Runs through the API that were answered as done, with what they returned: whatever happens, they must stay. */
+  /**
+   * Runs through the API that were answered as done, with what they returned: whatever happens,
+   * they must stay.
+   */
   readonly acknowledged = new Map<string, string>()
   readonly #village: Village
   readonly #vals: readonly SavedVal[]
@@ -97,7 +103,8 @@ export class Load {
     if (!val) throw new Error("there are no vals")
     const word = randomUUID()
     try {
-      const problem = this.#random() < 0.2 ? await this.#call(val, word) : await this.#visit(val, word)
+      const problem =
+        this.#random() < 0.2 ? await this.#call(val, word) : await this.#visit(val, word)
       if (problem === "broken") this.tally.broken++
       else if (problem === undefined) this.tally.good++
       else this.tally.wrong.push(`${val.name} ${word}: ${problem}`)
@@ -112,20 +119,29 @@ export class Load {
     const path = ["/", "/slow", "/long"][Math.floor(this.#random() * 3)] ?? "/"
     const body = path === "/slow" ? `${word} as a body` : undefined
     const options = body === undefined ? {} : { method: "POST", body }
-    const { status, text } = await this.#village.visit(val, { path: `${path}?word=${word}`, ...options })
+    const { status, text } = await this.#village.visit(val, {
+      path: `${path}?word=${word}`,
+      ...options,
+    })
     if (status === 502 || status === 503) return "broken"
     const line = `${val.name} says ${word}\n`
     const right = path === "/long" ? line.repeat(bodyLines) : `${line}${body ?? ""}`
-    return status === 200 && text === right ? undefined : `${status} ${text.length} ${text.slice(0, 300)}`
+    return status === 200 && text === right
+      ? undefined
+      : `${status} ${text.length} ${text.slice(0, 300)}`
   }
 
   async #call(val: SavedVal, word: string): Promise<string | undefined> {
-    const { status, json, text } = await this.#village.call("POST", `/v1/vals/${val.id}/runs`, { as: val.owner, body: { args: [word] } })
+    const { status, json, text } = await this.#village.call("POST", `/v1/vals/${val.id}/runs`, {
+      as: val.owner,
+      body: { args: [word] },
+    })
     if (status === 503) return "broken"
     if (status !== 200) return `${status} ${text.slice(0, 300)}`
     if (json.status === "crashed") return "broken"
     const right = `${val.name} was called with ${word}`
-    if (json.status !== "succeeded" || json.returnValue !== right) return `${status} ${text.slice(0, 1000)}`
+    if (json.status !== "succeeded" || json.returnValue !== right)
+      return `${status} ${text.slice(0, 1000)}`
     this.acknowledged.set(json.id, right)
     return undefined
   }

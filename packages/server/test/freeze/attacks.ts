@@ -40,14 +40,24 @@ function toPath(path: string, valId: string): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? valId)
 }
 
-/** For every route that takes a body the largest one, with as many values as fit in each of its fields. */
+/**
+ * For every route that takes a body the largest one, with as many values as fit in each of its
+ * fields.
+ */
 export function bodyAttacks(valId: string): readonly Attack[] {
   return operations.flatMap(({ id, method, path, body, isBytesBody }): Attack[] => {
     if (body === undefined || isBytesBody) return []
     const fields = Object.keys(body.properties ?? {})
     const share = Math.floor(bodyBytesMax / Math.max(1, fields.length)) - 100
     const parts = fields.map((field) => `${JSON.stringify(field)}:${smallValues(share)}`)
-    return [{ name: `${id} with small values`, method, path: toPath(path, valId), body: `{${parts.join()}}` }]
+    return [
+      {
+        name: `${id} with small values`,
+        method,
+        path: toPath(path, valId),
+        body: `{${parts.join()}}`,
+      },
+    ]
   })
 }
 
@@ -57,18 +67,41 @@ export function routeAttacks(valId: string): readonly Attack[] {
     const { method, path, query } = routes[name] as (typeof routes)["listVals"]
     if (method !== "get" || !("limit" in (query?.shape ?? {}))) return []
     const search = name === "searchVals" ? `&query=${"-".repeat(limits.queryCharsMax - 1)}!` : ""
-    return [{ name: `${name} with a full page`, method: "GET", path: `${toPath(path, valId)}?limit=100${search}` }]
+    return [
+      {
+        name: `${name} with a full page`,
+        method: "GET",
+        path: `${toPath(path, valId)}?limit=100${search}`,
+      },
+    ]
   })
   const args = `{"args":[${smallValues(bodyBytesMax - 100)}]}`
   const sound: readonly Attack[] = [
-    { name: "callVal with many arguments", method: "POST", path: "/v1/run/ada.takesArgs", body: args },
-    { name: "createRun with many arguments", method: "POST", path: `/v1/vals/${valId}/runs`, body: args },
-    { name: "createVal with escapes", method: "POST", path: "/v1/vals", body: `{"code":"${"\\u00e9".repeat(limits.codeCharsMax)}"}` },
+    {
+      name: "callVal with many arguments",
+      method: "POST",
+      path: "/v1/run/ada.takesArgs",
+      body: args,
+    },
+    {
+      name: "createRun with many arguments",
+      method: "POST",
+      path: `/v1/vals/${valId}/runs`,
+      body: args,
+    },
+    {
+      name: "createVal with escapes",
+      method: "POST",
+      path: "/v1/vals",
+      body: `{"code":"${"\\u00e9".repeat(limits.codeCharsMax)}"}`,
+    },
     {
       name: "batchSql with many statements",
       method: "POST",
       path: "/v1/sqlite/batch",
-      body: JSON.stringify({ statements: Array.from({ length: 9_000 }, () => ({ sql: "select ?, ?", args: [1, 2] })) }),
+      body: JSON.stringify({
+        statements: Array.from({ length: 9_000 }, () => ({ sql: "select ?, ?", args: [1, 2] })),
+      }),
     },
   ]
   return [...lists, ...sound]

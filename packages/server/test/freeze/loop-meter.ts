@@ -1,4 +1,7 @@
-/** What a fixed piece of work took on the machine on which the limit was set, in time of the processor. */
+/**
+ * What a fixed piece of work took on the machine on which the limit was set, in time of the
+ * processor.
+ */
 const referenceMs = 22
 
 /** How much slower this machine is than that one; never less than 1. */
@@ -13,10 +16,15 @@ export function findSlowness(): number {
   return Math.max(1, Math.min(...times) / referenceMs)
 }
 
-/** How often the server's event loop was at work without a pause for longer than each bound, in seconds, as its metrics say. */
+/**
+ * How often the server's event loop was at work without a pause for longer than each bound, in
+ * seconds, as its metrics say.
+ */
 export async function readPauses(baseUrl: string): Promise<ReadonlyMap<number, number>> {
   const text = await (await fetch(`${baseUrl}/metrics`)).text()
   const [, count = ""] = /^hamlet_event_loop_work_seconds_count (\d+)$/m.exec(text) ?? []
   const buckets = text.matchAll(/^hamlet_event_loop_work_seconds_bucket\{le="([\d.]+)"\} (\d+)$/gm)
-  return new Map(Array.from(buckets, ([, bound, below]) => [Number(bound), Number(count) - Number(below)]))
+  return new Map(
+    Array.from(buckets, ([, bound, below]) => [Number(bound), Number(count) - Number(below)]),
+  )
 }

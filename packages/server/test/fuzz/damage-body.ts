@@ -7,7 +7,11 @@ export function bodyDamage(): fc.Arbitrary<Damage> {
   return fc.oneof(
     {
       weight: 40,
-      arbitrary: fc.tuple(fc.nat(), nastyJson).map(([index, json]) => changeField(index, (fields, name) => ({ ...fields, [name]: json }))),
+      arbitrary: fc
+        .tuple(fc.nat(), nastyJson)
+        .map(([index, json]) =>
+          changeField(index, (fields, name) => ({ ...fields, [name]: json })),
+        ),
     },
     {
       weight: 15,
@@ -15,23 +19,40 @@ export function bodyDamage(): fc.Arbitrary<Damage> {
     },
     {
       weight: 10,
-      arbitrary: fc.tuple(strangeKey(), nastyJson).map(([key, json]) => changeField(0, (fields) => ({ ...fields, [key]: json }))),
+      arbitrary: fc
+        .tuple(strangeKey(), nastyJson)
+        .map(([key, json]) => changeField(0, (fields) => ({ ...fields, [key]: json }))),
     },
     { weight: 10, arbitrary: nastyBody.map((text) => setBody({ kind: "text", text })) },
     { weight: 10, arbitrary: nastyBytes.map((bytes) => setBody({ kind: "bytes", bytes })) },
-    { weight: 10, arbitrary: fc.nat().map((index) => changeText((text) => text.slice(0, index % (text.length || 1)))) },
     {
       weight: 10,
       arbitrary: fc
-        .constantFrom(...encodings)
-        .map((encode) => (plan: Plan) => ({ ...plan, body: { kind: "bytes", bytes: encode(toText(plan)) } as const })),
+        .nat()
+        .map((index) => changeText((text) => text.slice(0, index % (text.length || 1)))),
+    },
+    {
+      weight: 10,
+      arbitrary: fc.constantFrom(...encodings).map((encode) => (plan: Plan) => ({
+        ...plan,
+        body: { kind: "bytes", bytes: encode(toText(plan)) } as const,
+      })),
     },
     { weight: 2, arbitrary: deepJson.map((text) => setBody({ kind: "text", text })) },
     {
       weight: 2,
-      arbitrary: fc.tuple(fc.nat(), deepJson).map(([index, json]) => changeField(index, (fields, name) => ({ ...fields, [name]: json }))),
+      arbitrary: fc
+        .tuple(fc.nat(), deepJson)
+        .map(([index, json]) =>
+          changeField(index, (fields, name) => ({ ...fields, [name]: json })),
+        ),
     },
-    { weight: 1, arbitrary: fc.constantFrom(" ", "x", "[").map((letter) => changeText((text) => text + letter.repeat(2_200_000))) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(" ", "x", "[")
+        .map((letter) => changeText((text) => text + letter.repeat(2_200_000))),
+    },
   )
 }
 
@@ -70,11 +91,22 @@ function setBody(body: PlannedBody): Damage {
   return (plan) => ({ ...plan, body })
 }
 
-function changeField(index: number, change: (fields: Readonly<Record<string, string>>, name: string) => Record<string, string>): Damage {
+function changeField(
+  index: number,
+  change: (fields: Readonly<Record<string, string>>, name: string) => Record<string, string>,
+): Damage {
   return (plan) => {
     const fields = plan.body?.kind === "fields" ? plan.body.fields : {}
-    const names = [...new Set([...Object.keys(fields), ...Object.keys(plan.operation.body?.properties ?? { code: {} })])]
-    return { ...plan, body: { kind: "fields", fields: change(fields, names[index % names.length] ?? "code") } }
+    const names = [
+      ...new Set([
+        ...Object.keys(fields),
+        ...Object.keys(plan.operation.body?.properties ?? { code: {} }),
+      ]),
+    ]
+    return {
+      ...plan,
+      body: { kind: "fields", fields: change(fields, names[index % names.length] ?? "code") },
+    }
   }
 }
 

@@ -12,9 +12,14 @@ export function anyPlan(): fc.Arbitrary<Plan> {
   return fc
     .tuple(
       fc.oneof(...operations.map(soundPlan)),
-      fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: fc.array(anyDamage(), { minLength: 1, maxLength: 3 }) }),
+      fc.oneof(
+        { weight: 1, arbitrary: fc.constant([]) },
+        { weight: 2, arbitrary: fc.array(anyDamage(), { minLength: 1, maxLength: 3 }) },
+      ),
     )
-    .map(([plan, damages]) => damages.reduce((damaged: Plan, damage) => ({ ...damage(damaged), isSound: false }), plan))
+    .map(([plan, damages]) =>
+      damages.reduce((damaged: Plan, damage) => ({ ...damage(damaged), isSound: false }), plan),
+    )
 }
 
 function anyDamage(): fc.Arbitrary<Damage> {
@@ -29,10 +34,24 @@ function anyDamage(): fc.Arbitrary<Damage> {
 }
 
 const methodDamage: fc.Arbitrary<Damage> = fc
-  .constantFrom("GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "PROPFIND")
+  .constantFrom(
+    "GET",
+    "HEAD",
+    "OPTIONS",
+    "POST",
+    "PUT",
+    "DELETE",
+    "PATCH",
+    "TRACE",
+    "CONNECT",
+    "PROPFIND",
+  )
   .map((method) => (plan: Plan) => ({ ...plan, method }))
 
-const brokenSegments = String.raw`.. . %2e%2e % %zz %2 %00 %2F %ED%A0%80 %C0%AE %u0041 ~ @ : ;a=b a%20b %25 %2525 * \ {val_id}`.split(" ")
+const brokenSegments =
+  String.raw`.. . %2e%2e % %zz %2 %00 %2F %ED%A0%80 %C0%AE %u0041 ~ @ : ;a=b a%20b %25 %2525 * \ {val_id}`.split(
+    " ",
+  )
 const pathDamage: fc.Arbitrary<Damage> = fc.oneof(
   replaceSegment(nastyOrLongText.map(encodeSegment)),
   replaceSegment(fc.constantFrom("", ...brokenSegments)),
@@ -41,14 +60,23 @@ const pathDamage: fc.Arbitrary<Damage> = fc.oneof(
     .nat()
     .map(
       (index) => (plan: Plan) =>
-        mapSegment(plan, index, (segment) => segment.replaceAll(/[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)),
+        mapSegment(plan, index, (segment) =>
+          segment.replaceAll(/[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+        ),
     ),
-  fc.nat().map((index) => (plan: Plan) => mapSegment(plan, index, (segment) => segment.toUpperCase())),
-  fc.nat().map((index) => (plan: Plan) => ({ ...plan, segments: plan.segments.toSpliced(index % plan.segments.length, 1) })),
-  fc.tuple(fc.nat(), fc.constantFrom("", "..", "x", "like", "versions")).map(([index, segment]) => (plan: Plan) => ({
+  fc
+    .nat()
+    .map((index) => (plan: Plan) => mapSegment(plan, index, (segment) => segment.toUpperCase())),
+  fc.nat().map((index) => (plan: Plan) => ({
     ...plan,
-    segments: plan.segments.toSpliced(index % plan.segments.length, 0, segment),
+    segments: plan.segments.toSpliced(index % plan.segments.length, 1),
   })),
+  fc
+    .tuple(fc.nat(), fc.constantFrom("", "..", "x", "like", "versions"))
+    .map(([index, segment]) => (plan: Plan) => ({
+      ...plan,
+      segments: plan.segments.toSpliced(index % plan.segments.length, 0, segment),
+    })),
   fc
     .constantFrom(
       [""],
@@ -92,7 +120,17 @@ const knownParameter = fc.constantFrom(
   "cursor",
 )
 const cursorKey = fc.oneof(
-  fc.constantFrom<CursorKey>(null, 0, 1, -1, 2 ** 31, 2 ** 53, 1.5, "x", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+  fc.constantFrom<CursorKey>(
+    null,
+    0,
+    1,
+    -1,
+    2 ** 31,
+    2 ** 53,
+    1.5,
+    "x",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+  ),
   fc.maxSafeInteger(),
   fc.uuid(),
 )
@@ -110,24 +148,54 @@ const strangeParameter = fc.constantFrom(
 )
 const queryDamage: fc.Arbitrary<Damage> = fc.oneof(
   addQuery(fc.array(cursorKey, { maxLength: 5 }).map((keys) => `cursor=${toCursorText(keys)}`)),
-  addQuery(fc.tuple(knownParameter, nastyOrLongText).map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`)),
-  addQuery(fc.tuple(strangeParameter, nastyText).map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`)),
+  addQuery(
+    fc
+      .tuple(knownParameter, nastyOrLongText)
+      .map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`),
+  ),
+  addQuery(
+    fc
+      .tuple(strangeParameter, nastyText)
+      .map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`),
+  ),
   addQuery(
     fc
       .tuple(
         knownParameter,
-        fc.constantFrom("%", "%zz", "%00", "%ED%A0%80", "%FF", "a=b", "1&", "1,2", ",", "http,,api", "2024-01-01T00:00:00+02:00"),
+        fc.constantFrom(
+          "%",
+          "%zz",
+          "%00",
+          "%ED%A0%80",
+          "%FF",
+          "a=b",
+          "1&",
+          "1,2",
+          ",",
+          "http,,api",
+          "2024-01-01T00:00:00+02:00",
+        ),
       )
       .map((pair) => pair.join("=")),
   ),
-  addQuery(fc.tuple(knownParameter, fc.constantFrom("", "=", "?", "#x")).map((pair) => pair.join(""))),
+  addQuery(
+    fc.tuple(knownParameter, fc.constantFrom("", "=", "?", "#x")).map((pair) => pair.join("")),
+  ),
   // What was given once is given again.
-  fc.nat().map((index) => (plan: Plan) => ({ ...plan, query: [...plan.query, ...plan.query.slice(index % (plan.query.length || 1))] })),
+  fc.nat().map((index) => (plan: Plan) => ({
+    ...plan,
+    query: [...plan.query, ...plan.query.slice(index % (plan.query.length || 1))],
+  })),
   fc.constant((plan: Plan) => ({ ...plan, query: [] })),
   {
     weight: 1,
     arbitrary: addQuery(
-      fc.constantFrom("a=1&".repeat(3000), "source=api&".repeat(1000), `query=${"x".repeat(12_000)}`, "limit=1&".repeat(1000)),
+      fc.constantFrom(
+        "a=1&".repeat(3000),
+        "source=api&".repeat(1000),
+        `query=${"x".repeat(12_000)}`,
+        "limit=1&".repeat(1000),
+      ),
     ),
   },
 )
@@ -136,10 +204,12 @@ function addQuery(text: fc.Arbitrary<string>): fc.Arbitrary<Damage> {
   return text.map((more) => (plan: Plan) => ({ ...plan, query: [...plan.query, more] }))
 }
 
-const tokenDamage: fc.Arbitrary<Damage> = fc.oneof(mark("otherBearer", "token"), fc.constant(undefined)).map((token) => (plan: Plan) => ({
-  ...plan,
-  headers: [
-    ...plan.headers.filter(([name]) => name !== "authorization"),
-    ...(token === undefined ? [] : [["authorization", `Bearer ${token}`] as const]),
-  ],
-}))
+const tokenDamage: fc.Arbitrary<Damage> = fc
+  .oneof(mark("otherBearer", "token"), fc.constant(undefined))
+  .map((token) => (plan: Plan) => ({
+    ...plan,
+    headers: [
+      ...plan.headers.filter(([name]) => name !== "authorization"),
+      ...(token === undefined ? [] : [["authorization", `Bearer ${token}`] as const]),
+    ],
+  }))

@@ -6,18 +6,25 @@ import type {
   Program,
   RunListener,
   Runner,
-  Seat,
+  RunSlot,
   SocketOutcome,
   Stopped,
 } from "../../src/domain/runs/runner.ts"
 import { idleStatus } from "../support/idle-status.ts"
 import { toAnswer } from "../support/to-answer.ts"
 
-const error = { name: "Error", message: "no such luck", stack: "Error: no such luck\n    at ada/hello.tsx:1:1" }
+const error = {
+  name: "Error",
+  message: "no such luck",
+  stack: "Error: no such luck\n    at ada/hello.tsx:1:1",
+}
 
-/** Runs nothing: what there is to find is in the way to a val and back. Half of the calls fail, in one way or another. */
+/**
+ * Runs nothing: what there is to find is in the way to a val and back. Half of the calls fail, in
+ * one way or another.
+ */
 export const echoRunner: Runner = {
-  enter: (_program: Program, run: RunListener) => new EchoSeat(run),
+  acquire: (_program: Program, run: RunListener) => new EchoSeat(run),
   retire() {},
   endAllOf() {},
   status: () => idleStatus,
@@ -25,7 +32,7 @@ export const echoRunner: Runner = {
 
 const outcomes: readonly Stopped["status"][] = ["failed", "timed_out", "crashed"]
 
-class EchoSeat implements Seat {
+class EchoSeat implements RunSlot {
   readonly #run: RunListener
 
   constructor(run: RunListener) {
@@ -34,15 +41,21 @@ class EchoSeat implements Seat {
 
   async call(given: CallArgs): Promise<CallOutcome> {
     const args = isJsonText(given) ? (JSON.parse(given.json) as unknown[]) : given
-    this.#run.log({ at: new Date().toISOString(), level: "log", message: JSON.stringify(args[0]) ?? "" })
+    this.#run.log({
+      at: new Date().toISOString(),
+      level: "log",
+      message: JSON.stringify(args[0]) ?? "",
+    })
     const status = outcomes[args.length - 1]
     return status === undefined
-      ? { kind: "returned", json: JSON.stringify(args), kept: args, isCut: false }
+      ? { kind: "returned", json: JSON.stringify(args), kept: args, isTruncated: false }
       : { kind: "stopped", status, error }
   }
 
-  fetch = (): Promise<HttpOutcome> => Promise.resolve({ kind: "responded", answer: toAnswer(new Response("hello")) })
-  connect = (): Promise<SocketOutcome> => Promise.resolve({ kind: "stopped", status: "failed", error })
+  fetch = (): Promise<HttpOutcome> =>
+    Promise.resolve({ kind: "responded", response: toAnswer(new Response("hello")) })
+  connect = (): Promise<SocketOutcome> =>
+    Promise.resolve({ kind: "stopped", status: "failed", error })
   stop(): void {}
-  leave(): void {}
+  release(): void {}
 }

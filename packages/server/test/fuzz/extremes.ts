@@ -9,19 +9,32 @@ interface Extreme {
 }
 
 const levels = 100_000
-const deepTexts = [`${"[".repeat(levels)}${"]".repeat(levels)}`, `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`, "[".repeat(levels)]
+const deepTexts = [
+  `${"[".repeat(levels)}${"]".repeat(levels)}`,
+  `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`,
+  "[".repeat(levels),
+]
 
-/** Requests that are too large to be made by chance often: to each of the operations, as somebody who may do everything. */
+/**
+ * Requests that are too large to be made by chance often: to each of the operations, as somebody
+ * who may do everything.
+ */
 export function* extremes(as: TestUser, operations: readonly Operation[]): Generator<Extreme> {
   for (const { method, path: template, body, isBytesBody, isForAdmin } of operations) {
-    const known: Readonly<Record<string, string>> = isForAdmin ? { ...values, user_id: "~target.0.id~" } : values
+    const known: Readonly<Record<string, string>> = isForAdmin
+      ? { ...values, user_id: "~target.0.id~" }
+      : values
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? "x")
-    const headers = Object.fromEntries(longHeaders.map((name) => [name, `"${"a".repeat(1_000_000)}"`]))
+    const headers = Object.fromEntries(
+      longHeaders.map((name) => [name, `"${"a".repeat(1_000_000)}"`]),
+    )
     yield { method, path, options: { as, headers } }
     yield { method, path, options: { as: "x".repeat(1_000_000) } }
     yield { method, path: `${path}/${"a".repeat(1_000_000)}`, options: { as } }
     yield { method, path: `${path}${"/a".repeat(100_000)}`, options: { as } }
-    if (isBytesBody) for (const size of [0, 2_097_153, 20_000_000]) yield { method, path, options: { as, body: new Uint8Array(size) } }
+    if (isBytesBody)
+      for (const size of [0, 2_097_153, 20_000_000])
+        yield { method, path, options: { as, body: new Uint8Array(size) } }
     if (body === undefined) continue
     for (const deep of deepTexts) {
       yield { method, path, options: { as, body: deep } }
@@ -41,11 +54,21 @@ export function* extremes(as: TestUser, operations: readonly Operation[]): Gener
     yield { method, path, options: { as, body: new Uint8Array(2_097_152) } }
     yield { method, path, options: { as, body: new Uint8Array(2_097_153) } }
   }
-  const flood = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`x-${index}`, "1"]))
+  const flood = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, index) => [`x-${index}`, "1"]),
+  )
   yield { method: "GET", path: "/v1/me", options: { as, headers: flood } }
 }
 
-const longHeaders = ["if-match", "if-none-match", "idempotency-key", "content-type", "accept", "user-agent", "x-forwarded-for"]
+const longHeaders = [
+  "if-match",
+  "if-none-match",
+  "idempotency-key",
+  "content-type",
+  "accept",
+  "user-agent",
+  "x-forwarded-for",
+]
 
 const values: Readonly<Record<string, string>> = {
   val_id: "~val.0.id~",

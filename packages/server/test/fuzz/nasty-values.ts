@@ -1,7 +1,10 @@
 import fc from "fast-check"
 import { mark } from "./sound-values.ts"
 
-/** Objects, as JSON, that fail when they are taken for something else: compared, made a text or a number, awaited, written as JSON. */
+/**
+ * Objects, as JSON, that fail when they are taken for something else: compared, made a text or a
+ * number, awaited, written as JSON.
+ */
 export const hostileObjects: readonly string[] = [
   ...["length", "size", "toString", "valueOf", "toJSON", "then", "constructor"].flatMap((name) => [
     `{"${name}":1}`,
@@ -16,12 +19,30 @@ export const nastyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: "binary", maxLength: 30 }) },
   {
     weight: 2,
-    arbitrary: fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)), maxLength: 10 }),
+    arbitrary: fc.string({
+      unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
+      maxLength: 10,
+    }),
   },
   {
     weight: 6,
     arbitrary: fc.constantFrom(
-      ...["", " ", "\0", "a\0b", "\ud800", "x\udfff", "\u202e", "\r\n", "null", "undefined", "NaN", "true", "[object Object]", "__proto__"],
+      ...[
+        "",
+        " ",
+        "\0",
+        "a\0b",
+        "\ud800",
+        "x\udfff",
+        "\u202e",
+        "\r\n",
+        "null",
+        "undefined",
+        "NaN",
+        "true",
+        "[object Object]",
+        "__proto__",
+      ],
       ...[
         "constructor",
         "toString",
@@ -110,7 +131,15 @@ export const nastyJson: fc.Arbitrary<string> = fc.oneof(
         "[]",
         "{}",
       ],
-      ...["[null]", '[["val:read"]]', '["val:read","val:read"]', '{"length":3}', '{"__proto__":null}', '"\\ud800"', '"\\u0000"'],
+      ...[
+        "[null]",
+        '[["val:read"]]',
+        '["val:read","val:read"]',
+        '{"length":3}',
+        '{"__proto__":null}',
+        '"\\ud800"',
+        '"\\u0000"',
+      ],
       ...hostileObjects,
     ),
   },
@@ -120,9 +149,17 @@ export const nastyJson: fc.Arbitrary<string> = fc.oneof(
 export const deepJson: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom(100, 1_000, 100_000),
-    fc.constantFrom(["[", "]", "1"], ['{"a":', "}", "1"], ['[{"code":', "}]", '"x"'], ["[", "", ""]),
+    fc.constantFrom(
+      ["[", "]", "1"],
+      ['{"a":', "}", "1"],
+      ['[{"code":', "}]", '"x"'],
+      ["[", "", ""],
+    ),
   )
-  .map(([levels, [open = "", close = "", inner = ""]]) => open.repeat(levels) + inner + close.repeat(levels))
+  .map(
+    ([levels, [open = "", close = "", inner = ""]]) =>
+      open.repeat(levels) + inner + close.repeat(levels),
+  )
 
 /** Whole bodies that are no JSON, or not quite. */
 export const nastyBody: fc.Arbitrary<string> = fc.oneof(

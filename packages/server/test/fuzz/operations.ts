@@ -51,15 +51,17 @@ const document = toOpenApi({ baseUrl: "http://hamlet.test", version: "test" }) a
 }
 
 /** Every operation of the document. */
-export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    id: operation.operationId,
-    method: method.toUpperCase(),
-    path,
-    parameters: operation.parameters,
-    body: operation.requestBody?.content["application/json"]?.schema,
-    isCodeBody: operation.requestBody?.content["text/plain"] !== undefined,
-    isBytesBody: operation.requestBody?.content["application/octet-stream"] !== undefined,
-    isForAdmin: (routes as Record<string, RouteDefinition>)[operation.operationId]?.scope === "admin",
-  })),
+export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      parameters: operation.parameters,
+      body: operation.requestBody?.content["application/json"]?.schema,
+      isCodeBody: operation.requestBody?.content["text/plain"] !== undefined,
+      isBytesBody: operation.requestBody?.content["application/octet-stream"] !== undefined,
+      isForAdmin:
+        (routes as Record<string, RouteDefinition>)[operation.operationId]?.scope === "admin",
+    })),
 )

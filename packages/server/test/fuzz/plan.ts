@@ -33,53 +33,87 @@ export function soundPlan(operation: Operation): fc.Arbitrary<Plan> {
   // What administrators do with users, they do with some who are there for nothing else.
   const isTarget = (name: string) => name === "user_id" && operation.isForAdmin
   const params = fc.record(
-    Object.fromEntries(of("path").map(({ name, schema }) => [name, isTarget(name) ? mark("target") : soundValue(name, schema)])),
+    Object.fromEntries(
+      of("path").map(({ name, schema }) => [
+        name,
+        isTarget(name) ? mark("target") : soundValue(name, schema),
+      ]),
+    ),
   )
   const required = of("query").filter((parameter) => parameter.required)
   // A cursor is sound in the one list that made it: the other generator has those that are not.
   const free = of("query").filter(({ name }) => name !== "cursor")
-  const query = fc.record(Object.fromEntries(free.map(({ name, schema }) => [name, soundValue(name, schema)])), {
-    requiredKeys: required.map(({ name }) => name),
-  })
+  const query = fc.record(
+    Object.fromEntries(free.map(({ name, schema }) => [name, soundValue(name, schema)])),
+    {
+      requiredKeys: required.map(({ name }) => name),
+    },
+  )
   const body = soundBody(operation)
-  const parts = fc.record({ focus: fc.nat(poolSize - 1), params, query, body, headers: soundHeaders(operation) })
+  const parts = fc.record({
+    focus: fc.nat(poolSize - 1),
+    params,
+    query,
+    body,
+    headers: soundHeaders(operation),
+  })
   return parts.map(({ focus, params, query, headers, body }) => ({
     operation,
     focus,
     method: operation.method,
     segments: toSegments(operation.path, ofOneRun(operation, params as Record<string, unknown>)),
-    query: Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`),
+    query: Object.entries(query).map(
+      ([name, value]) => `${name}=${encodeURIComponent(String(value))}`,
+    ),
     headers,
     body,
     isSound: true,
   }))
 }
 
-/** Of a path with a val and a run, the run's val: of two that were taken by chance, hardly any fit. */
-function ofOneRun({ path }: Operation, params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const run = path.includes("{val_id}") ? /^~run\.(\d+|\*)\.id~$/.exec(String(params.run_id))?.[1] : undefined
+/**
+ * Of a path with a val and a run, the run's val: of two that were taken by chance, hardly any fit.
+ */
+function ofOneRun(
+  { path }: Operation,
+  params: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const run = path.includes("{val_id}")
+    ? /^~run\.(\d+|\*)\.id~$/.exec(String(params.run_id))?.[1]
+    : undefined
   return run === undefined ? params : { ...params, val_id: `~run.${run}.val~` }
 }
 
 function soundBody(operation: Operation): fc.Arbitrary<PlannedBody | undefined> {
   // One of two fields, which JSON Schema is not told, and a token that works.
-  if (operation.id === "createSession") return mark("bearer", "token").map((token) => toFields({ token }))
-  if (operation.id === "findSignInLinkOwner") return mark("link", "code").map((code) => toFields({ code }))
+  if (operation.id === "createSession")
+    return mark("bearer", "token").map((token) => toFields({ token }))
+  if (operation.id === "findSignInLinkOwner")
+    return mark("link", "code").map((code) => toFields({ code }))
   if (operation.id === "acceptInvitation")
-    return fc.tuple(mark("invitation", "code"), fc.nat()).map(([code, number]) => toFields({ code, username: `guest${number}` }))
+    return fc
+      .tuple(mark("invitation", "code"), fc.nat())
+      .map(([code, number]) => toFields({ code, username: `guest${number}` }))
   if (operation.id === "sendValRequest") return soundRequest.map(toFields)
   if (operation.isBytesBody) return soundBytes.map((bytes) => ({ kind: "bytes", bytes }))
-  return operation.body === undefined ? fc.constant(undefined) : soundValue("body", operation.body).map(toFields)
+  return operation.body === undefined
+    ? fc.constant(undefined)
+    : soundValue("body", operation.body).map(toFields)
 }
 
 /** The body's fields as JSON texts, so that a single one can be replaced by what no value says. */
 function toFields(value: unknown): PlannedBody {
-  const fields = Object.entries(value as Record<string, unknown>).map(([name, inner]) => [name, JSON.stringify(inner)])
+  const fields = Object.entries(value as Record<string, unknown>).map(([name, inner]) => [
+    name,
+    JSON.stringify(inner),
+  ])
   return { kind: "fields", fields: Object.fromEntries(fields) as Record<string, string> }
 }
 
 function toSegments(path: string, params: Readonly<Record<string, unknown>>): readonly string[] {
-  const encoded = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeSegment(String(params[name])))
+  const encoded = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeSegment(String(params[name])),
+  )
   return encoded.slice(1).split("/")
 }
 
@@ -89,28 +123,55 @@ export function encodeSegment(text: string): string {
 }
 
 function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [string, string])[]> {
-  const token = fc.oneof({ weight: 3, arbitrary: fc.constant(ownToken(operation)) }, { weight: 1, arbitrary: mark("bearer", "token") })
-  const has = (name: string) => operation.parameters.some((parameter) => parameter.in === "header" && parameter.name === name)
+  const token = fc.oneof(
+    { weight: 3, arbitrary: fc.constant(ownToken(operation)) },
+    { weight: 1, arbitrary: mark("bearer", "token") },
+  )
+  const has = (name: string) =>
+    operation.parameters.some((parameter) => parameter.in === "header" && parameter.name === name)
   const optional = [
     ...(has("Idempotency-Key")
       ? [
           header(
             "idempotency-key",
-            fc.oneof({ weight: 5, arbitrary: fc.nat(1_000_000) }, { weight: 1, arbitrary: fc.nat(5) }).map((number) => `key-${number}`),
+            fc
+              .oneof(
+                { weight: 5, arbitrary: fc.nat(1_000_000) },
+                { weight: 1, arbitrary: fc.nat(5) },
+              )
+              .map((number) => `key-${number}`),
           ),
         ]
       : []),
-    ...(has("If-Match") ? [header("if-match", fc.constantFrom('"1"', "2", '"3"', "*", 'W/"1-abc"'))] : []),
-    ...(has("If-None-Match") ? [header("if-none-match", fc.constantFrom("*", '"1-abc"', '"a", W/"b"'))] : []),
+    ...(has("If-Match")
+      ? [header("if-match", fc.constantFrom('"1"', "2", '"3"', "*", 'W/"1-abc"'))]
+      : []),
+    ...(has("If-None-Match")
+      ? [header("if-none-match", fc.constantFrom("*", '"1-abc"', '"a", W/"b"'))]
+      : []),
     ...(operation.path.includes("/{module}") || operation.id === "getModule"
       ? [header("user-agent", fc.constantFrom("Mozilla/5.0", "Deno/2"))]
       : []),
-    ...(has("Range") ? [header("range", fc.constantFrom("bytes=0-", "bytes=0-1", "bytes=-3", "bytes=0-1,3-4", "lines=1"))] : []),
+    ...(has("Range")
+      ? [
+          header(
+            "range",
+            fc.constantFrom("bytes=0-", "bytes=0-1", "bytes=-3", "bytes=0-1,3-4", "lines=1"),
+          ),
+        ]
+      : []),
     ...(operation.isBytesBody
       ? [
           header(
             "content-type",
-            fc.constantFrom("application/json", "text/html; charset=utf-16", "image/png", "x", ";", "text/event-stream"),
+            fc.constantFrom(
+              "application/json",
+              "text/html; charset=utf-16",
+              "image/png",
+              "x",
+              ";",
+              "text/event-stream",
+            ),
           ),
         ]
       : []),
@@ -118,7 +179,11 @@ function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [st
       ? [
           header(
             "content-type",
-            fc.constantFrom("application/json", "application/json; charset=utf-8", "application/x-www-form-urlencoded"),
+            fc.constantFrom(
+              "application/json",
+              "application/json; charset=utf-8",
+              "application/x-www-form-urlencoded",
+            ),
           ),
         ]
       : []),
@@ -138,11 +203,16 @@ function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [st
 /** The token of whoever may do most with what the request is about. */
 function ownToken(operation: Operation): string {
   if (operation.isForAdmin || operation.path === "/v1/backup") return "~admin.0.token~"
-  const about = ["run", "comment", "token", "session"].find((kind) => operation.path.includes(`{${kind}_id}`))
+  const about = ["run", "comment", "token", "session"].find((kind) =>
+    operation.path.includes(`{${kind}_id}`),
+  )
   return `~${about ?? "val"}.*.token~`
 }
 
-function header(name: string, value: fc.Arbitrary<string>): fc.Arbitrary<readonly [string, string]> {
+function header(
+  name: string,
+  value: fc.Arbitrary<string>,
+): fc.Arbitrary<readonly [string, string]> {
   return value.map((text) => [name, text] as const)
 }
 

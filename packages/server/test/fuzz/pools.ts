@@ -4,14 +4,19 @@ export const poolSize = 64
 /** Something that exists: what a request may need to know of it. */
 export type Known = Readonly<Record<string, string>>
 
-/** What exists, by its kind. A request names it by marks, `~val.7.id~`, so that the same seed makes the same request on another server. */
+/**
+ * What exists, by its kind. A request names it by marks, `~val.7.id~`, so that the same seed makes
+ * the same request on another server.
+ */
 export interface Pools {
   /** Never forgotten. */
   keep(kind: string, thing: Known): void
   /** Remembered until there are too many newer ones. */
   add(kind: string, thing: Known): void
   forget(kind: string, id: string): void
-  /** The text with what its marks stand for; `focus` is the number that the star in a mark means. */
+  /**
+   * The text with what its marks stand for; `focus` is the number that the star in a mark means.
+   */
   resolve(text: string, focus: number): string
 }
 
@@ -37,9 +42,12 @@ export function createPools(): Pools {
         listOf(recent, kind).filter((thing) => thing.id !== id),
       ),
     resolve: (text, focus) =>
-      text.replaceAll(/~(\w+)\.(\d+|\*)\.(\w+)~/g, (found, kind: string, index: string, field: string) => {
-        const all = [...listOf(recent, kind), ...listOf(kept, kind)]
-        return all[(index === "*" ? focus : Number(index)) % all.length]?.[field] ?? found
-      }),
+      text.replaceAll(
+        /~(\w+)\.(\d+|\*)\.(\w+)~/g,
+        (found, kind: string, index: string, field: string) => {
+          const all = [...listOf(recent, kind), ...listOf(kept, kind)]
+          return all[(index === "*" ? focus : Number(index)) % all.length]?.[field] ?? found
+        },
+      ),
   }
 }

@@ -10,17 +10,28 @@ export interface RawAnswer {
   readonly text: string
 }
 
-/** Whoever hears nothing for so long says that there is nothing to come from them either, and hears the end of it. */
+/**
+ * Whoever hears nothing for so long says that there is nothing to come from them either, and hears
+ * the end of it.
+ */
 const quietMs = 300
 
-/** Sends bytes as they are, and gives everything that the server answers until the connection is closed. */
-export function exchange(port: number, bytes: string | Uint8Array, leaving: Leaving = "wait"): Promise<Buffer> {
+/**
+ * Sends bytes as they are, and gives everything that the server answers until the connection is
+ * closed.
+ */
+export function exchange(
+  port: number,
+  bytes: string | Uint8Array,
+  leaving: Leaving = "wait",
+): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>()
   const received: Buffer[] = []
   const socket = connect({ port, host: "127.0.0.1" })
   socket.setTimeout(quietMs, () => socket.end())
   socket.on("data", (chunk) => received.push(chunk))
-  // A server that closes while we still send resets the connection; what it said before that counts.
+  // A server that closes while we still send resets the connection; what it said before that
+  // counts.
   socket.on("error", () => {})
   socket.on("close", () => resolve(Buffer.concat(received)))
   socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes, () => {
@@ -30,21 +41,32 @@ export function exchange(port: number, bytes: string | Uint8Array, leaving: Leav
   return promise
 }
 
-/** The answers in what a server sent; throws when it is not a row of whole ones. `isHead` tells of each request whether it was a HEAD. */
-export function parseAnswers(bytes: Buffer, isHead: (index: number) => boolean = () => false): readonly RawAnswer[] {
+/**
+ * The answers in what a server sent; throws when it is not a row of whole ones. `isHead` tells of
+ * each request whether it was a HEAD.
+ */
+export function parseAnswers(
+  bytes: Buffer,
+  isHead: (index: number) => boolean = () => false,
+): readonly RawAnswer[] {
   const answers: RawAnswer[] = []
   let rest = bytes
   while (rest.length > 0) {
     const headEnd = rest.indexOf("\r\n\r\n")
     const [statusLine = "", ...lines] = rest.subarray(0, headEnd).toString("latin1").split("\r\n")
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1])
-    if (headEnd < 0 || !Number.isInteger(status)) throw new Error(`no answer: ${rest.subarray(0, 500).toString("latin1")}`)
+    if (headEnd < 0 || !Number.isInteger(status))
+      throw new Error(`no answer: ${rest.subarray(0, 500).toString("latin1")}`)
     const headers = new Headers(
-      lines.map((line): [string, string] => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]),
+      lines.map((line): [string, string] => [
+        line.slice(0, line.indexOf(":")),
+        line.slice(line.indexOf(":") + 1).trim(),
+      ]),
     )
     const length = isHead(answers.length) ? 0 : Number(headers.get("content-length") ?? 0)
     const body = rest.subarray(headEnd + 4, headEnd + 4 + length)
-    if (body.length < length) throw new Error(`an answer of ${length} bytes ended after ${body.length}`)
+    if (body.length < length)
+      throw new Error(`an answer of ${length} bytes ended after ${body.length}`)
     rest = rest.subarray(headEnd + 4 + length)
     // 100 says only that an answer will come.
     if (status !== 100) answers.push({ status, headers, text: body.toString() })

@@ -15,7 +15,10 @@ function isOfVal({ json }: { readonly json: { readonly code?: unknown } | undefi
 }
 
 /** Whether the server has failed by itself. */
-export function isFault(answer: { readonly status: number; readonly json: { readonly code?: unknown } | undefined }): boolean {
+export function isFault(answer: {
+  readonly status: number
+  readonly json: { readonly code?: unknown } | undefined
+}): boolean {
   return answer.status >= 500 && !isOfVal(answer) && !isOfLoad(answer)
 }
 
@@ -24,10 +27,16 @@ function isOfSql({ json }: { readonly json: { readonly code?: unknown } | undefi
   return json?.code === "sql_failed" || json?.code === "quota_exceeded"
 }
 
-/** How the validator begins what it says of a value; the rest of a message may quote what was sent. */
-const validatorWords = /: (?:invalid input|too (?:small|big): |invalid (?:guid|option|string|email|key)|unrecognized key)/i
+/**
+ * How the validator begins what it says of a value; the rest of a message may quote what was sent.
+ */
+const validatorWords =
+  /: (?:invalid input|too (?:small|big): |invalid (?:guid|option|string|email|key)|unrecognized key)/i
 
-/** Sends the request and throws unless the answer is one that the document promises, and no fault of the server. Gives its status. */
+/**
+ * Sends the request and throws unless the answer is one that the document promises, and no fault of
+ * the server. Gives its status.
+ */
 export async function send(world: World, plan: Plan): Promise<number> {
   const request = toRequest(plan, world.pools)
   const { method } = request
@@ -38,8 +47,10 @@ export async function send(world: World, plan: Plan): Promise<number> {
   const answer = { status, headers, text, json: parseJson({ headers, text }) as TestAnswer["json"] }
   assertFitsDocument(method, path, answer)
   if (isFault(answer)) throw new Error(`a fault of the server: ${status} ${text}`)
-  if (status === 400 && validatorWords.test(String(answer.json?.message))) throw new Error(`not in plain words: ${text}`)
-  if (plan.isSound && refusals.includes(status) && !isOfSql(answer)) throw new Error(`a sound request was refused: ${status} ${text}`)
+  if (status === 400 && validatorWords.test(String(answer.json?.message)))
+    throw new Error(`not in plain words: ${text}`)
+  if (plan.isSound && refusals.includes(status) && !isOfSql(answer))
+    throw new Error(`a sound request was refused: ${status} ${text}`)
   world.learn(request, answer)
   return status
 }

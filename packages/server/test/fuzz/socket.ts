@@ -7,6 +7,7 @@ export function listen(api: TestApi): Bun.Server<undefined> {
     port: 0,
     idleTimeout: 60,
     maxRequestBodySize: 1_073_741_824,
-    fetch: (request, server) => api.hamlet.app.fetch(request, { address: () => server.requestIP(request)?.address ?? "" }),
+    fetch: (request, server) =>
+      api.hamlet.app.fetch(request, { address: () => server.requestIP(request)?.address ?? "" }),
   })
 }

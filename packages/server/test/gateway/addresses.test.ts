@@ -58,8 +58,23 @@ describeEachDatabase("the address of a val", (open) => {
   })
 
   test("what is not there, private, not of type http or no address at all looks the same to everybody else", async () => {
-    const hosts = ["ada-nothing", "nobody-hello", "ada-hidden", "ada-script", "ada", "-", "a-b-c", "x.ada-hello", `${"0".repeat(32)}`]
-    for (const init of [{}, asBob(), { headers: { authorization: "Bearer rubbish" } }, { method: "POST", body: "x" }]) {
+    const hosts = [
+      "ada-nothing",
+      "nobody-hello",
+      "ada-hidden",
+      "ada-script",
+      "ada",
+      "-",
+      "a-b-c",
+      "x.ada-hello",
+      `${"0".repeat(32)}`,
+    ]
+    for (const init of [
+      {},
+      asBob(),
+      { headers: { authorization: "Bearer rubbish" } },
+      { method: "POST", body: "x" },
+    ]) {
       const answers = new Set<string>()
       for (const host of hosts) {
         const response = await stage.visit(`${host}.localhost`, "/x", init)
@@ -74,7 +89,9 @@ describeEachDatabase("the address of a val", (open) => {
   test("as JSON they differ in nothing but the id of the request", async () => {
     const bodies = new Set<string>()
     for (const host of ["ada-nothing", "ada-hidden", "ada-script"]) {
-      const response = await stage.visit(`${host}.localhost`, "/", { headers: { accept: "application/json" } })
+      const response = await stage.visit(`${host}.localhost`, "/", {
+        headers: { accept: "application/json" },
+      })
       const { requestId, ...rest } = (await response.json()) as { requestId: string }
       expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
       bodies.add(JSON.stringify(rest))
@@ -84,14 +101,28 @@ describeEachDatabase("the address of a val", (open) => {
 
   test("the owner of a script learns that it is no val for the web", async () => {
     const response = await stage.visit("script", "/", asAda())
-    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining("not of type http")])
+    expect([response.status, await response.text()]).toEqual([
+      404,
+      expect.stringContaining("not of type http"),
+    ])
   })
 
   test("a token of the owner without val:read opens nothing", async () => {
-    const caller = { userId: stage.ada.id, username: "ada", tokenId: "", scopes: new Set(["user:read"] as const) }
+    const caller = {
+      userId: stage.ada.id,
+      username: "ada",
+      tokenId: "",
+      scopes: new Set(["user:read"] as const),
+    }
     const { createToken } = await import("../../src/domain/accounts/tokens.ts")
-    const { text } = await createToken(stage.hamlet.deps, caller, { name: "narrow", scopes: ["user:read"], expiresAt: null })
-    expect((await stage.visit("hidden", "/", { headers: { authorization: `Bearer ${text}` } })).status).toBe(404)
+    const { text } = await createToken(stage.hamlet.deps, caller, {
+      name: "narrow",
+      scopes: ["user:read"],
+      expiresAt: null,
+    })
+    expect(
+      (await stage.visit("hidden", "/", { headers: { authorization: `Bearer ${text}` } })).status,
+    ).toBe(404)
   })
 
   test("a val that becomes private is gone for others with the next request", async () => {
@@ -104,14 +135,28 @@ describeEachDatabase("the address of a val", (open) => {
   test("every answer is a run on the owner's account", async () => {
     const response = await stage.visit("hello", "/path?q=1", asBob())
     const run = await stage.runOf(response)
-    expect(run).toMatchObject({ status: "succeeded", source: "http", error: null, val: { name: "hello" } })
-    expect(run.request).toEqual({ method: "GET", url: `http://ada-hello.localhost:${stage.port}/path?q=1`, status: 200 })
+    expect(run).toMatchObject({
+      status: "succeeded",
+      source: "http",
+      error: null,
+      val: { name: "hello" },
+    })
+    expect(run.request).toEqual({
+      method: "GET",
+      url: `http://ada-hello.localhost:${stage.port}/path?q=1`,
+      status: 200,
+    })
     expect(stage.runner.taken.size).toBe(0)
   })
 
   test("a val of the same name of somebody else is another val", async () => {
     const caller = { userId: stage.bob.id, username: "bob", tokenId: "", scopes: new Set<never>() }
-    await createVal(stage.hamlet.deps, caller, { name: "hello", code: "1", privacy: "public", type: "http" })
+    await createVal(stage.hamlet.deps, caller, {
+      name: "hello",
+      code: "1",
+      privacy: "public",
+      type: "http",
+    })
     stage.runner.serve("bob/hello", () => new Response("bob's"))
     expect(await (await stage.visit("bob-hello.localhost")).text()).toBe("bob's")
   })

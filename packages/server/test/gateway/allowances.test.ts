@@ -18,16 +18,23 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) =
       expect(seconds).toBeLessThanOrEqual(60 / runsMax)
       // No run was begun.
       expect(refused.headers.get("x-run-id")).toBeNull()
-      expect(await refused.json()).toMatchObject({ code: "rate_limited", message: expect.stringContaining("runs for this minute") })
+      expect(await refused.json()).toMatchObject({
+        code: "rate_limited",
+        message: expect.stringContaining("runs for this minute"),
+      })
     }
-    expect(stage.hamlet.deps.allowances.usedBy(stage.ada.id).runs).toEqual({ lastMinute: runsMax, sinceStart: runsMax })
+    expect(stage.hamlet.deps.allowances.usedBy(stage.ada.id).runs).toEqual({
+      lastMinute: runsMax,
+      sinceStart: runsMax,
+    })
   })
 
   test("counts nobody who is sent away: for want of a val, of the right, of a method", async () => {
     await using stage = await openGatewayStage(open, { HAMLET_RUNS_PER_MINUTE: String(runsMax) })
     await stage.addVal("hidden", undefined, { privacy: "private" })
     await stage.addVal("script", undefined, { type: "script" })
-    for (const name of ["hidden", "script", "nothing"]) expect((await stage.visit(name)).status).toBe(404)
+    for (const name of ["hidden", "script", "nothing"])
+      expect((await stage.visit(name)).status).toBe(404)
     expect(stage.hamlet.deps.allowances.usedBy(stage.ada.id).runs.sinceStart).toBe(0)
   })
 })

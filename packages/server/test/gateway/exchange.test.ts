@@ -12,7 +12,9 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]())
 
 const failure = (error: object) => Response.json(error, { headers: { "x-hamlet-failure": "1" } })
-const asAda = (more: Record<string, string> = {}) => ({ headers: { authorization: `Bearer ${stage.ada.token}`, ...more } })
+const asAda = (more: Record<string, string> = {}) => ({
+  headers: { authorization: `Bearer ${stage.ada.token}`, ...more },
+})
 const lastSeen = () => stage.runner.seen.at(-1)?.headers as Headers
 
 describe("a request through the gateway", () => {
@@ -29,12 +31,17 @@ describe("a request through the gateway", () => {
   })
 
   test("has its small body kept with the run, and a large one not", async () => {
-    const small = await stage.visit("mirror", "/", { method: "POST", body: "kept", headers: { "content-type": "text/x" } })
+    const small = await stage.visit("mirror", "/", {
+      method: "POST",
+      body: "kept",
+      headers: { "content-type": "text/x" },
+    })
     const large = await stage.visit("mirror", "/", { method: "POST", body: "x".repeat(100_000) })
     expect(await large.text()).toContain("x".repeat(100_000))
     await stage.runOf(small)
     await stage.runOf(large)
-    const inputOf = (response: Response) => stage.hamlet.deps.runs.findInput(response.headers.get("x-run-id") ?? "")
+    const inputOf = (response: Response) =>
+      stage.hamlet.deps.runs.findInput(response.headers.get("x-run-id") ?? "")
     expect((await inputOf(small))?.body).toBe(btoa("kept"))
     expect((await inputOf(small))?.headers).toContainEqual(["content-type", "text/x"])
     expect(await inputOf(large)).toBeUndefined()
@@ -46,9 +53,29 @@ describe("a request through the gateway", () => {
         "GET /mirror HTTP/1.1",
         `Host: ada-mirror.localhost:${stage.port}`,
         "Connection: close, X-Hop, host",
-        ...["X-Hop: 1", "Keep-Alive: 1", "TE: trailers", "Upgrade: h2c", "Proxy-Authorization: x", "Proxy-Connection: x", "Expect: 1"],
-        ...["X-Forwarded-For: 6.6.6.6", "X-Forwarded-Proto: gopher", "X-Forwarded-Port: 6", "Forwarded: for=6.6.6.6", "X-Real-IP: 6.6.6.6"],
-        ...["X-Hamlet-Failure: 1", "X-Run-Id: forged", "X-Request-Id: forged", "X-Mine: stays", "Cookie: a=b"],
+        ...[
+          "X-Hop: 1",
+          "Keep-Alive: 1",
+          "TE: trailers",
+          "Upgrade: h2c",
+          "Proxy-Authorization: x",
+          "Proxy-Connection: x",
+          "Expect: 1",
+        ],
+        ...[
+          "X-Forwarded-For: 6.6.6.6",
+          "X-Forwarded-Proto: gopher",
+          "X-Forwarded-Port: 6",
+          "Forwarded: for=6.6.6.6",
+          "X-Real-IP: 6.6.6.6",
+        ],
+        ...[
+          "X-Hamlet-Failure: 1",
+          "X-Run-Id: forged",
+          "X-Request-Id: forged",
+          "X-Mine: stays",
+          "Cookie: a=b",
+        ],
         "\r\n",
       ].join("\r\n"),
     )
@@ -80,27 +107,59 @@ describe("a request through the gateway", () => {
 
   test("keeps the user name and password of a val, and no token of ours in place of either", async () => {
     const chosen = "a-token-that-the-operator-has-chosen-0123456789"
-    const record = { id: Bun.randomUUIDv7(), name: "chosen", scopes: [], createdAt: 0, expiresAt: null, lastUsedAt: null }
+    const record = {
+      id: Bun.randomUUIDv7(),
+      name: "chosen",
+      scopes: [],
+      createdAt: 0,
+      expiresAt: null,
+      lastUsedAt: null,
+    }
     await stage.hamlet.deps.tokens.add({ ...record, userId: stage.bob.id, hash: hashToken(chosen) })
     const pass = async (authorization: string) => {
       await stage.visit("mirror", "/", { headers: { authorization } })
       return lastSeen().get("authorization")
     }
     const basic = (text: string) => `Basic ${btoa(text)}`
-    for (const own of ["ada:secret", "ada:", ":secret", "ada", `ada:${"p".repeat(60)}`, `ada:hamlet_${"A".repeat(10)}`])
+    for (const own of [
+      "ada:secret",
+      "ada:",
+      ":secret",
+      "ada",
+      `ada:${"p".repeat(60)}`,
+      `ada:hamlet_${"A".repeat(10)}`,
+    ])
       expect(await pass(basic(own))).toBe(basic(own))
-    for (const token of [stage.bob.token, chosen, `hamlet_${"A".repeat(49)}`, `hamlet_session_${"A".repeat(49)}`])
+    for (const token of [
+      stage.bob.token,
+      chosen,
+      `hamlet_${"A".repeat(49)}`,
+      `hamlet_session_${"A".repeat(49)}`,
+    ])
       for (const text of [`ada:${token}`, `${token}:`, `${token}:x`, `:${token}`, token])
-        expect([text, await pass(basic(text)), await pass(basic(text).replace("Basic", "basic "))]).toEqual([text, null, null])
+        expect([
+          text,
+          await pass(basic(text)),
+          await pass(basic(text).replace("Basic", "basic ")),
+        ]).toEqual([text, null, null])
     const unusual = btoa(`>>>???:${stage.bob.token}`)
-    expect(await pass(`Basic ${unusual.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`)).toBeNull()
+    expect(
+      await pass(`Basic ${unusual.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`),
+    ).toBeNull()
     expect(await pass(`${basic("ada:secret")}, ${basic(`ada:${stage.bob.token}`)}`)).toBeNull()
     expect(await pass(`Basic ${stage.bob.token}`)).toBeNull()
   })
 
   test("with a body over the limit is refused, whether it says so or not", async () => {
-    const sized = await stage.visit("mirror", "/", { method: "POST", body: "x".repeat(200_001), headers: { accept: "application/json" } })
-    expect([sized.status, await sized.json()]).toEqual([413, expect.objectContaining({ code: "body_too_large" })])
+    const sized = await stage.visit("mirror", "/", {
+      method: "POST",
+      body: "x".repeat(200_001),
+      headers: { accept: "application/json" },
+    })
+    expect([sized.status, await sized.json()]).toEqual([
+      413,
+      expect.objectContaining({ code: "body_too_large" }),
+    ])
     const body = new ReadableStream({
       pull(controller) {
         controller.enqueue(new Uint8Array(50_000))
@@ -108,7 +167,10 @@ describe("a request through the gateway", () => {
     })
     const endless = await stage.visit("mirror", "/", { method: "POST", body })
     expect(endless.status).toBe(413)
-    expect(await stage.runOf(endless)).toMatchObject({ status: "failed", error: { name: "BodyTooLarge" } })
+    expect(await stage.runOf(endless)).toMatchObject({
+      status: "failed",
+      error: { name: "BodyTooLarge" },
+    })
   })
 
   test("streams its body to the val while it is sent", async () => {
@@ -131,20 +193,34 @@ describe("a request through the gateway", () => {
 
 describe("the cookie of a session", () => {
   const send = async (...lines: readonly string[]) => {
-    const head = ["GET /mirror HTTP/1.1", `Host: ada-mirror.localhost:${stage.port}`, "Connection: close", ...lines, "\r\n"]
+    const head = [
+      "GET /mirror HTTP/1.1",
+      `Host: ada-mirror.localhost:${stage.port}`,
+      "Connection: close",
+      ...lines,
+      "\r\n",
+    ]
     expect(await stage.exchange(head.join("\r\n"))).toStartWith("HTTP/1.1 200")
     return lastSeen().get("cookie")
   }
 
   test("reaches no val, wherever in the header it is", async () => {
     expect(await send("Cookie: hamlet_session=x")).toBeNull()
-    expect(await send("Cookie: __Host-hamlet_session=x; hamlet_session=y;hamlet_session")).toBeNull()
-    expect(await send("Cookie: a=b;  hamlet_session = x;c=d;__host-Hamlet_Session=y; e")).toBe("a=b; c=d; e")
+    expect(
+      await send("Cookie: __Host-hamlet_session=x; hamlet_session=y;hamlet_session"),
+    ).toBeNull()
+    expect(await send("Cookie: a=b;  hamlet_session = x;c=d;__host-Hamlet_Session=y; e")).toBe(
+      "a=b; c=d; e",
+    )
     expect(await send("Cookie: a=b", "Cookie: hamlet_session=x", "cookie: c=d")).toBe("a=b; c=d")
   })
 
   test("takes no other cookie with it", async () => {
-    for (const cookie of ["a=hamlet_session; b=c", "hamlet_sessions=1; xhamlet_session=2", 'a="x;y"; a=b'])
+    for (const cookie of [
+      "a=hamlet_session; b=c",
+      "hamlet_sessions=1; xhamlet_session=2",
+      'a="x;y"; a=b',
+    ])
       expect(await send(`Cookie: ${cookie}`)).toBe(cookie)
   })
 
@@ -159,10 +235,17 @@ describe("the cookie of a session", () => {
   })
 
   test("lets nobody in at a private val", async () => {
-    const { text } = await signIn(stage.hamlet.deps, { token: stage.ada.token, userAgent: null, replaced: undefined })
+    const { text } = await signIn(stage.hamlet.deps, {
+      token: stage.ada.token,
+      userAgent: null,
+      replaced: undefined,
+    })
     await stage.addVal("hidden", undefined, { privacy: "private" })
-    const status = async (headers: Record<string, string>) => (await stage.visit("hidden", "/", { headers })).status
-    expect(await status({ cookie: `hamlet_session=${text}`, "x-hamlet-session": toPageKey(text) })).toBe(404)
+    const status = async (headers: Record<string, string>) =>
+      (await stage.visit("hidden", "/", { headers })).status
+    expect(
+      await status({ cookie: `hamlet_session=${text}`, "x-hamlet-session": toPageKey(text) }),
+    ).toBe(404)
     expect(await status({ authorization: `Bearer ${text}` })).toBe(404)
     expect(await status({ authorization: `Bearer ${stage.ada.token}` })).toBe(200)
   })
@@ -184,30 +267,50 @@ describe("an answer through the gateway", () => {
       return new Response("x", { headers })
     })
     const { headers } = await stage.visit("cookies")
-    expect(headers.getSetCookie()).toEqual(["a=1; Path=/; Secure", "b=2", "c=domain; Expires=Wed, 09 Jun 2100 10:18:14 GMT"])
-    for (const name of ["clear-site-data", "alt-svc", "x-hamlet-x"]) expect(headers.get(name)).toBeNull()
+    expect(headers.getSetCookie()).toEqual([
+      "a=1; Path=/; Secure",
+      "b=2",
+      "c=domain; Expires=Wed, 09 Jun 2100 10:18:14 GMT",
+    ])
+    for (const name of ["clear-site-data", "alt-svc", "x-hamlet-x"])
+      expect(headers.get(name)).toBeNull()
     expect(headers.get("x-mine")).toBe("stays")
     expect(headers.get("x-run-id")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
   })
 
   test("to HEAD has the length and no body", async () => {
-    await stage.addVal("heads", () => new Response(null, { headers: { "content-length": "1000", "x-a": "b" } }))
-    const text = await stage.exchange(`HEAD / HTTP/1.1\r\nHost: ada-heads.localhost\r\nConnection: close\r\n\r\n`)
+    await stage.addVal(
+      "heads",
+      () => new Response(null, { headers: { "content-length": "1000", "x-a": "b" } }),
+    )
+    const text = await stage.exchange(
+      `HEAD / HTTP/1.1\r\nHost: ada-heads.localhost\r\nConnection: close\r\n\r\n`,
+    )
     expect(text.toLowerCase()).toContain("content-length: 1000\r\n")
     expect(text).toEndWith("\r\n\r\n<closed>")
   })
 
   for (const status of [204, 304, 205]) {
     test(`with status ${status} has no body`, async () => {
-      await stage.addVal(`bodiless${status}`, () => new Response(null, { status, headers: { etag: '"x"' } }))
+      await stage.addVal(
+        `bodiless${status}`,
+        () => new Response(null, { status, headers: { etag: '"x"' } }),
+      )
       const response = await stage.visit(`bodiless${status}`)
-      expect([response.status, response.headers.get("etag"), await response.text()]).toEqual([status, '"x"', ""])
+      expect([response.status, response.headers.get("etag"), await response.text()]).toEqual([
+        status,
+        '"x"',
+        "",
+      ])
     })
   }
 
   test("is passed on compressed, as it came", async () => {
     const packed = Bun.gzipSync(new TextEncoder().encode("packed"))
-    await stage.addVal("packed", () => new Response(packed, { headers: { "content-encoding": "gzip" } }))
+    await stage.addVal(
+      "packed",
+      () => new Response(packed, { headers: { "content-encoding": "gzip" } }),
+    )
     const response = await stage.visit("packed")
     expect(response.headers.get("content-encoding")).toBe("gzip")
     expect(new TextDecoder().decode(Bun.gunzipSync(await response.bytes()))).toBe("packed")
@@ -215,7 +318,9 @@ describe("an answer through the gateway", () => {
 
   test("is not given a content type that the val did not give it", async () => {
     await stage.addVal("untyped", () => new Response(new Uint8Array([1, 2])))
-    stage.runner.serveRaw("ada/untyped", (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab"))
+    stage.runner.serveRaw("ada/untyped", (socket) =>
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab"),
+    )
     const response = await stage.visit("untyped")
     expect([response.headers.get("content-type"), await response.text()]).toEqual([null, "ab"])
   })
@@ -234,7 +339,9 @@ describe("an answer through the gateway", () => {
           await promise
         }
       }
-      return new Response(parts() as unknown as BodyInit, { headers: { "content-type": "text/event-stream" } })
+      return new Response(parts() as unknown as BodyInit, {
+        headers: { "content-type": "text/event-stream" },
+      })
     })
     const response = await stage.visit("events")
     const reader = response.body?.getReader()
@@ -293,7 +400,10 @@ describe("a client that goes away", () => {
     await response.body?.getReader().read()
     client.abort()
     await gone.promise
-    expect(await stage.runOf(response)).toMatchObject({ status: "succeeded", request: { status: 200 } })
+    expect(await stage.runOf(response)).toMatchObject({
+      status: "succeeded",
+      request: { status: 200 },
+    })
     expect(stage.runner.taken.size).toBe(0)
   })
 
@@ -301,7 +411,10 @@ describe("a client that goes away", () => {
     const val = await stage.hamlet.deps.vals.findByName("ada", name, stage.ada.id)
     for (;;) {
       const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
-      const runs = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
+      const runs = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
+        limit: 1,
+        offset: 0,
+      })
       if (runs.items[0] && runs.items[0].endedAt !== null) return runs
       await new Promise((resolve) => setImmediate(resolve))
     }
@@ -311,7 +424,8 @@ describe("a client that goes away", () => {
 test("a run that is cancelled in the middle of an answer is broken off", async () => {
   const gone = Promise.withResolvers<void>()
   await stage.addVal("endless", () => {
-    const first = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(10))
+    const first = (controller: ReadableStreamDefaultController) =>
+      controller.enqueue(new Uint8Array(10))
     return new Response(new ReadableStream({ start: first, cancel: () => gone.resolve() }))
   })
   const response = await stage.visit("endless")
@@ -319,26 +433,41 @@ test("a run that is cancelled in the middle of an answer is broken off", async (
   await reader?.read()
   const id = response.headers.get("x-run-id")
   // A run is on disk, where it is looked for, a moment after it has begun.
-  const cancel = () => fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/cancel`, { method: "POST", ...asAda() })
+  const cancel = () =>
+    fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/cancel`, { method: "POST", ...asAda() })
   while (!(await cancel()).ok);
   expect(await reader?.read().catch(() => "broken")).toBe("broken")
   await gone.promise
-  expect(await stage.runOf(response)).toMatchObject({ status: "cancelled", request: { status: 200 } })
+  expect(await stage.runOf(response)).toMatchObject({
+    status: "cancelled",
+    request: { status: 200 },
+  })
 })
 
 describe("a val that fails", () => {
-  const thrown = { name: "TypeError", message: "<b>x</b> is not a function", stack: "TypeError: <b>x</b>\n    at ada/throws.tsx:1:2" }
+  const thrown = {
+    name: "TypeError",
+    message: "<b>x</b> is not a function",
+    stack: "TypeError: <b>x</b>\n    at ada/throws.tsx:1:2",
+  }
 
   test("is a 502 that tells a stranger the run's id and nothing else", async () => {
     await stage.addVal("throws", () => failure(thrown))
     const response = await stage.visit("throws")
     const text = await response.text()
     const id = response.headers.get("x-run-id") ?? ""
-    expect([response.status, response.headers.get("content-type")]).toEqual([502, "text/html; charset=utf-8"])
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      502,
+      "text/html; charset=utf-8",
+    ])
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'")
     expect(text).toContain(id)
     expect(text).not.toMatch(/TypeError|is not a function|throws\.tsx/)
-    expect(await stage.runOf(response)).toMatchObject({ status: "failed", error: thrown, request: { status: 502 } })
+    expect(await stage.runOf(response)).toMatchObject({
+      status: "failed",
+      error: thrown,
+      request: { status: 502 },
+    })
   })
 
   test("tells its owner what happened, and escapes it", async () => {
@@ -349,9 +478,18 @@ describe("a val that fails", () => {
   })
 
   test("answers JSON to who asks for it, with the error for the owner only", async () => {
-    const strange = await stage.visit("throws", "/", { headers: { accept: "application/json, */*" } })
+    const strange = await stage.visit("throws", "/", {
+      headers: { accept: "application/json, */*" },
+    })
     const runId = strange.headers.get("x-run-id")
-    const shape = { statusCode: 502, error: "Bad Gateway", code: "run_failed", message: expect.any(String), requestId: runId, runId }
+    const shape = {
+      statusCode: 502,
+      error: "Bad Gateway",
+      code: "run_failed",
+      message: expect.any(String),
+      requestId: runId,
+      runId,
+    }
     expect(await strange.json()).toEqual(shape)
     const own = await stage.visit("throws", "/", asAda({ accept: "application/json" }))
     expect(await own.json()).toMatchObject({ code: "run_failed", runError: thrown })
@@ -370,7 +508,9 @@ describe("a val that fails", () => {
       await stage.addVal(`full${status}${code.length}`)
       stage.runner.refusal = new AppError(code, "Cannot run the val: there are too many")
       try {
-        const response = await stage.visit(`full${status}${code.length}`, "/", { headers: { accept: "application/json" } })
+        const response = await stage.visit(`full${status}${code.length}`, "/", {
+          headers: { accept: "application/json" },
+        })
         expect([response.status, response.headers.get("retry-after")]).toEqual([status, "1"])
         expect(await response.json()).toMatchObject({ code })
         expect(await stage.runOf(response)).toMatchObject({ status: "failed" })
@@ -385,13 +525,17 @@ describe("a val that fails", () => {
     stage.runner.refusal = new Error("a bug with a secret in it")
     try {
       const response = await stage.visit("unlucky", "/", asAda())
-      expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining("secret")])
+      expect([response.status, await response.text()]).toEqual([
+        500,
+        expect.not.stringContaining("secret"),
+      ])
     } finally {
       stage.runner.refusal = undefined
     }
     const val = await stage.hamlet.deps.vals.findByName("ada", "unlucky", stage.ada.id)
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
-    const list = () => stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
+    const list = () =>
+      stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
     const hasEnded = async () => typeof (await list()).items[0]?.endedAt === "number"
     while (!(await hasEnded())) await new Promise((resolve) => setImmediate(resolve))
     expect((await list()).items[0]?.status).toBe("crashed")
@@ -405,8 +549,11 @@ describe("a val that fails", () => {
     })
     const answer = stage.visit("sleeps")
     await asked.promise
-    for (const seat of stage.runner.taken) seat.stop("timed_out")
+    for (const slot of stage.runner.taken) slot.stop("timed_out")
     expect((await answer).status).toBe(504)
-    expect(await stage.runOf(await answer)).toMatchObject({ status: "timed_out", request: { status: 504 } })
+    expect(await stage.runOf(await answer)).toMatchObject({
+      status: "timed_out",
+      request: { status: 504 },
+    })
   })
 })

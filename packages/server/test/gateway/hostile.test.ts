@@ -15,11 +15,19 @@ afterAll(async () => {
 })
 
 /** What the client of a val sees that writes like this, and what became of the run. */
-async function visitRaw(val: RawVal | string, method = "GET"): Promise<{ text: string; run: RunDetail }> {
+async function visitRaw(
+  val: RawVal | string,
+  method = "GET",
+): Promise<{ text: string; run: RunDetail }> {
   const name = `raw${++count}`
   await stage.addVal(name)
-  stage.runner.serveRaw(`ada/${name}`, typeof val === "string" ? (socket) => socket.write(val) : val)
-  const text = await stage.exchange(`${method} / HTTP/1.1\r\nHost: ada-${name}.localhost\r\nConnection: close\r\n\r\n`)
+  stage.runner.serveRaw(
+    `ada/${name}`,
+    typeof val === "string" ? (socket) => socket.write(val) : val,
+  )
+  const text = await stage.exchange(
+    `${method} / HTTP/1.1\r\nHost: ada-${name}.localhost\r\nConnection: close\r\n\r\n`,
+  )
   const id = /x-run-id: (\S+)/i.exec(text)?.[1] ?? ""
   return { text, run: await stage.runOf(id) }
 }
@@ -33,7 +41,8 @@ describe("a val that answers nonsense is a 502", () => {
     "half a head": (socket) => socket.end("HTTP/1.1 200 OK\r\nx-a: b"),
     "a status that is none": "HTTP/1.1 099 No\r\ncontent-length: 0\r\n\r\n",
     "a status beyond all": "HTTP/1.1 999 No\r\ncontent-length: 0\r\n\r\n",
-    "another protocol": "HTTP/1.1 101 Switching Protocols\r\nupgrade: foo\r\nconnection: upgrade\r\n\r\n",
+    "another protocol":
+      "HTTP/1.1 101 Switching Protocols\r\nupgrade: foo\r\nconnection: upgrade\r\n\r\n",
     "two lengths": `${ok}content-length: 3\r\ncontent-length: 5\r\n\r\nabc`,
     "headers over the limit": `${ok}${"x-a: b".padEnd(1000, "c")}\r\n${`x-b: ${"y".repeat(1000)}\r\n`.repeat(100)}content-length: 0\r\n\r\n`,
     "cookies over the limit": `${ok}${`set-cookie: ${"y".repeat(1000)}\r\n`.repeat(100)}content-length: 0\r\n\r\n`,
@@ -92,7 +101,11 @@ describe("a val cannot", () => {
   })
 
   test("put a header into an answer by a line break", async () => {
-    for (const line of ["x-a: b\rset-cookie: evil=1; Domain=localhost", "x-a: b\nset-cookie: evil=1; Domain=localhost", "x-a: b\0c"]) {
+    for (const line of [
+      "x-a: b\rset-cookie: evil=1; Domain=localhost",
+      "x-a: b\nset-cookie: evil=1; Domain=localhost",
+      "x-a: b\0c",
+    ]) {
       const { text } = await visitRaw(`${ok}${line}\r\ncontent-length: 0\r\n\r\n`)
       expect(text).not.toMatch(/domain=localhost/i)
       const [head = ""] = text.split("\r\n\r\n")
@@ -103,24 +116,37 @@ describe("a val cannot", () => {
   test("do harm with the words behind its status", async () => {
     for (const words of ["\xff\xfe", "", "x".repeat(5000), "<script>", "a\tb"]) {
       const { text } = await visitRaw((socket) => {
-        socket.write(Buffer.from(`HTTP/1.1 200 ${words}\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok`, "latin1"))
+        socket.write(
+          Buffer.from(
+            `HTTP/1.1 200 ${words}\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok`,
+            "latin1",
+          ),
+        )
       })
       expect(text).toMatch(/^HTTP\/1\.1 (200|502) /)
     }
   })
 
   test("add an answer of its own behind the one it was asked for", async () => {
-    const { text } = await visitRaw(`${ok}content-length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`)
+    const { text } = await visitRaw(
+      `${ok}content-length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`,
+    )
     expect(text).not.toContain("evil")
   })
 
   test("give HEAD or 204 a body", async () => {
-    expect((await visitRaw(`${ok}content-length: 4\r\n\r\nevil`, "HEAD")).text).not.toContain("evil")
-    expect((await visitRaw("HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\nevil")).text).not.toContain("evil")
+    expect((await visitRaw(`${ok}content-length: 4\r\n\r\nevil`, "HEAD")).text).not.toContain(
+      "evil",
+    )
+    expect(
+      (await visitRaw("HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\nevil")).text,
+    ).not.toContain("evil")
   })
 
   test("keep a connection open by naming it in Connection", async () => {
-    const { text } = await visitRaw(`${ok}connection: keep-alive, x-hop\r\nx-hop: 1\r\nkeep-alive: timeout=99\r\ncontent-length: 0\r\n\r\n`)
+    const { text } = await visitRaw(
+      `${ok}connection: keep-alive, x-hop\r\nx-hop: 1\r\nkeep-alive: timeout=99\r\ncontent-length: 0\r\n\r\n`,
+    )
     expect(text).not.toMatch(/x-hop|timeout=99/i)
   })
 })
@@ -139,13 +165,19 @@ describe("a client cannot", () => {
   }
   for (const [title, host] of Object.entries(hosts)) {
     test(title, async () => {
-      const bytes = Buffer.from(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, "latin1")
+      const bytes = Buffer.from(
+        `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+        "latin1",
+      )
       expect(await stage.exchange(bytes)).toMatch(/^HTTP\/1\.1 4\d\d /)
     })
   }
 
   test("go elsewhere with an address in place of a path", async () => {
-    const ask = (target: string) => stage.exchange(`GET ${target} HTTP/1.1\r\nHost: ada-calm.localhost\r\nConnection: close\r\n\r\n`)
+    const ask = (target: string) =>
+      stage.exchange(
+        `GET ${target} HTTP/1.1\r\nHost: ada-calm.localhost\r\nConnection: close\r\n\r\n`,
+      )
     expect(await ask("http://evil.example/x?y")).toEndWith("calm<closed>")
     expect(stage.runner.seen.at(-1)?.path).toBe("/x?y")
     expect(stage.runner.seen.at(-1)?.headers.get("host")).toBe("ada-calm.localhost")
@@ -167,7 +199,9 @@ describe("a client cannot", () => {
   })
 
   test("use a val as a proxy", async () => {
-    const text = await stage.exchange("CONNECT evil:443 HTTP/1.1\r\nHost: ada-calm.localhost\r\nConnection: close\r\n\r\n")
+    const text = await stage.exchange(
+      "CONNECT evil:443 HTTP/1.1\r\nHost: ada-calm.localhost\r\nConnection: close\r\n\r\n",
+    )
     expect(text).toMatch(/^HTTP\/1\.1 4\d\d /)
   })
 

@@ -10,8 +10,10 @@ import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
 const digits = "abcdefghijklmnopqrstuvwxyz234567"
 
 /** The 256 bits of a pass, written as the bits that they are. */
-const toBits = (pass: string) => Array.from(pass, (digit) => digits.indexOf(digit).toString(2).padStart(5, "0")).join("")
-const fromBits = (bits: string) => (bits.match(/.{5}/g) ?? []).map((five) => digits[Number.parseInt(five, 2)]).join("")
+const toBits = (pass: string) =>
+  Array.from(pass, (digit) => digits.indexOf(digit).toString(2).padStart(5, "0")).join("")
+const fromBits = (bits: string) =>
+  (bits.match(/.{5}/g) ?? []).map((five) => digits[Number.parseInt(five, 2)]).join("")
 
 describeEachDatabase("createPreview", (open) => {
   let stage: GatewayStage
@@ -19,13 +21,20 @@ describeEachDatabase("createPreview", (open) => {
   let other: Val
   beforeAll(async () => {
     stage = await openGatewayStage(open)
-    hidden = await stage.addVal("hidden", (request) => new Response(`hidden at ${request.headers.get("host")}`), { privacy: "private" })
+    hidden = await stage.addVal(
+      "hidden",
+      (request) => new Response(`hidden at ${request.headers.get("host")}`),
+      { privacy: "private" },
+    )
     other = await stage.addVal("other", () => new Response("other"), { privacy: "private" })
   })
   afterAll(() => stage[Symbol.asyncDispose]())
 
   const ask = (val: Val, as: Pick<TestUser, "token"> = stage.ada) =>
-    fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/preview`, { method: "POST", headers: { authorization: `Bearer ${as.token}` } })
+    fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/preview`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${as.token}` },
+    })
   const previewOf = async (val: Val, as?: Pick<TestUser, "token">) => {
     const response = await ask(val, as)
     expect(response.status).toBe(200)
@@ -33,9 +42,17 @@ describeEachDatabase("createPreview", (open) => {
   }
   const hostOf = async (val: Val) => new URL((await previewOf(val)).url).host
   const passOf = async (val: Val) => (await hostOf(val)).split(".")[0] ?? ""
-  const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code]
+  const codeOf = async (response: Response) => [
+    response.status,
+    ((await response.json()) as { code: string }).code,
+  ]
   const hosted = (label: string) => `${label}.localhost:${stage.port}`
-  const caller = () => ({ userId: stage.ada.id, username: "ada", tokenId: "", scopes: new Set<never>() })
+  const caller = () => ({
+    userId: stage.ada.id,
+    username: "ada",
+    tokenId: "",
+    scopes: new Set<never>(),
+  })
   const pageAt = async (host: string) => {
     const response = await stage.visit(host, "/x")
     const { date: _, ...headers } = response.headers.toJSON()
@@ -64,7 +81,9 @@ describeEachDatabase("createPreview", (open) => {
 
   test("is for the owner only, and for vals that have a web address", async () => {
     expect(await codeOf(await ask(hidden, stage.bob))).toEqual([404, "val_not_found"])
-    expect(await codeOf(await ask(await stage.addVal("script", undefined, { type: "script" })))).toEqual([409, "not_http"])
+    expect(
+      await codeOf(await ask(await stage.addVal("script", undefined, { type: "script" }))),
+    ).toEqual([409, "not_http"])
   })
 
   test("is not for the token of a run, which it would outlive, and ends with a token that ends sooner", async () => {
@@ -72,7 +91,11 @@ describeEachDatabase("createPreview", (open) => {
     expect(await codeOf(await ask(hidden, ofRun))).toEqual([403, "missing_scope"])
     expect((await previewOf(await stage.addVal("open"), ofRun)).expiresAt).toBeNull()
     const expiresAt = (Math.floor(Date.now() / 1000) + 60) * 1000
-    const { text: token } = await issueToken(stage.hamlet.deps, stage.ada.id, { name: "short", scopes: ["val:read"], expiresAt })
+    const { text: token } = await issueToken(stage.hamlet.deps, stage.ada.id, {
+      name: "short",
+      scopes: ["val:read"],
+      expiresAt,
+    })
     expect((await previewOf(hidden, { token })).expiresAt).toBe(new Date(expiresAt).toISOString())
   })
 
@@ -84,7 +107,9 @@ describeEachDatabase("createPreview", (open) => {
       const expected = await unknown()
       // The four bits after the last are no part of it.
       for (let at = 0; at < 260; at++) {
-        const forged = fromBits(`${bits.slice(0, at)}${bits[at] === "0" ? "1" : "0"}${bits.slice(at + 1)}`)
+        const forged = fromBits(
+          `${bits.slice(0, at)}${bits[at] === "0" ? "1" : "0"}${bits.slice(at + 1)}`,
+        )
         expect([at, await pageAt(hosted(forged))]).toEqual([at, expected])
       }
     })
@@ -92,10 +117,13 @@ describeEachDatabase("createPreview", (open) => {
     test("with the id of another val, the time of another pass or the signature of another", async () => {
       const [mine, others] = [toBits(await passOf(hidden)), toBits(await passOf(other))]
       const later = { ...stage.hamlet.deps, now: () => Date.now() + 60_000 }
-      const laterLabel = new URL((await createPreview(later, caller(), hidden.id)).url).host.split(".")[0] ?? ""
+      const laterLabel =
+        new URL((await createPreview(later, caller(), hidden.id)).url).host.split(".")[0] ?? ""
       const expected = await unknown()
       const id = other.id.replaceAll("-", "")
-      const idBits = (id.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16).toString(2).padStart(8, "0")).join("")
+      const idBits = (id.match(/../g) ?? [])
+        .map((byte) => Number.parseInt(byte, 16).toString(2).padStart(8, "0"))
+        .join("")
       expect(others.startsWith(idBits)).toBe(true)
       for (const forged of [
         idBits + mine.slice(128),
@@ -107,7 +135,8 @@ describeEachDatabase("createPreview", (open) => {
 
     test("expired, made with another key, cut, made longer or for no val", async () => {
       const { deps } = stage.hamlet
-      const labelOf = async (more: object) => new URL((await createPreview({ ...deps, ...more }, caller(), hidden.id)).url).hostname
+      const labelOf = async (more: object) =>
+        new URL((await createPreview({ ...deps, ...more }, caller(), hidden.id)).url).hostname
       const pass = await passOf(hidden)
       const gone = await stage.addVal("gone", undefined, { privacy: "private" })
       const ofGone = await hostOf(gone)
@@ -170,9 +199,18 @@ describeEachDatabase("createPreview", (open) => {
   })
 
   test("is told to nobody by the links of the val, unless the val wants it, and all else that the val says stays", async () => {
-    const framing = { "x-frame-options": "DENY", "content-security-policy": "frame-ancestors 'none'" }
-    const quiet = await stage.addVal("quiet", () => new Response("x", { headers: framing }), { privacy: "private" })
-    const loud = await stage.addVal("loud", () => new Response("x", { headers: { "Referrer-Policy": "origin" } }), { privacy: "private" })
+    const framing = {
+      "x-frame-options": "DENY",
+      "content-security-policy": "frame-ancestors 'none'",
+    }
+    const quiet = await stage.addVal("quiet", () => new Response("x", { headers: framing }), {
+      privacy: "private",
+    })
+    const loud = await stage.addVal(
+      "loud",
+      () => new Response("x", { headers: { "Referrer-Policy": "origin" } }),
+      { privacy: "private" },
+    )
     const answer = await stage.visit(await hostOf(quiet))
     expect(answer.headers.toJSON()).toMatchObject({ ...framing, "referrer-policy": "no-referrer" })
     expect((await stage.visit(await hostOf(loud))).headers.get("referrer-policy")).toBe("origin")
@@ -181,9 +219,18 @@ describeEachDatabase("createPreview", (open) => {
   })
 
   test("shows errors as the owner sees them, on a page that the web app can frame", async () => {
-    const failure = () => Response.json({ name: "RangeError", message: "too far" }, { headers: { "x-hamlet-failure": "1" } })
-    const response = await stage.visit(await hostOf(await stage.addVal("fails", failure, { privacy: "private" })))
-    expect([response.status, await response.text()]).toEqual([502, expect.stringContaining("too far")])
+    const failure = () =>
+      Response.json(
+        { name: "RangeError", message: "too far" },
+        { headers: { "x-hamlet-failure": "1" } },
+      )
+    const response = await stage.visit(
+      await hostOf(await stage.addVal("fails", failure, { privacy: "private" })),
+    )
+    expect([response.status, await response.text()]).toEqual([
+      502,
+      expect.stringContaining("too far"),
+    ])
     expect(response.headers.toJSON()).toMatchObject({ "referrer-policy": "no-referrer" })
     expect(response.headers.get("content-security-policy")).not.toContain("frame-ancestors")
     expect(response.headers.has("x-frame-options")).toBe(false)
@@ -192,23 +239,34 @@ describeEachDatabase("createPreview", (open) => {
   test("is not kept with the run", async () => {
     const host = await hostOf(hidden)
     const { request } = await stage.runOf(await stage.visit(host, "/a?b=c"))
-    expect(request).toEqual({ method: "GET", url: `http://ada-hidden.localhost:${stage.port}/a?b=c`, status: 200 })
+    expect(request).toEqual({
+      method: "GET",
+      url: `http://ada-hidden.localhost:${stage.port}/a?b=c`,
+      status: 200,
+    })
   })
 
   test("counts more than a token, which the val does not see", async () => {
     const host = await hostOf(hidden)
     for (const user of [stage.ada, stage.bob]) {
       const before = stage.runner.seen.length
-      expect((await stage.visit(host, "/", { headers: { authorization: `Bearer ${user.token}` } })).status).toBe(200)
+      expect(
+        (await stage.visit(host, "/", { headers: { authorization: `Bearer ${user.token}` } }))
+          .status,
+      ).toBe(200)
       expect(stage.runner.seen[before]?.headers.has("authorization")).toBe(false)
     }
   })
 
   test("opens WebSockets", async () => {
     const val = await stage.addVal("chat", undefined, { privacy: "private" })
-    stage.runner.serve("ada/chat", () => new Response("no socket"), { message: (socket, text) => void socket.send(`echo ${text}`) })
+    stage.runner.serve("ada/chat", () => new Response("no socket"), {
+      message: (socket, text) => void socket.send(`echo ${text}`),
+    })
     const hear = async (host: string) => {
-      const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/`, { headers: { host } } as unknown as string[])
+      const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/`, {
+        headers: { host },
+      } as unknown as string[])
       const heard = new Promise<string>((resolve) => {
         socket.addEventListener("message", ({ data }) => resolve(String(data)))
         socket.addEventListener("close", () => resolve("closed"))

@@ -6,7 +6,9 @@ describeEachDatabase("the replay of a request to a val", (open) => {
   let stage: GatewayStage
   beforeAll(async () => {
     stage = await openGatewayStage(open)
-    await stage.addVal("mirror", async (request, path) => Response.json([request.method, path, await request.text()], { status: 203 }))
+    await stage.addVal("mirror", async (request, path) =>
+      Response.json([request.method, path, await request.text()], { status: 203 }),
+    )
   })
   afterAll(() => stage[Symbol.asyncDispose]())
 
@@ -25,7 +27,12 @@ describeEachDatabase("the replay of a request to a val", (open) => {
     ["POST", "some text"],
   ] as const) {
     test(`is the same request for ${method}`, async () => {
-      const headers = { accept: "text/x", "content-type": "text/y", "x-hub-signature": "sha256=1", "accept-language": "de" }
+      const headers = {
+        accept: "text/x",
+        "content-type": "text/y",
+        "x-hub-signature": "sha256=1",
+        "accept-language": "de",
+      }
       const first = await stage.visit("mirror", "/a%20b?c=d", { method, body, headers })
       const before = lastSeen()
       const again = await replay(first)
@@ -53,7 +60,11 @@ describeEachDatabase("the replay of a request to a val", (open) => {
     expect(lastSeen()?.headers.get("cookie")).toBe("login=secret")
     expect((await replay(first)).status).toBe(200)
     const seen = lastSeen()?.headers
-    expect([seen?.get("authorization"), seen?.get("cookie"), seen?.get("proxy-authorization")]).toEqual([null, null, null])
+    expect([
+      seen?.get("authorization"),
+      seen?.get("cookie"),
+      seen?.get("proxy-authorization"),
+    ]).toEqual([null, null, null])
     expect(seen?.get("x-mine")).toBe("stays")
     const input = await stage.hamlet.deps.runs.findInput(first.headers.get("x-run-id") ?? "")
     expect(JSON.stringify(input)).not.toMatch(/YTpi|c2VjcmV0|secret|hidden/)
@@ -66,7 +77,10 @@ describeEachDatabase("the replay of a request to a val", (open) => {
   ] as const) {
     test(`is refused where the ${what} was too long to be kept`, async () => {
       const again = await replay(await stage.visit("mirror", path, init))
-      expect([again.status, await again.json()]).toEqual([409, expect.objectContaining({ code: "not_replayable" })])
+      expect([again.status, await again.json()]).toEqual([
+        409,
+        expect.objectContaining({ code: "not_replayable" }),
+      ])
     })
   }
 })

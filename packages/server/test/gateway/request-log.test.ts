@@ -36,14 +36,17 @@ describeEachDatabase("log of requests", (open) => {
   let takeLines: TakeLines
   let takeText: () => string
   beforeAll(async () => {
-    ;({ stage, takeLines, takeText } = await openLoggedStage(open, { HAMLET_ADDRESS_HEADER: "x-forwarded-for" }))
+    ;({ stage, takeLines, takeText } = await openLoggedStage(open, {
+      HAMLET_ADDRESS_HEADER: "x-forwarded-for",
+    }))
     await stage.addVal("hello")
     await stage.addVal("hidden", () => new Response("hidden"), { privacy: "private" })
   })
   afterAll(() => stage[Symbol.asyncDispose]())
 
   const as = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
-  const api = (path: string, headers: Record<string, string> = {}) => fetch(`http://127.0.0.1:${stage.port}${path}`, { headers })
+  const api = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${stage.port}${path}`, { headers })
   const metric = async (sample: string) => {
     const text = await (await api("/metrics")).text()
     return Number(
@@ -89,7 +92,14 @@ describeEachDatabase("log of requests", (open) => {
     await api("/v1/me?key=query-secret", { ...as(stage.ada), "x-forwarded-for": "192.0.2.8" })
     await api("/v1/me", { "x-forwarded-for": "192.0.2.9" })
     const [known, unknown] = takeLines()
-    expect(known).toMatchObject({ event: "request", path: "/v1/me", status: 200, user: "ada", userId: stage.ada.id, address: "192.0.2.8" })
+    expect(known).toMatchObject({
+      event: "request",
+      path: "/v1/me",
+      status: 200,
+      user: "ada",
+      userId: stage.ada.id,
+      address: "192.0.2.8",
+    })
     expect(unknown).toMatchObject({ status: 401, address: "192.0.2.9" })
     expect(unknown).not.toHaveProperty("user")
   })
@@ -102,7 +112,12 @@ describeEachDatabase("log of requests", (open) => {
     const pass = host.split(".")[0] ?? ""
     takeLines()
     expect((await stage.visit(host)).status).toBe(200)
-    for (const wrong of [`${pass}.localhost:99999`, `x.${pass}.localhost`, `x${pass}.localhost`, `${pass.replace(/^./, "7")}.localhost`])
+    for (const wrong of [
+      `${pass}.localhost:99999`,
+      `x.${pass}.localhost`,
+      `x${pass}.localhost`,
+      `${pass.replace(/^./, "7")}.localhost`,
+    ])
       expect((await stage.visit(wrong)).status).toBe(404)
     const text = takeText()
     expect(text.match(/\n/g)).toHaveLength(5)
@@ -114,17 +129,25 @@ describeEachDatabase("log of requests", (open) => {
   })
 
   test("counts and names why a request was turned away before its val ran", async () => {
-    const sample = (code: string, status: number) => `hamlet_val_requests_refused_total{code="${code}",status="${status}"}`
+    const sample = (code: string, status: number) =>
+      `hamlet_val_requests_refused_total{code="${code}",status="${status}"}`
     const samples = [sample("val_not_found", 404), sample("overloaded", 503)]
     const before = await Promise.all(samples.map(metric))
     takeLines()
     await stage.visit("nothing")
-    stage.runner.refusal = new AppError("overloaded", "Cannot run the val: no process became free for it in time")
+    stage.runner.refusal = new AppError(
+      "overloaded",
+      "Cannot run the val: no process became free for it in time",
+    )
     await stage.visit("hello")
     stage.runner.refusal = undefined
     await stage.visit("hello")
     const [missing, refused, served] = takeLines()
-    expect(missing).toMatchObject({ host: `ada-nothing.localhost:${stage.port}`, status: 404, code: "val_not_found" })
+    expect(missing).toMatchObject({
+      host: `ada-nothing.localhost:${stage.port}`,
+      status: 404,
+      code: "val_not_found",
+    })
     expect(missing).toHaveProperty("requestId")
     expect(missing).not.toHaveProperty("runId")
     expect(refused).toMatchObject({ val: "ada/hello", status: 503, code: "overloaded" })
@@ -158,7 +181,9 @@ describeEachDatabase("log of requests", (open) => {
     } as unknown as string[])
     await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }))
     socket.close()
-    expect(takeLines()).toEqual([expect.objectContaining({ event: "val_request", val: "ada/socket", status: 101 })])
+    expect(takeLines()).toEqual([
+      expect.objectContaining({ event: "val_request", val: "ada/socket", status: 101 }),
+    ])
   })
 })
 

@@ -9,7 +9,10 @@ import { chosenToken, openStage, type Stage } from "../support/stage.ts"
 type ValResponse = z.output<typeof valResponse>
 
 const title = "requests to sandboxed vals through the API, and previews of them"
-/** What is kept of so many answers, were it never let go, is more than twice what the server may grow by. */
+/**
+ * What is kept of so many answers, were it never let go, is more than twice what the server may
+ * grow by.
+ */
 const sizes = { growthBytesMax: 100 * 1024 ** 2, answersBefore: 16, answers: 96 }
 
 // One answer takes as long as an answer may, and a busy machine is slow with giant ones.
@@ -54,15 +57,21 @@ function define(): void {
     return ((await response.json()) as { id: string }).id
   }
   const send = async (id: string, request: object = {}): Promise<ValResponse> => {
-    const response = await call("POST", `/v1/vals/${id}/requests`, { method: "GET", path: "/", ...request })
+    const response = await call("POST", `/v1/vals/${id}/requests`, {
+      method: "GET",
+      path: "/",
+      ...request,
+    })
     expect(response.status).toBe(200)
     return (await response.json()) as ValResponse
   }
   const runOf = async ({ runId }: ValResponse) =>
     (await (await call("GET", `/v1/runs/${runId}`)).json()) as { status: string; logs: unknown[] }
   const previewHost = async (id: string) =>
-    new URL(((await (await call("POST", `/v1/vals/${id}/preview`)).json()) as { url: string }).url).host
-  const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hamlet.pid}/status`, "utf8"))?.[1]) * 1024
+    new URL(((await (await call("POST", `/v1/vals/${id}/preview`)).json()) as { url: string }).url)
+      .host
+  const rss = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hamlet.pid}/status`, "utf8"))?.[1]) * 1024
 
   test("a val sees the request, and its run is there with the answer", async () => {
     const id = await save(
@@ -72,16 +81,25 @@ function define(): void {
         return Response.json([request.method, new URL(request.url).pathname, request.headers.get("x-mine"), await request.text()])
       }`,
     )
-    const answer = await send(id, { method: "PATCH", path: "/a/b?c", headers: [["x-mine", "1"]], body: "é" })
+    const answer = await send(id, {
+      method: "PATCH",
+      path: "/a/b?c",
+      headers: [["x-mine", "1"]],
+      body: "é",
+    })
     expect(JSON.parse(answer.body)).toEqual(["PATCH", "/a/b", "1", "é"])
     expect(await runOf(answer)).toMatchObject({ status: "succeeded" })
   })
 
   test("a val that throws, and one that takes too long, are answers", async () => {
-    const thrown = await send(await save("throws", `export default () => { throw new RangeError("too far") }`))
+    const thrown = await send(
+      await save("throws", `export default () => { throw new RangeError("too far") }`),
+    )
     expect([thrown.status, thrown.body]).toEqual([502, expect.stringContaining("too far")])
     expect(await runOf(thrown)).toMatchObject({ status: "failed" })
-    const slow = await send(await save("slow", "export default () => new Promise<Response>(() => {})"))
+    const slow = await send(
+      await save("slow", "export default () => new Promise<Response>(() => {})"),
+    )
     expect(slow.status).toBe(504)
     expect(await runOf(slow)).toMatchObject({ status: "timed_out" })
   })
@@ -134,8 +152,14 @@ function define(): void {
     )
     const host = await previewHost(id)
     const response = await fetch(`${baseUrl}/`, { headers: { host } })
-    expect([response.status, await response.text(), response.headers.get("referrer-policy")]).toEqual([200, host, "no-referrer"])
-    const socket = new WebSocket(`${baseUrl.replace("http", "ws")}/`, { headers: { host } } as unknown as string[])
+    expect([
+      response.status,
+      await response.text(),
+      response.headers.get("referrer-policy"),
+    ]).toEqual([200, host, "no-referrer"])
+    const socket = new WebSocket(`${baseUrl.replace("http", "ws")}/`, {
+      headers: { host },
+    } as unknown as string[])
     const heard = new Promise((resolve) => {
       socket.addEventListener("message", ({ data }) => resolve(data))
       socket.addEventListener("close", () => resolve("closed"))
@@ -147,7 +171,12 @@ function define(): void {
 
   test("an answer that never ends is told as far as it came", async () => {
     const answer = await endless
-    expect(answer).toMatchObject({ status: 200, body: "data: first\n\n", isBase64: false, isTruncated: true })
+    expect(answer).toMatchObject({
+      status: 200,
+      body: "data: first\n\n",
+      isBase64: false,
+      isTruncated: true,
+    })
     expect(await runOf(answer)).toMatchObject({ status: "succeeded" })
   })
 }

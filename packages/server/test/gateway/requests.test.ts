@@ -21,7 +21,12 @@ interface Seen {
 
 const echo: PlainVal = async (request, path) => {
   const body = Buffer.from(await request.arrayBuffer()).toString("base64")
-  return Response.json({ method: request.method, path, headers: Object.fromEntries(request.headers), body })
+  return Response.json({
+    method: request.method,
+    path,
+    headers: Object.fromEntries(request.headers),
+    body,
+  })
 }
 
 describeEachDatabase("sendValRequest", (open) => {
@@ -34,19 +39,35 @@ describeEachDatabase("sendValRequest", (open) => {
       hidden: await stage.addVal("hidden", echo, { privacy: "private" }),
       script: await stage.addVal("script", echo, { type: "script" }),
       throws: await stage.addVal("throws", () => {
-        return Response.json({ name: "RangeError", message: "too far" }, { headers: { "x-hamlet-failure": "1" } })
+        return Response.json(
+          { name: "RangeError", message: "too far" },
+          { headers: { "x-hamlet-failure": "1" } },
+        )
       }),
     }
   })
   afterAll(() => stage[Symbol.asyncDispose]())
 
-  const post = (val: Pick<Val, "id">, body: unknown, as: TestUser = stage.ada, headers: Record<string, string> = {}) =>
+  const post = (
+    val: Pick<Val, "id">,
+    body: unknown,
+    as: TestUser = stage.ada,
+    headers: Record<string, string> = {},
+  ) =>
     fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/requests`, {
       method: "POST",
-      headers: { authorization: `Bearer ${as.token}`, "content-type": "application/json", ...headers },
+      headers: {
+        authorization: `Bearer ${as.token}`,
+        "content-type": "application/json",
+        ...headers,
+      },
       body: JSON.stringify(body),
     })
-  const send = async (val: Pick<Val, "id">, request: object = {}, as?: TestUser): Promise<ValResponse> => {
+  const send = async (
+    val: Pick<Val, "id">,
+    request: object = {},
+    as?: TestUser,
+  ): Promise<ValResponse> => {
     const response = await post(val, { method: "GET", path: "/", ...request }, as)
     const text = await response.text()
     expect(`${response.status} ${response.ok ? "" : text}`).toBe("200 ")
@@ -54,17 +75,41 @@ describeEachDatabase("sendValRequest", (open) => {
   }
   const see = async (val: Pick<Val, "id">, request: object = {}, as?: TestUser): Promise<Seen> =>
     JSON.parse((await send(val, request, as)).body)
-  const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code]
+  const codeOf = async (response: Response) => [
+    response.status,
+    ((await response.json()) as { code: string }).code,
+  ]
 
   test("sends what it is given, and tells what came back", async () => {
-    const answer = await send(vals.echo, { method: "POST", path: "/a/b?c=d&c=%20", headers: [["X-Mine", "1"]], body: "é\0" })
-    expect(answer).toMatchObject({ status: 200, statusText: "OK", isBase64: false, isTruncated: false })
+    const answer = await send(vals.echo, {
+      method: "POST",
+      path: "/a/b?c=d&c=%20",
+      headers: [["X-Mine", "1"]],
+      body: "é\0",
+    })
+    expect(answer).toMatchObject({
+      status: 200,
+      statusText: "OK",
+      isBase64: false,
+      isTruncated: false,
+    })
     expect(answer.headers).toContainEqual(["content-type", "application/json;charset=utf-8"])
     expect(answer.headers).toContainEqual(["x-run-id", answer.runId ?? ""])
     const seen: Seen = JSON.parse(answer.body)
-    expect(seen).toMatchObject({ method: "POST", path: "/a/b?c=d&c=%20", body: Buffer.from("é\0").toString("base64") })
-    expect(seen.headers).toMatchObject({ "x-mine": "1", host: `ada-echo.localhost:${stage.port}`, "content-length": "3" })
-    expect(seen.headers).toMatchObject({ "x-forwarded-for": "127.0.0.1", "x-forwarded-host": `ada-echo.localhost:${stage.port}` })
+    expect(seen).toMatchObject({
+      method: "POST",
+      path: "/a/b?c=d&c=%20",
+      body: Buffer.from("é\0").toString("base64"),
+    })
+    expect(seen.headers).toMatchObject({
+      "x-mine": "1",
+      host: `ada-echo.localhost:${stage.port}`,
+      "content-length": "3",
+    })
+    expect(seen.headers).toMatchObject({
+      "x-forwarded-for": "127.0.0.1",
+      "x-forwarded-host": `ada-echo.localhost:${stage.port}`,
+    })
     // Nothing is added that a visitor would not have sent.
     expect(Object.keys(seen.headers)).not.toContain("authorization")
     expect(Object.keys(seen.headers)).not.toContain("content-type")
@@ -74,22 +119,44 @@ describeEachDatabase("sendValRequest", (open) => {
     const { runId } = await send(vals.echo, { path: "/kept" })
     const run = await stage.hamlet.deps.runs.find(stage.ada.id, runId ?? "")
     expect(run).toMatchObject({ status: "succeeded", source: "http", val: { name: "echo" } })
-    expect(run?.request).toEqual({ method: "GET", url: `http://ada-echo.localhost:${stage.port}/kept`, status: 200 })
+    expect(run?.request).toEqual({
+      method: "GET",
+      url: `http://ada-echo.localhost:${stage.port}/kept`,
+      status: 200,
+    })
     expect(stage.runner.taken.size).toBe(0)
   })
 
   test("takes headers as an object, too, and bytes as base64", async () => {
-    const seen = await see(vals.echo, { method: "PUT", headers: { "X-A": "1", "content-type": "image/png" }, bodyBase64: "/wA=" })
-    expect(seen).toMatchObject({ headers: { "x-a": "1", "content-type": "image/png" }, body: "/wA=" })
+    const seen = await see(vals.echo, {
+      method: "PUT",
+      headers: { "X-A": "1", "content-type": "image/png" },
+      bodyBase64: "/wA=",
+    })
+    expect(seen).toMatchObject({
+      headers: { "x-a": "1", "content-type": "image/png" },
+      body: "/wA=",
+    })
   })
 
-  for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "delete"])
+  for (const method of [
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "PATCH",
+    "DELETE",
+    "OPTIONS",
+    "QUERY",
+    "delete",
+  ])
     test(`sends ${method}`, async () => {
       const before = stage.runner.seen.length
       const answer = await send(vals.echo, { method, path: `/${method}` })
       expect(answer.status).toBe(200)
       expect(stage.runner.seen[before]?.path).toBe(`/${method}`)
-      if (method === "HEAD") expect(answer).toMatchObject({ body: "", isBase64: false, isTruncated: false })
+      if (method === "HEAD")
+        expect(answer).toMatchObject({ body: "", isBase64: false, isTruncated: false })
       else expect(JSON.parse(answer.body).method).toBe(method.toUpperCase())
     })
 
@@ -120,22 +187,50 @@ describeEachDatabase("sendValRequest", (open) => {
       ],
     })
     const names = Object.keys(headers)
-    for (const name of ["transfer-encoding", "upgrade", "x-secret", "te", "expect", "x-real-ip", "x-run-id", "x-hamlet-anything"])
+    for (const name of [
+      "transfer-encoding",
+      "upgrade",
+      "x-secret",
+      "te",
+      "expect",
+      "x-real-ip",
+      "x-run-id",
+      "x-hamlet-anything",
+    ])
       expect(names).not.toContain(name)
     expect(headers).toMatchObject({
-      ...{ host: `ada-echo.localhost:${stage.port}`, "content-length": "4", "x-forwarded-for": "127.0.0.1" },
+      ...{
+        host: `ada-echo.localhost:${stage.port}`,
+        "content-length": "4",
+        "x-forwarded-for": "127.0.0.1",
+      },
     })
     expect(headers["x-hamlet-depth"]).toBeUndefined()
   })
 
   test("a request without a body claims none, and asks for no WebSocket", async () => {
-    const headers = { "content-length": "5", "transfer-encoding": "chunked", upgrade: "websocket", connection: "upgrade" }
-    const handshake = { "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "sec-websocket-version": "13" }
+    const headers = {
+      "content-length": "5",
+      "transfer-encoding": "chunked",
+      upgrade: "websocket",
+      connection: "upgrade",
+    }
+    const handshake = {
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+      "sec-websocket-version": "13",
+    }
     const seen = await see(vals.echo, { headers: { ...headers, ...handshake } })
-    for (const name of Object.keys(headers).filter((name) => name !== "connection")) expect(seen.headers[name]).toBeUndefined()
+    for (const name of Object.keys(headers).filter((name) => name !== "connection"))
+      expect(seen.headers[name]).toBeUndefined()
     // Kept with the run, since it is known how much of it there is.
-    const { runId } = await send(vals.echo, { method: "POST", headers: { "transfer-encoding": "chunked" }, body: "kept" })
-    expect(await stage.hamlet.deps.runs.findInput(runId ?? "")).toMatchObject({ body: Buffer.from("kept").toString("base64") })
+    const { runId } = await send(vals.echo, {
+      method: "POST",
+      headers: { "transfer-encoding": "chunked" },
+      body: "kept",
+    })
+    expect(await stage.hamlet.deps.runs.findInput(runId ?? "")).toMatchObject({
+      body: Buffer.from("kept").toString("base64"),
+    })
   })
 
   test("a path that looks like an address stays a path", async () => {
@@ -148,7 +243,10 @@ describeEachDatabase("sendValRequest", (open) => {
       "/%0d%0ax:%20y",
     ]) {
       const { path: seen, headers } = await see(vals.echo, { path })
-      expect([seen.startsWith("/"), headers.host]).toEqual([true, `ada-echo.localhost:${stage.port}`])
+      expect([seen.startsWith("/"), headers.host]).toEqual([
+        true,
+        `ada-echo.localhost:${stage.port}`,
+      ])
     }
   })
 
@@ -175,7 +273,12 @@ describeEachDatabase("sendValRequest", (open) => {
       "a value with a NUL": { headers: { a: "\0" } },
       "a value that is no ASCII": { headers: { a: "é" } },
       "half a header": { headers: [["a"]] },
-      "too many headers": { headers: Array.from({ length: limits.requestHeadersMax + 1 }, (_, index) => [`a${index}`, "1"]) },
+      "too many headers": {
+        headers: Array.from({ length: limits.requestHeadersMax + 1 }, (_, index) => [
+          `a${index}`,
+          "1",
+        ]),
+      },
       "headers that are too long together": {
         headers: [
           ["a", long.slice(0, -10)],
@@ -190,16 +293,22 @@ describeEachDatabase("sendValRequest", (open) => {
     for (const [what, request] of Object.entries(bad))
       test(what, async () => {
         const before = stage.runner.seen.length
-        expect(await codeOf(await post(vals.echo, { method: "GET", path: "/", ...request }))).toEqual([400, "invalid_request"])
+        expect(
+          await codeOf(await post(vals.echo, { method: "GET", path: "/", ...request })),
+        ).toEqual([400, "invalid_request"])
         expect(stage.runner.seen.length).toBe(before)
       })
 
     test("a val that is not of type http", async () => {
-      expect(await codeOf(await post(vals.script, { method: "GET", path: "/" }))).toEqual([409, "not_http"])
+      expect(await codeOf(await post(vals.script, { method: "GET", path: "/" }))).toEqual([
+        409,
+        "not_http",
+      ])
     })
 
     test("a chain of vals that is too long", async () => {
-      const ask = (depth: string) => post(vals.echo, { method: "GET", path: "/" }, stage.ada, { "x-hamlet-depth": depth })
+      const ask = (depth: string) =>
+        post(vals.echo, { method: "GET", path: "/" }, stage.ada, { "x-hamlet-depth": depth })
       expect(await codeOf(await ask("16"))).toEqual([508, "call_too_deep"])
       expect((await ask("15")).status).toBe(200)
     })
@@ -207,7 +316,9 @@ describeEachDatabase("sendValRequest", (open) => {
     test("whoever has no run:write, as vals have not", async () => {
       expect(runScopes).not.toContain("run:write")
       const token = stage.hamlet.deps.runTokens.issue(stage.ada)
-      expect(await codeOf(await post(vals.echo, { method: "GET", path: "/" }, { ...stage.ada, token }))).toEqual([403, "missing_scope"])
+      expect(
+        await codeOf(await post(vals.echo, { method: "GET", path: "/" }, { ...stage.ada, token })),
+      ).toEqual([403, "missing_scope"])
     })
   })
 
@@ -218,21 +329,36 @@ describeEachDatabase("sendValRequest", (open) => {
       expect((await send(vals.hidden)).status).toBe(200)
       expect((await send(vals.hidden, { headers: bearer(stage.bob) })).status).toBe(200)
       const request = { method: "GET", path: "/", headers: bearer(stage.ada) }
-      expect(await codeOf(await post(vals.hidden, request, stage.bob))).toEqual([404, "val_not_found"])
+      expect(await codeOf(await post(vals.hidden, request, stage.bob))).toEqual([
+        404,
+        "val_not_found",
+      ])
     })
 
     test("what went wrong is told to the owner only, whoever's token is among the headers", async () => {
       const json = [["accept", "application/json"]]
       const toOwner = await send(vals.throws, { headers: json })
-      expect([toOwner.status, toOwner.statusText, toOwner.body]).toEqual([502, "Bad Gateway", expect.stringContaining("too far")])
+      expect([toOwner.status, toOwner.statusText, toOwner.body]).toEqual([
+        502,
+        "Bad Gateway",
+        expect.stringContaining("too far"),
+      ])
       expect(toOwner.runId).toBe(JSON.parse(toOwner.body).runId)
-      const toOther = await send(vals.throws, { headers: [...json, ...bearer(stage.ada)] }, stage.bob)
+      const toOther = await send(
+        vals.throws,
+        { headers: [...json, ...bearer(stage.ada)] },
+        stage.bob,
+      )
       expect([toOther.status, toOther.body.includes("too far")]).toEqual([502, false])
     })
 
     test("no val sees a token of this server, and every val sees what else it is to be told", async () => {
-      expect((await see(vals.echo, { headers: bearer(stage.bob) })).headers.authorization).toBeUndefined()
-      const { headers } = await see(vals.echo, { headers: { Authorization: "Basic YTpi", Cookie: "session=1" } })
+      expect(
+        (await see(vals.echo, { headers: bearer(stage.bob) })).headers.authorization,
+      ).toBeUndefined()
+      const { headers } = await see(vals.echo, {
+        headers: { Authorization: "Basic YTpi", Cookie: "session=1" },
+      })
       expect(headers).toMatchObject({ authorization: "Basic YTpi", cookie: "session=1" })
     })
 
@@ -244,7 +370,8 @@ describeEachDatabase("sendValRequest", (open) => {
   })
 
   describe("answers", () => {
-    const answer = async (name: string, val: PlainVal, request?: object) => send(await stage.addVal(name, val), request)
+    const answer = async (name: string, val: PlainVal, request?: object) =>
+      send(await stage.addVal(name, val), request)
 
     test("a redirect is not followed, and cookies stay apart", async () => {
       const headers = new Headers({ location: "http://evil.example/" })
@@ -253,16 +380,25 @@ describeEachDatabase("sendValRequest", (open) => {
       const got = await answer("redirects", () => new Response(null, { status: 302, headers }))
       expect([got.status, got.statusText, got.body]).toEqual([302, "Found", ""])
       expect(got.headers).toContainEqual(["location", "http://evil.example/"])
-      expect(got.headers.filter(([name]) => name === "set-cookie").map(([, value]) => value)).toEqual(["a=1", "b=2"])
+      expect(
+        got.headers.filter(([name]) => name === "set-cookie").map(([, value]) => value),
+      ).toEqual(["a=1", "b=2"])
     })
 
     for (const status of [204, 205, 304])
       test(`${status} has no body`, async () => {
-        expect(await answer(`bare${status}`, () => new Response(null, { status }))).toMatchObject({ status, body: "", isBase64: false })
+        expect(await answer(`bare${status}`, () => new Response(null, { status }))).toMatchObject({
+          status,
+          body: "",
+          isBase64: false,
+        })
       })
 
     test("bytes come as base64", async () => {
-      const got = await answer("picture", () => new Response(Uint8Array.of(0xff, 0), { headers: { "content-type": "image/png" } }))
+      const got = await answer(
+        "picture",
+        () => new Response(Uint8Array.of(0xff, 0), { headers: { "content-type": "image/png" } }),
+      )
       expect(got).toMatchObject({ body: "/wA=", isBase64: true, isTruncated: false })
     })
 
@@ -271,7 +407,10 @@ describeEachDatabase("sendValRequest", (open) => {
       const piece = Buffer.alloc(65_536, "x")
       const got = await answer("endless", () => {
         const cancel = () => cancelled.resolve()
-        const stream = new ReadableStream({ pull: (controller) => controller.enqueue(piece), cancel })
+        const stream = new ReadableStream({
+          pull: (controller) => controller.enqueue(piece),
+          cancel,
+        })
         return new Response(stream, { headers: { "content-type": "text/plain" } })
       })
       expect(got).toMatchObject({ status: 200, isBase64: false, isTruncated: true })
@@ -295,7 +434,11 @@ describeEachDatabase("sendValRequest", (open) => {
       stage.runner.refusal = new AppError("overloaded", "Cannot run the val: the server is full")
       try {
         const got = await send(vals.echo)
-        expect(got).toMatchObject({ status: 503, statusText: "Service Unavailable", runId: expect.any(String) })
+        expect(got).toMatchObject({
+          status: 503,
+          statusText: "Service Unavailable",
+          runId: expect.any(String),
+        })
         expect(got.headers).toContainEqual(["retry-after", "1"])
       } finally {
         stage.runner.refusal = undefined

@@ -18,7 +18,11 @@ function define(): void {
   let port = 0
   beforeAll(async () => {
     stage = await openStage()
-    const served = await stage.serve({ HAMLET_LOG_LEVEL: "error", HAMLET_RUNS_PER_VAL_MAX: "2000", HAMLET_RUNS_PER_ACCOUNT_MAX: "2000" })
+    const served = await stage.serve({
+      HAMLET_LOG_LEVEL: "error",
+      HAMLET_RUNS_PER_VAL_MAX: "2000",
+      HAMLET_RUNS_PER_ACCOUNT_MAX: "2000",
+    })
     hamlet = served.hamlet
     port = Number(new URL(served.baseUrl).port)
   })
@@ -27,7 +31,11 @@ function define(): void {
   const headers = { authorization: `Bearer ${chosenToken}` }
   const save = async (name: string, code: string) => {
     const body = JSON.stringify({ name, code, type: "http", privacy: "public" })
-    const response = await fetch(`http://127.0.0.1:${port}/v1/vals`, { method: "PUT", headers, body })
+    const response = await fetch(`http://127.0.0.1:${port}/v1/vals`, {
+      method: "PUT",
+      headers,
+      body,
+    })
     expect(`${response.status} ${response.ok ? "" : await response.text()}`).toBe("200 ")
   }
   const visit = (name: string, path = "/", { headers: more, ...init }: RequestInit = {}) =>
@@ -37,34 +45,61 @@ function define(): void {
     })
   const runOf = async (response: Response) => {
     for (;;) {
-      const answer = await fetch(`http://127.0.0.1:${port}/v1/runs/${response.headers.get("x-run-id")}`, { headers })
-      const run = (await answer.json()) as { status: string; request: object; error: object | null; logs: { message: string }[] }
+      const answer = await fetch(
+        `http://127.0.0.1:${port}/v1/runs/${response.headers.get("x-run-id")}`,
+        { headers },
+      )
+      const run = (await answer.json()) as {
+        status: string
+        request: object
+        error: object | null
+        logs: { message: string }[]
+      }
       if (answer.status === 200 && run.status !== "running") return run
     }
   }
   const open = (name: string, protocols: readonly string[] = []) =>
-    new WebSocket(`ws://127.0.0.1:${port}/`, { protocols, headers: { host: `ada-${name}.localhost` } } as unknown as string[])
-  const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hamlet.pid}/status`, "utf8"))?.[1]) * 1024
+    new WebSocket(`ws://127.0.0.1:${port}/`, {
+      protocols,
+      headers: { host: `ada-${name}.localhost` },
+    } as unknown as string[])
+  const rss = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hamlet.pid}/status`, "utf8"))?.[1]) * 1024
 
   test("a val sees its public address and where a request came from", async () => {
     await save(
       "seen",
       `export default (request: Request) => Response.json([request.method, request.url, Object.fromEntries(request.headers)])`,
     )
-    const response = await visit("seen", "/a/b?c=d", { method: "POST", body: "x", headers: { "user-agent": "test", "x-mine": "1" } })
+    const response = await visit("seen", "/a/b?c=d", {
+      method: "POST",
+      body: "x",
+      headers: { "user-agent": "test", "x-mine": "1" },
+    })
     const [method, url, sent] = (await response.json()) as [string, string, Record<string, string>]
     expect([method, url]).toEqual(["POST", `http://ada-seen.localhost:${port}/a/b?c=d`])
-    expect(sent).toMatchObject({ "x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http", "x-mine": "1", "user-agent": "test" })
+    expect(sent).toMatchObject({
+      "x-forwarded-for": "127.0.0.1",
+      "x-forwarded-proto": "http",
+      "x-mine": "1",
+      "user-agent": "test",
+    })
     expect(await runOf(response)).toMatchObject({ status: "succeeded", request: { status: 200 } })
   })
 
   test("a val that throws is a 502 with its stack for the owner", async () => {
     await save("throws", `export default () => { throw new RangeError("too far") }`)
-    const response = await visit("throws", "/", { headers: { ...headers, accept: "application/json" } })
+    const response = await visit("throws", "/", {
+      headers: { ...headers, accept: "application/json" },
+    })
     expect(response.status).toBe(502)
     expect(await response.json()).toMatchObject({
       code: "run_failed",
-      runError: { name: "RangeError", message: "too far", stack: expect.stringContaining("ada/throws.tsx:1") },
+      runError: {
+        name: "RangeError",
+        message: "too far",
+        stack: expect.stringContaining("ada/throws.tsx:1"),
+      },
     })
     expect(await (await visit("throws")).text()).not.toContain("too far")
   })
@@ -77,7 +112,10 @@ function define(): void {
       })`,
     )
     const response = await visit("packed")
-    expect([response.headers.get("content-encoding"), await response.text()]).toEqual(["gzip", "packed ".repeat(1000)])
+    expect([response.headers.get("content-encoding"), await response.text()]).toEqual([
+      "gzip",
+      "packed ".repeat(1000),
+    ])
   })
 
   test("a WebSocket agrees on the protocol the val chooses", async () => {
@@ -90,10 +128,14 @@ function define(): void {
     await save("chooses", take(`{ protocol: "b" }`))
     await save("echoes", take("{}"))
     const chosen = open("chooses", ["a", "b"])
-    const first = await new Promise<MessageEvent>((resolve) => chosen.addEventListener("message", resolve))
+    const first = await new Promise<MessageEvent>((resolve) =>
+      chosen.addEventListener("message", resolve),
+    )
     expect([first.data, chosen.protocol]).toEqual(["hello", "b"])
     chosen.send("close")
-    const closed = await new Promise<CloseEvent>((resolve) => chosen.addEventListener("close", resolve))
+    const closed = await new Promise<CloseEvent>((resolve) =>
+      chosen.addEventListener("close", resolve),
+    )
     expect([closed.code, closed.reason]).toEqual([4002, "as told"])
   })
 
@@ -109,12 +151,17 @@ function define(): void {
         resolve(text)
       })
       const key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
-      socket.write(`GET / HTTP/1.1\r\nHost: ada-${name}.localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`)
+      socket.write(
+        `GET / HTTP/1.1\r\nHost: ada-${name}.localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`,
+      )
     })
   }
 
   test("a val that wants no WebSocket answers as it likes", async () => {
-    await save("wantsnone", `export default () => new Response("no sockets here", { status: 426, headers: { "x-why": "because" } })`)
+    await save(
+      "wantsnone",
+      `export default () => new Response("no sockets here", { status: 426, headers: { "x-why": "because" } })`,
+    )
     const text = await handshake("wantsnone")
     expect(text).toStartWith("HTTP/1.1 426")
     expect(text).toMatch(/x-why: because/i)
@@ -126,7 +173,9 @@ function define(): void {
         const socket = open("echoes")
         await new Promise((resolve, reject) => {
           socket.addEventListener("message", resolve, { once: true })
-          socket.addEventListener("close", ({ code }) => reject(new Error(`closed with ${code}`)), { once: true })
+          socket.addEventListener("close", ({ code }) => reject(new Error(`closed with ${code}`)), {
+            once: true,
+          })
         })
         return socket
       }),
@@ -134,7 +183,9 @@ function define(): void {
     const answers = await Promise.all(
       sockets.map((socket, index) => {
         socket.send(`I am ${index}`)
-        return new Promise<string>((resolve) => socket.addEventListener("message", ({ data }) => resolve(data), { once: true }))
+        return new Promise<string>((resolve) =>
+          socket.addEventListener("message", ({ data }) => resolve(data), { once: true }),
+        )
       }),
     )
     expect(answers).toEqual(sockets.map((_, index) => `I am ${index}`))

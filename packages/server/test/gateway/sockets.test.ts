@@ -9,9 +9,15 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]())
 
 /** A val of ada's that takes WebSockets. */
-async function addSocketVal(name: string, handler: Partial<Bun.WebSocketHandler<undefined>>): Promise<void> {
+async function addSocketVal(
+  name: string,
+  handler: Partial<Bun.WebSocketHandler<undefined>>,
+): Promise<void> {
   await stage.addVal(name)
-  stage.runner.serve(`ada/${name}`, () => new Response("no socket", { status: 418 }), { message() {}, ...handler })
+  stage.runner.serve(`ada/${name}`, () => new Response("no socket", { status: 418 }), {
+    message() {},
+    ...handler,
+  })
 }
 
 interface Client {
@@ -22,9 +28,19 @@ interface Client {
   heard(count: number): Promise<readonly (string | ArrayBuffer)[]>
 }
 
-async function open(name: string, protocols: readonly string[] = [], headers: Record<string, string> = {}): Promise<Client> {
-  const options = { protocols, headers: { host: `ada-${name}.localhost`, ...headers } } as unknown as string[]
-  const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/chat?room=1`, options) as Client["socket"]
+async function open(
+  name: string,
+  protocols: readonly string[] = [],
+  headers: Record<string, string> = {},
+): Promise<Client> {
+  const options = {
+    protocols,
+    headers: { host: `ada-${name}.localhost`, ...headers },
+  } as unknown as string[]
+  const socket = new WebSocket(
+    `ws://127.0.0.1:${stage.port}/chat?room=1`,
+    options,
+  ) as Client["socket"]
   socket.binaryType = "arraybuffer"
   const messages: (string | ArrayBuffer)[] = []
   let wake = () => {}
@@ -55,7 +71,10 @@ async function lastRun(name: string) {
   const val = await stage.hamlet.deps.vals.findByName("ada", name, stage.ada.id)
   const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
   for (;;) {
-    const { items } = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
+    const { items } = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
+      limit: 1,
+      offset: 0,
+    })
     if (items[0] && items[0].endedAt !== null) return stage.runOf(items[0].id)
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -72,7 +91,12 @@ describe("a WebSocket through the gateway", () => {
     client.socket.send(new Uint8Array([0, 255, 1]))
     client.socket.send("")
     const [welcome, text, bytes, empty] = await client.heard(4)
-    expect([welcome, text, new Uint8Array(bytes as ArrayBuffer), empty]).toEqual(["welcome", "text ü", new Uint8Array([0, 255, 1]), ""])
+    expect([welcome, text, new Uint8Array(bytes as ArrayBuffer), empty]).toEqual([
+      "welcome",
+      "text ü",
+      new Uint8Array([0, 255, 1]),
+      "",
+    ])
     expect(stage.runner.seen.at(-1)?.path).toBe("/chat?room=1")
     client.socket.close(4001, "done")
     expect(await client.closed).toEqual({ code: 4001, reason: "done" })
@@ -119,20 +143,32 @@ describe("a WebSocket through the gateway", () => {
     const client = await open("fragile")
     client.socket.send("boom")
     expect((await client.closed).code).toBe(1011)
-    expect(await lastRun("fragile")).toMatchObject({ status: "crashed", error: { name: "BrokenSocket" } })
+    expect(await lastRun("fragile")).toMatchObject({
+      status: "crashed",
+      error: { name: "BrokenSocket" },
+    })
   })
 
   test("closes on both sides when its run is cancelled", async () => {
     const gone = Promise.withResolvers<number>()
-    await addSocketVal("stopped", { open: (socket) => void socket.send("hi"), close: (_, code) => gone.resolve(code) })
+    await addSocketVal("stopped", {
+      open: (socket) => void socket.send("hi"),
+      close: (_, code) => gone.resolve(code),
+    })
     const client = await open("stopped")
     await client.heard(1)
     const headers = { authorization: `Bearer ${stage.ada.token}` }
     const val = await stage.hamlet.deps.vals.findByName("ada", "stopped", stage.ada.id)
     for (let id: string | undefined; id === undefined; ) {
-      const list = await fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val?.id}/runs`, { headers })
+      const list = await fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val?.id}/runs`, {
+        headers,
+      })
       id = ((await list.json()) as { data: { id: string }[] }).data[0]?.id
-      if (id) await fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/cancel`, { method: "POST", headers })
+      if (id)
+        await fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/cancel`, {
+          method: "POST",
+          headers,
+        })
     }
     expect([(await client.closed).code, await gone.promise]).toEqual([1001, 1001])
     expect((await lastRun("stopped")).status).toBe("cancelled")
@@ -149,7 +185,10 @@ describe("a WebSocket through the gateway", () => {
 
   test("to a private val needs a token of its owner", async () => {
     await stage.addVal("secretive", undefined, { privacy: "private" })
-    stage.runner.serve("ada/secretive", () => new Response("no"), { message() {}, open: (socket) => void socket.send("hi") })
+    stage.runner.serve("ada/secretive", () => new Response("no"), {
+      message() {},
+      open: (socket) => void socket.send("hi"),
+    })
     expect((await (await open("secretive")).closed).code).not.toBe(1000)
     const client = await open("secretive", [], { authorization: `Bearer ${stage.ada.token}` })
     expect(await client.heard(1)).toEqual(["hi"])
@@ -159,7 +198,9 @@ describe("a WebSocket through the gateway", () => {
   test("that is no handshake is an ordinary request", async () => {
     await stage.addVal("ordinary", () => new Response("ordinary"))
     const request = (upgrade: string) =>
-      stage.exchange(`GET / HTTP/1.1\r\nHost: ada-ordinary.localhost\r\nUpgrade: ${upgrade}\r\nConnection: upgrade, close\r\n\r\n`)
+      stage.exchange(
+        `GET / HTTP/1.1\r\nHost: ada-ordinary.localhost\r\nUpgrade: ${upgrade}\r\nConnection: upgrade, close\r\n\r\n`,
+      )
     expect(await request("h2c")).toStartWith("HTTP/1.1 200 ")
     expect(await request("websocket")).toMatch(/^HTTP\/1\.1 (4|5)\d\d /)
   })
@@ -199,12 +240,16 @@ describe("a WebSocket through the gateway", () => {
   test("works where answers may be longer in coming than connections may be idle", async () => {
     await using patient = await openGatewayStage(undefined, { HAMLET_RUN_SECONDS_MAX: "600" })
     await patient.addVal("echo")
-    patient.runner.serve("ada/echo", () => new Response("plain"), { message: (socket, message) => void socket.send(message) })
+    patient.runner.serve("ada/echo", () => new Response("plain"), {
+      message: (socket, message) => void socket.send(message),
+    })
     const options = { headers: { host: "ada-echo.localhost" } } as unknown as string[]
     const socket = new WebSocket(`ws://127.0.0.1:${patient.port}/`, options)
     await new Promise((resolve) => socket.addEventListener("open", resolve))
     socket.send("again")
-    const { data } = await new Promise<MessageEvent>((resolve) => socket.addEventListener("message", resolve))
+    const { data } = await new Promise<MessageEvent>((resolve) =>
+      socket.addEventListener("message", resolve),
+    )
     socket.close()
     expect([data, await (await patient.visit("echo")).text()]).toEqual(["again", "plain"])
   })

@@ -9,7 +9,10 @@ import { done, type ModelToken, refuse, type World } from "./world.ts"
 
 const scopes: readonly Scope[] = ["val:read", "val:write", "user:read", "user:write", "run:read"]
 
-/** Requests that need one scope each and change nothing: what they ask for is not there, or not acceptable. */
+/**
+ * Requests that need one scope each and change nothing: what they ask for is not there, or not
+ * acceptable.
+ */
 const uses: readonly {
   readonly method: string
   readonly path: string
@@ -21,14 +24,22 @@ const uses: readonly {
   { method: "GET", path: "/v1/vals", scope: "val:read", outcome: done(200, undefined) },
   { method: "GET", path: "/v1/me/runs", scope: "run:read", outcome: done(200, undefined) },
   { method: "POST", path: "/v1/vals", scope: "val:write", outcome: refuse(400, "invalid_request") },
-  { method: "DELETE", path: "/v1/me/secrets/MISSING", scope: "user:write", outcome: refuse(404, "secret_not_found") },
+  {
+    method: "DELETE",
+    path: "/v1/me/secrets/MISSING",
+    scope: "user:write",
+    outcome: refuse(404, "secret_not_found"),
+  },
 ]
 
 export const createTokenCommand: fc.Arbitrary<Command> = fc
   .record({
     asking: slot,
     name: fc.constantFrom("laptop", "ci"),
-    scopes: fc.array(fc.constantFrom(...scopes, ...scopes, "user:write" as const, "admin" as const), { minLength: 1, maxLength: 5 }),
+    scopes: fc.array(
+      fc.constantFrom(...scopes, ...scopes, "user:write" as const, "admin" as const),
+      { minLength: 1, maxLength: 5 },
+    ),
     expiresAt: fc.constantFrom(null, null, "2999-12-31T23:59:59.999Z", "2001-01-01T00:00:00.000Z"),
   })
   .map(({ asking, ...fields }) =>
@@ -50,7 +61,10 @@ export const useTokenCommand: fc.Arbitrary<Command> = fc
   .map(({ token: tokenSlot, use }) =>
     command(`use token ${tokenSlot} for ${use.method} ${use.path}`, async (world, api) => {
       const token = pickToken(world, tokenSlot)
-      const answer = await api.call(use.method, use.path, { as: token.text, ...(use.method === "POST" ? { body: {} } : {}) })
+      const answer = await api.call(use.method, use.path, {
+        as: token.text,
+        ...(use.method === "POST" ? { body: {} } : {}),
+      })
       checkOutcome(answer, checkToken(world, token, use.scope) ?? use.outcome)
     }),
   )

@@ -1,5 +1,13 @@
 import type { Scope } from "@hamlet/contract"
-import { done, type ModelToken, type Outcome, type Refusal, refuse, type Viewer, type World } from "./world.ts"
+import {
+  done,
+  type ModelToken,
+  type Outcome,
+  type Refusal,
+  refuse,
+  type Viewer,
+  type World,
+} from "./world.ts"
 
 /** What a new token is to be. */
 export interface TokenFields {
@@ -9,12 +17,25 @@ export interface TokenFields {
 }
 
 /** POST /v1/me/tokens with that token: none gets more than the token that asks for it has. */
-export function createToken(world: World, asking: ModelToken, fields: TokenFields): Outcome<ModelToken> {
+export function createToken(
+  world: World,
+  asking: ModelToken,
+  fields: TokenFields,
+): Outcome<ModelToken> {
   const refusal = checkToken(world, asking, "user:write")
   if (refusal) return refusal
-  if (fields.scopes.some((scope) => !asking.scopes.includes(scope))) return refuse(403, "scope_escalation")
-  if (fields.expiresAt !== null && Date.parse(fields.expiresAt) <= Date.now()) return refuse(400, "invalid_request")
-  const token: ModelToken = { id: "", owner: asking.owner, text: "", createdAt: "", ...fields, scopes: [...new Set(fields.scopes)] }
+  if (fields.scopes.some((scope) => !asking.scopes.includes(scope)))
+    return refuse(403, "scope_escalation")
+  if (fields.expiresAt !== null && Date.parse(fields.expiresAt) <= Date.now())
+    return refuse(400, "invalid_request")
+  const token: ModelToken = {
+    id: "",
+    owner: asking.owner,
+    text: "",
+    createdAt: "",
+    ...fields,
+    scopes: [...new Set(fields.scopes)],
+  }
   world.tokens.push(token)
   world.allTokens.push(token)
   return done(200, token)
@@ -38,7 +59,12 @@ export function checkToken(world: World, token: ModelToken, scope: Scope): Refus
 }
 
 /** PUT /v1/me/secrets/{NAME} */
-export function putSecret(world: World, caller: Viewer, name: string, hosts: readonly string[] | null): Outcome {
+export function putSecret(
+  world: World,
+  caller: Viewer,
+  name: string,
+  hosts: readonly string[] | null,
+): Outcome {
   if (!caller) return refuse(401, "unauthenticated")
   const known = world.secrets.find((secret) => secret.name === name && secret.owner === caller)
   if (known) known.hosts = hosts

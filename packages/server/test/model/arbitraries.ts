@@ -2,7 +2,15 @@ import fc from "fast-check"
 import { type TestUser, testBaseUrl } from "../support/api.ts"
 import type { PageOf } from "./check.ts"
 import type { Code, ValFields } from "./val-rules.ts"
-import { addressOf, currentOf, type ModelVal, type Privacy, type ValType, type Viewer, type World } from "./world.ts"
+import {
+  addressOf,
+  currentOf,
+  type ModelVal,
+  type Privacy,
+  type ValType,
+  type Viewer,
+  type World,
+} from "./world.ts"
 
 /** Who does something to a val: its owner, the user of that number, or nobody. */
 export type Actor = "owner" | number | undefined
@@ -11,7 +19,10 @@ export type Actor = "owner" | number | undefined
 const valNames: readonly string[] = ["alpha", "Alpha", "beta", "BETA", "gamma_1"]
 
 export const userSlot = fc.nat({ max: 2 })
-export const anyViewer = fc.oneof({ weight: 15, arbitrary: userSlot }, { weight: 1, arbitrary: fc.constant(undefined) })
+export const anyViewer = fc.oneof(
+  { weight: 15, arbitrary: userSlot },
+  { weight: 1, arbitrary: fc.constant(undefined) },
+)
 export const anyActor: fc.Arbitrary<Actor> = fc.oneof(
   { weight: 12, arbitrary: fc.constant("owner" as const) },
   { weight: 2, arbitrary: userSlot },
@@ -19,7 +30,14 @@ export const anyActor: fc.Arbitrary<Actor> = fc.oneof(
 )
 export const slot = fc.nat({ max: 999 })
 export const anyName = fc.constantFrom(...valNames)
-const anyPrivacy: fc.Arbitrary<Privacy> = fc.constantFrom("public", "public", "public", "public", "unlisted", "private")
+const anyPrivacy: fc.Arbitrary<Privacy> = fc.constantFrom(
+  "public",
+  "public",
+  "public",
+  "public",
+  "unlisted",
+  "private",
+)
 const anyReadme = fc.constantFrom(null, "", "About alpha", "Calls f(x) => y, see [beta](beta)", "1")
 const anyType = fc.constantFrom("http", "script", "interval", "email", "httpnext", "express")
 export const anyPage: fc.Arbitrary<PageOf> = fc.record(
@@ -47,12 +65,23 @@ export const anyNewFields: fc.Arbitrary<SentFields> = fc.oneof(
 
 /** Two older names of `http` are understood. */
 export function toFields({ type, ...fields }: SentFields): ValFields {
-  return { ...fields, type: type === "httpnext" || type === "express" ? "http" : (type as ValType | undefined) }
+  return {
+    ...fields,
+    type: type === "httpnext" || type === "express" ? "http" : (type as ValType | undefined),
+  }
 }
 
 /** How an import is written: where the address begins, and the statement around it. */
 const addressForms = ["base", "esm", "pinned", "shouted", "rooted", "relative"] as const
-const statements = ["side effect", "names", "again", "dynamic", "type only", "comment", "text"] as const
+const statements = [
+  "side effect",
+  "names",
+  "again",
+  "dynamic",
+  "type only",
+  "comment",
+  "text",
+] as const
 
 interface SymbolicImport {
   readonly user: number
@@ -84,13 +113,21 @@ export const anyCode: fc.Arbitrary<SymbolicCode> = fc.record({
 })
 
 /** The code as the owner sends it. */
-export function writeCode(world: World, owner: TestUser | undefined, { imports, rest }: SymbolicCode): Code {
+export function writeCode(
+  world: World,
+  owner: TestUser | undefined,
+  { imports, rest }: SymbolicCode,
+): Code {
   const lines: string[] = []
   const imported: string[] = []
   for (const [index, one] of imports.entries()) {
-    const username = one.form === "relative" ? (owner ?? userOf(world, 0)).username : userOf(world, one.user).username
+    const username =
+      one.form === "relative"
+        ? (owner ?? userOf(world, 0)).username
+        : userOf(world, one.user).username
     lines.push(writeStatement(one.statement, writeAddress(one.form, username, one.name), index))
-    if (!["type only", "comment", "text"].includes(one.statement)) imported.push(addressOf(username, one.name))
+    if (!["type only", "comment", "text"].includes(one.statement))
+      imported.push(addressOf(username, one.name))
   }
   return { text: [...lines, rest].join("\n"), imports: imported }
 }
@@ -104,7 +141,11 @@ function writeAddress(form: SymbolicImport["form"], username: string, name: stri
   return `${testBaseUrl}/v/${username}/${name}`
 }
 
-function writeStatement(statement: SymbolicImport["statement"], address: string, index: number): string {
+function writeStatement(
+  statement: SymbolicImport["statement"],
+  address: string,
+  index: number,
+): string {
   if (statement === "names") return `import { x as x${index} } from "${address}"`
   if (statement === "again") return `export * as y${index} from "${address}"`
   if (statement === "dynamic") return `await import("${address}")`
@@ -123,7 +164,10 @@ export const anyIfMatch = fc.oneof(
 export type IfMatch = "none" | "current" | "etag" | "any" | "older" | "newer"
 
 /** The header, and the version that it asks for. */
-export function writeIfMatch(kind: IfMatch, val: ModelVal | undefined): { headers: Record<string, string>; version: number | undefined } {
+export function writeIfMatch(
+  kind: IfMatch,
+  val: ModelVal | undefined,
+): { headers: Record<string, string>; version: number | undefined } {
   if (kind === "none") return { headers: {}, version: undefined }
   if (kind === "any") return { headers: { "if-match": "*" }, version: undefined }
   const current = val ? currentOf(val).version : 1

@@ -18,7 +18,11 @@ const limitDefault = 20
 /** Fails unless the answer has the status of the outcome, and the code where it is a refusal. */
 export function checkOutcome(answer: TestAnswer, outcome: Outcome<unknown>): void {
   const said = { status: answer.status, ...(answer.status < 400 ? {} : { code: answer.json.code }) }
-  expect(said).toEqual(outcome.code === undefined ? { status: outcome.status } : { status: outcome.status, code: outcome.code })
+  expect(said).toEqual(
+    outcome.code === undefined
+      ? { status: outcome.status }
+      : { status: outcome.status, code: outcome.code },
+  )
 }
 
 /** Fails unless the answer shows that record. */
@@ -27,24 +31,38 @@ export function checkRecord(record: unknown, expected: object): void {
 }
 
 /** Reads the list whole and fails unless it is the expected one. Gives its items as they came. */
-export async function checkList(api: TestApi, world: World, viewer: Viewer, list: ExpectedList): Promise<readonly Item[]> {
+export async function checkList(
+  api: TestApi,
+  world: World,
+  viewer: Viewer,
+  list: ExpectedList,
+): Promise<readonly Item[]> {
   const answer = await read(api, viewer, list, { limit: String(listMax) })
   checkOutcome(answer, list.outcome)
   if (list.outcome.code !== undefined) return []
   const items = answer.json.data as Item[]
   checkLinks(answer, list, { limit: listMax }, items.length)
-  if (list.orderedBy === undefined) expect(items.map(withoutServersOwn)).toEqual(list.outcome.value as Item[])
+  if (list.orderedBy === undefined)
+    expect(items.map(withoutServersOwn)).toEqual(list.outcome.value as Item[])
   else checkReferences(world, items, list.outcome.value)
   return items
 }
 
 /** Reads a page of the list and fails unless it is the cut of the whole list that was asked for. */
-export async function checkPage(api: TestApi, viewer: Viewer, list: ExpectedList, whole: readonly Item[], page: PageOf): Promise<void> {
+export async function checkPage(
+  api: TestApi,
+  viewer: Viewer,
+  list: ExpectedList,
+  whole: readonly Item[],
+  page: PageOf,
+): Promise<void> {
   const { limit = limitDefault, offset = 0 } = page
   const answer = await read(api, viewer, list, toQuery(page))
   checkOutcome(answer, list.outcome)
   if (list.outcome.code !== undefined) return
-  expect(answer.json.data.map(withoutLastUse)).toEqual(whole.slice(offset, offset + limit).map(withoutLastUse))
+  expect(answer.json.data.map(withoutLastUse)).toEqual(
+    whole.slice(offset, offset + limit).map(withoutLastUse),
+  )
   checkLinks(answer, list, { limit, offset }, whole.length)
 }
 
@@ -61,24 +79,45 @@ export async function checkPeriod(
   const timeOf = (item: Item | undefined) => String(item?.[period])
   const [since = "", until = ""] = ends.map((end) => timeOf(whole[end % whole.length])).sort()
   const answer = await read(api, viewer, list, { since, until, limit: String(listMax) })
-  expect(answer.json.data).toEqual(whole.filter((item) => timeOf(item) > since && timeOf(item) <= until))
+  expect(answer.json.data).toEqual(
+    whole.filter((item) => timeOf(item) > since && timeOf(item) <= until),
+  )
 }
 
-function read(api: TestApi, viewer: Viewer, list: ExpectedList, query: Readonly<Record<string, string>>): Promise<TestAnswer> {
-  return api.call("GET", `${list.path}?${new URLSearchParams({ ...list.query, ...query })}`, { as: viewer })
+function read(
+  api: TestApi,
+  viewer: Viewer,
+  list: ExpectedList,
+  query: Readonly<Record<string, string>>,
+): Promise<TestAnswer> {
+  return api.call("GET", `${list.path}?${new URLSearchParams({ ...list.query, ...query })}`, {
+    as: viewer,
+  })
 }
 
 function toQuery({ limit, offset }: PageOf): Record<string, string> {
-  return { ...(limit === undefined ? {} : { limit: String(limit) }), ...(offset === undefined ? {} : { offset: String(offset) }) }
+  return {
+    ...(limit === undefined ? {} : { limit: String(limit) }),
+    ...(offset === undefined ? {} : { offset: String(offset) }),
+  }
 }
 
 /** A neighbour is named by an absolute address when there is one, and absent when there is none. */
-function checkLinks(answer: TestAnswer, list: ExpectedList, { limit = limitDefault, offset = 0 }: PageOf, total: number): void {
+function checkLinks(
+  answer: TestAnswer,
+  list: ExpectedList,
+  { limit = limitDefault, offset = 0 }: PageOf,
+  total: number,
+): void {
   const expected: Record<string, number> = { self: offset }
   if (offset + limit < total) expected.next = offset + limit
   if (offset > 0) expected.prev = Math.max(0, offset - limit)
   const links = Object.entries(answer.json.links as Record<string, string>)
-  expect(Object.fromEntries(links.map(([name, link]) => [name, Number(new URL(link).searchParams.get("offset"))]))).toEqual(expected)
+  expect(
+    Object.fromEntries(
+      links.map(([name, link]) => [name, Number(new URL(link).searchParams.get("offset"))]),
+    ),
+  ).toEqual(expected)
   for (const [, link] of links) {
     const { origin, pathname, searchParams } = new URL(link)
     expect({ origin, pathname, limit: searchParams.get("limit") }).toEqual({
@@ -86,13 +125,15 @@ function checkLinks(answer: TestAnswer, list: ExpectedList, { limit = limitDefau
       pathname: list.path,
       limit: String(limit),
     })
-    for (const [key, value] of Object.entries(list.query ?? {})) expect(searchParams.get(key)).toBe(value)
+    for (const [key, value] of Object.entries(list.query ?? {}))
+      expect(searchParams.get(key)).toBe(value)
   }
 }
 
 /**
- * References are made by what somebody does to either end, and their times are nobody's answer: the list must have the right ones, each
- * with a time at which it can have come to be, the latest first.
+ * References are made by what somebody does to either end, and their times are nobody's answer: the
+ * list must have the right ones, each with a time at which it can have come to be, the latest
+ * first.
  */
 function checkReferences(world: World, items: readonly Item[], expected: readonly object[]): void {
   const sorted = (list: readonly object[]) => list.map((item) => JSON.stringify(item)).sort()
@@ -100,8 +141,13 @@ function checkReferences(world: World, items: readonly Item[], expected: readonl
   const times = items.map((item) => Date.parse(String(item.referencedAt)))
   expect(times).toEqual([...times].sort((one, other) => other - one))
   for (const [index, item] of items.entries()) {
-    const { reference, dependsOn } = item as { reference: { id: string }; dependsOn: { id: string } }
-    const link = world.links.find(({ from, to }) => from.id === reference.id && to.id === dependsOn.id)
+    const { reference, dependsOn } = item as {
+      reference: { id: string }
+      dependsOn: { id: string }
+    }
+    const link = world.links.find(
+      ({ from, to }) => from.id === reference.id && to.id === dependsOn.id,
+    )
     expect(times[index]).toBeGreaterThanOrEqual(link?.earliest ?? Number.POSITIVE_INFINITY)
     expect(times[index]).toBeLessThanOrEqual(link?.latest ?? 0)
   }

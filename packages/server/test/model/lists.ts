@@ -19,7 +19,10 @@ export interface ExpectedList {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly outcome: Outcome<readonly object[]>
-  /** The key of the time that the list is ordered by, where that time is the server's own and so the order cannot be known beforehand. */
+  /**
+   * The key of the time that the list is ordered by, where that time is the server's own and so the
+   * order cannot be known beforehand.
+   */
   readonly orderedBy?: "referencedAt"
   /** The key of the time that `since` and `until` mean. */
   readonly period?: "createdAt" | "referencedAt"
@@ -56,10 +59,14 @@ export function listUserVals(world: World, viewer: Viewer, userId: string): Expe
 export function search(world: World, viewer: Viewer, query: string): ExpectedList {
   const has = (text: string | null) => text?.toLowerCase().includes(query.toLowerCase()) ?? false
   const found = world.vals.filter(
-    (val) => isListed(val, viewer) && (has(val.name) || has(val.versions.at(-1)?.code ?? null) || has(val.readme)),
+    (val) =>
+      isListed(val, viewer) &&
+      (has(val.name) || has(val.versions.at(-1)?.code ?? null) || has(val.readme)),
   )
   const ranked = newestFirst(found).sort(
-    (one, other) => Number(has(other.name)) - Number(has(one.name)) || countLikes(world, other) - countLikes(world, one),
+    (one, other) =>
+      Number(has(other.name)) - Number(has(one.name)) ||
+      countLikes(world, other) - countLikes(world, one),
   )
   return {
     path: "/v1/search/vals",
@@ -73,7 +80,9 @@ export function search(world: World, viewer: Viewer, query: string): ExpectedLis
 
 /** GET /v1/vals/{val_id}/versions */
 export function listVersions(world: World, viewer: Viewer, id: string): ExpectedList {
-  return ofVal(world, viewer, id, "versions", (val) => [...val.versions].reverse().map((version) => viewVersion(val, version)))
+  return ofVal(world, viewer, id, "versions", (val) =>
+    [...val.versions].reverse().map((version) => viewVersion(val, version)),
+  )
 }
 
 /** GET /v1/vals/{val_id}/comments */
@@ -85,19 +94,25 @@ export function listComments(world: World, viewer: Viewer, id: string): Expected
 
 /** GET /v1/vals/{val_id}/references */
 export function listReferences(world: World, viewer: Viewer, id: string): ExpectedList {
-  const list = ofVal(world, viewer, id, "references", (val) => viewLinks(world, (link) => link.to === val && isListed(link.from, viewer)))
+  const list = ofVal(world, viewer, id, "references", (val) =>
+    viewLinks(world, (link) => link.to === val && isListed(link.from, viewer)),
+  )
   return { ...list, orderedBy: "referencedAt", period: "referencedAt" }
 }
 
 /** GET /v1/vals/{val_id}/dependencies */
 export function listDependencies(world: World, viewer: Viewer, id: string): ExpectedList {
-  const list = ofVal(world, viewer, id, "dependencies", (val) => viewLinks(world, (link) => link.from === val && isListed(link.to, viewer)))
+  const list = ofVal(world, viewer, id, "dependencies", (val) =>
+    viewLinks(world, (link) => link.from === val && isListed(link.to, viewer)),
+  )
   return { ...list, orderedBy: "referencedAt", period: "referencedAt" }
 }
 
 /** GET /v1/me/likes: the latest like first; what the viewer may no longer see is left out. */
 export function listMyLikes(world: World, viewer: Viewer): ExpectedList {
-  const liked = world.likes.filter((like) => like.user === viewer && canSee(like.val, viewer)).reverse()
+  const liked = world.likes
+    .filter((like) => like.user === viewer && canSee(like.val, viewer))
+    .reverse()
   return ofMe(
     viewer,
     "likes",
@@ -106,11 +121,20 @@ export function listMyLikes(world: World, viewer: Viewer): ExpectedList {
 }
 
 /** GET /v1/me/comments: received are those of others on the viewer's vals. */
-export function listMyComments(world: World, viewer: Viewer, relationship?: "any" | "given" | "received"): ExpectedList {
+export function listMyComments(
+  world: World,
+  viewer: Viewer,
+  relationship?: "any" | "given" | "received",
+): ExpectedList {
   const found = world.comments.filter((comment) => {
     const isGiven = comment.author === viewer
     const isReceived = !isGiven && comment.val.owner === viewer
-    const isMeant = relationship === "given" ? isGiven : relationship === "received" ? isReceived : isGiven || isReceived
+    const isMeant =
+      relationship === "given"
+        ? isGiven
+        : relationship === "received"
+          ? isReceived
+          : isGiven || isReceived
     return isMeant && canSee(comment.val, viewer)
   })
   const list = ofMe(viewer, "comments", newestFirst(found).map(viewComment))
@@ -125,7 +149,11 @@ export function listMyReferences(world: World, viewer: Viewer): ExpectedList {
 
 /** GET /v1/me/tokens */
 export function listTokens(world: World, viewer: Viewer): ExpectedList {
-  return ofMe(viewer, "tokens", newestFirst(world.tokens.filter((token) => token.owner === viewer)).map(viewToken))
+  return ofMe(
+    viewer,
+    "tokens",
+    newestFirst(world.tokens.filter((token) => token.owner === viewer)).map(viewToken),
+  )
 }
 
 /** GET /v1/me/secrets */
@@ -140,19 +168,33 @@ export function listMyRuns(viewer: Viewer): ExpectedList {
 }
 
 function ofMe(viewer: Viewer, name: string, items: readonly object[]): ExpectedList {
-  return { path: `/v1/me/${name}`, outcome: viewer ? done(200, items) : refuse(401, "unauthenticated") }
+  return {
+    path: `/v1/me/${name}`,
+    outcome: viewer ? done(200, items) : refuse(401, "unauthenticated"),
+  }
 }
 
-function ofVal(world: World, viewer: Viewer, id: string, name: string, list: (val: ModelVal) => readonly object[]): ExpectedList {
+function ofVal(
+  world: World,
+  viewer: Viewer,
+  id: string,
+  name: string,
+  list: (val: ModelVal) => readonly object[],
+): ExpectedList {
   const val = findVal(world, viewer, id)
-  return { path: `/v1/vals/${id}/${name}`, outcome: val ? done(200, list(val)) : refuse(404, "val_not_found") }
+  return {
+    path: `/v1/vals/${id}/${name}`,
+    outcome: val ? done(200, list(val)) : refuse(404, "val_not_found"),
+  }
 }
 
 /**
- * The order that lists promise. Two things may be made in one millisecond; ids begin with the time and count up within it, so they tell
- * which was later.
+ * The order that lists promise. Two things may be made in one millisecond; ids begin with the time
+ * and count up within it, so they tell which was later.
  */
-function newestFirst<Item extends { readonly createdAt: string; readonly id: string }>(items: readonly Item[]): Item[] {
+function newestFirst<Item extends { readonly createdAt: string; readonly id: string }>(
+  items: readonly Item[],
+): Item[] {
   const key = (item: Item) => `${item.createdAt} ${item.id}`
   return [...items].sort((one, other) => (key(one) < key(other) ? 1 : -1))
 }

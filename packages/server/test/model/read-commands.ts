@@ -1,5 +1,14 @@
 import fc from "fast-check"
-import { anyName, anyPage, anyViewer, pickMostly, pickVal, slot, userSlot, viewerOf } from "./arbitraries.ts"
+import {
+  anyName,
+  anyPage,
+  anyViewer,
+  pickMostly,
+  pickVal,
+  slot,
+  userSlot,
+  viewerOf,
+} from "./arbitraries.ts"
 import { checkList, checkPage, checkPeriod } from "./check.ts"
 import { type Command, command } from "./command.ts"
 import * as lists from "./lists.ts"
@@ -27,10 +36,20 @@ export const getByNameCommand: fc.Arbitrary<Command> = fc
   .map(({ val, name, by, at, version }) =>
     command(`get by name ${JSON.stringify({ val, name, by, at, version })}`, async (world, api) => {
       const names = world.vals.map((one) => ({ username: one.owner.username, name: one.name }))
-      const anyNames = world.users.map(({ username }) => ({ username: username.toUpperCase(), name }))
+      const anyNames = world.users.map(({ username }) => ({
+        username: username.toUpperCase(),
+        name,
+      }))
       const wanted = pickMostly(names, anyNames, val)
       await checkAlias(api, world, viewerOf(world, by), `${at}${wanted.username}`, wanted.name)
-      await checkModule(api, world, viewerOf(world, by), `${at}${wanted.username}`, wanted.name, version)
+      await checkModule(
+        api,
+        world,
+        viewerOf(world, by),
+        `${at}${wanted.username}`,
+        wanted.name,
+        version,
+      )
     }),
   )
 
@@ -42,7 +61,8 @@ const kinds: Readonly<Record<string, MakeList>> = {
   "unlisted vals": (world, viewer) => lists.listVals(world, viewer, { privacy: "unlisted" }),
   "private vals": (world, viewer) => lists.listVals(world, viewer, { privacy: "private" }),
   "vals of one": (world, viewer, _val, userId) => lists.listVals(world, viewer, { userId }),
-  "private vals of one": (world, viewer, _val, userId) => lists.listVals(world, viewer, { userId, privacy: "private" }),
+  "private vals of one": (world, viewer, _val, userId) =>
+    lists.listVals(world, viewer, { userId, privacy: "private" }),
   "user's vals": (world, viewer, _val, userId) => lists.listUserVals(world, viewer, userId),
   versions: lists.listVersions,
   comments: lists.listComments,

@@ -22,13 +22,24 @@ interface Found {
 }
 
 /** GET /v1/vals/{val_id} */
-export async function checkVal(api: TestApi, world: World, viewer: Viewer, id: string): Promise<void> {
+export async function checkVal(
+  api: TestApi,
+  world: World,
+  viewer: Viewer,
+  id: string,
+): Promise<void> {
   const val = findVal(world, viewer, id)
   await check(api, world, viewer, `/v1/vals/${id}`, findVersion(val, undefined))
 }
 
 /** GET /v1/vals/{val_id}/versions/{version} */
-export async function checkVersion(api: TestApi, world: World, viewer: Viewer, id: string, version: number): Promise<void> {
+export async function checkVersion(
+  api: TestApi,
+  world: World,
+  viewer: Viewer,
+  id: string,
+  version: number,
+): Promise<void> {
   const val = findVal(world, viewer, id)
   await check(api, world, viewer, `/v1/vals/${id}/versions/${version}`, findVersion(val, version))
 }
@@ -37,12 +48,21 @@ export async function checkVersion(api: TestApi, world: World, viewer: Viewer, i
 export async function checkUser(api: TestApi, viewer: Viewer, user: TestUser): Promise<void> {
   for (const path of [`/v1/alias/@${user.username.toUpperCase()}`, `/v1/users/${user.id}`]) {
     const { json } = expectStatus(await api.call("GET", path, { as: viewer }), 200)
-    expect({ id: json.id, username: json.username }).toEqual({ id: user.id, username: user.username })
+    expect({ id: json.id, username: json.username }).toEqual({
+      id: user.id,
+      username: user.username,
+    })
   }
 }
 
 /** GET /v1/alias/{username}/{val_name} */
-export async function checkAlias(api: TestApi, world: World, viewer: Viewer, username: string, name: string): Promise<void> {
+export async function checkAlias(
+  api: TestApi,
+  world: World,
+  viewer: Viewer,
+  username: string,
+  name: string,
+): Promise<void> {
   const val = findVisible(world, viewer, username, name)
   await check(api, world, viewer, `/v1/alias/${username}/${name}`, findVersion(val, undefined))
 }
@@ -57,24 +77,41 @@ export async function checkModule(
   version?: number,
 ): Promise<void> {
   const found = findVersion(findVisible(world, viewer, username, name), version)
-  const answer = await api.call("GET", `/v/${username}/${name}${version === undefined ? "" : `@${version}`}`, { as: viewer })
+  const answer = await api.call(
+    "GET",
+    `/v/${username}/${name}${version === undefined ? "" : `@${version}`}`,
+    { as: viewer },
+  )
   checkOutcome(answer, found)
   if (found.code === undefined) expect(answer.text).toBe(found.value.version.code)
 }
 
-async function check(api: TestApi, world: World, viewer: Viewer, path: string, found: Outcome<Found>): Promise<void> {
+async function check(
+  api: TestApi,
+  world: World,
+  viewer: Viewer,
+  path: string,
+  found: Outcome<Found>,
+): Promise<void> {
   const answer = await api.call("GET", path, { as: viewer })
   checkOutcome(answer, found)
-  if (found.code === undefined) checkRecord(answer.json, viewVal(world, found.value.val, found.value.version))
+  if (found.code === undefined)
+    checkRecord(answer.json, viewVal(world, found.value.val, found.value.version))
 }
 
-function findVisible(world: World, viewer: Viewer, username: string, name: string): ModelVal | undefined {
+function findVisible(
+  world: World,
+  viewer: Viewer,
+  username: string,
+  name: string,
+): ModelVal | undefined {
   const val = findByName(world, username.replace("@", ""), name)
   return val && canSee(val, viewer) ? val : undefined
 }
 
 function findVersion(val: ModelVal | undefined, number: number | undefined): Outcome<Found> {
   if (!val) return refuse(404, "val_not_found")
-  const version = number === undefined ? currentOf(val) : val.versions.find((one) => one.version === number)
+  const version =
+    number === undefined ? currentOf(val) : val.versions.find((one) => one.version === number)
   return version ? done(200, { val, version }) : refuse(404, "version_not_found")
 }

@@ -1,11 +1,21 @@
-import { canSee, done, findVal, type ModelComment, type Outcome, refuse, type Viewer, type World } from "./world.ts"
+import {
+  canSee,
+  done,
+  findVal,
+  type ModelComment,
+  type Outcome,
+  refuse,
+  type Viewer,
+  type World,
+} from "./world.ts"
 
 /** PUT /v1/vals/{val_id}/like: liking twice is liking once. */
 export function like(world: World, caller: Viewer, id: string): Outcome {
   if (!caller) return refuse(401, "unauthenticated")
   const val = findVal(world, caller, id)
   if (!val) return refuse(404, "val_not_found")
-  if (!world.likes.some((one) => one.user === caller && one.val === val)) world.likes.push({ user: caller, val })
+  if (!world.likes.some((one) => one.user === caller && one.val === val))
+    world.likes.push({ user: caller, val })
   return done(204, undefined)
 }
 
@@ -19,7 +29,12 @@ export function unlike(world: World, caller: Viewer, id: string): Outcome {
 }
 
 /** POST /v1/vals/{val_id}/comments */
-export function addComment(world: World, caller: Viewer, id: string, text: string): Outcome<ModelComment> {
+export function addComment(
+  world: World,
+  caller: Viewer,
+  id: string,
+  text: string,
+): Outcome<ModelComment> {
   if (!caller) return refuse(401, "unauthenticated")
   const val = findVal(world, caller, id)
   if (!val) return refuse(404, "val_not_found")
@@ -28,7 +43,10 @@ export function addComment(world: World, caller: Viewer, id: string, text: strin
   return done(201, comment)
 }
 
-/** DELETE /v1/comments/{comment_id}: its author may, and the val's owner; on a val that is hidden from them it does not exist. */
+/**
+ * DELETE /v1/comments/{comment_id}: its author may, and the val's owner; on a val that is hidden
+ * from them it does not exist.
+ */
 export function deleteComment(world: World, caller: Viewer, id: string): Outcome {
   if (!caller) return refuse(401, "unauthenticated")
   const comment = world.comments.find((one) => one.id === id)

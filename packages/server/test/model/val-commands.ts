@@ -22,7 +22,14 @@ import {
 } from "./arbitraries.ts"
 import { checkOutcome, checkRecord } from "./check.ts"
 import { type Command, change, command } from "./command.ts"
-import { createVal, deleteVal, deleteVersion, saveVal, saveVersion, updateVal } from "./val-rules.ts"
+import {
+  createVal,
+  deleteVal,
+  deleteVersion,
+  saveVal,
+  saveVersion,
+  updateVal,
+} from "./val-rules.ts"
 import { viewVal } from "./views.ts"
 import { currentOf, findByName, type ModelVal, type World } from "./world.ts"
 
@@ -34,45 +41,78 @@ interface Answered {
 }
 
 export const createValCommand: fc.Arbitrary<Command> = fc
-  .record({ by: anyViewer, fields: anyNewFields, code: anyCode, isNamed: fc.constantFrom(true, true, true, false), name: anyName })
+  .record({
+    by: anyViewer,
+    fields: anyNewFields,
+    code: anyCode,
+    isNamed: fc.constantFrom(true, true, true, false),
+    name: anyName,
+  })
   .map(({ by, fields, code, isNamed, name }) => {
     const { name: _name, ...others } = fields
     return createCommand(by, isNamed ? { ...others, name } : others, code)
   })
 
-function createCommand(by: number | undefined, fields: SentFields, symbolic: SymbolicCode): Command {
+function createCommand(
+  by: number | undefined,
+  fields: SentFields,
+  symbolic: SymbolicCode,
+): Command {
   return command(`create val ${show({ by, fields, symbolic })}`, async (world, api) => {
     const caller = viewerOf(world, by)
     const code = writeCode(world, caller, symbolic)
     const outcome = createVal(world, caller, toFields(fields), code)
-    const answer = await change(world, () => api.call("POST", "/v1/vals", { as: caller, body: { ...fields, code: code.text } }))
+    const answer = await change(world, () =>
+      api.call("POST", "/v1/vals", { as: caller, body: { ...fields, code: code.text } }),
+    )
     checkOutcome(answer, outcome)
     if (outcome.code === undefined) adopt(world, outcome.value, answer.json)
   })
 }
 
 export const saveValCommand: fc.Arbitrary<Command> = fc
-  .record({ by: anyViewer, fields: anyNewFields, name: anyName, code: anyCode, ifMatch: anyIfMatch })
+  .record({
+    by: anyViewer,
+    fields: anyNewFields,
+    name: anyName,
+    code: anyCode,
+    ifMatch: anyIfMatch,
+  })
   .map(({ by, fields, name, code: symbolic, ifMatch }) =>
     command(`save val ${show({ by, name, fields, symbolic, ifMatch })}`, async (world, api) => {
       const caller = viewerOf(world, by)
       const code = writeCode(world, caller, symbolic)
-      const { headers, version } = writeIfMatch(ifMatch, caller && findByName(world, caller.username, name))
+      const { headers, version } = writeIfMatch(
+        ifMatch,
+        caller && findByName(world, caller.username, name),
+      )
       const body = { ...fields, name, code: code.text }
       const outcome = saveVal(world, caller, { ...toFields(fields), name }, code, version)
-      const answer = await change(world, () => api.call("PUT", "/v1/vals", { as: caller, headers, body }))
+      const answer = await change(world, () =>
+        api.call("PUT", "/v1/vals", { as: caller, headers, body }),
+      )
       checkOutcome(answer, outcome)
       if (outcome.code === undefined) adopt(world, outcome.value, answer.json)
     }),
   )
 
 export const updateValCommand: fc.Arbitrary<Command> = fc
-  .record({ val: slot, by: anyActor, fields: anyFields.filter((fields) => Object.keys(fields).length > 0), ifMatch: anyIfMatch })
+  .record({
+    val: slot,
+    by: anyActor,
+    fields: anyFields.filter((fields) => Object.keys(fields).length > 0),
+    ifMatch: anyIfMatch,
+  })
   .map(({ val, by, fields, ifMatch }) =>
     command(`update val ${show({ val, by, fields, ifMatch })}`, async (world, api) => {
       const { id, caller, headers, version } = target(world, val, by, ifMatch)
       const outcome = updateVal(world, caller, id, toFields(fields), version)
-      checkOutcome(await change(world, () => api.call("PUT", `/v1/vals/${id}`, { as: caller, headers, body: fields })), outcome)
+      checkOutcome(
+        await change(world, () =>
+          api.call("PUT", `/v1/vals/${id}`, { as: caller, headers, body: fields }),
+        ),
+        outcome,
+      )
     }),
   )
 
@@ -80,39 +120,58 @@ export const saveVersionCommand: fc.Arbitrary<Command> = fc
   .record({
     val: slot,
     by: anyActor,
-    fields: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: anyFields }),
+    fields: fc.oneof(
+      { weight: 3, arbitrary: fc.constant({}) },
+      { weight: 1, arbitrary: anyFields },
+    ),
     code: anyCode,
     isSame: fc.constantFrom(false, false, false, true),
     ifMatch: anyIfMatch,
   })
   .map(({ val, by, fields, code: symbolic, isSame, ifMatch }) =>
-    command(`save version ${show({ val, by, fields, symbolic, isSame, ifMatch })}`, async (world, api) => {
-      const { id, caller, headers, version } = target(world, val, by, ifMatch)
-      const known = world.vals.find((one) => one.id === id)
-      const code = isSame && known ? { ...currentOf(known), text: currentOf(known).code } : writeCode(world, known?.owner, symbolic)
-      const outcome = saveVersion(world, caller, id, toFields(fields), code, version)
-      const body = { ...fields, code: code.text }
-      const answer = await change(world, () => api.call("POST", `/v1/vals/${id}/versions`, { as: caller, headers, body }))
-      checkOutcome(answer, outcome)
-      if (outcome.code === undefined) adopt(world, outcome.value, answer.json)
-    }),
+    command(
+      `save version ${show({ val, by, fields, symbolic, isSame, ifMatch })}`,
+      async (world, api) => {
+        const { id, caller, headers, version } = target(world, val, by, ifMatch)
+        const known = world.vals.find((one) => one.id === id)
+        const code =
+          isSame && known
+            ? { ...currentOf(known), text: currentOf(known).code }
+            : writeCode(world, known?.owner, symbolic)
+        const outcome = saveVersion(world, caller, id, toFields(fields), code, version)
+        const body = { ...fields, code: code.text }
+        const answer = await change(world, () =>
+          api.call("POST", `/v1/vals/${id}/versions`, { as: caller, headers, body }),
+        )
+        checkOutcome(answer, outcome)
+        if (outcome.code === undefined) adopt(world, outcome.value, answer.json)
+      },
+    ),
   )
 
 export const deleteVersionCommand: fc.Arbitrary<Command> = fc
   .record({ val: slot, by: anyActor, version: slot, ifMatch: anyIfMatch })
   .map(({ val, by, version: versionSlot, ifMatch }) =>
-    command(`delete version ${show({ val, by, version: versionSlot, ifMatch })}`, async (world, api) => {
-      const { id, caller, headers, version } = target(world, val, by, ifMatch)
-      const known = world.vals.find((one) => one.id === id)
-      const now = known?.versions.map((one) => one.version).reverse() ?? []
-      const number = pickMostly(
-        now,
-        Array.from({ length: (known?.versionLast ?? 0) + 2 }, (_, index) => index),
-        versionSlot,
-      )
-      const outcome = deleteVersion(world, caller, id, number, version)
-      checkOutcome(await change(world, () => api.call("DELETE", `/v1/vals/${id}/versions/${number}`, { as: caller, headers })), outcome)
-    }),
+    command(
+      `delete version ${show({ val, by, version: versionSlot, ifMatch })}`,
+      async (world, api) => {
+        const { id, caller, headers, version } = target(world, val, by, ifMatch)
+        const known = world.vals.find((one) => one.id === id)
+        const now = known?.versions.map((one) => one.version).reverse() ?? []
+        const number = pickMostly(
+          now,
+          Array.from({ length: (known?.versionLast ?? 0) + 2 }, (_, index) => index),
+          versionSlot,
+        )
+        const outcome = deleteVersion(world, caller, id, number, version)
+        checkOutcome(
+          await change(world, () =>
+            api.call("DELETE", `/v1/vals/${id}/versions/${number}`, { as: caller, headers }),
+          ),
+          outcome,
+        )
+      },
+    ),
   )
 
 export const deleteValCommand: fc.Arbitrary<Command> = fc
@@ -121,7 +180,10 @@ export const deleteValCommand: fc.Arbitrary<Command> = fc
     command(`delete val ${show({ val, by, ifMatch })}`, async (world, api) => {
       const { id, caller, headers, version } = target(world, val, by, ifMatch)
       const outcome = deleteVal(world, caller, id, version)
-      checkOutcome(await change(world, () => api.call("DELETE", `/v1/vals/${id}`, { as: caller, headers })), outcome)
+      checkOutcome(
+        await change(world, () => api.call("DELETE", `/v1/vals/${id}`, { as: caller, headers })),
+        outcome,
+      )
     }),
   )
 

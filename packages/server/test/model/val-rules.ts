@@ -29,9 +29,15 @@ export interface ValFields {
 }
 
 /** POST /v1/vals */
-export function createVal(world: World, caller: Viewer, fields: ValFields, code: Code): Outcome<ModelVal> {
+export function createVal(
+  world: World,
+  caller: Viewer,
+  fields: ValFields,
+  code: Code,
+): Outcome<ModelVal> {
   if (!caller) return refuse(401, "unauthenticated")
-  if (fields.name !== undefined && findByName(world, caller.username, fields.name)) return refuse(409, "name_taken")
+  if (fields.name !== undefined && findByName(world, caller.username, fields.name))
+    return refuse(409, "name_taken")
   const val: ModelVal = {
     id: "",
     name: fields.name ?? "",
@@ -39,7 +45,15 @@ export function createVal(world: World, caller: Viewer, fields: ValFields, code:
     privacy: fields.privacy ?? "private",
     type: fields.type ?? "script",
     readme: fields.readme ?? null,
-    versions: [{ version: 1, code: code.text, imports: code.imports, pins: findPins(world, caller, code.imports), createdAt: "" }],
+    versions: [
+      {
+        version: 1,
+        code: code.text,
+        imports: code.imports,
+        pins: findPins(world, caller, code.imports),
+        createdAt: "",
+      },
+    ],
     versionLast: 1,
     createdAt: "",
   }
@@ -59,7 +73,8 @@ export function saveVal(
   const val = findByName(world, caller.username, fields.name)
   if (val && val.name !== fields.name) return refuse(409, "name_taken")
   // What is not there has moved on from whatever version the caller has seen.
-  if (ifMatch !== undefined && (!val || currentOf(val).version !== ifMatch)) return refuse(412, "version_conflict")
+  if (ifMatch !== undefined && (!val || currentOf(val).version !== ifMatch))
+    return refuse(412, "version_conflict")
   if (!val) return createVal(world, caller, fields, code)
   applyFields(val, { ...fields, name: undefined })
   applyCode(world, val, code)
@@ -67,7 +82,13 @@ export function saveVal(
 }
 
 /** PUT /v1/vals/{val_id} */
-export function updateVal(world: World, caller: Viewer, id: string, fields: ValFields, ifMatch: number | undefined): Outcome {
+export function updateVal(
+  world: World,
+  caller: Viewer,
+  id: string,
+  fields: ValFields,
+  ifMatch: number | undefined,
+): Outcome {
   const val = findWritable(world, caller, id, ifMatch)
   if ("code" in val) return val
   if (isTaken(world, val, fields.name)) return refuse(409, "name_taken")
@@ -92,7 +113,13 @@ export function saveVersion(
 }
 
 /** DELETE /v1/vals/{val_id}/versions/{version} */
-export function deleteVersion(world: World, caller: Viewer, id: string, version: number, ifMatch: number | undefined): Outcome {
+export function deleteVersion(
+  world: World,
+  caller: Viewer,
+  id: string,
+  version: number,
+  ifMatch: number | undefined,
+): Outcome {
   const val = findWritable(world, caller, id, ifMatch)
   if ("code" in val) return val
   if (!val.versions.some((one) => one.version === version)) return refuse(404, "version_not_found")
@@ -102,7 +129,12 @@ export function deleteVersion(world: World, caller: Viewer, id: string, version:
 }
 
 /** DELETE /v1/vals/{val_id} */
-export function deleteVal(world: World, caller: Viewer, id: string, ifMatch: number | undefined): Outcome {
+export function deleteVal(
+  world: World,
+  caller: Viewer,
+  id: string,
+  ifMatch: number | undefined,
+): Outcome {
   const val = findWritable(world, caller, id, ifMatch)
   if ("code" in val) return val
   world.vals = world.vals.filter((other) => other !== val)
@@ -112,12 +144,18 @@ export function deleteVal(world: World, caller: Viewer, id: string, ifMatch: num
 }
 
 /** The val, if the caller may change it: 404 before 403 before 412. */
-function findWritable(world: World, caller: Viewer, id: string, ifMatch: number | undefined): ModelVal | Refusal {
+function findWritable(
+  world: World,
+  caller: Viewer,
+  id: string,
+  ifMatch: number | undefined,
+): ModelVal | Refusal {
   if (!caller) return refuse(401, "unauthenticated")
   const val = findVal(world, caller, id)
   if (!val) return refuse(404, "val_not_found")
   if (val.owner !== caller) return refuse(403, "not_owner")
-  if (ifMatch !== undefined && currentOf(val).version !== ifMatch) return refuse(412, "version_conflict")
+  if (ifMatch !== undefined && currentOf(val).version !== ifMatch)
+    return refuse(412, "version_conflict")
   return val
 }
 
@@ -138,6 +176,12 @@ function applyCode(world: World, val: ModelVal, code: Code): boolean {
   if (currentOf(val).code === code.text) return false
   val.versionLast += 1
   const pins = findPins(world, val.owner, code.imports)
-  val.versions.push({ version: val.versionLast, code: code.text, imports: code.imports, pins, createdAt: "" })
+  val.versions.push({
+    version: val.versionLast,
+    code: code.text,
+    imports: code.imports,
+    pins,
+    createdAt: "",
+  })
   return true
 }

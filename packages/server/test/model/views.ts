@@ -11,7 +11,8 @@ import {
   type World,
 } from "./world.ts"
 
-// What answers must say of each record. Left out is what the contract leaves to the server: `url`, `updatedAt`, `lastUsedAt`, the times of secrets.
+// What answers must say of each record. Left out is what the contract leaves to the server: `url`,
+// `updatedAt`, `lastUsedAt`, the times of secrets.
 
 export function viewVal(world: World, val: ModelVal, version: ModelVersion = currentOf(val)) {
   const self = `${testBaseUrl}/v1/vals/${val.id}`
@@ -67,7 +68,13 @@ export function viewReference(from: ModelVal, to: ModelVal) {
 }
 
 export function viewToken(token: ModelToken) {
-  return { id: token.id, name: token.name, scopes: [...token.scopes], createdAt: token.createdAt, expiresAt: token.expiresAt }
+  return {
+    id: token.id,
+    name: token.name,
+    scopes: [...token.scopes],
+    createdAt: token.createdAt,
+    expiresAt: token.expiresAt,
+  }
 }
 
 export function viewSecret(secret: ModelSecret) {
@@ -76,7 +83,14 @@ export function viewSecret(secret: ModelSecret) {
 
 /** The same of an answer: without the keys that the views leave out. */
 export function withoutServersOwn(item: Record<string, unknown>): Record<string, unknown> {
-  const { url: _url, updatedAt: _updatedAt, lastUsedAt: _lastUsedAt, referencedAt: _referencedAt, token: _token, ...rest } = item
+  const {
+    url: _url,
+    updatedAt: _updatedAt,
+    lastUsedAt: _lastUsedAt,
+    referencedAt: _referencedAt,
+    token: _token,
+    ...rest
+  } = item
   if (!("hosts" in rest)) return rest
   const { createdAt: _createdAt, ...secret } = rest
   return secret
@@ -100,5 +114,11 @@ function viewMention(val: ModelVal) {
 }
 
 function viewEnd(val: ModelVal) {
-  return { id: val.id, name: val.name, username: val.owner.username, author_id: val.owner.id, author: viewAuthor(val.owner) }
+  return {
+    id: val.id,
+    name: val.name,
+    username: val.owner.username,
+    author_id: val.owner.id,
+    author: viewAuthor(val.owner),
+  }
 }

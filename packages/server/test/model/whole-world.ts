@@ -5,7 +5,9 @@ import * as lists from "./lists.ts"
 import { checkAlias, checkModule, checkUser, checkVal, checkVersion } from "./single.ts"
 import type { Viewer, World } from "./world.ts"
 
-/** Everything that anybody can see is what the model says, for each of its users and for a visitor. */
+/**
+ * Everything that anybody can see is what the model says, for each of its users and for a visitor.
+ */
 export async function checkWholeWorld(api: TestApi, world: World): Promise<void> {
   for (const viewer of [...world.users, undefined]) {
     await Promise.all([
@@ -19,9 +21,14 @@ export async function checkWholeWorld(api: TestApi, world: World): Promise<void>
 /** Deletes every val, so that the next sequence finds an empty town. */
 export async function emptyTown(api: TestApi, world: World): Promise<void> {
   for (const owner of world.users) {
-    const { data } = expectStatus(await api.call("GET", `/v1/users/${owner.id}/vals?limit=100`, { as: owner }), 200).json
+    const { data } = expectStatus(
+      await api.call("GET", `/v1/users/${owner.id}/vals?limit=100`, { as: owner }),
+      200,
+    ).json
     await Promise.all(
-      data.map(async ({ id }: { id: string }) => expectStatus(await api.call("DELETE", `/v1/vals/${id}`, { as: owner }), 204)),
+      data.map(async ({ id }: { id: string }) =>
+        expectStatus(await api.call("DELETE", `/v1/vals/${id}`, { as: owner }), 204),
+      ),
     )
   }
 }
@@ -29,7 +36,13 @@ export async function emptyTown(api: TestApi, world: World): Promise<void> {
 /** With its vals, everything that hangs on them is gone. */
 export async function checkEmptyTown(api: TestApi, world: World): Promise<void> {
   for (const as of world.users) {
-    for (const path of ["/v1/vals", "/v1/me/likes", "/v1/me/comments", "/v1/me/references", "/v1/search/vals?query=import"]) {
+    for (const path of [
+      "/v1/vals",
+      "/v1/me/likes",
+      "/v1/me/comments",
+      "/v1/me/references",
+      "/v1/search/vals?query=import",
+    ]) {
       expect((await api.call("GET", path, { as })).json.data).toEqual([])
     }
   }
@@ -57,9 +70,14 @@ async function checkOneVal(api: TestApi, world: World, viewer: Viewer, id: strin
     checkList(api, world, viewer, lists.listComments(world, viewer, id)),
     checkList(api, world, viewer, lists.listReferences(world, viewer, id)),
     checkList(api, world, viewer, lists.listDependencies(world, viewer, id)),
-    ...Array.from({ length: val?.versionLast ?? 1 }, (_, index) => checkVersion(api, world, viewer, id, index + 1)),
+    ...Array.from({ length: val?.versionLast ?? 1 }, (_, index) =>
+      checkVersion(api, world, viewer, id, index + 1),
+    ),
     ...(val
-      ? [checkAlias(api, world, viewer, val.owner.username, val.name), checkModule(api, world, viewer, val.owner.username, val.name)]
+      ? [
+          checkAlias(api, world, viewer, val.owner.username, val.name),
+          checkModule(api, world, viewer, val.owner.username, val.name),
+        ]
       : []),
   ])
 }

@@ -12,12 +12,18 @@ export interface ModelVersion {
   readonly code: string
   /** The vals that the code imports, as `username/name` in lower case. */
   readonly imports: readonly string[]
-  /** Of these, those of other people that were there when it was saved: it goes on importing them, whatever they are called. */
+  /**
+   * Of these, those of other people that were there when it was saved: it goes on importing them,
+   * whatever they are called.
+   */
   readonly pins: ReadonlyMap<string, ModelVal>
   createdAt: string
 }
 
-/** A val. What the server makes up (ids, times, names of vals without one) is taken over from its answers. */
+/**
+ * A val. What the server makes up (ids, times, names of vals without one) is taken over from its
+ * answers.
+ */
 export interface ModelVal {
   id: string
   name: string
@@ -142,7 +148,9 @@ export function findVal(world: World, viewer: Viewer, id: string): ModelVal | un
 
 /** The user's val of that name, ignoring case. */
 export function findByName(world: World, username: string, name: string): ModelVal | undefined {
-  return world.vals.find((val) => addressOf(val.owner.username, val.name) === addressOf(username, name))
+  return world.vals.find(
+    (val) => addressOf(val.owner.username, val.name) === addressOf(username, name),
+  )
 }
 
 /** What imports name a val by. */
@@ -154,11 +162,17 @@ export function addressOf(username: string, name: string): string {
 function doesImport(from: ModelVal, to: ModelVal): boolean {
   const { imports, pins } = currentOf(from)
   const address = addressOf(to.owner.username, to.name)
-  return from !== to && imports.some((one) => (pins.has(one) ? pins.get(one) === to : one === address))
+  return (
+    from !== to && imports.some((one) => (pins.has(one) ? pins.get(one) === to : one === address))
+  )
 }
 
 /** What a version that the owner saves now is pinned to. */
-export function findPins(world: World, owner: TestUser, imports: readonly string[]): ReadonlyMap<string, ModelVal> {
+export function findPins(
+  world: World,
+  owner: TestUser,
+  imports: readonly string[],
+): ReadonlyMap<string, ModelVal> {
   const pins = new Map<string, ModelVal>()
   for (const address of imports) {
     const val = world.vals.find((one) => addressOf(one.owner.username, one.name) === address)
@@ -172,18 +186,31 @@ export function countLikes(world: World, val: ModelVal): number {
   return world.likes.filter((like) => like.val === val).length
 }
 
-/** How many vals that everybody may find import this one: others must not show, not even in a number. */
+/**
+ * How many vals that everybody may find import this one: others must not show, not even in a
+ * number.
+ */
 export function countReferences(world: World, val: ModelVal): number {
   return world.vals.filter((other) => other.privacy === "public" && doesImport(other, val)).length
 }
 
-/** Brings the links up to date after something that happened in that span of time. Those that were there before stay as they are. */
+/**
+ * Brings the links up to date after something that happened in that span of time. Those that were
+ * there before stay as they are.
+ */
 export function relink(world: World, earliest: number, latest: number): void {
   const links: ModelLink[] = []
   for (const from of world.vals) {
     for (const to of world.vals) {
       if (!doesImport(from, to)) continue
-      links.push(world.links.find((link) => link.from === from && link.to === to) ?? { from, to, earliest, latest })
+      links.push(
+        world.links.find((link) => link.from === from && link.to === to) ?? {
+          from,
+          to,
+          earliest,
+          latest,
+        },
+      )
     }
   }
   world.links = links

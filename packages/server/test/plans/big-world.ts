@@ -2,7 +2,9 @@ import type { Database } from "../../src/storage/database/database.ts"
 import { raw } from "../../src/storage/database/sql.ts"
 import { foldText } from "../../src/storage/search/fold-text.ts"
 
-/** How many rows there are: enough that a planner who may choose prefers an index, as in production. */
+/**
+ * How many rows there are: enough that a planner who may choose prefers an index, as in production.
+ */
 const sizes = {
   users: 10_000,
   /** Users who have vals; the first of them has far more than the others. */
@@ -17,7 +19,10 @@ const sizes = {
   runs: 50_000,
   secrets: 5_000,
   idempotencyKeys: 5_000,
-  /** The first versions of so many vals have a lock; every tenth is pending, and every bundle is named by two. */
+  /**
+   * The first versions of so many vals have a lock; every tenth is pending, and every bundle is
+   * named by two.
+   */
   locks: 10_000,
   bundles: 6_000,
   blobs: 20_000,
@@ -54,11 +59,17 @@ export async function createBigWorld(db: Database): Promise<void> {
 function toStatements(hasUuids: boolean): readonly string[] {
   const id = (kind: keyof typeof kinds, number: string) => {
     const prefix = `${kinds[kind]}0000000-0000-7000-8000-`
-    return hasUuids ? `('${prefix}' || lpad(to_hex(${number}), 12, '0'))::uuid` : `printf('${prefix}%012x', ${number})`
+    return hasUuids
+      ? `('${prefix}' || lpad(to_hex(${number}), 12, '0'))::uuid`
+      : `printf('${prefix}%012x', ${number})`
   }
-  const bytes = (number: string) => (hasUuids ? `decode(lpad(to_hex(${number}), 64, '0'), 'hex')` : `unhex(printf('%064x', ${number}))`)
+  const bytes = (number: string) =>
+    hasUuids
+      ? `decode(lpad(to_hex(${number}), 64, '0'), 'hex')`
+      : `unhex(printf('%064x', ${number}))`
   // Numbers from 1 to the count, in words that both databases understand.
-  const numbers = (count: number) => `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})`
+  const numbers = (count: number) =>
+    `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})`
   const time = (number: string) => `1700000000000 + ${number} * 1000`
   const owner = (val: string) => id("user", ownerOf(val))
   const val = (number: string) => id("val", number)

@@ -11,7 +11,10 @@ import { findSqliteFaults, type SqlitePlanRow } from "./sqlite-plan.ts"
 export interface Planner {
   /** What is wrong with the plans of the statements, with the statement that it is wrong with. */
   findFaults(statements: readonly Statement[]): Promise<readonly string[]>
-  /** Foreign keys whose columns no index begins with: deleting what they refer to would read the whole table. */
+  /**
+   * Foreign keys whose columns no index begins with: deleting what they refer to would read the
+   * whole table.
+   */
   findBareReferences(): Promise<readonly string[]>
   stop(): Promise<void>
 }
@@ -39,19 +42,33 @@ function openSqlitePlanner(db: Database): Planner {
         from pragma_table_list t join pragma_index_list(t.name) i join pragma_index_info(i.name) c
         where t.schema = 'main' and i.partial = 0 group by t.name, i.name`)
       const isIndexed = (reference: { name: string; columns: string }) =>
-        indexes.some((index) => index.name === reference.name && `${index.columns},`.startsWith(`${reference.columns},`))
-      return references.filter((reference) => !isIndexed(reference)).map(({ name, columns }) => `${name} (${columns})`)
+        indexes.some(
+          (index) =>
+            index.name === reference.name &&
+            `${index.columns},`.startsWith(`${reference.columns},`),
+        )
+      return references
+        .filter((reference) => !isIndexed(reference))
+        .map(({ name, columns }) => `${name} (${columns})`)
     },
     stop: () => Promise.resolve(),
   }
 }
 
-/** So often PostgreSQL plans anew for the values at hand, before it considers one plan for all values. */
+/**
+ * So often PostgreSQL plans anew for the values at hand, before it considers one plan for all
+ * values.
+ */
 const customPlans = 5
 
 async function openPostgresPlanner(db: Database, url: string): Promise<Planner> {
   // With the settings of the server's own connections, which the planner minds.
-  const session = createClient({ url: new URL(url), connectionsMax: 1, limits: postgresDefaults, isReadonly: false })
+  const session = createClient({
+    url: new URL(url),
+    connectionsMax: 1,
+    limits: postgresDefaults,
+    isReadonly: false,
+  })
   await session.unsafe("set statement_timeout = 0")
   await session.unsafe("analyze")
   const unique = await readUniqueIndexes(session)
@@ -85,13 +102,17 @@ interface PlanRow {
 
 function rootOf([row]: readonly PlanRow[]): PostgresPlan {
   const plan = row?.["QUERY PLAN"]
-  const [root] = typeof plan === "string" ? (JSON.parse(plan) as [{ Plan: PostgresPlan }]) : (plan ?? [])
+  const [root] =
+    typeof plan === "string" ? (JSON.parse(plan) as [{ Plan: PostgresPlan }]) : (plan ?? [])
   if (!root) throw new Error("the database gave no plan")
   return root.Plan
 }
 
 /** The plan that is used for a prepared statement once it has been used for a while. */
-async function explainSettled(session: SQL, { text, values }: Statement): Promise<readonly PlanRow[]> {
+async function explainSettled(
+  session: SQL,
+  { text, values }: Statement,
+): Promise<readonly PlanRow[]> {
   const execute = `explain (format json) execute asked${values.length === 0 ? "" : `(${values.map(toLiteral).join(", ")})`}`
   await session.unsafe(`prepare asked as ${text}`)
   try {
@@ -115,13 +136,26 @@ async function readUniqueIndexes(session: SQL): Promise<UniqueIndexes> {
     join pg_class x on x.oid = i.indexrelid join pg_attribute a on a.attrelid = i.indexrelid
     where i.indisunique and x.relnamespace = current_schema()::regnamespace`)
   return new Map(
-    Object.entries(Object.groupBy(rows, (row) => row.name)).map(([name, found = []]) => [name, found.map((row) => row.column)]),
+    Object.entries(Object.groupBy(rows, (row) => row.name)).map(([name, found = []]) => [
+      name,
+      found.map((row) => row.column),
+    ]),
   )
 }
 
-/** The same question with other values may have another plan, but nobody asks the same thing twice to learn more. */
+/**
+ * The same question with other values may have another plan, but nobody asks the same thing twice
+ * to learn more.
+ */
 function distinct(statements: readonly Statement[]): readonly Statement[] {
-  return [...new Map(statements.map((statement) => [JSON.stringify([statement.text, statement.values]), statement])).values()]
+  return [
+    ...new Map(
+      statements.map((statement) => [
+        JSON.stringify([statement.text, statement.values]),
+        statement,
+      ]),
+    ).values(),
+  ]
 }
 
 function describe(fault: string, statement: Statement): string {

@@ -11,20 +11,32 @@ describeEachDatabase("hamlet admin-token", (open) => {
     const bob = await lost.createUser({ username: "bob" })
     await lost.suspendUser({ user_id: bob.id })
     const me = await lost.getMe()
-    for (const { id } of (await lost.listTokens()).data) await lost.revokeToken({ token_id: id }).catch(() => {})
+    for (const { id } of (await lost.listTokens()).data)
+      await lost.revokeToken({ token_id: id }).catch(() => {})
 
     const { exitCode, stdout, stderr } = await stage.start(["admin-token"]).ended()
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`A token of user "${me.username}"`)])
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringContaining(`A token of user "${me.username}"`),
+    ])
     const found = createClient({ baseUrl, token: stdout.trim() })
     expect((await found.getMe()).id).toBe(me.id)
     const { data } = await found.listAuditEntries({ action: "token.create" })
-    expect(data[0]).toMatchObject({ actor: { id: null, username: "operator" }, subject: { id: me.id } })
+    expect(data[0]).toMatchObject({
+      actor: { id: null, username: "operator" },
+      subject: { id: me.id },
+    })
 
     // A name may be said, also of a user who is suspended; a name that nobody has is told.
     const bobs = await stage.start(["admin-token", "bob"]).ended()
     expect(bobs.stderr).toContain('User "bob" is no longer suspended')
-    expect((await createClient({ baseUrl, token: bobs.stdout.trim() }).listUsers()).data.length).toBe(2)
-    expect(await stage.start(["admin-token", "nobody"]).ended()).toMatchObject({ exitCode: 1, stderr: 'Cannot find user "nobody"\n' })
+    expect(
+      (await createClient({ baseUrl, token: bobs.stdout.trim() }).listUsers()).data.length,
+    ).toBe(2)
+    expect(await stage.start(["admin-token", "nobody"]).ended()).toMatchObject({
+      exitCode: 1,
+      stderr: 'Cannot find user "nobody"\n',
+    })
   })
 })
 
@@ -33,5 +45,8 @@ test("hamlet admin-token makes no new server in a folder without one", async () 
   const { exitCode, stderr } = await stage
     .start(["admin-token", "--data-dir", `${stage.dataDir}/nothing`], { HAMLET_DATABASE_URL: "" })
     .ended()
-  expect([exitCode, stderr]).toEqual([1, `Cannot make a token: there is no database "${stage.dataDir}/nothing/hamlet.db"\n`])
+  expect([exitCode, stderr]).toEqual([
+    1,
+    `Cannot make a token: there is no database "${stage.dataDir}/nothing/hamlet.db"\n`,
+  ])
 })

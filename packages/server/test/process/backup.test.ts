@@ -15,15 +15,23 @@ describeEachDatabase("GET /v1/backup over a socket", (open) => {
     const content = crypto.getRandomValues(Buffer.alloc(65_536))
     const body = Buffer.alloc(blobBytes)
     // Nothing that could be made smaller.
-    for (let at = 0; at < blobBytes; at += content.length) crypto.getRandomValues(body.subarray(at, at + content.length))
-    expect((await fetch(`${baseUrl}/v1/blob/large`, { method: "POST", headers, body })).status).toBe(201)
+    for (let at = 0; at < blobBytes; at += content.length)
+      crypto.getRandomValues(body.subarray(at, at + content.length))
+    expect(
+      (await fetch(`${baseUrl}/v1/blob/large`, { method: "POST", headers, body })).status,
+    ).toBe(201)
 
     const idler = await takeNothing(new URL(baseUrl))
     const refused = await fetch(`${baseUrl}/v1/backup`, { headers })
-    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([409, "backup_running"])
-    expect((await fetch(`${baseUrl}/v1/backup`, { method: "HEAD", headers })).headers.get("content-disposition")).toMatch(
-      /^attachment; filename="hamlet-\d{8}-\d{6}\.backup"$/,
-    )
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
+      409,
+      "backup_running",
+    ])
+    expect(
+      (await fetch(`${baseUrl}/v1/backup`, { method: "HEAD", headers })).headers.get(
+        "content-disposition",
+      ),
+    ).toMatch(/^attachment; filename="hamlet-\d{8}-\d{6}\.backup"$/)
     idler.destroy()
 
     const response = await untilFree(() => fetch(`${baseUrl}/v1/backup`, { headers }))
@@ -38,7 +46,9 @@ describeEachDatabase("GET /v1/backup over a socket", (open) => {
 /** A client that asks for a backup, sees it begin and then reads no further. */
 async function takeNothing({ hostname, port }: URL): Promise<Socket> {
   const socket = connect(Number(port), hostname)
-  socket.write(`GET /v1/backup HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\n\r\n`)
+  socket.write(
+    `GET /v1/backup HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\n\r\n`,
+  )
   await new Promise((resolve) => socket.once("data", resolve))
   socket.pause()
   return socket

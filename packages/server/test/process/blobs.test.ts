@@ -11,7 +11,10 @@ const mega = 1024 ** 2
 const sizes = {
   blobBytes: 160 * mega,
   pieceBytes: mega,
-  /** What the server may grow by, at its peak: less than a blob, whose bytes it never has all at once. */
+  /**
+   * What the server may grow by, at its peak: less than a blob, whose bytes it never has all at
+   * once.
+   */
   growthBytesMax: 120 * mega,
 }
 const timeoutMs = 180_000
@@ -43,11 +46,14 @@ function toStream(): ReadableStream<Uint8Array> {
 }
 
 /** How much came, and whether it is what was sent. */
-async function check(body: ReadableStream<Uint8Array> | null): Promise<{ readonly bytes: number; readonly isSame: boolean }> {
+async function check(
+  body: ReadableStream<Uint8Array> | null,
+): Promise<{ readonly bytes: number; readonly isSame: boolean }> {
   let bytes = 0
   let isSame = true
   for await (const piece of body ?? []) {
-    for (const at of [0, piece.length - 1]) isSame &&= piece[at] === Math.floor((bytes + at) / sizes.pieceBytes) % 251
+    for (const at of [0, piece.length - 1])
+      isSame &&= piece[at] === Math.floor((bytes + at) / sizes.pieceBytes) % 251
     bytes += piece.length
   }
   return { bytes, isSame }
@@ -65,7 +71,10 @@ describeEachDatabase("hamlet serve, given a large blob,", (open) => {
       const bucket = new FakeBucket()
       try {
         await using stage = await openStage(open)
-        const { hamlet, baseUrl } = await stage.serve({ ...env, ...(place === "a bucket" ? { HAMLET_S3_URL: bucket.url } : {}) })
+        const { hamlet, baseUrl } = await stage.serve({
+          ...env,
+          ...(place === "a bucket" ? { HAMLET_S3_URL: bucket.url } : {}),
+        })
         const client = createClient({ baseUrl, token: chosenToken, timeoutMs })
         // What is used once is loaded before it is measured.
         await client.putBlob({ key: "small", content: new Uint8Array(8 * mega) })
@@ -77,7 +86,9 @@ describeEachDatabase("hamlet serve, given a large blob,", (open) => {
 
         expect(came).toEqual({ bytes: sizes.blobBytes, isSame: true })
         expect(peakOf(hamlet.pid) - before).toBeLessThan(sizes.growthBytesMax)
-        expect(await client.listBlobs({ prefix: "large" })).toMatchObject([{ size: sizes.blobBytes }])
+        expect(await client.listBlobs({ prefix: "large" })).toMatchObject([
+          { size: sizes.blobBytes },
+        ])
         expect(bucket.files.size).toBe(place === "a bucket" ? 2 : 0)
       } finally {
         await bucket.stop()
@@ -95,8 +106,13 @@ describeEachDatabase("hamlet serve, given a large blob,", (open) => {
       await client.putBlob({ key: "a", content: "old" })
       const db = await stage.connect()
       const countChunks = async () =>
-        Number((await db.read<{ count: unknown }>(sql`select count(*) as count from object_chunks`))[0]?.count)
-      const storing = client.putBlob({ key: "a", content: toStream() }).catch((error: unknown) => error)
+        Number(
+          (await db.read<{ count: unknown }>(sql`select count(*) as count from object_chunks`))[0]
+            ?.count,
+        )
+      const storing = client
+        .putBlob({ key: "a", content: toStream() })
+        .catch((error: unknown) => error)
       while ((await countChunks()) < 10) await Bun.sleep(1)
       hamlet.signal("SIGKILL")
       await Promise.all([storing, hamlet.ended()])

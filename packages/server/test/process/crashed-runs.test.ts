@@ -11,7 +11,9 @@ describeEachDatabase("a server that is killed", (open) => {
     const before = await stage.serve()
     const client = createClient({ baseUrl: before.baseUrl, token: chosenToken })
     const { id: val_id } = await client.createVal({ code: hang })
-    const ended = await client.createRun({ val_id: (await client.createVal({ code: "export default () => 1" })).id })
+    const ended = await client.createRun({
+      val_id: (await client.createVal({ code: "export default () => 1" })).id,
+    })
     const { id } = await client.createRun({ val_id }, { respondAsync: true })
     while ((await client.getRunLogs({ run_id: id })).data.length === 0) await Bun.sleep(5)
     before.hamlet.signal("SIGKILL")
@@ -19,7 +21,11 @@ describeEachDatabase("a server that is killed", (open) => {
 
     const after = createClient({ baseUrl: (await stage.serve()).baseUrl, token: chosenToken })
     const crashed = await after.getRun({ run_id: id })
-    expect(crashed).toMatchObject({ status: "crashed", error: { name: "ServerDied" }, logs: [{ message: "begun" }] })
+    expect(crashed).toMatchObject({
+      status: "crashed",
+      error: { name: "ServerDied" },
+      logs: [{ message: "begun" }],
+    })
     expect(crashed.runEndAt).not.toBeNull()
     expect(await after.getRun({ run_id: ended.id })).toEqual(ended)
     expect((await after.getVal({ val_id })).runEndAt).toBe(crashed.runEndAt)

@@ -30,24 +30,36 @@ const nobody = 65_534
 type Findings = Readonly<Record<string, Pick<Finding, "status" | "found" | "mend">>>
 
 /** What the doctor finds, by the name of the check. Its exit code is always that of the worst. */
-async function examine(stage: Stage, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Findings> {
+async function examine(
+  stage: Stage,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Findings> {
   const { exitCode, stdout, stderr } = await stage.start(["doctor", "--json", ...args], env).ended()
   expect(stderr).toBe("")
   const lines = stdout.trimEnd().split("\n")
   const findings: Finding[] = lines.map((line) => JSON.parse(line))
   for (const { status, mend } of findings) expect(mend === null).toBe(status === "ok")
-  const worst = (["failure", "warning", "ok"] as const).find((status) => findings.some((finding) => finding.status === status)) ?? "ok"
+  const worst =
+    (["failure", "warning", "ok"] as const).find((status) =>
+      findings.some((finding) => finding.status === status),
+    ) ?? "ok"
   expect(exitCode).toBe(exits[worst])
   return Object.fromEntries(findings.map(({ check, ...rest }) => [check, rest]))
 }
 
 /** Everything in a folder, with its content. */
 function listFiles(folder: string): readonly string[] {
-  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : []
+  const names = existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+    : []
   return names
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => `${path} ${new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex")}`)
+    .map(
+      (path) =>
+        `${path} ${new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex")}`,
+    )
     .sort()
 }
 
@@ -75,20 +87,34 @@ describeEachDatabase("hamlet doctor", (open) => {
     expect(listFiles(stage.dataDir)).toEqual(files)
 
     for (const findings of [before, running, after]) {
-      const { isolation, cgroups, "open files": _files, memory: _memory, disk: _disk, "temporary folder": _temporary, ...others } = findings
+      const {
+        isolation,
+        cgroups,
+        "open files": _files,
+        memory: _memory,
+        disk: _disk,
+        "temporary folder": _temporary,
+        ...others
+      } = findings
       // What this machine has is not for a test to say, but that it was looked at is.
       expect(isolation?.found).toMatch(/^(bubblewrap|WEAK, deno): /)
       expect(cgroups?.found).toMatch(/version [12]|no group/)
       // Nor is how fast PostgreSQL answers while others use it.
-      const latencyMs = Number(/ answers in ([\d.]+) ms/.exec(others.database?.found ?? "")?.[1] ?? 0)
+      const latencyMs = Number(
+        / answers in ([\d.]+) ms/.exec(others.database?.found ?? "")?.[1] ?? 0,
+      )
       const slow = latencyMs > doctorLimits.latencyMsMax ? "database" : undefined
       expect(Object.entries(others).map(([check, { status }]) => [check, status])).toEqual(
         Object.keys(others).map((check) => [check, check === slow ? "warning" : "ok"]),
       )
     }
     expect(running.schema?.found).toMatch(/^\d+, the newest that this version knows$/)
-    expect(after["secret key"]?.found).toMatch(/^[0-9a-f]{16}, in .+, opens what is in the database$/)
-    expect(after.database?.found).toMatch(stage.url ? /^PostgreSQL \d+.+ answers in / : /^SQLite in .+ read through, nothing damaged$/)
+    expect(after["secret key"]?.found).toMatch(
+      /^[0-9a-f]{16}, in .+, opens what is in the database$/,
+    )
+    expect(after.database?.found).toMatch(
+      stage.url ? /^PostgreSQL \d+.+ answers in / : /^SQLite in .+ read through, nothing damaged$/,
+    )
   })
 
   test("says that a key was taken away too early, that it is another one, and that a newer version has written it", async () => {
@@ -106,7 +132,9 @@ describeEachDatabase("hamlet doctor", (open) => {
 
     expect((await examine(stage))["secret key"]).toMatchObject({
       status: "failure",
-      found: expect.stringMatching(/^1 of the secrets are encrypted with key 0123456789abcdef, which is not in /),
+      found: expect.stringMatching(
+        /^1 of the secrets are encrypted with key 0123456789abcdef, which is not in /,
+      ),
     })
     const findings = await examine(stage, [], { HAMLET_SECRET_KEY: otherKey })
 
@@ -114,7 +142,10 @@ describeEachDatabase("hamlet doctor", (open) => {
       status: "failure",
       found: expect.stringMatching(/key [0-9a-f]{16}, which is not in HAMLET_SECRET_KEY$/),
     })
-    expect(findings.schema).toMatchObject({ status: "failure", found: expect.stringMatching(/^999, written by a newer version/) })
+    expect(findings.schema).toMatchObject({
+      status: "failure",
+      found: expect.stringMatching(/^999, written by a newer version/),
+    })
     expect(JSON.stringify(findings)).not.toContain(otherKey)
   })
 })
@@ -136,27 +167,51 @@ describe("hamlet doctor says how to mend", () => {
     // Into the pages of tables, not into the header.
     writeSync(openSync(file, "r+"), Buffer.alloc(20_000, 0xa5), 0, 20_000, 8_192)
     const damaged = await examine(stage)
-    expect(damaged.database).toMatchObject({ status: "failure", mend: expect.stringContaining('"hamlet restore"') })
+    expect(damaged.database).toMatchObject({
+      status: "failure",
+      mend: expect.stringContaining('"hamlet restore"'),
+    })
     expect(damaged["secret key"]?.status ?? "failure").toBe("failure")
 
     writeFileSync(file, "not a database ".repeat(1000))
-    expect((await examine(stage)).database).toMatchObject({ status: "failure", found: expect.stringContaining("not a database") })
+    expect((await examine(stage)).database).toMatchObject({
+      status: "failure",
+      found: expect.stringContaining("not a database"),
+    })
   })
 
   test("a database that nobody answers for, without its password, and a port that somebody else has", async () => {
     await using stage = await openStage()
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") })
-    const args = ["--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet", "--port", String(other.port), "--vals-domain", "vals.invalid"]
+    const args = [
+      "--database-url",
+      "postgres://ada:hush@127.0.0.1:1/hamlet",
+      "--port",
+      String(other.port),
+      "--vals-domain",
+      "vals.invalid",
+    ]
     const findings = await examine(stage, args)
-    expect(findings.database).toMatchObject({ status: "failure", mend: expect.stringContaining("HAMLET_DATABASE_URL") })
-    expect(findings.port).toMatchObject({ status: "failure", found: expect.stringContaining("taken by another program") })
-    expect(findings["names of vals"]).toMatchObject({ status: "warning", mend: expect.stringContaining("*.vals.invalid") })
+    expect(findings.database).toMatchObject({
+      status: "failure",
+      mend: expect.stringContaining("HAMLET_DATABASE_URL"),
+    })
+    expect(findings.port).toMatchObject({
+      status: "failure",
+      found: expect.stringContaining("taken by another program"),
+    })
+    expect(findings["names of vals"]).toMatchObject({
+      status: "warning",
+      mend: expect.stringContaining("*.vals.invalid"),
+    })
     expect(JSON.stringify(findings)).not.toContain("hush")
   })
 
   test("an address that the machine does not have, settings that cannot be used and names that are no settings", async () => {
     await using stage = await openStage()
-    expect((await examine(stage, ["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"])).port).toMatchObject({
+    expect(
+      (await examine(stage, ["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"])).port,
+    ).toMatchObject({
       status: "failure",
       found: "Cannot listen on 192.0.2.1 port 8123: this machine does not have that address",
     })
@@ -184,12 +239,25 @@ describe("hamlet doctor says how to mend", () => {
       found: expect.stringMatching(/^WEAK, .+bwrap/),
       mend: expect.stringContaining("install"),
     })
-    expect(loopback["open files"]).toMatchObject({ status: "failure", found: "200 at once", mend: expect.stringContaining("ulimit -n") })
-    expect(loopback.settings).toMatchObject({ status: "warning", found: expect.stringContaining("HAMLET_DATADIR") })
+    expect(loopback["open files"]).toMatchObject({
+      status: "failure",
+      found: "200 at once",
+      mend: expect.stringContaining("ulimit -n"),
+    })
+    expect(loopback.settings).toMatchObject({
+      status: "warning",
+      found: expect.stringContaining("HAMLET_DATADIR"),
+    })
     const open = await examine(stage, ["--host", "0.0.0.0"], { PATH: programs })
-    expect(open.isolation).toMatchObject({ status: "failure", found: expect.stringContaining("refuses to serve others than this machine") })
+    expect(open.isolation).toMatchObject({
+      status: "failure",
+      found: expect.stringContaining("refuses to serve others than this machine"),
+    })
     const wanted = await examine(stage, ["--isolation", "bubblewrap"], { PATH: programs })
-    expect(wanted.isolation).toMatchObject({ status: "failure", found: expect.stringContaining("is not installed") })
+    expect(wanted.isolation).toMatchObject({
+      status: "failure",
+      found: expect.stringContaining("is not installed"),
+    })
   })
 
   test.skipIf(!isRoot)("a data folder that is somebody else's", async () => {
@@ -203,14 +271,23 @@ describe("hamlet doctor says how to mend", () => {
   })
 
   test("a data folder that cannot be written to", async () => {
-    const prefix = isRoot ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] : []
+    const prefix = isRoot
+      ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"]
+      : []
     await using stage = await openStage(undefined, prefix)
     chmodSync(dirname(stage.dataDir), 0o755)
     mkdirSync(stage.dataDir, { mode: 0o500 })
     const findings = await examine(stage, ["--isolation", "deno"], { HOME: "/", TMPDIR: "/tmp" })
-    expect(findings["data folder"]).toMatchObject({ status: "failure", found: expect.stringContaining("cannot be written to") })
+    expect(findings["data folder"]).toMatchObject({
+      status: "failure",
+      found: expect.stringContaining("cannot be written to"),
+    })
     expect(
-      (await examine(stage, ["--isolation", "deno", "--data-dir", join(stage.dataDir, "below")], { HOME: "/" }))["data folder"],
+      (
+        await examine(stage, ["--isolation", "deno", "--data-dir", join(stage.dataDir, "below")], {
+          HOME: "/",
+        })
+      )["data folder"],
     ).toMatchObject({
       status: "failure",
       found: expect.stringContaining("cannot be made"),

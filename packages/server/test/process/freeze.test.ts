@@ -6,7 +6,10 @@ import { findSlowness, readPauses } from "../freeze/loop-meter.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openStage } from "../support/stage.ts"
 
-/** What nobody should wait for another one's request, in seconds, and what a compiler or a collector of garbage may add to it. */
+/**
+ * What nobody should wait for another one's request, in seconds, and what a compiler or a collector
+ * of garbage may add to it.
+ */
 const pauseSecondsMax = 0.05
 const tolerance = 2
 const testMsMax = 240_000
@@ -17,13 +20,18 @@ describeEachDatabase("freeze", (open) => {
     "no request and no message of a guest keeps the event loop at work for long",
     async () => {
       await using stage = await openStage(open)
-      const { hamlet, baseUrl } = await stage.serve({ HAMLET_RATE_PER_TOKEN: "none", HAMLET_RATE_PER_ADDRESS: "none" })
+      const { hamlet, baseUrl } = await stage.serve({
+        HAMLET_RATE_PER_TOKEN: "none",
+        HAMLET_RATE_PER_ADDRESS: "none",
+      })
       const client = createClient({ baseUrl, token: chosenToken })
       const headers = { authorization: `Bearer ${chosenToken}`, "content-type": "application/json" }
       await client.putSecret({ name: "FREEZE", value: `${"a".repeat(127)}b` })
-      for (const [name, code] of Object.entries(attackCode)) await client.saveVal({ name, code, type: "script" })
+      for (const [name, code] of Object.entries(attackCode))
+        await client.saveVal({ name, code, type: "script" })
       const code = `//${"-".repeat(limits.codeCharsMax - 2)}`
-      for (let count = 0; count < largeVals; count++) await client.createVal({ code, privacy: "public" })
+      for (let count = 0; count < largeVals; count++)
+        await client.createVal({ code, privacy: "public" })
       const { id } = await client.getValByName({ username: "ada", val_name: "takesArgs" })
       const runs = Object.keys(attackCode).map((name) => ({
         name: `${name} runs`,
@@ -39,11 +47,16 @@ describeEachDatabase("freeze", (open) => {
       const pauses: string[] = []
       for (const { name, method, path, body } of [...runs, ...bodies, ...routeAttacks(id)]) {
         const before = await readPauses(baseUrl)
-        const response = await fetch(`${baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+        const response = await fetch(`${baseUrl}${path}`, {
+          method,
+          headers,
+          ...(body === undefined ? {} : { body }),
+        })
         await response.arrayBuffer()
         const after = await readPauses(baseUrl)
         for (const [seconds, count] of after)
-          if (seconds >= bound && count > (before.get(seconds) ?? 0)) pauses.push(`${name} (${response.status}): more than ${seconds} s`)
+          if (seconds >= bound && count > (before.get(seconds) ?? 0))
+            pauses.push(`${name} (${response.status}): more than ${seconds} s`)
         if (response.status === 500) pauses.push(`${name}: 500`)
       }
       hamlet.signal("SIGTERM")

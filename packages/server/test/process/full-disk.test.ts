@@ -4,11 +4,21 @@ import { createClient } from "@hamlet/contract/client"
 import { notRun } from "../support/databases.ts"
 import { chosenToken, openStage } from "../support/stage.ts"
 
-const canMount = process.platform === "linux" && Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0
+const canMount =
+  process.platform === "linux" && Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0
 if (!canMount) notRun("servers on full and read-only disks", "the tests may not mount file systems")
 
-/** Starts the program where a disk of its own is mounted, in a mount namespace that goes with it. */
-const onDisk = (script: string) => ["unshare", "--mount", "sh", "-c", `set -e; mkdir -p "$HAMLET_DATA_DIR"; ${script}; exec "$@"`, "sh"]
+/**
+ * Starts the program where a disk of its own is mounted, in a mount namespace that goes with it.
+ */
+const onDisk = (script: string) => [
+  "unshare",
+  "--mount",
+  "sh",
+  "-c",
+  `set -e; mkdir -p "$HAMLET_DATA_DIR"; ${script}; exec "$@"`,
+  "sh",
+]
 const fill = (folder: string) => `cat /dev/zero >"${folder}/filler" 2>/dev/null || :`
 const mount = (folder: string, options: string) => `mount -t tmpfs -o ${options} none "${folder}"`
 
@@ -17,9 +27,17 @@ const sentence = (words: string) => new RegExp(`^Cannot [^\\n]*${words}[^\\n]*\\
 
 describe.if(canMount)("hamlet serve", () => {
   test.each([
-    ["a disk that is full", `${mount("$HAMLET_DATA_DIR", "size=64k")}; ${fill("$HAMLET_DATA_DIR")}`, "full|no space left"],
+    [
+      "a disk that is full",
+      `${mount("$HAMLET_DATA_DIR", "size=64k")}; ${fill("$HAMLET_DATA_DIR")}`,
+      "full|no space left",
+    ],
     ["a disk that is read-only", mount("$HAMLET_DATA_DIR", "ro"), "read-only"],
-    ["a full folder for temporary files", `${mount("$TMPDIR", "size=64k")}; ${fill("$TMPDIR")}`, "no space left"],
+    [
+      "a full folder for temporary files",
+      `${mount("$TMPDIR", "size=64k")}; ${fill("$TMPDIR")}`,
+      "no space left",
+    ],
     ["a read-only folder for temporary files", mount("$TMPDIR", "ro"), "read-only"],
   ])("says in one sentence that it cannot start on %s", async (_name, script, words) => {
     await using stage = await openStage(undefined, onDisk(script))
@@ -36,7 +54,9 @@ describe.if(canMount)("hamlet serve", () => {
     const { id } = await client.createVal({ code: "export default () => 1" })
     await client.createRun({ val_id: id })
     fillFrom(`/proc/${hamlet.pid}/root${stage.dataDir}/filler`)
-    const refused = await client.createVal({ name: "lost", code: `/* ${"x".repeat(60_000)} */` }).catch((error: unknown) => error)
+    const refused = await client
+      .createVal({ name: "lost", code: `/* ${"x".repeat(60_000)} */` })
+      .catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: "database_unavailable" })
     hamlet.signal("SIGTERM")
     const { stderr } = await hamlet.ended()

@@ -17,7 +17,11 @@ describeEachDatabase("a server that is killed over requests with an idempotency 
     const send = (baseUrl: string, which: (typeof deeds)[number], index: number) =>
       fetch(`${baseUrl}${which.path}`, {
         method: "POST",
-        headers: { authorization, "idempotency-key": `${which.path} ${index}`, "content-type": "application/json" },
+        headers: {
+          authorization,
+          "idempotency-key": `${which.path} ${index}`,
+          "content-type": "application/json",
+        },
         body: JSON.stringify(which.body(index)),
       })
     for (const which of deeds) {
@@ -30,16 +34,25 @@ describeEachDatabase("a server that is killed over requests with an idempotency 
       await Promise.allSettled(sent.map(async (answer) => (await answer).text()))
 
       const again = await stage.serve()
-      const answers = await Promise.all(Array.from({ length: count }, (_, index) => send(again.baseUrl, which, index)))
+      const answers = await Promise.all(
+        Array.from({ length: count }, (_, index) => send(again.baseUrl, which, index)),
+      )
       const texts = await Promise.all(answers.map((answer) => answer.text()))
-      expect([which.path, answers.map(({ status }) => status)]).toEqual([which.path, Array(count).fill(200)])
-      const repeated = await Promise.all(Array.from({ length: count }, (_, index) => send(again.baseUrl, which, index)))
+      expect([which.path, answers.map(({ status }) => status)]).toEqual([
+        which.path,
+        Array(count).fill(200),
+      ])
+      const repeated = await Promise.all(
+        Array.from({ length: count }, (_, index) => send(again.baseUrl, which, index)),
+      )
       expect(await Promise.all(repeated.map((answer) => answer.text()))).toEqual(texts)
       const ids = texts.map((text) => JSON.parse(text).id)
       expect(new Set(ids).size).toBe(count)
       const tokens = which.path === "/v1/vals" ? [] : texts.map((text) => JSON.parse(text).token)
       for (const token of tokens.slice(0, 5)) {
-        const me = await fetch(`${again.baseUrl}/v1/vals?limit=1`, { headers: { authorization: `Bearer ${token}` } })
+        const me = await fetch(`${again.baseUrl}/v1/vals?limit=1`, {
+          headers: { authorization: `Bearer ${token}` },
+        })
         expect(me.status).toBe(200)
       }
       again.hamlet.signal("SIGTERM")
@@ -56,6 +69,10 @@ describeEachDatabase("a server that is killed over requests with an idempotency 
       return found.length
     }
     // The server's own: the first token, and the first user.
-    expect([await countOf("/v1/vals"), await countOf("/v1/me/tokens"), await countOf("/v1/users")]).toEqual([count, count + 1, count + 1])
+    expect([
+      await countOf("/v1/vals"),
+      await countOf("/v1/me/tokens"),
+      await countOf("/v1/users"),
+    ]).toEqual([count, count + 1, count + 1])
   }, 120_000)
 })

@@ -25,8 +25,13 @@ else
       await db.stop()
 
       // Whatever one of them does, the others know at once.
-      const { username } = await createClient({ baseUrl: baseUrls[0] ?? "", token: tokens[0] ?? "" }).getMe()
-      const [first, second, third] = baseUrls.map((baseUrl) => createClient({ baseUrl, token: tokens[0] ?? "" }))
+      const { username } = await createClient({
+        baseUrl: baseUrls[0] ?? "",
+        token: tokens[0] ?? "",
+      }).getMe()
+      const [first, second, third] = baseUrls.map((baseUrl) =>
+        createClient({ baseUrl, token: tokens[0] ?? "" }),
+      )
       if (!first || !second || !third) throw new Error("a node is missing")
       const { id } = await first.createVal({ name: "shared", code: "1" })
       expect((await second.createVersion({ val_id: id, code: "2" })).version).toBe(2)
@@ -42,10 +47,20 @@ else
       await using stage = await openStage(server.open)
       const token = "a-token-that-both-nodes-are-given-0123456789"
       const nodes = [startNode(stage, 1, token), startNode(stage, 2, token)]
-      const clients = await Promise.all(nodes.map(async (node) => createClient({ baseUrl: await node.listening(), token, retriesMax: 0 })))
-      const sent = await Promise.allSettled(clients.map((client) => client.createVal({ code: "once" }, { idempotencyKey: "one" })))
-      const made = sent.flatMap((result) => (result.status === "fulfilled" ? [result.value.id] : []))
-      const refused = sent.flatMap((result) => (result.status === "rejected" ? [(result.reason as ApiError).code] : []))
+      const clients = await Promise.all(
+        nodes.map(async (node) =>
+          createClient({ baseUrl: await node.listening(), token, retriesMax: 0 }),
+        ),
+      )
+      const sent = await Promise.allSettled(
+        clients.map((client) => client.createVal({ code: "once" }, { idempotencyKey: "one" })),
+      )
+      const made = sent.flatMap((result) =>
+        result.status === "fulfilled" ? [result.value.id] : [],
+      )
+      const refused = sent.flatMap((result) =>
+        result.status === "rejected" ? [(result.reason as ApiError).code] : [],
+      )
       expect(new Set(made).size).toBe(1)
       expect(refused.filter((code) => code !== "idempotency_in_flight")).toEqual([])
       expect((await clients[0]?.listVals())?.data).toHaveLength(1)
@@ -56,7 +71,10 @@ else
       await using stage = await openStage(server.open)
       await startNode(stage, 1).listening()
       const other = stage.start(["serve", "--data-dir", join(stage.dataDir, "other")])
-      expect(await other.ended()).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^Cannot start: the secrets [^\n]+\n$/) })
+      expect(await other.ended()).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(/^Cannot start: the secrets [^\n]+\n$/),
+      })
     })
   })
 

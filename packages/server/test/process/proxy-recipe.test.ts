@@ -11,11 +11,15 @@ import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/hamlet-process.ts"
 import { chosenToken, openStage, type Stage } from "../support/stage.ts"
 
-// What docs/self-hosting.md tells an operator to type and to write, as it stands there but for ports and the place of the certificate.
+// What docs/self-hosting.md tells an operator to type and to write, as it stands there but for
+// ports and the place of the certificate.
 const page = readFileSync(new URL("../../../../docs/self-hosting.md", import.meta.url), "utf8")
 const section = page.slice(page.indexOf("## Behind a proxy"), page.indexOf("## Addresses of vals"))
 const settings = Object.fromEntries(
-  [...readBlock("sh").matchAll(/^(HAMLET_\w+)=(\S+) \\$/gm)].map(([, name = "", value = ""]) => [name, value]),
+  [...readBlock("sh").matchAll(/^(HAMLET_\w+)=(\S+) \\$/gm)].map(([, name = "", value = ""]) => [
+    name,
+    value,
+  ]),
 )
 const names = /server_name (.+);/.exec(readBlock("nginx"))?.[1]?.split(" ") ?? []
 const { host } = new URL(settings.HAMLET_BASE_URL ?? "")
@@ -30,7 +34,12 @@ function readBlock(language: string): string {
 
 test("the settings of the proxy recipe are what doctor wants", () => {
   expect(checkExposure(loadConfig(settings, []))).toEqual([
-    { check: "exposure", status: "ok", found: "for others, at https://hamlet.example.org, with rate limits", mend: null },
+    {
+      check: "exposure",
+      status: "ok",
+      found: "for others, at https://hamlet.example.org, with rate limits",
+      mend: null,
+    },
   ])
 })
 
@@ -41,10 +50,15 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
   beforeAll(async () => {
     stage = await openStage()
     const port = await findFreePort()
-    ;({ hamlet } = await stage.serve({ ...settings, HAMLET_PORT: String(port), HAMLET_RATE_PER_ADDRESS: "60" }))
+    ;({ hamlet } = await stage.serve({
+      ...settings,
+      HAMLET_PORT: String(port),
+      HAMLET_RATE_PER_ADDRESS: "60",
+    }))
     proxy = await openProxy(port)
     const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, token: chosenToken })
-    for (const [name, code] of Object.entries(vals)) await client.createVal({ name, code, type: "http", privacy: "public" })
+    for (const [name, code] of Object.entries(vals))
+      await client.createVal({ name, code, type: "http", privacy: "public" })
   })
   afterAll(async () => {
     await proxy?.[Symbol.asyncDispose]()
@@ -54,19 +68,32 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
   })
 
   test("serves the API at its own address, over TLS only, and hides the metrics", async () => {
-    const me = await proxy.fetch(host, "/v1/me", { headers: { authorization: `Bearer ${chosenToken}` } })
+    const me = await proxy.fetch(host, "/v1/me", {
+      headers: { authorization: `Bearer ${chosenToken}` },
+    })
     expect([me.status, ((await me.json()) as { links: { self: string } }).links.self]).toEqual([
       200,
       expect.stringMatching(/^https:\/\/hamlet\.example\.org\/v1\//),
     ])
     expect((await proxy.fetch(host, "/metrics")).status).toBe(404)
-    const plain = await fetch(`http://127.0.0.1:${proxy.plainPort}/x?y`, { headers: { host }, redirect: "manual" })
+    const plain = await fetch(`http://127.0.0.1:${proxy.plainPort}/x?y`, {
+      headers: { host },
+      redirect: "manual",
+    })
     expect([plain.status, plain.headers.get("location")]).toEqual([301, `https://${host}/x?y`])
   })
 
   test("lets browsers sign in", async () => {
-    const headers = { "x-hamlet-session": "1", origin: `https://${host}`, "sec-fetch-site": "same-origin" }
-    const response = await proxy.fetch(host, "/v1/sessions", { method: "POST", headers, body: JSON.stringify({ token: chosenToken }) })
+    const headers = {
+      "x-hamlet-session": "1",
+      origin: `https://${host}`,
+      "sec-fetch-site": "same-origin",
+    }
+    const response = await proxy.fetch(host, "/v1/sessions", {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ token: chosenToken }),
+    })
     expect(response.status).toBeLessThan(300)
     expect(response.headers.get("set-cookie")).toMatch(/; Secure/)
   })
@@ -74,7 +101,10 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
   test("serves vals at theirs: requests, large bodies, streams and WebSockets", async () => {
     const hello = await proxy.fetch(valHost("hello"), "/path?query")
     expect(await hello.text()).toBe(`https://${valHost("hello")}/path?query`)
-    const large = await proxy.fetch(valHost("size"), "/", { method: "POST", body: new Uint8Array(3_000_000) })
+    const large = await proxy.fetch(valHost("size"), "/", {
+      method: "POST",
+      body: new Uint8Array(3_000_000),
+    })
     expect(await large.text()).toBe("3000000")
     const stream = (await proxy.fetch(valHost("stream"), "/")).body?.getReader()
     expect(new TextDecoder().decode((await stream?.read())?.value)).toBe("begun")
@@ -85,7 +115,10 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
   test("counts callers without a token by the address that the proxy saw, whatever they say", async () => {
     const statuses = new Set<number>()
     for (let count = 0; count < 200 && !statuses.has(429); count++)
-      statuses.add((await proxy.fetch(host, "/v1/me", { headers: { "x-forwarded-for": `192.0.2.${count}` } })).status)
+      statuses.add(
+        (await proxy.fetch(host, "/v1/me", { headers: { "x-forwarded-for": `192.0.2.${count}` } }))
+          .status,
+      )
     expect([...statuses]).toEqual([401, 429])
   })
 })
@@ -93,7 +126,8 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
 const vals = {
   hello: "export default (request) => new Response(request.url)",
   size: "export default async (request) => new Response(String((await request.bytes()).length))",
-  stream: 'export default () => new Response(new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode("begun")) } }))',
+  stream:
+    'export default () => new Response(new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode("begun")) } }))',
   socket: `export default (request) => {
     const { socket, response } = Deno.upgradeWebSocket(request)
     socket.onmessage = ({ data }) => socket.send(data)
@@ -112,13 +146,22 @@ async function openProxy(serverPort: number): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-nginx-"))
   using authority = createAuthority()
   const [port, plainPort] = [await findFreePort(), await findFreePort()]
-  writeFileSync(join(folder, "nginx.conf"), toConfiguration(folder, authority, { serverPort, port, plainPort }))
-  const child = Bun.spawn([nginx ?? "", "-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")], {
-    stdout: "ignore",
-    stderr: "pipe",
-  })
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    toConfiguration(folder, authority, { serverPort, port, plainPort }),
+  )
+  const child = Bun.spawn(
+    [nginx ?? "", "-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")],
+    {
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  )
   const said = new Response(child.stderr).text()
-  await Promise.race([waitForPort(port), child.exited.then(async () => Promise.reject(new Error(await said)))])
+  await Promise.race([
+    waitForPort(port),
+    child.exited.then(async () => Promise.reject(new Error(await said))),
+  ])
   const { ca } = authority
   return {
     plainPort,
@@ -135,7 +178,8 @@ async function openProxy(serverPort: number): Promise<Proxy> {
       const { promise, resolve, reject } = Promise.withResolvers<string>()
       socket.onopen = () => socket.send(text)
       socket.onmessage = ({ data }) => resolve(String(data))
-      socket.onclose = ({ code, reason }) => reject(new Error(`the socket was closed: ${code} ${reason}`))
+      socket.onclose = ({ code, reason }) =>
+        reject(new Error(`the socket was closed: ${code} ${reason}`))
       return await promise.finally(() => socket.close())
     },
     async [Symbol.asyncDispose]() {
@@ -152,7 +196,11 @@ interface Ports {
   readonly plainPort: number
 }
 
-function toConfiguration(folder: string, authority: Authority, { serverPort, port, plainPort }: Ports): string {
+function toConfiguration(
+  folder: string,
+  authority: Authority,
+  { serverPort, port, plainPort }: Ports,
+): string {
   const { cert, key } = authority.issue(names.join(",DNS:"))
   const files = { fullchain: cert, privkey: key }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.pem`), text)

@@ -28,14 +28,18 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     await using stage = await openStage()
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() })
     const message = await refusal(stage.start(["serve", "--port", String(other.port)]))
-    expect(message).toBe(`Cannot listen on 127.0.0.1 port ${other.port}: another program listens there`)
+    expect(message).toBe(
+      `Cannot listen on 127.0.0.1 port ${other.port}: another program listens there`,
+    )
     expect(await Bun.file(join(stage.dataDir, "hamlet.db")).exists()).toBe(false)
   })
 
   test("when the machine does not have the address", async () => {
     await using stage = await openStage()
     const message = await refusal(stage.start(["serve", "--host", "192.0.2.1"]))
-    expect(message).toBe("Cannot listen on 192.0.2.1 port 0: this machine does not have that address")
+    expect(message).toBe(
+      "Cannot listen on 192.0.2.1 port 0: this machine does not have that address",
+    )
   })
 
   test("when the data folder cannot be made or written to", async () => {
@@ -44,7 +48,9 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     await writeFile(stage.dataDir, "a file")
     const message = await refusal(stage.start())
     expect(message).toStartWith(`Cannot use the data folder "${stage.dataDir}": `)
-    expect(await refusal(stage.start(["serve", "--data-dir", join(stage.dataDir, "below")]))).toStartWith("Cannot use the data folder ")
+    expect(
+      await refusal(stage.start(["serve", "--data-dir", join(stage.dataDir, "below")])),
+    ).toStartWith("Cannot use the data folder ")
   })
 
   test("when the database file is none", async () => {
@@ -54,17 +60,24 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     expect(await refusal(stage.start())).toBe("Cannot use the database: file is not a database")
   })
 
-  test.each(["", "short\n", "not base64 at all, but long enough to be a key\n"])("when the key file holds %j", async (content) => {
-    await using stage = await openStage()
-    await mkdir(stage.dataDir)
-    const path = join(stage.dataDir, "secret.key")
-    await writeFile(path, content)
-    expect(await refusal(stage.start())).toBe(`Cannot read the key file "${path}": each line must be 32 bytes in base64`)
-  })
+  test.each(["", "short\n", "not base64 at all, but long enough to be a key\n"])(
+    "when the key file holds %j",
+    async (content) => {
+      await using stage = await openStage()
+      await mkdir(stage.dataDir)
+      const path = join(stage.dataDir, "secret.key")
+      await writeFile(path, content)
+      expect(await refusal(stage.start())).toBe(
+        `Cannot read the key file "${path}": each line must be 32 bytes in base64`,
+      )
+    },
+  )
 
   test("when nobody answers at the address of the database", async () => {
     await using stage = await openStage()
-    const message = await refusal(stage.start(["serve", "--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet"]))
+    const message = await refusal(
+      stage.start(["serve", "--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet"]),
+    )
     expect(message).toStartWith("Cannot use the database: ")
     expect(message).not.toContain("hush")
   })
@@ -73,12 +86,15 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     await using stage = await openStage()
     const server = new OldPostgres("13.14", "130014")
     const message = await refusal(stage.start(["serve", "--database-url", server.url]))
-    expect(message).toBe("Cannot use the database: PostgreSQL 14 or newer is needed, and the server is 13.14")
+    expect(message).toBe(
+      "Cannot use the database: PostgreSQL 14 or newer is needed, and the server is 13.14",
+    )
     server.stop()
   })
 })
 
-if (binaries === undefined) notRun("hamlet serve, with a wrong password,", "HAMLET_TEST_POSTGRES_BIN is not set")
+if (binaries === undefined)
+  notRun("hamlet serve, with a wrong password,", "HAMLET_TEST_POSTGRES_BIN is not set")
 else
   describe("hamlet serve, with a wrong password,", () => {
     let server: PrivatePostgres
@@ -102,12 +118,16 @@ else
       await using stage = await openStage()
       const url = server.url.replace("postgres@", "locked:hush@")
       const message = await refusal(stage.start(["serve", "--database-url", url]))
-      expect(message).toBe('Cannot use the database: password authentication failed for user "locked"')
+      expect(message).toBe(
+        'Cannot use the database: password authentication failed for user "locked"',
+      )
     })
 
     test("refuses to start with a database that does not exist", async () => {
       await using stage = await openStage()
-      const message = await refusal(stage.start(["serve", "--database-url", server.url.replace("/postgres?", "/nowhere?")]))
+      const message = await refusal(
+        stage.start(["serve", "--database-url", server.url.replace("/postgres?", "/nowhere?")]),
+      )
       expect(message).toBe('Cannot use the database: database "nowhere" does not exist')
     })
   })
@@ -140,9 +160,13 @@ describeEachDatabase("hamlet serve", (open) => {
 
     const message = await refusal(stage.start(["serve"], { HAMLET_SECRET_KEY: otherKey }))
 
-    expect(message).toMatch(/^Cannot start: the secrets in this database are encrypted with key [0-9a-f]{16}, which is neither in /)
+    expect(message).toMatch(
+      /^Cannot start: the secrets in this database are encrypted with key [0-9a-f]{16}, which is neither in /,
+    )
     expect(message).not.toContain(otherKey)
-    expect(await refusal(stage.start(["rotate-secret-key"], { HAMLET_SECRET_KEY: otherKey }))).toBe(message)
+    expect(await refusal(stage.start(["rotate-secret-key"], { HAMLET_SECRET_KEY: otherKey }))).toBe(
+      message,
+    )
     // With the right one it starts again.
     await stage.serve()
   })
@@ -150,10 +174,22 @@ describeEachDatabase("hamlet serve", (open) => {
 
 describe("hamlet refuses, with one sentence, what it does not understand:", () => {
   test.each<[readonly string[], Record<string, string>, string]>([
-    [["fly"], {}, 'Cannot do "fly": the commands are serve, restore, rotate-secret-key, admin-token and doctor'],
+    [
+      ["fly"],
+      {},
+      'Cannot do "fly": the commands are serve, restore, rotate-secret-key, admin-token and doctor',
+    ],
     [["serve", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
-    [["rotate-secret-key", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
-    [["serve"], { HAMLET_PORT: "http" }, 'Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535'],
+    [
+      ["rotate-secret-key", "--nope"],
+      {},
+      "Cannot understand the command line: Unknown option '--nope'",
+    ],
+    [
+      ["serve"],
+      { HAMLET_PORT: "http" },
+      'Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535',
+    ],
   ])("arguments %j, environment %j", async (args, env, message) => {
     await using stage = await openStage()
     expect(await refusal(stage.start(args, env))).toBe(message)
@@ -163,7 +199,9 @@ describe("hamlet refuses, with one sentence, what it does not understand:", () =
 describe("loadConfig", () => {
   const certificates = join(tmpdir(), `hamlet-config-test-${crypto.randomUUID()}.pem`)
   // Made only when one of these tests is to run: what is made for none is never removed.
-  beforeAll(() => writeFile(certificates, "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"))
+  beforeAll(() =>
+    writeFile(certificates, "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"),
+  )
   afterAll(() => rm(certificates))
 
   const samples: Record<(typeof options)[number]["env"], string> = {
@@ -285,36 +323,53 @@ describe("loadConfig", () => {
     HAMLET_EGRESS_MB_PER_MINUTE: "0",
     HAMLET_STORAGE_REQUESTS_PER_MINUTE: "0",
   }
-  const unchecked = ["HAMLET_HOST", "HAMLET_DATA_DIR", "HAMLET_ADDRESS_HEADER", "HAMLET_EGRESS_ALLOW", "HAMLET_EGRESS_DENY"]
+  const unchecked = [
+    "HAMLET_HOST",
+    "HAMLET_DATA_DIR",
+    "HAMLET_ADDRESS_HEADER",
+    "HAMLET_EGRESS_ALLOW",
+    "HAMLET_EGRESS_DENY",
+  ]
 
-  test.each(Object.keys(samples).filter((env) => !unchecked.includes(env)))("says what is wrong with %s, and repeats no secret", (env) => {
-    const value = wrong[env] ?? ""
-    const sentence = new RegExp(`^Cannot use ${env} "[^"]+": (it|each key) must [^.\\n]+$`)
-    for (const load of [() => loadConfig({ [env]: value }, []), () => loadConfig({}, [toFlag(env), value])]) {
-      const error = caught(load)
-      expect(error).toBeInstanceOf(ConfigError)
-      expect(String(error instanceof Error && error.message)).toMatch(sentence)
-      expect(String(error)).not.toContain(secret)
-    }
-  })
+  test.each(Object.keys(samples).filter((env) => !unchecked.includes(env)))(
+    "says what is wrong with %s, and repeats no secret",
+    (env) => {
+      const value = wrong[env] ?? ""
+      const sentence = new RegExp(`^Cannot use ${env} "[^"]+": (it|each key) must [^.\\n]+$`)
+      for (const load of [
+        () => loadConfig({ [env]: value }, []),
+        () => loadConfig({}, [toFlag(env), value]),
+      ]) {
+        const error = caught(load)
+        expect(error).toBeInstanceOf(ConfigError)
+        expect(String(error instanceof Error && error.message)).toMatch(sentence)
+        expect(String(error)).not.toContain(secret)
+      }
+    },
+  )
 
   test.each([
     [["--port"], "Option '--port <value>' argument missing"],
     [["--port", "--host"], "Option '--port' argument is ambiguous"],
     [["here"], "Unexpected argument 'here'"],
   ])("says in one sentence what is wrong with the arguments %j", (args, message) => {
-    expect(caught(() => loadConfig({}, args))).toEqual(new ConfigError(`Cannot understand the command line: ${message}`))
+    expect(caught(() => loadConfig({}, args))).toEqual(
+      new ConfigError(`Cannot understand the command line: ${message}`),
+    )
   })
 
-  test.each(Object.entries(samples))("takes %s from the environment and from its flag alike", (env, value) => {
-    const flag = toFlag(env)
-    const fromEnv = loadConfig({ [env]: value }, [])
-    expect(loadConfig({}, [flag, value])).toEqual(fromEnv)
-    expect(loadConfig({ [env]: "nonsense" }, [flag, value])).toEqual(fromEnv)
-    // Empty is as good as not set.
-    expect(loadConfig({ [env]: "" }, [])).toEqual(loadConfig({}, []))
-    if (env !== "HAMLET_RATE_PER_ADDRESS") expect(fromEnv).not.toEqual(loadConfig({}, []))
-  })
+  test.each(Object.entries(samples))(
+    "takes %s from the environment and from its flag alike",
+    (env, value) => {
+      const flag = toFlag(env)
+      const fromEnv = loadConfig({ [env]: value }, [])
+      expect(loadConfig({}, [flag, value])).toEqual(fromEnv)
+      expect(loadConfig({ [env]: "nonsense" }, [flag, value])).toEqual(fromEnv)
+      // Empty is as good as not set.
+      expect(loadConfig({ [env]: "" }, [])).toEqual(loadConfig({}, []))
+      if (env !== "HAMLET_RATE_PER_ADDRESS") expect(fromEnv).not.toEqual(loadConfig({}, []))
+    },
+  )
 })
 
 function toFlag(env: string): string {

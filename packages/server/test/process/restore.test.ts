@@ -21,13 +21,20 @@ describe("hamlet restore", () => {
     file = join(folder, "hamlet.backup")
     api = await openApi()
     const ada = await api.addUser("ada")
-    await api.call("POST", "/v1/vals", { as: ada, body: { name: "hello", code: "1", privacy: "public" } })
-    await api.call("POST", "/v1/sqlite/execute", { as: ada, body: { statement: "create table t (a)" } })
+    await api.call("POST", "/v1/vals", {
+      as: ada,
+      body: { name: "hello", code: "1", privacy: "public" },
+    })
+    await api.call("POST", "/v1/sqlite/execute", {
+      as: ada,
+      body: { statement: "create table t (a)" },
+    })
     // So many that a restore can be killed in the middle.
     const runs = Array.from({ length: 20_000 }, () => Bun.randomUUIDv7())
     await api.hamlet.settings.getOrSet("secret_key_check", sealedCheck(api))
     const db = new Connection(join(dataDirOf(api), "hamlet.db"))
-    const insert = db.query(`insert into runs (id, val_id, version, account_id, owner_id, source, status, started_at, logs)
+    const insert =
+      db.query(`insert into runs (id, val_id, version, account_id, owner_id, source, status, started_at, logs)
       select ?, id, 1, owner_id, owner_id, 'http', 'succeeded', 1, ? from vals limit 1`)
     db.transaction(() => {
       for (const id of runs) insert.run(id, JSON.stringify([id]))
@@ -71,8 +78,13 @@ describe("hamlet restore", () => {
   test("leaves a server that starts only with the key that it had", async () => {
     await using stage = await openStage()
     expect((await run(stage)).stdout).toContain("Restored 2 users and 1 vals as they were at ")
-    const { exitCode, stderr } = await stage.start(["serve"], { HAMLET_SECRET_KEY: Buffer.alloc(32, 8).toString("base64") }).ended()
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Cannot start: the secrets in this database are encrypted with key ")])
+    const { exitCode, stderr } = await stage
+      .start(["serve"], { HAMLET_SECRET_KEY: Buffer.alloc(32, 8).toString("base64") })
+      .ended()
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining("Cannot start: the secrets in this database are encrypted with key "),
+    ])
   }, 60_000)
 
   for (const signal of ["SIGKILL", "SIGTERM"] as const) {
@@ -108,10 +120,13 @@ describe("hamlet restore", () => {
     expect(existsSync(stage.dataDir)).toBe(false)
     await mkdir(join(stage.dataDir, "sqlite"), { recursive: true })
     writeFileSync(join(stage.dataDir, "sqlite", `${Bun.randomUUIDv7()}.db`), "somebody's")
-    expect(await tell([file])).toContain(`there are databases of users in ${join(stage.dataDir, "sqlite")} already`)
+    expect(await tell([file])).toContain(
+      `there are databases of users in ${join(stage.dataDir, "sqlite")} already`,
+    )
   }, 60_000)
 
-  const run = (stage: Stage, ...args: readonly string[]) => stage.start(["restore", file, ...args]).ended()
+  const run = (stage: Stage, ...args: readonly string[]) =>
+    stage.start(["restore", file, ...args]).ended()
 })
 
 function dataDirOf(api: TestApi): string {

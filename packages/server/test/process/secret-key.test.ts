@@ -26,24 +26,38 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
       expect(await openSecrets(stage)).toEqual(expected)
     }
 
-    // Each rotation made a new key; the one before is kept for what was under way, and no older one.
+    // Each rotation made a new key; the one before is kept for what was under way, and no older
+    // one.
     expect(new Set(keys.map(([newest]) => newest)).size).toBe(4)
-    expect(keys.slice(1).map(([, before]) => before)).toEqual(keys.slice(0, -1).map(([newest]) => newest))
+    expect(keys.slice(1).map(([, before]) => before)).toEqual(
+      keys.slice(0, -1).map(([newest]) => newest),
+    )
     expect(keys.map((lines) => lines.length)).toEqual([1, 2, 2, 2])
 
     // The server that goes on finds its way, and so does the next one.
-    const answer = await client.createToken({ name: "once", scopes: ["val:read"] }, { idempotencyKey: "again" })
+    const answer = await client.createToken(
+      { name: "once", scopes: ["val:read"] },
+      { idempotencyKey: "again" },
+    )
     hamlet.signal("SIGTERM")
     expect((await hamlet.ended()).exitCode).toBe(0)
     const next = await stage.serve()
     const nextClient = createClient({ baseUrl: next.baseUrl, token: chosenToken })
-    expect(await nextClient.createToken({ name: "once", scopes: ["val:read"] }, { idempotencyKey: "again" })).toEqual(answer)
+    expect(
+      await nextClient.createToken(
+        { name: "once", scopes: ["val:read"] },
+        { idempotencyKey: "again" },
+      ),
+    ).toEqual(answer)
     expect(await openSecrets(stage)).toEqual(expected)
   })
 
   test("encrypts with the first of the keys of HAMLET_SECRET_KEY, and leaves the key file alone", async () => {
     await using stage = await openStage(open)
-    const [older, newer] = [Buffer.alloc(32, 1).toString("base64"), Buffer.alloc(32, 2).toString("base64")]
+    const [older, newer] = [
+      Buffer.alloc(32, 1).toString("base64"),
+      Buffer.alloc(32, 2).toString("base64"),
+    ]
     const { hamlet, baseUrl } = await stage.serve({ HAMLET_SECRET_KEY: older })
     await createClient({ baseUrl, token: chosenToken }).putSecret({ name: "NAME", value: "value" })
     hamlet.signal("SIGTERM")
@@ -63,7 +77,9 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
 
   test("touches nothing when the keys do not open the database", async () => {
     await using stage = await openStage(open)
-    const { hamlet } = await stage.serve({ HAMLET_SECRET_KEY: Buffer.alloc(32, 1).toString("base64") })
+    const { hamlet } = await stage.serve({
+      HAMLET_SECRET_KEY: Buffer.alloc(32, 1).toString("base64"),
+    })
     hamlet.signal("SIGTERM")
     await hamlet.ended()
     await stage.start(["rotate-secret-key"]).ended()
@@ -71,7 +87,10 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
 
     const { exitCode, stderr } = await stage.start(["rotate-secret-key"]).ended()
 
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^Cannot start: [^\n]+\n$/) })
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^Cannot start: [^\n]+\n$/),
+    })
     expect(readKeys(stage)).toEqual(before)
   })
 })
@@ -101,11 +120,19 @@ function readKeys(stage: Stage): readonly string[] {
 }
 
 /** Every secret in the database, opened with keys that were read only now. */
-async function openSecrets(stage: Stage, keys: readonly Uint8Array[] = loadKeyFile(stage.dataDir)): Promise<Record<string, string>> {
+async function openSecrets(
+  stage: Stage,
+  keys: readonly Uint8Array[] = loadKeyFile(stage.dataDir),
+): Promise<Record<string, string>> {
   const db = await stage.connect()
   const cipher = createCipher(keys)
   // No key has an empty name, so these are all.
   const sealed = await createSecretStore(db).listOtherKeys("", 1000)
   await db.stop()
-  return Object.fromEntries(sealed.map((secret) => [secret.name, cipher.open(secret.sealed, `secret:${secret.userId}:${secret.name}`)]))
+  return Object.fromEntries(
+    sealed.map((secret) => [
+      secret.name,
+      cipher.open(secret.sealed, `secret:${secret.userId}:${secret.name}`),
+    ]),
+  )
 }

@@ -25,11 +25,20 @@ const slowVal = `export default () =>
   )`
 
 /** Starts a server, and a val that has begun with its response. */
-async function begin(stage: Stage): Promise<{ readonly hamlet: HamletProcess; readonly rest: Promise<string> }> {
+async function begin(
+  stage: Stage,
+): Promise<{ readonly hamlet: HamletProcess; readonly rest: Promise<string> }> {
   const { hamlet, baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
-  await createClient({ baseUrl, token: chosenToken }).createVal({ name: "slow", type: "http", code: slowVal, privacy: "public" })
+  await createClient({ baseUrl, token: chosenToken }).createVal({
+    name: "slow",
+    type: "http",
+    code: slowVal,
+    privacy: "public",
+  })
   const { port } = new URL(baseUrl)
-  const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { host: `ada-slow.localhost:${port}` } })
+  const response = await fetch(`http://127.0.0.1:${port}/`, {
+    headers: { host: `ada-slow.localhost:${port}` },
+  })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   expect((await reader?.read())?.value).toBe("begun ")
   return { hamlet, rest: readRest(reader) }
@@ -55,7 +64,11 @@ describe("npm start", () => {
   })
 
   test.skipIf(!isRoot)("is process 1 of a container, and lets the server finish", async () => {
-    await using stage = await openStage(undefined, [], ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", ...npmStart])
+    await using stage = await openStage(
+      undefined,
+      [],
+      ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", ...npmStart],
+    )
     const { hamlet, rest } = await begin(stage)
     process.kill(findChild(hamlet.pid), "SIGTERM")
     expect(await rest).toBe("ended")

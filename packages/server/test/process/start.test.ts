@@ -15,9 +15,11 @@ describeEachDatabase("hamlet serve", (open) => {
 
     expect(baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+$/)
     const [, token = ""] = await hamlet.waitFor("stdout", /\n {2}token {2,}(\S+)\n/)
-    const database = stage.url === undefined ? `SQLite in ${join(stage.dataDir, "hamlet.db")}` : "PostgreSQL"
+    const database =
+      stage.url === undefined ? `SQLite in ${join(stage.dataDir, "hamlet.db")}` : "PostgreSQL"
     const [, link = ""] = await hamlet.waitFor("stdout", /\n {2}sign in {2,}(\S+)\n/)
-    const [isolation = "", ...rest] = hamlet.stdout.match(/^ {2}isolation {3}.+\n(?: {14}\w.+\n)*/m) ?? []
+    const [isolation = "", ...rest] =
+      hamlet.stdout.match(/^ {2}isolation {3}.+\n(?: {14}\w.+\n)*/m) ?? []
     expect(isolation).toMatch(/bubblewrap|deno/)
     expect(rest).toEqual([])
     expect(hamlet.stdout.replace(isolation, "")).toBe(
@@ -34,8 +36,13 @@ describeEachDatabase("hamlet serve", (open) => {
       ].join("\n"),
     )
     const client = createClient({ baseUrl, token })
-    expect(await client.getMe()).toMatchObject({ username: "ada", links: { self: expect.stringContaining(`${baseUrl}/v1/users/`) } })
-    expect((await client.createToken({ name: "everything", scopes: ["admin"] })).scopes).toEqual(["admin"])
+    expect(await client.getMe()).toMatchObject({
+      username: "ada",
+      links: { self: expect.stringContaining(`${baseUrl}/v1/users/`) },
+    })
+    expect((await client.createToken({ name: "everything", scopes: ["admin"] })).scopes).toEqual([
+      "admin",
+    ])
     expect(await client.getDocs()).toStartWith("<!doctype html>")
     expect(await signInBy(baseUrl, link)).toEqual([200, "ada"])
     expect(await signInBy(baseUrl, link)).toEqual([401, undefined])
@@ -108,7 +115,10 @@ test("hamlet serve reads flags that mirror the environment and win over it", asy
       HAMLET_BODY_BYTES_MAX: "4096",
       HAMLET_RATE_PER_TOKEN: "none",
     }
-    const hamlet = stage.start(["serve", ...Object.entries(flags).flat(), "--port=0", "--host", "127.0.0.1"], wrong)
+    const hamlet = stage.start(
+      ["serve", ...Object.entries(flags).flat(), "--port=0", "--host", "127.0.0.1"],
+      wrong,
+    )
 
     expect(await hamlet.listening()).toBe("https://hamlet.example")
     expect(hamlet.stdout).toContain("first user  grace")
@@ -119,10 +129,13 @@ test("hamlet serve reads flags that mirror the environment and win over it", asy
   }
 })
 
-test.each([[[]], [["--log-level", "none"]]])("hamlet without a command serves (arguments %j)", async (args) => {
-  await using stage = await openStage()
-  expect(await stage.start(args).listening()).toStartWith("http://localhost:")
-})
+test.each([[[]], [["--log-level", "none"]]])(
+  "hamlet without a command serves (arguments %j)",
+  async (args) => {
+    await using stage = await openStage()
+    expect(await stage.start(args).listening()).toStartWith("http://localhost:")
+  },
+)
 
 async function usernames(stage: Stage): Promise<readonly string[]> {
   const db = await stage.connect()
@@ -131,22 +144,36 @@ async function usernames(stage: Stage): Promise<readonly string[]> {
   return rows.map((row) => row.username)
 }
 
-/** Signs in by a printed link, as a page of the server does, and gives the status and who it is then. */
-async function signInBy(baseUrl: string, link: string): Promise<readonly [number, string | undefined]> {
+/**
+ * Signs in by a printed link, as a page of the server does, and gives the status and who it is
+ * then.
+ */
+async function signInBy(
+  baseUrl: string,
+  link: string,
+): Promise<readonly [number, string | undefined]> {
   const headers = { "x-hamlet-session": "1" }
   const [address, code] = link.split("#code=")
   expect(address).toBe(`${baseUrl}/sign-in`)
-  const answer = await fetch(`${baseUrl}/v1/sessions`, { method: "POST", headers, body: JSON.stringify({ code }) })
+  const answer = await fetch(`${baseUrl}/v1/sessions`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ code }),
+  })
   const cookie = answer.headers.get("set-cookie")?.split(";")[0]
   if (cookie === undefined) return [answer.status, undefined]
   const { pageKey } = (await answer.json()) as { pageKey: string }
-  const me = (await (await fetch(`${baseUrl}/v1/me`, { headers: { "x-hamlet-session": pageKey, cookie } })).json()) as { username: string }
+  const me = (await (
+    await fetch(`${baseUrl}/v1/me`, { headers: { "x-hamlet-session": pageKey, cookie } })
+  ).json()) as { username: string }
   return [answer.status, me.username]
 }
 
 async function countTokens(stage: Stage): Promise<number> {
   const db = await stage.connect()
-  const [row] = await db.read<{ count: number | string }>(sql`select count(*) as count from tokens where kind = 'token'`)
+  const [row] = await db.read<{ count: number | string }>(
+    sql`select count(*) as count from tokens where kind = 'token'`,
+  )
   await db.stop()
   return Number(row?.count)
 }

@@ -19,16 +19,24 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     const slow = await beginPost(baseUrl, { name: "slow", code: "1" })
 
     hamlet.signal("SIGTERM")
-    // From now on nobody new is let in, and who has nothing to say is shown out, while the request is still waited for.
+    // From now on nobody new is let in, and who has nothing to say is shown out, while the request
+    // is still waited for.
     await Promise.all([refused(baseUrl), idle.closed])
     const answer = await slow.finish()
 
     expect(answer).toStartWith("HTTP/1.1 200 OK")
-    expect(await hamlet.ended()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('"route":"createVal","status":200') })
+    expect(await hamlet.ended()).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('"route":"createVal","status":200'),
+    })
     expect(existsSync(stage.dataDir) && readdirSync(stage.dataDir).sort()).toEqual(
       stage.url === undefined ? ["hamlet.db", "secret.key"] : ["secret.key"],
     )
-    using _next = Bun.serve({ hostname: "127.0.0.1", port: Number(new URL(baseUrl).port), fetch: () => new Response() })
+    using _next = Bun.serve({
+      hostname: "127.0.0.1",
+      port: Number(new URL(baseUrl).port),
+      fetch: () => new Response(),
+    })
     const db = await stage.connect()
     expect(await db.read(sql`select name from vals`)).toEqual([{ name: "slow" }])
     await db.stop()
@@ -38,14 +46,17 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     await using stage = await openStage(open)
     const { hamlet, baseUrl } = await stage.serve()
     const client = createClient({ baseUrl, token: chosenToken })
-    const code = 'export default async () => { console.log("begun"); await new Promise((end) => setTimeout(end, 4_000)); return 7 }'
+    const code =
+      'export default async () => { console.log("begun"); await new Promise((end) => setTimeout(end, 4_000)); return 7 }'
     const { id: val_id } = await client.createVal({ code })
     const { id } = await client.createRun({ val_id }, { respondAsync: true })
     while ((await client.getRunLogs({ run_id: id })).data.length === 0) await Bun.sleep(5)
     hamlet.signal("SIGTERM")
     expect((await hamlet.ended()).exitCode).toBe(0)
     const db = await stage.connect()
-    expect(await db.read(sql`select status, return_value from runs`)).toEqual([{ status: "succeeded", return_value: "7" }])
+    expect(await db.read(sql`select status, return_value from runs`)).toEqual([
+      { status: "succeeded", return_value: "7" },
+    ])
     await db.stop()
   })
 
@@ -92,7 +103,9 @@ describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
     const kept = new Map(found.map(({ name, code }) => [name, code]))
     expect(acknowledged.filter(({ name, code }) => kept.get(name) !== code)).toEqual([])
     // No number was given twice and none is missing, whatever was under way.
-    const versions = (await Array.fromAsync(again.items("listVersions", { val_id: id, limit: 100 }))).map(({ version }) => version)
+    const versions = (
+      await Array.fromAsync(again.items("listVersions", { val_id: id, limit: 100 }))
+    ).map(({ version }) => version)
     expect(versions).toEqual(versions.map((_, index) => versions.length - index))
     expect((await again.getVal({ val_id: id })).version).toBe(versions.length)
   })
@@ -116,19 +129,26 @@ async function openIdle(baseUrl: string): Promise<{ readonly closed: Promise<unk
 }
 
 /** A request whose body has arrived in part. */
-async function beginPost(baseUrl: string, value: object): Promise<{ readonly socket: Socket; finish(): Promise<string> }> {
+async function beginPost(
+  baseUrl: string,
+  value: object,
+): Promise<{ readonly socket: Socket; finish(): Promise<string> }> {
   const body = JSON.stringify(value)
   const socket = await open(baseUrl)
   socket.write(
     `POST /v1/vals HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${chosenToken}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   )
-  // The server reads its connections in turn: when it has answered two later requests, it has begun with this one.
+  // The server reads its connections in turn: when it has answered two later requests, it has begun
+  // with this one.
   for (let turn = 0; turn < 2; turn++) await fetch(`${baseUrl}/healthz`)
   return {
     socket,
     async finish() {
       socket.write(body.slice(5))
-      const [answer = "the connection was closed"] = await Promise.race([once(socket, "data"), once(socket, "close").then(() => [])])
+      const [answer = "the connection was closed"] = await Promise.race([
+        once(socket, "data"),
+        once(socket, "close").then(() => []),
+      ])
       return String(answer)
     },
   }

@@ -23,7 +23,10 @@ describeEachDatabase("hamlet serve", (open) => {
       body: "hidden, not JSON",
     }
     const client = createClient({ baseUrl, token: chosenToken })
-    const val = await client.createVal({ code: hidden.code, readme: hidden.readme }, { idempotencyKey: hidden.key })
+    const val = await client.createVal(
+      { code: hidden.code, readme: hidden.readme },
+      { idempotencyKey: hidden.key },
+    )
     await client.createVersion({ val_id: val.id, code: `${hidden.code}; 2` })
     await client.createComment({ val_id: val.id, comment: hidden.comment })
     await client.putSecret({ name: "NAME", value: hidden.secretValue })
@@ -35,7 +38,11 @@ describeEachDatabase("hamlet serve", (open) => {
     const refused = [
       await send("/v1/me", { headers: { authorization: `Bearer ${hidden.guess}` } }),
       await send("/v1/vals", { method: "POST", headers: { authorization }, body: hidden.body }),
-      await send("/v1/vals", { method: "POST", headers: { authorization }, body: JSON.stringify({ code: hidden.code, name: "1" }) }),
+      await send("/v1/vals", {
+        method: "POST",
+        headers: { authorization },
+        body: JSON.stringify({ code: hidden.code, name: "1" }),
+      }),
       await send(`/nowhere?token=${chosenToken}`, {}),
       await send("/v1/me/runs?since=hidden_query", { headers: { authorization } }),
       await send("/v1/vals", { method: "PATCH", headers: { authorization }, body: hidden.body }),
@@ -65,16 +72,36 @@ describeEachDatabase("hamlet serve", (open) => {
       "none 405",
     ])
     for (const line of lines) {
-      const names = ["at", "level", "event", "requestId", "method", "path", "route", "status", "ms", "user", "userId", "address"]
+      const names = [
+        "at",
+        "level",
+        "event",
+        "requestId",
+        "method",
+        "path",
+        "route",
+        "status",
+        "ms",
+        "user",
+        "userId",
+        "address",
+      ]
       const missing = [
         ...(line.route === undefined ? ["route"] : []),
         ...(line.route === undefined || line.status === 401 ? ["user", "userId"] : []),
       ]
       expect(Object.keys(line)).toEqual(names.filter((name) => !missing.includes(name)))
-      expect(line).toMatchObject({ level: "info", event: "request", requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+      expect(line).toMatchObject({
+        level: "info",
+        event: "request",
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      })
     }
-    expect(lines.slice(7).map((line) => line.requestId)).toEqual(refused.map((response) => response.headers.get("x-request-id")))
-    for (const text of [chosenToken, made.token, grace.token, "hidden", "?"]) expect(stderr + stdout).not.toContain(text)
+    expect(lines.slice(7).map((line) => line.requestId)).toEqual(
+      refused.map((response) => response.headers.get("x-request-id")),
+    )
+    for (const text of [chosenToken, made.token, grace.token, "hidden", "?"])
+      expect(stderr + stdout).not.toContain(text)
   })
 
   test("answers GET /healthz, /readyz and /metrics", async () => {
@@ -82,12 +109,17 @@ describeEachDatabase("hamlet serve", (open) => {
     const { baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
     const client = createClient({ baseUrl })
     expect(await client.getHealth()).toEqual({ status: "ok", version: "0.1.0" })
-    expect(await client.getReadiness()).toMatchObject({ status: "ok", database: stage.url === undefined ? "SQLite" : "PostgreSQL" })
+    expect(await client.getReadiness()).toMatchObject({
+      status: "ok",
+      database: stage.url === undefined ? "SQLite" : "PostgreSQL",
+    })
 
     const response = await fetch(`${baseUrl}/metrics`)
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8")
     const samples = parsePrometheus(await response.text())
-    expect(samples.get('hamlet_http_requests_total{route="getHealth",method="GET",status="200"}')).toBe(1)
+    expect(
+      samples.get('hamlet_http_requests_total{route="getHealth",method="GET",status="200"}'),
+    ).toBe(1)
     expect(samples.get('hamlet_http_request_duration_seconds_count{route="getReadiness"}')).toBe(1)
     expect(samples.get('hamlet_database_connections{state="open"}')).toBeGreaterThan(0)
     expect(samples.get('hamlet_database_connections{state="waiting"}')).toBe(0)
@@ -95,12 +127,17 @@ describeEachDatabase("hamlet serve", (open) => {
 
     await client.getUser({ user_id: crypto.randomUUID() }).catch(() => undefined)
     const later = parsePrometheus(await client.getMetrics())
-    expect(later.get('hamlet_http_requests_total{route="getUser",method="GET",status="404"}')).toBe(1)
-    expect(later.get('hamlet_http_requests_total{route="getMetrics",method="GET",status="200"}')).toBe(1)
+    expect(later.get('hamlet_http_requests_total{route="getUser",method="GET",status="404"}')).toBe(
+      1,
+    )
+    expect(
+      later.get('hamlet_http_requests_total{route="getMetrics",method="GET",status="200"}'),
+    ).toBe(1)
   })
 })
 
-if (binaries === undefined) notRun("GET /readyz, while the database is away,", "HAMLET_TEST_POSTGRES_BIN is not set")
+if (binaries === undefined)
+  notRun("GET /readyz, while the database is away,", "HAMLET_TEST_POSTGRES_BIN is not set")
 else
   describe("GET /readyz", () => {
     let server: PrivatePostgres
@@ -116,7 +153,8 @@ else
       async () => {
         await using stage = await openStage()
         const { hamlet, baseUrl } = await stage.serve({ HAMLET_DATABASE_URL: server.url })
-        const ask = (path: string) => fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${chosenToken}` } })
+        const ask = (path: string) =>
+          fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${chosenToken}` } })
         expect((await ask("/readyz")).status).toBe(200)
 
         await server.stop("fast")
@@ -140,7 +178,10 @@ else
     )
   })
 
-/** The samples of a text in the Prometheus format, by name and labels. Fails on any line that is not of it. */
+/**
+ * The samples of a text in the Prometheus format, by name and labels. Fails on any line that is not
+ * of it.
+ */
 function parsePrometheus(text: string): ReadonlyMap<string, number> {
   const samples = new Map<string, number>()
   const typed = new Set<string>()
@@ -152,7 +193,9 @@ function parsePrometheus(text: string): ReadonlyMap<string, number> {
     const sample = /^((\w+)(?:\{(?:\w+="[^"\\\n]*",?)+\})?) (\S+)$/.exec(line)
     const [, name = "", family = "", value = ""] = sample ?? []
     expect(sample, line).not.toBeNull()
-    expect(typed.has(family.replace(/_(?:bucket|sum|count)$/, "")) || typed.has(family), line).toBe(true)
+    expect(typed.has(family.replace(/_(?:bucket|sum|count)$/, "")) || typed.has(family), line).toBe(
+      true,
+    )
     expect(Number.isFinite(Number(value)), line).toBe(true)
     samples.set(name, Number(value))
   }

@@ -10,7 +10,10 @@ const unpacked = fileURLToPath(new URL("../../../../.tools/bubblewrap", import.m
 const otherPrograms = ["sh", "setpriv", "ldd"]
 
 /** A stage on a machine without bubblewrap. */
-async function openWeakStage(): Promise<{ readonly stage: Stage; readonly env: Readonly<Record<string, string>> }> {
+async function openWeakStage(): Promise<{
+  readonly stage: Stage
+  readonly env: Readonly<Record<string, string>>
+}> {
   const stage = await openStage()
   const programs = join(dirname(stage.dataDir), "bin")
   mkdirSync(programs)
@@ -34,20 +37,33 @@ describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
     await using _stage = stage
     const { hamlet, baseUrl } = await stage.serve(env)
     const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
-    const sentences = ["Deno's permissions alone", "no network", "for one user on this machine only; install bubblewrap"]
+    const sentences = [
+      "Deno's permissions alone",
+      "no network",
+      "for one user on this machine only; install bubblewrap",
+    ]
 
     const { isolation, warnings } = await client.getReadiness()
     expect(isolation).toBe("deno")
     for (const sentence of sentences) {
       expect(hamlet.stdout).toContain(sentence)
       expect(warnings.join("\n")).toContain(sentence)
-      expect((await (await fetch(baseUrl)).text()).replaceAll("&#39;", "'").replaceAll("&apos;", "'")).toContain(sentence)
+      expect(
+        (await (await fetch(baseUrl)).text()).replaceAll("&#39;", "'").replaceAll("&apos;", "'"),
+      ).toContain(sentence)
     }
     const refused = await client.createUser({ username: "bob" }).catch((error: unknown) => error)
-    expect(refused instanceof ApiError && [refused.status, refused.code]).toEqual([403, "one_user_only"])
+    expect(refused instanceof ApiError && [refused.status, refused.code]).toEqual([
+      403,
+      "one_user_only",
+    ])
     const { id } = await client.createVal({ code: fetching })
     const noNetwork = expect.stringMatching(/^Cannot reach the network: .+ install bubblewrap$/)
-    expect((await client.createRun({ val_id: id })).returnValue).toEqual([noNetwork, noNetwork, "here"])
+    expect((await client.createRun({ val_id: id })).returnValue).toEqual([
+      noNetwork,
+      noNetwork,
+      "here",
+    ])
     hamlet.signal("SIGTERM")
     await hamlet.ended()
 
@@ -61,18 +77,25 @@ describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
 
     const several = await stage.start(["serve"], env).ended()
     expect(several).toMatchObject({ exitCode: 1, stdout: "" })
-    expect(several.stderr).toMatch(/^Cannot start a server with several users: .+ install bubblewrap .+\n$/)
+    expect(several.stderr).toMatch(
+      /^Cannot start a server with several users: .+ install bubblewrap .+\n$/,
+    )
   })
 
   test.each([
     ["a network", { HAMLET_HOST: "0.0.0.0" }],
     ["a proxy on this machine", { HAMLET_BASE_URL: "https://hamlet.example" }],
-    ["a network, although it is said to be private", { HAMLET_HOST: "0.0.0.0", HAMLET_PUBLIC: "no" }],
+    [
+      "a network, although it is said to be private",
+      { HAMLET_HOST: "0.0.0.0", HAMLET_PUBLIC: "no" },
+    ],
   ])("refuses to serve %s", async (_name, more) => {
     const { stage, env } = await openWeakStage()
     await using _stage = stage
     const { exitCode, stdout, stderr } = await stage.start(["serve"], { ...env, ...more }).ended()
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
-    expect(stderr).toMatch(/^Cannot serve others than this machine, at .+ install bubblewrap .+HAMLET_ISOLATION=deno.+\n$/)
+    expect(stderr).toMatch(
+      /^Cannot serve others than this machine, at .+ install bubblewrap .+HAMLET_ISOLATION=deno.+\n$/,
+    )
   })
 })

@@ -53,12 +53,11 @@ describeVillage("vals that call vals", {}, (village) => {
       return run.egress.requests === 4 ? run.egress : undefined
     })
     expect(egress).toMatchObject({ requests: 4, blocked: 0 })
-    expect(egress.list.map(({ method, status }: { method: string; status: number }) => `${method} ${status}`).sort()).toEqual([
-      "GET 101",
-      "GET 200",
-      "GET 204",
-      "POST 200",
-    ])
+    expect(
+      egress.list
+        .map(({ method, status }: { method: string; status: number }) => `${method} ${status}`)
+        .sort(),
+    ).toEqual(["GET 101", "GET 200", "GET 204", "POST 200"])
     expect(egress.bytesReceived).toBeGreaterThan(text.length)
   })
 
@@ -71,7 +70,10 @@ describeVillage("vals that call vals", {}, (village) => {
       }`,
     })
     const { json } = await place.visit(val)
-    expect(json).toEqual({ depth: 15, message: expect.stringMatching(/^Cannot fetch "http:\/\/bob-v\d+\.localhost:\d+\/[^"]*": /) })
+    expect(json).toEqual({
+      depth: 15,
+      message: expect.stringMatching(/^Cannot fetch "http:\/\/bob-v\d+\.localhost:\d+\/[^"]*": /),
+    })
   })
 
   test("a val cannot lengthen the chain by saying that it is shorter", async () => {

@@ -35,12 +35,17 @@ function serveTls(tls: { readonly cert: string; readonly key: string }) {
   })
 }
 
-async function answer(request: Request, server: Bun.Server<undefined>): Promise<Response | undefined> {
+async function answer(
+  request: Request,
+  server: Bun.Server<undefined>,
+): Promise<Response | undefined> {
   seen.push(request)
   const { pathname, searchParams } = new URL(request.url)
-  if (pathname === "/socket") return server.upgrade(request) ? undefined : new Response("no", { status: 400 })
+  if (pathname === "/socket")
+    return server.upgrade(request) ? undefined : new Response("no", { status: 400 })
   if (pathname === "/headers") return Response.json(Object.fromEntries(request.headers))
-  if (pathname === "/moved") return new Response(null, { status: 302, headers: { location: searchParams.get("to") ?? "" } })
+  if (pathname === "/moved")
+    return new Response(null, { status: 302, headers: { location: searchParams.get("to") ?? "" } })
   if (pathname === "/pour") return new Response(pour(streamBytes))
   if (pathname === "/drain") return new Response(String(await count(request.body)))
   return new Response(`outside ${request.method} ${pathname}`)
@@ -70,7 +75,10 @@ afterAll(() => {
   stranger[Symbol.dispose]()
 })
 
-const settings = { HAMLET_EGRESS_ALLOW: servers.map(({ port }) => `localhost:${port}`).join(","), HAMLET_EGRESS_CA: authority.path }
+const settings = {
+  HAMLET_EGRESS_ALLOW: servers.map(({ port }) => `localhost:${port}`).join(","),
+  HAMLET_EGRESS_CA: authority.path,
+}
 
 /** What a val of ada's makes of an expression. */
 async function evaluate(place: Village, expression: string) {
@@ -84,11 +92,21 @@ async function evaluate(place: Village, expression: string) {
 describeVillage("vals that reach out", settings, (village) => {
   test("a request passes, and its run shows what came of it", async () => {
     const url = `http://localhost:${plain.port}/hello?q=1`
-    const { got, run } = await evaluate(village(), `fetch("${url}", { method: "POST", body: "12345" }).then((it) => it.text())`)
+    const { got, run } = await evaluate(
+      village(),
+      `fetch("${url}", { method: "POST", body: "12345" }).then((it) => it.text())`,
+    )
     expect(got).toBe("outside POST /hello")
     expect(run.egress).toMatchObject({ requests: 1, blocked: 0 })
     expect(run.egress.list).toEqual([
-      expect.objectContaining({ method: "POST", url, status: 200, blocked: null, at: expect.any(String), durationMs: expect.any(Number) }),
+      expect.objectContaining({
+        method: "POST",
+        url,
+        status: 200,
+        blocked: null,
+        at: expect.any(String),
+        durationMs: expect.any(Number),
+      }),
     ])
     expect(run.egress.bytesSent).toBeGreaterThanOrEqual(5)
     expect(run.egress.bytesReceived).toBeGreaterThanOrEqual("outside POST /hello".length)
@@ -100,20 +118,37 @@ describeVillage("vals that reach out", settings, (village) => {
       [
         "one that has expired",
         expired,
-        { error: expect.stringMatching(/^TypeError: Cannot fetch "https:\/\/localhost:\d+\/": .*expired/) },
+        {
+          error: expect.stringMatching(
+            /^TypeError: Cannot fetch "https:\/\/localhost:\d+\/": .*expired/,
+          ),
+        },
       ],
       [
         "one of another host",
         other,
-        { error: expect.stringMatching(/^TypeError: Cannot fetch "https:\/\/localhost:\d+\/": .*(host|name)/) },
+        {
+          error: expect.stringMatching(
+            /^TypeError: Cannot fetch "https:\/\/localhost:\d+\/": .*(host|name)/,
+          ),
+        },
       ],
       [
         "one of an unknown authority",
         unknown,
-        { error: expect.stringMatching(/^TypeError: Cannot fetch "https:\/\/localhost:\d+\/": .*(authority|unknown|trusted|issuer|self)/) },
+        {
+          error: expect.stringMatching(
+            /^TypeError: Cannot fetch "https:\/\/localhost:\d+\/": .*(authority|unknown|trusted|issuer|self)/,
+          ),
+        },
       ],
     ])("%s", async (_, server, expected) => {
-      expect(await evaluate(village(), `fetch("https://localhost:${server.port}/").then((it) => it.text())`)).toMatchObject(expected)
+      expect(
+        await evaluate(
+          village(),
+          `fetch("https://localhost:${server.port}/").then((it) => it.text())`,
+        ),
+      ).toMatchObject(expected)
     })
   })
 
@@ -132,7 +167,9 @@ describeVillage("vals that reach out", settings, (village) => {
 
   test("what is blocked fails in the val with a reason, and the run counts it", async () => {
     const { error, run } = await evaluate(village(), `fetch("http://10.11.12.13/secret?x=1")`)
-    expect(error).toMatch(/^TypeError: Cannot fetch "http:\/\/10\.11\.12\.13\/secret[^"]*": .*private/)
+    expect(error).toMatch(
+      /^TypeError: Cannot fetch "http:\/\/10\.11\.12\.13\/secret[^"]*": .*private/,
+    )
     expect(run.egress).toMatchObject({
       requests: 1,
       blocked: 1,
@@ -142,9 +179,18 @@ describeVillage("vals that reach out", settings, (village) => {
 
   test("a redirect is followed, but not to a forbidden place", async () => {
     const to = (url: string) => `http://localhost:${plain.port}/moved?to=${encodeURIComponent(url)}`
-    const fine = await evaluate(village(), `fetch("${to(`http://localhost:${plain.port}/there`)}").then((it) => it.text())`)
-    expect(fine).toMatchObject({ got: "outside GET /there", run: { egress: { requests: 2, blocked: 0 } } })
-    const bad = await evaluate(village(), `fetch("${to("http://169.254.169.254/latest/")}").then((it) => it.text())`)
+    const fine = await evaluate(
+      village(),
+      `fetch("${to(`http://localhost:${plain.port}/there`)}").then((it) => it.text())`,
+    )
+    expect(fine).toMatchObject({
+      got: "outside GET /there",
+      run: { egress: { requests: 2, blocked: 0 } },
+    })
+    const bad = await evaluate(
+      village(),
+      `fetch("${to("http://169.254.169.254/latest/")}").then((it) => it.text())`,
+    )
     expect(bad).toMatchObject({
       error: expect.stringContaining('Cannot fetch "http://169.254.169.254/latest/": '),
       run: { egress: { requests: 2, blocked: 1 } },
@@ -154,7 +200,10 @@ describeVillage("vals that reach out", settings, (village) => {
   test(`${streamBytes / megabyte} MB come in and go out without growing the server`, async () => {
     const place = village()
     const url = `http://localhost:${plain.port}`
-    await evaluate(place, `fetch("${url}/pour").then(async (it) => { for await (const _ of it.body); })`)
+    await evaluate(
+      place,
+      `fetch("${url}/pour").then(async (it) => { for await (const _ of it.body); })`,
+    )
     const before = readResidentBytes(place.hamlet.pid)
     const { got } = await evaluate(
       place,
@@ -178,13 +227,22 @@ describeVillage("vals that reach out", settings, (village) => {
 
     test("is put in for its host, and nowhere else; the val sees a placeholder", async () => {
       const place = village()
-      await place.call("PUT", "/v1/me/secrets/API_KEY", { as: place.ada, body: { value, hosts: [hostOf(good)] } })
+      await place.call("PUT", "/v1/me/secrets/API_KEY", {
+        as: place.ada,
+        body: { value, hosts: [hostOf(good)] },
+      })
       const key = `Deno.env.get("API_KEY")`
       expect((await evaluate(place, key)).got).toBe("hamlet-secret:API_KEY")
-      const asBearer = await evaluate(place, fetchHeaders(good, "https", `authorization: "Bearer " + ${key}`))
+      const asBearer = await evaluate(
+        place,
+        fetchHeaders(good, "https", `authorization: "Bearer " + ${key}`),
+      )
       // The host itself tells it back, so here the val has it; its log does not show it.
       expect(asBearer.got.authorization).toBe(`Bearer ${value}`)
-      const elsewhere = await evaluate(place, fetchHeaders(plain, "http", `authorization: "Bearer " + ${key}`))
+      const elsewhere = await evaluate(
+        place,
+        fetchHeaders(plain, "http", `authorization: "Bearer " + ${key}`),
+      )
       expect(elsewhere.got.authorization).toBe("Bearer hamlet-secret:API_KEY")
     })
 

@@ -3,8 +3,15 @@ import { describeVillage } from "../attacks/support/test-village.ts"
 
 const msMax = 180_000
 
-/** Packages that vals use most, as they come from the registry of this machine, each in a val that shows that it works. */
-const vals: readonly { readonly name: string; readonly code: string; readonly answers: string | RegExp }[] = [
+/**
+ * Packages that vals use most, as they come from the registry of this machine, each in a val that
+ * shows that it works.
+ */
+const vals: readonly {
+  readonly name: string
+  readonly code: string
+  readonly answers: string | RegExp
+}[] = [
   {
     name: "zod",
     code: `import { z } from "npm:zod@4"
@@ -70,9 +77,12 @@ describeVillage("packages from the registry", { HAMLET_RUN_SECONDS_MAX: "120" },
       const { status, text } = await place.visit(val)
       if (typeof answers === "string") expect(`${status} ${text}`).toBe(`200 ${answers}`)
       else expect(text).toMatch(answers)
-      const { json } = await place.call("GET", `/v1/vals/${val.id}/versions/1/lock`, { as: place.ada })
+      const { json } = await place.call("GET", `/v1/vals/${val.id}/versions/1/lock`, {
+        as: place.ada,
+      })
       expect(json).toMatchObject({ state: "ready" })
-      for (const { resolved } of json.imports) expect(resolved).toMatch(/^npm:(@\w+\/)?[\w-]+@\d+\.\d+\.\d+/)
+      for (const { resolved } of json.imports)
+        expect(resolved).toMatch(/^npm:(@\w+\/)?[\w-]+@\d+\.\d+\.\d+/)
     },
     msMax,
   )
@@ -81,12 +91,23 @@ describeVillage("packages from the registry", { HAMLET_RUN_SECONDS_MAX: "120" },
     "what is not there is said with the import's name, and the rest of the account goes on",
     async () => {
       const place = village()
-      const val = await place.save(place.ada, { code: `import x from "npm:this-package-does-not-exist-4711@1"\nexport default () => x` })
-      const answer = await place.visit(val, { headers: { authorization: `Bearer ${place.ada.token}`, accept: "application/json" } })
+      const val = await place.save(place.ada, {
+        code: `import x from "npm:this-package-does-not-exist-4711@1"\nexport default () => x`,
+      })
+      const answer = await place.visit(val, {
+        headers: { authorization: `Bearer ${place.ada.token}`, accept: "application/json" },
+      })
       expect(answer.status).toBe(502)
-      expect(answer.json.runError.message).toContain(`Cannot import "npm:this-package-does-not-exist-4711@1": `)
-      const { json } = await place.call("GET", `/v1/vals/${val.id}/versions/1/lock`, { as: place.ada })
-      expect(json).toMatchObject({ state: "failed", imports: [{ specifier: "npm:this-package-does-not-exist-4711@1", resolved: null }] })
+      expect(answer.json.runError.message).toContain(
+        `Cannot import "npm:this-package-does-not-exist-4711@1": `,
+      )
+      const { json } = await place.call("GET", `/v1/vals/${val.id}/versions/1/lock`, {
+        as: place.ada,
+      })
+      expect(json).toMatchObject({
+        state: "failed",
+        imports: [{ specifier: "npm:this-package-does-not-exist-4711@1", resolved: null }],
+      })
     },
     msMax,
   )

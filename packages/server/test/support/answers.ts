@@ -26,17 +26,25 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema({ $id: "document", components: document.components })
 
-const patterns = Object.entries(document.paths).map(([path, operations]) => ({ pattern: new RegExp(`^${toPattern(path)}/?$`), operations }))
+const patterns = Object.entries(document.paths).map(([path, operations]) => ({
+  pattern: new RegExp(`^${toPattern(path)}/?$`),
+  operations,
+}))
 
 /** A document cannot say that a parameter holds slashes; the route table does. */
 function toPattern(path: string): string {
-  const isRest = routeNames.some((name) => routes[name].path === path && (routes[name] as RouteDefinition).isRestPath)
+  const isRest = routeNames.some(
+    (name) => routes[name].path === path && (routes[name] as RouteDefinition).isRestPath,
+  )
   return path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, isRest ? "[^]+" : "[^/]+")
 }
 
 const validators = new Map<string, ValidateFunction>()
 
-/** Throws unless the answer is one that the OpenAPI document promises: its status, its type, its shape. */
+/**
+ * Throws unless the answer is one that the OpenAPI document promises: its status, its type, its
+ * shape.
+ */
 export function assertFitsDocument(method: string, url: string, answer: Answer): void {
   const path = url.split("?")[0] ?? ""
   if (!answer.headers.get("x-request-id")) throw new Error(`${method} ${url}: no x-request-id`)
@@ -46,7 +54,10 @@ export function assertFitsDocument(method: string, url: string, answer: Answer):
     return
   }
   const promised = operation.responses[answer.status]
-  if (!promised) throw new Error(`${method} ${url}: status ${answer.status} is not in the document: ${answer.text.slice(0, 500)}`)
+  if (!promised)
+    throw new Error(
+      `${method} ${url}: status ${answer.status} is not in the document: ${answer.text.slice(0, 500)}`,
+    )
   if (method === "HEAD" || answer.status === 304) return
   const type = answer.headers.get("content-type")?.split(";")[0] ?? ""
   if (!promised.content) {
@@ -59,7 +70,10 @@ export function assertFitsDocument(method: string, url: string, answer: Answer):
     check(`${operation.operationId} ${answer.status}`, content.schema, method, url, answer)
 }
 
-/** A request that no operation is for gets an error of the general shape, unless it is for the web app. */
+/**
+ * A request that no operation is for gets an error of the general shape, unless it is for the web
+ * app.
+ */
 function assertError(method: string, url: string, answer: Answer): void {
   if (method === "OPTIONS" || method === "HEAD") return
   if (method === "GET" && answer.status === 200 && isOfWebApp(url.split("?")[0] ?? "")) return
@@ -71,23 +85,35 @@ function findOperation(method: string, path: string): Operation | undefined {
   // As OpenAPI has it, a path without parameters goes before those that would match it too.
   const literal = document.paths[path.replace(/\/$/, "")]
   if (literal) return literal[verb]
-  return patterns.find(({ pattern, operations }) => pattern.test(path) && operations[verb])?.operations[verb]
+  return patterns.find(({ pattern, operations }) => pattern.test(path) && operations[verb])
+    ?.operations[verb]
 }
 
 function check(name: string, schema: Json, method: string, url: string, answer: Answer): void {
   let validator = validators.get(name)
   if (!validator) {
-    validator = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')) as Json)
+    validator = ajv.compile(
+      JSON.parse(
+        JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/'),
+      ) as Json,
+    )
     validators.set(name, validator)
   }
   if (validator(answer.json)) return
-  throw new Error(`${method} ${url}: the answer does not fit ${name}: ${ajv.errorsText(validator.errors)}\n${answer.text.slice(0, 1000)}`)
+  throw new Error(
+    `${method} ${url}: the answer does not fit ${name}: ${ajv.errorsText(validator.errors)}\n${answer.text.slice(0, 1000)}`,
+  )
 }
 
-/** The value of an answer in JSON; undefined for what is none, as a blob may be whatever its type says. */
+/**
+ * The value of an answer in JSON; undefined for what is none, as a blob may be whatever its type
+ * says.
+ */
 export function parseJson({ headers, text }: Pick<Answer, "headers" | "text">): unknown {
   try {
-    return headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : undefined
+    return headers.get("content-type")?.startsWith("application/json")
+      ? JSON.parse(text)
+      : undefined
   } catch {
     return undefined
   }

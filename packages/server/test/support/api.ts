@@ -16,13 +16,19 @@ export interface TestUser {
   readonly token: string
 }
 
-/** The whole server on a fresh database, called without a port. Every answer is checked against the OpenAPI document. */
+/**
+ * The whole server on a fresh database, called without a port. Every answer is checked against the
+ * OpenAPI document.
+ */
 export interface TestApi {
   readonly hamlet: Hamlet
   /** The first user: may do everything. */
   readonly admin: TestUser
   addUser(username: string): Promise<TestUser>
-  /** Sends a request; `as` a user sends their token, and a `body` that is no string or bytes is sent as JSON. */
+  /**
+   * Sends a request; `as` a user sends their token, and a `body` that is no string or bytes is sent
+   * as JSON.
+   */
   call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>
   close(): Promise<void>
 }
@@ -44,8 +50,9 @@ export interface TestAnswer {
 export const testBaseUrl = "http://hamlet.test"
 
 /**
- * Opens the server on a database; `env` are settings of the operator. With `HAMLET_DATA_DIR_SHARED`, the files that are not in the database have
- * a folder of their own on PostgreSQL too.
+ * Opens the server on a database; `env` are settings of the operator. With
+ * `HAMLET_DATA_DIR_SHARED`, the files that are not in the database have a folder of their own on
+ * PostgreSQL too.
  */
 export async function openApi(
   open: OpenDatabase = databases[0]?.open as OpenDatabase,
@@ -54,13 +61,21 @@ export async function openApi(
 ): Promise<TestApi> {
   const database = await open()
   const folder =
-    database.path === undefined && env.HAMLET_DATA_DIR_SHARED === "yes" ? await mkdtemp(join(tmpdir(), "hamlet-shared-")) : undefined
+    database.path === undefined && env.HAMLET_DATA_DIR_SHARED === "yes"
+      ? await mkdtemp(join(tmpdir(), "hamlet-shared-"))
+      : undefined
   // Nobody asks a registry on the network unless a test says so.
-  const hamlet = await compose(toConfig(database, folder === undefined ? env : { HAMLET_DATA_DIR: folder, ...env }), {
-    resolver: new FakeResolver(),
-    ...replacements,
+  const hamlet = await compose(
+    toConfig(database, folder === undefined ? env : { HAMLET_DATA_DIR: folder, ...env }),
+    {
+      resolver: new FakeResolver(),
+      ...replacements,
+    },
+  )
+  const { user, token } = await ensureFirstUser(hamlet.deps, {
+    username: "admin",
+    token: undefined,
   })
-  const { user, token } = await ensureFirstUser(hamlet.deps, { username: "admin", token: undefined })
   const call = createCall(hamlet)
   return {
     hamlet,
@@ -80,7 +95,9 @@ export async function openApi(
 
 function toConfig(database: TestDatabase, env: Record<string, string>) {
   const place: Record<string, string> =
-    database.path === undefined ? { HAMLET_DATABASE_URL: database.url ?? "" } : { HAMLET_DATA_DIR: dirname(database.path) }
+    database.path === undefined
+      ? { HAMLET_DATABASE_URL: database.url ?? "" }
+      : { HAMLET_DATA_DIR: dirname(database.path) }
   const key = Buffer.alloc(32, 7).toString("base64")
   const standard = {
     HAMLET_BASE_URL: testBaseUrl,
@@ -113,7 +130,9 @@ function createCall(hamlet: Hamlet): TestApi["call"] {
   }
 }
 
-/** The answer, which must have that status: on failure the test shows what the server said instead. */
+/**
+ * The answer, which must have that status: on failure the test shows what the server said instead.
+ */
 export function expectStatus(answer: TestAnswer, status: number): TestAnswer {
   if (answer.status !== status) expect(`${answer.status} ${answer.text}`).toBe(`${status}`)
   return answer

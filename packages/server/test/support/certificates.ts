@@ -27,7 +27,19 @@ export function createAuthority(): Authority {
     if (exitCode !== 0) throw new Error(`openssl ${args[0]}: ${stderr}`)
   }
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-  run("req", "-x509", ...newKey, "-keyout", caKey, "-out", path, "-days", "30", "-subj", "/CN=An authority of the tests")
+  run(
+    "req",
+    "-x509",
+    ...newKey,
+    "-keyout",
+    caKey,
+    "-out",
+    path,
+    "-days",
+    "30",
+    "-subj",
+    "/CN=An authority of the tests",
+  )
   let issued = 0
   return {
     path,
@@ -37,7 +49,17 @@ export function createAuthority(): Authority {
       const isAddress = /^[\d.]+$/.test(host)
       writeFileSync(`${name}.ext`, `subjectAltName=${isAddress ? "IP" : "DNS"}:${host}`)
       run("req", ...newKey, "-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", `/CN=${host}`)
-      const signed = ["-CA", path, "-CAkey", caKey, "-CAcreateserial", "-days", String(days), "-extfile", `${name}.ext`]
+      const signed = [
+        "-CA",
+        path,
+        "-CAkey",
+        caKey,
+        "-CAcreateserial",
+        "-days",
+        String(days),
+        "-extfile",
+        `${name}.ext`,
+      ]
       run("x509", "-req", "-in", `${name}.csr`, ...signed, "-out", `${name}.pem`)
       return { cert: readFileSync(`${name}.pem`, "utf8"), key: readFileSync(`${name}.key`, "utf8") }
     },

@@ -37,7 +37,12 @@ const sqlite: DatabaseKind = {
     const path = join(folder, "hamlet.db")
     const db = openSqlite(path)
     if (!isEmpty) await migrate(db, migrations)
-    return { db, url: undefined, path, close: () => db.stop().finally(() => rm(folder, { recursive: true })) }
+    return {
+      db,
+      url: undefined,
+      path,
+      close: () => db.stop().finally(() => rm(folder, { recursive: true })),
+    }
   },
 }
 
@@ -54,14 +59,21 @@ function postgres(from: PostgresTemplate): DatabaseKind {
 }
 
 /** Another connection to the same database, as a second process would have it. */
-export function openAgain({ url, path }: Pick<TestDatabase, "url" | "path">, limits: Partial<SearchLimits> = {}): Promise<Database> {
+export function openAgain(
+  { url, path }: Pick<TestDatabase, "url" | "path">,
+  limits: Partial<SearchLimits> = {},
+): Promise<Database> {
   if (url !== undefined) return openPostgres(url, { connectionsMax: 5, ...limits })
   if (path !== undefined) return Promise.resolve(openSqlite(path, limits))
   throw new Error("Cannot open the database: it has neither an address nor a path")
 }
 
-/** The databases that every storage and API suite runs on. PostgreSQL is among them when there is a server to use. */
-export const databases: readonly DatabaseKind[] = template === undefined ? [sqlite] : [sqlite, postgres(template)]
+/**
+ * The databases that every storage and API suite runs on. PostgreSQL is among them when there is a
+ * server to use.
+ */
+export const databases: readonly DatabaseKind[] =
+  template === undefined ? [sqlite] : [sqlite, postgres(template)]
 
 export type OpenDatabase = DatabaseKind["open"]
 
@@ -82,7 +94,8 @@ export function describeEachDatabase(title: string, define: (open: OpenDatabase)
         opened.push(database)
         return database
       })
-      // Hooks run in the order they were defined in: what a suite opened on a database is closed before the database is.
+      // Hooks run in the order they were defined in: what a suite opened on a database is closed
+      // before the database is.
       afterEach(async () => {
         isInTest = false
         await closeAll(ofTest)
@@ -111,7 +124,10 @@ function closedOnce(database: TestDatabase): TestDatabase {
   }
 }
 
-/** Says which tests were left out and why: a suite that quietly tests less is worse than one that fails. */
+/**
+ * Says which tests were left out and why: a suite that quietly tests less is worse than one that
+ * fails.
+ */
 export function notRun(name: string, reason: string): void {
   process.stderr.write(`not run: ${name}: ${reason}\n`)
   const file = process.env.HAMLET_TEST_NOT_RUN

@@ -8,8 +8,9 @@ interface BucketRequest {
 }
 
 /**
- * A service that speaks as much of the protocol of S3 as we do: put, multipart upload, get with a range, delete. It believes every signature
- * and keeps everything in memory, or, where only amounts matter, nothing.
+ * A service that speaks as much of the protocol of S3 as we do: put, multipart upload, get with a
+ * range, delete. It believes every signature and keeps everything in memory, or, where only amounts
+ * matter, nothing.
  */
 export class FakeBucket {
   readonly #server: Bun.Server<undefined>
@@ -17,7 +18,9 @@ export class FakeBucket {
   readonly files = new Map<string, Uint8Array>()
   readonly requests: BucketRequest[] = []
   /** How it answers instead, while it is there. */
-  fault: ((request: BucketRequest) => Response | undefined | Promise<Response | undefined>) | undefined
+  fault:
+    | ((request: BucketRequest) => Response | undefined | Promise<Response | undefined>)
+    | undefined
 
   constructor() {
     this.#server = Bun.serve({
@@ -30,7 +33,13 @@ export class FakeBucket {
 
   /** What a server is told of it. */
   get bucket(): Bucket {
-    return { bucket: "hamlet", endpoint: this.#server.url.origin, region: "nowhere", accessKeyId: "key", secretAccessKey: "secret" }
+    return {
+      bucket: "hamlet",
+      endpoint: this.#server.url.origin,
+      region: "nowhere",
+      accessKeyId: "key",
+      secretAccessKey: "secret",
+    }
   }
 
   /** The same as an operator writes it. */
@@ -57,18 +66,24 @@ export class FakeBucket {
     const uploadId = query.get("uploadId")
     if (request.method === "POST" && uploadId !== null) return this.#complete(path, uploadId)
     if (request.method === "POST") return this.#begin()
-    if (request.method === "PUT" && uploadId !== null) this.#uploads.get(uploadId)?.set(Number(query.get("partNumber")), bytes)
+    if (request.method === "PUT" && uploadId !== null)
+      this.#uploads.get(uploadId)?.set(Number(query.get("partNumber")), bytes)
     else if (request.method === "PUT") this.files.set(path, bytes)
     else if (request.method === "DELETE" && uploadId !== null) this.#uploads.delete(uploadId)
     else if (request.method === "DELETE") this.files.delete(path)
     else return this.#get(path, seen.range)
-    return new Response(null, { status: request.method === "DELETE" ? 204 : 200, headers: { etag: '"etag"' } })
+    return new Response(null, {
+      status: request.method === "DELETE" ? 204 : 200,
+      headers: { etag: '"etag"' },
+    })
   }
 
   #begin(): Response {
     const id = crypto.randomUUID()
     this.#uploads.set(id, new Map())
-    return xml(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`)
+    return xml(
+      `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+    )
   }
 
   #complete(path: string, uploadId: string): Response {
@@ -80,13 +95,21 @@ export class FakeBucket {
 
   #get(path: string, range: string | null): Response {
     const file = this.files.get(path)
-    if (!file) return xml("<Error><Code>NoSuchKey</Code><Message>There is none</Message></Error>", 404)
-    const [, first = "0", last = String(file.length - 1)] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? []
+    if (!file)
+      return xml("<Error><Code>NoSuchKey</Code><Message>There is none</Message></Error>", 404)
+    const [, first = "0", last = String(file.length - 1)] =
+      /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? []
     const part = file.slice(Number(first), Number(last) + 1)
-    return new Response(part, { status: range === null ? 200 : 206, headers: { "content-range": `bytes ${first}-${last}/${file.length}` } })
+    return new Response(part, {
+      status: range === null ? 200 : 206,
+      headers: { "content-range": `bytes ${first}-${last}/${file.length}` },
+    })
   }
 }
 
 function xml(text: string, status = 200): Response {
-  return new Response(`<?xml version="1.0" encoding="UTF-8"?>${text}`, { status, headers: { "content-type": "application/xml" } })
+  return new Response(`<?xml version="1.0" encoding="UTF-8"?>${text}`, {
+    status,
+    headers: { "content-type": "application/xml" },
+  })
 }

@@ -36,7 +36,12 @@ export class FakeRegistry {
   readonly #answers = new Map<string, FakeAnswer | (() => Response | Promise<Response>)>()
 
   constructor() {
-    this.#server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => this.#answer(request) })
+    this.#server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 0,
+      fetch: (request) => this.#answer(request),
+    })
     this.url = `http://127.0.0.1:${this.#server.port}/`
     this.npmUrl = `${this.url}npm/`
     this.jsrUrl = `${this.url}jsr/`
@@ -47,16 +52,32 @@ export class FakeRegistry {
     return new URL(this.url).host
   }
 
-  /** Publishes a version of an npm package, or puts another in its place. `fields` are those of its package.json. */
-  publish(name: string, version: string, files: PackageFiles, fields: Record<string, unknown> = {}): void {
+  /**
+   * Publishes a version of an npm package, or puts another in its place. `fields` are those of its
+   * package.json.
+   */
+  publish(
+    name: string,
+    version: string,
+    files: PackageFiles,
+    fields: Record<string, unknown> = {},
+  ): void {
     const packageJson = { name, version, ...fields }
     const all = { "package.json": JSON.stringify(packageJson), ...files }
-    const entries = Object.entries(all).map(([path, content]) => ({ path: `package/${path}`, content }))
+    const entries = Object.entries(all).map(([path, content]) => ({
+      path: `package/${path}`,
+      content,
+    }))
     this.publishTarball(name, version, toTarball(entries), packageJson)
   }
 
   /** The same with a tarball of whatever kind. */
-  publishTarball(name: string, version: string, tarball: Uint8Array<ArrayBuffer>, fields: Record<string, unknown> = {}): void {
+  publishTarball(
+    name: string,
+    version: string,
+    tarball: Uint8Array<ArrayBuffer>,
+    fields: Record<string, unknown> = {},
+  ): void {
     const versions = this.#npm.get(name) ?? new Map<string, NpmVersion>()
     versions.set(version, { packageJson: { name, version, ...fields }, tarball })
     this.#npm.set(name, versions)
@@ -67,14 +88,26 @@ export class FakeRegistry {
   }
 
   /** Publishes a version of a JSR package, the only one that it then has. */
-  publishJsr(name: string, version: string, files: Readonly<Record<string, string>>, exports: Readonly<Record<string, string>>): void {
+  publishJsr(
+    name: string,
+    version: string,
+    files: Readonly<Record<string, string>>,
+    exports: Readonly<Record<string, string>>,
+  ): void {
     const base = `/jsr/${name}/`
-    const manifest = Object.entries(files).map(([path, text]) => [path, { size: text.length, checksum: `sha256-${hash("sha256", text)}` }])
+    const manifest = Object.entries(files).map(([path, text]) => [
+      path,
+      { size: text.length, checksum: `sha256-${hash("sha256", text)}` },
+    ])
     const json = { "content-type": "application/json" }
-    this.serve(`${base}meta.json`, { headers: json, body: JSON.stringify({ latest: version, versions: { [version]: {} } }) })
+    this.serve(`${base}meta.json`, {
+      headers: json,
+      body: JSON.stringify({ latest: version, versions: { [version]: {} } }),
+    })
     const meta = { manifest: Object.fromEntries(manifest), exports, moduleGraph2: undefined }
     this.serve(`${base}${version}_meta.json`, { headers: json, body: JSON.stringify(meta) })
-    for (const [path, body] of Object.entries(files)) this.serve(`${base}${version}${path}`, { headers: typescript, body })
+    for (const [path, body] of Object.entries(files))
+      this.serve(`${base}${version}${path}`, { headers: typescript, body })
   }
 
   /** Has an answer at a path. */
@@ -93,7 +126,9 @@ export class FakeRegistry {
     const found = this.#answers.get(pathname + search)
     if (typeof found === "function") return found()
     if (found) return toResponse(found)
-    return pathname.startsWith("/npm/") ? this.#answerNpm(decodeURIComponent(pathname.slice("/npm/".length))) : notFound()
+    return pathname.startsWith("/npm/")
+      ? this.#answerNpm(decodeURIComponent(pathname.slice("/npm/".length)))
+      : notFound()
   }
 
   #answerNpm(path: string): Response {
@@ -108,10 +143,18 @@ export class FakeRegistry {
   #describe(name: string, versions: ReadonlyMap<string, NpmVersion>): unknown {
     const entries = [...versions].map(([version, { packageJson, tarball }]) => {
       const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`
-      const dist = { tarball: `${this.npmUrl}${name}/-/${version}.tgz`, shasum: hash("sha1", tarball), integrity }
+      const dist = {
+        tarball: `${this.npmUrl}${name}/-/${version}.tgz`,
+        shasum: hash("sha1", tarball),
+        integrity,
+      }
       return [version, { ...packageJson, dist }]
     })
-    return { name, "dist-tags": { latest: [...versions.keys()].at(-1) }, versions: Object.fromEntries(entries) }
+    return {
+      name,
+      "dist-tags": { latest: [...versions.keys()].at(-1) },
+      versions: Object.fromEntries(entries),
+    }
   }
 }
 

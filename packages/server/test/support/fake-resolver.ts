@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto"
-import type { Bundle, DependencyResolver, LockedImport, ResolvedCode } from "../../src/domain/modules/lockfiles.ts"
+import type {
+  Bundle,
+  DependencyResolver,
+  LockedImport,
+  ResolvedCode,
+} from "../../src/domain/modules/lockfiles.ts"
 
 /** What there is under a specifier. */
 export interface FakePackage {
@@ -10,8 +15,8 @@ export interface FakePackage {
 }
 
 /**
- * A registry in the test. Unlike the real thing it reads code with a pattern, and it gives whatever the test has put there at that moment.
- * The bundles are such as the real guest runs.
+ * A registry in the test. Unlike the real thing it reads code with a pattern, and it gives whatever
+ * the test has put there at that moment. The bundles are such as the real guest runs.
  */
 export class FakeResolver implements DependencyResolver {
   readonly packages = new Map<string, FakePackage>()
@@ -27,21 +32,34 @@ export class FakeResolver implements DependencyResolver {
   /** A package whose default export, and `value`, is that value. */
   add(specifier: string, value: unknown): void {
     const text = JSON.stringify(value)
-    this.packages.set(specifier, { code: `({ default: ${text}, value: ${text} })`, exports: ["default", "value"] })
+    this.packages.set(specifier, {
+      code: `({ default: ${text}, value: ${text} })`,
+      exports: ["default", "value"],
+    })
   }
 
-  async resolve({ code, signal }: { readonly code: string; readonly signal: AbortSignal }): Promise<ResolvedCode> {
+  async resolve({
+    code,
+    signal,
+  }: {
+    readonly code: string
+    readonly signal: AbortSignal
+  }): Promise<ResolvedCode> {
     this.asked.push(code)
     signal.throwIfAborted()
     if (this.gate !== undefined) {
-      const aborted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+      const aborted = new Promise<never>((_, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason)),
+      )
       await Promise.race([this.gate, aborted])
     }
     if (this.failure) throw this.failure
-    const imports = [...Map.groupBy(code.matchAll(pattern), (match) => toSpecifier(match))].map(([specifier, matches], entry) =>
-      this.#lock(specifier, matches, entry),
+    const imports = [...Map.groupBy(code.matchAll(pattern), (match) => toSpecifier(match))].map(
+      ([specifier, matches], entry) => this.#lock(specifier, matches, entry),
     )
-    const bundle = toBundle(imports.map(({ specifier }) => this.packages.get(specifier)?.code ?? "undefined"))
+    const bundle = toBundle(
+      imports.map(({ specifier }) => this.packages.get(specifier)?.code ?? "undefined"),
+    )
     const isMissing = imports.some(({ error }) => error !== null)
     const hasAny = imports.some(({ error }) => error === null)
     return { imports, bundle: hasAny ? bundle : null, isTemporary: isMissing && this.isTemporary }

@@ -9,8 +9,8 @@ import type {
   Program,
   RunListener,
   Runner,
-  Seat,
-  SeatRequest,
+  RunSlot,
+  SlotRequest,
   SocketOutcome,
   Stopped,
 } from "../../src/domain/runs/runner.ts"
@@ -20,29 +20,31 @@ import { toAnswer } from "./to-answer.ts"
 type Exported = ((...args: unknown[]) => unknown) | undefined
 
 /**
- * Runs the code of tests in this process, without any sandbox: for the rules around runs, which must not depend on how a val is run. The
- * code is JavaScript that ends with one `export default`.
+ * Runs the code of tests in this process, without any sandbox: for the rules around runs, which
+ * must not depend on how a val is run. The code is JavaScript that ends with one `export default`.
  */
 export class FakeRunner implements Runner {
-  readonly seats: FakeSeat[] = []
+  readonly slots: FakeSeat[] = []
   /** What `enter` throws. */
   refusal: AppError | undefined
-  /** While it is there, everybody waits for it before they get a seat. */
+  /** While it is there, everybody waits for it before they get a slot. */
   gate: Promise<void> | undefined
-  /** What happens before somebody gets a seat. */
+  /** What happens before somebody gets a slot. */
   onEnter: ((run: RunListener) => Promise<void>) | undefined
   /** Whether every value that is returned is too large. */
-  isCut = false
+  isTruncated = false
 
-  enter(program: Program, run: RunListener, client?: Client): Seat | Promise<Seat> {
+  acquire(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot> {
     if (this.refusal) throw this.refusal
-    const seat = new FakeSeat(program, run, this.isCut)
-    this.seats.push(seat)
-    if (this.onEnter) return this.onEnter(run).then(() => seat)
-    if (!this.gate) return seat
+    const slot = new FakeSeat(program, run, this.isTruncated)
+    this.slots.push(slot)
+    if (this.onEnter) return this.onEnter(run).then(() => slot)
+    if (!this.gate) return slot
     const signal = client?.signal
-    const gone = new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
-    return Promise.race([this.gate.then(() => seat), gone])
+    const gone = new Promise<never>((_, reject) =>
+      signal?.addEventListener("abort", () => reject(signal.reason)),
+    )
+    return Promise.race([this.gate.then(() => slot), gone])
   }
 
   retire(): void {}
@@ -50,22 +52,22 @@ export class FakeRunner implements Runner {
   endAllOf(): void {}
 
   status() {
-    return { ...idleStatus, runs: this.seats.filter((seat) => !seat.hasLeft).length }
+    return { ...idleStatus, runs: this.slots.filter((slot) => !slot.hasLeft).length }
   }
 }
 
 /** A place in no process. */
-class FakeSeat implements Seat {
+class FakeSeat implements RunSlot {
   readonly #program: Program
   readonly #run: RunListener
-  readonly #isCut: boolean
+  readonly #isTruncated: boolean
   readonly #stopped = Promise.withResolvers<Stopped>()
   hasLeft = false
 
-  constructor(program: Program, run: RunListener, isCut: boolean) {
+  constructor(program: Program, run: RunListener, isTruncated: boolean) {
     this.#program = program
     this.#run = run
-    this.#isCut = isCut
+    this.#isTruncated = isTruncated
   }
 
   get program(): Program {
@@ -77,14 +79,21 @@ class FakeSeat implements Seat {
       const args = isJsonText(given) ? (JSON.parse(given.json) as unknown[]) : given
       const value = await (await this.#load())?.(...args)
       const json = JSON.stringify(value) ?? "null"
-      return { kind: "returned", json, kept: JSON.parse(json), isCut: this.#isCut }
+      return { kind: "returned", json, kept: JSON.parse(json), isTruncated: this.#isTruncated }
     })
   }
 
-  fetch({ method, host, target, headers, body }: SeatRequest): Promise<HttpOutcome> {
+  fetch({ method, host, target, headers, body }: SlotRequest): Promise<HttpOutcome> {
     return this.#race(async () => {
-      const request = new Request(`http://${host}${target}`, { method, headers: toInit(headers), body: body as BodyInit | null })
-      return { kind: "responded", answer: toAnswer((await (await this.#load())?.(request)) as Response) }
+      const request = new Request(`http://${host}${target}`, {
+        method,
+        headers: toInit(headers),
+        body: body as BodyInit | null,
+      })
+      return {
+        kind: "responded",
+        response: toAnswer((await (await this.#load())?.(request)) as Response),
+      }
     })
   }
 
@@ -97,12 +106,18 @@ class FakeSeat implements Seat {
     this.#stopped.resolve({ kind: "stopped", status, error: { name: "Stopped", message } })
   }
 
-  leave(): void {
+  release(): void {
     this.hasLeft = true
   }
 
   async #race<Outcome>(work: () => Promise<Outcome>): Promise<Outcome | Stopped> {
-    const done = work().catch((error: unknown): Stopped => ({ kind: "stopped", status: "failed", error: toRunError(error) }))
+    const done = work().catch(
+      (error: unknown): Stopped => ({
+        kind: "stopped",
+        status: "failed",
+        error: toRunError(error),
+      }),
+    )
     return Promise.race([done, this.#stopped.promise])
   }
 
@@ -111,8 +126,12 @@ class FakeSeat implements Seat {
     const code = modules.find((module) => module.url === this.#program.entryUrl)?.code ?? ""
     const log = (level: "log" | "warn" | "error") => (message: unknown) =>
       this.#run.log({ at: new Date().toISOString(), level, message: String(message) })
-    const body = code.includes("export default") ? code.replace("export default", "return") : "return undefined"
-    const evaluate = new Function("console", `return (async () => { ${body} })()`) as (console: object) => Promise<unknown>
+    const body = code.includes("export default")
+      ? code.replace("export default", "return")
+      : "return undefined"
+    const evaluate = new Function("console", `return (async () => { ${body} })()`) as (
+      console: object,
+    ) => Promise<unknown>
     const exported = await evaluate({ log: log("log"), warn: log("warn"), error: log("error") })
     return (typeof exported === "function" ? exported : () => exported) as Exported
   }

@@ -1,15 +1,22 @@
 import { createServer } from "node:http"
 import type { OutgoingRequest } from "../../src/domain/egress.ts"
 
-/** The simplest way out of a sandbox: passes on whatever comes, to wherever it wants to go, and tells of it. */
-export function openForwardingDoor(path: string, note: (request: OutgoingRequest) => void = () => {}): { stop(): void } {
+/**
+ * The simplest way out of a sandbox: passes on whatever comes, to wherever it wants to go, and
+ * tells of it.
+ */
+export function openForwardingDoor(
+  path: string,
+  note: (request: OutgoingRequest) => void = () => {},
+): { stop(): void } {
   const server = createServer(async (request, response) => {
     const at = Date.now()
     const url = request.url ?? ""
     const common = { at, method: request.method ?? "", url, bytesSent: 0, durationMs: 0 }
     try {
       const headers = new Headers()
-      for (const [name, value] of Object.entries(request.headers)) if (typeof value === "string") headers.set(name, value)
+      for (const [name, value] of Object.entries(request.headers))
+        if (typeof value === "string") headers.set(name, value)
       const answer = await fetch(url, { headers, redirect: "manual", decompress: false })
       const body = Buffer.from(await answer.arrayBuffer())
       note({ ...common, status: answer.status, blocked: null, bytesReceived: body.length })
@@ -17,7 +24,12 @@ export function openForwardingDoor(path: string, note: (request: OutgoingRequest
       response.writeHead(answer.status, Object.fromEntries(answer.headers))
       response.end(body)
     } catch {
-      note({ ...common, status: null, blocked: `${new URL(url).host} cannot be reached`, bytesReceived: 0 })
+      note({
+        ...common,
+        status: null,
+        blocked: `${new URL(url).host} cannot be reached`,
+        bytesReceived: 0,
+      })
       response.writeHead(502)
       response.end("not reachable")
     }

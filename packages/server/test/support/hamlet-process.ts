@@ -8,7 +8,10 @@ export interface ProcessOptions {
   readonly args: readonly string[]
   /** What starts the program in its place; it must become the program, and not stay its parent. */
   readonly prefix?: readonly string[]
-  /** What is started instead of the program itself; it may stay the program's parent. It leads a process group of its own. */
+  /**
+   * What is started instead of the program itself; it may stay the program's parent. It leads a
+   * process group of its own.
+   */
   readonly launcher?: readonly string[] | undefined
   readonly env?: Readonly<Record<string, string>>
   readonly cwd: string
@@ -34,7 +37,10 @@ export class HamletProcess {
       stderr: "pipe",
     })
     const { stdout, stderr } = this.#child
-    this.#reading = Promise.all([this.#read(stdout, (text) => (this.stdout += text)), this.#read(stderr, (text) => (this.stderr += text))])
+    this.#reading = Promise.all([
+      this.#read(stdout, (text) => (this.stdout += text)),
+      this.#read(stderr, (text) => (this.stderr += text)),
+    ])
   }
 
   /** Waits until the process is up, and gives the address that it prints. */
@@ -53,7 +59,9 @@ export class HamletProcess {
       const hasEnded = await Promise.race([promise.then(() => false), this.#end().then(() => true)])
       this.#waiting.delete(resolve)
       if (hasEnded && !pattern.test(this[stream]))
-        throw new Error(`the process ended with ${this.#child.exitCode}:\n${this.stdout}${this.stderr}`)
+        throw new Error(
+          `the process ended with ${this.#child.exitCode}:\n${this.stdout}${this.stderr}`,
+        )
     }
   }
 
@@ -70,13 +78,23 @@ export class HamletProcess {
     process.kill(-this.#child.pid, signal)
   }
 
-  /** Waits for the end of the process and of its output. The exit code is null when a signal ended it. */
-  async ended(): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }> {
+  /**
+   * Waits for the end of the process and of its output. The exit code is null when a signal ended
+   * it.
+   */
+  async ended(): Promise<{
+    readonly exitCode: number | null
+    readonly stdout: string
+    readonly stderr: string
+  }> {
     await this.#end()
     return { exitCode: this.#child.exitCode, stdout: this.stdout, stderr: this.stderr }
   }
 
-  /** Makes sure that no process is left. Tells whether it was killed, now or before: it has then not tidied up behind itself. */
+  /**
+   * Makes sure that no process is left. Tells whether it was killed, now or before: it has then not
+   * tidied up behind itself.
+   */
   async stop(): Promise<{ readonly wasKilled: boolean }> {
     const hadGroup = this.#isLeader && killGroup(this.#child.pid)
     if (!this.#isLeader) this.#child.kill("SIGKILL")
@@ -108,7 +126,14 @@ function killGroup(leader: number): boolean {
   }
 }
 
-/** Nothing that whoever runs the tests has set for a server of their own; what finds processes that tests leave behind stays. */
+/**
+ * Nothing that whoever runs the tests has set for a server of their own; what finds processes that
+ * tests leave behind stays.
+ */
 function ownEnv(): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HAMLET_") || name === "HAMLET_TEST_RUN"))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !name.startsWith("HAMLET_") || name === "HAMLET_TEST_RUN",
+    ),
+  )
 }

@@ -10,10 +10,16 @@ export interface SeenRequest {
   readonly headers: Headers
 }
 
-/** The whole server behind a port of the loopback address, for clients that bring an HTTP of their own. */
+/**
+ * The whole server behind a port of the loopback address, for clients that bring an HTTP of their
+ * own.
+ */
 export interface Loopback {
   readonly api: TestApi
-  /** What the server was configured with, and where it really is: clients follow the links in its answers. */
+  /**
+   * What the server was configured with, and where it really is: clients follow the links in its
+   * answers.
+   */
   readonly baseUrl: string
   /** Every request so far. */
   readonly seen: readonly SeenRequest[]
@@ -21,10 +27,14 @@ export interface Loopback {
 }
 
 /** Opens the server on a database and listens; `env` are settings of the operator. */
-export async function openLoopback(open: OpenDatabase, env: Record<string, string> = {}): Promise<Loopback> {
+export async function openLoopback(
+  open: OpenDatabase,
+  env: Record<string, string> = {},
+): Promise<Loopback> {
   const seen: SeenRequest[] = []
   let api: TestApi | undefined
-  // The port has to be known before the first link is made, so the server listens before there is anything behind it.
+  // The port has to be known before the first link is made, so the server listens before there is
+  // anything behind it.
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -50,15 +60,23 @@ export async function openLoopback(open: OpenDatabase, env: Record<string, strin
   }
 }
 
-/** The answer itself, or, if the OpenAPI document does not promise it, one that makes the test fail and says why. */
+/**
+ * The answer itself, or, if the OpenAPI document does not promise it, one that makes the test fail
+ * and says why.
+ */
 async function checked(method: string, path: string, response: Response): Promise<Response> {
   const bytes = await response.clone().bytes()
-  const text = new TextDecoder().decode(response.headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(bytes) : bytes)
+  const text = new TextDecoder().decode(
+    response.headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(bytes) : bytes,
+  )
   const { status, headers } = response
   try {
     assertFitsDocument(method, path, { status, headers, text, json: parseJson({ headers, text }) })
     return response
   } catch (error) {
-    return Response.json({ message: `the answer is not as documented: ${error}` }, { status: 500, headers: { "x-should-retry": "false" } })
+    return Response.json(
+      { message: `the answer is not as documented: ${error}` },
+      { status: 500, headers: { "x-should-retry": "false" } },
+    )
   }
 }

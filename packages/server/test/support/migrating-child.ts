@@ -2,8 +2,8 @@ import { writeSync } from "node:fs"
 import { migrate } from "../../src/storage/database/migrate.ts"
 import { openAgain } from "./databases.ts"
 
-// Migrates as a node does when it starts. Told to stop half-way, it says so after the first statement of the second step and then stands
-// still, until its parent kills it.
+// Migrates as a node does when it starts. Told to stop half-way, it says so after the first
+// statement of the second step and then stands still, until its parent kills it.
 const [url = "", path = "", isToStop = ""] = process.argv.slice(2)
 const db = await openAgain(url === "" ? { url: undefined, path } : { url })
 
@@ -15,8 +15,16 @@ function* halfWay(): Generator<string, undefined> {
 }
 
 const { from, to } = await migrate(db, [
-  { version: 1, name: "first", statements: () => ["create table whole (a integer)", "insert into whole values (1)"] },
-  { version: 2, name: "second", statements: () => Object.assign([""], { [Symbol.iterator]: halfWay }) },
+  {
+    version: 1,
+    name: "first",
+    statements: () => ["create table whole (a integer)", "insert into whole values (1)"],
+  },
+  {
+    version: 2,
+    name: "second",
+    statements: () => Object.assign([""], { [Symbol.iterator]: halfWay }),
+  },
 ])
 writeSync(1, `${from} ${to}\n`)
 await db.stop()

@@ -5,7 +5,10 @@ interface Session {
   isOpen: boolean
 }
 
-/** Says to whoever connects that it is a PostgreSQL of some release, and answers every question with that. */
+/**
+ * Says to whoever connects that it is a PostgreSQL of some release, and answers every question with
+ * that.
+ */
 export class OldPostgres {
   readonly #listener: TCPSocketListener<Session>
 
@@ -55,13 +58,22 @@ function replies(row: readonly string[]): Readonly<Record<string, Buffer>> {
   const description = message(
     "T",
     count(columns),
-    ...columns.map((name) => Buffer.concat([text(name), Buffer.from("00000000000000000019ffffffffffff0000", "hex")])),
+    ...columns.map((name) =>
+      Buffer.concat([text(name), Buffer.from("00000000000000000019ffffffffffff0000", "hex")]),
+    ),
   )
   const values = row.map((value) => Buffer.concat([int32(value.length), Buffer.from(value)]))
-  const result = Buffer.concat([message("D", count(values), ...values), message("C", text("SELECT 1"))])
+  const result = Buffer.concat([
+    message("D", count(values), ...values),
+    message("C", text("SELECT 1")),
+  ])
   return {
     // The first message: authentication is fine, and the server is ready.
-    "": Buffer.concat([message("R", int32(0)), message("S", text("server_version"), text(row[1] ?? "")), ready]),
+    "": Buffer.concat([
+      message("R", int32(0)),
+      message("S", text("server_version"), text(row[1] ?? "")),
+      ready,
+    ]),
     P: message("1"),
     B: message("2"),
     D: Buffer.concat([message("t", Buffer.alloc(2)), description]),

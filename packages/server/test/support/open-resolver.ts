@@ -3,15 +3,24 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Bundle, LockedImport, ResolvedCode } from "../../src/domain/modules/lockfiles.ts"
-import { type ResolverLimits, resolverLimits } from "../../src/runtime/dependencies/resolver-limits.ts"
-import { type ResolverDeps, SandboxedResolver } from "../../src/runtime/dependencies/sandboxed-resolver.ts"
+import {
+  type ResolverLimits,
+  resolverLimits,
+} from "../../src/runtime/dependencies/resolver-limits.ts"
+import {
+  type ResolverDeps,
+  SandboxedResolver,
+} from "../../src/runtime/dependencies/sandboxed-resolver.ts"
 import { sandboxLimits } from "../../src/runtime/sandbox/sandbox-limits.ts"
 import type { Sandboxes, SandboxOptions } from "../../src/runtime/sandbox/sandboxes.ts"
 import { denoPath, openSandboxes } from "../../src/runtime/sandbox/testing/sandbox-testing.ts"
 import { FakeRegistry } from "./fake-registry.ts"
 import { openForwardingDoor } from "./forwarding-door.ts"
 
-/** A resolver with a registry of its own. Disposing fails if anything has reported an error or was left behind. */
+/**
+ * A resolver with a registry of its own. Disposing fails if anything has reported an error or was
+ * left behind.
+ */
 export interface OpenResolver extends AsyncDisposable {
   readonly registry: FakeRegistry
   readonly resolver: SandboxedResolver
@@ -22,7 +31,8 @@ export interface OpenResolver extends AsyncDisposable {
   resolve(code: string): Promise<ResolvedCode>
 }
 
-export interface ResolverTestOptions extends Partial<Pick<ResolverDeps, "npmRegistry" | "openDoor">> {
+export interface ResolverTestOptions
+  extends Partial<Pick<ResolverDeps, "npmRegistry" | "openDoor">> {
   readonly isolation?: SandboxOptions["isolation"]
   readonly usesCgroups?: boolean
   readonly limits?: Partial<ResolverLimits>
@@ -64,7 +74,10 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
 /** The import of a specifier. */
 export function importOf(resolved: ResolvedCode, specifier: string): LockedImport {
   const found = resolved.imports.find((one) => one.specifier === specifier)
-  if (!found) throw new Error(`There is no import of "${specifier}", only ${JSON.stringify(resolved.imports.map((one) => one.specifier))}`)
+  if (!found)
+    throw new Error(
+      `There is no import of "${specifier}", only ${JSON.stringify(resolved.imports.map((one) => one.specifier))}`,
+    )
   return found
 }
 
@@ -74,25 +87,44 @@ export function readPlaces(code: string, { places }: LockedImport): string[] {
 }
 
 /**
- * Evaluates a bundle on Deno as the guest does, and gives what `body` returns, the body of an async function that gets `packages`, the
- * namespaces by specifier, as getters. Fails if V8 did not take the cache.
+ * Evaluates a bundle on Deno as the guest does, and gives what `body` returns, the body of an async
+ * function that gets `packages`, the namespaces by specifier, as getters. Fails if V8 did not take
+ * the cache.
  */
 export async function runBundle(resolved: ResolvedCode, body: string): Promise<unknown> {
   if (!resolved.bundle) throw new Error(`There is no bundle: ${JSON.stringify(resolved.imports)}`)
   const folder = mkdtempSync(join(tmpdir(), "hamlet-bundle-"))
   try {
     writeBundle(folder, resolved.bundle)
-    const entries = resolved.imports.filter(({ error }) => error === null).map(({ specifier, entry }) => [specifier, entry])
+    const entries = resolved.imports
+      .filter(({ error }) => error === null)
+      .map(({ specifier, entry }) => [specifier, entry])
     writeFileSync(join(folder, "main.js"), toProgram(folder, entries, body))
     const heapMegabytes = sandboxLimits.heapBytesMax / 1024 ** 2
-    const switches = ["--quiet", "--no-prompt", "--no-config", "--no-lock", "--no-npm", "--cached-only", "--no-code-cache"]
-    const flags = [...switches, "--allow-env", `--allow-read=${folder}`, `--v8-flags=--max-old-space-size=${heapMegabytes}`]
+    const switches = [
+      "--quiet",
+      "--no-prompt",
+      "--no-config",
+      "--no-lock",
+      "--no-npm",
+      "--cached-only",
+      "--no-code-cache",
+    ]
+    const flags = [
+      ...switches,
+      "--allow-env",
+      `--allow-read=${folder}`,
+      `--v8-flags=--max-old-space-size=${heapMegabytes}`,
+    ]
     const child = Bun.spawn([denoPath, "run", ...flags, join(folder, "main.js")], {
       env: { DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
       stdout: "pipe",
       stderr: "pipe",
     })
-    const [out, said] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    const [out, said] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ])
     if ((await child.exited) !== 0) throw new Error(said)
     const { value, isRejected } = JSON.parse(out) as { value: unknown; isRejected: boolean }
     if (isRejected) throw new Error("V8 did not take the cache")

@@ -5,8 +5,9 @@ import { migrations } from "../../src/storage/migrations/index.ts"
 import { openPostgres } from "../../src/storage/postgres/open.ts"
 
 /**
- * Makes databases by copying one that was migrated once, which is several times faster than migrating each. The copied one is dropped
- * when nobody holds it any more: no suite that is going to run, no database that is open.
+ * Makes databases by copying one that was migrated once, which is several times faster than
+ * migrating each. The copied one is dropped when nobody holds it any more: no suite that is going
+ * to run, no database that is open.
  */
 export class PostgresTemplate {
   readonly #serverUrl: string
@@ -29,7 +30,9 @@ export class PostgresTemplate {
     await this.#drop(await name)
   }
 
-  async createDatabase(options: { readonly isEmpty: boolean }): Promise<{ url: string; drop: () => Promise<void> }> {
+  async createDatabase(options: {
+    readonly isEmpty: boolean
+  }): Promise<{ url: string; drop: () => Promise<void> }> {
     this.hold()
     try {
       const name = await this.#create(options.isEmpty ? "template0" : await this.#template())

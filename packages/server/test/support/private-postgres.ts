@@ -2,7 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A server of our own, for tests that restart it. It listens on a Unix socket only, so that no port can be taken. */
+/**
+ * A server of our own, for tests that restart it. It listens on a Unix socket only, so that no port
+ * can be taken.
+ */
 export class PrivatePostgres {
   readonly #binaries: string
   readonly folder: string
@@ -17,7 +20,14 @@ export class PrivatePostgres {
     const folder = await mkdtemp(join(tmpdir(), "hamlet-pg-"))
     if (isRoot) await run(["chown", "postgres", folder])
     const server = new PrivatePostgres(binaries, folder)
-    await server.#run("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C")
+    await server.#run(
+      "initdb",
+      "--no-sync",
+      "--auth=trust",
+      "--username=postgres",
+      "--encoding=UTF8",
+      "--locale=C",
+    )
     await server.start()
     return server
   }
@@ -56,6 +66,12 @@ const isRoot = process.getuid?.() === 0
 
 async function run(command: readonly string[]): Promise<void> {
   // A pipe would stay open as long as the server that pg_ctl leaves behind.
-  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "ignore", stderr: "inherit", cwd: tmpdir() })
-  if ((await child.exited) !== 0) throw new Error(`Cannot run ${command.join(" ")}: it exited with ${child.exitCode}`)
+  const child = Bun.spawn([...command], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "inherit",
+    cwd: tmpdir(),
+  })
+  if ((await child.exited) !== 0)
+    throw new Error(`Cannot run ${command.join(" ")}: it exited with ${child.exitCode}`)
 }

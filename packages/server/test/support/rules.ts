@@ -23,13 +23,21 @@ import { databases } from "./databases.ts"
 export interface TestRules extends AsyncDisposable {
   readonly db: Database
   readonly clock: { at: number }
-  readonly deps: ValDeps & VersionDeps & UserDeps & SecretDeps & IdempotencyDeps & RunDeps & AuthenticationDeps
+  readonly deps: ValDeps &
+    VersionDeps &
+    UserDeps &
+    SecretDeps &
+    IdempotencyDeps &
+    RunDeps &
+    AuthenticationDeps
   /** Somebody with a token, which has every scope where nothing else is said. */
   addCaller(username: string, scopes?: readonly Scope[]): Promise<Caller>
 }
 
 /** Opens the rules on a fresh SQLite database. */
-export async function openRules(cipher: Cipher = createCipher([Buffer.alloc(32, 7)])): Promise<TestRules> {
+export async function openRules(
+  cipher: Cipher = createCipher([Buffer.alloc(32, 7)]),
+): Promise<TestRules> {
   const [sqlite] = databases
   if (!sqlite) throw new Error("Cannot open the rules: there is no database")
   const database = await sqlite.open()
@@ -53,8 +61,10 @@ export async function openRules(cipher: Cipher = createCipher([Buffer.alloc(32, 
     idempotency: createIdempotencyStore(db),
     cipher,
     importHosts: { baseUrls: ["http://hamlet.test"] },
-    // What reads real code is a process of its own; to the rules it is whoever names the specifiers.
-    scanImports: async (code) => [...code.matchAll(/from "([^"]+)"/g)].map(([, specifier = ""]) => specifier),
+    // What reads real code is a process of its own; to the rules it is whoever names the
+    // specifiers.
+    scanImports: async (code) =>
+      [...code.matchAll(/from "([^"]+)"/g)].map(([, specifier = ""]) => specifier),
     newId: () => Bun.randomUUIDv7(),
     now: () => clock.at,
   }

@@ -6,7 +6,10 @@ interface Link {
   readonly early: Buffer[]
 }
 
-/** Stands between a client and a server on a Unix socket, and can silence its connections: they stay open, but nothing passes any more. */
+/**
+ * Stands between a client and a server on a Unix socket, and can silence its connections: they stay
+ * open, but nothing passes any more.
+ */
 export class SilentProxy {
   readonly #listener: TCPSocketListener<Link>
   readonly #links = new Set<Link>()

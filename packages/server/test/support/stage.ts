@@ -22,23 +22,44 @@ export interface Stage extends AsyncDisposable {
   /** Starts the program; `env` comes on top. */
   start(args?: readonly string[], env?: Readonly<Record<string, string>>): HamletProcess
   /** Starts a server whose first user has the chosen token, and waits until it is up. */
-  serve(env?: Readonly<Record<string, string>>): Promise<{ readonly hamlet: HamletProcess; readonly baseUrl: string }>
+  serve(
+    env?: Readonly<Record<string, string>>,
+  ): Promise<{ readonly hamlet: HamletProcess; readonly baseUrl: string }>
   /** Another connection to the database of the program. */
   connect(): Promise<Database>
 }
 
-/** Sets a stage. Leaving it ends every process that was started on it; `prefix` or `launcher` is what starts them. */
-export async function openStage(open?: OpenDatabase, prefix: readonly string[] = [], launcher?: readonly string[]): Promise<Stage> {
+/**
+ * Sets a stage. Leaving it ends every process that was started on it; `prefix` or `launcher` is
+ * what starts them.
+ */
+export async function openStage(
+  open?: OpenDatabase,
+  prefix: readonly string[] = [],
+  launcher?: readonly string[],
+): Promise<Stage> {
   const database = await open?.({ isEmpty: true })
   const url = database?.url
   const folder = await mkdtemp(join(tmpdir(), "hamlet-process-"))
   const dataDir = join(folder, "data")
   const processes: HamletProcess[] = []
   // Fewer connections than usual: the tests share one PostgreSQL.
-  const place = { HAMLET_DATA_DIR: dataDir, HAMLET_PORT: "0", HAMLET_USER: "ada", HAMLET_DATABASE_CONNECTIONS_MAX: "4" }
-  const env: Record<string, string> = url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }
+  const place = {
+    HAMLET_DATA_DIR: dataDir,
+    HAMLET_PORT: "0",
+    HAMLET_USER: "ada",
+    HAMLET_DATABASE_CONNECTIONS_MAX: "4",
+  }
+  const env: Record<string, string> =
+    url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }
   const start: Stage["start"] = (args = ["serve"], more = {}) => {
-    const started = new HamletProcess({ args, prefix, launcher, env: { ...env, ...more }, cwd: folder })
+    const started = new HamletProcess({
+      args,
+      prefix,
+      launcher,
+      env: { ...env, ...more },
+      cwd: folder,
+    })
     processes.push(started)
     return started
   }
@@ -51,7 +72,8 @@ export async function openStage(open?: OpenDatabase, prefix: readonly string[] =
       const hamlet = start(["serve"], { HAMLET_TOKEN: chosenToken, ...more })
       return { hamlet, baseUrl: await hamlet.listening() }
     },
-    connect: () => openAgain(url === undefined ? { url, path: join(dataDir, "hamlet.db") } : { url }),
+    connect: () =>
+      openAgain(url === undefined ? { url, path: join(dataDir, "hamlet.db") } : { url }),
     async [Symbol.asyncDispose]() {
       const ended = await Promise.all(processes.map((started) => started.stop()))
       if (ended.some(({ wasKilled }) => wasKilled)) await sweep(dataDir)
@@ -61,7 +83,10 @@ export async function openStage(open?: OpenDatabase, prefix: readonly string[] =
   }
 }
 
-/** Does for a server that was killed what the next one would do, which may never come: ends its sandboxes and removes its folder. */
+/**
+ * Does for a server that was killed what the next one would do, which may never come: ends its
+ * sandboxes and removes its folder.
+ */
 async function sweep(dataDir: string): Promise<void> {
   const folder = await RuntimeFolder.create(dataDir, sandboxEndMsMax)
   folder.stop()

@@ -14,7 +14,11 @@ const kinds = { file: "0", hardlink: "1", symlink: "2", folder: "5" }
 export function toTarball(entries: readonly TarEntry[]): Uint8Array<ArrayBuffer> {
   const blocks = entries.flatMap(({ path, content = "", kind = "file", target = "" }) => {
     const bytes = Buffer.from(content)
-    return [toHeader(path, bytes.length, kinds[kind], target), bytes, Buffer.alloc((blockBytes - (bytes.length % blockBytes)) % blockBytes)]
+    return [
+      toHeader(path, bytes.length, kinds[kind], target),
+      bytes,
+      Buffer.alloc((blockBytes - (bytes.length % blockBytes)) % blockBytes),
+    ]
   })
   return Bun.gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * blockBytes)]))
 }

@@ -1,11 +1,11 @@
-import type { ValAnswer } from "../../src/domain/runs/runner.ts"
+import type { ValResponse } from "../../src/domain/runs/runner.ts"
 
 /** A response of a test as a val's answer. */
-export function toAnswer({ status, headers, body }: Response): ValAnswer {
+export function toAnswer({ status, headers, body }: Response): ValResponse {
   return { status, headers: [...headers], body }
 }
 
 /** The text of an answer. */
-export function readText({ body }: ValAnswer): Promise<string> {
+export function readText({ body }: ValResponse): Promise<string> {
   return new Response(body as Uint8Array<ArrayBuffer> | ReadableStream | null).text()
 }

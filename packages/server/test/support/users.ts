@@ -6,7 +6,14 @@ import type { Database } from "../../src/storage/database/database.ts"
 export async function addUser(db: Database, username: string): Promise<string> {
   const id = Bun.randomUUIDv7()
   const deps = { newId: () => Bun.randomUUIDv7(), now: () => 1 }
-  const { record } = makeToken(deps, id, { name: "first token", scopes: ["val:read"], expiresAt: null })
-  await createUserStore(db).add({ id, username, email: null, bio: null, profileImageUrl: null, tier: null, createdAt: 1 }, record)
+  const { record } = makeToken(deps, id, {
+    name: "first token",
+    scopes: ["val:read"],
+    expiresAt: null,
+  })
+  await createUserStore(db).add(
+    { id, username, email: null, bio: null, profileImageUrl: null, tier: null, createdAt: 1 },
+    record,
+  )
   return id
 }

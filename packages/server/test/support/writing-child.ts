@@ -2,7 +2,8 @@ import { writeSync } from "node:fs"
 import { sql } from "../../src/storage/database/sql.ts"
 import { openAgain } from "./databases.ts"
 
-// Writes for ever, several at a time, and names each row on stdout once the write was acknowledged. Its parent kills it.
+// Writes for ever, several at a time, and names each row on stdout once the write was acknowledged.
+// Its parent kills it.
 const [url = "", path = ""] = process.argv.slice(2)
 const db = await openAgain(url === "" ? { url: undefined, path } : { url })
 

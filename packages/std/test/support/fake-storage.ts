@@ -9,7 +9,10 @@ export interface Seen {
   readonly body: string
 }
 
-/** What stands for the server: blobs in memory, and answers to statements that a test has thought of. */
+/**
+ * What stands for the server: blobs in memory, and answers to statements that a test has thought
+ * of.
+ */
 export interface FakeStorage extends AsyncDisposable {
   readonly url: string
   readonly seen: Seen[]
@@ -22,7 +25,10 @@ const pageMax = 2
 
 /** Starts it on a port of its own. */
 export function startFakeStorage(): FakeStorage {
-  const blobs = new Map<string, { readonly bytes: Uint8Array<ArrayBuffer>; readonly type: string }>()
+  const blobs = new Map<
+    string,
+    { readonly bytes: Uint8Array<ArrayBuffer>; readonly type: string }
+  >()
   const storage = { seen: [] as Seen[], answer: () => Response.json({}) }
   const server = Bun.serve({
     port: 0,
@@ -33,7 +39,14 @@ export function startFakeStorage(): FakeStorage {
       const bytes = await request.bytes()
       const type = headers.get("content-type")
       const body = new TextDecoder().decode(bytes)
-      storage.seen.push({ method, path, query, authorization: headers.get("authorization"), type, body })
+      storage.seen.push({
+        method,
+        path,
+        query,
+        authorization: headers.get("authorization"),
+        type,
+        body,
+      })
       if (path.startsWith("/base/v1/sqlite/")) return storage.answer()
       if (path === "/base/v1/blob") return list([...blobs.keys()], searchParams)
       const key = decodeURIComponent(path.slice("/base/v1/blob/".length))
@@ -42,8 +55,13 @@ export function startFakeStorage(): FakeStorage {
         blobs.set(key, { bytes, type: type ?? "application/octet-stream" })
         return new Response(null, { status: 201 })
       }
-      if (!found) return Response.json({ code: "blob_not_found", message: `Cannot find blob "${key}"` }, { status: 404 })
-      if (method === "GET") return new Response(found.bytes, { headers: { "content-type": found.type } })
+      if (!found)
+        return Response.json(
+          { code: "blob_not_found", message: `Cannot find blob "${key}"` },
+          { status: 404 },
+        )
+      if (method === "GET")
+        return new Response(found.bytes, { headers: { "content-type": found.type } })
       blobs.delete(key)
       return new Response(null, { status: 204 })
     },
@@ -57,6 +75,10 @@ export function startFakeStorage(): FakeStorage {
 function list(keys: readonly string[], query: URLSearchParams): Response {
   const [prefix, after] = [query.get("prefix") ?? "", query.get("after") ?? ""]
   const all = keys.filter((key) => key.startsWith(prefix) && key > after).sort()
-  const page = all.slice(0, pageMax).map((key) => ({ key, size: 1, lastModified: "2026-01-01T00:00:00.000Z" }))
-  return Response.json(page, { headers: all.length > pageMax ? { link: '<http://elsewhere.test/>; rel="next"' } : {} })
+  const page = all
+    .slice(0, pageMax)
+    .map((key) => ({ key, size: 1, lastModified: "2026-01-01T00:00:00.000Z" }))
+  return Response.json(page, {
+    headers: all.length > pageMax ? { link: '<http://elsewhere.test/>; rel="next"' } : {},
+  })
 }

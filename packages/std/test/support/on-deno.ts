@@ -6,8 +6,9 @@ import { dirname, join } from "node:path"
 /** Runs code of tests on Deno, as vals run; `await using` leaves nothing behind. */
 export interface OnDeno extends AsyncDisposable {
   /**
-   * Runs the code as the body of an asynchronous function that sees `blob`, `sqlite` and, as `modules`, all that they were exported with.
-   * What it returns comes back through JSON, and so does what it throws.
+   * Runs the code as the body of an asynchronous function that sees `blob`, `sqlite` and, as
+   * `modules`, all that they were exported with. What it returns comes back through JSON, and so
+   * does what it throws.
    */
   run(body: string, env: Readonly<Record<string, string>>): Promise<unknown>
 }
@@ -21,7 +22,18 @@ const { blob } = blobModule, { sqlite } = sqliteModule, modules = { blob: blobMo
 /** Makes a place for Deno to keep what it compiles. */
 export async function openDeno(): Promise<OnDeno> {
   const folder = await mkdtemp(join(tmpdir(), "hamlet-std-"))
-  const command = [findDeno(), "run", "--quiet", "--no-config", "--no-lock", "--no-remote", "--allow-net", "--allow-env", "--ext=ts", "-"]
+  const command = [
+    findDeno(),
+    "run",
+    "--quiet",
+    "--no-config",
+    "--no-lock",
+    "--no-remote",
+    "--allow-net",
+    "--allow-env",
+    "--ext=ts",
+    "-",
+  ]
   return {
     async run(body, env) {
       const caught = "(error) => ({ failed: error.name, message: error.message, code: error.code })"
@@ -32,7 +44,10 @@ export async function openDeno(): Promise<OnDeno> {
         stderr: "pipe",
         env: { ...env, DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1" },
       })
-      const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+      const [stdout, stderr] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ])
       if ((await child.exited) !== 0) throw new Error(stderr)
       return JSON.parse(stdout).result
     },

@@ -9,9 +9,15 @@ export const api: Client = createClient({ baseUrl: location.origin, fetch: sendW
 /** Like `fetch`, for whoever is signed in. */
 async function sendWithSession(url: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
-  // What others can put into their pages acts for nobody, even where the browser would send the cookie: from a page of the same site.
+  // What others can put into their pages acts for nobody, even where the browser would send the
+  // cookie: from a page of the same site.
   if (!isEmbedded) headers.set(sessionHeader, readPageKey())
-  const response = await fetch(url, { ...init, headers, credentials: isEmbedded ? "omit" : "same-origin", cache: "no-store" })
+  const response = await fetch(url, {
+    ...init,
+    headers,
+    credentials: isEmbedded ? "omit" : "same-origin",
+    cache: "no-store",
+  })
   if (response.status === 401 && !isSignIn(url)) signedOut()
   return response
 }

@@ -12,7 +12,8 @@ describe("findPage", () => {
   })
 
   test("finds nothing at a path that is too long, too short or unknown", () => {
-    for (const path of ["/u", "/u/ada/hello/runs/more", "/nothing", "/embed/ada"]) expect(findPage(path)).toBeUndefined()
+    for (const path of ["/u", "/u/ada/hello/runs/more", "/nothing", "/embed/ada"])
+      expect(findPage(path)).toBeUndefined()
   })
 
   test("takes a part that cannot be decoded as it is", () => {

@@ -13,7 +13,8 @@ export interface PageRow {
   readonly load: () => Promise<{ readonly Page: ComponentType<PageProps> }>
 }
 
-// One function for all paths of a page: it is how the app knows that it has the page already, and need not take away what is shown.
+// One function for all paths of a page: it is how the app knows that it has the page already, and
+// need not take away what is shown.
 const loadAccount = () => import("./pages/account.tsx")
 const loadVal = () => import("./pages/val.tsx")
 
@@ -35,7 +36,9 @@ const pages: readonly PageRow[] = [
 ]
 
 /** The page at a path, and what the path says. */
-export function findPage(path: string): { readonly row: PageRow; readonly props: PageProps } | undefined {
+export function findPage(
+  path: string,
+): { readonly row: PageRow; readonly props: PageProps } | undefined {
   const parts = split(path)
   for (const row of pages) {
     const props = match(split(row.pattern), parts)

@@ -13,7 +13,10 @@ export interface Settings {
 /** Read once: the page stays the one that it was when it was loaded. */
 export const settings: Settings = JSON.parse(readMeta("hamlet"))
 
-/** Whether the page is one that others may put into theirs. It stays that: whatever else they could show in it, they may not. */
+/**
+ * Whether the page is one that others may put into theirs. It stays that: whatever else they could
+ * show in it, they may not.
+ */
 export const isEmbedded: boolean = location.pathname.startsWith("/embed/")
 
 function readMeta(name: string): string {

@@ -38,17 +38,31 @@ export async function buildApp(folder: string): Promise<void> {
       typeLibs: libs,
     }
     const files = await compressAll(unfinished)
-    await writeFile(join(unfinished, manifestName), JSON.stringify({ entries, files } satisfies AppManifest))
+    await writeFile(
+      join(unfinished, manifestName),
+      JSON.stringify({ entries, files } satisfies AppManifest),
+    )
     await rename(unfinished, folder)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
     // Somebody else was quicker with the same.
-    if (!(error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "EEXIST"))) throw error
+    if (
+      !(
+        error instanceof Error &&
+        "code" in error &&
+        (error.code === "ENOTEMPTY" || error.code === "EEXIST")
+      )
+    )
+      throw error
   }
 }
 
 /** Gives the names of the entries; what they load besides is named in them. */
-async function bundle(folder: string, entries: readonly string[], format: "esm" | "iife"): Promise<readonly string[]> {
+async function bundle(
+  folder: string,
+  entries: readonly string[],
+  format: "esm" | "iife",
+): Promise<readonly string[]> {
   const { outputs } = await Bun.build({
     entrypoints: entries.map((entry) => join(source, entry)),
     outdir: folder,
@@ -56,32 +70,45 @@ async function bundle(folder: string, entries: readonly string[], format: "esm" 
     format,
     splitting: format === "esm",
     minify: true,
-    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
+    naming: {
+      entry: "[name]-[hash].[ext]",
+      chunk: "[name]-[hash].[ext]",
+      asset: "[name]-[hash].[ext]",
+    },
     // Said here and not left to a tsconfig.json, which an installed package may not find.
     jsx: { runtime: "automatic", importSource: "preact", development: false },
     define: { "process.env.NODE_ENV": '"production"' },
   })
-  return outputs.filter(({ kind }) => kind === "entry-point" || kind === "asset").map(({ path }) => path.slice(path.lastIndexOf("/") + 1))
+  return outputs
+    .filter(({ kind }) => kind === "entry-point" || kind === "asset")
+    .map(({ path }) => path.slice(path.lastIndexOf("/") + 1))
 }
 
 function find(names: readonly string[], end: string): string {
   const name = names.find((name) => name.endsWith(end))
-  if (name === undefined) throw new Error(`Cannot bundle the app: there is no ${end} among ${names.join(", ")}`)
+  if (name === undefined)
+    throw new Error(`Cannot bundle the app: there is no ${end} among ${names.join(", ")}`)
   return name
 }
 
 async function compressAll(folder: string): Promise<Record<string, BuiltFile>> {
   const names = (await readdir(folder)).toSorted()
-  const files = await Promise.all(names.map(async (name) => [name, await compress(folder, name)] as const))
+  const files = await Promise.all(
+    names.map(async (name) => [name, await compress(folder, name)] as const),
+  )
   return Object.fromEntries(files)
 }
 
 async function compress(folder: string, name: string): Promise<BuiltFile> {
   const bytes = await Bun.file(join(folder, name)).bytes()
-  const contentType = contentTypes[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream"
+  const contentType =
+    contentTypes[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream"
   if (bytes.length < compressedBytesMin) return { contentType, encodings: [] }
-  const quality = bytes.length < brotliQuality.largeBytesMin ? brotliQuality.ordinary : brotliQuality.large
-  const brotli = await brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } })
+  const quality =
+    bytes.length < brotliQuality.largeBytesMin ? brotliQuality.ordinary : brotliQuality.large
+  const brotli = await brotliCompress(bytes, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: quality },
+  })
   await Promise.all([
     writeFile(join(folder, `${name}.br`), brotli),
     writeFile(join(folder, `${name}.gz`), Bun.gzipSync(bytes, { level: 9 })),

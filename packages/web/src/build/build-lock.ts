@@ -2,8 +2,15 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 
 const limits = { waitMs: 100, buildMsMax: 300_000 }
 
-/** Does the work unless it is done, and lets one process do it where several want to at the same time: the others wait for it. */
-export async function doOnce(lock: string, isDone: () => boolean, work: () => Promise<void>): Promise<void> {
+/**
+ * Does the work unless it is done, and lets one process do it where several want to at the same
+ * time: the others wait for it.
+ */
+export async function doOnce(
+  lock: string,
+  isDone: () => boolean,
+  work: () => Promise<void>,
+): Promise<void> {
   while (!take(lock)) {
     if (isDone()) return
     if (isAbandoned(lock)) rmSync(lock, { force: true })

@@ -1,7 +1,17 @@
-// Builds the app where it is missing and prints where it is; the argument is a folder for it where the sources cannot be written. A process of
-// its own: bundling takes memory that the server would keep.
+// Builds the app where it is missing and prints where it is; the argument is a folder for it where
+// the sources cannot be written. A process of its own: bundling takes memory that the server would
+// keep.
 import { createHash } from "node:crypto"
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { buildApp } from "./build-app.ts"
@@ -45,7 +55,8 @@ function findWritable(wanted: string, otherwise: string | undefined): string {
 function hashSources(): string {
   const hash = createHash("sha256")
   for (const source of sources.map((source) => join(packages, source))) {
-    for (const path of listFiles(source)) hash.update(path.slice(packages.length)).update("\0").update(readFileSync(path))
+    for (const path of listFiles(source))
+      hash.update(path.slice(packages.length)).update("\0").update(readFileSync(path))
   }
   return hash.digest("hex").slice(0, 16)
 }
@@ -58,11 +69,17 @@ function listFiles(path: string): readonly string[] {
     .toSorted()
 }
 
-/** The newest stay, and what is young: somebody may be serving from it. Builds that were broken off leave a folder with another ending. */
+/**
+ * The newest stay, and what is young: somebody may be serving from it. Builds that were broken off
+ * leave a folder with another ending.
+ */
 function removeOld(): void {
   const folders = readdirSync(dist)
     .filter((name) => /^app-[0-9a-f]{16}(\.\d+)?$/.test(name) && join(dist, name) !== folder)
-    .map((name) => ({ path: join(dist, name), madeAtMs: statSync(join(dist, name), { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .map((name) => ({
+      path: join(dist, name),
+      madeAtMs: statSync(join(dist, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    }))
     .toSorted((one, other) => other.madeAtMs - one.madeAtMs)
   for (const { path, madeAtMs } of folders.slice(limits.foldersKept - 1))
     if (Date.now() - madeAtMs > limits.youngMs) rmSync(path, { recursive: true, force: true })

@@ -1,4 +1,5 @@
-// Put in by the build from the contract's table of errors: importing the contract here would bring all of zod into the page.
+// Put in by the build from the contract's table of errors: importing the contract here would bring
+// all of zod into the page.
 declare const HAMLET_ERROR_CODES: Readonly<Record<string, ErrorMeaning>> | undefined
 
 /** What an error code stands for. */
@@ -8,7 +9,8 @@ export interface ErrorMeaning {
 }
 
 /** Every error code with its status and meaning. */
-export const errorCodes: Readonly<Record<string, ErrorMeaning>> = typeof HAMLET_ERROR_CODES === "undefined" ? {} : HAMLET_ERROR_CODES
+export const errorCodes: Readonly<Record<string, ErrorMeaning>> =
+  typeof HAMLET_ERROR_CODES === "undefined" ? {} : HAMLET_ERROR_CODES
 
 /** The meanings alone, by code. */
 export const errorMeanings: Readonly<Record<string, string>> = Object.fromEntries(

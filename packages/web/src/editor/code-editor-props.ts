@@ -9,12 +9,17 @@ export interface Place {
 }
 
 /** What became of an attempt to format. */
-export type FormatOutcome = { readonly ok: true; readonly isChanged: boolean } | { readonly ok: false; readonly message: string }
+export type FormatOutcome =
+  | { readonly ok: true; readonly isChanged: boolean }
+  | { readonly ok: false; readonly message: string }
 
 /** What can be done with an editor from outside. */
 export interface CodeEditorHandle {
   getText(): string
-  /** Replaces what differs, as one change that can be undone. The cursor stays where it was as far as that is still there. */
+  /**
+   * Replaces what differs, as one change that can be undone. The cursor stays where it was as far
+   * as that is still there.
+   */
   setText(text: string): void
   goToLine(line: number, column?: number): void
   focus(): void
@@ -23,10 +28,16 @@ export interface CodeEditorHandle {
 }
 
 export interface CodeEditorProps {
-  /** The text to begin with. The text is the editor's from then on: another value is not taken over unless the path is another one. */
+  /**
+   * The text to begin with. The text is the editor's from then on: another value is not taken over
+   * unless the path is another one.
+   */
   readonly value: string
   readonly language: EditorLanguage
-  /** What the document is called, as `ada/hello.tsx`. Another path is another document, which begins with the value of that moment. */
+  /**
+   * What the document is called, as `ada/hello.tsx`. Another path is another document, which begins
+   * with the value of that moment.
+   */
   readonly path: string
   /** The name of the editor for those who do not see it. */
   readonly label: string

@@ -1,12 +1,13 @@
 /**
- * The editor: CodeMirror in a component. Import it with `import()` only (`lazy.tsx` does), so that pages without an editor load nothing
- * of it.
+ * The editor: CodeMirror in a component. Import it with `import()` only (`lazy.tsx` does), so that
+ * pages without an editor load nothing of it.
  *
- * The text lives in CodeMirror and never comes back through a property: a page that rendered late would otherwise undo what was typed in
- * the meantime. Types come from a service that may be there, come later or never come; everything else works without it.
+ * The text lives in CodeMirror and never comes back through a property: a page that rendered late
+ * would otherwise undo what was typed in the meantime. Types come from a service that may be there,
+ * come later or never come; everything else works without it.
  *
- * Styles are put in with the nonce of `<meta name="csp-nonce">`. Colours are the custom properties of `ui/tokens.css`, so that light
- * and dark change without anything being made anew.
+ * Styles are put in with the nonce of `<meta name="csp-nonce">`. Colours are the custom properties
+ * of `ui/tokens.css`, so that light and dark change without anything being made anew.
  */
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks"
 import type { CodeEditorProps } from "./code-editor-props.ts"

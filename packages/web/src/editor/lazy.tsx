@@ -1,4 +1,7 @@
-/** The editor and the view of differences for pages: they are loaded when they are first shown, and the text is there as plain text until then. */
+/**
+ * The editor and the view of differences for pages: they are loaded when they are first shown, and
+ * the text is there as plain text until then.
+ */
 import type { ComponentType } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import type { CodeEditorProps } from "./code-editor-props.ts"
@@ -17,8 +20,13 @@ export function LazyDiffView(props: DiffViewProps) {
 const loadCodeEditor = async () => (await import("./code-editor.tsx")).CodeEditor
 const loadDiffView = async () => (await import("./diff-view.tsx")).DiffView
 
-/** Undefined until it is there. What cannot be loaded is tried again with the next one that is shown. */
-function useLoaded<Props>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> | undefined {
+/**
+ * Undefined until it is there. What cannot be loaded is tried again with the next one that is
+ * shown.
+ */
+function useLoaded<Props>(
+  load: () => Promise<ComponentType<Props>>,
+): ComponentType<Props> | undefined {
   const [loaded, setLoaded] = useState<{ readonly component: ComponentType<Props> }>()
   useEffect(() => {
     let isGone = false

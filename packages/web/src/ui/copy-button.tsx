@@ -28,7 +28,11 @@ export function CopyButton({ text, label }: { text: string | (() => string); lab
     <button type="button" class="icon-button" aria-label={label} title={label} onClick={copy}>
       <Icon name={current === "done" ? "check" : current === "failed" ? "warning" : "copy"} />
       <span class="visually-hidden" role="status">
-        {current === "done" ? "Copied" : current === "failed" ? "The browser does not allow copying; select the text instead" : ""}
+        {current === "done"
+          ? "Copied"
+          : current === "failed"
+            ? "The browser does not allow copying; select the text instead"
+            : ""}
       </span>
     </button>
   )

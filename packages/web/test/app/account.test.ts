@@ -22,7 +22,10 @@ describeApp("the account and the frame around every page", (app) => {
     await seeNote(page, "Saved", () => page.getByRole("button", { name: "Save" }).click())
     await page.getByRole("link", { name: "Your page" }).click()
     await page.getByText("Counts engines").waitFor()
-    expect(await ada.client.getMe()).toMatchObject({ bio: "Counts engines", email: "ada@example.com" })
+    expect(await ada.client.getMe()).toMatchObject({
+      bio: "Counts engines",
+      email: "ada@example.com",
+    })
     expect(tab.problems).toEqual([])
   })
 
@@ -34,11 +37,14 @@ describeApp("the account and the frame around every page", (app) => {
     await page.getByRole("button", { name: "New token" }).click()
     const dialog = page.getByRole("dialog", { name: "New token" })
     await dialog.getByLabel("Name").fill("for the CI")
-    for (const scope of ["val:write", "run:write"]) await dialog.getByRole("checkbox", { name: scope }).uncheck()
+    for (const scope of ["val:write", "run:write"])
+      await dialog.getByRole("checkbox", { name: scope }).uncheck()
     await dialog.getByRole("button", { name: "Make it" }).click()
     await page.getByText("is made. Copy it now").waitFor()
     expect(await findBarriers(page)).toEqual([])
-    await seeNote(page, "Copied", () => page.getByRole("button", { name: "Copy the token" }).click())
+    await seeNote(page, "Copied", () =>
+      page.getByRole("button", { name: "Copy the token" }).click(),
+    )
     const token = await page.evaluate(() => navigator.clipboard.readText())
     expect(await page.locator(".made-text code").textContent()).toBe(token)
     const row = page.getByRole("row").filter({ hasText: "for the CI" })
@@ -46,7 +52,9 @@ describeApp("the account and the frame around every page", (app) => {
 
     const client = createClient({ baseUrl: app.stage.url, token })
     expect((await client.getMe()).username).toBe("ada")
-    await expect(client.createVal({ code: "export default 1" })).rejects.toMatchObject({ status: 403 })
+    await expect(client.createVal({ code: "export default 1" })).rejects.toMatchObject({
+      status: 403,
+    })
     await page.reload()
     await row.waitFor()
     expect(await page.content()).not.toContain(token)
@@ -57,7 +65,10 @@ describeApp("the account and the frame around every page", (app) => {
   })
 
   test("keeps secrets that vals see and nobody reads back", async () => {
-    const { id } = await ada.client.createVal({ name: "reads", code: `export default () => Deno.env.get("API_KEY")?.split("") ?? null` })
+    const { id } = await ada.client.createVal({
+      name: "reads",
+      code: `export default () => Deno.env.get("API_KEY")?.split("") ?? null`,
+    })
     // Letter by letter: what is written like a secret is not let out of a run.
     const read = async () => {
       const { returnValue } = await ada.client.createRun({ val_id: id })
@@ -103,17 +114,25 @@ describeApp("the account and the frame around every page", (app) => {
 
   test("signs out another browser, and then every one", async () => {
     const grace = await app.stage.person("grace")
-    await using here = await app.open(grace, { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" })
+    await using here = await app.open(grace, {
+      userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    })
     await using there = await app.open(grace)
     here.page.on("dialog", (dialog) => void dialog.accept())
     await here.page.goto("/account/sessions")
     const other = here.page.getByRole("listitem").filter({ hasText: "Chrome on Linux" })
-    await here.page.getByRole("listitem").filter({ hasText: "Firefox on Linux" }).getByText("this one").waitFor()
+    await here.page
+      .getByRole("listitem")
+      .filter({ hasText: "Firefox on Linux" })
+      .getByText("this one")
+      .waitFor()
     await other.getByRole("button", { name: "Sign out" }).click()
     await other.waitFor({ state: "detached" })
     await there.page.getByRole("dialog", { name: "You have been signed out" }).waitFor()
     await there.page.getByLabel("Token").fill(grace.token)
-    await seeNote(there.page, "Signed in again", () => there.page.getByRole("button", { name: "Sign in" }).click())
+    await seeNote(there.page, "Signed in again", () =>
+      there.page.getByRole("button", { name: "Sign in" }).click(),
+    )
 
     await here.page.getByRole("button", { name: "Sign out everywhere" }).click()
     await here.page.getByRole("heading", { name: "Small programs, running" }).waitFor()
@@ -141,10 +160,14 @@ describeApp("the account and the frame around every page", (app) => {
       .last()
       .and(palette.getByRole("option", { selected: true }))
       .waitFor()
-    expect(await field.getAttribute("aria-activedescendant")).toBe(await palette.getByRole("option").last().getAttribute("id"))
+    expect(await field.getAttribute("aria-activedescendant")).toBe(
+      await palette.getByRole("option").last().getAttribute("id"),
+    )
     await page.keyboard.press("Escape")
     await palette.waitFor({ state: "detached" })
-    expect(await page.getByLabel("Email").evaluate((input) => input === document.activeElement)).toBe(true)
+    expect(
+      await page.getByLabel("Email").evaluate((input) => input === document.activeElement),
+    ).toBe(true)
 
     await page.getByRole("button", { name: "Search or do" }).click()
     await field.fill("needl")
@@ -171,7 +194,8 @@ describeApp("the account and the frame around every page", (app) => {
   test("colours that were chosen are there before anything is drawn", async () => {
     await using tab = await open({ colorScheme: "light" })
     const { page } = tab
-    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+    const ground = () =>
+      page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
     const light = await ground()
     await page.getByRole("button", { name: "Account of ada" }).click()
     await page.getByRole("menuitemradio", { name: "Dark" }).click()
@@ -179,17 +203,23 @@ describeApp("the account and the frame around every page", (app) => {
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))
     await eventually(focused, (label) => expect(label).toBe("Account of ada"))
     await tab.context.addInitScript(() => {
-      const seen = new MutationObserver(() => Object.assign(globalThis, { themeAt: { hadBody: document.body !== null } }))
+      const seen = new MutationObserver(() =>
+        Object.assign(globalThis, { themeAt: { hadBody: document.body !== null } }),
+      )
       seen.observe(document, { attributes: true, attributeFilter: ["data-theme"], subtree: true })
     })
     await page.reload()
     expect(await page.locator("html").getAttribute("data-theme")).toBe("dark")
-    expect(await page.evaluate(() => (globalThis as { themeAt?: unknown }).themeAt)).toEqual({ hadBody: false })
+    expect(await page.evaluate(() => (globalThis as { themeAt?: unknown }).themeAt)).toEqual({
+      hadBody: false,
+    })
     expect(await ground()).not.toBe(light)
     await page.keyboard.press("Control+k")
     const palette = page.getByRole("dialog")
     await palette.getByRole("combobox").fill("as the sys")
-    await palette.getByRole("option", { name: "Colours as the system says", selected: true }).waitFor()
+    await palette
+      .getByRole("option", { name: "Colours as the system says", selected: true })
+      .waitFor()
     await page.keyboard.press("Enter")
     await palette.waitFor({ state: "detached" })
     await eventually(ground, (color) => expect(color).toBe(light))

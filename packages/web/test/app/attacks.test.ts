@@ -20,11 +20,14 @@ describeApp("attacks", (app) => {
     await tab.page.goto("/")
     await tab.page.evaluate("canary('control'); alert('control')")
     await tab.page.evaluate("new Image().src = 'http://elsewhere.invalid/control'")
-    await tab.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=canary(1)>')").catch(() => {})
+    await tab.page
+      .evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=canary(1)>')")
+      .catch(() => {})
     const heard: string[] = []
     const listen = () => heard.push(...canary.take(), ...tab.problems.splice(0))
     await eventually(listen, () => {
-      for (const text of [`${stage.url}/ ran control`, "alert: control", "img-src", "TrustedHTML"]) expect(heard.join("\n")).toContain(text)
+      for (const text of [`${stage.url}/ ran control`, "alert: control", "img-src", "TrustedHTML"])
+        expect(heard.join("\n")).toContain(text)
     })
   })
 

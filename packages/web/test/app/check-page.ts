@@ -8,18 +8,34 @@ const axe = readFileSync(axePath, "utf8")
 const everything = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] }
 const colours = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } }
 
-/** What axe-core finds on a page that is serious or worse, in words; nothing on a page that everybody can use. */
-export async function findBarriers(page: Page, kind: "everything" | "colours" = "everything"): Promise<readonly string[]> {
+/**
+ * What axe-core finds on a page that is serious or worse, in words; nothing on a page that
+ * everybody can use.
+ */
+export async function findBarriers(
+  page: Page,
+  kind: "everything" | "colours" = "everything",
+): Promise<readonly string[]> {
   // Through the debugger: the page's own policy lets no such script in.
   await page.evaluate(axe)
   return page.evaluate(
     async (options) => {
-      type Violation = { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }
-      const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
+      type Violation = {
+        id: string
+        impact: string
+        nodes: { target: string[]; failureSummary: string }[]
+      }
+      const { axe } = globalThis as unknown as {
+        axe: { run(options: object): Promise<{ violations: Violation[] }> }
+      }
       const { violations } = await axe.run(options)
       return violations
         .filter(({ impact }) => impact === "serious" || impact === "critical")
-        .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`))
+        .flatMap(({ id, nodes }) =>
+          nodes.map(
+            ({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`,
+          ),
+        )
     },
     kind === "colours" ? colours : everything,
   )
@@ -27,5 +43,7 @@ export async function findBarriers(page: Page, kind: "everything" | "colours" = 
 
 /** Whether something on a page is wider than the screen. */
 export async function isTooWide(page: Page): Promise<boolean> {
-  return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1)
+  return page.evaluate(
+    () => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1,
+  )
 }

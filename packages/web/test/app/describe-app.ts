@@ -1,6 +1,12 @@
 import { afterAll, beforeAll } from "bun:test"
 import type { Browser, BrowserContextOptions } from "playwright-core"
-import { type AppStage, type OpenTab, openAppStage, openTab, type Person } from "../../dev/app-stage.ts"
+import {
+  type AppStage,
+  type OpenTab,
+  openAppStage,
+  openTab,
+  type Person,
+} from "../../dev/app-stage.ts"
 import { describeInBrowser } from "../describe-in-browser.ts"
 
 /** What a suite of the app has: from its first hook on, not while it is defined. */
@@ -10,8 +16,9 @@ export interface App {
   /** Opens a tab in a profile of its own, signed in as somebody or as nobody. */
   open(who?: Person, options?: BrowserContextOptions): Promise<OpenTab>
   /**
-   * Opens a tab of the first user's in a profile that all of these share, so that only the first of them loads the editor. With it go all
-   * tabs of the profile: nothing that fails in one test is in the way of the next.
+   * Opens a tab of the first user's in a profile that all of these share, so that only the first of
+   * them loads the editor. With it go all tabs of the profile: nothing that fails in one test is in
+   * the way of the next.
    */
   openOwn(): Promise<OpenTab>
 }
@@ -31,7 +38,8 @@ export function describeApp(title: string, define: (app: App) => void): void {
         return getBrowser()
       },
       get stage() {
-        if (!opened) throw new Error("Cannot use the server: it is started by the first hook of the suite")
+        if (!opened)
+          throw new Error("Cannot use the server: it is started by the first hook of the suite")
         return opened
       },
       open: (who, options) => openTab(app.browser, app.stage, who, options),

@@ -3,7 +3,14 @@ import type { Page } from "playwright-core"
 import { eventually } from "../eventually.ts"
 import { findBarriers } from "./check-page.ts"
 import { describeApp } from "./describe-app.ts"
-import { expectText, findEditor, findStatus, findVersion, makeVal, replaceText } from "./val-page.ts"
+import {
+  expectText,
+  findEditor,
+  findStatus,
+  findVersion,
+  makeVal,
+  replaceText,
+} from "./val-page.ts"
 
 const tabsMax = 60
 
@@ -18,7 +25,11 @@ describeApp("what was typed", (app) => {
   }
 
   /** Does something that asks first, and answers. */
-  async function answer(page: Page, kind: "accept" | "dismiss", action: () => Promise<unknown>): Promise<string> {
+  async function answer(
+    page: Page,
+    kind: "accept" | "dismiss",
+    action: () => Promise<unknown>,
+  ): Promise<string> {
     const asked = page.waitForEvent("dialog")
     const done = action()
     const dialog = await asked
@@ -35,16 +46,22 @@ describeApp("what was typed", (app) => {
     await page.getByRole("link", { name: val.name, exact: true }).click()
     const editor = await findEditor(page)
     await replaceText(page, editor, "typed")
-    expect(await answer(page, "dismiss", () => page.getByRole("link", { name: "Explore" }).click())).toBe("confirm")
+    expect(
+      await answer(page, "dismiss", () => page.getByRole("link", { name: "Explore" }).click()),
+    ).toBe("confirm")
     expect(await answer(page, "dismiss", () => page.evaluate(() => history.back()))).toBe("confirm")
-    expect(await answer(page, "dismiss", () => page.close({ runBeforeUnload: true }))).toBe("beforeunload")
+    expect(await answer(page, "dismiss", () => page.close({ runBeforeUnload: true }))).toBe(
+      "beforeunload",
+    )
     await page.waitForURL(`**${val.path}`)
     await expectText(editor, "typed")
     // No question where nothing is left: other parts of the same val.
     await page.getByRole("link", { name: "Readme" }).click()
     await page.getByRole("link", { name: "Code", exact: true }).click()
     await editor.getByText("typed").waitFor()
-    expect(await answer(page, "accept", () => page.getByRole("link", { name: "Explore" }).click())).toBe("confirm")
+    expect(
+      await answer(page, "accept", () => page.getByRole("link", { name: "Explore" }).click()),
+    ).toBe("confirm")
     await page.waitForURL("**/search")
     // Even then it is still there.
     await page.goBack()
@@ -108,7 +125,9 @@ describeApp("what was typed", (app) => {
     const twin = await opened
     const twinEditor = await findEditor(twin)
     await replaceText(twin, twinEditor, "typed in the twin")
-    await twin.waitForFunction(() => Object.values(localStorage).some((text) => String(text).includes("typed in the twin")))
+    await twin.waitForFunction(() =>
+      Object.values(localStorage).some((text) => String(text).includes("typed in the twin")),
+    )
     await answer(page, "accept", () => page.reload())
     await editor.getByText("typed in the first").waitFor()
     await answer(twin, "accept", () => twin.reload())
@@ -144,7 +163,9 @@ describeApp("what was typed", (app) => {
     await editor.press("Control+s")
     await dialog.getByRole("button", { name: "Save mine as a new version" }).click()
     await findVersion(page, 3).waitFor()
-    const codes = (await app.stage.admin.client.listVersions({ val_id: val.id })).data.map(({ code }) => code)
+    const codes = (await app.stage.admin.client.listVersions({ val_id: val.id })).data.map(
+      ({ code }) => code,
+    )
     expect(codes).toEqual(["mine", "theirs", "saved"])
     expect(own.problems).toEqual([])
   })
@@ -154,7 +175,10 @@ describeApp("what was typed", (app) => {
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default 1" })
     const editor = await typeInto(page, val.path, "export default () => 'mine'")
-    await app.stage.admin.client.createVersion({ val_id: val.id, code: "export default () => 'theirs'" })
+    await app.stage.admin.client.createVersion({
+      val_id: val.id,
+      code: "export default () => 'theirs'",
+    })
     await editor.press("Control+Enter")
     await page.getByRole("dialog", { name: "Version 2 was saved meanwhile" }).waitFor()
     expect((await app.stage.admin.client.listValRuns({ val_id: val.id })).data).toEqual([])
@@ -252,7 +276,8 @@ describeApp("what was typed", (app) => {
     await page.goto(val.path)
     const editor = await findEditor(page)
     const hasFocus = () => editor.evaluate((element) => element === document.activeElement)
-    for (let count = 0; !(await hasFocus()) && count < tabsMax; count += 1) await page.keyboard.press("Tab")
+    for (let count = 0; !(await hasFocus()) && count < tabsMax; count += 1)
+      await page.keyboard.press("Tab")
     await page.keyboard.press("Control+End")
     await page.keyboard.type("1")
     // The first one ends the search for completions that typing has begun.
@@ -263,7 +288,10 @@ describeApp("what was typed", (app) => {
     await page.keyboard.press("Control+s")
     await findVersion(page, 2).waitFor()
     await page.keyboard.press("Control+Enter")
-    await page.getByRole("region", { name: "Return value" }).getByText("11", { exact: true }).waitFor()
+    await page
+      .getByRole("region", { name: "Return value" })
+      .getByText("11", { exact: true })
+      .waitFor()
     await page.keyboard.press("Control+k")
     await page.getByRole("combobox", { name: "A val or something to do" }).fill("versions of")
     await page.getByRole("option", { name: /^Versions of/, selected: true }).waitFor()
@@ -273,7 +301,10 @@ describeApp("what was typed", (app) => {
   })
 })
 
-/** No text is offered. What other tabs have left is looked for when a page is opened: an answer to the same question comes later than that one. */
+/**
+ * No text is offered. What other tabs have left is looked for when a page is opened: an answer to
+ * the same question comes later than that one.
+ */
 async function expectNoNotice(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await navigator.locks.query()

@@ -21,7 +21,11 @@ describeApp("every page", (app) => {
   const tabs = new Map<string, OpenTab>()
   beforeAll(async () => {
     seeded = await seedPages(app.stage)
-    for (const [who, person] of Object.entries({ nobody: undefined, ada: seeded.ada, newcomer: seeded.newcomer }))
+    for (const [who, person] of Object.entries({
+      nobody: undefined,
+      ada: seeded.ada,
+      newcomer: seeded.newcomer,
+    }))
       tabs.set(who, await app.open(person))
   })
 
@@ -41,10 +45,22 @@ describeApp("every page", (app) => {
           await page.setViewportSize(sizes[size])
           await page.emulateMedia({ colorScheme: scheme })
           // What is still on its way may move things for a moment.
-          const look = async () => ({ barriers: await findBarriers(page, kind), isTooWide: await isTooWide(page) })
-          await eventually(look, (found) => expect({ size, scheme, ...found }).toEqual({ size, scheme, barriers: [], isTooWide: false }))
+          const look = async () => ({
+            barriers: await findBarriers(page, kind),
+            isTooWide: await isTooWide(page),
+          })
+          await eventually(look, (found) =>
+            expect({ size, scheme, ...found }).toEqual({
+              size,
+              scheme,
+              barriers: [],
+              isTooWide: false,
+            }),
+          )
         }
-        expect(await page.getByRole("heading", { level: 1, includeHidden: true }).count()).toBeGreaterThan(0)
+        expect(
+          await page.getByRole("heading", { level: 1, includeHidden: true }).count(),
+        ).toBeGreaterThan(0)
         expect(problems).toEqual([])
       })
 })

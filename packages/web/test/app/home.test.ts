@@ -35,11 +35,17 @@ describeApp("home", (app) => {
     const { page } = tab
     await page.route("**/search", async (route) => {
       const response = await route.fetch()
-      const body = (await response.text()).replace("&quot;notice&quot;:null", "&quot;notice&quot;:&quot;Weak isolation.&quot;")
+      const body = (await response.text()).replace(
+        "&quot;notice&quot;:null",
+        "&quot;notice&quot;:&quot;Weak isolation.&quot;",
+      )
       await route.fulfill({ response, body })
     })
     await page.goto("/search")
-    await page.getByRole("complementary", { name: "About this server" }).getByText("Weak isolation.").waitFor()
+    await page
+      .getByRole("complementary", { name: "About this server" })
+      .getByText("Weak isolation.")
+      .waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.goto("/")
     await page.getByRole("heading", { name: "Welcome, warned" }).waitFor()
@@ -50,16 +56,33 @@ describeApp("home", (app) => {
     const grace = await app.stage.person("grace")
     const val = await grace.client.createVal({ code: "export default 1", name: "weighed" })
     expect(await weigh(await app.open(grace), "/", "Home")).toBeLessThanOrEqual(150_000)
-    expect(await weigh(await app.open(grace), new URL(val.url).pathname, "Code of grace/weighed")).toBeLessThanOrEqual(600_000)
+    expect(
+      await weigh(await app.open(grace), new URL(val.url).pathname, "Code of grace/weighed"),
+    ).toBeLessThanOrEqual(600_000)
   })
 
   test("filters and sorts, and the address says how", async () => {
     const ada = await app.stage.person("ada")
     await ada.client.importVals({
       vals: [
-        { name: "beta", type: "http", privacy: "public", versions: [{ code: "export default () => new Response()" }] },
-        { name: "alphabet", type: "script", privacy: "private", versions: [{ code: "export default 1" }] },
-        { name: "gamma", type: "http", privacy: "private", versions: [{ code: "export default 2" }] },
+        {
+          name: "beta",
+          type: "http",
+          privacy: "public",
+          versions: [{ code: "export default () => new Response()" }],
+        },
+        {
+          name: "alphabet",
+          type: "script",
+          privacy: "private",
+          versions: [{ code: "export default 1" }],
+        },
+        {
+          name: "gamma",
+          type: "http",
+          privacy: "private",
+          versions: [{ code: "export default 2" }],
+        },
       ],
     })
     await using tab = await app.open(ada)
@@ -105,10 +128,18 @@ describeApp("home", (app) => {
     await latest.getByRole("link", { name: "lucky Succeeded" }).waitFor()
     await latest.getByRole("link", { name: "lucky Failed" }).waitFor()
     await row(page, "lucky").getByRole("img", { name: "2 runs, 1 failed" }).waitFor()
-    expect(await row(page, "lucky").locator(".spark-error[height]:not([height='0'])").count()).toBeGreaterThan(0)
+    expect(
+      await row(page, "lucky").locator(".spark-error[height]:not([height='0'])").count(),
+    ).toBeGreaterThan(0)
     expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true)
-    await page.getByRole("region", { name: "What you like" }).getByRole("link", { name: "carl/lucky" }).waitFor()
-    await page.getByRole("region", { name: "Who imports your vals" }).getByRole("link", { name: "bob/uses_lucky" }).waitFor()
+    await page
+      .getByRole("region", { name: "What you like" })
+      .getByRole("link", { name: "carl/lucky" })
+      .waitFor()
+    await page
+      .getByRole("region", { name: "Who imports your vals" })
+      .getByRole("link", { name: "bob/uses_lucky" })
+      .waitFor()
     await row(page, "lucky").locator(".fact").getByText("1", { exact: true }).waitFor()
     expect(tab.problems).toEqual([])
   })
@@ -119,7 +150,8 @@ describeApp("home", (app) => {
       name: `val_${String(index).padStart(4, "0")}_${"x".repeat(index % 30)}`,
       versions: [{ code: `export default ${index}` }],
     }))
-    for (let from = 0; from < vals.length; from += 200) await many.client.importVals({ vals: vals.slice(from, from + 200) })
+    for (let from = 0; from < vals.length; from += 200)
+      await many.client.importVals({ vals: vals.slice(from, from + 200) })
     await using tab = await app.open(many)
     const { page } = tab
     await page.goto("/?sort=name")
@@ -164,8 +196,13 @@ describeApp("home", (app) => {
     const runs = latest.getByRole("link", { name: /^lucky/ })
     await runs.nth(1).waitFor()
     for (const part of ["runs", "activity"]) {
-      await page.context().route(`**/v1/me/${part}*`, (route) => route.fulfill({ status: 400, json: {} }))
-      const refused = () => page.waitForResponse((response) => response.url().includes(`/v1/me/${part}`) && response.status() === 400)
+      await page
+        .context()
+        .route(`**/v1/me/${part}*`, (route) => route.fulfill({ status: 400, json: {} }))
+      const refused = () =>
+        page.waitForResponse(
+          (response) => response.url().includes(`/v1/me/${part}`) && response.status() === 400,
+        )
       // It has asked again: by then the first answer has been seen.
       await refused()
       await refused()
@@ -181,7 +218,9 @@ const lucky = `export default function (luck = 1) {\n  if (luck === 0) throw new
 
 type Val = Awaited<ReturnType<Person["client"]["getVal"]>>
 
-/** What the examples promise. The one with a package needs a registry, which there is none of here. */
+/**
+ * What the examples promise. The one with a package needs a registry, which there is none of here.
+ */
 const proofs: Readonly<Record<string, (who: Person, val: Val) => Promise<void>>> = {
   async page(_, { links }) {
     const response = await fetch(`${links.endpoint}?name=${encodeURIComponent("<b>")}`)
@@ -202,7 +241,9 @@ const proofs: Readonly<Record<string, (who: Person, val: Val) => Promise<void>>>
 }
 
 function row(page: Page, name: string) {
-  return page.getByRole("row").filter({ has: page.getByRole("link", { name: new RegExp(`^${name}`) }) })
+  return page
+    .getByRole("row")
+    .filter({ has: page.getByRole("link", { name: new RegExp(`^${name}`) }) })
 }
 
 function expectNames(page: Page, names: readonly string[]): Promise<unknown> {
@@ -215,14 +256,19 @@ async function runTwice({ client }: Person, { id }: Val): Promise<void> {
   for (const luck of [1, 0]) await client.createRun({ val_id: id, args: [luck] })
 }
 
-/** What a browser with an empty cache loads of our files for a page, as it comes over the wire; what knows the types comes later and is not counted. */
+/**
+ * What a browser with an empty cache loads of our files for a page, as it comes over the wire; what
+ * knows the types comes later and is not counted.
+ */
 async function weigh(tab: OpenTab, path: string, label: string): Promise<number> {
   await using _ = tab
   const sizes: Promise<number>[] = []
   const { page } = tab
   await page
     .context()
-    .route("**/assets/**", (route) => route.continue({ headers: { ...route.request().headers(), "cache-control": "no-cache" } }))
+    .route("**/assets/**", (route) =>
+      route.continue({ headers: { ...route.request().headers(), "cache-control": "no-cache" } }),
+    )
   page.on("requestfinished", (request) => {
     const { pathname } = new URL(request.url())
     if (/^\/assets\/(?!worker-|type-libs-)/.test(pathname) || pathname === path)

@@ -16,7 +16,11 @@ describeApp("what others have made", (app) => {
       privacy: "public",
       readme: "# Base\n\nWhat **others** build upon",
     })
-    await ada.client.createVal({ name: "diary", code: "export default 'not for you'", privacy: "private" })
+    await ada.client.createVal({
+      name: "diary",
+      code: "export default 'not for you'",
+      privacy: "private",
+    })
     const middle = await bob.client.createVal({
       name: "middle",
       code: `import base from "${base.links.module}"\nexport default base\n`,
@@ -54,7 +58,11 @@ describeApp("what others have made", (app) => {
   })
 
   test("a page of another site calls the API with the official client, and with headers of its own", async () => {
-    const built = await Bun.build({ entrypoints: [Bun.resolveSync("@valtown/sdk", import.meta.dir)], target: "browser", format: "esm" })
+    const built = await Bun.build({
+      entrypoints: [Bun.resolveSync("@valtown/sdk", import.meta.dir)],
+      target: "browser",
+      format: "esm",
+    })
     const script = await built.outputs[0]?.text()
     await using site = Bun.serve({
       hostname: "127.0.0.1",
@@ -62,13 +70,25 @@ describeApp("what others have made", (app) => {
       fetch: (request) =>
         request.url.endsWith("/sdk.js")
           ? new Response(script, { headers: { "content-type": "text/javascript" } })
-          : new Response("<!doctype html><title>Elsewhere</title>", { headers: { "content-type": "text/html" } }),
+          : new Response("<!doctype html><title>Elsewhere</title>", {
+              headers: { "content-type": "text/html" },
+            }),
     })
     await using tab = await app.open()
     await tab.page.goto(site.url.href)
-    const seen = await tab.page.evaluate(callWithOfficialClient, { baseURL: app.stage.url, bearerToken: bob.token })
-    expect(seen).toEqual({ username: "bob", saved: "fromElsewhere", listed: ["base", "fromElsewhere", "middle", "top"], read: 200 })
-    await bob.client.deleteVal({ val_id: (await bob.client.getValByName({ username: "bob", val_name: "fromElsewhere" })).id })
+    const seen = await tab.page.evaluate(callWithOfficialClient, {
+      baseURL: app.stage.url,
+      bearerToken: bob.token,
+    })
+    expect(seen).toEqual({
+      username: "bob",
+      saved: "fromElsewhere",
+      listed: ["base", "fromElsewhere", "middle", "top"],
+      read: 200,
+    })
+    await bob.client.deleteVal({
+      val_id: (await bob.client.getValByName({ username: "bob", val_name: "fromElsewhere" })).id,
+    })
   })
 
   test("somebody likes a val, says something and takes it back", async () => {
@@ -84,13 +104,17 @@ describeApp("what others have made", (app) => {
     await page.getByRole("button", { name: "0 likes", pressed: false }).waitFor()
 
     await page.getByRole("link", { name: "Discussion" }).click()
-    await page.getByLabel("Your comment").fill("Thanks, **really**.\n\n<img src=x>\n\n[a link](https://example.com/x)")
+    await page
+      .getByLabel("Your comment")
+      .fill("Thanks, **really**.\n\n<img src=x>\n\n[a link](https://example.com/x)")
     await page.getByRole("button", { name: "Preview" }).click()
     await page.locator(".card strong").filter({ hasText: "really" }).waitFor()
     await page.getByRole("button", { name: "Comment", exact: true }).click()
     const comment = page.getByRole("listitem").filter({ hasText: "bob" })
     await comment.locator("strong").filter({ hasText: "really" }).waitFor()
-    expect(await comment.getByRole("link", { name: "a link" }).getAttribute("rel")).toContain("noopener")
+    expect(await comment.getByRole("link", { name: "a link" }).getAttribute("rel")).toContain(
+      "noopener",
+    )
     expect(await comment.locator("img").count()).toBe(0)
     await comment.getByRole("button", { name: "Delete" }).click()
     await page.getByText("Nobody has said anything yet").waitFor()
@@ -109,7 +133,10 @@ describeApp("what others have made", (app) => {
     await drawing.getByRole("link", { name: "bob/top, imports it" }).focus()
     await page.keyboard.press("Enter")
     await page.waitForURL("**/u/bob/top/graph")
-    await page.getByRole("region", { name: "It imports" }).getByRole("link", { name: "bob/middle" }).waitFor()
+    await page
+      .getByRole("region", { name: "It imports" })
+      .getByRole("link", { name: "bob/middle" })
+      .waitFor()
     await eventually(
       () => drawing.getByRole("link").count(),
       (count) => expect(count).toBe(1),
@@ -147,21 +174,30 @@ describeApp("what others have made", (app) => {
   test("a val can be shown inside a page of another site, and no other page can", async () => {
     await using tab = await app.open(bob)
     const { page } = tab
-    const frames = ["/embed/ada/base", "/embed/ada/diary", "/u/ada/base"].map((path) => `<iframe src="${app.stage.url}${path}"></iframe>`)
+    const frames = ["/embed/ada/base", "/embed/ada/diary", "/u/ada/base"].map(
+      (path) => `<iframe src="${app.stage.url}${path}"></iframe>`,
+    )
     // Another host, hence another site for the browser.
     await using site = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
-      fetch: () => new Response(`<!doctype html>${frames.join("")}`, { headers: { "content-type": "text/html" } }),
+      fetch: () =>
+        new Response(`<!doctype html>${frames.join("")}`, {
+          headers: { "content-type": "text/html" },
+        }),
     })
     await page.goto(site.url.href)
     const [embedded, secret] = [0, 1].map((index) => page.frameLocator("iframe").nth(index))
     await embedded?.getByRole("heading", { name: "ada/base" }).waitFor()
     await embedded?.locator(".cm-content").filter({ hasText: "a ?. b" }).waitFor()
-    expect(await embedded?.getByRole("link", { name: "ada/base" }).getAttribute("target")).toBe("_blank")
+    expect(await embedded?.getByRole("link", { name: "ada/base" }).getAttribute("target")).toBe(
+      "_blank",
+    )
     await secret?.getByRole("heading", { name: "There is nothing here" }).waitFor()
     const addresses = () => page.frames().map((frame) => frame.url())
-    await eventually(addresses, (urls) => expect(urls.filter((url) => url.startsWith("chrome-error:"))).toHaveLength(1))
+    await eventually(addresses, (urls) =>
+      expect(urls.filter((url) => url.startsWith("chrome-error:"))).toHaveLength(1),
+    )
     expect(addresses()).not.toContain(`${app.stage.url}/u/ada/base`)
     const expected = new RegExp(`request to ${site.url.origin}|frame-ancestors|X-Frame-Options`)
     expect(tab.problems.filter((problem) => !expected.test(problem))).toEqual([])
@@ -174,8 +210,17 @@ export default function base() {
 }
 `
 
-/** Runs in the page: what the official client gets to see there, and a request with a header that this server knows nothing of. */
-async function callWithOfficialClient({ baseURL, bearerToken }: { baseURL: string; bearerToken: string }) {
+/**
+ * Runs in the page: what the official client gets to see there, and a request with a header that
+ * this server knows nothing of.
+ */
+async function callWithOfficialClient({
+  baseURL,
+  bearerToken,
+}: {
+  baseURL: string
+  bearerToken: string
+}) {
   // The address is not written out, so that no bundler looks for the file.
   const { default: ValTown } = await import(new URL("/sdk.js", location.href).href)
   const client = new ValTown({ baseURL, bearerToken, maxRetries: 0 })
@@ -183,6 +228,8 @@ async function callWithOfficialClient({ baseURL, bearerToken }: { baseURL: strin
   const body = { name: "fromElsewhere", code: "export default 1", privacy: "public" }
   const { name: saved } = await client.put("/v1/vals", { body })
   const { data } = await client.get("/v1/vals", { query: { limit: 100 } })
-  const { status: read } = await fetch(`${baseURL}/v1/vals`, { headers: { "x-of-another-client": "1" } })
+  const { status: read } = await fetch(`${baseURL}/v1/vals`, {
+    headers: { "x-of-another-client": "1" },
+  })
   return { username, saved, listed: data.map(({ name }: { name: string }) => name).sort(), read }
 }

@@ -19,7 +19,11 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
     { name: "a page for others", path: "/runs", text: "Sign in to see this" },
     { name: "explore", path: "/search", text: "Squares numbers" },
     { name: "search", path: "/search?q=square", text: "square:" },
-    { name: "search without hits", path: "/search?q=nothing_is_called_so", text: "Nothing has that in it" },
+    {
+      name: "search without hits",
+      path: "/search?q=nothing_is_called_so",
+      text: "Nothing has that in it",
+    },
     { name: "user", path: "/u/ada", text: "Writes notes on engines" },
     { name: "val", path: ofVal(""), text: "Read only" },
     { name: "embed", path: (seeded) => `/embed/ada/${seeded.name}`, text: "Says which numbers" },
@@ -28,8 +32,16 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
   ],
   ada: [
     { name: "home", path: "/", text: "Show more" },
-    { name: "home without hits", path: "/?q=nothing_is_called_so", text: "None of your vals is like that" },
-    { name: "user with a long name", path: (seeded) => `/u/${seeded.otherName}`, text: "export default it" },
+    {
+      name: "home without hits",
+      path: "/?q=nothing_is_called_so",
+      text: "None of your vals is like that",
+    },
+    {
+      name: "user with a long name",
+      path: (seeded) => `/u/${seeded.otherName}`,
+      text: "export default it",
+    },
     { name: "val, code", path: ofVal(""), text: "Says which numbers" },
     { name: "val with a preview", path: "/u/ada/page", text: "new Response" },
     { name: "val, readme", path: ofVal("/readme"), text: "What it does" },
@@ -45,8 +57,16 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
       before: (page) => page.getByRole("button", { name: "Delete…" }).click(),
     },
     { name: "runs", path: "/runs", text: "no number was given" },
-    { name: "run that succeeded", path: (seeded) => `/runs/${seeded.runIds.succeeded}`, text: "that is all" },
-    { name: "run that failed", path: (seeded) => `/runs/${seeded.runIds.failed}`, text: "no number was given" },
+    {
+      name: "run that succeeded",
+      path: (seeded) => `/runs/${seeded.runIds.succeeded}`,
+      text: "that is all",
+    },
+    {
+      name: "run that failed",
+      path: (seeded) => `/runs/${seeded.runIds.failed}`,
+      text: "no number was given",
+    },
     { name: "profile", path: "/account", text: "About you" },
     { name: "tokens", path: "/account/tokens", text: "a token whose name is long" },
     {

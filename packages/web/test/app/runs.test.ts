@@ -24,10 +24,17 @@ describeApp("runs", (app) => {
     await using tab = await app.open(grace)
     const { page } = tab
     await page.goto("/runs")
-    await expectRows(page, ["Succeeded page Web", "Failed lucky API", "Succeeded lucky API", "Succeeded lucky API"])
+    await expectRows(page, [
+      "Succeeded page Web",
+      "Failed lucky API",
+      "Succeeded lucky API",
+      "Succeeded lucky API",
+    ])
     const charts = page.getByRole("region", { name: "Runs over time" })
     await charts.getByRole("img", { name: "4 runs, 1 failed" }).waitFor()
-    await charts.getByRole("img", { name: /^Median [\d.]+ m?s, 95th percentile [\d.]+ m?s/ }).waitFor()
+    await charts
+      .getByRole("img", { name: /^Median [\d.]+ m?s, 95th percentile [\d.]+ m?s/ })
+      .waitFor()
     for (const bar of [".spark-bar", ".spark-error", ".chart-p50", ".chart-p95"])
       await eventually(
         () => countSeen(page, `svg ${bar}`),
@@ -61,8 +68,10 @@ describeApp("runs", (app) => {
     await charts.getByRole("img", { name: "5 runs, 1 failed" }).waitFor()
     await client.createRun({ val_id: ids.lucky, args: [7] })
     await charts.getByRole("img", { name: "6 runs, 1 failed" }).waitFor()
-    // By now the list has been asked for again too, and was answered before it is asked for once more.
-    for (const _ of ["again", "once more"]) await page.waitForResponse((response) => response.url().includes("/v1/me/runs?"))
+    // By now the list has been asked for again too, and was answered before it is asked for once
+    // more.
+    for (const _ of ["again", "once more"])
+      await page.waitForResponse((response) => response.url().includes("/v1/me/runs?"))
     expect(await rows(page)).toEqual(["Succeeded page Web", "Succeeded page Web"])
     expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true)
     expect(tab.problems).toEqual([])
@@ -105,7 +114,12 @@ describeApp("runs", (app) => {
 
   test("show what was asked, what was answered and what was sent out", async () => {
     // Of its own, so that there is only one run of it.
-    const { links } = await ada.client.createVal({ name: "asked", code: codes.page, type: "http", privacy: "public" })
+    const { links } = await ada.client.createVal({
+      name: "asked",
+      code: codes.page,
+      type: "http",
+      privacy: "public",
+    })
     await (await fetch(`${links.endpoint}/some/path?q=1`, { method: "POST", body: "x" })).text()
     await using tab = await open()
     const { page } = tab
@@ -116,7 +130,9 @@ describeApp("runs", (app) => {
     await facts.getByText(`POST ${links.endpoint}/some/path?q=1`, { exact: true }).waitFor()
     await facts.getByText("203", { exact: true }).waitFor()
     const sent = page.getByRole("region", { name: "Outgoing requests" }).getByRole("row").nth(1)
-    await sent.filter({ hasText: /GET http:\/\/10\.0\.0\.1\/secret.*private address.*blocked/ }).waitFor()
+    await sent
+      .filter({ hasText: /GET http:\/\/10\.0\.0\.1\/secret.*private address.*blocked/ })
+      .waitFor()
     expect(tab.problems).toEqual([])
   })
 
@@ -127,7 +143,12 @@ describeApp("runs", (app) => {
     await page.goto(`/runs/${id}`)
     const log = page.getByRole("log", { name: "Logged lines" })
     await log.getByText("an error").waitFor()
-    expect(await log.locator(".log-text").allTextContents()).toEqual(["line one", "a Warning\nof two lines", "an error", "line four"])
+    expect(await log.locator(".log-text").allTextContents()).toEqual([
+      "line one",
+      "a Warning\nof two lines",
+      "an error",
+      "line four",
+    ])
     await page.getByLabel("Level").selectOption("warn and worse")
     await page.getByText("2 of 4 lines").waitFor()
     await page.getByLabel("Search the logs").fill("WARN")
@@ -138,7 +159,10 @@ describeApp("runs", (app) => {
     expect(copied).toMatch(/^\d{4}-\S+Z warn a Warning\nof two lines\n$/)
     await page.getByLabel("Search the logs").fill("")
     await page.getByText("2 of 4 lines").waitFor()
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the logs" }).click()])
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download the logs" }).click(),
+    ])
     expect(file.suggestedFilename()).toBe("logs.txt")
     const text = await readFile(await file.path(), "utf8")
     expect(text.replaceAll(/^\S+Z /gm, "")).toBe("warn a Warning\nof two lines\nerror an error\n")
@@ -155,7 +179,9 @@ describeApp("runs", (app) => {
     await log.locator(".log-text").first().waitFor()
     const seen = Number((await log.locator(".log-text").last().textContent())?.split(" ")[1])
     await page.waitForFunction(
-      (least) => Number([...document.querySelectorAll(".log-text")].at(-1)?.textContent?.split(" ")[1]) >= least,
+      (least) =>
+        Number([...document.querySelectorAll(".log-text")].at(-1)?.textContent?.split(" ")[1]) >=
+        least,
       seen + 5,
     )
     await page.locator(".page-head").getByText("Running").waitFor()
@@ -173,7 +199,8 @@ describeApp("runs", (app) => {
       await using tab = await open()
       const { page } = tab
       let isFirst = true
-      // The first answer is from the moment before the run had a process, whatever this machine is fast enough to show.
+      // The first answer is from the moment before the run had a process, whatever this machine is
+      // fast enough to show.
       await page.route(`**/v1/runs/${id}`, async (route) => {
         const run = await (await route.fetch()).json()
         await route.fulfill({ json: isFirst ? { ...run, status: "queued", logs: [] } : run })
@@ -194,7 +221,10 @@ describeApp("runs", (app) => {
     // More than the server keeps of a run today: its answer is made longer on the way.
     await page.route(`**/v1/runs/${id}`, async (route) => {
       const run = await (await route.fetch()).json()
-      const logs = Array.from({ length: 10_000 }, (_, index) => ({ ...run.logs[0], message: `row ${index}` }))
+      const logs = Array.from({ length: 10_000 }, (_, index) => ({
+        ...run.logs[0],
+        message: `row ${index}`,
+      }))
       await route.fulfill({ json: { ...run, logs } })
     })
     await page.goto(`/runs/${id}`)
@@ -266,11 +296,17 @@ async function rows(page: Page): Promise<readonly string[]> {
   return page
     .locator("tbody tr")
     .evaluateAll((all) =>
-      all.map((row) => [".status", ".table-name", "td:nth-child(4)"].map((part) => row.querySelector(part)?.textContent).join(" ")),
+      all.map((row) =>
+        [".status", ".table-name", "td:nth-child(4)"]
+          .map((part) => row.querySelector(part)?.textContent)
+          .join(" "),
+      ),
     )
 }
 
 /** How many of those shapes have a height. */
 function countSeen(page: Page, selector: string): Promise<number> {
-  return page.locator(selector).evaluateAll((all) => all.filter((shape) => Number(shape.getAttribute("height")) > 0).length)
+  return page
+    .locator(selector)
+    .evaluateAll((all) => all.filter((shape) => Number(shape.getAttribute("height")) > 0).length)
 }

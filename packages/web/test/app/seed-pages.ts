@@ -1,6 +1,9 @@
 import type { AppStage, Person } from "../../dev/app-stage.ts"
 
-/** Somebody with something on every page, somebody who begins, and a val of each of the first one's pages. */
+/**
+ * Somebody with something on every page, somebody who begins, and a val of each of the first one's
+ * pages.
+ */
 export interface SeededPages {
   readonly ada: Person
   readonly newcomer: Person
@@ -40,9 +43,18 @@ const squares = await fetch("https://example.com/a/very/long/address/that/does/n
 
 /** Puts something on every page. */
 export async function seedPages(stage: AppStage): Promise<SeededPages> {
-  const [ada, other, newcomer] = [await stage.person("ada"), await stage.person(longUser), await stage.person("newcomer")]
+  const [ada, other, newcomer] = [
+    await stage.person("ada"),
+    await stage.person(longUser),
+    await stage.person("newcomer"),
+  ]
   const { client } = ada
-  const val = await client.createVal({ name: longName, code: "export default 1\n", privacy: "public", readme })
+  const val = await client.createVal({
+    name: longName,
+    code: "export default 1\n",
+    privacy: "public",
+    readme,
+  })
   await client.createVersion({ val_id: val.id, code: code.replace("Says", "Tells") })
   await client.createVersion({ val_id: val.id, code })
   await client.createVal({
@@ -52,7 +64,9 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
     privacy: "private",
   })
   await Promise.all(
-    Array.from({ length: 104 }, (_, index) => client.createVal({ name: `val_${index}`, code: `export default ${index}\n` })),
+    Array.from({ length: 104 }, (_, index) =>
+      client.createVal({ name: `val_${index}`, code: `export default ${index}\n` }),
+    ),
   )
   const importer = await other.client.createVal({
     name: longName,
@@ -61,9 +75,15 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   })
   await other.client.likeVal({ val_id: val.id })
   await client.likeVal({ val_id: importer.id })
-  await other.client.createComment({ val_id: val.id, comment: `Thanks!\n\n- one\n- two\n\n${"endless".repeat(40)}` })
+  await other.client.createComment({
+    val_id: val.id,
+    comment: `Thanks!\n\n- one\n- two\n\n${"endless".repeat(40)}`,
+  })
   await client.createComment({ val_id: val.id, comment: "You are **welcome**" })
-  await client.updateMe({ bio: `Writes notes on engines. ${"endless".repeat(30)}`, email: "ada@example.com" })
+  await client.updateMe({
+    bio: `Writes notes on engines. ${"endless".repeat(30)}`,
+    email: "ada@example.com",
+  })
   for (const name of ["laptop", "a token whose name is long: ".repeat(3).trim()])
     await client.createToken({ name, scopes: ["val:read", "run:read"] })
   await client.putSecret({ name: "API_KEY", value: "x" })

@@ -30,7 +30,9 @@ describeApp("signing in", (app) => {
     await tab.page.getByLabel("Token").fill(app.stage.admin.token)
     await tab.page.getByRole("button", { name: "Sign in" }).click()
     await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
-    const seen = await tab.page.evaluate(() => JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }]))
+    const seen = await tab.page.evaluate(() =>
+      JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }]),
+    )
     expect(seen).not.toContain(app.stage.admin.token)
     expect(seen).not.toContain("hamlet_session")
     const [cookie] = await tab.context.cookies()
@@ -67,7 +69,10 @@ describeApp("signing in", (app) => {
     await other.page.goto(url)
     await other.page.getByLabel("Name").fill("second")
     await other.page.getByRole("button", { name: "Accept" }).click()
-    await other.page.getByRole("alert").filter({ hasText: "Cannot accept the invitation" }).waitFor()
+    await other.page
+      .getByRole("alert")
+      .filter({ hasText: "Cannot accept the invitation" })
+      .waitFor()
   })
 
   test("with a wrong token says so and goes no further", async () => {

@@ -14,9 +14,18 @@ export interface ValGiven {
 let count = 0
 
 /** Makes a val over the API; its path is that of its page. */
-export async function makeVal(owner: Person, { code, type = "script", privacy = "private", readme }: ValGiven) {
+export async function makeVal(
+  owner: Person,
+  { code, type = "script", privacy = "private", readme }: ValGiven,
+) {
   count += 1
-  const made = await owner.client.createVal({ name: `val${count}`, code, type, privacy, readme: readme ?? null })
+  const made = await owner.client.createVal({
+    name: `val${count}`,
+    code,
+    type,
+    privacy,
+    readme: readme ?? null,
+  })
   return { ...made, path: `/u/${owner.username}/${made.name}` }
 }
 
@@ -27,7 +36,10 @@ export async function findEditor(page: Page): Promise<Locator> {
   return editor
 }
 
-/** Replaces everything in an editor, as somebody would who pastes. Over a selection Chromium would copy its style, which the policy refuses. */
+/**
+ * Replaces everything in an editor, as somebody would who pastes. Over a selection Chromium would
+ * copy its style, which the policy refuses.
+ */
 export async function replaceText(page: Page, editor: Locator, text: string): Promise<void> {
   await editor.focus()
   await page.keyboard.press("Control+a")
@@ -35,9 +47,15 @@ export async function replaceText(page: Page, editor: Locator, text: string): Pr
   await page.keyboard.insertText(text)
 }
 
-/** Waits until this is all that is in an editor, for texts that are short enough to be on the screen. */
+/**
+ * Waits until this is all that is in an editor, for texts that are short enough to be on the
+ * screen.
+ */
 export async function expectText(editor: Locator, text: string): Promise<void> {
-  const read = async () => (await editor.locator(".cm-line").allInnerTexts()).map((line) => line.replace(/\n$/, "")).join("\n")
+  const read = async () =>
+    (await editor.locator(".cm-line").allInnerTexts())
+      .map((line) => line.replace(/\n$/, ""))
+      .join("\n")
   await eventually(read, (shown) => expect(shown).toBe(text))
 }
 

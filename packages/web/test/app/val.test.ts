@@ -1,9 +1,17 @@
 import { expect, test } from "bun:test"
 import { eventually, seeNote } from "../eventually.ts"
 import { describeApp } from "./describe-app.ts"
-import { expectText, findEditor, findStatus, findVersion, makeVal, replaceText } from "./val-page.ts"
+import {
+  expectText,
+  findEditor,
+  findStatus,
+  findVersion,
+  makeVal,
+  replaceText,
+} from "./val-page.ts"
 
-const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const dot =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 describeApp("a val's page", (app) => {
   test("saves a version with Control-S and says which one", async () => {
@@ -18,9 +26,14 @@ describeApp("a val's page", (app) => {
     await page.keyboard.press("Control+s")
     await findVersion(page, 2).waitFor()
     await findStatus(page, "Saved").waitFor()
-    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ version: 2, code: "export default () => 2" })
+    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({
+      version: 2,
+      code: "export default () => 2",
+    })
     // There is nothing to save: no version of its own comes of it.
-    await seeNote(page, "Nothing has changed since version 2", () => page.keyboard.press("Control+s"))
+    await seeNote(page, "Nothing has changed since version 2", () =>
+      page.keyboard.press("Control+s"),
+    )
     expect(own.problems).toEqual([])
   })
 
@@ -34,7 +47,10 @@ describeApp("a val's page", (app) => {
     await replaceText(page, editor, "export default (one: number, other: number) => one * other")
     await page.getByRole("button", { name: "Save and run" }).waitFor()
     await editor.press("Control+Enter")
-    await page.getByRole("region", { name: "Return value" }).getByText("18", { exact: true }).waitFor()
+    await page
+      .getByRole("region", { name: "Return value" })
+      .getByText("18", { exact: true })
+      .waitFor()
     await findVersion(page, 2).waitFor()
     await page.getByLabel("Arguments as JSON").fill("[6,")
     await page.getByRole("button", { name: "Run", exact: true }).click()
@@ -67,7 +83,9 @@ describeApp("a val's page", (app) => {
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default () => 'there'" })
     let isLost = true
-    await page.route(/\/v1\/runs\/[^/]+\/logs$/, (route) => (isLost ? route.abort() : route.fallback()))
+    await page.route(/\/v1\/runs\/[^/]+\/logs$/, (route) =>
+      isLost ? route.abort() : route.fallback(),
+    )
     await page.goto(val.path)
     await page.getByRole("button", { name: "Run", exact: true }).click()
     await page.getByText("The server does not answer; trying again…").waitFor()
@@ -87,7 +105,10 @@ describeApp("a val's page", (app) => {
       reads += 1
       await route.fulfill({
         response,
-        json: { ...(await response.json()), ...(reads === 1 ? { status: "queued", returnValue: null } : {}) },
+        json: {
+          ...(await response.json()),
+          ...(reads === 1 ? { status: "queued", returnValue: null } : {}),
+        },
       })
     })
     await page.goto(val.path)
@@ -110,12 +131,21 @@ describeApp("a val's page", (app) => {
     await returned.getByText("born: ").first().waitFor()
     await returned.getByRole("button", { name: "Table" }).click()
     await returned.getByRole("columnheader", { name: "born" }).waitFor()
-    expect(await returned.getByRole("cell").allInnerTexts()).toEqual(["Ada", "1815", "Grace", "1906"])
+    expect(await returned.getByRole("cell").allInnerTexts()).toEqual([
+      "Ada",
+      "1815",
+      "Grace",
+      "1906",
+    ])
     await page.getByLabel("Arguments as JSON").fill('"picture"')
     await page.getByLabel("Arguments as JSON").press("Enter")
     const picture = returned.getByRole("img", { name: "What the val returned" })
     await picture.waitFor()
-    expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(1)
+    expect(
+      await picture.evaluate((image: HTMLImageElement) =>
+        image.decode().then(() => image.naturalWidth),
+      ),
+    ).toBe(1)
     expect(own.problems).toEqual([])
   })
 
@@ -134,23 +164,26 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test.each(["public", "private"] as const)("shows the page of a %s val and loads it again after a save", async (privacy) => {
-    await using own = await app.openOwn()
-    const { page } = own
-    const code = (word: string) =>
-      `export default (request: Request) => new Response("<h1>" + "${word} " + new URL(request.url).pathname + "</h1>", { headers: { "content-type": "text/html" } })`
-    const val = await makeVal(app.stage.admin, { code: code("one"), type: "http", privacy })
-    await page.goto(val.path)
-    const frame = page.frameLocator("iframe[title^='Preview of']")
-    await frame.getByRole("heading", { name: "one /" }).waitFor()
-    await page.getByLabel("Path", { exact: true }).fill("somewhere/else")
-    await page.getByLabel("Path", { exact: true }).press("Enter")
-    await frame.getByRole("heading", { name: "one /somewhere/else" }).waitFor()
-    await replaceText(page, await findEditor(page), code("two"))
-    await page.keyboard.press("Control+s")
-    await frame.getByRole("heading", { name: "two /somewhere/else" }).waitFor()
-    expect(own.problems).toEqual([])
-  })
+  test.each(["public", "private"] as const)(
+    "shows the page of a %s val and loads it again after a save",
+    async (privacy) => {
+      await using own = await app.openOwn()
+      const { page } = own
+      const code = (word: string) =>
+        `export default (request: Request) => new Response("<h1>" + "${word} " + new URL(request.url).pathname + "</h1>", { headers: { "content-type": "text/html" } })`
+      const val = await makeVal(app.stage.admin, { code: code("one"), type: "http", privacy })
+      await page.goto(val.path)
+      const frame = page.frameLocator("iframe[title^='Preview of']")
+      await frame.getByRole("heading", { name: "one /" }).waitFor()
+      await page.getByLabel("Path", { exact: true }).fill("somewhere/else")
+      await page.getByLabel("Path", { exact: true }).press("Enter")
+      await frame.getByRole("heading", { name: "one /somewhere/else" }).waitFor()
+      await replaceText(page, await findEditor(page), code("two"))
+      await page.keyboard.press("Control+s")
+      await frame.getByRole("heading", { name: "two /somewhere/else" }).waitFor()
+      expect(own.problems).toEqual([])
+    },
+  )
 
   test("sends a request of any kind and shows the answer", async () => {
     await using own = await app.openOwn()
@@ -174,7 +207,8 @@ describeApp("a val's page", (app) => {
     await page.getByRole("button", { name: "Send" }).click()
     await page.getByText("418 I'm a Teapot").waitFor()
     const side = page.getByRole("region", { name: "Running it" })
-    for (const text of ['"PUT"', '"?a=1"', '"odd"', '"hello there"']) await side.locator("pre.value").filter({ hasText: text }).waitFor()
+    for (const text of ['"PUT"', '"?a=1"', '"odd"', '"hello there"'])
+      await side.locator("pre.value").filter({ hasText: text }).waitFor()
     await side
       .locator(".request-answer .run-line")
       .filter({ hasText: /\d+ ?(ms|s)/ })
@@ -189,14 +223,20 @@ describeApp("a val's page", (app) => {
   test("shows the readme, and lets its owner write it", async () => {
     await using own = await app.openOwn()
     const { page } = own
-    const val = await makeVal(app.stage.admin, { code: "export default 1", readme: "# About *this*" })
+    const val = await makeVal(app.stage.admin, {
+      code: "export default 1",
+      readme: "# About *this*",
+    })
     await page.goto(`${val.path}/readme`)
     await page.getByRole("heading", { name: "About this" }).waitFor()
     await page.getByRole("button", { name: "Edit" }).click()
     const editor = page.getByRole("textbox", { name: `Readme of root/${val.name}` })
     await editor.waitFor()
     await replaceText(page, editor, "## Other words")
-    await page.getByRole("region", { name: "How it will look" }).getByRole("heading", { name: "Other words" }).waitFor()
+    await page
+      .getByRole("region", { name: "How it will look" })
+      .getByRole("heading", { name: "Other words" })
+      .waitFor()
     // Another part of the val and back, and a reload: nothing of it is lost.
     await page.getByRole("link", { name: "Runs", exact: true }).last().click()
     await page.getByRole("link", { name: "Readme" }).click()
@@ -210,7 +250,9 @@ describeApp("a val's page", (app) => {
     const dialog = page.getByRole("dialog", { name: "The readme was changed meanwhile" })
     await dialog.getByText("from elsewhere").waitFor()
     expect((await app.stage.admin.client.getVal({ val_id: val.id })).readme).toBe("from elsewhere")
-    await seeNote(page, "The readme is saved", () => dialog.getByRole("button", { name: "Save mine over it" }).click())
+    await seeNote(page, "The readme is saved", () =>
+      dialog.getByRole("button", { name: "Save mine over it" }).click(),
+    )
     expect((await app.stage.admin.client.getVal({ val_id: val.id })).readme).toBe("## Other words")
     expect(own.problems).toEqual([])
   })
@@ -231,7 +273,11 @@ describeApp("a val's page", (app) => {
     await page.waitForURL("**/u/root/renamed/settings")
     await page.getByRole("heading", { name: /root.*renamed/ }).waitFor()
     await page.getByText("Public", { exact: true }).waitFor()
-    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ name: "renamed", privacy: "public", type: "http" })
+    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({
+      name: "renamed",
+      privacy: "public",
+      type: "http",
+    })
     expect(own.problems).toEqual([])
   })
 
@@ -249,8 +295,11 @@ describeApp("a val's page", (app) => {
     await page.getByLabel(/^Type its name/).fill(val.name)
     await sure.click()
     await page.waitForURL(`${app.stage.url}/`)
-    expect(await app.stage.admin.client.getVal({ val_id: val.id }).catch(({ status }) => status)).toBe(404)
-    const kept = () => page.evaluate((id) => Object.keys(localStorage).filter((key) => key.includes(id)), val.id)
+    expect(
+      await app.stage.admin.client.getVal({ val_id: val.id }).catch(({ status }) => status),
+    ).toBe(404)
+    const kept = () =>
+      page.evaluate((id) => Object.keys(localStorage).filter((key) => key.includes(id)), val.id)
     await eventually(kept, (keys) => expect(keys).toEqual([]))
     expect(own.problems).toEqual([])
   })

@@ -2,12 +2,20 @@ import { expect, test } from "bun:test"
 import type { Person } from "../../dev/app-stage.ts"
 import { findBarriers } from "./check-page.ts"
 import { describeApp } from "./describe-app.ts"
-import { expectText, findEditor, findStatus, findVersion, makeVal, replaceText } from "./val-page.ts"
+import {
+  expectText,
+  findEditor,
+  findStatus,
+  findVersion,
+  makeVal,
+  replaceText,
+} from "./val-page.ts"
 
 describeApp("versions", (app) => {
   async function makeThree(owner: Person, privacy: "public" | "private" = "private") {
     const val = await makeVal(owner, { code: `export default () => "one"`, privacy })
-    for (const word of ["two", "three"]) await owner.client.createVersion({ val_id: val.id, code: `export default () => "${word}"` })
+    for (const word of ["two", "three"])
+      await owner.client.createVersion({ val_id: val.id, code: `export default () => "${word}"` })
     return { ...val, versionsPath: `${val.path}/versions` }
   }
 
@@ -20,25 +28,40 @@ describeApp("versions", (app) => {
     await rows.nth(2).waitFor()
     expect(await rows.getByRole("link").allTextContents()).toEqual(["v3", "v2", "v1"])
     const changed = page.getByRole("region", { name: "What changed" })
-    const inline = (from: number, to: number) => changed.getByLabel(`Changes from version ${from} to version ${to}`, { exact: true })
+    const inline = (from: number, to: number) =>
+      changed.getByLabel(`Changes from version ${from} to version ${to}`, { exact: true })
     await inline(2, 3).getByText('"three"').waitFor()
     await changed.getByText('"two"').waitFor()
     await changed.getByRole("combobox", { name: "From" }).selectOption("v1")
     await inline(1, 3).getByText('"three"').waitFor()
     await changed.getByText('"one"').waitFor()
     await changed.getByRole("combobox", { name: "Layout" }).selectOption("Side by side")
-    await changed.getByRole("textbox", { name: "Changes from version 1 to version 3: before" }).getByText('"one"').waitFor()
-    await changed.getByRole("textbox", { name: "Changes from version 1 to version 3: after" }).getByText('"three"').waitFor()
+    await changed
+      .getByRole("textbox", { name: "Changes from version 1 to version 3: before" })
+      .getByText('"one"')
+      .waitFor()
+    await changed
+      .getByRole("textbox", { name: "Changes from version 1 to version 3: after" })
+      .getByText('"three"')
+      .waitFor()
     expect(await findBarriers(page)).toEqual([])
     await changed.getByRole("combobox", { name: "To" }).selectOption("v2")
-    await changed.getByRole("textbox", { name: "Changes from version 1 to version 2: after" }).getByText('"two"').waitFor()
+    await changed
+      .getByRole("textbox", { name: "Changes from version 1 to version 2: after" })
+      .getByText('"two"')
+      .waitFor()
     // What is compared is in the address.
     await page.reload()
-    await changed.getByRole("textbox", { name: "Changes from version 1 to version 2: after" }).getByText('"two"').waitFor()
+    await changed
+      .getByRole("textbox", { name: "Changes from version 1 to version 2: after" })
+      .getByText('"two"')
+      .waitFor()
     await changed.getByRole("combobox", { name: "From" }).selectOption("v2")
     await changed.getByText("The two are the same").waitFor()
     await rows.first().getByRole("link", { name: "v3" }).click()
-    await changed.getByRole("textbox", { name: "Changes from version 2 to version 3: after" }).waitFor()
+    await changed
+      .getByRole("textbox", { name: "Changes from version 2 to version 3: after" })
+      .waitFor()
     expect(own.problems).toEqual([])
   })
 
@@ -64,8 +87,14 @@ describeApp("versions", (app) => {
     await page.getByRole("link", { name: "Versions" }).click()
     await page.getByRole("button", { name: "Restore version 1" }).click()
     await findVersion(page, 4).waitFor()
-    await page.getByRole("region", { name: "What changed" }).getByLabel("Changes from version 3 to version 4", { exact: true }).waitFor()
-    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({ version: 4, code: val.code })
+    await page
+      .getByRole("region", { name: "What changed" })
+      .getByLabel("Changes from version 3 to version 4", { exact: true })
+      .waitFor()
+    expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({
+      version: 4,
+      code: val.code,
+    })
     await page.getByRole("link", { name: "Code", exact: true }).click()
     await expectText(editor, val.code)
     await page.getByText(/Your unsaved text was put aside/).waitFor()
@@ -74,7 +103,10 @@ describeApp("versions", (app) => {
     await findStatus(page, "Unsaved changes").waitFor()
     // It was written on version 3: whoever saves it is shown what has come since.
     await editor.press("Control+s")
-    await page.getByRole("dialog", { name: "Version 4 was saved meanwhile" }).getByRole("button", { name: "Save mine" }).click()
+    await page
+      .getByRole("dialog", { name: "Version 4 was saved meanwhile" })
+      .getByRole("button", { name: "Save mine" })
+      .click()
     await findVersion(page, 5).waitFor()
     expect(own.problems).toEqual([])
   })
@@ -85,7 +117,10 @@ describeApp("versions", (app) => {
     const val = await makeThree(app.stage.admin)
     await page.goto(val.versionsPath)
     await page.getByRole("button", { name: "Delete version 2" }).click()
-    await page.getByRole("dialog", { name: "Delete version 2?" }).getByRole("button", { name: "Delete version 2" }).click()
+    await page
+      .getByRole("dialog", { name: "Delete version 2?" })
+      .getByRole("button", { name: "Delete version 2" })
+      .click()
     const changed = page.getByRole("region", { name: "What changed" })
     await changed.getByLabel("Changes from version 1 to version 3", { exact: true }).waitFor()
     await page.goto(`${val.versionsPath}?from=2&to=3`)

@@ -7,7 +7,15 @@ import { findPaleTexts } from "../contrast.ts"
 import { describeInBrowser } from "../describe-in-browser.ts"
 import { eventually } from "../eventually.ts"
 import type { OpenDocs } from "../open-docs.ts"
-import { expectText, getCalls, getText, goToEndOf, type HarnessWindow, openEditor, show } from "./open-editor.ts"
+import {
+  expectText,
+  getCalls,
+  getText,
+  goToEndOf,
+  type HarnessWindow,
+  openEditor,
+  show,
+} from "./open-editor.ts"
 
 /** Something of every colour. */
 const sample = `/** @jsxImportSource https://esm.sh/react */
@@ -38,7 +46,11 @@ describeInBrowser("the editor", (getBrowser) => {
   })
 
   /** A test with a tab of its own. */
-  function inBrowser(title: string, run: (page: Page) => Promise<void>, options: TabOptions = {}): void {
+  function inBrowser(
+    title: string,
+    run: (page: Page) => Promise<void>,
+    options: TabOptions = {},
+  ): void {
     test(title, async () => {
       const tab = await openEditor(getBrowser(), server.origin, options)
       open.push(tab)
@@ -48,7 +60,12 @@ describeInBrowser("the editor", (getBrowser) => {
 
   describe("CodeEditor", () => {
     inBrowser("is loaded when it is first shown, and not before", async (page) => {
-      const loaded = () => page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js")).length)
+      const loaded = () =>
+        page.evaluate(
+          () =>
+            performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js"))
+              .length,
+        )
       const before = await loaded()
       await show(page, { value: sample, hasTypes: false })
       expect(await loaded()).toBeGreaterThan(before)
@@ -58,26 +75,34 @@ describeInBrowser("the editor", (getBrowser) => {
     inBrowser("colours the code", async (page) => {
       await show(page, { value: sample, hasTypes: false })
       // Lines that the parser has not come to yet have no colours.
-      const colors = () => Promise.all(["import", "// a comment", "12_000n", '"./greet"', "Guest"].map((text) => colorOf(page, text)))
+      const colors = () =>
+        Promise.all(
+          ["import", "// a comment", "12_000n", '"./greet"', "Guest"].map((text) =>
+            colorOf(page, text),
+          ),
+        )
       await eventually(colors, (found) => expect(new Set(found).size).toBe(5))
       await page.locator(".cm-lineNumbers").getByText("9", { exact: true }).waitFor()
     })
 
-    inBrowser("calls what was given for keys, and does what editors do for the others", async (page) => {
-      await show(page, { value: "let a = 1\n", hasTypes: false })
-      await goToEndOf(page, "let a = 1")
-      await page.keyboard.press("Control+KeyS")
-      await page.keyboard.press("Control+Enter")
-      await page.keyboard.press("Control+Slash")
-      await eventually(
-        () => getCalls(page),
-        (calls) => expect(calls).toEqual([["save"], ["run"], ["change", "// let a = 1\n"]]),
-      )
-      await page.keyboard.press("Control+KeyZ")
-      await expectText(page, "let a = 1\n")
-      await page.keyboard.type("(")
-      await expectText(page, "let a = 1()\n")
-    })
+    inBrowser(
+      "calls what was given for keys, and does what editors do for the others",
+      async (page) => {
+        await show(page, { value: "let a = 1\n", hasTypes: false })
+        await goToEndOf(page, "let a = 1")
+        await page.keyboard.press("Control+KeyS")
+        await page.keyboard.press("Control+Enter")
+        await page.keyboard.press("Control+Slash")
+        await eventually(
+          () => getCalls(page),
+          (calls) => expect(calls).toEqual([["save"], ["run"], ["change", "// let a = 1\n"]]),
+        )
+        await page.keyboard.press("Control+KeyZ")
+        await expectText(page, "let a = 1\n")
+        await page.keyboard.type("(")
+        await expectText(page, "let a = 1()\n")
+      },
+    )
 
     inBrowser("indents with Tab, and lets go of it after Escape", async (page) => {
       await show(page, { value: "a", hasTypes: false })
@@ -91,7 +116,9 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.keyboard.press("Escape")
       await page.keyboard.press("Shift+Tab")
       await expectFocus(page, "Before")
-      const hint = page.locator(`[id="${await page.getByRole("textbox").getAttribute("aria-describedby")}"]`)
+      const hint = page.locator(
+        `[id="${await page.getByRole("textbox").getAttribute("aria-describedby")}"]`,
+      )
       expect(await hint.textContent()).toContain("press Escape and then Tab")
     })
 
@@ -111,19 +138,26 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.locator(".cm-search").waitFor({ state: "detached" })
     })
 
-    inBrowser("takes a text from the page where it differs, and leaves the cursor", async (page) => {
-      await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
-      await goToEndOf(page, "sec")
-      await page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.setText("new first\nsecond\nlast\n"))
-      expect(await getCalls(page)).toEqual([])
-      await page.keyboard.type("!")
-      await expectText(page, "new first\nsec!ond\nlast\n")
-      // The page may say the old value again as often as it likes.
-      await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
-      await expectText(page, "new first\nsec!ond\nlast\n")
-      await show(page, { value: "another", path: "ada/other.tsx", hasTypes: false })
-      await expectText(page, "another")
-    })
+    inBrowser(
+      "takes a text from the page where it differs, and leaves the cursor",
+      async (page) => {
+        await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
+        await goToEndOf(page, "sec")
+        await page.evaluate(() =>
+          (globalThis as unknown as HarnessWindow).harness.handle.current?.setText(
+            "new first\nsecond\nlast\n",
+          ),
+        )
+        expect(await getCalls(page)).toEqual([])
+        await page.keyboard.type("!")
+        await expectText(page, "new first\nsec!ond\nlast\n")
+        // The page may say the old value again as often as it likes.
+        await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
+        await expectText(page, "new first\nsec!ond\nlast\n")
+        await show(page, { value: "another", path: "ada/other.tsx", hasTypes: false })
+        await expectText(page, "another")
+      },
+    )
 
     inBrowser("goes to a line, or as far as there are lines", async (page) => {
       const value = Array.from({ length: 500 }, (_, index) => `line${index + 1}`).join("\n")
@@ -139,22 +173,31 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.locator(".cm-activeLine").getByText("line500").waitFor()
     })
 
-    inBrowser("does not change a text that is only to be read, and lets it be selected", async (page) => {
-      await show(page, { value: "read me", hasTypes: false, readOnly: true })
-      await page.locator(".cm-content").focus()
-      await page.keyboard.type("x")
-      await expectText(page, "read me")
-      expect(await page.getByRole("textbox").getAttribute("aria-readonly")).toBe("true")
-      await show(page, { value: "read me", hasTypes: false, readOnly: false })
-      await page.keyboard.type("x")
-      await expectText(page, "xread me")
-    })
+    inBrowser(
+      "does not change a text that is only to be read, and lets it be selected",
+      async (page) => {
+        await show(page, { value: "read me", hasTypes: false, readOnly: true })
+        await page.locator(".cm-content").focus()
+        await page.keyboard.type("x")
+        await expectText(page, "read me")
+        expect(await page.getByRole("textbox").getAttribute("aria-readonly")).toBe("true")
+        await show(page, { value: "read me", hasTypes: false, readOnly: false })
+        await page.keyboard.type("x")
+        await expectText(page, "xread me")
+      },
+    )
 
     inBrowser("writes Markdown and JSON", async (page) => {
-      await show(page, { value: "# Title\n\n```ts\nconst a = 1\n```\n", language: "markdown", path: "ada/readme.md" })
+      await show(page, {
+        value: "# Title\n\n```ts\nconst a = 1\n```\n",
+        language: "markdown",
+        path: "ada/readme.md",
+      })
       await page.locator(".cm-line span").getByText("const", { exact: true }).waitFor()
       await show(page, { value: '{"a":[1,true]}', language: "json", path: "ada/data.json" })
-      await page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.format())
+      await page.evaluate(() =>
+        (globalThis as unknown as HarnessWindow).harness.handle.current?.format(),
+      )
       await expectText(page, '{\n  "a": [\n    1,\n    true\n  ]\n}\n')
     })
 
@@ -168,11 +211,15 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.locator(".cm-content").focus()
       await page.keyboard.press("Control+End")
       await page.keyboard.press("Control+Space")
-      // A key counts for the list only when the list has been there for a moment; a click always does.
+      // A key counts for the list only when the list has been there for a moment; a click always
+      // does.
       await page.locator(".cm-completionLabel").getByText("first").click()
       await expectText(page, "const first = 1\nfirst")
       await page.keyboard.press("Shift+Alt+KeyF")
-      const refusal = ["format", { ok: false, message: "Cannot format the code: the formatter is not loaded" }]
+      const refusal = [
+        "format",
+        { ok: false, message: "Cannot format the code: the formatter is not loaded" },
+      ]
       await eventually(
         () => getCalls(page),
         (calls) => expect(calls.at(-1)).toEqual(refusal),
@@ -181,7 +228,9 @@ describeInBrowser("the editor", (getBrowser) => {
   })
 
   describe("DiffView", () => {
-    const before = Array.from({ length: 60 }, (_, index) => `const line${index} = ${index}`).join("\n")
+    const before = Array.from({ length: 60 }, (_, index) => `const line${index} = ${index}`).join(
+      "\n",
+    )
     const after = before.replace("line30 = 30", "line30 = 31").replace("const line40 = 40\n", "")
 
     for (const layout of ["inline", "side-by-side"] as const) {
@@ -189,7 +238,8 @@ describeInBrowser("the editor", (getBrowser) => {
         await showDiff(page, before, after, layout)
         const read = () => page.locator("#app").textContent()
         await eventually(read, (text) => {
-          for (const part of ["line30 = 30", "line30 = 31", "line40 = 40", "unchanged lines"]) expect(text).toContain(part)
+          for (const part of ["line30 = 30", "line30 = 31", "line40 = 40", "unchanged lines"])
+            expect(text).toContain(part)
           expect(text).not.toContain("line10 = 10")
         })
         await page.locator(".cm-collapsedLines").first().click()
@@ -221,7 +271,12 @@ describeInBrowser("the editor", (getBrowser) => {
         inBrowser(
           `differences can be read ${layout}`,
           async (page) => {
-            await showDiff(page, sample, sample.replaceAll("greet", "welcome").replace("12_000n", "13"), layout)
+            await showDiff(
+              page,
+              sample,
+              sample.replaceAll("greet", "welcome").replace("12_000n", "13"),
+              layout,
+            )
             expect(await page.evaluate(findPaleTexts)).toEqual([])
           },
           { colorScheme },
@@ -247,16 +302,42 @@ const colorOf = (page: Page, text: string) =>
     .first()
     .evaluate((element) => getComputedStyle(element).color)
 
-async function showDiff(page: Page, before: string, after: string, layout: "inline" | "side-by-side", isCollapsed = true): Promise<void> {
+async function showDiff(
+  page: Page,
+  before: string,
+  after: string,
+  layout: "inline" | "side-by-side",
+  isCollapsed = true,
+): Promise<void> {
   const props = { before, after, layout, path: "ada/hello.tsx", label: "Changes", isCollapsed }
-  await page.evaluate((props) => (globalThis as unknown as HarnessWindow).harness.showDiff(props), props)
+  await page.evaluate(
+    (props) => (globalThis as unknown as HarnessWindow).harness.showDiff(props),
+    props,
+  )
   await page.locator(".cm-content").first().waitFor()
 }
 
-/** Runs in the page: the colours of code on the grounds that no element of the text has itself, such as that of the selection. */
+/**
+ * Runs in the page: the colours of code on the grounds that no element of the text has itself, such
+ * as that of the selection.
+ */
 function addSwatches(): void {
-  for (const ground of ["--page", "--raised", "--accent-ground", "--ok-ground", "--danger-ground"]) {
-    for (const color of ["--code-key", "--code-string", "--code-number", "--code-word", "--code-comment", "--text", "--text-soft"]) {
+  for (const ground of [
+    "--page",
+    "--raised",
+    "--accent-ground",
+    "--ok-ground",
+    "--danger-ground",
+  ]) {
+    for (const color of [
+      "--code-key",
+      "--code-string",
+      "--code-number",
+      "--code-word",
+      "--code-comment",
+      "--text",
+      "--text-soft",
+    ]) {
       const swatch = document.createElement("p")
       swatch.textContent = `${color} on ${ground}`
       swatch.style.color = `var(${color})`

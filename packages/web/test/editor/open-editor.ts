@@ -9,11 +9,21 @@ export interface HarnessWindow {
   readonly harness: Harness
 }
 
-type Shown = Omit<Parameters<Harness["show"]>[0], "handle" | "typeService" | "onChange" | "onSave" | "onRun" | "onFormat">
+type Shown = Omit<
+  Parameters<Harness["show"]>[0],
+  "handle" | "typeService" | "onChange" | "onSave" | "onRun" | "onFormat"
+>
 
 /** An empty tab with the editor's page; what must not happen is written down. */
-export async function openEditor(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<OpenDocs> {
-  const tab = await openDocs(browser, origin, { viewport: { width: 1200, height: 800 }, ...options })
+export async function openEditor(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenDocs> {
+  const tab = await openDocs(browser, origin, {
+    viewport: { width: 1200, height: 800 },
+    ...options,
+  })
   await tab.page.goto(origin)
   await tab.page.waitForFunction(() => "harness" in globalThis)
   return tab
@@ -21,12 +31,17 @@ export async function openEditor(browser: Browser, origin: string, options: Brow
 
 /** Shows an editor and waits until it is there. */
 export async function show(page: Page, shown: Shown): Promise<void> {
-  await page.evaluate((props) => (globalThis as unknown as HarnessWindow).harness.show(props), shown)
+  await page.evaluate(
+    (props) => (globalThis as unknown as HarnessWindow).harness.show(props),
+    shown,
+  )
   await page.locator(".cm-content").waitFor()
 }
 
 export function getText(page: Page): Promise<string | undefined> {
-  return page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.handle.current?.getText())
+  return page.evaluate(() =>
+    (globalThis as unknown as HarnessWindow).harness.handle.current?.getText(),
+  )
 }
 
 /** Waits until the editor has this text. */
@@ -55,6 +70,8 @@ export async function goToEndOf(page: Page, text: string): Promise<void> {
 /** Waits until exactly these texts are underlined as wrong. */
 export async function waitForMarked(page: Page, texts: readonly string[]): Promise<void> {
   const isSame = (texts: readonly string[]) =>
-    [...document.querySelectorAll(".cm-lintRange-error")].map(({ textContent }) => textContent).join("\n") === texts.join("\n")
+    [...document.querySelectorAll(".cm-lintRange-error")]
+      .map(({ textContent }) => textContent)
+      .join("\n") === texts.join("\n")
   await page.waitForFunction(isSame, texts)
 }

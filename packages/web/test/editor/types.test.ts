@@ -4,7 +4,15 @@ import { type EditorServer, startEditorServer } from "../../dev/editor-server.ts
 import { describeInBrowser } from "../describe-in-browser.ts"
 import { eventually } from "../eventually.ts"
 import type { OpenDocs } from "../open-docs.ts"
-import { expectText, getCalls, getText, goToEndOf, openEditor, show, waitForMarked } from "./open-editor.ts"
+import {
+  expectText,
+  getCalls,
+  getText,
+  goToEndOf,
+  openEditor,
+  show,
+  waitForMarked,
+} from "./open-editor.ts"
 
 /** The service takes long to start on a busy machine. */
 const waitMsMax = 90_000
@@ -35,7 +43,9 @@ describeInBrowser("the editor's types", (getBrowser) => {
 
   let shown = 0
 
-  /** One tab for all of them, since the service takes long to start; each has a document of its own. */
+  /**
+   * One tab for all of them, since the service takes long to start; each has a document of its own.
+   */
   function withCode(title: string, code: string, run: (page: Page) => Promise<void>): void {
     test(title, async () => {
       shown += 1
@@ -55,7 +65,11 @@ describeInBrowser("the editor's types", (getBrowser) => {
       "const count: number = 1\nconst word: string = 2\n",
       async (page) => {
         await waitForMarked(page, ["word"])
-        expect(await page.locator(".cm-line", { has: page.locator(".cm-lintRange-error") }).textContent()).toBe("const word: string = 2")
+        expect(
+          await page
+            .locator(".cm-line", { has: page.locator(".cm-lintRange-error") })
+            .textContent(),
+        ).toBe("const word: string = 2")
         await goToEndOf(page, "word: string = 2")
         await page.keyboard.press("Backspace")
         await page.keyboard.type('"two"')
@@ -84,7 +98,10 @@ describeInBrowser("the editor's types", (getBrowser) => {
         await options(page)
           .filter({ hasText: /^visits$/ })
           .waitFor()
-        await page.locator(".cm-completionInfo").getByText("(property) Guest.visits: number").waitFor()
+        await page
+          .locator(".cm-completionInfo")
+          .getByText("(property) Guest.visits: number")
+          .waitFor()
         await options(page).getByText("visits").click()
         await eventually(
           () => getText(page),
@@ -119,16 +136,28 @@ await sqlite.execute(2)
       async (page) => {
         await waitForMarked(page, ["wrong"])
         await page.locator(".cm-line").nth(1).getByText("greet", { exact: true }).hover()
-        await page.locator(".cm-types pre").filter({ hasText: "(alias) greet(guest: Guest, times?: number): string" }).waitFor()
-        await page.locator(".cm-types p").getByText("Says hello to a guest.", { exact: true }).waitFor()
+        await page
+          .locator(".cm-types pre")
+          .filter({ hasText: "(alias) greet(guest: Guest, times?: number): string" })
+          .waitFor()
+        await page
+          .locator(".cm-types p")
+          .getByText("Says hello to a guest.", { exact: true })
+          .waitFor()
       },
     )
 
-    withCode("says that a val is not there", 'import { nothing } from "./nothing"\nexport default nothing\n', async (page) => {
-      await waitForMarked(page, ['"./nothing"'])
-      await page.locator(".cm-lintRange-error").hover()
-      await page.getByText('Cannot import "./nothing": there is no such val that you may see').waitFor()
-    })
+    withCode(
+      "says that a val is not there",
+      'import { nothing } from "./nothing"\nexport default nothing\n',
+      async (page) => {
+        await waitForMarked(page, ['"./nothing"'])
+        await page.locator(".cm-lintRange-error").hover()
+        await page
+          .getByText('Cannot import "./nothing": there is no such val that you may see')
+          .waitFor()
+      },
+    )
 
     withCode(
       "has nothing to say against what it has no types of",
@@ -165,7 +194,10 @@ ${deliberate}`,
       async (page) => {
         await goToEndOf(page, "word=")
         await page.keyboard.press("Shift+Alt+KeyF")
-        await expectText(page, "export default function() {\n  const word = 'a'\n  return word\n}\n")
+        await expectText(
+          page,
+          "export default function() {\n  const word = 'a'\n  return word\n}\n",
+        )
         await eventually(
           () => getCalls(page),
           (calls) => expect(calls.at(-1)).toEqual(["format", { ok: true, isChanged: true }]),
@@ -181,7 +213,10 @@ ${deliberate}`,
     withCode("says why it cannot, and changes nothing", "const = 1\nif (\n", async (page) => {
       await page.locator(".cm-content").focus()
       await page.keyboard.press("Shift+Alt+KeyF")
-      const refusal = ["format", { ok: false, message: "Cannot format the code: Variable declaration expected (line 1)" }]
+      const refusal = [
+        "format",
+        { ok: false, message: "Cannot format the code: Variable declaration expected (line 1)" },
+      ]
       await eventually(
         () => getCalls(page),
         (calls) => expect(calls.at(-1)).toEqual(refusal),

@@ -26,12 +26,16 @@ export const command = defineCommand<GetOptions>({
   run: getBlob,
 })
 
-async function getBlob({ connect, output }: Context, { key, output: path, force }: GetOptions): Promise<void> {
+async function getBlob(
+  { connect, output }: Context,
+  { key, output: path, force }: GetOptions,
+): Promise<void> {
   const { client } = await connect()
   const { body } = await client.getBlob({ key })
   const content = Readable.from(body ?? [])
   if (path === undefined) {
-    for await (const chunk of content) await new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
+    for await (const chunk of content)
+      await new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
     return
   }
   try {
@@ -47,5 +51,9 @@ async function getBlob({ connect, output }: Context, { key, output: path, force 
       },
     )
   }
-  output.tell({ json: { key, file: path }, plain: path, human: `Wrote ${key} to "${output.toVisible(path)}"` })
+  output.tell({
+    json: { key, file: path },
+    plain: path,
+    human: `Wrote ${key} to "${output.toVisible(path)}"`,
+  })
 }

@@ -22,23 +22,37 @@ export const command = defineCommand<ListOptions>({
   run: listBlobs,
 })
 
-async function listBlobs({ connect, output }: Context, { prefix = "", ...options }: ListOptions): Promise<void> {
+async function listBlobs(
+  { connect, output }: Context,
+  { prefix = "", ...options }: ListOptions,
+): Promise<void> {
   const now = Date.now()
   await showList(output, toItems(await connect(), prefix), options, {
     empty: "There are none",
     columns: [
       { title: "key", value: ({ key }) => key, paint: (colour) => colour.bold, isWhole: true },
       { title: "size", value: ({ size }) => size, human: ({ size }) => toSize(size) },
-      { title: "modified", value: ({ lastModified }) => lastModified, human: ({ lastModified }) => toAgo(lastModified, now) },
+      {
+        title: "modified",
+        value: ({ lastModified }) => lastModified,
+        human: ({ lastModified }) => toAgo(lastModified, now),
+      },
     ],
   })
 }
 
 /** One page after the other: this list has no links, but goes on after a key. */
-async function* toItems({ client }: Connection, prefix: string): AsyncGenerator<Output<"listBlobs">[number]> {
+async function* toItems(
+  { client }: Connection,
+  prefix: string,
+): AsyncGenerator<Output<"listBlobs">[number]> {
   const limit = limits.blobItemsMax
   for (let after: string | undefined; ; ) {
-    const blobs: Output<"listBlobs"> = await client.listBlobs({ prefix, limit, ...(after !== undefined && { after }) })
+    const blobs: Output<"listBlobs"> = await client.listBlobs({
+      prefix,
+      limit,
+      ...(after !== undefined && { after }),
+    })
     yield* blobs
     if (blobs.length < limit) return
     after = blobs.at(-1)?.key

@@ -18,7 +18,8 @@ export const command = defineCommand<PutOptions>({
     ["hamlet blob put photos/cat.jpg cat.jpg", "from a file"],
     ["date | hamlet blob put last-backup", "from another program"],
   ],
-  takes: (command: Command) => command.argument("<key>", "what to call it").argument("[file]", "what to store"),
+  takes: (command: Command) =>
+    command.argument("<key>", "what to call it").argument("[file]", "what to store"),
   run: putBlob,
 })
 
@@ -26,13 +27,18 @@ async function putBlob({ connect, output }: Context, { key, file }: PutOptions):
   const content = file === undefined ? await readInputBytes(limits.blobBytesMax) : readFile(file)
   const { client } = await connect()
   await client.putBlob({ key, content })
-  output.tell({ json: { key, size: content.length }, plain: key, human: `Stored ${key}, ${toSize(content.length)}` })
+  output.tell({
+    json: { key, size: content.length },
+    plain: key,
+    human: `Stored ${key}, ${toSize(content.length)}`,
+  })
 }
 
 function readFile(path: string): Uint8Array {
   try {
     const { size } = statSync(path)
-    if (size > limits.blobBytesMax) throw new Error(`it is larger than ${limits.blobBytesMax} bytes`)
+    if (size > limits.blobBytesMax)
+      throw new Error(`it is larger than ${limits.blobBytesMax} bytes`)
     return readFileSync(path)
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"

@@ -16,9 +16,15 @@ export const command = defineCommand<RmOptions>({
   run: deleteBlobs,
 })
 
-async function deleteBlobs({ connect, output }: Context, { keys, ...options }: RmOptions): Promise<void> {
+async function deleteBlobs(
+  { connect, output }: Context,
+  { keys, ...options }: RmOptions,
+): Promise<void> {
   const { client } = await connect()
-  await confirm(keys.length === 1 ? `Delete the blob ${keys[0]}?` : `Delete ${keys.length} blobs?`, options)
+  await confirm(
+    keys.length === 1 ? `Delete the blob ${keys[0]}?` : `Delete ${keys.length} blobs?`,
+    options,
+  )
   for (const key of keys) {
     await client.deleteBlob({ key })
     output.tell({ json: { key, deleted: true }, plain: key, human: `Deleted ${key}` })

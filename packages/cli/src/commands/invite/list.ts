@@ -10,15 +10,23 @@ export const command = defineCommand<ListingOptions>({
   run: listInvitations,
 })
 
-async function listInvitations({ connect, output }: Context, options: ListingOptions): Promise<void> {
+async function listInvitations(
+  { connect, output }: Context,
+  options: ListingOptions,
+): Promise<void> {
   const { client } = await connect()
-  await showList(output, client.items("listInvitations", { limit: toPageLimit(options) }), options, {
-    empty: "There are none",
-    columns: [
-      { title: "note", value: ({ note }) => note, paint: (colour) => colour.bold },
-      { title: "by", value: ({ createdBy }) => createdBy },
-      { title: "until", value: ({ expiresAt }) => expiresAt },
-      { title: "id", value: ({ id }) => id, isWhole: true },
-    ],
-  })
+  await showList(
+    output,
+    client.items("listInvitations", { limit: toPageLimit(options) }),
+    options,
+    {
+      empty: "There are none",
+      columns: [
+        { title: "note", value: ({ note }) => note, paint: (colour) => colour.bold },
+        { title: "by", value: ({ createdBy }) => createdBy },
+        { title: "until", value: ({ expiresAt }) => expiresAt },
+        { title: "id", value: ({ id }) => id, isWhole: true },
+      ],
+    },
+  )
 }

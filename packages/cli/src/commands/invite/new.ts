@@ -20,11 +20,18 @@ export const command = defineCommand<NewOptions>({
   run: createInvitation,
 })
 
-async function createInvitation({ connect, output }: Context, { note, hours }: NewOptions): Promise<void> {
+async function createInvitation(
+  { connect, output }: Context,
+  { note, hours }: NewOptions,
+): Promise<void> {
   const { client } = await connect()
-  const made = await client.createInvitation({ ...(note !== undefined && { note }), ...(hours !== undefined && { hours }) })
+  const made = await client.createInvitation({
+    ...(note !== undefined && { note }),
+    ...(hours !== undefined && { hours }),
+  })
   output.tell({ json: made, plain: made.url, human: made.url })
-  if (output.mode === "human") output.note(`It works once, until ${made.expiresAt}. It is shown only now`)
+  if (output.mode === "human")
+    output.note(`It works once, until ${made.expiresAt}. It is shown only now`)
 }
 
 function toHours(text: string): number {

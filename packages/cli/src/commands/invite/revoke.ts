@@ -7,12 +7,17 @@ interface RevokeOptions {
 }
 
 export const command = defineCommand<RevokeOptions>({
-  examples: [["hamlet invite revoke 01890000-0000-7000-8000-000000000000", "its link stops working"]],
+  examples: [
+    ["hamlet invite revoke 01890000-0000-7000-8000-000000000000", "its link stops working"],
+  ],
   takes: (command: Command) => command.argument("<id>", "which one; invite list shows it"),
   run: revokeInvitation,
 })
 
-async function revokeInvitation({ connect, output }: Context, { id }: RevokeOptions): Promise<void> {
+async function revokeInvitation(
+  { connect, output }: Context,
+  { id }: RevokeOptions,
+): Promise<void> {
   const { client } = await connect()
   await client.revokeInvitation({ invitation_id: id })
   output.tell({ json: { id, revoked: true }, plain: id, human: `Revoked ${id}` })

@@ -21,7 +21,9 @@ export const command = defineCommand<ListOptions>({
   ],
   takes: (command: Command) =>
     takesListing(
-      command.argument("[val]", "only those of this one").option("--dependencies", "what it imports, instead of who imports it"),
+      command
+        .argument("[val]", "only those of this one")
+        .option("--dependencies", "what it imports, instead of who imports it"),
     ),
   run: listReferences,
 })
@@ -32,9 +34,17 @@ async function listReferences({ connect, output }: Context, options: ListOptions
   await showList(output, await findReferences(connection, options), options, {
     empty: "There are none",
     columns: [
-      { title: "val", value: ({ reference }) => toFullName(reference), paint: (colour) => colour.bold },
+      {
+        title: "val",
+        value: ({ reference }) => toFullName(reference),
+        paint: (colour) => colour.bold,
+      },
       { title: "imports", value: ({ dependsOn }) => toFullName(dependsOn) },
-      { title: "since", value: ({ referencedAt }) => referencedAt, human: ({ referencedAt }) => toAgo(referencedAt, now) },
+      {
+        title: "since",
+        value: ({ referencedAt }) => referencedAt,
+        human: ({ referencedAt }) => toAgo(referencedAt, now),
+      },
     ],
   })
 }
@@ -44,8 +54,13 @@ async function findReferences(connection: Connection, options: ListOptions) {
   const limit = toPageLimit(options)
   if (options.val === undefined) {
     if (!options.dependencies) return client.items("listMyReferences", { limit })
-    throw new CliError("usage", "Cannot tell whose dependencies are meant", { advice: "name a val" })
+    throw new CliError("usage", "Cannot tell whose dependencies are meant", {
+      advice: "name a val",
+    })
   }
   const { id } = await findWholeVal(connection, options.val)
-  return client.items(options.dependencies ? "listValDependencies" : "listValReferences", { val_id: id, limit })
+  return client.items(options.dependencies ? "listValDependencies" : "listValReferences", {
+    val_id: id,
+    limit,
+  })
 }

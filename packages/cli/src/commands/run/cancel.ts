@@ -7,7 +7,8 @@ interface CancelOptions {
 }
 
 export const command = defineCommand<CancelOptions>({
-  description: "For whoever started it, and for the owner of the val. A run that has ended already is left as it is.",
+  description:
+    "For whoever started it, and for the owner of the val. A run that has ended already is left as it is.",
   examples: [["hamlet run cancel 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "end it now"]],
   takes: (command: Command) => command.argument("<run>", "its id"),
   run: cancelRun,

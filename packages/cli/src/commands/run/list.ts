@@ -50,7 +50,10 @@ async function listRuns({ connect, output }: Context, options: ListOptions): Pro
   const runs =
     options.val === undefined
       ? client.items("listMyRuns", query)
-      : client.items("listValRuns", { val_id: (await findWholeVal(connection, options.val)).id, ...query })
+      : client.items("listValRuns", {
+          val_id: (await findWholeVal(connection, options.val)).id,
+          ...query,
+        })
   await showList(output, runs, options, toRunListView())
 }
 
@@ -61,10 +64,22 @@ function toRunListView(): ListView<Run> {
     columns: [
       { title: "run", value: ({ id }) => id, isWhole: true },
       { title: "val", value: toRunVal, paint: (colour) => colour.bold },
-      { title: "status", value: ({ status }) => status, paint: (colour, { status }) => paintStatus(colour, status) },
+      {
+        title: "status",
+        value: ({ status }) => status,
+        paint: (colour, { status }) => paintStatus(colour, status),
+      },
       { title: "source", value: ({ source }) => source },
-      { title: "took", value: ({ durationMs }) => durationMs, human: ({ durationMs }) => toDuration(durationMs) },
-      { title: "started", value: ({ runStartAt }) => runStartAt, human: ({ runStartAt }) => toAgo(runStartAt, now) },
+      {
+        title: "took",
+        value: ({ durationMs }) => durationMs,
+        human: ({ durationMs }) => toDuration(durationMs),
+      },
+      {
+        title: "started",
+        value: ({ runStartAt }) => runStartAt,
+        human: ({ runStartAt }) => toAgo(runStartAt, now),
+      },
       { title: "error", value: ({ error }) => (error ? `${error.name}: ${error.message}` : null) },
     ],
   }

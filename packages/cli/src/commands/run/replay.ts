@@ -17,5 +17,7 @@ export const command = defineCommand<ReplayOptions>({
 
 async function replayRun(context: Context, { run: id }: ReplayOptions): Promise<ExitName> {
   const connection = await context.connect()
-  return seeThrough(context, connection, () => connection.client.replayRun({ run_id: id }, { respondAsync: true }))
+  return seeThrough(context, connection, () =>
+    connection.client.replayRun({ run_id: id }, { respondAsync: true }),
+  )
 }

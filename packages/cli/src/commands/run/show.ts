@@ -13,7 +13,10 @@ interface ShowOptions {
 export const command = defineCommand<ShowOptions>({
   description: "At a terminal its logs follow.",
   examples: [
-    ["hamlet run show 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "what it was called with, and what came of it"],
+    [
+      "hamlet run show 0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
+      "what it was called with, and what came of it",
+    ],
     ["hamlet run show $(hamlet run list -n 1 | cut -f 1) --json", "everything about the last run"],
   ],
   takes: (command: Command) => command.argument("<run>", "its id"),
@@ -45,7 +48,8 @@ function toFields(run: RunDetail): readonly Field[] {
     ["error", error && `${error.name}: ${error.message}`],
     [
       "sent",
-      egress && `${egress.requests} requests, ${egress.blocked} blocked, ${egress.bytesSent} bytes out, ${egress.bytesReceived} bytes in`,
+      egress &&
+        `${egress.requests} requests, ${egress.blocked} blocked, ${egress.bytesSent} bytes out, ${egress.bytesReceived} bytes in`,
     ],
     ["repeats", run.parentId],
   ]

@@ -19,7 +19,10 @@ to standard error while it runs, what it returns to standard output, and the exi
 A val called like a verb is run as "hamlet run ada/list"; arguments that begin with a dash follow "--".`,
   examples: [
     ["hamlet run add 1 2", "call it with two numbers"],
-    ["hamlet run ada/greet name=Grace loud=true", 'with one argument, {"name":"Grace","loud":true}'],
+    [
+      "hamlet run ada/greet name=Grace loud=true",
+      'with one argument, {"name":"Grace","loud":true}',
+    ],
     ["hamlet run count - < words.txt", "with a text from a file"],
     ["hamlet run hello@3 --json | jq .durationMs", "an old version, and everything about the run"],
   ],
@@ -31,7 +34,10 @@ A val called like a verb is run as "hamlet run ada/list"; arguments that begin w
   run: runVal,
 })
 
-async function runVal(context: Context, { val: text, args: words, detach }: RunOptions): Promise<ExitName | undefined> {
+async function runVal(
+  context: Context,
+  { val: text, args: words, detach }: RunOptions,
+): Promise<ExitName | undefined> {
   const connection = await context.connect()
   const args = await toArguments(words, readInput)
   const { val, version } = await findVal(connection, text)
@@ -39,6 +45,10 @@ async function runVal(context: Context, { val: text, args: words, detach }: RunO
   const start = () => connection.client.createRun(input, { respondAsync: true })
   if (!detach) return seeThrough(context, connection, start)
   const run = await start()
-  context.output.tell({ json: run, plain: run.id, human: `Started run ${run.id}; "hamlet run logs -f ${run.id}" follows it` })
+  context.output.tell({
+    json: run,
+    plain: run.id,
+    human: `Started run ${run.id}; "hamlet run logs -f ${run.id}" follows it`,
+  })
   return undefined
 }

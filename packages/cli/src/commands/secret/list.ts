@@ -19,7 +19,11 @@ async function listSecrets({ connect, output }: Context, options: ListingOptions
     columns: [
       { title: "secret", value: ({ name }) => name, paint: (colour) => colour.bold },
       { title: "hosts", value: ({ hosts }) => hosts?.join(",") ?? null },
-      { title: "updated", value: ({ updatedAt }) => updatedAt, human: ({ updatedAt }) => toAgo(updatedAt, now) },
+      {
+        title: "updated",
+        value: ({ updatedAt }) => updatedAt,
+        human: ({ updatedAt }) => toAgo(updatedAt, now),
+      },
     ],
   })
 }

@@ -16,7 +16,10 @@ export const command = defineCommand<RmOptions>({
   run: deleteSecret,
 })
 
-async function deleteSecret({ connect, output }: Context, { secret: name, ...options }: RmOptions): Promise<void> {
+async function deleteSecret(
+  { connect, output }: Context,
+  { secret: name, ...options }: RmOptions,
+): Promise<void> {
   const { client } = await connect()
   await confirm(`Delete the secret ${name}?`, options)
   await client.deleteSecret({ name })

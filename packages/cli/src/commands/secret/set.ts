@@ -25,9 +25,14 @@ those. With --host your vals never see it: it is put into requests to those host
   run: setSecret,
 })
 
-async function setSecret({ connect, output }: Context, { secret: name, host }: SetOptions): Promise<void> {
+async function setSecret(
+  { connect, output }: Context,
+  { secret: name, host }: SetOptions,
+): Promise<void> {
   const { client } = await connect()
-  const value = canAsk() ? await askHidden(`Value of ${name}: `) : (await readInput()).replace(/\r?\n$/, "")
+  const value = canAsk()
+    ? await askHidden(`Value of ${name}: `)
+    : (await readInput()).replace(/\r?\n$/, "")
   if (value === "") throw new CliError("usage", `Cannot set ${name}: there is no value`)
   await client.putSecret({ name, value, ...(host && { hosts: host }) })
   output.tell({ json: { name, hosts: host ?? null }, plain: name, human: `Set ${name}` })

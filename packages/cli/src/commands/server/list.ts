@@ -10,7 +10,8 @@ export const command = defineCommand({
 async function listServers({ env, output }: Context): Promise<void> {
   const { current, servers } = loadServers(env)
   async function* rows() {
-    for (const [name, { url, user }] of servers) yield { name, url, username: user?.username ?? null, isCurrent: name === current }
+    for (const [name, { url, user }] of servers)
+      yield { name, url, username: user?.username ?? null, isCurrent: name === current }
   }
   await output.list(rows(), {
     empty: 'You are not signed in to any: "hamlet login URL" changes that',

@@ -18,7 +18,11 @@ async function listSessions({ connect, output }: Context, options: ListingOption
     empty: "No browser is signed in",
     columns: [
       { title: "browser", value: ({ userAgent }) => userAgent },
-      { title: "since", value: ({ createdAt }) => createdAt, human: ({ createdAt }) => toAgo(createdAt, now) },
+      {
+        title: "since",
+        value: ({ createdAt }) => createdAt,
+        human: ({ createdAt }) => toAgo(createdAt, now),
+      },
       {
         title: "used",
         value: ({ lastUsedAt }) => lastUsedAt,

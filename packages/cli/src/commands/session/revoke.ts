@@ -14,13 +14,19 @@ export const command = defineCommand<RevokeOptions>({
     ["hamlet session revoke 01890000-0000-7000-8000-000000000000", "sign one browser out"],
     ["hamlet session revoke --all", "sign out everywhere"],
   ],
-  takes: (command: Command) => command.argument("[id]", "which one; session list shows it").option("--all", "all of them"),
+  takes: (command: Command) =>
+    command.argument("[id]", "which one; session list shows it").option("--all", "all of them"),
   run: revokeSession,
 })
 
-async function revokeSession({ connect, output }: Context, { id, all }: RevokeOptions): Promise<void> {
+async function revokeSession(
+  { connect, output }: Context,
+  { id, all }: RevokeOptions,
+): Promise<void> {
   if ((id === undefined) !== (all === true))
-    throw new CliError("usage", "Cannot sign out: name one session, or --all", { advice: '"hamlet session list" shows which there are' })
+    throw new CliError("usage", "Cannot sign out: name one session, or --all", {
+      advice: '"hamlet session list" shows which there are',
+    })
   const { client } = await connect()
   if (id === undefined) await client.deleteAllSessions()
   else await client.deleteSession({ session_id: id })

@@ -20,8 +20,16 @@ async function listTokens({ connect, output }: Context, options: ListingOptions)
     columns: [
       { title: "token", value: ({ id }) => id, isWhole: true },
       { title: "name", value: ({ name }) => name, paint: (colour) => colour.bold },
-      { title: "used", value: ({ lastUsedAt }) => lastUsedAt, human: ({ lastUsedAt }) => ago(lastUsedAt, "never") },
-      { title: "expires", value: ({ expiresAt }) => expiresAt, human: ({ expiresAt }) => ago(expiresAt, "never") },
+      {
+        title: "used",
+        value: ({ lastUsedAt }) => lastUsedAt,
+        human: ({ lastUsedAt }) => ago(lastUsedAt, "never"),
+      },
+      {
+        title: "expires",
+        value: ({ expiresAt }) => expiresAt,
+        human: ({ expiresAt }) => ago(expiresAt, "never"),
+      },
       { title: "scopes", value: ({ scopes }) => scopes.join(" ") },
     ],
   })

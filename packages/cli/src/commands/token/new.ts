@@ -12,23 +12,38 @@ interface NewOptions {
 }
 
 export const command = defineCommand<NewOptions>({
-  description: "The token is shown this once. It can do no more than the one that you are signed in with.",
+  description:
+    "The token is shown this once. It can do no more than the one that you are signed in with.",
   examples: [
     ["hamlet token new reader --scope val:read run:read", "a token that only reads"],
     ["hamlet token new ci --scope val:write --expires 30d", "one that ends by itself"],
-    ["hamlet token new laptop --scope val:read | ssh laptop hamlet login URL", "without anybody seeing it"],
+    [
+      "hamlet token new laptop --scope val:read | ssh laptop hamlet login URL",
+      "without anybody seeing it",
+    ],
   ],
   takes: (command: Command) =>
     command
       .argument("<name>", "what you call it")
-      .addOption(new Option("-s, --scope <scope...>", "what it may do").choices(scopes).makeOptionMandatory())
+      .addOption(
+        new Option("-s, --scope <scope...>", "what it may do")
+          .choices(scopes)
+          .makeOptionMandatory(),
+      )
       .option("--expires <time>", "when it stops working: 12h, 30d or a date", toFutureMoment),
   run: createToken,
 })
 
-async function createToken({ connect, output }: Context, { name, scope, expires }: NewOptions): Promise<void> {
+async function createToken(
+  { connect, output }: Context,
+  { name, scope, expires }: NewOptions,
+): Promise<void> {
   const { client } = await connect()
-  const made = await client.createToken({ name, scopes: scope, ...(expires && { expiresAt: expires }) })
+  const made = await client.createToken({
+    name,
+    scopes: scope,
+    ...(expires && { expiresAt: expires }),
+  })
   output.tell({ json: made, plain: made.token, human: made.token })
   if (output.mode === "human") output.note("It is shown only now: keep it")
 }

@@ -9,12 +9,20 @@ interface RevokeOptions extends ConfirmOptions {
 
 export const command = defineCommand<RevokeOptions>({
   description: "At once, on every node. It cannot be taken back.",
-  examples: [["hamlet token revoke 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", 'by its id, which "hamlet token list" shows']],
+  examples: [
+    [
+      "hamlet token revoke 0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
+      'by its id, which "hamlet token list" shows',
+    ],
+  ],
   takes: (command: Command) => takesConfirmation(command.argument("<token>", "its id")),
   run: revokeToken,
 })
 
-async function revokeToken({ connect, output }: Context, { token: id, ...options }: RevokeOptions): Promise<void> {
+async function revokeToken(
+  { connect, output }: Context,
+  { token: id, ...options }: RevokeOptions,
+): Promise<void> {
   const { client } = await connect()
   await confirm(`Revoke the token ${id}?`, options)
   await client.revokeToken({ token_id: id })

@@ -20,8 +20,16 @@ async function listUsers({ connect, output }: Context, options: ListingOptions):
     columns: [
       { title: "user", value: ({ username }) => username, paint: (colour) => colour.bold },
       { title: "email", value: ({ email }) => email },
-      { title: "state", value: toState, paint: (colour, user) => (toState(user) === "active" ? colour.green : colour.yellow) },
-      { title: "since", value: ({ createdAt }) => createdAt, human: ({ createdAt }) => toAgo(createdAt, now) },
+      {
+        title: "state",
+        value: toState,
+        paint: (colour, user) => (toState(user) === "active" ? colour.green : colour.yellow),
+      },
+      {
+        title: "since",
+        value: ({ createdAt }) => createdAt,
+        human: ({ createdAt }) => toAgo(createdAt, now),
+      },
       { title: "id", value: ({ id }) => id, isWhole: true },
     ],
   })

@@ -16,7 +16,14 @@ interface QuotaOptions {
   readonly sqliteBytes?: Quota
 }
 
-const names = ["runsPerMinute", "runsAtOnce", "egressBytesPerMinute", "storageRequestsPerMinute", "blobBytes", "sqliteBytes"] as const
+const names = [
+  "runsPerMinute",
+  "runsAtOnce",
+  "egressBytesPerMinute",
+  "storageRequestsPerMinute",
+  "blobBytes",
+  "sqliteBytes",
+] as const
 
 export const command = defineCommand<QuotaOptions>({
   description: `Shows the quotas of a user, and sets those that are named. "default" is the limit of the server. Bytes may be written as 500k, 20M or 1G.`,
@@ -31,24 +38,34 @@ export const command = defineCommand<QuotaOptions>({
       .option("--runs-per-minute <count>", "runs in a minute", toQuota)
       .option("--runs-at-once <count>", "runs at the same time", toQuota)
       .option("--egress-bytes-per-minute <bytes>", "outgoing traffic in a minute", toQuota)
-      .option("--storage-requests-per-minute <count>", "requests to blobs and SQLite in a minute", toQuota)
+      .option(
+        "--storage-requests-per-minute <count>",
+        "requests to blobs and SQLite in a minute",
+        toQuota,
+      )
       .option("--blob-bytes <bytes>", "all blobs together", toQuota)
       .option("--sqlite-bytes <bytes>", "the SQLite database", toQuota),
   run: setQuotas,
 })
 
-async function setQuotas({ connect, output }: Context, { user, ...wanted }: QuotaOptions): Promise<void> {
+async function setQuotas(
+  { connect, output }: Context,
+  { user, ...wanted }: QuotaOptions,
+): Promise<void> {
   const connection = await connect()
   const { client } = connection
   const { id } = await findUser(connection, user)
-  const isNamed = ([name, quota]: [string, unknown]) => quota !== undefined && (names as readonly string[]).includes(name)
+  const isNamed = ([name, quota]: [string, unknown]) =>
+    quota !== undefined && (names as readonly string[]).includes(name)
   const named = Object.fromEntries(
     Object.entries(wanted)
       .filter(isNamed)
       .map(([name, quota]) => [name, quota === "default" ? null : quota]),
   )
   const quotas =
-    Object.keys(named).length > 0 ? await client.putUserQuotas({ user_id: id, ...named }) : await client.getUserQuotas({ user_id: id })
+    Object.keys(named).length > 0
+      ? await client.putUserQuotas({ user_id: id, ...named })
+      : await client.getUserQuotas({ user_id: id })
   output.record(
     quotas,
     Object.entries(quotas).map(([name, value]) => [name, value ?? "default"] as const),
@@ -60,6 +77,9 @@ const factors = { k: 1024, M: 1024 ** 2, G: 1024 ** 3 }
 function toQuota(text: string): Quota {
   if (text === "default") return text
   const [, digits, unit] = /^(\d{1,12})([kMG])?$/.exec(text) ?? []
-  if (digits === undefined) throw new InvalidArgumentError('It must be a whole number, as in 100, 500k, 20M or 1G, or "default".')
+  if (digits === undefined)
+    throw new InvalidArgumentError(
+      'It must be a whole number, as in 100, 500k, 20M or 1G, or "default".',
+    )
   return Number(digits) * (unit === undefined ? 1 : factors[unit as keyof typeof factors])
 }

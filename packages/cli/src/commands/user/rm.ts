@@ -17,15 +17,33 @@ readable and the name stays taken, and "hamlet user unsuspend" brings the user b
     ["hamlet user rm grace --with-data --yes", "with everything, without asking"],
   ],
   takes: (command: Command) =>
-    takesConfirmation(command.argument("<user>", "their name or id").option("--with-data", "delete everything that they have, too")),
+    takesConfirmation(
+      command
+        .argument("<user>", "their name or id")
+        .option("--with-data", "delete everything that they have, too"),
+    ),
   run: deleteUser,
 })
 
-async function deleteUser({ connect, output }: Context, { user, withData, ...options }: RmOptions): Promise<void> {
+async function deleteUser(
+  { connect, output }: Context,
+  { user, withData, ...options }: RmOptions,
+): Promise<void> {
   const connection = await connect()
   const { id, username } = await findUser(connection, user)
-  await confirm(withData ? `Delete ${username} with all of their vals, blobs, databases and runs?` : `Delete ${username}?`, options)
+  await confirm(
+    withData
+      ? `Delete ${username} with all of their vals, blobs, databases and runs?`
+      : `Delete ${username}?`,
+    options,
+  )
   await connection.client.deleteUser({ user_id: id, data: withData ? "delete" : "keep" })
-  const what = withData ? `${username} with everything that they had` : `${username}; their data is kept`
-  output.tell({ json: { id, username, deleted: true, withData: withData === true }, plain: username, human: `Deleted ${what}` })
+  const what = withData
+    ? `${username} with everything that they had`
+    : `${username}; their data is kept`
+  output.tell({
+    json: { id, username, deleted: true, withData: withData === true },
+    plain: username,
+    human: `Deleted ${what}`,
+  })
 }

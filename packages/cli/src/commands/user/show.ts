@@ -15,7 +15,9 @@ export const command = defineCommand<ShowOptions>({
 
 async function showUser({ connect, output }: Context, { user }: ShowOptions): Promise<void> {
   const connection = await connect()
-  const account = await connection.client.getUserAccount({ user_id: (await findUser(connection, user)).id })
+  const account = await connection.client.getUserAccount({
+    user_id: (await findUser(connection, user)).id,
+  })
   output.record(account, [
     ["username", account.username],
     ["email", account.email],

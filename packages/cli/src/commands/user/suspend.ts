@@ -14,13 +14,21 @@ export const command = defineCommand<SuspendOptions>({
     ["hamlet user suspend grace", "until it is lifted"],
     ['hamlet user suspend grace --reason "sends spam"', "the reason is in the audit log"],
   ],
-  takes: (command: Command) => command.argument("<user>", "their name or id").option("--reason <text>", "for the audit log"),
+  takes: (command: Command) =>
+    command.argument("<user>", "their name or id").option("--reason <text>", "for the audit log"),
   run: suspendUser,
 })
 
-async function suspendUser({ connect, output }: Context, { user, reason }: SuspendOptions): Promise<void> {
+async function suspendUser(
+  { connect, output }: Context,
+  { user, reason }: SuspendOptions,
+): Promise<void> {
   const connection = await connect()
   const { id, username } = await findUser(connection, user)
   await connection.client.suspendUser({ user_id: id, ...(reason !== undefined && { reason }) })
-  output.tell({ json: { id, username, suspended: true }, plain: username, human: `Suspended ${username}` })
+  output.tell({
+    json: { id, username, suspended: true },
+    plain: username,
+    human: `Suspended ${username}`,
+  })
 }

@@ -14,7 +14,8 @@ interface TokenOptions {
 }
 
 export const command = defineCommand<TokenOptions>({
-  description: "For a user who has lost theirs. It may do everything but administer, unless scopes are named. It is shown this once.",
+  description:
+    "For a user who has lost theirs. It may do everything but administer, unless scopes are named. It is shown this once.",
   examples: [
     ["hamlet user token grace", "a token to hand over"],
     ["hamlet user token grace --scope admin val:read --name operator", "one that administers"],
@@ -28,10 +29,17 @@ export const command = defineCommand<TokenOptions>({
   run: createToken,
 })
 
-async function createToken({ connect, output }: Context, { user, name, scope, expires }: TokenOptions): Promise<void> {
+async function createToken(
+  { connect, output }: Context,
+  { user, name, scope, expires }: TokenOptions,
+): Promise<void> {
   const connection = await connect()
   const { id, username } = await findUser(connection, user)
-  const wanted = { ...(name !== undefined && { name }), ...(scope && { scopes: scope }), ...(expires && { expiresAt: expires }) }
+  const wanted = {
+    ...(name !== undefined && { name }),
+    ...(scope && { scopes: scope }),
+    ...(expires && { expiresAt: expires }),
+  }
   const made = await connection.client.createUserToken({ user_id: id, ...wanted })
   output.tell({ json: made, plain: made.token, human: made.token })
   if (output.mode === "human") output.note(`That is a token of ${username}. It is shown only now`)

@@ -8,15 +8,23 @@ interface UnsuspendOptions {
 }
 
 export const command = defineCommand<UnsuspendOptions>({
-  description: "Also brings back a user who was deleted without their data; they need a new token then.",
+  description:
+    "Also brings back a user who was deleted without their data; they need a new token then.",
   examples: [["hamlet user unsuspend grace", "everything works again"]],
   takes: (command: Command) => command.argument("<user>", "their name or id"),
   run: unsuspendUser,
 })
 
-async function unsuspendUser({ connect, output }: Context, { user }: UnsuspendOptions): Promise<void> {
+async function unsuspendUser(
+  { connect, output }: Context,
+  { user }: UnsuspendOptions,
+): Promise<void> {
   const connection = await connect()
   const { id, username } = await findUser(connection, user)
   await connection.client.unsuspendUser({ user_id: id })
-  output.tell({ json: { id, username, suspended: false }, plain: username, human: `${username} is no longer suspended` })
+  output.tell({
+    json: { id, username, suspended: false },
+    plain: username,
+    human: `${username} is no longer suspended`,
+  })
 }

@@ -16,7 +16,8 @@ interface CloneOptions {
 }
 
 export const command = defineCommand<CloneOptions>({
-  description: "The folder is called after the user where nothing else is said. Done again, it fetches what is new.",
+  description:
+    "The folder is called after the user where nothing else is said. Done again, it fetches what is new.",
   examples: [
     ["hamlet val clone", "all your vals, into a folder with your name"],
     ["hamlet val clone ada examples", "what ada shows to others, into examples"],
@@ -29,16 +30,22 @@ export const command = defineCommand<CloneOptions>({
   run: cloneVals,
 })
 
-async function cloneVals(context: Context, { user, folder, force = false }: CloneOptions): Promise<ExitName | undefined> {
+async function cloneVals(
+  context: Context,
+  { user, folder, force = false }: CloneOptions,
+): Promise<ExitName | undefined> {
   const connection = await context.connect()
   const { client, server } = connection
-  const owner = user === undefined ? await connection.me() : await client.getUserByName({ username: user })
+  const owner =
+    user === undefined ? await connection.me() : await client.getUserByName({ username: user })
   const target = folder ?? owner.username
   mkdirSync(target, { recursive: true })
   const state = openFolderState(target, server.url)
   const vals = client.items("listVals", { userId: owner.id, limit: limits.pageItemsMax })
   try {
-    return await forEachOne(context.output, vals, (val) => tellPulled(context.output, pullVal(state, val, force)))
+    return await forEachOne(context.output, vals, (val) =>
+      tellPulled(context.output, pullVal(state, val, force)),
+    )
   } finally {
     state.save()
   }

@@ -18,14 +18,23 @@ or one on a val of yours.`,
   examples: [
     ["hamlet val comment ada/hello That is neat", "say something about it"],
     ["hamlet val comment ada/hello < review.md", "something longer"],
-    ["hamlet val comment hello --undo 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", 'take one back, by the id that "hamlet val comments" shows'],
+    [
+      "hamlet val comment hello --undo 0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
+      'take one back, by the id that "hamlet val comments" shows',
+    ],
   ],
   takes: (command: Command) =>
-    command.argument("<val>", "its name").argument("[words...]", "what to say").option("--undo <id>", "delete a comment"),
+    command
+      .argument("<val>", "its name")
+      .argument("[words...]", "what to say")
+      .option("--undo <id>", "delete a comment"),
   run: commentOnVal,
 })
 
-async function commentOnVal(context: Context, { val: text, words, undo }: CommentOptions): Promise<void> {
+async function commentOnVal(
+  context: Context,
+  { val: text, words, undo }: CommentOptions,
+): Promise<void> {
   const { output } = context
   const connection = await context.connect()
   const { client } = connection
@@ -33,7 +42,11 @@ async function commentOnVal(context: Context, { val: text, words, undo }: Commen
   const name = toFullName(val)
   if (undo !== undefined) {
     await client.deleteComment({ comment_id: undo })
-    output.tell({ json: { id: undo, deleted: true }, plain: undo, human: `Deleted a comment on ${name}` })
+    output.tell({
+      json: { id: undo, deleted: true },
+      plain: undo,
+      human: `Deleted a comment on ${name}`,
+    })
     return
   }
   const written = await readWords(context, words, name)
@@ -53,12 +66,20 @@ interface Written {
   readonly done?: (isSaved: boolean) => void
 }
 
-async function readWords(context: Context, words: readonly string[], name: string): Promise<Written> {
+async function readWords(
+  context: Context,
+  words: readonly string[],
+  name: string,
+): Promise<Written> {
   if (words.length > 0) return { text: words.join(" ") }
   if (!process.stdin.isTTY) return { text: await readInput() }
   const { text, path, discard } = await editText(context, "", `${name.replace("/", "-")}.md`)
   const isKept = text.trim() !== ""
-  return { text, done: (isSaved) => (isSaved || !isKept ? discard() : context.output.note(`What you wrote is in "${path}"`)) }
+  return {
+    text,
+    done: (isSaved) =>
+      isSaved || !isKept ? discard() : context.output.note(`What you wrote is in "${path}"`),
+  }
 }
 
 function toComment(text: string): string {

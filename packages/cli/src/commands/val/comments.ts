@@ -10,7 +10,8 @@ interface CommentsOptions extends ListingOptions {
 }
 
 export const command = defineCommand<CommentsOptions>({
-  description: "The newest come first. At a terminal they are cut to its width; --json has them whole.",
+  description:
+    "The newest come first. At a terminal they are cut to its width; --json has them whole.",
   examples: [
     ["hamlet val comments ada/hello", "what people say about it"],
     ["hamlet val comments hello --all --json", "all of them, whole"],
@@ -23,13 +24,26 @@ async function listComments({ connect, output }: Context, options: CommentsOptio
   const connection = await connect()
   const { id } = await findWholeVal(connection, options.val)
   const now = Date.now()
-  await showList(output, connection.client.items("listComments", { val_id: id, limit: toPageLimit(options) }), options, {
-    empty: 'There are none: "hamlet val comment" makes one',
-    columns: [
-      { title: "id", value: (one) => one.id, isWhole: true },
-      { title: "author", value: ({ author }) => author?.username ?? null, paint: (colour) => colour.bold },
-      { title: "said", value: ({ createdAt }) => createdAt, human: ({ createdAt }) => toAgo(createdAt, now) },
-      { title: "comment", value: ({ comment }) => comment },
-    ],
-  })
+  await showList(
+    output,
+    connection.client.items("listComments", { val_id: id, limit: toPageLimit(options) }),
+    options,
+    {
+      empty: 'There are none: "hamlet val comment" makes one',
+      columns: [
+        { title: "id", value: (one) => one.id, isWhole: true },
+        {
+          title: "author",
+          value: ({ author }) => author?.username ?? null,
+          paint: (colour) => colour.bold,
+        },
+        {
+          title: "said",
+          value: ({ createdAt }) => createdAt,
+          human: ({ createdAt }) => toAgo(createdAt, now),
+        },
+        { title: "comment", value: ({ comment }) => comment },
+      ],
+    },
+  )
 }

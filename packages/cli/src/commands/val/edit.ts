@@ -21,7 +21,11 @@ stays in a file. With --privacy or --type only that is changed.`,
     ["hamlet val edit hello --privacy public", "let everybody see it"],
   ],
   takes: (command: Command) =>
-    takesSettings(command.argument("<val>", "its name").option("-r, --readme", "its readme instead of its code")),
+    takesSettings(
+      command
+        .argument("<val>", "its name")
+        .option("-r, --readme", "its readme instead of its code"),
+    ),
   run: editVal,
 })
 
@@ -30,29 +34,48 @@ async function editVal(context: Context, options: EditOptions): Promise<void> {
   const val = await findWholeVal(connection, options.val)
   const settings = toSettings(options)
   if (Object.keys(settings).length === 0)
-    return options.readme ? editReadme(context, connection.client, val) : editCode(context, connection.client, val)
+    return options.readme
+      ? editReadme(context, connection.client, val)
+      : editCode(context, connection.client, val)
   await connection.client.updateVal({ val_id: val.id, ...settings })
   context.output.tell(toSaved(await connection.client.getVal({ val_id: val.id }), "Changed"))
 }
 
 async function editCode(context: Context, client: Client, val: Val): Promise<void> {
-  await editAndSave(context, { text: val.code, fileName: `${val.name}.tsx`, what: toFullName(val) }, async (code) => {
-    context.output.tell(toSaved(await client.createVersion({ val_id: val.id, code }, { ifMatch: val.version }), "Saved"))
-  })
+  await editAndSave(
+    context,
+    { text: val.code, fileName: `${val.name}.tsx`, what: toFullName(val) },
+    async (code) => {
+      context.output.tell(
+        toSaved(
+          await client.createVersion({ val_id: val.id, code }, { ifMatch: val.version }),
+          "Saved",
+        ),
+      )
+    },
+  )
 }
 
 async function editReadme(context: Context, client: Client, val: Val): Promise<void> {
   const what = `the readme of ${toFullName(val)}`
-  await editAndSave(context, { text: val.readme ?? "", fileName: `${val.name}.md`, what }, async (readme) => {
-    await client.updateVal({ val_id: val.id, readme: readme === "" ? null : readme })
-    context.output.tell(toSaved(await client.getVal({ val_id: val.id }), "Changed the readme of"))
-  })
+  await editAndSave(
+    context,
+    { text: val.readme ?? "", fileName: `${val.name}.md`, what },
+    async (readme) => {
+      await client.updateVal({ val_id: val.id, readme: readme === "" ? null : readme })
+      context.output.tell(toSaved(await client.getVal({ val_id: val.id }), "Changed the readme of"))
+    },
+  )
 }
 
 /** The file goes only when what is in it has been saved, or is what was there before. */
 async function editAndSave(
   context: Context,
-  { text, fileName, what }: { readonly text: string; readonly fileName: string; readonly what: string },
+  {
+    text,
+    fileName,
+    what,
+  }: { readonly text: string; readonly fileName: string; readonly what: string },
   save: (text: string) => Promise<void>,
 ): Promise<void> {
   const edited = await editText(context, text, fileName)

@@ -40,6 +40,9 @@ async function listVals({ connect, output }: Context, options: ListOptions): Pro
   await showList(output, vals, options, toValListView('There are none: "hamlet val new" makes one'))
 }
 
-async function findUserId({ client, me }: Connection, username: string | undefined): Promise<string> {
+async function findUserId(
+  { client, me }: Connection,
+  username: string | undefined,
+): Promise<string> {
   return (username === undefined ? await me() : await client.getUserByName({ username })).id
 }

@@ -49,7 +49,12 @@ async function createVal(context: Context, options: NewOptions): Promise<void> {
     const { front, code } = parseFile(source.text, source.name)
     const name = options.name ?? front.name
     const settings = { ...toSettings(front), ...toSettings(options) }
-    const val = await client.createVal({ code, ...settings, ...(name !== undefined && { name }), ...(readme !== undefined && { readme }) })
+    const val = await client.createVal({
+      code,
+      ...settings,
+      ...(name !== undefined && { name }),
+      ...(readme !== undefined && { readme }),
+    })
     isSaved = true
     context.output.tell(toSaved(val, "Made"))
   } finally {
@@ -59,18 +64,29 @@ async function createVal(context: Context, options: NewOptions): Promise<void> {
 
 async function readSource(context: Context, { file, name, type }: NewOptions): Promise<Source> {
   if (file !== undefined && file !== "-") return { text: readText(file), name: file }
-  if (file === "-" || !process.stdin.isTTY) return { text: await readInput(), name: "standard input" }
-  const { text, path, discard } = await editText(context, templates[type ?? "script"], `${name ?? "val"}.tsx`)
+  if (file === "-" || !process.stdin.isTTY)
+    return { text: await readInput(), name: "standard input" }
+  const { text, path, discard } = await editText(
+    context,
+    templates[type ?? "script"],
+    `${name ?? "val"}.tsx`,
+  )
   if (text.trim() === "") {
     discard()
     throw new CliError("failed", "Nothing was made: there is no code")
   }
-  return { text, name: path, done: (isSaved) => (isSaved ? discard() : context.output.note(`What you wrote is in "${path}"`)) }
+  return {
+    text,
+    name: path,
+    done: (isSaved) =>
+      isSaved ? discard() : context.output.note(`What you wrote is in "${path}"`),
+  }
 }
 
 const templates: Readonly<Record<ValType, string>> = {
   script: 'export default function (name = "world") {\n  return `Hello ${name}`\n}\n',
   http: "export default function (request: Request): Response {\n  return new Response(`Hello from ${request.url}`)\n}\n",
   interval: 'export default async function () {\n  console.log("on time")\n}\n',
-  email: "export default async function (email: { from: string; subject: string; text: string }) {\n  console.log(email.subject)\n}\n",
+  email:
+    "export default async function (email: { from: string; subject: string; text: string }) {\n  console.log(email.subject)\n}\n",
 }

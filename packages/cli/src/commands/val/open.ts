@@ -32,13 +32,18 @@ export const command = defineCommand<OpenOptions>({
 async function openVal({ connect, output, env }: Context, options: OpenOptions): Promise<void> {
   const val = await findWholeVal(await connect(), options.val)
   const url = toAddress(val, options)
-  if (output.mode !== "human" || options.print) return output.tell({ json: { url }, plain: url, human: url })
+  if (output.mode !== "human" || options.print)
+    return output.tell({ json: { url }, plain: url, human: url })
   output.note(`Opening ${url}`)
   const { program, isOpened } = await openInBrowser(env, url)
   if (!isOpened)
-    throw new CliError("failed", `Cannot open ${toFullName(val)}: there is no program "${program}"`, {
-      advice: `its address is ${url}, and BROWSER chooses a program`,
-    })
+    throw new CliError(
+      "failed",
+      `Cannot open ${toFullName(val)}: there is no program "${program}"`,
+      {
+        advice: `its address is ${url}, and BROWSER chooses a program`,
+      },
+    )
 }
 
 function toAddress({ url, links }: Val, { page, module }: OpenOptions): string {

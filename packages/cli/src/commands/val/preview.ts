@@ -23,5 +23,6 @@ async function previewVal({ connect, output }: Context, { val }: PreviewOptions)
   const { id } = await findWholeVal(connection, val)
   const preview = await connection.client.createPreview({ val_id: id })
   output.tell({ json: preview, plain: preview.url, human: preview.url })
-  if (output.mode === "human" && preview.expiresAt !== null) output.note(`It opens the val to whoever has it, until ${preview.expiresAt}`)
+  if (output.mode === "human" && preview.expiresAt !== null)
+    output.note(`It opens the val to whoever has it, until ${preview.expiresAt}`)
 }

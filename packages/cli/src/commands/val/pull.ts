@@ -32,7 +32,10 @@ or pushed before is fetched again. A file with changes of its own is left alone.
   run: pullVals,
 })
 
-async function pullVals(context: Context, { vals, dir, force = false }: PullOptions): Promise<ExitName | undefined> {
+async function pullVals(
+  context: Context,
+  { vals, dir, force = false }: PullOptions,
+): Promise<ExitName | undefined> {
   const connection = await context.connect()
   const state = openFolderState(dir, connection.server.url)
   const names = vals.length > 0 ? vals : listKnown(state)

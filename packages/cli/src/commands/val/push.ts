@@ -23,11 +23,16 @@ A file hello.ts.README.md beside hello.ts is its readme.`,
     ["hamlet val push hello.ts --force", "whatever has happened to the val meanwhile"],
   ],
   takes: (command: Command) =>
-    command.argument("<files...>", "files ending in .ts or .tsx").option("--force", "save over what others have changed"),
+    command
+      .argument("<files...>", "files ending in .ts or .tsx")
+      .option("--force", "save over what others have changed"),
   run: pushFiles,
 })
 
-async function pushFiles(context: Context, { files, force = false }: PushOptions): Promise<ExitName | undefined> {
+async function pushFiles(
+  context: Context,
+  { files, force = false }: PushOptions,
+): Promise<ExitName | undefined> {
   const { client, server } = await context.connect()
   const states = new Map<string, FolderState>()
   const stateOf = (folder: string) => {
@@ -40,6 +45,9 @@ async function pushFiles(context: Context, { files, force = false }: PushOptions
     const pushed = await pushFile(client, state, path, force)
     // After each one, so that nobody who breaks off is told later of a conflict with themselves.
     state.save()
-    context.output.tell({ ...toSaved(pushed.val, pushed.isNew ? "Saved" : "Unchanged:"), json: { file: path, val: pushed.val } })
+    context.output.tell({
+      ...toSaved(pushed.val, pushed.isNew ? "Saved" : "Unchanged:"),
+      json: { file: path, val: pushed.val },
+    })
   })
 }

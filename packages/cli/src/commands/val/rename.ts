@@ -11,14 +11,22 @@ interface RenameOptions {
 export const command = defineCommand<RenameOptions>({
   description: "Its addresses change with it.",
   examples: [["hamlet val rename hello greet", "call hello greet"]],
-  takes: (command: Command) => command.argument("<val>", "its name").argument("<name>", "its new name"),
+  takes: (command: Command) =>
+    command.argument("<val>", "its name").argument("<name>", "its new name"),
   run: renameVal,
 })
 
-async function renameVal({ connect, output }: Context, { val: text, name }: RenameOptions): Promise<void> {
+async function renameVal(
+  { connect, output }: Context,
+  { val: text, name }: RenameOptions,
+): Promise<void> {
   const connection = await connect()
   const val = await findWholeVal(connection, text)
   await connection.client.updateVal({ val_id: val.id, name })
   const renamed = await connection.client.getVal({ val_id: val.id })
-  output.tell({ json: renamed, plain: toFullName(renamed), human: `Renamed ${toFullName(val)} to ${toFullName(renamed)}` })
+  output.tell({
+    json: renamed,
+    plain: toFullName(renamed),
+    human: `Renamed ${toFullName(val)} to ${toFullName(renamed)}`,
+  })
 }

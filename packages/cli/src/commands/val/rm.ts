@@ -20,7 +20,10 @@ export const command = defineCommand<RmOptions>({
   run: deleteVals,
 })
 
-async function deleteVals({ connect, output }: Context, { vals, ...options }: RmOptions): Promise<ExitName | undefined> {
+async function deleteVals(
+  { connect, output }: Context,
+  { vals, ...options }: RmOptions,
+): Promise<ExitName | undefined> {
   const connection = await connect()
   return forEachOne(output, vals, async (text) => {
     const val = await findWholeVal(connection, text)

@@ -20,6 +20,9 @@ export const command = defineCommand<SearchOptions>({
 
 async function searchVals({ connect, output }: Context, options: SearchOptions): Promise<void> {
   const { client } = await connect()
-  const vals = client.items("searchVals", { query: options.text.join(" "), limit: toPageLimit(options) })
+  const vals = client.items("searchVals", {
+    query: options.text.join(" "),
+    limit: toPageLimit(options),
+  })
   await showList(output, vals, options, toValListView("There is none that contains this"))
 }

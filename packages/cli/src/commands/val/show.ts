@@ -19,7 +19,10 @@ export const command = defineCommand<ShowOptions>({
     ["hamlet val show http://ada-hello.localhost:8080/", "what answers there"],
   ],
   takes: (command: Command) =>
-    command.argument("<val>", "its name").option("-c, --code", "its code only").option("-r, --readme", "its readme only"),
+    command
+      .argument("<val>", "its name")
+      .option("-c, --code", "its code only")
+      .option("-r, --readme", "its readme only"),
   run: showVal,
 })
 
@@ -33,7 +36,8 @@ async function showVal({ connect, output }: Context, options: ShowOptions): Prom
 }
 
 function getReadme(val: Val): string {
-  if (val.readme === null) throw new CliError("notFound", `Cannot show the readme of ${toFullName(val)}: it has none`)
+  if (val.readme === null)
+    throw new CliError("notFound", `Cannot show the readme of ${toFullName(val)}: it has none`)
   return val.readme
 }
 

@@ -32,11 +32,17 @@ The readme of hello.ts is hello.ts.README.md beside it.`,
       .argument("[folder]", "the folder; it is made if it is not there", ".")
       .option("--once", "end when both sides are the same")
       .option("--dry-run", "only say what would be done, once")
-      .option("--delete", "delete a val when its file is deleted; its versions go to .hamlet/trash first"),
+      .option(
+        "--delete",
+        "delete a val when its file is deleted; its versions go to .hamlet/trash first",
+      ),
   run: watchFolder,
 })
 
-async function watchFolder({ connect, output, interruption }: Context, options: WatchOptions): Promise<ExitName | undefined> {
+async function watchFolder(
+  { connect, output, interruption }: Context,
+  options: WatchOptions,
+): Promise<ExitName | undefined> {
   const { client, server } = await connect()
   const folder = openFolder(options.folder, options.dryRun === true)
   const tell = createTeller(output)
@@ -88,6 +94,9 @@ function openFolder(path: string, isDry: boolean): string {
 }
 
 /** CI wants to know when somebody has to look at it. */
-function toExit({ hasConflict, isRaced, exit }: Awaited<ReturnType<Watcher["once"]>>, hasProblem: boolean): ExitName | undefined {
+function toExit(
+  { hasConflict, isRaced, exit }: Awaited<ReturnType<Watcher["once"]>>,
+  hasProblem: boolean,
+): ExitName | undefined {
   return hasConflict || isRaced ? "conflict" : (exit ?? (hasProblem ? "failed" : undefined))
 }

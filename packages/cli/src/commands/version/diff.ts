@@ -15,7 +15,8 @@ interface DiffOptions {
 }
 
 export const command = defineCommand<DiffOptions>({
-  description: "With one number: from there to the current version. Without any: what the last save changed.",
+  description:
+    "With one number: from there to the current version. Without any: what the last save changed.",
   examples: [
     ["hamlet version diff hello", "the last change"],
     ["hamlet version diff hello 3", "what has changed since version 3"],
@@ -33,24 +34,40 @@ async function diffVersions({ connect, output }: Context, options: DiffOptions):
   const connection = await connect()
   const { val } = await findVal(connection, options.val)
   const [before, after] = await getBoth(connection, val, options)
-  const names = { before: `${toFullName(val)}@${before.version}`, after: `${toFullName(val)}@${after.version}` }
+  const names = {
+    before: `${toFullName(val)}@${before.version}`,
+    after: `${toFullName(val)}@${after.version}`,
+  }
   const lines = toUnifiedDiff(before.code, after.code, names)
   if (output.mode === "json")
-    return output.json({ from: before.version, to: after.version, diff: lines.map(({ text }) => `${text}\n`).join("") })
+    return output.json({
+      from: before.version,
+      to: after.version,
+      diff: lines.map(({ text }) => `${text}\n`).join(""),
+    })
   // Painted after it was made visible: the colours are ours.
   for (const line of lines) output.line(toPaint(output.colour, line)(output.toVisible(line.text)))
 }
 
-async function getBoth({ client }: Connection, val: Val, { from, to }: DiffOptions): Promise<readonly [Val, Val]> {
-  const get = async (version: number) => (version === val.version ? val : client.getVersion({ val_id: val.id, version }))
+async function getBoth(
+  { client }: Connection,
+  val: Val,
+  { from, to }: DiffOptions,
+): Promise<readonly [Val, Val]> {
+  const get = async (version: number) =>
+    version === val.version ? val : client.getVersion({ val_id: val.id, version })
   const after = to === undefined ? val : await get(to)
   return [await get(from ?? (await findPrevious({ client }, val))), after]
 }
 
 /** Versions that were deleted leave gaps, so the one before is looked for in the list. */
 async function findPrevious({ client }: Pick<Connection, "client">, val: Val): Promise<number> {
-  for await (const { version } of client.items("listVersions", { val_id: val.id })) if (version < val.version) return version
-  throw new CliError("notFound", `Cannot compare ${toFullName(val)}@${val.version}: there is no version before it`)
+  for await (const { version } of client.items("listVersions", { val_id: val.id }))
+    if (version < val.version) return version
+  throw new CliError(
+    "notFound",
+    `Cannot compare ${toFullName(val)}@${val.version}: there is no version before it`,
+  )
 }
 
 function toPaint(colour: Colour, { kind }: UnifiedLine): (text: string) => string {

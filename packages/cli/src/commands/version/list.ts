@@ -23,14 +23,25 @@ async function listVersions({ connect, output }: Context, options: ListOptions):
   const connection = await connect()
   const val = await findWholeVal(connection, options.val)
   const now = Date.now()
-  const versions = connection.client.items("listVersions", { val_id: val.id, limit: toPageLimit(options) })
+  const versions = connection.client.items("listVersions", {
+    val_id: val.id,
+    limit: toPageLimit(options),
+  })
   await showList(output, versions, options, {
     empty: "There are none",
     columns: [
       { title: "", value: ({ version }) => (version === val.version ? "*" : "") },
       { title: "version", value: ({ version }) => version, paint: (colour) => colour.bold },
-      { title: "saved", value: ({ createdAt }) => createdAt, human: ({ createdAt }) => toAgo(createdAt, now) },
-      { title: "ran", value: (one) => one.runStartAt, human: (one) => (one.runStartAt === null ? "" : toAgo(one.runStartAt, now)) },
+      {
+        title: "saved",
+        value: ({ createdAt }) => createdAt,
+        human: ({ createdAt }) => toAgo(createdAt, now),
+      },
+      {
+        title: "ran",
+        value: (one) => one.runStartAt,
+        human: (one) => (one.runStartAt === null ? "" : toAgo(one.runStartAt, now)),
+      },
       { title: "lines", value: ({ code }) => code.replace(/\n$/, "").split("\n").length },
     ],
   })

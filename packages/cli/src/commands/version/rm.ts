@@ -11,13 +11,18 @@ interface RmOptions extends ConfirmOptions {
 }
 
 export const command = defineCommand<RmOptions>({
-  description: "Its number is never used again. It can no longer be run or imported, and it cannot be taken back.",
+  description:
+    "Its number is never used again. It can no longer be run or imported, and it cannot be taken back.",
   examples: [
     ["hamlet version rm hello 3", "after asking"],
     ["hamlet version rm hello@3 --yes", "without asking"],
   ],
   takes: (command: Command) =>
-    takesConfirmation(command.argument("<val>", "its name").argument("[version]", "the number of the version", toVersionNumber)),
+    takesConfirmation(
+      command
+        .argument("<val>", "its name")
+        .argument("[version]", "the number of the version", toVersionNumber),
+    ),
   run: deleteVersion,
 })
 
@@ -27,5 +32,9 @@ async function deleteVersion({ connect, output }: Context, options: RmOptions): 
   const name = `${toFullName(val)}@${version}`
   await confirm(`Delete ${name}?`, options)
   await connection.client.deleteVersion({ val_id: val.id, version })
-  output.tell({ json: { id: val.id, version, deleted: true }, plain: name, human: `Deleted ${name}` })
+  output.tell({
+    json: { id: val.id, version, deleted: true },
+    plain: name,
+    human: `Deleted ${name}`,
+  })
 }

@@ -1,7 +1,11 @@
 import { accessSync, constants, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Config } from "../../config.ts"
-import { type Controller, findOwnGroups, type OwnGroup } from "../../runtime/sandbox/cgroups/cgroup-mounts.ts"
+import {
+  type Controller,
+  findOwnGroups,
+  type OwnGroup,
+} from "../../runtime/sandbox/cgroups/cgroup-mounts.ts"
 import { Cgroups } from "../../runtime/sandbox/cgroups/cgroups.ts"
 import { sandboxLimits } from "../../runtime/sandbox/sandbox-limits.ts"
 import { type Finding, fine, warning } from "../finding.ts"
@@ -13,25 +17,41 @@ const mend =
 /** Whether the kernel can hold sandboxes to their limits. */
 export async function checkCgroups(_config: Config): Promise<readonly Finding[]> {
   const groups = findOwnGroups()
-  if (groups.length === 0) return [warning("cgroups", "this process is in no group that it can see", mend)]
+  if (groups.length === 0)
+    return [warning("cgroups", "this process is in no group that it can see", mend)]
   return [groups.every(({ version }) => version === 1) ? await tryOut() : look(groups)]
 }
 
 /** Version 1: a group is made and removed again, which concerns nobody else. */
 async function tryOut(): Promise<Finding> {
-  const cgroups = await Cgroups.create(`hamlet-doctor-${process.pid}`, sandboxLimits, () => {}, true)
+  const cgroups = await Cgroups.create(
+    `hamlet-doctor-${process.pid}`,
+    sandboxLimits,
+    () => {},
+    true,
+  )
   await cgroups.stop()
   const found = `version 1: ${cgroups.details.join("; ")}`
-  return wanted.every((controller) => cgroups.has(controller)) ? fine("cgroups", found) : warning("cgroups", found, mend)
+  return wanted.every((controller) => cgroups.has(controller))
+    ? fine("cgroups", found)
+    : warning("cgroups", found, mend)
 }
 
 /** Version 2: trying it would move whoever called us to another group, so it is only looked at. */
 function look(groups: readonly OwnGroup[]): Finding {
   const usable = groups.filter(isWritable)
-  const had = wanted.filter((controller) => usable.some(({ controllers }) => controllers.includes(controller)))
+  const had = wanted.filter((controller) =>
+    usable.some(({ controllers }) => controllers.includes(controller)),
+  )
   const missing = wanted.filter((controller) => !had.includes(controller))
-  const places = groups.map((group) => `version ${group.version} at ${group.folder}${isWritable(group) ? "" : ", not writable"}`).join("; ")
-  if (missing.length > 0) return warning("cgroups", `${places}; cannot be had: ${missing.join(", ")}`, mend)
+  const places = groups
+    .map(
+      (group) =>
+        `version ${group.version} at ${group.folder}${isWritable(group) ? "" : ", not writable"}`,
+    )
+    .join("; ")
+  if (missing.length > 0)
+    return warning("cgroups", `${places}; cannot be had: ${missing.join(", ")}`, mend)
   const busy = usable.filter((group) => group.version === 2 && !isHandedDown(group))
   const note = busy.length > 0 ? "; the server will move itself to a group below this one" : ""
   return fine("cgroups", `${places}; ${had.join(", ")}${note}`)
@@ -40,7 +60,9 @@ function look(groups: readonly OwnGroup[]): Finding {
 function isWritable({ folder, version }: OwnGroup): boolean {
   try {
     accessSync(folder, constants.W_OK)
-    if (version === 2) for (const name of ["cgroup.procs", "cgroup.subtree_control"]) accessSync(join(folder, name), constants.W_OK)
+    if (version === 2)
+      for (const name of ["cgroup.procs", "cgroup.subtree_control"])
+        accessSync(join(folder, name), constants.W_OK)
     return true
   } catch {
     return false

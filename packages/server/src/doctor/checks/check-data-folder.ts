@@ -15,17 +15,30 @@ function judgeFolder(path: string): Finding {
   const check = "data folder"
   const stats = findStats(path)
   if (!stats) return judgeMissing(path)
-  if (!stats.isDirectory()) return failure(check, `"${path}" is no folder`, "name another with --data-dir")
+  if (!stats.isDirectory())
+    return failure(check, `"${path}" is no folder`, "name another with --data-dir")
   const owner = describeOwner(stats)
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
-    return failure(check, `"${path}" cannot be written to: ${owner}`, `run the server as its owner, or "chown -R $(id -u) ${path}"`)
+    return failure(
+      check,
+      `"${path}" cannot be written to: ${owner}`,
+      `run the server as its owner, or "chown -R $(id -u) ${path}"`,
+    )
   }
   if (stats.uid !== process.getuid?.())
-    return warning(check, `"${path}" is somebody else's: ${owner}`, "run the server as its owner, so that its files stay theirs")
+    return warning(
+      check,
+      `"${path}" is somebody else's: ${owner}`,
+      "run the server as its owner, so that its files stay theirs",
+    )
   if ((stats.mode & 0o077) !== 0)
-    return warning(check, `"${path}" is open to others: ${owner}`, `"chmod 700 ${path}": there are secrets and tokens in it`)
+    return warning(
+      check,
+      `"${path}" is open to others: ${owner}`,
+      `"chmod 700 ${path}": there are secrets and tokens in it`,
+    )
   return fine(check, `"${path}": ${owner}`)
 }
 
@@ -37,7 +50,11 @@ function judgeMissing(path: string): Finding {
     accessSync(parent, constants.W_OK | constants.X_OK)
     return fine("data folder", `"${path}" does not exist yet; the first start makes it`)
   } catch (error) {
-    return failure("data folder", `"${path}" cannot be made: ${toReason(error)}`, "name another with --data-dir, or make it yourself")
+    return failure(
+      "data folder",
+      `"${path}" cannot be made: ${toReason(error)}`,
+      "name another with --data-dir, or make it yourself",
+    )
   }
 }
 
@@ -58,7 +75,10 @@ function describeOwner({ uid, mode }: Stats): string {
   return `owner ${uid}${uid === process.getuid?.() ? " (you)" : `, you are ${process.getuid?.()}`}, mode ${(mode & 0o777).toString(8)}`
 }
 
-/** File systems on which locks are not what they should be, by the numbers that the kernel gives them. */
+/**
+ * File systems on which locks are not what they should be, by the numbers that the kernel gives
+ * them.
+ */
 const doubtful: Readonly<Record<number, string>> = {
   26985: "NFS",
   20859: "SMB",
@@ -74,9 +94,16 @@ function judgeDisk(check: string, path: string): Finding {
   const counted = Number.isFinite(freeFiles) ? `, ${freeFiles} files` : ""
   const found = `${toSize(freeBytes)} free${counted} at "${path}"`
   const room = "make room, or use another disk"
-  if (freeBytes < limits.diskBytesMin || freeFiles < limits.filesMin) return failure(check, found, room)
-  if (freeBytes < limits.diskBytesWanted || freeFiles < limits.filesWanted) return warning(check, found, room)
+  if (freeBytes < limits.diskBytesMin || freeFiles < limits.filesMin)
+    return failure(check, found, room)
+  if (freeBytes < limits.diskBytesWanted || freeFiles < limits.filesWanted)
+    return warning(check, found, room)
   const kind = check === "disk" ? doubtful[type] : undefined
-  if (kind) return warning(check, `${found}, which is ${kind}`, "keep the data folder on a disk of this machine")
+  if (kind)
+    return warning(
+      check,
+      `${found}, which is ${kind}`,
+      "keep the data folder on a disk of this machine",
+    )
   return fine(check, found)
 }

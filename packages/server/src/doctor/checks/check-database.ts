@@ -19,7 +19,12 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
     : lookAtSqlite(join(config.dataDir, "hamlet.db"))
   if (!view) return [finding]
   try {
-    return [finding, await checkSchema(view), await checkKey(config, view), ...(await checkDatabaseClock(view))]
+    return [
+      finding,
+      await checkSchema(view),
+      await checkKey(config, view),
+      ...(await checkDatabaseClock(view)),
+    ]
   } finally {
     await view.stop()
   }
@@ -27,11 +32,18 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
 
 async function checkSchema(view: DatabaseView): Promise<Finding> {
   const known = migrations.at(-1)?.version ?? 0
-  if (!(await view.hasTable("schema_migrations"))) return fine("schema", "empty; the first start makes the tables")
-  const applied = await view.read<{ version: number }>(sql`select version from schema_migrations order by version`)
+  if (!(await view.hasTable("schema_migrations")))
+    return fine("schema", "empty; the first start makes the tables")
+  const applied = await view.read<{ version: number }>(
+    sql`select version from schema_migrations order by version`,
+  )
   const newest = applied.at(-1)?.version ?? 0
   if (newest > known)
-    return failure("schema", `${newest}, written by a newer version of Hamlet; this one knows up to ${known}`, "use that version of Hamlet")
+    return failure(
+      "schema",
+      `${newest}, written by a newer version of Hamlet; this one knows up to ${known}`,
+      "use that version of Hamlet",
+    )
   if (newest < known) return fine("schema", `${newest}; the next start brings it to ${known}`)
   return fine("schema", `${newest}, the newest that this version knows`)
 }
@@ -40,7 +52,11 @@ async function checkKey(config: Config, view: DatabaseView): Promise<Finding> {
   const check = "secret key"
   const place = config.secretKeys ? "HAMLET_SECRET_KEY" : `"${join(config.dataDir, "secret.key")}"`
   const isThere = await view.hasTable("settings")
-  const [kept] = isThere ? await view.read<{ value: string }>(sql`select value from settings where name = ${keyCheckName}`) : []
+  const [kept] = isThere
+    ? await view.read<{ value: string }>(
+        sql`select value from settings where name = ${keyCheckName}`,
+      )
+    : []
   let keys: readonly Uint8Array[]
   try {
     keys = config.secretKeys ?? readKeyFile(config.dataDir)
@@ -57,14 +73,29 @@ async function checkKey(config: Config, view: DatabaseView): Promise<Finding> {
       "put the key file back that belongs to this database, or set HAMLET_SECRET_KEY",
     )
   const lost = kept ? await findLostSecrets(view, keys) : undefined
-  if (lost !== undefined) return failure(check, `${lost}, which is not in ${place}`, "add the key that they need, after the newest one")
+  if (lost !== undefined)
+    return failure(
+      check,
+      `${lost}, which is not in ${place}`,
+      "add the key that they need, after the newest one",
+    )
   if (!config.secretKeys && (statSync(join(config.dataDir, "secret.key")).mode & 0o077) !== 0)
-    return warning(check, `others can read ${place}`, `"chmod 600 ${join(config.dataDir, "secret.key")}"`)
+    return warning(
+      check,
+      `others can read ${place}`,
+      `"chmod 600 ${join(config.dataDir, "secret.key")}"`,
+    )
   return fine(check, `${cipher.keyId}, in ${place}${kept ? ", opens what is in the database" : ""}`)
 }
 
-/** Secrets of a key that somebody took away too early: the server starts, and vals that need them fail. */
-async function findLostSecrets(view: DatabaseView, keys: readonly Uint8Array[]): Promise<string | undefined> {
+/**
+ * Secrets of a key that somebody took away too early: the server starts, and vals that need them
+ * fail.
+ */
+async function findLostSecrets(
+  view: DatabaseView,
+  keys: readonly Uint8Array[],
+): Promise<string | undefined> {
   const ids = keys.map((key) => createCipher([key]).keyId)
   const groups = await view.read<{ key_id: string; count: number | string }>(
     sql`select key_id, count(*) as count from secrets group by key_id`,
@@ -80,6 +111,7 @@ async function checkDatabaseClock(view: DatabaseView): Promise<readonly Finding[
   const there = await view.nowMs()
   const skewMs = Math.round(there - (before + Date.now()) / 2)
   const found = `${Math.abs(skewMs)} ms ${skewMs < 0 ? "behind" : "ahead of"} this machine's`
-  if (Math.abs(skewMs) > limits.skewMsMax) return [warning("database clock", found, "set both by NTP (systemd-timesyncd, chrony)")]
+  if (Math.abs(skewMs) > limits.skewMsMax)
+    return [warning("database clock", found, "set both by NTP (systemd-timesyncd, chrony)")]
   return [fine("database clock", found)]
 }

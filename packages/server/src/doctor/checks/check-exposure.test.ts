@@ -8,13 +8,18 @@ const proxied = {
   HAMLET_ADDRESS_HEADER: "x-forwarded-for",
 }
 
-const find = (env: Record<string, string>) => checkExposure(loadConfig(env, [])).map(({ status, found }) => `${status}: ${found}`)
+const find = (env: Record<string, string>) =>
+  checkExposure(loadConfig(env, [])).map(({ status, found }) => `${status}: ${found}`)
 
 describe("checkExposure", () => {
   test("is content with a server for this machine, and with one behind a proxy that has all it needs", () => {
     expect(find({})).toEqual(["ok: for this machine only, without rate limits"])
-    expect(find(proxied)).toEqual(["ok: for others, at https://hamlet.example.org, with rate limits"])
-    expect(find({ ...proxied, HAMLET_BASE_URL: "https://one.co.uk", HAMLET_VALS_DOMAIN: "two.co.uk" })).toHaveLength(1)
+    expect(find(proxied)).toEqual([
+      "ok: for others, at https://hamlet.example.org, with rate limits",
+    ])
+    expect(
+      find({ ...proxied, HAMLET_BASE_URL: "https://one.co.uk", HAMLET_VALS_DOMAIN: "two.co.uk" }),
+    ).toHaveLength(1)
   })
 
   test.each([
@@ -24,8 +29,13 @@ describe("checkExposure", () => {
     [{ HAMLET_VALS_DOMAIN: "vals.hamlet.example.org:8443" }, "the same site"],
     [{ HAMLET_VALS_DOMAIN: "vals.example.org" }, "the same site"],
     [{ HAMLET_RATE_PER_TOKEN: "none" }, "HAMLET_RATE_PER_TOKEN is none"],
-    [{ HAMLET_PUBLIC: "no", HAMLET_HOST: "0.0.0.0" }, "without rate limits, because HAMLET_PUBLIC is no"],
+    [
+      { HAMLET_PUBLIC: "no", HAMLET_HOST: "0.0.0.0" },
+      "without rate limits, because HAMLET_PUBLIC is no",
+    ],
   ])("warns of %j", (more, sentence) => {
-    expect(find({ ...proxied, ...more })).toEqual([expect.stringMatching(new RegExp(`^warning: .*${sentence}`))])
+    expect(find({ ...proxied, ...more })).toEqual([
+      expect.stringMatching(new RegExp(`^warning: .*${sentence}`)),
+    ])
   })
 })

@@ -3,15 +3,22 @@ import { type Finding, fine, warning } from "../finding.ts"
 
 const check = "exposure"
 
-/** Whether the settings fit those who can reach the server: what protects it from others is on only if it knows of them. */
+/**
+ * Whether the settings fit those who can reach the server: what protects it from others is on only
+ * if it knows of them.
+ */
 export function checkExposure(config: Config): readonly Finding[] {
   if (!config.isPublic) {
     if (!isForOthers(config)) return [fine(check, "for this machine only, without rate limits")]
     const found = `it listens on ${config.host} without rate limits, because HAMLET_PUBLIC is no`
-    return [warning(check, found, "leave HAMLET_PUBLIC out, unless everybody on that network is trusted")]
+    return [
+      warning(check, found, "leave HAMLET_PUBLIC out, unless everybody on that network is trusted"),
+    ]
   }
   const problems = [...listAddressProblems(config), ...listRateProblems(config)]
-  return problems.length > 0 ? problems : [fine(check, `for others, at ${config.baseUrl}, with rate limits`)]
+  return problems.length > 0
+    ? problems
+    : [fine(check, `for others, at ${config.baseUrl}, with rate limits`)]
 }
 
 function listAddressProblems({ baseUrl, valsDomain }: Config): Finding[] {
@@ -20,7 +27,11 @@ function listAddressProblems({ baseUrl, valsDomain }: Config): Finding[] {
   const problems: Finding[] = []
   if (protocol !== "https:")
     problems.push(
-      warning(check, `${baseUrl} is not encrypted: tokens and sessions can be read on the way`, "put a proxy with TLS before it"),
+      warning(
+        check,
+        `${baseUrl} is not encrypted: tokens and sessions can be read on the way`,
+        "put a proxy with TLS before it",
+      ),
     )
   if (isRelated(hostname, domain))
     problems.push(
@@ -33,7 +44,13 @@ function listAddressProblems({ baseUrl, valsDomain }: Config): Finding[] {
   return problems
 }
 
-function listRateProblems({ host, addressHeader, ratePerToken, ratePerAddress, ...config }: Config): Finding[] {
+function listRateProblems({
+  host,
+  addressHeader,
+  ratePerToken,
+  ratePerAddress,
+  ...config
+}: Config): Finding[] {
   const problems: Finding[] = []
   // Nothing but a proxy on this machine can be why others are served.
   if (!isForOthers({ host, isPublic: false }) && addressHeader === undefined)
@@ -44,10 +61,22 @@ function listRateProblems({ host, addressHeader, ratePerToken, ratePerAddress, .
         "set HAMLET_ADDRESS_HEADER=x-forwarded-for if the proxy sends that header",
       ),
     )
-  const rates = { RATE_PER_TOKEN: ratePerToken, RATE_PER_ADDRESS: ratePerAddress, RUNS_PER_MINUTE: config.allowances.runsPerMinute }
-  const off = Object.entries(rates).flatMap(([name, rate]) => (rate === undefined ? [`HAMLET_${name}`] : []))
+  const rates = {
+    RATE_PER_TOKEN: ratePerToken,
+    RATE_PER_ADDRESS: ratePerAddress,
+    RUNS_PER_MINUTE: config.allowances.runsPerMinute,
+  }
+  const off = Object.entries(rates).flatMap(([name, rate]) =>
+    rate === undefined ? [`HAMLET_${name}`] : [],
+  )
   if (off.length > 0)
-    problems.push(warning(check, `${off.join(" and ")} is none, and the server is for others`, "leave it out, or set a number"))
+    problems.push(
+      warning(
+        check,
+        `${off.join(" and ")} is none, and the server is for others`,
+        "leave it out, or set a number",
+      ),
+    )
   return problems
 }
 
@@ -59,5 +88,7 @@ function isRelated(one: string, other: string): boolean {
   const [mine, theirs] = [one.split(".").reverse(), other.split(".").reverse()]
   const shared = mine.findIndex((label, index) => label !== theirs[index])
   const count = shared === -1 ? mine.length : shared
-  return one === other || count >= 3 || (count === 2 && (mine[1] ?? "").length >= registrableCharsMin)
+  return (
+    one === other || count >= 3 || (count === 2 && (mine[1] ?? "").length >= registrableCharsMin)
+  )
 }

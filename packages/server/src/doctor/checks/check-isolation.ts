@@ -8,7 +8,10 @@ import { sandboxLimits } from "../../runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "../../runtime/sandbox/sandboxes.ts"
 import { type Finding, failure, fine, warning } from "../finding.ts"
 
-/** Starts one sandbox as a server would, and ends it: whether a wall stands shows only when it is tried. */
+/**
+ * Starts one sandbox as a server would, and ends it: whether a wall stands shows only when it is
+ * tried.
+ */
 export async function checkIsolation(config: Config): Promise<readonly Finding[]> {
   try {
     return [judge(config, await tryOut(config))]
@@ -18,7 +21,10 @@ export async function checkIsolation(config: Config): Promise<readonly Finding[]
   }
 }
 
-/** Control groups are looked at separately: with version 2, using them would move whoever called us to another group. */
+/**
+ * Control groups are looked at separately: with version 2, using them would move whoever called us
+ * to another group.
+ */
 async function tryOut(config: Config): Promise<IsolationReport> {
   const sandboxes = await Sandboxes.create(
     {
@@ -47,15 +53,23 @@ function judge(config: Config, { level, details }: IsolationReport): Finding {
   const found = `${level}: ${details.join("; ")}`
   if (level === "bubblewrap") {
     const isFiltered = !details.some((detail) => detail.includes("not filtered"))
-    return isFiltered ? fine("isolation", found) : warning("isolation", found, "run Hamlet on x64 or arm64 if strangers may save vals")
+    return isFiltered
+      ? fine("isolation", found)
+      : warning("isolation", found, "run Hamlet on x64 or arm64 if strangers may save vals")
   }
   const mend = adviseOn(details, config)
-  if (!isForOthers(config) || config.isolation === "deno") return warning("isolation", `WEAK, ${found}; vals have no network`, mend)
-  return failure("isolation", `${found}; the server refuses to serve others than this machine like this`, mend)
+  if (!isForOthers(config) || config.isolation === "deno")
+    return warning("isolation", `WEAK, ${found}; vals have no network`, mend)
+  return failure(
+    "isolation",
+    `${found}; the server refuses to serve others than this machine like this`,
+    mend,
+  )
 }
 
 /** What stands in the way of the better wall. */
 function adviseOn(details: readonly string[], config: Config): string {
-  if (config.isolation === "deno") return "HAMLET_ISOLATION is deno: leave it out, and run only code that you trust until then"
+  if (config.isolation === "deno")
+    return "HAMLET_ISOLATION is deno: leave it out, and run only code that you trust until then"
   return adviseOnBubblewrap(details)
 }

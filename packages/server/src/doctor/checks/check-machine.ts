@@ -9,19 +9,37 @@ export function checkClock(): readonly Finding[] {
   const now = new Date()
   const year = now.getUTCFullYear()
   const isSane = year >= limits.yearMin && year <= limits.yearMax
-  if (!isSane) return [failure("clock", now.toISOString(), "set the clock, by NTP (systemd-timesyncd, chrony) if possible")]
+  if (!isSane)
+    return [
+      failure(
+        "clock",
+        now.toISOString(),
+        "set the clock, by NTP (systemd-timesyncd, chrony) if possible",
+      ),
+    ]
   return [fine("clock", now.toISOString())]
 }
 
-/** How many files and connections this process may have open; one that it starts may have as many. */
+/**
+ * How many files and connections this process may have open; one that it starts may have as many.
+ */
 export function checkOpenFiles({ runs }: Config): readonly Finding[] {
   const most = readOpenFilesMax()
-  if (most === undefined) return [fine("open files", "this system does not say how many there may be")]
+  if (most === undefined)
+    return [fine("open files", "this system does not say how many there may be")]
   const wanted = limits.openFilesCommon + limits.openFilesPerProcess * runs.processesMax
   const found = `${most} at once`
-  const mend = '"ulimit -n 65536" before the server is started, or LimitNOFILE=65536 in its systemd unit'
+  const mend =
+    '"ulimit -n 65536" before the server is started, or LimitNOFILE=65536 in its systemd unit'
   if (most < limits.openFilesMin) return [failure("open files", found, mend)]
-  if (most < wanted) return [warning("open files", `${found}, and ${runs.processesMax} sandboxes may need ${wanted}`, mend)]
+  if (most < wanted)
+    return [
+      warning(
+        "open files",
+        `${found}, and ${runs.processesMax} sandboxes may need ${wanted}`,
+        mend,
+      ),
+    ]
   return [fine("open files", found)]
 }
 
@@ -38,16 +56,23 @@ export function checkMemory({ runs }: Config): readonly Finding[] {
   const available = Math.min(total, readAvailable())
   const share = runs.processesMemoryBytesMax
   const found = `${toSize(available)} of ${toSize(total)} available, ${toSize(share)} for sandboxes`
-  if (available < limits.memoryBytesMin) return [failure("memory", found, "end something else, or use a larger machine")]
-  if (share > total) return [warning("memory", found, "lower HAMLET_PROCESSES_MEMORY_MB to about half of what there is")]
-  if (available < limits.memoryBytesWanted) return [warning("memory", found, "end something else, or use a larger machine")]
+  if (available < limits.memoryBytesMin)
+    return [failure("memory", found, "end something else, or use a larger machine")]
+  if (share > total)
+    return [
+      warning("memory", found, "lower HAMLET_PROCESSES_MEMORY_MB to about half of what there is"),
+    ]
+  if (available < limits.memoryBytesWanted)
+    return [warning("memory", found, "end something else, or use a larger machine")]
   return [fine("memory", found)]
 }
 
 /** A container may have less than the machine. */
 function readMemoryMax(): number {
   const constrained = process.constrainedMemory()
-  return constrained !== undefined && constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+  return constrained !== undefined && constrained > 0
+    ? Math.min(constrained, totalmem())
+    : totalmem()
 }
 
 /** What could be had without swapping; what is merely unused would be far less. */

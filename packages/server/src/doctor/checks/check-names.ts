@@ -11,21 +11,34 @@ const someVal = "hamlet-doctor"
 export async function checkNames({ valsDomain, baseUrl }: Config): Promise<readonly Finding[]> {
   const domain = valsDomain.replace(/:\d+$/, "")
   const base = new URL(baseUrl).hostname.replace(/^\[|\]$/g, "")
-  const findings = [domain === "localhost" ? await judgeLocalhost() : await judge("names of vals", `${someVal}.${domain}`, `*.${domain}`)]
-  return base === "localhost" || isIP(base) ? findings : [...findings, await judge("name of the server", base, base)]
+  const findings = [
+    domain === "localhost"
+      ? await judgeLocalhost()
+      : await judge("names of vals", `${someVal}.${domain}`, `*.${domain}`),
+  ]
+  return base === "localhost" || isIP(base)
+    ? findings
+    : [...findings, await judge("name of the server", base, base)]
 }
 
 /** Browsers and curl know where these are; for other programs it depends on the system. */
 async function judgeLocalhost(): Promise<Finding> {
   const address = await find(`${someVal}.localhost`)
   if (address) return fine("names of vals", `*.localhost is ${address}`)
-  return fine("names of vals", "*.localhost: browsers and curl find it by themselves, other programs on this machine do not")
+  return fine(
+    "names of vals",
+    "*.localhost: browsers and curl find it by themselves, other programs on this machine do not",
+  )
 }
 
 async function judge(check: string, name: string, wanted: string): Promise<Finding> {
   const address = await find(name)
   if (address) return fine(check, `${wanted} is ${address}`)
-  return warning(check, `${wanted} is not found`, `add a DNS record for ${wanted} that names this server`)
+  return warning(
+    check,
+    `${wanted} is not found`,
+    `add a DNS record for ${wanted} that names this server`,
+  )
 }
 
 async function find(name: string): Promise<string | undefined> {

@@ -21,7 +21,8 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "it takes more rights than this program has",
 }
 const mends: Readonly<Record<string, string>> = {
-  EACCES: "choose a port above 1023 with --port and put a proxy before it, see docs/self-hosting.md",
+  EACCES:
+    "choose a port above 1023 with --port and put a proxy before it, see docs/self-hosting.md",
 }
 
 /** Listens for an instant; gives the code of the error if that is not possible. */
@@ -43,13 +44,24 @@ async function judgeTaken(host: string, port: number): Promise<Finding> {
       `end that program ("ss -ltnp" says which it is), or choose another with --port`,
     )
   if (version !== packageJson.version)
-    return warning(check, `Hamlet ${version} runs at ${there}, and this is ${packageJson.version}`, "restart it with this version")
+    return warning(
+      check,
+      `Hamlet ${version} runs at ${there}, and this is ${packageJson.version}`,
+      "restart it with this version",
+    )
   return fine(check, `Hamlet ${version} runs at ${there}`)
 }
 
 /** The version of a Hamlet that answers there; undefined for anything else. */
 async function askVersion(host: string, port: number): Promise<string | undefined> {
-  const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host
+  const name =
+    host === "0.0.0.0"
+      ? "127.0.0.1"
+      : host === "::"
+        ? "[::1]"
+        : host.includes(":")
+          ? `[${host}]`
+          : host
   try {
     const signal = AbortSignal.timeout(doctorLimits.answerMsMax)
     const answer = await fetch(`http://${name}:${port}/healthz`, { signal, redirect: "manual" })

@@ -13,17 +13,22 @@ export function checkPrograms(): readonly Finding[] {
 
 function judge(name: string, version: string | undefined, pinned: string | undefined): Finding {
   if (version === undefined) return failure(name, "it is not installed, or does not start", install)
-  if (pinned !== undefined && version !== pinned) return warning(name, `${version}, and ${pinned} is what Hamlet is tested with`, install)
+  if (pinned !== undefined && version !== pinned)
+    return warning(name, `${version}, and ${pinned} is what Hamlet is tested with`, install)
   return fine(name, version)
 }
 
 function readPinned(): Readonly<Record<string, string | undefined>> {
-  return JSON.parse(readFileSync(new URL("../../../../../package.json", import.meta.url), "utf8")).dependencies
+  return JSON.parse(readFileSync(new URL("../../../../../package.json", import.meta.url), "utf8"))
+    .dependencies
 }
 
 function readDenoVersion(): string | undefined {
   try {
-    const { stdout } = Bun.spawnSync([findDeno(), "--version"], { stderr: "ignore", timeout: doctorLimits.answerMsMax })
+    const { stdout } = Bun.spawnSync([findDeno(), "--version"], {
+      stderr: "ignore",
+      timeout: doctorLimits.answerMsMax,
+    })
     return /^deno (\S+)/.exec(stdout.toString())?.[1]
   } catch {
     return undefined

@@ -4,10 +4,15 @@ import { type Finding, fine, warning } from "../finding.ts"
 /** Read by the command line, or by the tests. */
 const others = /^HAMLET_(URL|CONFIG_DIR|TEST_.*)$/
 
-/** The settings could be read. A name that nobody reads is a slip of the pen that would never be noticed. */
+/**
+ * The settings could be read. A name that nobody reads is a slip of the pen that would never be
+ * noticed.
+ */
 export function checkSettings(env: Readonly<Record<string, string | undefined>>): Finding {
   const known = new Set<string>(options.map((option) => option.env))
-  const unknown = Object.keys(env).filter((name) => name.startsWith("HAMLET_") && !known.has(name) && !others.test(name))
+  const unknown = Object.keys(env).filter(
+    (name) => name.startsWith("HAMLET_") && !known.has(name) && !others.test(name),
+  )
   if (unknown.length > 0)
     return warning(
       "settings",
@@ -15,5 +20,10 @@ export function checkSettings(env: Readonly<Record<string, string | undefined>>)
       "docs/configuration.md lists all",
     )
   const set = Object.keys(env).filter((name) => known.has(name))
-  return fine("settings", set.length === 0 ? "the environment sets none" : `the environment sets ${set.sort().join(", ")}`)
+  return fine(
+    "settings",
+    set.length === 0
+      ? "the environment sets none"
+      : `the environment sets ${set.sort().join(", ")}`,
+  )
 }

@@ -3,7 +3,7 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { noQuotas, type Quotas } from "../limits/quotas.ts"
 import type { OwnerDatabases } from "../owner-databases.ts"
-import type { Page, Slice } from "../paging.ts"
+import type { Page, PageRequest } from "../paging.ts"
 import { type Actor, type AuditDeps, type AuditEntry, toAuditEntry } from "./audit.ts"
 import { allScopes, makeToken, type NewTokenRecord, type Token } from "./tokens.ts"
 import type { User } from "./users.ts"
@@ -24,15 +24,21 @@ export interface AccountState {
   readonly quotas: Quotas | undefined
 }
 
-/** Where accounts are kept. What changes one writes the entry of the audit log in the same transaction. */
+/**
+ * Where accounts are kept. What changes one writes the entry of the audit log in the same
+ * transaction.
+ */
 export interface AccountStore {
   /** Everybody, newest first. */
-  list(page: Page): Promise<Slice<Account>>
+  list(page: PageRequest): Promise<Page<Account>>
   find(id: string): Promise<Account | undefined>
   /** False when there is no such user. */
   suspend(id: string, audit: AuditEntry): Promise<boolean>
   unsuspend(id: string, audit: AuditEntry): Promise<boolean>
-  /** Suspends the account for good and removes its tokens, sessions, secrets and what its profile says. */
+  /**
+   * Suspends the account for good and removes its tokens, sessions, secrets and what its profile
+   * says.
+   */
   close(id: string, audit: AuditEntry): Promise<boolean>
   /** The same, and notes that all data of the account is to go. */
   closeForPurge(id: string, audit: AuditEntry): Promise<boolean>
@@ -62,27 +68,46 @@ export interface AccountDeps extends AuditDeps {
 const purgeRowsMax = 200
 
 /** All users, as administrators see them. */
-export async function listUsers(deps: Pick<AccountDeps, "accounts">, page: Page): Promise<Slice<Account>> {
+export async function listUsers(
+  deps: Pick<AccountDeps, "accounts">,
+  page: PageRequest,
+): Promise<Page<Account>> {
   return deps.accounts.list(page)
 }
 
 /** A user as an administrator sees them. */
-export async function getAccount(deps: Pick<AccountDeps, "accounts">, id: string): Promise<Account> {
+export async function getAccount(
+  deps: Pick<AccountDeps, "accounts">,
+  id: string,
+): Promise<Account> {
   const account = await deps.accounts.find(id)
   if (!account) throw userNotFound(id)
   return account
 }
 
 /** Suspends a user: nothing acts for them any more, and none of their vals runs. */
-export async function suspendUser(deps: AccountDeps, caller: Caller, id: string, reason: string | null): Promise<void> {
+export async function suspendUser(
+  deps: AccountDeps,
+  caller: Caller,
+  id: string,
+  reason: string | null,
+): Promise<void> {
   assertOther(caller, id, "suspend")
   const { username } = await getAccount(deps, id)
-  const audit = toAuditEntry(deps, caller, "user.suspend", { id, name: username }, reason === null ? {} : { reason })
+  const audit = toAuditEntry(
+    deps,
+    caller,
+    "user.suspend",
+    { id, name: username },
+    reason === null ? {} : { reason },
+  )
   if (!(await deps.accounts.suspend(id, audit))) throw userNotFound(id)
   await deps.accountWatch.refresh()
 }
 
-/** Lifts a suspension. A user who was deleted without their data is there again, without a token. */
+/**
+ * Lifts a suspension. A user who was deleted without their data is there again, without a token.
+ */
 export async function unsuspendUser(deps: AccountDeps, actor: Actor, id: string): Promise<void> {
   const { username } = await getAccount(deps, id)
   const audit = toAuditEntry(deps, actor, "user.unsuspend", { id, name: username })
@@ -91,40 +116,59 @@ export async function unsuspendUser(deps: AccountDeps, actor: Actor, id: string)
 }
 
 /**
- * Deletes a user. What they have goes part by part, since it may be a lot: when the server ends meanwhile, housekeeping of any node goes on with
- * it. Until the last of it is gone, the name stays taken.
+ * Deletes a user. What they have goes part by part, since it may be a lot: when the server ends
+ * meanwhile, housekeeping of any node goes on with it. Until the last of it is gone, the name stays
+ * taken.
  */
-export async function deleteUser(deps: AccountDeps, caller: Caller, id: string, data: "keep" | "delete"): Promise<void> {
+export async function deleteUser(
+  deps: AccountDeps,
+  caller: Caller,
+  id: string,
+  data: "keep" | "delete",
+): Promise<void> {
   assertOther(caller, id, "delete")
   const { username } = await getAccount(deps, id)
   const action = data === "delete" ? "user.delete_with_data" : "user.delete"
   const audit = toAuditEntry(deps, caller, action, { id, name: username })
-  const isThere = await (data === "delete" ? deps.accounts.closeForPurge(id, audit) : deps.accounts.close(id, audit))
+  const isThere = await (data === "delete"
+    ? deps.accounts.closeForPurge(id, audit)
+    : deps.accounts.close(id, audit))
   if (!isThere) throw userNotFound(id)
   await deps.accountWatch.refresh()
   if (data === "delete") while (await purgeUser(deps, id));
 }
 
 /** Deletes a part of what a deleted user has; false when nothing is left. */
-export async function purgeUser(deps: Pick<AccountDeps, "accounts" | "ownerDatabases" | "now">, id: string): Promise<boolean> {
-  // First, as long as the user is there to be found again: a file that nobody owns would stay for ever.
+export async function purgeUser(
+  deps: Pick<AccountDeps, "accounts" | "ownerDatabases" | "now">,
+  id: string,
+): Promise<boolean> {
+  // First, as long as the user is there to be found again: a file that nobody owns would stay for
+  // ever.
   await deps.ownerDatabases.remove(id)
   return deps.accounts.purge(id, deps.now(), purgeRowsMax)
 }
 
 /**
- * A token for a user, with the scopes that the administrator names; otherwise with all but those of administration. These are given only by a token
- * that has them, so that `admin` is not a way to a backup. The operator, who has no token, gives all.
+ * A token for a user, with the scopes that the administrator names; otherwise with all but those of
+ * administration. These are given only by a token that has them, so that `admin` is not a way to a
+ * backup. The operator, who has no token, gives all.
  */
 export async function createUserToken(
   deps: AccountDeps,
   actor: Actor & { readonly scopes?: ReadonlySet<Scope> },
   id: string,
-  input: { readonly name?: string | undefined; readonly scopes?: readonly Scope[] | undefined; readonly expiresAt: number | null },
+  input: {
+    readonly name?: string | undefined
+    readonly scopes?: readonly Scope[] | undefined
+    readonly expiresAt: number | null
+  },
 ): Promise<{ readonly token: Token; readonly text: string }> {
   const { username } = await getAccount(deps, id)
   const { name = `made by ${actor.username}`, scopes = ordinaryScopes, expiresAt } = input
-  const missing = scopes.find((scope) => !ordinaryScopes.includes(scope) && actor.scopes?.has(scope) === false)
+  const missing = scopes.find(
+    (scope) => !ordinaryScopes.includes(scope) && actor.scopes?.has(scope) === false,
+  )
   if (missing)
     throw new AppError(
       "scope_escalation",
@@ -133,13 +177,21 @@ export async function createUserToken(
   const { token, record, text } = makeToken(deps, id, { name, scopes, expiresAt })
   await deps.accounts.addToken(
     record,
-    toAuditEntry(deps, actor, "token.create", { id, name: username }, { tokenId: token.id, name, scopes }),
+    toAuditEntry(
+      deps,
+      actor,
+      "token.create",
+      { id, name: username },
+      { tokenId: token.id, name, scopes },
+    ),
   )
   return { token, text }
 }
 
 /** What a user may do who does not administer. */
-export const ordinaryScopes: readonly Scope[] = allScopes.filter((scope) => scope !== "admin" && scope !== "backup")
+export const ordinaryScopes: readonly Scope[] = allScopes.filter(
+  (scope) => scope !== "admin" && scope !== "backup",
+)
 
 /** The quotas that were set for a user. */
 export async function getQuotas(deps: Pick<AccountDeps, "accounts">, id: string): Promise<Quotas> {
@@ -148,7 +200,12 @@ export async function getQuotas(deps: Pick<AccountDeps, "accounts">, id: string)
 }
 
 /** Sets quotas of a user, those that are named. */
-export async function changeQuotas(deps: AccountDeps, caller: Caller, id: string, change: Partial<Quotas>): Promise<Quotas> {
+export async function changeQuotas(
+  deps: AccountDeps,
+  caller: Caller,
+  id: string,
+  change: Partial<Quotas>,
+): Promise<Quotas> {
   const { username } = await getAccount(deps, id)
   const audit = toAuditEntry(deps, caller, "user.set_quotas", { id, name: username }, { ...change })
   const changed = await deps.accounts.changeQuotas(id, change, audit)
@@ -160,7 +217,10 @@ export async function changeQuotas(deps: AccountDeps, caller: Caller, id: string
 /** Whoever administers stays there to undo it. */
 function assertOther(caller: Caller, id: string, what: string): void {
   if (caller.userId === id)
-    throw new AppError("own_account", `Cannot ${what} user "${caller.username}": it is the account that the token belongs to`)
+    throw new AppError(
+      "own_account",
+      `Cannot ${what} user "${caller.username}": it is the account that the token belongs to`,
+    )
 }
 
 function userNotFound(id: string): AppError {

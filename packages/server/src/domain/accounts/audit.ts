@@ -1,5 +1,5 @@
 import type { AuditAction } from "@hamlet/contract"
-import type { Page, Period, Slice } from "../paging.ts"
+import type { Page, PageRequest, Period } from "../paging.ts"
 
 /** An act of an administrator, written down in the transaction that does it. */
 export interface AuditEntry {
@@ -33,7 +33,7 @@ export interface AuditStore {
   /** For acts that write nothing else. */
   add(entry: AuditEntry): Promise<void>
   /** Newest first. */
-  list(filter: AuditFilter, page: Page): Promise<Slice<AuditEntry>>
+  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>
 }
 
 /** What it takes to make an entry. */

@@ -3,7 +3,7 @@ import { codeOf, openRules, type TestRules } from "../../../test/support/rules.t
 import { sql } from "../../storage/database/sql.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
 import { type Cipher, createCipher } from "../secrets/cipher.ts"
-import { answerOnce, type KeptAnswer, type OnceRequest } from "./idempotency.ts"
+import { type OnceRequest, respondOnce, type StoredResponse } from "./idempotency.ts"
 import { hashToken, issueToken } from "./tokens.ts"
 
 const inFlightMs = 2 * 60_000
@@ -35,16 +35,25 @@ describe("answerOnce", () => {
   /** Work that tells how often it was done. */
   const work =
     (status = 200) =>
-    async (): Promise<KeptAnswer> => {
+    async (): Promise<StoredResponse> => {
       worked += 1
-      return { status, headers: { "content-type": "application/json", etag: '"1"' }, body: `{"n":${worked},"text":"✓"}` }
+      return {
+        status,
+        headers: { "content-type": "application/json", etag: '"1"' },
+        body: `{"n":${worked},"text":"✓"}`,
+      }
     }
 
   test("does the work once, and gives the same answer again, to the last header", async () => {
-    const first = await answerOnce(rules.deps, request, work(201))
+    const first = await respondOnce(rules.deps, request, work(201))
 
-    expect(first).toEqual({ status: 201, headers: { "content-type": "application/json", etag: '"1"' }, body: '{"n":1,"text":"✓"}' })
-    for (let time = 0; time < 3; time++) expect(await answerOnce(rules.deps, request, work(201))).toEqual(first)
+    expect(first).toEqual({
+      status: 201,
+      headers: { "content-type": "application/json", etag: '"1"' },
+      body: '{"n":1,"text":"✓"}',
+    })
+    for (let time = 0; time < 3; time++)
+      expect(await respondOnce(rules.deps, request, work(201))).toEqual(first)
     expect(worked).toBe(1)
   })
 
@@ -58,111 +67,134 @@ describe("answerOnce", () => {
     ["cut between body and scope", ["post", "/v1/vals", Buffer.from('{"code":"1"}v'), "al:write"]],
     ["number of parts", ["post", "/v1/vals", Buffer.from('{"code":"1"}'), "val:write", ""]],
   ]
-  test.each(others)("refuses the key for a request with another %s, and does not do that", async (_, other) => {
-    const first = await answerOnce(rules.deps, request, work())
+  test.each(others)(
+    "refuses the key for a request with another %s, and does not do that",
+    async (_, other) => {
+      const first = await respondOnce(rules.deps, request, work())
 
-    expect(await codeOf(answerOnce(rules.deps, { ...request, content: other }, work()))).toBe("idempotency_mismatch")
-    expect(worked).toBe(1)
-    expect(await answerOnce(rules.deps, request, work())).toEqual(first)
-  })
+      expect(await codeOf(respondOnce(rules.deps, { ...request, content: other }, work()))).toBe(
+        "idempotency_mismatch",
+      )
+      expect(worked).toBe(1)
+      expect(await respondOnce(rules.deps, request, work())).toEqual(first)
+    },
+  )
 
   test("takes the same body for the same, whether it came as text or as bytes", async () => {
-    const first = await answerOnce(rules.deps, request, work())
+    const first = await respondOnce(rules.deps, request, work())
     const asText = content.map((part) => part.toString())
-    expect(await answerOnce(rules.deps, { ...request, content: asText }, work())).toEqual(first)
+    expect(await respondOnce(rules.deps, { ...request, content: asText }, work())).toEqual(first)
   })
 
   test("keeps each user's keys apart", async () => {
     const other = { ...request, userId: await addUser() }
-    const answers = [await answerOnce(rules.deps, request, work()), await answerOnce(rules.deps, other, work())]
+    const answers = [
+      await respondOnce(rules.deps, request, work()),
+      await respondOnce(rules.deps, other, work()),
+    ]
     expect(answers.map(({ body }) => body)).toEqual(['{"n":1,"text":"✓"}', '{"n":2,"text":"✓"}'])
   })
 
   test("refuses the key while its first request is being worked on, whatever is asked with it", async () => {
-    const gate = Promise.withResolvers<KeptAnswer>()
+    const gate = Promise.withResolvers<StoredResponse>()
     const started = Promise.withResolvers<void>()
-    const first = answerOnce(rules.deps, request, () => {
+    const first = respondOnce(rules.deps, request, () => {
       started.resolve()
       return gate.promise
     })
     await started.promise
 
-    expect(await codeOf(answerOnce(rules.deps, request, work()))).toBe("idempotency_in_flight")
-    expect(await codeOf(answerOnce(rules.deps, { ...request, content: ["other"] }, work()))).toBe("idempotency_mismatch")
+    expect(await codeOf(respondOnce(rules.deps, request, work()))).toBe("idempotency_in_flight")
+    expect(await codeOf(respondOnce(rules.deps, { ...request, content: ["other"] }, work()))).toBe(
+      "idempotency_mismatch",
+    )
     gate.resolve({ status: 200, headers: {}, body: "done" })
 
     expect(await first).toEqual({ status: 200, headers: {}, body: "done" })
-    expect(await answerOnce(rules.deps, request, work())).toEqual(await first)
+    expect(await respondOnce(rules.deps, request, work())).toEqual(await first)
     expect(worked).toBe(0)
   })
 
   test("gives the key free when the server must have died over its request", async () => {
-    const lost = new Promise<KeptAnswer>(() => {})
+    const lost = new Promise<StoredResponse>(() => {})
     const started = Promise.withResolvers<void>()
-    void answerOnce(rules.deps, request, () => {
+    void respondOnce(rules.deps, request, () => {
       started.resolve()
       return lost
     })
     await started.promise
 
     rules.clock.at += inFlightMs - 1
-    expect(await codeOf(answerOnce(rules.deps, request, work()))).toBe("idempotency_in_flight")
+    expect(await codeOf(respondOnce(rules.deps, request, work()))).toBe("idempotency_in_flight")
     rules.clock.at += 1
-    expect((await answerOnce(rules.deps, request, work())).status).toBe(200)
+    expect((await respondOnce(rules.deps, request, work())).status).toBe(200)
     expect(worked).toBe(1)
   })
 
   test.each([200, 500])(
     "lets a first request that took too long and ended with %i take nothing from whoever has the key now",
     async (status) => {
-      const gate = Promise.withResolvers<KeptAnswer>()
+      const gate = Promise.withResolvers<StoredResponse>()
       const started = Promise.withResolvers<void>()
-      const slow = answerOnce(rules.deps, request, () => {
+      const slow = respondOnce(rules.deps, request, () => {
         started.resolve()
         return gate.promise
       })
       await started.promise
       rules.clock.at += inFlightMs
-      const second = await answerOnce(rules.deps, request, work())
+      const second = await respondOnce(rules.deps, request, work())
 
       gate.resolve({ status, headers: {}, body: "too late" })
 
       expect((await slow).body).toBe("too late")
-      expect(await answerOnce(rules.deps, request, work())).toEqual(second)
+      expect(await respondOnce(rules.deps, request, work())).toEqual(second)
       expect(worked).toBe(1)
     },
   )
 
   test("gives the answer again for 24 hours from when it was given, and then does the work anew", async () => {
-    await answerOnce(rules.deps, request, work())
+    await respondOnce(rules.deps, request, work())
 
     rules.clock.at += keptMs - 1
-    expect((await answerOnce(rules.deps, request, work())).body).toContain('"n":1')
+    expect((await respondOnce(rules.deps, request, work())).body).toContain('"n":1')
     rules.clock.at += 1
-    expect((await answerOnce(rules.deps, request, work())).body).toContain('"n":2')
-    expect((await answerOnce(rules.deps, { ...request, key: "new" }, work())).body).toContain('"n":3')
+    expect((await respondOnce(rules.deps, request, work())).body).toContain('"n":2')
+    expect((await respondOnce(rules.deps, { ...request, key: "new" }, work())).body).toContain(
+      '"n":3',
+    )
   })
 
   test("lets an expired key stand for another request", async () => {
-    await answerOnce(rules.deps, request, work())
+    await respondOnce(rules.deps, request, work())
     rules.clock.at += keptMs
-    expect((await answerOnce(rules.deps, { ...request, content: ["other"] }, work())).body).toContain('"n":2')
+    expect(
+      (await respondOnce(rules.deps, { ...request, content: ["other"] }, work())).body,
+    ).toContain('"n":2')
   })
 
-  test.each([200, 201, 204, 400, 404, 409, 412, 422])("keeps an answer with status %i", async (status) => {
-    for (let time = 0; time < 2; time++) expect((await answerOnce(rules.deps, request, work(status))).status).toBe(status)
-    expect(worked).toBe(1)
-  })
+  test.each([200, 201, 204, 400, 404, 409, 412, 422])(
+    "keeps an answer with status %i",
+    async (status) => {
+      for (let time = 0; time < 2; time++)
+        expect((await respondOnce(rules.deps, request, work(status))).status).toBe(status)
+      expect(worked).toBe(1)
+    },
+  )
 
-  test.each([429, 500, 503])("does not keep an answer with status %i: trying again may help", async (status) => {
-    expect((await answerOnce(rules.deps, request, work(status))).status).toBe(status)
-    expect((await answerOnce(rules.deps, { ...request, content: ["other"] }, work())).body).toContain('"n":2')
-  })
+  test.each([429, 500, 503])(
+    "does not keep an answer with status %i: trying again may help",
+    async (status) => {
+      expect((await respondOnce(rules.deps, request, work(status))).status).toBe(status)
+      expect(
+        (await respondOnce(rules.deps, { ...request, content: ["other"] }, work())).body,
+      ).toContain('"n":2')
+    },
+  )
 
   test("does not keep a failure that was thrown, and passes it on", async () => {
     const fail = () => Promise.reject(new Error("a bug"))
-    await expect(answerOnce(rules.deps, request, fail)).rejects.toThrow("a bug")
-    expect((await answerOnce(rules.deps, request, work())).status).toBe(200)
+    await expect(respondOnce(rules.deps, request, fail)).rejects.toThrow("a bug")
+    expect((await respondOnce(rules.deps, request, work())).status).toBe(200)
   })
 
   describe("when the server has died over it", () => {
@@ -172,53 +204,74 @@ describe("answerOnce", () => {
     isDead.catch(() => {})
     /** A server that dies before the answer is kept, and never gives anything back. */
     const toDead = () => {
-      const idempotency = { ...rules.deps.idempotency, keep: () => isDead, release: () => isDead, suspend: () => isDead }
+      const idempotency = {
+        ...rules.deps.idempotency,
+        keep: () => isDead,
+        release: () => isDead,
+        suspend: () => isDead,
+      }
       return { ...rules.deps, nodeId: deadNode.id, idempotency }
     }
-    const makeToken = (userId: string) => async (): Promise<KeptAnswer> => {
-      const { token, text } = await issueToken(rules.deps, userId, { name: "made", scopes: ["val:read"], expiresAt: null })
+    const makeToken = (userId: string) => async (): Promise<StoredResponse> => {
+      const { token, text } = await issueToken(rules.deps, userId, {
+        name: "made",
+        scopes: ["val:read"],
+        expiresAt: null,
+      })
       return { status: 200, headers: {}, body: JSON.stringify({ ...token, text }) }
     }
-    const listTokens = async () => (await rules.deps.tokens.list(request.userId, { limit: 10, offset: 0 })).items.map(({ id }) => id)
+    const listTokens = async () =>
+      (await rules.deps.tokens.list(request.userId, { limit: 10, offset: 0 })).items.map(
+        ({ id }) => id,
+      )
 
     beforeEach(() => createNodeStore(rules.db).beat(deadNode, 1))
 
     test("what it has written is not written again, and the answer is the one that it would have given", async () => {
       const before = await listTokens()
-      await expect(answerOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
+      await expect(respondOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
       const written = (await listTokens()).filter((id) => !before.includes(id))
       expect(written).toHaveLength(1)
-      expect(await codeOf(answerOnce(rules.deps, request, makeToken(request.userId)))).toBe("idempotency_in_flight")
+      expect(await codeOf(respondOnce(rules.deps, request, makeToken(request.userId)))).toBe(
+        "idempotency_in_flight",
+      )
       await createNodeStore(rules.db).remove(deadNode.id)
 
-      const { body } = await answerOnce(rules.deps, request, makeToken(request.userId))
+      const { body } = await respondOnce(rules.deps, request, makeToken(request.userId))
       const { id, text } = JSON.parse(body)
       expect(await listTokens()).toEqual([...written, ...before])
       expect(id).toBe(written[0])
       expect((await rules.deps.tokens.findHolder(hashToken(text)))?.tokenId).toBe(id)
-      expect((await answerOnce(rules.deps, request, makeToken(request.userId))).body).toBe(body)
+      expect((await respondOnce(rules.deps, request, makeToken(request.userId))).body).toBe(body)
     })
 
     test("nobody else may have the key once something is written, also when its time is over", async () => {
-      await expect(answerOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
+      await expect(respondOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
       rules.clock.at += inFlightMs
-      expect(await codeOf(answerOnce(rules.deps, { ...request, content: ["other"] }, work()))).toBe("idempotency_mismatch")
+      expect(
+        await codeOf(respondOnce(rules.deps, { ...request, content: ["other"] }, work())),
+      ).toBe("idempotency_mismatch")
       const before = await listTokens()
-      expect((await answerOnce(rules.deps, request, makeToken(request.userId))).status).toBe(200)
+      expect((await respondOnce(rules.deps, request, makeToken(request.userId))).status).toBe(200)
       expect(await listTokens()).toEqual(before)
     })
 
     test("the key is free at once where nothing was written", async () => {
-      await expect(answerOnce(toDead(), request, work())).rejects.toBe(dying)
+      await expect(respondOnce(toDead(), request, work())).rejects.toBe(dying)
       await createNodeStore(rules.db).remove(deadNode.id)
-      expect((await answerOnce(rules.deps, { ...request, content: ["other"] }, work())).body).toContain('"n":2')
+      expect(
+        (await respondOnce(rules.deps, { ...request, content: ["other"] }, work())).body,
+      ).toContain('"n":2')
     })
 
     test("a failure after something was written leaves the rest to the same request", async () => {
-      const half = async (): Promise<KeptAnswer> => ({ ...(await makeToken(request.userId)()), status: 503 })
-      expect((await answerOnce(rules.deps, request, half)).status).toBe(503)
+      const half = async (): Promise<StoredResponse> => ({
+        ...(await makeToken(request.userId)()),
+        status: 503,
+      })
+      expect((await respondOnce(rules.deps, request, half)).status).toBe(503)
       const before = await listTokens()
-      expect((await answerOnce(rules.deps, request, makeToken(request.userId))).status).toBe(200)
+      expect((await respondOnce(rules.deps, request, makeToken(request.userId))).status).toBe(200)
       expect(await listTokens()).toEqual(before)
     })
   })
@@ -229,30 +282,40 @@ describe("answerOnce", () => {
 
     test("cannot be read in the database", async () => {
       const secret = "a-new-token-that-nobody-else-may-see"
-      await answerOnce(rules.deps, request, async () => ({ status: 200, headers: {}, body: secret }))
+      await respondOnce(rules.deps, request, async () => ({
+        status: 200,
+        headers: {},
+        body: secret,
+      }))
 
-      const [row] = await rules.db.read<{ answer: Uint8Array }>(sql`select answer from idempotency_keys where user_id = ${request.userId}`)
+      const [row] = await rules.db.read<{ answer: Uint8Array }>(
+        sql`select answer from idempotency_keys where user_id = ${request.userId}`,
+      )
       expect(Buffer.from(row?.answer ?? []).length).toBeGreaterThan(secret.length)
       expect(Buffer.from(row?.answer ?? []).includes(secret)).toBe(false)
     })
 
     test("cannot be moved to another user or key", async () => {
-      await answerOnce(rules.deps, request, work())
+      await respondOnce(rules.deps, request, work())
       await rules.db.write(function* () {
         yield sql`update idempotency_keys set key = ${"other"} where user_id = ${request.userId}`
       })
-      await expect(answerOnce(rules.deps, { ...request, key: "other" }, work())).rejects.toThrow()
+      await expect(respondOnce(rules.deps, { ...request, key: "other" }, work())).rejects.toThrow()
       expect(worked).toBe(1)
     })
 
     test("is given again after the keys were rotated", async () => {
-      const first = await answerOnce(withCipher(createCipher([older])), request, work())
-      expect(await answerOnce(withCipher(createCipher([newer, older])), request, work())).toEqual(first)
+      const first = await respondOnce(withCipher(createCipher([older])), request, work())
+      expect(await respondOnce(withCipher(createCipher([newer, older])), request, work())).toEqual(
+        first,
+      )
     })
 
     test("is refused, and not done twice, when its key is gone", async () => {
-      await answerOnce(withCipher(createCipher([older])), request, work())
-      expect(await codeOf(answerOnce(withCipher(createCipher([newer])), request, work()))).toBe("idempotency_mismatch")
+      await respondOnce(withCipher(createCipher([older])), request, work())
+      expect(await codeOf(respondOnce(withCipher(createCipher([newer])), request, work()))).toBe(
+        "idempotency_mismatch",
+      )
       expect(worked).toBe(1)
     })
   })

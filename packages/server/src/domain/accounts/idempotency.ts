@@ -4,19 +4,25 @@ import type { Cipher } from "../secrets/cipher.ts"
 import { type Claim, Once, type OnceStep, runOnce } from "./once.ts"
 
 /** An answer as it was given, to be given again. */
-export interface KeptAnswer {
+export interface StoredResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** What is known of a key that was used before; the answer is undefined while the first request is worked on. */
+/**
+ * What is known of a key that was used before; the answer is undefined while the first request is
+ * worked on.
+ */
 export interface IdempotencyRecord {
   readonly fingerprint: Uint8Array
   readonly answer: Uint8Array | undefined
 }
 
-/** What came of asking for a key: it is ours, with what was done under it before the server died, or it is not. */
+/**
+ * What came of asking for a key: it is ours, with what was done under it before the server died, or
+ * it is not.
+ */
 export type ClaimOutcome =
   | { readonly kind: "claimed"; readonly progress: Uint8Array | undefined }
   | ({ readonly kind: "known" } & IdempotencyRecord)
@@ -33,11 +39,14 @@ export interface NewClaim extends Claim {
 /** Where keys and answers are kept. */
 export interface IdempotencyStore {
   /**
-   * Takes the key, or gives what is known of it. One that has expired counts as new, and so does one whose node is no more; unless something
-   * was written under it, which only the same request may go on with.
+   * Takes the key, or gives what is known of it. One that has expired counts as new, and so does
+   * one whose node is no more; unless something was written under it, which only the same request
+   * may go on with.
    */
   claim(claim: NewClaim): Promise<ClaimOutcome | undefined>
-  /** Keeps the answer until then, unless the claim has expired and somebody else has the key now. */
+  /**
+   * Keeps the answer until then, unless the claim has expired and somebody else has the key now.
+   */
   keep(claim: Claim, answer: Uint8Array, until: number): Promise<void>
   /** Gives the key back, unless somebody else has it now. */
   release(claim: Claim): Promise<void>
@@ -53,7 +62,10 @@ export interface IdempotencyDeps {
   readonly cipher: Cipher
   /** This process, as the database knows it. */
   readonly nodeId: string
-  /** How long a request may be worked on. After that, the server must have died over it, and the key is free again. */
+  /**
+   * How long a request may be worked on. After that, the server must have died over it, and the key
+   * is free again.
+   */
   readonly requestMsMax: number
   now(): number
 }
@@ -72,25 +84,34 @@ export interface OnceRequest {
 }
 
 /**
- * Does the work, or gives the answer that the same request got before. Server errors are not kept: trying again may help. What the work writes
- * to the database through `writeOnce` is written once, even when the server dies before the answer is kept.
+ * Does the work, or gives the answer that the same request got before. Server errors are not kept:
+ * trying again may help. What the work writes to the database through `writeOnce` is written once,
+ * even when the server dies before the answer is kept.
  */
-export async function answerOnce(deps: IdempotencyDeps, request: OnceRequest, work: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
+export async function respondOnce(
+  deps: IdempotencyDeps,
+  request: OnceRequest,
+  work: () => Promise<StoredResponse>,
+): Promise<StoredResponse> {
   const fingerprint = toFingerprint(request.content)
   const at = deps.now()
   const claim = { userId: request.userId, key: request.key, expiresAt: at + deps.requestMsMax }
   const asked = { ...claim, nodeId: deps.nodeId, fingerprint, at, keptSince: toKeptSince(at) }
   const outcome = await deps.idempotency.claim(asked)
   if (outcome?.kind === "known") return repeat(deps, request, outcome, fingerprint)
-  const known = outcome?.progress === undefined ? [] : (openJson(deps, request, outcome.progress) as readonly OnceStep[])
+  const known =
+    outcome?.progress === undefined
+      ? []
+      : (openJson(deps, request, outcome.progress) as readonly OnceStep[])
   const once = new Once(claim, known, (steps) => sealJson(deps, request, steps))
-  let answer: KeptAnswer | undefined
+  let answer: StoredResponse | undefined
   try {
     answer = await runOnce(once, work)
   } finally {
     if (!answer || !isKept(answer)) await giveBack(deps, once)
   }
-  if (isKept(answer)) await deps.idempotency.keep(claim, sealJson(deps, request, answer), deps.now() + limits.keptMs)
+  if (isKept(answer))
+    await deps.idempotency.keep(claim, sealJson(deps, request, answer), deps.now() + limits.keptMs)
   return answer
 }
 
@@ -99,24 +120,34 @@ export function toKeptSince(at: number): number {
   return at - limits.keptMs
 }
 
-function isKept({ status }: KeptAnswer): boolean {
+function isKept({ status }: StoredResponse): boolean {
   return status < 500 && status !== 429
 }
 
 function giveBack(deps: IdempotencyDeps, once: Once): Promise<void> {
-  return once.hasWritten ? deps.idempotency.suspend(once.claim, deps.now()) : deps.idempotency.release(once.claim)
+  return once.hasWritten
+    ? deps.idempotency.suspend(once.claim, deps.now())
+    : deps.idempotency.release(once.claim)
 }
 
-function repeat(deps: IdempotencyDeps, request: OnceRequest, known: IdempotencyRecord, fingerprint: Uint8Array): KeptAnswer {
+function repeat(
+  deps: IdempotencyDeps,
+  request: OnceRequest,
+  known: IdempotencyRecord,
+  fingerprint: Uint8Array,
+): StoredResponse {
   if (!Buffer.from(known.fingerprint).equals(fingerprint)) {
-    throw new AppError("idempotency_mismatch", `Cannot use idempotency key "${request.key}" again: it stands for another request`)
+    throw new AppError(
+      "idempotency_mismatch",
+      `Cannot use idempotency key "${request.key}" again: it stands for another request`,
+    )
   }
   if (!known.answer)
     throw new AppError(
       "idempotency_in_flight",
       `Cannot use idempotency key "${request.key}" yet: its first request is still being worked on`,
     )
-  return openJson(deps, request, known.answer) as KeptAnswer
+  return openJson(deps, request, known.answer) as StoredResponse
 }
 
 /** It may hold a new token, so it is no more readable in the database than a secret is. */
@@ -125,16 +156,26 @@ function sealJson(deps: IdempotencyDeps, request: OnceRequest, value: unknown): 
   return Buffer.concat([Buffer.from(sealed.keyId), sealed.bytes])
 }
 
-/** The key that encrypted it may be gone since: then the answer is lost, but what it tells of was done, and must not be done again. */
+/**
+ * The key that encrypted it may be gone since: then the answer is lost, but what it tells of was
+ * done, and must not be done again.
+ */
 function openJson(deps: IdempotencyDeps, request: OnceRequest, kept: Uint8Array): unknown {
   const keyIdBytes = deps.cipher.keyId.length
-  const sealed = { keyId: Buffer.from(kept.subarray(0, keyIdBytes)).toString(), bytes: kept.subarray(keyIdBytes) }
+  const sealed = {
+    keyId: Buffer.from(kept.subarray(0, keyIdBytes)).toString(),
+    bytes: kept.subarray(keyIdBytes),
+  }
   try {
     return JSON.parse(deps.cipher.open(sealed, purposeOf(request)))
   } catch (cause) {
-    throw new AppError("idempotency_mismatch", `Cannot use idempotency key "${request.key}" again: its answer can no longer be read`, {
-      cause,
-    })
+    throw new AppError(
+      "idempotency_mismatch",
+      `Cannot use idempotency key "${request.key}" again: its answer can no longer be read`,
+      {
+        cause,
+      },
+    )
   }
 }
 

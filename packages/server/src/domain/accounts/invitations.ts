@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { limits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { Page, Slice } from "../paging.ts"
+import type { Page, PageRequest } from "../paging.ts"
 import { ordinaryScopes } from "./accounts.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
 import { sameAgain } from "./once.ts"
@@ -32,7 +32,7 @@ export type Acceptance = "accepted" | "invalid" | "username_taken"
 /** Where invitations are kept, until they are accepted, revoked or expired. */
 export interface InvitationStore {
   /** Those that have not expired, newest first. */
-  list(at: number, page: Page): Promise<Slice<Invitation>>
+  list(at: number, page: PageRequest): Promise<Page<Invitation>>
   /** False when there are `countMax` already that have not expired. */
   add(invitation: NewInvitation, countMax: number, audit: AuditEntry): Promise<boolean>
   /** False when there is none with that id. */
@@ -56,39 +56,70 @@ export async function createInvitation(
   caller: Caller,
   input: { readonly note: string | null; readonly hours: number | undefined },
 ): Promise<{ readonly invitation: Invitation; readonly code: string }> {
-  const made = sameAgain(() => ({ id: deps.newId(), createdAt: deps.now(), code: makeTokenText(randomBytes(32), "invitation") }))
+  const made = sameAgain(() => ({
+    id: deps.newId(),
+    createdAt: deps.now(),
+    code: makeTokenText(randomBytes(32), "invitation"),
+  }))
   const { id, createdAt, code } = made
   const expiresAt = createdAt + (input.hours ?? limits.invitationHoursDefault) * hourMs
   const kept = { id, note: input.note, createdAt, expiresAt }
   const audit = toAuditEntry(deps, caller, "invitation.create", { id: kept.id, name: input.note })
   const record = { ...kept, hash: hashToken(code), creatorId: caller.userId }
   if (!(await deps.invitations.add(record, limits.invitationsMax, audit)))
-    throw new AppError("too_many_invitations", `Cannot invite: ${limits.invitationsMax} invitations are open already`)
+    throw new AppError(
+      "too_many_invitations",
+      `Cannot invite: ${limits.invitationsMax} invitations are open already`,
+    )
   return { invitation: { ...kept, createdBy: caller.username }, code }
 }
 
 /** Revokes an invitation; its link stops working at once. */
-export async function revokeInvitation(deps: InvitationDeps, caller: Caller, id: string): Promise<void> {
+export async function revokeInvitation(
+  deps: InvitationDeps,
+  caller: Caller,
+  id: string,
+): Promise<void> {
   const audit = toAuditEntry(deps, caller, "invitation.revoke", { id, name: null })
   if (!(await deps.invitations.remove(id, audit)))
-    throw new AppError("invitation_not_found", `Cannot revoke invitation "${id}": there is no open one with that id`)
+    throw new AppError(
+      "invitation_not_found",
+      `Cannot revoke invitation "${id}": there is no open one with that id`,
+    )
 }
 
-/** Makes a user of a person who has an invitation. When the name is taken, the invitation stays good. */
+/**
+ * Makes a user of a person who has an invitation. When the name is taken, the invitation stays
+ * good.
+ */
 export async function acceptInvitation(
   deps: InvitationDeps,
   input: { readonly code: string; readonly username: string; readonly email: string | null },
 ): Promise<{ readonly user: User; readonly token: string }> {
   assertManyUsers(deps, input.username)
   const user = toNewUser(deps, input.username, input.email)
-  const { record, text } = makeToken(deps, user.id, { name: "first token", scopes: ordinaryScopes, expiresAt: null })
-  const audit = toAuditEntry(deps, { userId: user.id, username: user.username }, "invitation.accept")
+  const { record, text } = makeToken(deps, user.id, {
+    name: "first token",
+    scopes: ordinaryScopes,
+    expiresAt: null,
+  })
+  const audit = toAuditEntry(
+    deps,
+    { userId: user.id, username: user.username },
+    "invitation.accept",
+  )
   const acceptance = hasTokenShape(input.code, "invitation")
     ? await deps.invitations.accept(hashToken(input.code), user, record, audit)
     : "invalid"
   if (acceptance === "username_taken")
-    throw new AppError("username_taken", `Cannot create user "${input.username}": another user has that name`)
+    throw new AppError(
+      "username_taken",
+      `Cannot create user "${input.username}": another user has that name`,
+    )
   if (acceptance === "invalid")
-    throw new AppError("invitation_not_found", "Cannot accept the invitation: it was used or revoked, has expired, or was never made")
+    throw new AppError(
+      "invitation_not_found",
+      "Cannot accept the invitation: it was used or revoked, has expired, or was never made",
+    )
   return { user, token: text }
 }

@@ -13,9 +13,11 @@ export interface OnceStep {
 }
 
 /**
- * Work that is done once, even if the server dies over it. Each of its writes keeps, in the same transaction, what the work has done and made
- * up so far. When the same request comes again, the work is done again from its beginning, but what was written is not written again: the work
- * is given what came of it then, and so it comes to the same answer. The steps of the work must therefore come in the same order each time.
+ * Work that is done once, even if the server dies over it. Each of its writes keeps, in the same
+ * transaction, what the work has done and made up so far. When the same request comes again, the
+ * work is done again from its beginning, but what was written is not written again: the work is
+ * given what came of it then, and so it comes to the same answer. The steps of the work must
+ * therefore come in the same order each time.
  */
 export class Once {
   readonly claim: Claim
@@ -24,7 +26,11 @@ export class Once {
   #next = 0
   #hasWritten: boolean
 
-  constructor(claim: Claim, known: readonly OnceStep[], seal: (steps: readonly OnceStep[]) => Uint8Array) {
+  constructor(
+    claim: Claim,
+    known: readonly OnceStep[],
+    seal: (steps: readonly OnceStep[]) => Uint8Array,
+  ) {
     this.claim = claim
     this.#steps = [...known]
     this.#hasWritten = known.length > 0
@@ -71,7 +77,10 @@ export function findOnce(): Once | undefined {
   return current.getStore()
 }
 
-/** Makes something up, like an id or a token; the same again when the work is done again. What it makes must be fit for JSON. */
+/**
+ * Makes something up, like an id or a token; the same again when the work is done again. What it
+ * makes must be fit for JSON.
+ */
 export function sameAgain<T>(make: () => T): T {
   const once = findOnce()
   if (!once) return make()

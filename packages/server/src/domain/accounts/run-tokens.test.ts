@@ -38,7 +38,10 @@ describe("RunTokens", () => {
   })
 
   /** On the real store, with a look at what it is asked to write. */
-  function createTokens(changeRunTokens: TokenStore["changeRunTokens"] = rules.deps.tokens.changeRunTokens, nodeId = Bun.randomUUIDv7()) {
+  function createTokens(
+    changeRunTokens: TokenStore["changeRunTokens"] = rules.deps.tokens.changeRunTokens,
+    nodeId = Bun.randomUUIDv7(),
+  ) {
     const store: TokenStore = {
       ...rules.deps.tokens,
       async changeRunTokens(node, added, removedIds) {
@@ -49,7 +52,10 @@ describe("RunTokens", () => {
       },
     }
     const onError = (error: unknown) => errors.push(error)
-    return new RunTokens({ ...rules.deps, tokens: store, nodeId, lifeMsMax, onError }, { delayMs: 5, retryMs: 5 })
+    return new RunTokens(
+      { ...rules.deps, tokens: store, nodeId, lifeMsMax, onError },
+      { delayMs: 5, retryMs: 5 },
+    )
   }
 
   const here = (text: string) => authenticate({ ...rules.deps, runTokens: tokens }, text)
@@ -60,7 +66,9 @@ describe("RunTokens", () => {
   }
 
   async function rowCount(): Promise<number> {
-    const [row] = await rules.db.read<{ count: number }>(sql`select count(*) as count from tokens where node_id is not null`)
+    const [row] = await rules.db.read<{ count: number }>(
+      sql`select count(*) as count from tokens where node_id is not null`,
+    )
     return row?.count ?? 0
   }
 
@@ -68,7 +76,12 @@ describe("RunTokens", () => {
     gate = Promise.withResolvers()
     const [one, two] = [tokens.issue(ada), tokens.issue(ada)]
     const scopes = new Set(["val:read", "user:read", "run:read"])
-    expect(await here(one)).toMatchObject({ userId: ada.id, username: "ada", isOfRun: true, scopes })
+    expect(await here(one)).toMatchObject({
+      userId: ada.id,
+      username: "ada",
+      isOfRun: true,
+      scopes,
+    })
     expect(await codeOf(elsewhere(one))).toBe("invalid_token")
     gate.resolve()
     await until(() => writes.length === 1)
@@ -95,7 +108,10 @@ describe("RunTokens", () => {
     gate.resolve()
     await until(() => writes.length === 2)
     expect(writes[1]).toEqual([0, 1])
-    expect([await codeOf(elsewhere(text)), await codeOf(here(text))]).toEqual(["invalid_token", "invalid_token"])
+    expect([await codeOf(elsewhere(text)), await codeOf(here(text))]).toEqual([
+      "invalid_token",
+      "invalid_token",
+    ])
   })
 
   test("that end before they were written are never written", async () => {
@@ -132,7 +148,9 @@ describe("RunTokens", () => {
     const at = (now: number) => ({ ...rules.deps, now: () => now })
     const end = rules.clock.at + lifeMsMax
     for (const runTokens of [tokens, rules.deps.runTokens]) {
-      expect(await authenticate({ ...at(end - 1), runTokens }, text)).toMatchObject({ username: "ada" })
+      expect(await authenticate({ ...at(end - 1), runTokens }, text)).toMatchObject({
+        username: "ada",
+      })
       expect(await codeOf(authenticate({ ...at(end), runTokens }, text))).toBe("invalid_token")
     }
   })
@@ -146,10 +164,16 @@ describe("RunTokens", () => {
     const [kept, ended] = [tokens.issue(ada), tokens.issue(ada)]
     await until(() => errors.length > 0)
     tokens.end(ended)
-    expect([await codeOf(here(ended)), (await here(kept)).username]).toEqual(["invalid_token", "ada"])
+    expect([await codeOf(here(ended)), (await here(kept)).username]).toEqual([
+      "invalid_token",
+      "ada",
+    ])
     isDown = false
     await until(async () => writes.length > 0 && (await rowCount()) === 1)
-    expect([await codeOf(elsewhere(ended)), (await elsewhere(kept)).username]).toEqual(["invalid_token", "ada"])
+    expect([await codeOf(elsewhere(ended)), (await elsewhere(kept)).username]).toEqual([
+      "invalid_token",
+      "ada",
+    ])
   })
 
   test("all end when the node stops, or is found dead by another", async () => {
@@ -159,16 +183,18 @@ describe("RunTokens", () => {
       rules.db.write(function* () {
         yield statement
       })
-    await setNode(sql`insert into nodes (id, host, pid, pid_started, seen_at) values (${theirs}, 'host', 1, '1', 1)`)
+    await setNode(
+      sql`insert into nodes (id, host, pid, pid_started, seen_at) values (${theirs}, 'host', 1, '1', 1)`,
+    )
     const text = other.issue(ada)
     await until(() => writes.length === 2)
     expect(await rowCount()).toBe(2)
     await tokens.stop()
-    expect([await codeOf(here(mine)), await codeOf(elsewhere(mine)), (await elsewhere(text)).username]).toEqual([
-      "invalid_token",
-      "invalid_token",
-      "ada",
-    ])
+    expect([
+      await codeOf(here(mine)),
+      await codeOf(elsewhere(mine)),
+      (await elsewhere(text)).username,
+    ]).toEqual(["invalid_token", "invalid_token", "ada"])
     await rules.deps.tokens.removeLostRunTokens()
     expect(await elsewhere(text)).toMatchObject({ username: "ada" })
     await setNode(sql`delete from nodes where id = ${theirs}`)

@@ -1,19 +1,32 @@
 import { randomBytes } from "node:crypto"
 import type { Scope } from "@hamlet/contract"
 import { makeTokenText } from "./token-text.ts"
-import { hashToken, type LiveTokens, makeToken, type NewTokenRecord, type TokenDeps, type TokenHolder } from "./tokens.ts"
+import {
+  hashToken,
+  type LiveTokens,
+  makeToken,
+  type NewTokenRecord,
+  type TokenDeps,
+  type TokenHolder,
+} from "./tokens.ts"
 
 /** What the tokens of runs need. */
 export interface RunTokenDeps extends TokenDeps {
   readonly nodeId: string
-  /** The longest that a process lives: the tokens that a node leaves behind when it dies end at the latest then. */
+  /**
+   * The longest that a process lives: the tokens that a node leaves behind when it dies end at the
+   * latest then.
+   */
   readonly lifeMsMax: number
   onError(error: unknown): void
 }
 
 /** When changes are written. */
 export interface RunTokenDelays {
-  /** How long a change waits to be written together with others. Whoever ends before is never written at all. */
+  /**
+   * How long a change waits to be written together with others. Whoever ends before is never
+   * written at all.
+   */
   readonly delayMs: number
   /** How long to wait before the next attempt when the database did not take it. */
   readonly retryMs: number
@@ -28,15 +41,19 @@ interface LiveToken {
   isWritten: boolean
 }
 
-/** What a val may do with the API on behalf of its owner: read what they can read, and write to the storage that vals have. */
+/**
+ * What a val may do with the API on behalf of its owner: read what they can read, and write to the
+ * storage that vals have.
+ */
 export const runScopes: readonly Scope[] = [
   ...(["val:read", "user:read", "run:read"] as const),
   ...(["blob:read", "blob:write", "sqlite:read", "sqlite:write"] as const),
 ]
 
 /**
- * The tokens that vals are given, one for each process. On this node they are good at once and end at once; the database, where other nodes
- * find them, hears of it in the background, so that no val waits for the disk before it starts.
+ * The tokens that vals are given, one for each process. On this node they are good at once and end
+ * at once; the database, where other nodes find them, hears of it in the background, so that no val
+ * waits for the disk before it starts.
  */
 export class RunTokens implements LiveTokens {
   readonly #deps: RunTokenDeps
@@ -57,7 +74,10 @@ export class RunTokens implements LiveTokens {
     this.#delays = { delayMs, retryMs }
   }
 
-  /** A token for a process that runs a val of the user's; its secret string, of which there is no other copy. */
+  /**
+   * A token for a process that runs a val of the user's; its secret string, of which there is no
+   * other copy.
+   */
   issue(user: { readonly id: string; readonly username: string }): string {
     const { now, lifeMsMax } = this.#deps
     const { record, text } = makeToken(
@@ -136,7 +156,8 @@ export class RunTokens implements LiveTokens {
     const added = this.#toAdd
     const removed = [...this.#ended]
     this.#toAdd = new Map()
-    // Before it is known whether it went well: when it fails, the database may have taken them all the same.
+    // Before it is known whether it went well: when it fails, the database may have taken them all
+    // the same.
     for (const token of added.values()) token.isWritten = true
     const records = Array.from(added.values(), ({ record }) => record)
     let { delayMs } = this.#delays

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto"
 import type { Scope } from "@hamlet/contract"
 import type { Caller, SessionRoot } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { Page, Slice } from "../paging.ts"
-import { cutText } from "../runs/truncate.ts"
+import type { Page, PageRequest } from "../paging.ts"
+import { truncateText } from "../runs/truncate.ts"
 import { hasTokenShape, makeTokenText } from "./token-text.ts"
 import { type Authenticated, type AuthenticationDeps, authenticate, hashToken } from "./tokens.ts"
 
@@ -52,7 +52,10 @@ export interface Replacement {
 export interface SessionStore {
   /** False when the token that it comes from has been revoked. */
   add(session: NewSessionRecord, replacement: Replacement): Promise<boolean>
-  /** Uses a link up and keeps the session that `toSession` makes of it, in one go; undefined when there is no such link, or no session. */
+  /**
+   * Uses a link up and keeps the session that `toSession` makes of it, in one go; undefined when
+   * there is no such link, or no session.
+   */
   redeem(
     linkHash: string,
     toSession: (link: LinkRecord) => NewSessionRecord | undefined,
@@ -61,13 +64,16 @@ export interface SessionStore {
   /** Whose link it is, as long as nobody has used it. */
   findLinkOwner(linkHash: string): Promise<LinkOwner | undefined>
   /** Those that have not ended at that moment, latest sign-in first. */
-  list(userId: string, at: number, page: Page): Promise<Slice<Session>>
+  list(userId: string, at: number, page: PageRequest): Promise<Page<Session>>
   /** False when the user has no such session. */
   remove(userId: string, id: string): Promise<boolean>
   /** All sessions and links of a user. */
   removeAll(userId: string): Promise<void>
   extend(id: string, expiresAt: number): Promise<void>
-  /** Keeps a link; of those that nobody has used yet, the oldest go. False when the token that it comes from has been revoked. */
+  /**
+   * Keeps a link; of those that nobody has used yet, the oldest go. False when the token that it
+   * comes from has been revoked.
+   */
   addLink(link: LinkRecord, countMax: number): Promise<boolean>
 }
 
@@ -85,7 +91,10 @@ const limits = {
   sessionsMax: 100,
   linksMax: 20,
   linkMs: 15 * 60_000,
-  /** A session is prolonged when that part of its time is over: a write for every request would be too many. */
+  /**
+   * A session is prolonged when that part of its time is over: a write for every request would be
+   * too many.
+   */
   renewalPart: 1 / 30,
 }
 
@@ -98,26 +107,43 @@ export interface SignIn {
   readonly replaced: string | undefined
 }
 
-/** Signs a browser in. The secret string is always a new one, so that nobody can have planted it beforehand. */
-export async function signIn(deps: SessionDeps, input: SignIn): Promise<{ readonly session: Session; readonly text: string }> {
+/**
+ * Signs a browser in. The secret string is always a new one, so that nobody can have planted it
+ * beforehand.
+ */
+export async function signIn(
+  deps: SessionDeps,
+  input: SignIn,
+): Promise<{ readonly session: Session; readonly text: string }> {
   const text = makeTokenText(randomBytes(32), "session")
-  const toSession = (of: { readonly userId: string; readonly scopes: Iterable<Scope>; readonly root: SessionRoot }): NewSessionRecord => ({
+  const toSession = (of: {
+    readonly userId: string
+    readonly scopes: Iterable<Scope>
+    readonly root: SessionRoot
+  }): NewSessionRecord => ({
     id: deps.newId(),
     userId: of.userId,
     hash: hashToken(text),
     scopes: [...of.scopes],
     parentId: of.root.tokenId,
-    userAgent: input.userAgent === null ? null : cutText(input.userAgent, limits.userAgentBytesMax),
+    userAgent:
+      input.userAgent === null ? null : truncateText(input.userAgent, limits.userAgentBytesMax),
     createdAt: deps.now(),
     expiresAt: toExpiry(deps, of.root),
     lastUsedAt: null,
   })
-  const replacement = { hash: input.replaced === undefined ? undefined : hashToken(input.replaced), countMax: limits.sessionsMax }
+  const replacement = {
+    hash: input.replaced === undefined ? undefined : hashToken(input.replaced),
+    countMax: limits.sessionsMax,
+  }
   if (input.token !== undefined) {
     const { root, ...caller } = await authenticate(deps, input.token)
     const session = root && toSession({ ...caller, root })
     if (!session || !(await deps.sessions.add(session, replacement)))
-      throw new AppError("invalid_token", "Cannot sign in with the token: it is revoked, or belongs to a run")
+      throw new AppError(
+        "invalid_token",
+        "Cannot sign in with the token: it is revoked, or belongs to a run",
+      )
     return { session, text }
   }
   const session = await redeem(deps, input.code ?? "", toSession, replacement)
@@ -125,21 +151,38 @@ export async function signIn(deps: SessionDeps, input: SignIn): Promise<{ readon
   return { session, text }
 }
 
-/** Whose account the code of a link opens. It does not use the link up, so that a page can ask before it signs in. */
+/**
+ * Whose account the code of a link opens. It does not use the link up, so that a page can ask
+ * before it signs in.
+ */
 export async function getLinkOwner(deps: SessionDeps, code: string): Promise<LinkOwner> {
-  const owner = hasTokenShape(code, "link") ? await deps.sessions.findLinkOwner(hashToken(code)) : undefined
+  const owner = hasTokenShape(code, "link")
+    ? await deps.sessions.findLinkOwner(hashToken(code))
+    : undefined
   if (!owner || owner.expiresAt <= deps.now()) throw uselessLink()
   return owner
 }
 
 function uselessLink(): AppError {
-  return new AppError("invalid_sign_in_code", "Cannot sign in: the link was used before, has expired, or was never made")
+  return new AppError(
+    "invalid_sign_in_code",
+    "Cannot sign in: the link was used before, has expired, or was never made",
+  )
 }
 
-async function redeem(deps: SessionDeps, code: string, toSession: (link: LinkRecord) => NewSessionRecord, replacement: Replacement) {
+async function redeem(
+  deps: SessionDeps,
+  code: string,
+  toSession: (link: LinkRecord) => NewSessionRecord,
+  replacement: Replacement,
+) {
   if (!hasTokenShape(code, "link")) return undefined
   const isOver = ({ expiresAt }: LinkRecord) => expiresAt <= deps.now()
-  return deps.sessions.redeem(hashToken(code), (link) => (isOver(link) ? undefined : toSession(link)), replacement)
+  return deps.sessions.redeem(
+    hashToken(code),
+    (link) => (isOver(link) ? undefined : toSession(link)),
+    replacement,
+  )
 }
 
 /** The code of a link that signs a browser in once, with what the caller may do. */
@@ -152,16 +195,34 @@ export async function createSignInLink(
   const code = makeTokenText(randomBytes(32), "link")
   const createdAt = deps.now()
   const expiresAt = createdAt + ms
-  const link = root && { id: deps.newId(), userId, hash: hashToken(code), scopes: [...scopes], createdAt, expiresAt, root }
+  const link = root && {
+    id: deps.newId(),
+    userId,
+    hash: hashToken(code),
+    scopes: [...scopes],
+    createdAt,
+    expiresAt,
+    root,
+  }
   if (!link || !(await deps.sessions.addLink(link, limits.linksMax)))
-    throw new AppError("invalid_token", "Cannot make a sign-in link: the token is revoked, or belongs to a run")
+    throw new AppError(
+      "invalid_token",
+      "Cannot make a sign-in link: the token is revoked, or belongs to a run",
+    )
   return { code, expiresAt }
 }
 
-/** Prolongs a session that is in use. Gives the moment at which it ends now, or undefined where it stays as it is. */
-export async function renewSession(deps: SessionDeps, session: Pick<Authenticated, "tokenId" | "expiresAt" | "root">) {
+/**
+ * Prolongs a session that is in use. Gives the moment at which it ends now, or undefined where it
+ * stays as it is.
+ */
+export async function renewSession(
+  deps: SessionDeps,
+  session: Pick<Authenticated, "tokenId" | "expiresAt" | "root">,
+) {
   const expiresAt = toExpiry(deps, session.root)
-  if (expiresAt - (session.expiresAt ?? expiresAt) < deps.sessionMs * limits.renewalPart) return undefined
+  if (expiresAt - (session.expiresAt ?? expiresAt) < deps.sessionMs * limits.renewalPart)
+    return undefined
   await deps.sessions.extend(session.tokenId, expiresAt)
   return expiresAt
 }
@@ -169,7 +230,10 @@ export async function renewSession(deps: SessionDeps, session: Pick<Authenticate
 /** Signs one browser of the caller's out. */
 export async function endSession(deps: SessionDeps, caller: Caller, id: string): Promise<void> {
   if (!(await deps.sessions.remove(caller.userId, id)))
-    throw new AppError("session_not_found", `Cannot sign out session "${id}": you have none with that id`)
+    throw new AppError(
+      "session_not_found",
+      `Cannot sign out session "${id}": you have none with that id`,
+    )
 }
 
 function toExpiry(deps: SessionDeps, root: SessionRoot | undefined): number {

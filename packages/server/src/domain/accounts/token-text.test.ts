@@ -14,9 +14,14 @@ const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCh
 describe("makeTokenText", () => {
   test("keeps all 256 bits", () => {
     fc.assert(
-      fc.property(fc.oneof(random, fc.constantFrom(new Uint8Array(32), new Uint8Array(32).fill(255))), (bytes) => {
-        expect(toBytes(makeTokenText(bytes).slice(tokenPrefix.length, -6))).toEqual(Buffer.from(bytes))
-      }),
+      fc.property(
+        fc.oneof(random, fc.constantFrom(new Uint8Array(32), new Uint8Array(32).fill(255))),
+        (bytes) => {
+          expect(toBytes(makeTokenText(bytes).slice(tokenPrefix.length, -6))).toEqual(
+            Buffer.from(bytes),
+          )
+        },
+      ),
     )
   })
 
@@ -25,7 +30,9 @@ describe("makeTokenText", () => {
   })
 
   test("makes the same text of the same bits in every release, since its hash is all that is kept", () => {
-    expect(makeTokenText(new Uint8Array(32))).toBe(`hamlet_${"0".repeat(43)}${checksumOf("0".repeat(43))}`)
+    expect(makeTokenText(new Uint8Array(32))).toBe(
+      `hamlet_${"0".repeat(43)}${checksumOf("0".repeat(43))}`,
+    )
   })
 })
 
@@ -33,11 +40,17 @@ describe("hasTokenShape", () => {
   test("takes nothing for a session or a link that is of another kind", () => {
     const kinds = ["session", "link"] as const
     fc.assert(
-      fc.property(random, fc.constantFrom("token" as const, ...kinds), fc.constantFrom(...kinds), (bytes, kind, other) => {
-        expect(hasTokenShape(makeTokenText(bytes, kind), other)).toBe(kind === other)
-      }),
+      fc.property(
+        random,
+        fc.constantFrom("token" as const, ...kinds),
+        fc.constantFrom(...kinds),
+        (bytes, kind, other) => {
+          expect(hasTokenShape(makeTokenText(bytes, kind), other)).toBe(kind === other)
+        },
+      ),
     )
-    for (const kind of ["session", "link"] as const) expect(hasTokenShape("x".repeat(40), kind)).toBe(false)
+    for (const kind of ["session", "link"] as const)
+      expect(hasTokenShape("x".repeat(40), kind)).toBe(false)
   })
 
   test("knows every token that was made", () => {
@@ -48,7 +61,10 @@ describe("hasTokenShape", () => {
     fc.assert(
       fc.property(session, visible, (text, other) => {
         for (let index = 0; index < text.length; index++) {
-          if (text[index] !== other) expect(hasTokenShape(text.slice(0, index) + other + text.slice(index + 1), "session")).toBe(false)
+          if (text[index] !== other)
+            expect(
+              hasTokenShape(text.slice(0, index) + other + text.slice(index + 1), "session"),
+            ).toBe(false)
         }
       }),
     )
@@ -58,7 +74,9 @@ describe("hasTokenShape", () => {
     fc.assert(
       fc.property(session, place, visible, (text, index, other) => {
         expect(hasTokenShape(text.slice(0, index) + text.slice(index + 1), "session")).toBe(false)
-        expect(hasTokenShape(text.slice(0, index) + other + text.slice(index), "session")).toBe(false)
+        expect(hasTokenShape(text.slice(0, index) + other + text.slice(index), "session")).toBe(
+          false,
+        )
         expect(hasTokenShape(text + other, "session")).toBe(false)
       }),
     )
@@ -66,16 +84,24 @@ describe("hasTokenShape", () => {
 
   test("refuses a session of which two neighbours changed places", () => {
     fc.assert(
-      fc.property(session, fc.integer({ min: 0, max: sessionPrefix.length + 47 }), (text, index) => {
-        const swapped = `${text.slice(0, index)}${text[index + 1]}${text[index]}${text.slice(index + 2)}`
-        expect(hasTokenShape(swapped, "session")).toBe(swapped === text)
-      }),
+      fc.property(
+        session,
+        fc.integer({ min: 0, max: sessionPrefix.length + 47 }),
+        (text, index) => {
+          const swapped = `${text.slice(0, index)}${text[index + 1]}${text[index]}${text.slice(index + 2)}`
+          expect(hasTokenShape(swapped, "session")).toBe(swapped === text)
+        },
+      ),
     )
   })
 
   test("takes what an operator chose as it is: 32 to 200 visible ASCII characters", () => {
     const chosen = fc.string({ unit: visible, minLength: 32, maxLength: 193 })
-    fc.assert(fc.property(chosen, fc.constantFrom("", tokenPrefix), (text, prefix) => expect(hasTokenShape(prefix + text)).toBe(true)))
+    fc.assert(
+      fc.property(chosen, fc.constantFrom("", tokenPrefix), (text, prefix) =>
+        expect(hasTokenShape(prefix + text)).toBe(true),
+      ),
+    )
   })
 
   const refused = [

@@ -1,7 +1,13 @@
-/** What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, or to be in a link that signs in or invites. */
+/**
+ * What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, or to be
+ * in a link that signs in or invites.
+ */
 export type TokenKind = "token" | "session" | "link" | "invitation"
 
-/** Leaked tokens are found by scanners that know how they begin. What is one kind has not the shape of another. */
+/**
+ * Leaked tokens are found by scanners that know how they begin. What is one kind has not the shape
+ * of another.
+ */
 const prefixes: Readonly<Record<TokenKind, string>> = {
   token: "hamlet_",
   session: "hamlet_session_",
@@ -13,18 +19,24 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const secretDigits = 43 // 62^43 > 2^256
 const checksumDigits = 6 // 62^6 > 2^32
 
-/** A secret string of ours of any kind, even one that is no longer valid, and whatever it is wrapped in. */
+/**
+ * A secret string of ours of any kind, even one that is no longer valid, and whatever it is wrapped
+ * in.
+ */
 export const tokenPattern = /hamlet_(?:session_|link_|invitation_)?[0-9A-Za-z]{49}/
 
-/** The secret string of a token: a prefix, 256 random bits and a checksum, by which a scanner knows it for one of ours. */
+/**
+ * The secret string of a token: a prefix, 256 random bits and a checksum, by which a scanner knows
+ * it for one of ours.
+ */
 export function makeTokenText(random: Uint8Array, kind: TokenKind = "token"): string {
   const secret = toDigits(BigInt(`0x${Buffer.from(random).toString("hex")}`), secretDigits)
   return `${prefixes[kind]}${secret}${checksum(secret)}`
 }
 
 /**
- * Whether a string can be one of a kind at all. A token may be one that the operator chose, with or without our prefix, so its checksum is not
- * looked at; sessions and links are always ours.
+ * Whether a string can be one of a kind at all. A token may be one that the operator chose, with or
+ * without our prefix, so its checksum is not looked at; sessions and links are always ours.
  */
 export function hasTokenShape(text: string, kind: TokenKind = "token"): boolean {
   if (!/^[\x21-\x7e]{32,200}$/.test(text)) return false

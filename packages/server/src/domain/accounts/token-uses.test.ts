@@ -44,7 +44,9 @@ describe("TokenUses", () => {
   }
 
   async function addToken(): Promise<string> {
-    return (await issueToken(rules.deps, userId, { name: "token", scopes: ["val:read"], expiresAt: null })).token.id
+    return (
+      await issueToken(rules.deps, userId, { name: "token", scopes: ["val:read"], expiresAt: null })
+    ).token.id
   }
 
   async function lastUseOf(id: string): Promise<number | null | undefined> {
@@ -56,7 +58,12 @@ describe("TokenUses", () => {
     ["the first use", null, longAgo, true],
     ["a use a minute after the last one that was noted", longAgo, longAgo + minuteMs, true],
     ["a use much later", longAgo, longAgo + 1000 * minuteMs, true],
-    ["a use less than a minute after the last one that was noted", longAgo, longAgo + minuteMs - 1, false],
+    [
+      "a use less than a minute after the last one that was noted",
+      longAgo,
+      longAgo + minuteMs - 1,
+      false,
+    ],
     ["a use at the same moment", longAgo, longAgo, false],
     ["a use before the last one that was noted, by another clock", longAgo, longAgo - 1, false],
   ]
@@ -115,7 +122,9 @@ describe("TokenUses", () => {
   test("tells of a write that failed, and goes on", async () => {
     const id = await addToken()
     let isAway = true
-    uses = createUses((noted) => (isAway ? Promise.reject(new Error("away")) : rules.deps.tokens.touch(noted)))
+    uses = createUses((noted) =>
+      isAway ? Promise.reject(new Error("away")) : rules.deps.tokens.touch(noted),
+    )
 
     uses.note(id, null, longAgo)
     await uses.stop()

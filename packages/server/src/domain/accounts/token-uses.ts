@@ -1,7 +1,10 @@
 import type { TokenStore } from "./tokens.ts"
 
 const limits = {
-  /** A use is noted when the last noted one is older: nobody needs it to the second, and every note is a write. */
+  /**
+   * A use is noted when the last noted one is older: nobody needs it to the second, and every note
+   * is a write.
+   */
   resolutionMs: 60_000,
   /** How long a use waits to be written together with others. */
   delayMs: 1_000,

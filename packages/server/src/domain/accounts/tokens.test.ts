@@ -6,10 +6,20 @@ import { sql } from "../../storage/database/sql.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { makeTokenText } from "./token-text.ts"
-import { allScopes, authenticate, createToken, hashToken, issueToken, revokeToken } from "./tokens.ts"
+import {
+  allScopes,
+  authenticate,
+  createToken,
+  hashToken,
+  issueToken,
+  revokeToken,
+} from "./tokens.ts"
 
 const reading = { name: "reading", scopes: ["val:read", "run:read"] as const, expiresAt: null }
-const refusal = new AppError("invalid_token", "Cannot accept the token: it is malformed, unknown, expired or revoked")
+const refusal = new AppError(
+  "invalid_token",
+  "Cannot accept the token: it is malformed, unknown, expired or revoked",
+)
 
 let rules: TestRules
 let ada: Caller
@@ -70,13 +80,17 @@ describe("authenticate", () => {
   })
 
   test("takes a token until the very moment it expires", async () => {
-    const { text } = await issueToken(rules.deps, ada.userId, { ...reading, expiresAt: rules.clock.at + 1000 })
+    const { text } = await issueToken(rules.deps, ada.userId, {
+      ...reading,
+      expiresAt: rules.clock.at + 1000,
+    })
     const now = rules.clock.at
     const at = (time: number) => authenticate({ ...rules.deps, now: () => time }, text)
 
     expect(await at(now)).toMatchObject({ username: "ada" })
     expect(await at(now + 999)).toMatchObject({ username: "ada" })
-    for (const late of [now + 1000, now + 1001, now + 1e12]) await expect(at(late)).rejects.toThrow(refusal)
+    for (const late of [now + 1000, now + 1001, now + 1e12])
+      await expect(at(late)).rejects.toThrow(refusal)
   })
 
   test("refuses a token from the moment it is revoked, also right after it was used", async () => {
@@ -112,7 +126,9 @@ describe("authenticate", () => {
         const holder = await rules.deps.tokens.findHolder(hash)
         return holder && { ...holder, hash: change(holder.hash) }
       }
-      await expect(authenticate({ ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }, text)).rejects.toThrow(refusal)
+      await expect(
+        authenticate({ ...rules.deps, tokens: { ...rules.deps.tokens, findHolder } }, text),
+      ).rejects.toThrow(refusal)
     }
   })
 })
@@ -124,7 +140,11 @@ describe("createToken", () => {
       fc.asyncProperty(fc.subarray([...scope.options]), some, async (own, wanted) => {
         const asking: Caller = { ...ada, scopes: new Set(own) }
         const isAllowed = wanted.every((one) => asking.scopes.has(one))
-        const created = createToken(rules.deps, asking, { name: "new", scopes: wanted, expiresAt: null })
+        const created = createToken(rules.deps, asking, {
+          name: "new",
+          scopes: wanted,
+          expiresAt: null,
+        })
         if (!isAllowed) return expect(await codeOf(created)).toBe("scope_escalation")
         const { token, text } = await created
         expect(token.scopes).toEqual(wanted)
@@ -138,25 +158,45 @@ describe("createToken", () => {
     const asking: Caller = { ...bob, scopes: new Set<Scope>(["val:read"]) }
     const before = await rules.deps.tokens.list(bob.userId, { limit: 100, offset: 0 })
 
-    await expect(createToken(rules.deps, asking, { name: "more", scopes: ["val:read", "admin"], expiresAt: null })).rejects.toThrow(
-      /scope admin.*required permissions/,
-    )
+    await expect(
+      createToken(rules.deps, asking, {
+        name: "more",
+        scopes: ["val:read", "admin"],
+        expiresAt: null,
+      }),
+    ).rejects.toThrow(/scope admin.*required permissions/)
     expect(await rules.deps.tokens.list(bob.userId, { limit: 100, offset: 0 })).toEqual(before)
   })
 })
 
 describe("issueToken", () => {
   test("keeps everything but the text, of which only the hash is anywhere in the database", async () => {
-    const { token, text } = await issueToken(rules.deps, ada.userId, { ...reading, expiresAt: rules.clock.at + 5 })
+    const { token, text } = await issueToken(rules.deps, ada.userId, {
+      ...reading,
+      expiresAt: rules.clock.at + 5,
+    })
 
-    expect(token).toEqual({ id: token.id, ...reading, expiresAt: rules.clock.at + 5, createdAt: rules.clock.at, lastUsedAt: null })
-    const [row] = await rules.db.read<Record<string, unknown>>(sql`select * from tokens where id = ${token.id}`)
+    expect(token).toEqual({
+      id: token.id,
+      ...reading,
+      expiresAt: rules.clock.at + 5,
+      createdAt: rules.clock.at,
+      lastUsedAt: null,
+    })
+    const [row] = await rules.db.read<Record<string, unknown>>(
+      sql`select * from tokens where id = ${token.id}`,
+    )
     expect(Buffer.from(row?.hash as Uint8Array).toString("hex")).toBe(hashToken(text))
     expect(JSON.stringify(row)).not.toContain(text)
   })
 
   test("makes another text every time", async () => {
-    const texts = await Promise.all(Array.from({ length: 50 }, async () => (await issueToken(rules.deps, ada.userId, reading)).text))
+    const texts = await Promise.all(
+      Array.from(
+        { length: 50 },
+        async () => (await issueToken(rules.deps, ada.userId, reading)).text,
+      ),
+    )
     expect(new Set(texts).size).toBe(50)
   })
 })

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { type Scope, scope } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { Page, Slice } from "../paging.ts"
+import type { Page, PageRequest } from "../paging.ts"
 import { sameAgain } from "./once.ts"
 import { hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 
@@ -40,26 +40,39 @@ export interface TokenHolder {
   readonly parentExpiresAt: number | null
 }
 
-/** Where tokens are kept. Lists and `remove` know nothing of those of runs, and nothing of sessions; these end with the token they came from. */
+/**
+ * Where tokens are kept. Lists and `remove` know nothing of those of runs, and nothing of sessions;
+ * these end with the token they came from.
+ */
 export interface TokenStore {
   findHolder(hash: string): Promise<TokenHolder | undefined>
-  list(userId: string, page: Page): Promise<Slice<Token>>
+  list(userId: string, page: PageRequest): Promise<Page<Token>>
   add(token: NewTokenRecord): Promise<void>
-  /** Makes a token the one of the setting, in the place of the one before, which ends. A token of the user's that is there already becomes it. */
+  /**
+   * Makes a token the one of the setting, in the place of the one before, which ends. A token of
+   * the user's that is there already becomes it.
+   */
   replaceSettingToken(token: NewTokenRecord): Promise<void>
   /** False when the user has no such token. */
   remove(userId: string, id: string): Promise<boolean>
   /** Notes when tokens were last used. */
   touch(uses: ReadonlyMap<string, number>): Promise<void>
   /** Keeps tokens of runs on a node, and forgets others, in one go. */
-  changeRunTokens(nodeId: string, added: readonly NewTokenRecord[], removedIds: readonly string[]): Promise<void>
+  changeRunTokens(
+    nodeId: string,
+    added: readonly NewTokenRecord[],
+    removedIds: readonly string[],
+  ): Promise<void>
   /** Forgets the tokens of all runs on a node. */
   removeRunTokensOf(nodeId: string): Promise<void>
   /** Forgets the tokens of runs on nodes that are no more. */
   removeLostRunTokens(): Promise<void>
 }
 
-/** The tokens of the runs on this node, which are good from the moment they are issued until the moment they end. */
+/**
+ * The tokens of the runs on this node, which are good from the moment they are issued until the
+ * moment they end.
+ */
 export interface LiveTokens {
   /** Undefined when it is not one of this node's. */
   find(hash: string): TokenHolder | "ended" | undefined
@@ -75,36 +88,56 @@ export interface TokenDeps {
 /** Every scope there is: what the first user's token has. */
 export const allScopes: readonly Scope[] = scope.options
 
-/** Finds out who is behind a token, or refuses it without saying which of the possible reasons it was. */
+/**
+ * Finds out who is behind a token, or refuses it without saying which of the possible reasons it
+ * was.
+ */
 export async function authenticate(deps: AuthenticationDeps, text: string): Promise<Authenticated> {
   const holder = await findValid(deps, text, "token")
-  if (!holder) throw new AppError("invalid_token", "Cannot accept the token: it is malformed, unknown, expired or revoked")
+  if (!holder)
+    throw new AppError(
+      "invalid_token",
+      "Cannot accept the token: it is malformed, unknown, expired or revoked",
+    )
   assertActive(holder)
   return toAuthenticated(holder)
 }
 
 /** Finds out who is behind the cookie of a browser; undefined when the session has ended. */
-export async function authenticateSession(deps: AuthenticationDeps, text: string): Promise<Authenticated | undefined> {
+export async function authenticateSession(
+  deps: AuthenticationDeps,
+  text: string,
+): Promise<Authenticated | undefined> {
   const holder = await findValid(deps, text, "session")
   if (holder) assertActive(holder)
   return holder && toAuthenticated(holder)
 }
 
 function assertActive({ username, isSuspended }: TokenHolder): void {
-  if (isSuspended) throw new AppError("user_suspended", `Cannot do this: the account of user "${username}" is suspended`)
+  if (isSuspended)
+    throw new AppError(
+      "user_suspended",
+      `Cannot do this: the account of user "${username}" is suspended`,
+    )
 }
 
-async function findValid(deps: AuthenticationDeps, text: string, kind: TokenKind): Promise<TokenHolder | undefined> {
+async function findValid(
+  deps: AuthenticationDeps,
+  text: string,
+  kind: TokenKind,
+): Promise<TokenHolder | undefined> {
   const hash = hashToken(text)
   const holder = hasTokenShape(text, kind) ? await findHolder(deps, hash) : undefined
-  // The lookup goes through an index, whose timing tells nothing useful of a 256-bit hash; the comparison that decides is constant in time.
+  // The lookup goes through an index, whose timing tells nothing useful of a 256-bit hash; the
+  // comparison that decides is constant in time.
   if (holder?.kind !== kind || !isSame(holder.hash, hash)) return undefined
   return holder.expiresAt !== null && holder.expiresAt <= deps.now() ? undefined : holder
 }
 
 function toAuthenticated(holder: TokenHolder): Authenticated {
   const { kind, tokenId, expiresAt, parentId, parentExpiresAt } = holder
-  const root = kind === "session" ? { tokenId: parentId, expiresAt: parentExpiresAt } : { tokenId, expiresAt }
+  const root =
+    kind === "session" ? { tokenId: parentId, expiresAt: parentExpiresAt } : { tokenId, expiresAt }
   return {
     ...(holder.isOfRun ? {} : { root }),
     ...(kind === "session" ? { isInBrowser: true } : {}),
@@ -126,7 +159,10 @@ export interface AuthenticationDeps extends Pick<TokenDeps, "tokens" | "now"> {
 /** A caller, and what is known of their token. */
 export type Authenticated = Caller & Pick<TokenHolder, "expiresAt" | "lastUsedAt" | "isOfRun">
 
-async function findHolder(deps: AuthenticationDeps, hash: string): Promise<TokenHolder | undefined> {
+async function findHolder(
+  deps: AuthenticationDeps,
+  hash: string,
+): Promise<TokenHolder | undefined> {
   const live = deps.runTokens.find(hash)
   if (live === "ended") return undefined
   return live ?? deps.tokens.findHolder(hash)
@@ -136,7 +172,11 @@ async function findHolder(deps: AuthenticationDeps, hash: string): Promise<Token
 export async function createToken(
   deps: TokenDeps,
   caller: Caller,
-  input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
+  input: {
+    readonly name: string
+    readonly scopes: readonly Scope[]
+    readonly expiresAt: number | null
+  },
 ): Promise<{ readonly token: Token; readonly text: string }> {
   const missing = input.scopes.find((wanted) => !caller.scopes.has(wanted))
   if (missing) {
@@ -147,16 +187,27 @@ export async function createToken(
   }
   if (input.expiresAt !== null && input.expiresAt <= deps.now()) {
     const issues = [{ path: "expiresAt", message: "must be in the future" }]
-    throw new AppError("invalid_request", 'Cannot create the token: "expiresAt" must be in the future', { issues })
+    throw new AppError(
+      "invalid_request",
+      'Cannot create the token: "expiresAt" must be in the future',
+      { issues },
+    )
   }
   return issueToken(deps, caller.userId, input)
 }
 
-/** Makes and keeps a token for a user; `text` is the only copy of the secret string, or the one the operator chose. */
+/**
+ * Makes and keeps a token for a user; `text` is the only copy of the secret string, or the one the
+ * operator chose.
+ */
 export async function issueToken(
   deps: TokenDeps,
   userId: string,
-  input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
+  input: {
+    readonly name: string
+    readonly scopes: readonly Scope[]
+    readonly expiresAt: number | null
+  },
   chosen?: string,
 ): Promise<{ readonly token: Token; readonly text: string }> {
   const { token, record, text } = makeToken(deps, userId, input, chosen)
@@ -168,10 +219,18 @@ export async function issueToken(
 export function makeToken(
   deps: Pick<TokenDeps, "newId" | "now">,
   userId: string,
-  input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: number | null },
+  input: {
+    readonly name: string
+    readonly scopes: readonly Scope[]
+    readonly expiresAt: number | null
+  },
   chosen?: string,
 ): { readonly token: Token; readonly record: NewTokenRecord; readonly text: string } {
-  const made = sameAgain(() => ({ id: deps.newId(), createdAt: deps.now(), text: chosen ?? makeTokenText(randomBytes(32)) }))
+  const made = sameAgain(() => ({
+    id: deps.newId(),
+    createdAt: deps.now(),
+    text: chosen ?? makeTokenText(randomBytes(32)),
+  }))
   const { id, createdAt, text } = made
   const token: Token = { id, ...input, createdAt, lastUsedAt: null }
   return { token, record: { ...token, userId, hash: hashToken(text) }, text }
@@ -190,6 +249,7 @@ export function hashToken(text: string): string {
 
 function isSame(left: string, right: string): boolean {
   let difference = left.length ^ right.length
-  for (let index = 0; index < right.length; index++) difference |= left.charCodeAt(index) ^ right.charCodeAt(index)
+  for (let index = 0; index < right.length; index++)
+    difference |= left.charCodeAt(index) ^ right.charCodeAt(index)
   return difference === 0
 }

@@ -3,7 +3,14 @@ import { codeOf, openRules } from "../../../test/support/rules.ts"
 import { createVal } from "../vals/vals.ts"
 import { makeTokenText } from "./token-text.ts"
 import { allScopes, authenticate } from "./tokens.ts"
-import { createUser, ensureFirstUser, getMe, getUser, getUserByName, listUserVals } from "./users.ts"
+import {
+  createUser,
+  ensureFirstUser,
+  getMe,
+  getUser,
+  getUserByName,
+  listUserVals,
+} from "./users.ts"
 
 const chosen = "chosen-by-the-operator-0123456789-abcdef"
 const page = { limit: 100, offset: 0 }
@@ -12,9 +19,19 @@ describe("createUser", () => {
   test("makes a user and a token with every scope but admin and backup", async () => {
     await using rules = await openRules()
 
-    const { user, token } = await createUser(rules.deps, { username: "Ada", email: "ada@example.com" })
+    const { user, token } = await createUser(rules.deps, {
+      username: "Ada",
+      email: "ada@example.com",
+    })
 
-    const expected = { username: "Ada", email: "ada@example.com", bio: null, profileImageUrl: null, tier: null, createdAt: rules.clock.at }
+    const expected = {
+      username: "Ada",
+      email: "ada@example.com",
+      bio: null,
+      profileImageUrl: null,
+      tier: null,
+      createdAt: rules.clock.at,
+    }
     expect(user).toEqual({ id: user.id, ...expected })
     expect(await getUser(rules.deps, user.id)).toEqual(user)
     const caller = await authenticate(rules.deps, token)
@@ -27,7 +44,9 @@ describe("createUser", () => {
     await using rules = await openRules()
     const { user } = await createUser(rules.deps, { username: "Ada", email: null })
 
-    expect(await codeOf(createUser(rules.deps, { username: "aDA", email: null }))).toBe("username_taken")
+    expect(await codeOf(createUser(rules.deps, { username: "aDA", email: null }))).toBe(
+      "username_taken",
+    )
     expect((await rules.deps.tokens.list(user.id, page)).items).toHaveLength(1)
   })
 })
@@ -37,7 +56,8 @@ describe("getUserByName", () => {
     await using rules = await openRules()
     const { user } = await createUser(rules.deps, { username: "Ada", email: null })
 
-    for (const name of ["Ada", "ada", "@ADA"]) expect(await getUserByName(rules.deps, name)).toEqual(user)
+    for (const name of ["Ada", "ada", "@ADA"])
+      expect(await getUserByName(rules.deps, name)).toEqual(user)
     for (const name of ["@@ada", "ada@", "", "@", "ad", "%", "ad_"]) {
       expect(await codeOf(getUserByName(rules.deps, name))).toBe("user_not_found")
     }
@@ -56,7 +76,9 @@ describe("listUserVals", () => {
     expect(await namesFor(ada)).toEqual(["private", "public", "unlisted"])
     expect(await namesFor(bob)).toEqual(["public"])
     expect(await namesFor(undefined)).toEqual(["public"])
-    expect(await codeOf(listUserVals(rules.deps, ada, rules.deps.newId(), page))).toBe("user_not_found")
+    expect(await codeOf(listUserVals(rules.deps, ada, rules.deps.newId(), page))).toBe(
+      "user_not_found",
+    )
   })
 })
 
@@ -69,7 +91,10 @@ describe("ensureFirstUser", () => {
     const first = await ensureFirstUser(rules.deps, input)
     const again = await ensureFirstUser(rules.deps, input)
 
-    expect(await authenticate(rules.deps, first.token ?? "")).toMatchObject({ username: "ada", scopes: new Set(allScopes) })
+    expect(await authenticate(rules.deps, first.token ?? "")).toMatchObject({
+      username: "ada",
+      scopes: new Set(allScopes),
+    })
     expect(again).toEqual({ user: first.user, isNew: false, token: undefined })
     expect((await rules.deps.tokens.list(first.user.id, page)).items).toHaveLength(1)
   })
@@ -79,7 +104,9 @@ describe("ensureFirstUser", () => {
     const { user } = await ensureFirstUser(rules.deps, input)
     await createUser(rules.deps, { username: "aaa", email: null })
 
-    expect((await ensureFirstUser(rules.deps, { username: "grace", token: undefined })).user).toEqual(user)
+    expect(
+      (await ensureFirstUser(rules.deps, { username: "grace", token: undefined })).user,
+    ).toEqual(user)
     expect(await rules.deps.users.findByName("grace")).toBeUndefined()
   })
 
@@ -87,7 +114,9 @@ describe("ensureFirstUser", () => {
     await using rules = await openRules()
     const names = ["ada", "bob", "eve", "ada"]
 
-    const results = await Promise.all(names.map((username) => ensureFirstUser(rules.deps, { username, token: undefined })))
+    const results = await Promise.all(
+      names.map((username) => ensureFirstUser(rules.deps, { username, token: undefined })),
+    )
 
     expect(new Set(results.map(({ user }) => user.id)).size).toBe(1)
     expect(results.filter(({ token }) => token !== undefined)).toHaveLength(1)
@@ -98,10 +127,17 @@ describe("ensureFirstUser", () => {
     const { user } = await ensureFirstUser(rules.deps, input)
 
     for (let start = 0; start < 3; start++) {
-      expect(await ensureFirstUser(rules.deps, { username: "ada", token: chosen })).toEqual({ user, isNew: false, token: undefined })
+      expect(await ensureFirstUser(rules.deps, { username: "ada", token: chosen })).toEqual({
+        user,
+        isNew: false,
+        token: undefined,
+      })
     }
 
-    expect(await authenticate(rules.deps, chosen)).toMatchObject({ userId: user.id, scopes: new Set(allScopes) })
+    expect(await authenticate(rules.deps, chosen)).toMatchObject({
+      userId: user.id,
+      scopes: new Set(allScopes),
+    })
     expect((await rules.deps.tokens.list(user.id, page)).items).toHaveLength(2)
   })
 
@@ -115,6 +151,9 @@ describe("ensureFirstUser", () => {
 
     await ensureFirstUser(rules.deps, { username: "ada", token })
 
-    expect(await authenticate(rules.deps, token)).toMatchObject({ username: "ada", scopes: new Set(allScopes) })
+    expect(await authenticate(rules.deps, token)).toMatchObject({
+      username: "ada",
+      scopes: new Set(allScopes),
+    })
   })
 })

@@ -1,6 +1,6 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { Page, Slice } from "../paging.ts"
+import type { Page, PageRequest } from "../paging.ts"
 import type { Val, ValStore } from "../vals/vals.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
 import { sameAgain } from "./once.ts"
@@ -27,7 +27,10 @@ export interface ProfileChange {
 export interface UserStore {
   findById(id: string): Promise<User | undefined>
   findByName(username: string): Promise<User | undefined>
-  /** The user who administers: of those with a token for it, or else of all, the one who was there first and is not suspended. */
+  /**
+   * The user who administers: of those with a token for it, or else of all, the one who was there
+   * first and is not suspended.
+   */
   findFirst(): Promise<User | undefined>
   /** Adds the user with their first token, or neither: false when somebody has the name. */
   add(user: User, token: NewTokenRecord, audit?: AuditEntry): Promise<boolean>
@@ -51,7 +54,11 @@ export async function getMe(deps: Pick<UserDeps, "users">, caller: Caller): Prom
 }
 
 /** Changes the caller's own record. */
-export async function updateMe(deps: Pick<UserDeps, "users">, caller: Caller, change: ProfileChange): Promise<User> {
+export async function updateMe(
+  deps: Pick<UserDeps, "users">,
+  caller: Caller,
+  change: ProfileChange,
+): Promise<User> {
   const user = await deps.users.change(caller.userId, change)
   if (!user) throw userNotFound(caller.userId)
   return user
@@ -65,7 +72,10 @@ export async function getUser(deps: Pick<UserDeps, "users">, id: string): Promis
 }
 
 /** A user by name, with or without `@`. */
-export async function getUserByName(deps: Pick<UserDeps, "users">, username: string): Promise<User> {
+export async function getUserByName(
+  deps: Pick<UserDeps, "users">,
+  username: string,
+): Promise<User> {
   const user = await deps.users.findByName(username.replace(/^@/, ""))
   if (!user) throw userNotFound(username)
   return user
@@ -80,13 +90,16 @@ export async function listUserVals(
   deps: Pick<UserDeps, "users" | "vals">,
   caller: Caller | undefined,
   userId: string,
-  page: Page,
-): Promise<Slice<Val>> {
+  page: PageRequest,
+): Promise<Page<Val>> {
   await getUser(deps, userId)
   return deps.vals.list(caller?.userId, { ownerId: userId }, page)
 }
 
-/** A new user with a first token, which has every scope but those about other users. Where an administrator makes them, the audit log says so. */
+/**
+ * A new user with a first token, which has every scope but those about other users. Where an
+ * administrator makes them, the audit log says so.
+ */
 export async function createUser(
   deps: UserDeps,
   input: { readonly username: string; readonly email: string | null },
@@ -95,10 +108,18 @@ export async function createUser(
   assertManyUsers(deps, input.username)
   const user = toNewUser(deps, input.username, input.email)
   const scopes = allScopes.filter((scope) => scope !== "admin" && scope !== "backup")
-  const { record, text } = makeToken(deps, user.id, { name: "first token", scopes, expiresAt: null })
-  const audit = caller && toAuditEntry(deps, caller, "user.create", { id: user.id, name: user.username })
+  const { record, text } = makeToken(deps, user.id, {
+    name: "first token",
+    scopes,
+    expiresAt: null,
+  })
+  const audit =
+    caller && toAuditEntry(deps, caller, "user.create", { id: user.id, name: user.username })
   if (!(await deps.users.add(user, record, audit)))
-    throw new AppError("username_taken", `Cannot create user "${input.username}": somebody has that name`)
+    throw new AppError(
+      "username_taken",
+      `Cannot create user "${input.username}": somebody has that name`,
+    )
   return { user, token: text }
 }
 
@@ -111,23 +132,36 @@ export function assertManyUsers(deps: Pick<UserDeps, "isForOneUser">, username: 
   )
 }
 
-/** Makes sure that there is a first user. The token is undefined when the user was there before, so that it is shown once. */
+/**
+ * Makes sure that there is a first user. The token is undefined when the user was there before, so
+ * that it is shown once.
+ */
 export async function ensureFirstUser(
   deps: UserDeps,
   input: { readonly username: string; readonly token: string | undefined },
 ): Promise<{ readonly user: User; readonly isNew: boolean; readonly token: string | undefined }> {
   const first = toNewUser(deps, input.username, null)
-  const rights = { name: input.token === undefined ? "first token" : "token of the setting", scopes: allScopes, expiresAt: null }
+  const rights = {
+    name: input.token === undefined ? "first token" : "token of the setting",
+    scopes: allScopes,
+    expiresAt: null,
+  }
   const { record, text } = makeToken(deps, first.id, rights, input.token)
   const isNew = await deps.users.addFirst(first, record)
   const user = isNew ? first : ((await deps.users.findFirst()) ?? first)
-  // The token that the operator chose holds from this start on, and the one that was chosen before does not.
-  if (input.token !== undefined) await deps.tokens.replaceSettingToken({ ...record, userId: user.id })
+  // The token that the operator chose holds from this start on, and the one that was chosen before
+  // does not.
+  if (input.token !== undefined)
+    await deps.tokens.replaceSettingToken({ ...record, userId: user.id })
   return { user, isNew, token: isNew && input.token === undefined ? text : undefined }
 }
 
 /** A user who is about to be kept. */
-export function toNewUser(deps: Pick<TokenDeps, "newId" | "now">, username: string, email: string | null): User {
+export function toNewUser(
+  deps: Pick<TokenDeps, "newId" | "now">,
+  username: string,
+  email: string | null,
+): User {
   const { id, createdAt } = sameAgain(() => ({ id: deps.newId(), createdAt: deps.now() }))
   return { id, username, email, bio: null, profileImageUrl: null, tier: null, createdAt }
 }

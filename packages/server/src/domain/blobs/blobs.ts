@@ -1,7 +1,7 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { QuotaBook } from "../limits/quotas.ts"
-import type { Slice } from "../paging.ts"
+import type { Page } from "../paging.ts"
 import type { NewObject, ObjectStore, StoredObject } from "./objects.ts"
 import type { Uploads } from "./uploads.ts"
 
@@ -27,7 +27,10 @@ export interface NewBlob {
   readonly at: number
 }
 
-/** Which blobs to list: those whose keys begin with the prefix and come after that one, so many of them. */
+/**
+ * Which blobs to list: those whose keys begin with the prefix and come after that one, so many of
+ * them.
+ */
 export interface BlobRange {
   readonly prefix: string
   readonly after?: string | undefined
@@ -37,11 +40,16 @@ export interface BlobRange {
 /** Where blobs are kept. */
 export interface BlobStore {
   /** By key, in the order of Unicode. */
-  list(ownerId: string, range: BlobRange): Promise<Slice<BlobEntry>>
+  list(ownerId: string, range: BlobRange): Promise<Page<BlobEntry>>
   find(ownerId: string, key: string): Promise<StoredBlob | undefined>
-  /** How large a blob with that key may be when all of the user's together may have so many bytes. */
+  /**
+   * How large a blob with that key may be when all of the user's together may have so many bytes.
+   */
   findRoom(ownerId: string, key: string, bytesMax: number): Promise<number>
-  /** Stores the blob in the place of the one with its key. False, and nothing has changed, when that makes all of them together too large. */
+  /**
+   * Stores the blob in the place of the one with its key. False, and nothing has changed, when that
+   * makes all of them together too large.
+   */
   put(blob: NewBlob, bytesMax: number): Promise<boolean>
   remove(ownerId: string, key: string, at: number): Promise<boolean>
 }
@@ -84,7 +92,8 @@ const inlineBytesMax = 65_536
 /** A blob of the caller's. */
 export async function getBlob(deps: BlobDeps, caller: Caller, key: string): Promise<StoredBlob> {
   const blob = await deps.blobs.find(caller.userId, key)
-  if (!blob) throw new AppError("blob_not_found", `Cannot find blob "${key}": you have none with that key`)
+  if (!blob)
+    throw new AppError("blob_not_found", `Cannot find blob "${key}": you have none with that key`)
   return blob
 }
 
@@ -94,11 +103,15 @@ export async function deleteBlob(deps: BlobDeps, caller: Caller, key: string): P
     throw new AppError("blob_not_found", `Cannot delete blob "${key}": you have none with that key`)
 }
 
-/** Stores a blob of the caller's, in the place of the one with that key. It is there as a whole or not at all. */
+/**
+ * Stores a blob of the caller's, in the place of the one with that key. It is there as a whole or
+ * not at all.
+ */
 export async function putBlob(deps: BlobDeps, caller: Caller, input: PutBlob): Promise<void> {
   const { length } = input.content
   if (length !== undefined && length > deps.blobLimits.blobBytesMax) throw tooLarge(deps, input)
-  if (length !== undefined && length <= inlineBytesMax) return put(deps, caller, input, await input.content.bytes())
+  if (length !== undefined && length <= inlineBytesMax)
+    return put(deps, caller, input, await input.content.bytes())
   // Before anything is read, where it is known before.
   if (length !== undefined) await findRoom(deps, caller, input, length)
   const pieces = input.content.stream()[Symbol.asyncIterator]()
@@ -113,7 +126,9 @@ export async function putBlob(deps: BlobDeps, caller: Caller, input: PutBlob): P
 }
 
 /** The first bytes, as many as tell whether the whole is small. */
-async function readHead(pieces: AsyncIterator<Uint8Array>): Promise<{ readonly head: Uint8Array; readonly isWhole: boolean }> {
+async function readHead(
+  pieces: AsyncIterator<Uint8Array>,
+): Promise<{ readonly head: Uint8Array; readonly isWhole: boolean }> {
   const read: Uint8Array[] = []
   for (let bytes = 0; bytes <= inlineBytesMax; ) {
     const { done, value } = await pieces.next()
@@ -124,17 +139,29 @@ async function readHead(pieces: AsyncIterator<Uint8Array>): Promise<{ readonly h
   return { head: Buffer.concat(read), isWhole: false }
 }
 
-async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+async function* joined(
+  head: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
   yield head
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
-async function putLarge(deps: BlobDeps, caller: Caller, input: PutBlob, content: AsyncIterable<Uint8Array>): Promise<void> {
+async function putLarge(
+  deps: BlobDeps,
+  caller: Caller,
+  input: PutBlob,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
   const blobsBytesMax = findBytesMax(deps, caller)
   const room = await findRoom(deps, caller, input, inlineBytesMax)
-  // What was replaced is kept for a while. Whoever replaces faster than that makes room first, or their quota would mean nothing.
+  // What was replaced is kept for a while. Whoever replaces faster than that makes room first, or
+  // their quota would mean nothing.
   await deps.objects.purgeBeyond(caller.userId, blobsBytesMax)
-  const object = await deps.objects.write(caller.userId, counted(deps, caller, input, content, room))
+  const object = await deps.objects.write(
+    caller.userId,
+    counted(deps, caller, input, content, room),
+  )
   try {
     await put(deps, caller, input, object)
   } catch (error) {
@@ -144,7 +171,12 @@ async function putLarge(deps: BlobDeps, caller: Caller, input: PutBlob, content:
 }
 
 /** How much there is room for, which is at least so much. */
-async function findRoom(deps: BlobDeps, caller: Caller, input: PutBlob, bytes: number): Promise<number> {
+async function findRoom(
+  deps: BlobDeps,
+  caller: Caller,
+  input: PutBlob,
+  bytes: number,
+): Promise<number> {
   const room = await deps.blobs.findRoom(caller.userId, input.key, findBytesMax(deps, caller))
   if (bytes > room) throw full(deps, caller, input)
   return room
@@ -163,7 +195,8 @@ async function* counted(
     for await (const piece of content) {
       if (bytes + piece.length > deps.blobLimits.blobBytesMax) throw tooLarge(deps, input)
       if (bytes + piece.length > room) throw full(deps, caller, input)
-      if (!deps.uploads.add(caller.userId, piece.length, findBytesMax(deps, caller))) throw tooMuchAtOnce(deps, caller, input)
+      if (!deps.uploads.add(caller.userId, piece.length, findBytesMax(deps, caller)))
+        throw tooMuchAtOnce(deps, caller, input)
       bytes += piece.length
       yield piece
     }
@@ -172,15 +205,24 @@ async function* counted(
   }
 }
 
-async function put(deps: BlobDeps, caller: Caller, input: PutBlob, content: NewBlob["content"]): Promise<void> {
+async function put(
+  deps: BlobDeps,
+  caller: Caller,
+  input: PutBlob,
+  content: NewBlob["content"],
+): Promise<void> {
   const { key, contentType } = input
-  if (content instanceof Uint8Array && content.length > deps.blobLimits.blobBytesMax) throw tooLarge(deps, input)
+  if (content instanceof Uint8Array && content.length > deps.blobLimits.blobBytesMax)
+    throw tooLarge(deps, input)
   const blob = { ownerId: caller.userId, key, contentType, content, at: deps.now() }
   if (!(await deps.blobs.put(blob, findBytesMax(deps, caller)))) throw full(deps, caller, input)
 }
 
 function tooLarge({ blobLimits }: BlobDeps, { key }: PutBlob): AppError {
-  return new AppError("body_too_large", `Cannot store blob "${key}": it has more than ${blobLimits.blobBytesMax} bytes`)
+  return new AppError(
+    "body_too_large",
+    `Cannot store blob "${key}": it has more than ${blobLimits.blobBytesMax} bytes`,
+  )
 }
 
 /** What all blobs of the caller may have together. */
@@ -190,7 +232,10 @@ function findBytesMax({ quotas, blobLimits }: BlobDeps, { userId }: Caller): num
 
 function full(deps: BlobDeps, caller: Caller, { key }: PutBlob): AppError {
   const limit = `${findBytesMax(deps, caller)} bytes that all of your blobs may have together`
-  return new AppError("quota_exceeded", `Cannot store blob "${key}": with it there would be more than the ${limit}`)
+  return new AppError(
+    "quota_exceeded",
+    `Cannot store blob "${key}": with it there would be more than the ${limit}`,
+  )
 }
 
 function tooMuchAtOnce(deps: BlobDeps, caller: Caller, { key }: PutBlob): AppError {

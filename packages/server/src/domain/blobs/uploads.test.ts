@@ -3,7 +3,9 @@ import { createUploads } from "./uploads.ts"
 
 test("createUploads counts for each user what is on its way, and takes no more than that", () => {
   const uploads = createUploads()
-  expect([uploads.add("ada", 6, 10), uploads.add("ada", 4, 10), uploads.add("ada", 1, 10)]).toEqual([true, true, false])
+  expect([uploads.add("ada", 6, 10), uploads.add("ada", 4, 10), uploads.add("ada", 1, 10)]).toEqual(
+    [true, true, false],
+  )
   expect(uploads.add("bob", 10, 10)).toBe(true)
   uploads.remove("ada", 4)
   expect([uploads.add("ada", 5, 10), uploads.add("ada", 4, 10)]).toEqual([false, true])

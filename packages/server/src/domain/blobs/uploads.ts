@@ -1,4 +1,7 @@
-/** Counts what users are sending at the moment: it takes room before it belongs to a blob, and no quota knows of it yet. */
+/**
+ * Counts what users are sending at the moment: it takes room before it belongs to a blob, and no
+ * quota knows of it yet.
+ */
 export interface Uploads {
   /** False when it would be more than the user may be sending at a time. */
   add(userId: string, bytes: number, bytesMax: number): boolean

@@ -2,7 +2,11 @@ import { describe, expect, test } from "bun:test"
 import { createAllowances } from "./allowances.ts"
 
 const start = Date.parse("2026-01-01T00:00:00.000Z")
-const none = { runsPerMinute: undefined, egressBytesPerMinute: undefined, storageRequestsPerMinute: undefined }
+const none = {
+  runsPerMinute: undefined,
+  egressBytesPerMinute: undefined,
+  storageRequestsPerMinute: undefined,
+}
 
 describe("createAllowances", () => {
   test("keeps runs, traffic and storage apart, and says which of them is used up", () => {
@@ -12,8 +16,12 @@ describe("createAllowances", () => {
     allowances.takeBytes("ada", 60)
     allowances.takeStorageRequest("ada")
     allowances.takeStorageRequest("ada")
-    expect(() => allowances.takeRun("ada")).toThrow("the account has had all of its runs for this minute; try again in 60 s")
-    expect(() => allowances.takeBytes("ada", 1)).toThrow("the account has used up its outgoing traffic for this minute; try again in 1 s")
+    expect(() => allowances.takeRun("ada")).toThrow(
+      "the account has had all of its runs for this minute; try again in 60 s",
+    )
+    expect(() => allowances.takeBytes("ada", 1)).toThrow(
+      "the account has used up its outgoing traffic for this minute; try again in 1 s",
+    )
     expect(() => allowances.takeStorageRequest("ada")).toThrow(
       "the account has used up its requests to them for this minute; try again in 30 s",
     )

@@ -1,4 +1,4 @@
-import { createMeter, type Used } from "./meter.ts"
+import { createUsageMeter, type Used } from "./meter.ts"
 import { emptyQuotaBook, type QuotaBook } from "./quotas.ts"
 
 /** What each user may use in a minute; undefined for no limit. */
@@ -8,7 +8,10 @@ export interface AllowanceLimits {
   readonly storageRequestsPerMinute: number | undefined
 }
 
-/** What each user may use of the machine. Each node counts for itself. All that take throw `rate_limited` when a minute is used up. */
+/**
+ * What each user may use of the machine. Each node counts for itself. All that take throw
+ * `rate_limited` when a minute is used up.
+ */
 export interface Allowances {
   /** What the user may use, whether by a quota of their own or as everybody. */
   limitsOf(userId: string): AllowanceLimits
@@ -29,11 +32,16 @@ export interface UsedAllowances {
 }
 
 /** Full allowances for everybody; a user with quotas has those instead. */
-export function createAllowances(limits: AllowanceLimits, now: () => number, quotas: QuotaBook = emptyQuotaBook): Allowances {
-  const own = (name: keyof AllowanceLimits) => (userId: string) => quotas.find(userId)?.[name] ?? limits[name]
-  const runs = createMeter(own("runsPerMinute"), refusals.run, now)
-  const bytes = createMeter(own("egressBytesPerMinute"), refusals.bytes, now)
-  const requests = createMeter(own("storageRequestsPerMinute"), refusals.storage, now)
+export function createAllowances(
+  limits: AllowanceLimits,
+  now: () => number,
+  quotas: QuotaBook = emptyQuotaBook,
+): Allowances {
+  const own = (name: keyof AllowanceLimits) => (userId: string) =>
+    quotas.find(userId)?.[name] ?? limits[name]
+  const runs = createUsageMeter(own("runsPerMinute"), refusals.run, now)
+  const bytes = createUsageMeter(own("egressBytesPerMinute"), refusals.bytes, now)
+  const requests = createUsageMeter(own("storageRequestsPerMinute"), refusals.storage, now)
   return {
     limitsOf: (userId) => ({
       runsPerMinute: own("runsPerMinute")(userId),
@@ -43,13 +51,20 @@ export function createAllowances(limits: AllowanceLimits, now: () => number, quo
     takeRun: (userId) => runs.take(userId, 1),
     takeBytes: (userId, amount) => bytes.take(userId, amount),
     takeStorageRequest: (userId) => requests.take(userId, 1),
-    usedBy: (userId) => ({ runs: runs.usedBy(userId), egressBytes: bytes.usedBy(userId), storageRequests: requests.usedBy(userId) }),
+    usedBy: (userId) => ({
+      runs: runs.usedBy(userId),
+      egressBytes: bytes.usedBy(userId),
+      storageRequests: requests.usedBy(userId),
+    }),
   }
 }
 
-// A visitor of a val reads them too, and whoever is not its owner: so they speak of the account, not of "you".
+// A visitor of a val reads them too, and whoever is not its owner: so they speak of the account,
+// not of "you".
 const refusals = {
   run: "Cannot run the val: the account has had all of its runs for this minute;",
-  bytes: "Cannot send or receive any more: the account has used up its outgoing traffic for this minute;",
-  storage: "Cannot use blobs or SQLite now: the account has used up its requests to them for this minute;",
+  bytes:
+    "Cannot send or receive any more: the account has used up its outgoing traffic for this minute;",
+  storage:
+    "Cannot use blobs or SQLite now: the account has used up its requests to them for this minute;",
 }

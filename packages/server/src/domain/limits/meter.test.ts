@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createMeter, type Meter } from "./meter.ts"
+import { createUsageMeter, type UsageMeter } from "./meter.ts"
 import { RateLimited } from "./rate-limit.ts"
 
 const start = Date.parse("2026-01-01T00:00:00.000Z")
@@ -11,7 +11,7 @@ describe("createMeter", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(2 ** 40), (perMinute, time) => {
         const clock = { at: start + time }
-        const meter = createMeter(
+        const meter = createUsageMeter(
           () => perMinute,
           refusal,
           () => clock.at,
@@ -28,7 +28,7 @@ describe("createMeter", () => {
 
   test("lets one that is larger than what is left pass, and those who follow wait until it is paid", () => {
     const clock = { at: start }
-    const meter = createMeter(
+    const meter = createUsageMeter(
       () => 600,
       refusal,
       () => clock.at,
@@ -49,7 +49,7 @@ describe("createMeter", () => {
 
   test("lets nobody wait for more than a minute's worth, however much they took", () => {
     const clock = { at: start }
-    const meter = createMeter(
+    const meter = createUsageMeter(
       () => 600,
       refusal,
       () => clock.at,
@@ -63,7 +63,7 @@ describe("createMeter", () => {
   test("is right to the byte with a limit of gigabytes, after years", () => {
     const clock = { at: start }
     const perMinute = 1_000 * 1024 ** 2
-    const meter = createMeter(
+    const meter = createUsageMeter(
       () => perMinute,
       refusal,
       () => clock.at,
@@ -76,7 +76,7 @@ describe("createMeter", () => {
   })
 
   test("counts each user by themselves, and what is refused for nothing", () => {
-    const meter = createMeter(
+    const meter = createUsageMeter(
       () => 2,
       refusal,
       () => start,
@@ -90,7 +90,7 @@ describe("createMeter", () => {
   })
 
   test("refuses nobody without a limit, and counts all the same", () => {
-    const meter = createMeter(
+    const meter = createUsageMeter(
       () => undefined,
       refusal,
       () => start,
@@ -100,13 +100,19 @@ describe("createMeter", () => {
   })
 
   test("counts in the last minute what is not older than a minute, and at least what is not older than 50 seconds", () => {
-    const steps = fc.array(fc.record({ pause: fc.oneof(fc.nat(500), fc.nat(30_000), fc.nat(200_000)), amount: fc.nat(100) }), {
-      maxLength: 100,
-    })
+    const steps = fc.array(
+      fc.record({
+        pause: fc.oneof(fc.nat(500), fc.nat(30_000), fc.nat(200_000)),
+        amount: fc.nat(100),
+      }),
+      {
+        maxLength: 100,
+      },
+    )
     fc.assert(
       fc.property(steps, fc.nat(60_000), (taken, offset) => {
         const clock = { at: start + offset }
-        const meter = createMeter(
+        const meter = createUsageMeter(
           () => undefined,
           refusal,
           () => clock.at,
@@ -116,7 +122,8 @@ describe("createMeter", () => {
           clock.at += pause
           meter.take("ada", amount)
           all.push({ at: clock.at, amount })
-          const since = (ms: number) => all.filter(({ at }) => clock.at - at < ms).reduce((sum, it) => sum + it.amount, 0)
+          const since = (ms: number) =>
+            all.filter(({ at }) => clock.at - at < ms).reduce((sum, it) => sum + it.amount, 0)
           const { lastMinute, sinceStart } = meter.usedBy("ada")
           expect(lastMinute).toBeLessThanOrEqual(since(60_000))
           expect(lastMinute).toBeGreaterThanOrEqual(since(50_000))
@@ -130,7 +137,7 @@ describe("createMeter", () => {
     "keeps nobody out for longer than its due when the clock is set back by %i ms",
     (back) => {
       const clock = { at: start }
-      const meter = createMeter(
+      const meter = createUsageMeter(
         () => 10,
         refusal,
         () => clock.at,
@@ -138,7 +145,8 @@ describe("createMeter", () => {
       expect(countAtOnce(meter, 20)).toBe(10)
       clock.at -= back
       const error = errorOf(() => meter.take("ada", 1))
-      if (error !== undefined) expect((error as RateLimited).retryAfterSeconds).toBeLessThanOrEqual(61)
+      if (error !== undefined)
+        expect((error as RateLimited).retryAfterSeconds).toBeLessThanOrEqual(61)
       clock.at += 61_000
       meter.take("ada", 1)
       expect(meter.usedBy("ada").lastMinute).toBeLessThanOrEqual(11)
@@ -146,7 +154,7 @@ describe("createMeter", () => {
   )
 
   test("forgets whoever came first when there are too many to count", () => {
-    const meter = createMeter(
+    const meter = createUsageMeter(
       () => 1,
       refusal,
       () => start,
@@ -154,13 +162,18 @@ describe("createMeter", () => {
     for (let index = 0; index < 100_000; index++) meter.take(`user ${index}`, 1)
     expect(meter.usedBy("user 0").sinceStart).toBe(1)
     meter.take("one more", 1)
-    expect([meter.usedBy("user 0").sinceStart, meter.usedBy("user 1").sinceStart, meter.usedBy("one more").sinceStart]).toEqual([0, 1, 1])
+    expect([
+      meter.usedBy("user 0").sinceStart,
+      meter.usedBy("user 1").sinceStart,
+      meter.usedBy("one more").sinceStart,
+    ]).toEqual([0, 1, 1])
   })
 })
 
-function countAtOnce(meter: Meter, tries: number, userId = "ada"): number {
+function countAtOnce(meter: UsageMeter, tries: number, userId = "ada"): number {
   let count = 0
-  for (let index = 0; index < tries; index++) if (errorOf(() => meter.take(userId, 1)) === undefined) count += 1
+  for (let index = 0; index < tries; index++)
+    if (errorOf(() => meter.take(userId, 1)) === undefined) count += 1
   return count
 }
 

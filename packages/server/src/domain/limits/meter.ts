@@ -8,8 +8,11 @@ export interface Used {
 }
 
 /** Counts what each user uses of something, and refuses what is beyond a minute's worth. */
-export interface Meter {
-  /** Throws `rate_limited` when nothing is left. What is taken may be more than is left: whoever comes next waits for it. */
+export interface UsageMeter {
+  /**
+   * Throws `rate_limited` when nothing is left. What is taken may be more than is left: whoever
+   * comes next waits for it.
+   */
   take(userId: string, amount: number): void
   usedBy(userId: string): Used
 }
@@ -33,10 +36,15 @@ interface Account {
 }
 
 /**
- * A bucket for each user that holds a minute's worth and fills evenly, or has no bottom where `perMinuteOf` gives undefined. Every request to a val
- * passes here: it costs a look into a map and a few sums. `refusal` says what cannot be done when a bucket is empty.
+ * A bucket for each user that holds a minute's worth and fills evenly, or has no bottom where
+ * `perMinuteOf` gives undefined. Every request to a val passes here: it costs a look into a map and
+ * a few sums. `refusal` says what cannot be done when a bucket is empty.
  */
-export function createMeter(perMinuteOf: (userId: string) => number | undefined, refusal: string, now: () => number): Meter {
+export function createUsageMeter(
+  perMinuteOf: (userId: string) => number | undefined,
+  refusal: string,
+  now: () => number,
+): UsageMeter {
   const startedAt = now()
   const accounts = new Map<string, Account>()
   return {
@@ -44,7 +52,8 @@ export function createMeter(perMinuteOf: (userId: string) => number | undefined,
       const at = now()
       const account = accounts.get(userId) ?? open(accounts, userId)
       const perMinute = perMinuteOf(userId)
-      if (perMinute !== undefined) spend(account, (at - startedAt) * perMinute, amount, perMinute, refusal)
+      if (perMinute !== undefined)
+        spend(account, (at - startedAt) * perMinute, amount, perMinute, refusal)
       const slot = Math.floor(at / limits.slotMs)
       if (slot !== account.slot) turn(account, slot)
       const index = slot % limits.slotCount
@@ -55,7 +64,10 @@ export function createMeter(perMinuteOf: (userId: string) => number | undefined,
       const account = accounts.get(userId)
       if (!account) return { lastMinute: 0, sinceStart: 0 }
       turn(account, Math.floor(now() / limits.slotMs))
-      return { lastMinute: account.counts.reduce((sum, count) => sum + count, 0), sinceStart: account.total }
+      return {
+        lastMinute: account.counts.reduce((sum, count) => sum + count, 0),
+        sinceStart: account.total,
+      }
     },
   }
 }
@@ -63,16 +75,28 @@ export function createMeter(perMinuteOf: (userId: string) => number | undefined,
 function open(accounts: Map<string, Account>, userId: string): Account {
   const [first] = accounts.size >= limits.usersMax ? accounts.keys() : []
   if (first !== undefined) accounts.delete(first)
-  const account = { fullAt: 0, slot: 0, counts: new Array<number>(limits.slotCount).fill(0), total: 0 }
+  const account = {
+    fullAt: 0,
+    slot: 0,
+    counts: new Array<number>(limits.slotCount).fill(0),
+    total: 0,
+  }
   accounts.set(userId, account)
   return account
 }
 
 /**
- * Moments are counted in units of which a millisecond brings `perMinute` and one of the amount costs `windowMs`: they are whole numbers, and
- * rounding does not cost anybody the last of their minute.
+ * Moments are counted in units of which a millisecond brings `perMinute` and one of the amount
+ * costs `windowMs`: they are whole numbers, and rounding does not cost anybody the last of their
+ * minute.
  */
-function spend(account: Account, at: number, amount: number, perMinute: number, refusal: string): void {
+function spend(
+  account: Account,
+  at: number,
+  amount: number,
+  perMinute: number,
+  refusal: string,
+): void {
   const capacity = limits.windowMs * perMinute
   // Nobody has to wait for more than a minute's worth.
   const latest = at + 2 * capacity
@@ -87,6 +111,7 @@ function spend(account: Account, at: number, amount: number, perMinute: number, 
 function turn(account: Account, slot: number): void {
   const passed = slot - account.slot
   if (passed < 0 || passed >= limits.slotCount) account.counts.fill(0)
-  else for (let back = 0; back < passed; back++) account.counts[(slot - back) % limits.slotCount] = 0
+  else
+    for (let back = 0; back < passed; back++) account.counts[(slot - back) % limits.slotCount] = 0
   account.slot = slot
 }

@@ -35,7 +35,9 @@ export function createQuotaBook(): QuotaBook & {
   return {
     find: (userId) => byUser.get(userId),
     replace(states) {
-      byUser = new Map(states.flatMap(({ userId, quotas }) => (quotas ? [[userId, quotas] as const] : [])))
+      byUser = new Map(
+        states.flatMap(({ userId, quotas }) => (quotas ? [[userId, quotas] as const] : [])),
+      )
     },
   }
 }

@@ -26,7 +26,9 @@ describe("createRateLimiter", () => {
   })
 
   test("lets in what a bucket that fills evenly would let in, request by request", () => {
-    const pauses = fc.array(fc.oneof(fc.constant(0), fc.nat(50), fc.nat(3_000), fc.nat(70_000)), { maxLength: 300 })
+    const pauses = fc.array(fc.oneof(fc.constant(0), fc.nat(50), fc.nat(3_000), fc.nat(70_000)), {
+      maxLength: 300,
+    })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 120 }), pauses, (perMinute, steps) => {
         const clock = { at: start }
@@ -53,7 +55,10 @@ describe("createRateLimiter", () => {
         }
         for (const [first, from] of taken.entries()) {
           for (const [last, to] of taken.entries()) {
-            if (last >= first) expect(last - first + 1).toBeLessThanOrEqual(perMinute + ((to - from) * perMinute) / 60_000)
+            if (last >= first)
+              expect(last - first + 1).toBeLessThanOrEqual(
+                perMinute + ((to - from) * perMinute) / 60_000,
+              )
           }
         }
       }),
@@ -96,7 +101,9 @@ describe("createRateLimiter", () => {
   test("refuses with rate_limited, and says when to try again", () => {
     const limiter = createRateLimiter(4, () => start)
     countAtOnce(limiter, "a", 4)
-    expect(() => limiter.take("a")).toThrow("Cannot take more requests from you now: try again in 15 s")
+    expect(() => limiter.take("a")).toThrow(
+      "Cannot take more requests from you now: try again in 15 s",
+    )
     expect(errorOf(limiter, "a")).toMatchObject({ code: "rate_limited", retryAfterSeconds: 15 })
   })
 
@@ -157,7 +164,10 @@ function countAtOnce(limiter: RateLimiter, key: string, attempts: number): numbe
   return Array.from({ length: attempts }, () => isTaken(limiter, key)).filter(Boolean).length
 }
 
-/** The same in exact numbers: a request costs a minute's worth of units, and a millisecond brings as many units as the limit says. */
+/**
+ * The same in exact numbers: a request costs a minute's worth of units, and a millisecond brings as
+ * many units as the limit says.
+ */
 function createBucket(perMinute: number, from: number): (at: number) => boolean {
   const capacity = 60_000n * BigInt(perMinute)
   let level = capacity

@@ -12,7 +12,10 @@ export interface RateLimiter {
   take(key: string): void
 }
 
-/** The error of a caller who asks too often. `what` is the beginning of the sentence that tells them. */
+/**
+ * The error of a caller who asks too often. `what` is the beginning of the sentence that tells
+ * them.
+ */
 export class RateLimited extends AppError {
   constructor(
     readonly retryAfterSeconds: number,
@@ -25,23 +28,29 @@ export class RateLimited extends AppError {
 const limits = {
   windowMs: 60_000,
   keysMax: 100_000,
-  /** How many are left when there were too many: fewer, so that not every request that follows has to make room again. */
+  /**
+   * How many are left when there were too many: fewer, so that not every request that follows has
+   * to make room again.
+   */
   keysKept: 90_000,
 }
 
 /**
- * A bucket that holds a minute's worth and fills evenly, kept as one number per key: the moment at which it will be full again.
- * Full buckets say nothing, so they are forgotten when the map has grown large.
+ * A bucket that holds a minute's worth and fills evenly, kept as one number per key: the moment at
+ * which it will be full again. Full buckets say nothing, so they are forgotten when the map has
+ * grown large.
  */
 export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
-  // Moments are counted from here in units of which a millisecond brings `perMinute` and a request costs `windowMs`. They are whole numbers,
-  // and small ones: with fractions, rounding would cost most limits the last request of their minute.
+  // Moments are counted from here in units of which a millisecond brings `perMinute` and a request
+  // costs `windowMs`. They are whole numbers, and small ones: with fractions, rounding would cost
+  // most limits the last request of their minute.
   const startedAt = now()
   const capacity = limits.windowMs * perMinute
   const fullAt = new Map<string, number>()
   const forgetFull = (at: number) => {
     for (const [key, time] of fullAt) if (time <= at) fullAt.delete(key)
-    // Under attack from more addresses than we count, the oldest entries go: memory is bounded before fairness.
+    // Under attack from more addresses than we count, the oldest entries go: memory is bounded
+    // before fairness.
     for (const key of fullAt.keys()) {
       if (fullAt.size <= limits.keysKept) break
       fullAt.delete(key)
@@ -51,7 +60,8 @@ export function createRateLimiter(perMinute: number, now: () => number): RateLim
     take(key) {
       const at = (now() - startedAt) * perMinute
       const known = fullAt.get(key) ?? at
-      // None takes longer than a minute to fill, unless the clock was set back: then nothing is known of it.
+      // None takes longer than a minute to fill, unless the clock was set back: then nothing is
+      // known of it.
       const next = (known > at && known <= at + capacity ? known : at) + limits.windowMs
       const missing = next - at - capacity
       if (missing > 0) throw new RateLimited(Math.ceil(missing / perMinute / 1000))

@@ -1,6 +1,9 @@
 import type { ErrorCode } from "@hamlet/contract"
 
-/** Counts the requests that were turned away before a val ran. There are as many entries as error codes, however many requests there are. */
+/**
+ * Counts the requests that were turned away before a val ran. There are as many entries as error
+ * codes, however many requests there are.
+ */
 export class Refusals {
   readonly #counts = new Map<ErrorCode, number>()
 

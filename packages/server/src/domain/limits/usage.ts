@@ -51,11 +51,18 @@ export interface UsageDeps {
 }
 
 /** What a user uses, and how much of it they may. */
-export async function getUsage(deps: UsageDeps, { userId }: Pick<Caller, "userId">): Promise<Usage> {
+export async function getUsage(
+  deps: UsageDeps,
+  { userId }: Pick<Caller, "userId">,
+): Promise<Usage> {
   const { allowances, usageLimits: limits, ownerDatabases } = deps
   const own = deps.quotas.find(userId)
-  const bytesMax = limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
-  const [blobs, bytes] = await Promise.all([deps.usage.findBlobs(userId), bytesMax === null ? 0 : ownerDatabases.sizeOf(userId)])
+  const bytesMax =
+    limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
+  const [blobs, bytes] = await Promise.all([
+    deps.usage.findBlobs(userId),
+    bytesMax === null ? 0 : ownerDatabases.sizeOf(userId),
+  ])
   return {
     used: allowances.usedBy(userId),
     perMinuteMax: allowances.limitsOf(userId),

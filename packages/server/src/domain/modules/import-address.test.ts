@@ -28,7 +28,10 @@ describe("parseImportAddress", () => {
     ["https://esm.town/v/ada/hello@3?v=4", hello3],
     ["https://esm.town/v/ada/hello?x=3", hello],
     [`https://esm.town/v/ada/hello@${limits.versionMax}`, { ...hello, version: limits.versionMax }],
-    [`https://esm.town/v/${"u".repeat(30)}/${"n".repeat(48)}`, { username: "u".repeat(30), name: "n".repeat(48), version: null }],
+    [
+      `https://esm.town/v/${"u".repeat(30)}/${"n".repeat(48)}`,
+      { username: "u".repeat(30), name: "n".repeat(48), version: null },
+    ],
     ["https://esm.town/v/a_1/b_2", { username: "a_1", name: "b_2", version: null }],
     ["/v/ada/hello", hello],
     ["/v/ada/hello@3", hello3],
@@ -125,13 +128,27 @@ describe("parseImportAddress", () => {
   test("copes with no base and with a base that is no URL", () => {
     expect(parseImportAddress("./hello", { baseUrls: [] }, importer)).toBeUndefined()
     expect(parseImportAddress("/v/ada/hello", { baseUrls: ["nonsense"] }, importer)).toBeUndefined()
-    expect(parseImportAddress("https://esm.town/v/ada/hello", { baseUrls: ["nonsense"] }, importer)).toEqual(hello)
+    expect(
+      parseImportAddress("https://esm.town/v/ada/hello", { baseUrls: ["nonsense"] }, importer),
+    ).toEqual(hello)
   })
 
   test("never throws, and answers only with names in lower case and versions in range", () => {
     const part = fc.oneof(
       fc.string({ unit: "binary" }),
-      fc.constantFrom("/", "v", "@", "..", ".", "?v=", "https://esm.town", "http://localhost:8080", "ada", "%", "\\"),
+      fc.constantFrom(
+        "/",
+        "v",
+        "@",
+        "..",
+        ".",
+        "?v=",
+        "https://esm.town",
+        "http://localhost:8080",
+        "ada",
+        "%",
+        "\\",
+      ),
     )
     const specifiers = fc.oneof(
       fc.string({ unit: "binary" }),
@@ -140,13 +157,20 @@ describe("parseImportAddress", () => {
       fc.array(part).map((parts) => parts.join("/")),
     )
     fc.assert(
-      fc.property(specifiers, fc.array(fc.oneof(fc.webUrl(), fc.string())), (specifier, baseUrls) => {
-        const address = parseImportAddress(specifier, { baseUrls }, importer)
-        if (!address) return
-        expect(address.username).toMatch(/^[a-z][a-z0-9_]{0,29}$/)
-        expect(address.name).toMatch(/^[a-z][a-z0-9_]{0,47}$/)
-        expect(address.version === null || (address.version > 0 && address.version <= limits.versionMax)).toBe(true)
-      }),
+      fc.property(
+        specifiers,
+        fc.array(fc.oneof(fc.webUrl(), fc.string())),
+        (specifier, baseUrls) => {
+          const address = parseImportAddress(specifier, { baseUrls }, importer)
+          if (!address) return
+          expect(address.username).toMatch(/^[a-z][a-z0-9_]{0,29}$/)
+          expect(address.name).toMatch(/^[a-z][a-z0-9_]{0,47}$/)
+          expect(
+            address.version === null ||
+              (address.version > 0 && address.version <= limits.versionMax),
+          ).toBe(true)
+        },
+      ),
       { numRuns: 2000 },
     )
   })
@@ -166,8 +190,16 @@ describe("parseImportAddress", () => {
     )
     fc.assert(
       fc.property(username, name, version, start, (user, val, number, prefix) => {
-        const address = parseImportAddress(`${prefix}${user}/${val}${number === null ? "" : `@${number}`}`, hosts, importer)
-        expect(address).toEqual({ username: user.toLowerCase(), name: val.toLowerCase(), version: number })
+        const address = parseImportAddress(
+          `${prefix}${user}/${val}${number === null ? "" : `@${number}`}`,
+          hosts,
+          importer,
+        )
+        expect(address).toEqual({
+          username: user.toLowerCase(),
+          name: val.toLowerCase(),
+          version: number,
+        })
       }),
     )
   })

@@ -1,7 +1,10 @@
 import { limits, username as usernameField, valName } from "@hamlet/contract"
 import { toStandardName } from "./standard-modules.ts"
 
-/** The val that an import names. Username and name are in lower case, since both are unique ignoring case. */
+/**
+ * The val that an import names. Username and name are in lower case, since both are unique ignoring
+ * case.
+ */
 export interface ImportAddress {
   readonly username: string
   readonly name: string
@@ -11,7 +14,10 @@ export interface ImportAddress {
 
 /** Where the modules of this server live. */
 export interface ImportHosts {
-  /** Absolute URLs, possibly with a path; the first is the one that relative imports resolve against. */
+  /**
+   * Absolute URLs, possibly with a path; the first is the one that relative imports resolve
+   * against.
+   */
   readonly baseUrls: readonly string[]
 }
 
@@ -22,11 +28,16 @@ interface Importer {
 }
 
 /**
- * The val that an import specifier means: `{base}/v/{user}/{val}[@version]`, the same on https://esm.town (where vals written for another
- * service point), or relative to the module address of the importing val, resolved as a browser would. Undefined for everything else, and
- * for what is the standard library there.
+ * The val that an import specifier means: `{base}/v/{user}/{val}[@version]`, the same on
+ * https://esm.town (where vals written for another service point), or relative to the module
+ * address of the importing val, resolved as a browser would. Undefined for everything else, and for
+ * what is the standard library there.
  */
-export function parseImportAddress(specifier: string, hosts: ImportHosts, importer?: Importer): ImportAddress | undefined {
+export function parseImportAddress(
+  specifier: string,
+  hosts: ImportHosts,
+  importer?: Importer,
+): ImportAddress | undefined {
   const url = resolve(specifier, hosts, importer)
   if (url?.username !== "" || url.password !== "" || toStandardName(url, hosts)) return undefined
   if (url.origin === esmTown.origin) return parsePath(url, esmTown, url.searchParams.get("v"))
@@ -44,12 +55,20 @@ const absolutePattern = /^\s*https?:/i
 const relativePattern = /^(?:\/|\.\/|\.\.\/)/
 const versionPattern = /^[1-9][0-9]*$/
 
-/** A bare specifier (`lodash`, `npm:x`) must not resolve: `URL` would take it for a path beside the importing val. */
-function resolve(specifier: string, hosts: ImportHosts, importer: Importer | undefined): URL | null {
+/**
+ * A bare specifier (`lodash`, `npm:x`) must not resolve: `URL` would take it for a path beside the
+ * importing val.
+ */
+function resolve(
+  specifier: string,
+  hosts: ImportHosts,
+  importer: Importer | undefined,
+): URL | null {
   if (absolutePattern.test(specifier)) return URL.parse(specifier)
   const base = hosts.baseUrls[0]
   if (base === undefined || !relativePattern.test(specifier)) return null
-  // A root-relative specifier means the same whoever imports it; the others mean nothing without an importer.
+  // A root-relative specifier means the same whoever imports it; the others mean nothing without an
+  // importer.
   if (!importer) return specifier.startsWith("/") ? URL.parse(specifier, base) : null
   return URL.parse(specifier, `${withoutSlash(base)}/v/${importer.username}/${importer.name}`)
 }
@@ -64,7 +83,12 @@ function parsePath(url: URL, base: URL, queryVersion: string | null): ImportAddr
   const username = user.startsWith("@") ? user.slice(1) : user
   const name = at === -1 ? val : val.slice(0, at)
   const version = toVersion(at === -1 ? queryVersion : val.slice(at + 1))
-  if (version === undefined || !usernameField.safeParse(username).success || !valName.safeParse(name).success) return undefined
+  if (
+    version === undefined ||
+    !usernameField.safeParse(username).success ||
+    !valName.safeParse(name).success
+  )
+    return undefined
   return { username: username.toLowerCase(), name: name.toLowerCase(), version }
 }
 
@@ -78,7 +102,10 @@ function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path
 }
 
-/** Whether code may import anything at all. Exact where it says no, for a keyword cannot be written with escapes. */
+/**
+ * Whether code may import anything at all. Exact where it says no, for a keyword cannot be written
+ * with escapes.
+ */
 export function mayImport(code: string): boolean {
   return /import|from|@jsxImportSource/.test(code)
 }

@@ -1,13 +1,16 @@
 import type { VersionStore } from "../vals/versions.ts"
 import { type ImportAddress, type ImportHosts, parseImportAddress } from "./import-address.ts"
-import type { LockStamp, LockStore } from "./lockfiles.ts"
-import { ensureLock, type LockWork } from "./version-lockfiles.ts"
+import type { LockfileStamp, LockfileStore } from "./lockfiles.ts"
+import { ensureLockfile, type LockfileWork } from "./version-lockfiles.ts"
 
 /** A val that a version imports, as things stand. */
 export interface ResolvedImport {
   /** `{user}/{val}` in lower case. */
   readonly address: string
-  /** Everything that the code writes to import it; null where that was not noted when the version was saved. */
+  /**
+   * Everything that the code writes to import it; null where that was not noted when the version
+   * was saved.
+   */
   readonly specifiers: readonly string[] | null
   readonly isPinned: boolean
   /** Undefined when there is none, or none that the owner of the importing val may see. */
@@ -32,10 +35,10 @@ export interface GraphDeps {
   readonly imports: ImportStore
   readonly versions: VersionStore
   readonly importHosts: ImportHosts
-  readonly locks: LockStore
+  readonly locks: LockfileStore
   /** Versions that were saved before then may have no lock although they need one. */
   readonly locksSince: number
-  readonly lockWork: LockWork
+  readonly lockWork: LockfileWork
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
   now(): number
 }
@@ -50,7 +53,7 @@ export interface GraphModule {
 /** A module with what it imports from elsewhere. */
 export interface LockedGraphModule extends GraphModule {
   /** Null when that is nothing. */
-  readonly lock: LockStamp | null
+  readonly lock: LockfileStamp | null
 }
 
 /** A module whose own imports are looked at. */
@@ -71,8 +74,11 @@ export interface GraphLimits {
 
 /** Finds out what a val is made of. */
 export interface ModuleGraph {
-  /** The lock, or null, of a version that is known to import no vals, where that is the end of it; undefined where it is not known. */
-  findAlone(valId: string, version: number): LockStamp | null | undefined
+  /**
+   * The lock, or null, of a version that is known to import no vals, where that is the end of it;
+   * undefined where it is not known.
+   */
+  findAlone(valId: string, version: number): LockfileStamp | null | undefined
   /** That version imports nothing at all; what it imports never changes. */
   noteAlone(valId: string, version: number): void
   /** `unsaved` is what an entry imports that is not saved. */
@@ -82,30 +88,38 @@ export interface ModuleGraph {
 /** What a val is made of. */
 export interface Walk {
   /** The entry's own. */
-  readonly lock: LockStamp | null
-  /** Every module that the entry may import, directly or not, nearest first; at most as many as the limit says. */
+  readonly lock: LockfileStamp | null
+  /**
+   * Every module that the entry may import, directly or not, nearest first; at most as many as the
+   * limit says.
+   */
   readonly modules: readonly LockedGraphModule[]
 }
 
 /**
- * Walks from module to module. What an address means is decided with the rights of the owner of the module that names it, who may import
- * private vals of their own and nobody else's. Their own vals they import as they are now, other people's as they were when the importing
- * version was saved; and so that this is true of what those import in turn, everything beyond such a step is as it was at that moment.
+ * Walks from module to module. What an address means is decided with the rights of the owner of the
+ * module that names it, who may import private vals of their own and nobody else's. Their own vals
+ * they import as they are now, other people's as they were when the importing version was saved;
+ * and so that this is true of what those import in turn, everything beyond such a step is as it was
+ * at that moment.
  *
- * In a process, one address is one module. If two modules have pinned the same address to different versions, the one nearer to the entry
- * is heard, and so the entry itself first of all: what its author has seen it with is what it gets.
+ * In a process, one address is one module. If two modules have pinned the same address to different
+ * versions, the one nearer to the entry is heard, and so the entry itself first of all: what its
+ * author has seen it with is what it gets.
  */
 export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleGraph {
-  const alone = new Map<string, LockStamp | null>()
+  const alone = new Map<string, LockfileStamp | null>()
   const facts: Facts = { ...limits, alone, locks: new Map(), scanned: new Map(), parsed: new Map() }
   return {
     findAlone: (valId, version) => alone.get(`${valId}@${version}`),
     noteAlone: (valId, version) => note(facts, alone, `${valId}@${version}`, null),
     async walk(entry, unsaved) {
       const known = new Map<string, ImportingModule>([[entry.url, entry]])
-      const locks = new Map<string, LockStamp | null>()
+      const locks = new Map<string, LockfileStamp | null>()
       for (let level = [entry]; level.length > 0; ) {
-        const found = await Promise.all(level.map((module) => look(deps, facts, module, module === entry ? unsaved : undefined)))
+        const found = await Promise.all(
+          level.map((module) => look(deps, facts, module, module === entry ? unsaved : undefined)),
+        )
         for (const { url, lock } of found) locks.set(url, lock)
         level = found
           .flatMap(({ imported }) => imported)
@@ -116,7 +130,10 @@ export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleG
           })
       }
       known.delete(entry.url)
-      const modules = Array.from(known.values(), (module) => ({ ...module, lock: locks.get(module.url) ?? null }))
+      const modules = Array.from(known.values(), (module) => ({
+        ...module,
+        lock: locks.get(module.url) ?? null,
+      }))
       return { lock: locks.get(entry.url) ?? null, modules }
     },
   }
@@ -125,11 +142,14 @@ export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleG
 /** What never changes, and is therefore remembered. */
 interface Facts extends GraphLimits {
   /** The locks of versions that import no vals, by `{val id}@{version}`. */
-  readonly alone: Map<string, LockStamp | null>
+  readonly alone: Map<string, LockfileStamp | null>
   /** Of all versions, the same way: those that are ready, and that there is none. */
-  readonly locks: Map<string, LockStamp | null>
+  readonly locks: Map<string, LockfileStamp | null>
   readonly scanned: Map<string, readonly string[]>
-  /** By the address of the importing module and the specifier: to read an address takes longer than everything else here. */
+  /**
+   * By the address of the importing module and the specifier: to read an address takes longer than
+   * everything else here.
+   */
   readonly parsed: Map<string, Written | undefined>
 }
 
@@ -140,44 +160,63 @@ interface Written {
   readonly address: ImportAddress
 }
 
-function note({ rememberedMax }: GraphLimits, known: Map<string, LockStamp | null>, key: string, lock: LockStamp | null): void {
+function note(
+  { rememberedMax }: GraphLimits,
+  known: Map<string, LockfileStamp | null>,
+  key: string,
+  lock: LockfileStamp | null,
+): void {
   if (known.size >= rememberedMax) known.clear()
   known.set(key, lock)
 }
 
 interface Look {
   readonly url: string
-  readonly lock: LockStamp | null
+  readonly lock: LockfileStamp | null
   readonly imported: readonly ImportingModule[]
 }
 
-async function look(deps: GraphDeps, facts: Facts, module: ImportingModule, unsaved: readonly ResolvedImport[] | undefined): Promise<Look> {
+async function look(
+  deps: GraphDeps,
+  facts: Facts,
+  module: ImportingModule,
+  unsaved: readonly ResolvedImport[] | undefined,
+): Promise<Look> {
   const { url } = module
-  if (unsaved) return { url, lock: null, imported: await listImported(deps, facts, module, unsaved) }
+  if (unsaved)
+    return { url, lock: null, imported: await listImported(deps, facts, module, unsaved) }
   const key = `${module.valId}@${module.version}`
   const known = facts.alone.get(key)
   if (known !== undefined) return { url, lock: known, imported: [] }
-  const [lock, imports] = await Promise.all([findLock(deps, facts, module), deps.imports.find(module.valId, module.version, module.asOf)])
-  if (imports.length > 0) return { url, lock, imported: await listImported(deps, facts, module, imports) }
+  const [lock, imports] = await Promise.all([
+    findLock(deps, facts, module),
+    deps.imports.find(module.valId, module.version, module.asOf),
+  ])
+  if (imports.length > 0)
+    return { url, lock, imported: await listImported(deps, facts, module, imports) }
   if (isFinal(lock)) note(facts, facts.alone, key, lock)
   return { url, lock, imported: [] }
 }
 
-async function findLock(deps: GraphDeps, facts: Facts, { valId, version, savedAt }: ImportingModule): Promise<LockStamp | null> {
+async function findLock(
+  deps: GraphDeps,
+  facts: Facts,
+  { valId, version, savedAt }: ImportingModule,
+): Promise<LockfileStamp | null> {
   const key = `${valId}@${version}`
   const known = facts.locks.get(key)
   if (known !== undefined) return known
   let lock = await deps.locks.findStamp(valId, version)
   if (lock === null && savedAt < deps.locksSince) {
     const val = await deps.versions.find(valId, version)
-    if (val && (await ensureLock(deps, val))) lock = await deps.locks.findStamp(valId, version)
+    if (val && (await ensureLockfile(deps, val))) lock = await deps.locks.findStamp(valId, version)
   }
   if (isFinal(lock)) note(facts, facts.locks, key, lock)
   return lock
 }
 
 /** A version that has no lock never gets one, and what is ready stays as it is. */
-function isFinal(lock: LockStamp | null): boolean {
+function isFinal(lock: LockfileStamp | null): boolean {
   return lock === null || lock.state === "ready"
 }
 
@@ -189,15 +228,25 @@ async function listImported(
 ): Promise<readonly ImportingModule[]> {
   const byAddress = new Map(imports.map((one) => [one.address, one]))
   const isNoted = imports.every(({ specifiers }) => specifiers !== null)
-  const specifiers = isNoted ? imports.flatMap((one) => one.specifiers ?? []) : await scan(deps, facts, module)
+  const specifiers = isNoted
+    ? imports.flatMap((one) => one.specifiers ?? [])
+    : await scan(deps, facts, module)
   const found = await Promise.all(
-    specifiers.slice(0, facts.modulesMax).map((specifier) => resolve(deps, module, parse(deps, facts, module.url, specifier), byAddress)),
+    specifiers
+      .slice(0, facts.modulesMax)
+      .map((specifier) =>
+        resolve(deps, module, parse(deps, facts, module.url, specifier), byAddress),
+      ),
   )
   return found.filter((one) => one !== undefined)
 }
 
 /** Versions from before it was noted how they write their imports are read again. */
-async function scan(deps: GraphDeps, { scanned, rememberedMax }: Facts, module: ImportingModule): Promise<readonly string[]> {
+async function scan(
+  deps: GraphDeps,
+  { scanned, rememberedMax }: Facts,
+  module: ImportingModule,
+): Promise<readonly string[]> {
   const key = `${module.valId}@${module.version}`
   const known = scanned.get(key)
   if (known) return known
@@ -208,7 +257,12 @@ async function scan(deps: GraphDeps, { scanned, rememberedMax }: Facts, module: 
   return specifiers
 }
 
-function parse(deps: GraphDeps, { parsed, rememberedMax }: Facts, from: string, specifier: string): Written | undefined {
+function parse(
+  deps: GraphDeps,
+  { parsed, rememberedMax }: Facts,
+  from: string,
+  specifier: string,
+): Written | undefined {
   const key = `${from} ${specifier}`
   if (parsed.has(key)) return parsed.get(key)
   const url = toModuleUrl(specifier, from)
@@ -242,7 +296,11 @@ async function resolve(
   return { url, valId, ownerId, version: version.number, savedAt: version.savedAt, asOf }
 }
 
-async function findVersion(deps: GraphDeps, valId: string, version: number): Promise<SavedVersion | undefined> {
+async function findVersion(
+  deps: GraphDeps,
+  valId: string,
+  version: number,
+): Promise<SavedVersion | undefined> {
   const val = await deps.versions.find(valId, version)
   return val && { number: val.version, savedAt: val.versionCreatedAt }
 }

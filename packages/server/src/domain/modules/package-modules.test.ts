@@ -7,15 +7,34 @@ const bundle = "a".repeat(64)
 const none = new Map<string, string>()
 
 /** A lock of every place where one of these stands in the code. */
-function lock(code: string, specifiers: Readonly<Record<string, Partial<LockedImport>>>, more: Partial<LockedModule> = {}): LockedModule {
+function lock(
+  code: string,
+  specifiers: Readonly<Record<string, Partial<LockedImport>>>,
+  more: Partial<LockedModule> = {},
+): LockedModule {
   const imports = Object.entries(specifiers).map(([specifier, fields], entry) => {
     const places = [...code.matchAll(/(["'`])(?:\\\r?\n|(?!\1).)*\1/g)]
       .map(({ index, 0: text }) => ({ start: index, end: index + text.length, text }))
       .filter(({ text }) => text.slice(1, -1).replaceAll(/\\\r?\n/g, "") === specifier)
       .map(({ start, end }) => ({ start, end }))
-    return { specifier, resolved: `${specifier}@1`, error: null, places, entry, exports: ["default"], ...fields }
+    return {
+      specifier,
+      resolved: `${specifier}@1`,
+      error: null,
+      places,
+      entry,
+      exports: ["default"],
+      ...fields,
+    }
   })
-  return { url: `${base}/v/ada/x@3`, code, valId: "val", version: 3, resolution: { imports, bundle }, ...more }
+  return {
+    url: `${base}/v/ada/x@3`,
+    code,
+    valId: "val",
+    version: 3,
+    resolution: { imports, bundle },
+    ...more,
+  }
 }
 
 const codeOf = (module: LockedModule) => linkPackages(base, [module], none).modules[0]?.code
@@ -24,8 +43,13 @@ const stubsOf = (modules: readonly LockedModule[], missing = none) =>
 
 /** What a stub exports and does, as a runtime would find out. */
 async function evaluate(code: string, find: unknown): Promise<Record<string, unknown>> {
-  Object.defineProperty(globalThis, Symbol.for("hamlet.packages"), { value: find, configurable: true })
-  return { ...(await import(`data:text/javascript,${encodeURIComponent(code)}//${crypto.randomUUID()}`)) }
+  Object.defineProperty(globalThis, Symbol.for("hamlet.packages"), {
+    value: find,
+    configurable: true,
+  })
+  return {
+    ...(await import(`data:text/javascript,${encodeURIComponent(code)}//${crypto.randomUUID()}`)),
+  }
 }
 
 describe("linkPackages", () => {
@@ -61,7 +85,9 @@ describe("linkPackages", () => {
       { start: 15, end: 19 },
       { start: 14, end: 21 },
     ]
-    expect(codeOf(lock(code, { "npm:a": { places: overlapping } }))).toBe(`import a from "${base}/packages/${bundle}/0/npm:a"; 1`)
+    expect(codeOf(lock(code, { "npm:a": { places: overlapping } }))).toBe(
+      `import a from "${base}/packages/${bundle}/0/npm:a"; 1`,
+    )
   })
 
   test("takes many imports in their stride", () => {
@@ -103,21 +129,34 @@ describe("linkPackages", () => {
   describe("makes a stub that", () => {
     test("exports all that the package does, under whatever name", async () => {
       const exports = ["default", "z", "delete", "a-b", "😀", "__proto__", 'q"\\', "then"]
-      const [stub = ""] = Object.values(stubsOf([lock(`import "npm:a"`, { "npm:a": { exports: [...exports, "\ud800"] } })]))
+      const [stub = ""] = Object.values(
+        stubsOf([lock(`import "npm:a"`, { "npm:a": { exports: [...exports, "\ud800"] } })]),
+      )
       const asked: unknown[] = []
-      const namespace = Object.fromEntries(exports.filter((name) => name !== "then").map((name) => [name, `the ${name}`]))
+      const namespace = Object.fromEntries(
+        exports.filter((name) => name !== "then").map((name) => [name, `the ${name}`]),
+      )
       const found = await evaluate(stub, (...args: unknown[]) => {
         asked.push(args)
         return namespace
       })
       expect(asked).toEqual([[bundle, 0]])
       expect(Object.keys(found).sort()).toEqual([...exports].sort())
-      expect(found).toMatchObject({ default: "the default", delete: "the delete", "a-b": "the a-b", 'q"\\': 'the q"\\' })
+      expect(found).toMatchObject({
+        default: "the default",
+        delete: "the delete",
+        "a-b": "the a-b",
+        'q"\\': 'the q"\\',
+      })
     })
 
     test("is shared by modules with the same bundle", () => {
       const one = lock(`import "npm:a"`, { "npm:a": { exports: ["x"] } })
-      const two = lock(`import "npm:a"`, { "npm:a": { exports: ["y"] } }, { valId: "other", url: `${base}/v/ada/y` })
+      const two = lock(
+        `import "npm:a"`,
+        { "npm:a": { exports: ["y"] } },
+        { valId: "other", url: `${base}/v/ada/y` },
+      )
       const stubs = stubsOf([one, two])
       expect(Object.keys(stubs)).toHaveLength(1)
       expect(Object.values(stubs)[0]).toContain(`export { e0 as "x", e1 as "y" }`)
@@ -125,13 +164,17 @@ describe("linkPackages", () => {
 
     test("says that a Worker has no packages", async () => {
       const [stub = ""] = Object.values(stubsOf([lock(`import "npm:a"`, { "npm:a": {} })]))
-      await expect(evaluate(stub, undefined)).rejects.toThrow(new TypeError(`Cannot import "npm:a": a Worker has no packages`))
+      await expect(evaluate(stub, undefined)).rejects.toThrow(
+        new TypeError(`Cannot import "npm:a": a Worker has no packages`),
+      )
     })
   })
 
   describe("makes a stub for what is not there that", () => {
     const code = `\n  import x, { a as b, type C, "d e" as f } from "npm:nope"\nexport { g } from 'npm:nope'; import("npm:nope")`
-    const failing = lock(code, { "npm:nope": { error: 'there is\nno "such" package', resolved: null, exports: [] } })
+    const failing = lock(code, {
+      "npm:nope": { error: 'there is\nno "such" package', resolved: null, exports: [] },
+    })
 
     test("throws, and has in its address where the import stands", async () => {
       const [[url, stub] = ["", ""]] = Object.entries(stubsOf([failing]))
@@ -143,7 +186,8 @@ describe("linkPackages", () => {
 
     test("exports all that is imported, since otherwise that would be the error", () => {
       const [stub = ""] = Object.values(stubsOf([failing]))
-      for (const name of ["default", "a", "C", "d e", "g"]) expect(stub).toContain(`as ${JSON.stringify(name)}`)
+      for (const name of ["default", "a", "C", "d e", "g"])
+        expect(stub).toContain(`as ${JSON.stringify(name)}`)
     })
 
     test("is of one module alone", () => {
@@ -156,7 +200,9 @@ describe("linkPackages", () => {
 
     test("says why a bundle is not at hand", () => {
       const module = lock(`import "npm:a"`, { "npm:a": {} })
-      expect(Object.values(stubsOf([module], new Map([[bundle, "it is too large"]])))[0]).toContain("it is too large")
+      expect(Object.values(stubsOf([module], new Map([[bundle, "it is too large"]])))[0]).toContain(
+        "it is too large",
+      )
       const empty = { ...module, resolution: { ...module.resolution, bundle: null } }
       expect(Object.values(stubsOf([empty]))[0]).toContain("it was not found")
     })

@@ -21,11 +21,16 @@ export interface LinkedModules {
 }
 
 /**
- * Makes modules import what their locks name instead of what their code says: each specifier becomes the address of a stub, a module of a few
- * lines that asks the guest for the package. Nothing of the code gets to another line. `missing` says by their hashes which bundles are not
- * at hand, and why.
+ * Makes modules import what their locks name instead of what their code says: each specifier
+ * becomes the address of a stub, a module of a few lines that asks the guest for the package.
+ * Nothing of the code gets to another line. `missing` says by their hashes which bundles are not at
+ * hand, and why.
  */
-export function linkPackages(baseUrl: string, modules: readonly LockedModule[], missing: ReadonlyMap<string, string>): LinkedModules {
+export function linkPackages(
+  baseUrl: string,
+  modules: readonly LockedModule[],
+  missing: ReadonlyMap<string, string>,
+): LinkedModules {
   const stubs = new Map<string, Stub>()
   const linked = modules.map((locked) => {
     const module = { ...locked, lines: findLines(locked.code) }
@@ -36,7 +41,10 @@ export function linkPackages(baseUrl: string, modules: readonly LockedModule[], 
     })
     return { url: module.url, code: splice(module.code, edits) }
   })
-  return { modules: linked, stubs: [...stubs].map(([url, { names, write }]) => ({ url, code: write([...names]) })) }
+  return {
+    modules: linked,
+    stubs: [...stubs].map(([url, { names, write }]) => ({ url, code: write([...names]) })),
+  }
 }
 
 interface LinkingModule extends LockedModule {
@@ -46,15 +54,27 @@ interface LinkingModule extends LockedModule {
 
 const specifierCharsMax = 300
 
-/** It ends with the specifier, so that errors can name it; and so that it stays what it is when a runtime adds to it for JSX. */
-function toStubUrl(baseUrl: string, module: LinkingModule, one: LockedImport, index: number): string {
+/**
+ * It ends with the specifier, so that errors can name it; and so that it stays what it is when a
+ * runtime adds to it for JSX.
+ */
+function toStubUrl(
+  baseUrl: string,
+  module: LinkingModule,
+  one: LockedImport,
+  index: number,
+): string {
   const { bundle } = module.resolution
   const isThere = one.error === null && bundle !== null
-  const place = isThere ? `${bundle}/${one.entry}` : `none/${module.valId}-${module.version}-${index}/${toPlace(module, one)}`
+  const place = isThere
+    ? `${bundle}/${one.entry}`
+    : `none/${module.valId}-${module.version}-${index}/${toPlace(module, one)}`
   return `${baseUrl}/packages/${place}/${toPath(one.specifier)}`
 }
 
-/** Where the import stands, for the guest: in the stack of the error it takes the place of the stub. */
+/**
+ * Where the import stands, for the guest: in the stack of the error it takes the place of the stub.
+ */
 function toPlace({ url, lines }: LinkingModule, { places }: LockedImport): string {
   const [, user, val] = /\/v\/@?(\w+)\/(\w+)/.exec(url) ?? []
   return `${user}/${val}:${toPosition(lines, places[0]?.start ?? 0)}`
@@ -72,17 +92,29 @@ interface Stub {
   readonly write: (names: readonly string[]) => string
 }
 
-function toStub(module: LinkingModule, one: LockedImport, missing: ReadonlyMap<string, string>): Stub {
+function toStub(
+  module: LinkingModule,
+  one: LockedImport,
+  missing: ReadonlyMap<string, string>,
+): Stub {
   const { bundle } = module.resolution
   const exported = one.exports.filter((name) => name.isWellFormed())
   const reason = one.error ?? (bundle === null ? "it was not found" : missing.get(bundle))
-  if (reason === undefined && bundle !== null) return { names: new Set(exported), write: (names) => writeStub(bundle, one, names) }
+  if (reason === undefined && bundle !== null)
+    return { names: new Set(exported), write: (names) => writeStub(bundle, one, names) }
   // Before anything is evaluated, a runtime looks whether there is everything that is imported.
-  const names = new Set([...exported, "default", ...one.places.flatMap(({ start }) => listImported(module.code, start))])
+  const names = new Set([
+    ...exported,
+    "default",
+    ...one.places.flatMap(({ start }) => listImported(module.code, start)),
+  ])
   return { names, write: (all) => writeFailure(one.specifier, reason ?? "", all) }
 }
 
-/** Modules with the same bundle share its stubs; should they have been read differently, what either has found is there. */
+/**
+ * Modules with the same bundle share its stubs; should they have been read differently, what either
+ * has found is there.
+ */
 function addStub(stubs: Map<string, Stub>, url: string, stub: Stub): void {
   const known = stubs.get(url)
   if (!known) stubs.set(url, stub)
@@ -90,7 +122,11 @@ function addStub(stubs: Map<string, Stub>, url: string, stub: Stub): void {
 }
 
 /** The symbol is `packagesSymbol` of the guest's protocol. A Worker has no such thing. */
-function writeStub(hash: string, { specifier, entry }: LockedImport, names: readonly string[]): string {
+function writeStub(
+  hash: string,
+  { specifier, entry }: LockedImport,
+  names: readonly string[],
+): string {
   return `const get = globalThis[Symbol.for("hamlet.packages")]
 if (!get) throw new TypeError(${JSON.stringify(toMessage(specifier, "a Worker has no packages"))})
 const it = get(${JSON.stringify(hash)}, ${entry})
@@ -118,12 +154,17 @@ const namePattern = /[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*|"[^"\\\n]*"
 const clauseCharsMax = 20_000
 const spaceCharsMax = 100
 
-/** The words in the braces before a specifier. Some of them are none of its exports, which does no harm. */
+/**
+ * The words in the braces before a specifier. Some of them are none of its exports, which does no
+ * harm.
+ */
 function listImported(code: string, at: number): readonly string[] {
   if (!/\}\s*from\s*$/.test(code.slice(Math.max(0, at - spaceCharsMax), at))) return []
   const from = code.lastIndexOf("{", at)
   const clause = from === -1 || at - from > clauseCharsMax ? "" : code.slice(from, at)
-  return [...clause.matchAll(namePattern)].map(([word]) => word.replace(/^["']|["']$/g, "")).filter((word) => word.isWellFormed())
+  return [...clause.matchAll(namePattern)]
+    .map(([word]) => word.replace(/^["']|["']$/g, ""))
+    .filter((word) => word.isWellFormed())
 }
 
 interface Edit {
@@ -134,7 +175,11 @@ interface Edit {
 
 const jsxEnding = "/jsx-runtime"
 
-function toEdit(code: string, { start, end }: Pick<Edit, "start" | "end">, url: string): readonly Edit[] {
+function toEdit(
+  code: string,
+  { start, end }: Pick<Edit, "start" | "end">,
+  url: string,
+): readonly Edit[] {
   if (/["'`]/.test(code.charAt(start))) return [{ start, end, text: JSON.stringify(url) }]
   // The source of JSX, to which the runtime itself adds the ending.
   return url.endsWith(jsxEnding) ? [{ start, end, text: url.slice(0, -jsxEnding.length) }] : []
@@ -163,7 +208,8 @@ function splice(code: string, edits: readonly Edit[]): string {
   let from = 0
   for (const { start, end, text } of edits.toSorted((left, right) => left.start - right.start)) {
     if (start < from || end > code.length || start >= end) continue
-    // A string may go on after a backslash at the end of a line, and what was written after the specifier may be on lines of its own.
+    // A string may go on after a backslash at the end of a line, and what was written after the
+    // specifier may be on lines of its own.
     const lines = "\n".repeat(code.slice(start, end).split(lineEnd).length - 1)
     parts.push(code.slice(from, start), text, lines)
     from = end

@@ -1,15 +1,28 @@
 import { beforeEach, describe, expect, test } from "bun:test"
 import { codeOf } from "../../../test/support/rules.ts"
-import type { Lock } from "./lockfiles.ts"
-import { createPendingLocks } from "./pending-lockfiles.ts"
+import type { Lockfile } from "./lockfiles.ts"
+import { createPendingLockfiles } from "./pending-lockfiles.ts"
 
-const pending: Lock = { state: "pending", bundle: null, updatedAt: 1, resolution: null, retryAt: null }
-const ready: Lock = { ...pending, state: "ready" }
-const failing = { specifier: "npm:x", resolved: null, error: "the registry is away", places: [], entry: 0, exports: [] }
+const pending: Lockfile = {
+  state: "pending",
+  bundle: null,
+  updatedAt: 1,
+  resolution: null,
+  retryAt: null,
+}
+const ready: Lockfile = { ...pending, state: "ready" }
+const failing = {
+  specifier: "npm:x",
+  resolved: null,
+  error: "the registry is away",
+  places: [],
+  entry: 0,
+  exports: [],
+}
 const dayMs = 86_400_000
 
 describe("createPendingLocks", () => {
-  let lock: Lock | null
+  let lock: Lockfile | null
   let looks: number
   let clock: { at: number }
   const find = async () => {
@@ -23,7 +36,8 @@ describe("createPendingLocks", () => {
     clock = { at: 1_000 }
   })
 
-  const create = (pollMs: number) => createPendingLocks({ find }, () => clock.at, { waitMsMax: 100, pollMs })
+  const create = (pollMs: number) =>
+    createPendingLockfiles({ find }, () => clock.at, { waitMsMax: 100, pollMs })
   const untilLooked = async (times: number) => {
     while (looks < times) await Bun.sleep(0)
   }
@@ -41,7 +55,9 @@ describe("createPendingLocks", () => {
   test("wait is over when this node says so, for everybody who waits for that version and nobody else", async () => {
     const locks = create(dayMs)
     const over: string[] = []
-    const waits = ["first", "second"].map((name) => locks.wait("val", 1).then(() => over.push(name)))
+    const waits = ["first", "second"].map((name) =>
+      locks.wait("val", 1).then(() => over.push(name)),
+    )
     await untilLooked(2)
     locks.note("val", 2)
     locks.note("other", 1)
@@ -57,7 +73,7 @@ describe("createPendingLocks", () => {
   })
 
   test("wait hears what is said while it looks", async () => {
-    const locks = createPendingLocks(
+    const locks = createPendingLockfiles(
       {
         async find() {
           const before = lock
@@ -101,7 +117,11 @@ describe("createPendingLocks", () => {
   })
 
   test("wait fails with the database", async () => {
-    const locks = createPendingLocks({ find: () => Promise.reject(new Error("away")) }, () => clock.at, { waitMsMax: 100 })
+    const locks = createPendingLockfiles(
+      { find: () => Promise.reject(new Error("away")) },
+      () => clock.at,
+      { waitMsMax: 100 },
+    )
     await expect(locks.wait("val", 1)).rejects.toThrow("away")
   })
 })

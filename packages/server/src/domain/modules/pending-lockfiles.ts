@@ -1,9 +1,12 @@
 import { AppError } from "../app-error.ts"
-import type { Lock, LockStore } from "./lockfiles.ts"
+import type { Lockfile, LockfileStore } from "./lockfiles.ts"
 
 /** Waits for what is still being fetched. */
-export interface PendingLocks {
-  /** Resolves when the version's lock is no longer pending; throws `packages_pending` when that takes too long. */
+export interface PendingLockfiles {
+  /**
+   * Resolves when the version's lock is no longer pending; throws `packages_pending` when that
+   * takes too long.
+   */
   wait(valId: string, version: number): Promise<void>
   /** This node has done its work on that lock. */
   note(valId: string, version: number): void
@@ -18,11 +21,18 @@ interface WaitLimits {
 const pollMsUsual = 250
 
 /** Whoever wants to run a version whose packages are not there yet waits here. */
-export function createPendingLocks(locks: Pick<LockStore, "find">, now: () => number, limits: WaitLimits): PendingLocks {
+export function createPendingLockfiles(
+  locks: Pick<LockfileStore, "find">,
+  now: () => number,
+  limits: WaitLimits,
+): PendingLockfiles {
   const { waitMsMax, pollMs = pollMsUsual } = limits
   const waiting = new Map<string, Set<() => void>>()
 
-  /** Is over when the lock is said to have changed, or it is time to look; and when nobody waits for it any more. */
+  /**
+   * Is over when the lock is said to have changed, or it is time to look; and when nobody waits for
+   * it any more.
+   */
   function pause(key: string): { readonly over: Promise<void>; readonly end: () => void } {
     const { promise: over, resolve } = Promise.withResolvers<void>()
     const ends = waiting.get(key) ?? new Set()
@@ -61,8 +71,11 @@ export function createPendingLocks(locks: Pick<LockStore, "find">, now: () => nu
   }
 }
 
-function stillPending({ resolution }: Lock): AppError {
+function stillPending({ resolution }: Lockfile): AppError {
   const failing = resolution?.imports.find(({ error }) => error !== null)
   const reason = failing ? ` (the last attempt at "${failing.specifier}": ${failing.error})` : ""
-  return new AppError("packages_pending", `Cannot run the val: the packages of this version are still being fetched${reason}`)
+  return new AppError(
+    "packages_pending",
+    `Cannot run the val: the packages of this version are still being fetched${reason}`,
+  )
 }

@@ -1,12 +1,12 @@
-import type { Bundle, BundleStore, LockStamp, LockStore } from "./lockfiles.ts"
+import type { Bundle, BundleStore, LockfileStamp, LockfileStore } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
-import type { PendingLocks } from "./pending-lockfiles.ts"
+import type { PendingLockfiles } from "./pending-lockfiles.ts"
 
 /** What giving programs their packages needs. */
 export interface PackageDeps {
-  readonly locks: Pick<LockStore, "find">
+  readonly locks: Pick<LockfileStore, "find">
   readonly bundles: Pick<BundleStore, "find">
-  readonly pendingLocks: Pick<PendingLocks, "wait">
+  readonly pendingLocks: Pick<PendingLockfiles, "wait">
   readonly links: { readonly baseUrl: string }
 }
 
@@ -16,7 +16,7 @@ export interface SavedModule {
   readonly code: string
   readonly valId: string
   readonly version: number
-  readonly lock: LockStamp | null
+  readonly lock: LockfileStamp | null
 }
 
 /** Modules with all that they import from elsewhere. */
@@ -26,23 +26,38 @@ export interface CodeWithPackages {
 }
 
 const limits = {
-  /** What the bundles of a program may weigh together, with their caches; modules that are nearer to the val come first. */
+  /**
+   * What the bundles of a program may weigh together, with their caches; modules that are nearer to
+   * the val come first.
+   */
   bundleBytesMax: 64 * 1024 * 1024,
 }
 
 /** Puts in place what the modules import from elsewhere. Waits for what is still being fetched. */
-export async function addPackages(deps: PackageDeps, saved: readonly SavedModule[]): Promise<CodeWithPackages> {
+export async function addPackages(
+  deps: PackageDeps,
+  saved: readonly SavedModule[],
+): Promise<CodeWithPackages> {
   if (saved.every(({ lock }) => lock === null)) return { modules: saved, bundles: [] }
   await waitForPackages(deps, saved)
   const found = await Promise.all(saved.map((module) => toLocked(deps, module)))
   const locked = found.filter((module) => module !== undefined)
-  const { bundles, missing } = await loadBundles(deps, new Set(locked.flatMap(({ resolution }) => resolution.bundle ?? [])))
+  const { bundles, missing } = await loadBundles(
+    deps,
+    new Set(locked.flatMap(({ resolution }) => resolution.bundle ?? [])),
+  )
   const linked = linkPackages(deps.links.baseUrl, locked, missing)
   const byUrl = new Map(linked.modules.map((module) => [module.url, module]))
-  return { modules: [...saved.map((module) => byUrl.get(module.url) ?? module), ...linked.stubs], bundles }
+  return {
+    modules: [...saved.map((module) => byUrl.get(module.url) ?? module), ...linked.stubs],
+    bundles,
+  }
 }
 
-/** Resolves when nothing of it is being fetched any more; throws `packages_pending` when that takes too long. */
+/**
+ * Resolves when nothing of it is being fetched any more; throws `packages_pending` when that takes
+ * too long.
+ */
 export async function waitForPackages(
   deps: Pick<PackageDeps, "pendingLocks">,
   modules: readonly Pick<SavedModule, "valId" | "version" | "lock">[],
@@ -51,8 +66,14 @@ export async function waitForPackages(
   await Promise.all(pending.map(({ valId, version }) => deps.pendingLocks.wait(valId, version)))
 }
 
-/** Undefined where nothing is to be put in place. The code of a version that was deleted a moment ago stays as it is. */
-async function toLocked(deps: PackageDeps, { lock, ...module }: SavedModule): Promise<LockedModule | undefined> {
+/**
+ * Undefined where nothing is to be put in place. The code of a version that was deleted a moment
+ * ago stays as it is.
+ */
+async function toLocked(
+  deps: PackageDeps,
+  { lock, ...module }: SavedModule,
+): Promise<LockedModule | undefined> {
   const found = lock && (await deps.locks.find(module.valId, module.version))
   return found?.resolution ? { ...module, resolution: found.resolution } : undefined
 }
@@ -66,7 +87,13 @@ async function loadBundles(deps: PackageDeps, hashes: ReadonlySet<string>) {
     const bundle = bytes <= limits.bundleBytesMax ? await deps.bundles.find(hash) : undefined
     bytes += bundle ? bundle.code.length + (bundle.cache?.length ?? 0) : 0
     if (bundle && bytes <= limits.bundleBytesMax) bundles.push(bundle)
-    else missing.set(hash, bytes > limits.bundleBytesMax ? "the packages of all that the val imports are too large together" : "it is gone")
+    else
+      missing.set(
+        hash,
+        bytes > limits.bundleBytesMax
+          ? "the packages of all that the val imports are too large together"
+          : "it is gone",
+      )
   }
   return { bundles, missing }
 }

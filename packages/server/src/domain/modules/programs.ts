@@ -4,13 +4,28 @@ import { createMask, noMask } from "../secrets/secret-mask.ts"
 import { openSecrets, type SecretDeps } from "../secrets/secrets.ts"
 import type { Val } from "../vals/vals.ts"
 import { mayImport } from "./import-address.ts"
-import type { Bundle, LockStamp, Resolution } from "./lockfiles.ts"
-import { createModuleGraph, type GraphDeps, type LockedGraphModule, type ResolvedImport, type Walk } from "./module-graph.ts"
-import { addPackages, type CodeWithPackages, type PackageDeps, type SavedModule, waitForPackages } from "./program-packages.ts"
+import type { Bundle, LockfileStamp, Resolution } from "./lockfiles.ts"
+import {
+  createModuleGraph,
+  type GraphDeps,
+  type LockedGraphModule,
+  type ResolvedImport,
+  type Walk,
+} from "./module-graph.ts"
+import {
+  addPackages,
+  type CodeWithPackages,
+  type PackageDeps,
+  type SavedModule,
+  waitForPackages,
+} from "./program-packages.ts"
 import { listStandardModules, type StandardModules } from "./standard-modules.ts"
 
 /** What making programs of vals needs. */
-export interface ProgramDeps extends GraphDeps, Omit<PackageDeps, "locks" | "links">, Pick<SecretDeps, "secrets" | "cipher"> {
+export interface ProgramDeps
+  extends GraphDeps,
+    Omit<PackageDeps, "locks" | "links">,
+    Pick<SecretDeps, "secrets" | "cipher"> {
   readonly runTokens: Pick<RunTokens, "issue" | "end">
   readonly standardModules: StandardModules
   readonly links: {
@@ -23,12 +38,20 @@ export interface ProgramDeps extends GraphDeps, Omit<PackageDeps, "locks" | "lin
 /** Makes programs of vals. */
 export interface Programs {
   /**
-   * The program that a val, in the version at hand, is at this moment on that account. Asked for every request: at once when the val
-   * imports no vals, otherwise after a look at what its imports have become, which another node may have changed.
+   * The program that a val, in the version at hand, is at this moment on that account. Asked for
+   * every request: at once when the val imports no vals, otherwise after a look at what its imports
+   * have become, which another node may have changed.
    */
   of(val: Val, accountId: string, options?: ProgramOptions): Program | Promise<Program>
-  /** The program of code that is not saved, on its owner's account; `val` is what it would be if it were. */
-  ofUnsaved(val: Val, imports: readonly ResolvedImport[], packages: UnsavedPackages | null): Promise<Program>
+  /**
+   * The program of code that is not saved, on its owner's account; `val` is what it would be if it
+   * were.
+   */
+  ofUnsaved(
+    val: Val,
+    imports: readonly ResolvedImport[],
+    packages: UnsavedPackages | null,
+  ): Promise<Program>
 }
 
 /** For whom a program is, beside the account that it runs on. */
@@ -44,7 +67,10 @@ export interface UnsavedPackages {
 }
 
 const limits = {
-  /** Modules that a program may consist of beside its own; further ones are left out, and whoever imports them fails. */
+  /**
+   * Modules that a program may consist of beside its own; further ones are left out, and whoever
+   * imports them fails.
+   */
   modulesMax: 200,
   /** Characters of code that they may have together. */
   codeCharsMax: 5_000_000,
@@ -57,12 +83,18 @@ const limits = {
 /** Puts together how vals become programs. */
 export function createPrograms(deps: ProgramDeps): Programs {
   const graph = createModuleGraph(deps, limits)
-  // A val without imports is the same program as long as it is the same object; stores give the same one as long as nothing has changed.
+  // A val without imports is the same program as long as it is the same object; stores give the
+  // same one as long as nothing has changed.
   const owners = new WeakMap<Val, Program>()
-  const walk = async (val: Val, account: Account) => toProgram(deps, val, account, await graph.walk(toEntry(deps, val)))
+  const walk = async (val: Val, account: Account) =>
+    toProgram(deps, val, account, await graph.walk(toEntry(deps, val)))
   return {
     of(val, accountId, { isAnonymous = false } = {}) {
-      const account = { id: accountId, hasSecrets: accountId === val.ownerId && !isAnonymous, isAnonymous }
+      const account = {
+        id: accountId,
+        hasSecrets: accountId === val.ownerId && !isAnonymous,
+        isAnonymous,
+      }
       const known = account.hasSecrets ? owners.get(val) : undefined
       if (known) return known
       const lock = graph.findAlone(val.id, val.version)
@@ -76,20 +108,43 @@ export function createPrograms(deps: ProgramDeps): Programs {
     },
     async ofUnsaved(val, imports, packages) {
       const { modules } = await graph.walk(toEntry(deps, val), imports)
-      const lock = packages && { state: "ready" as const, bundle: packages.resolution.bundle, updatedAt: 0 }
+      const lock = packages && {
+        state: "ready" as const,
+        bundle: packages.resolution.bundle,
+        updatedAt: 0,
+      }
       const account = { id: val.ownerId, hasSecrets: true, isAnonymous: false }
-      return toProgram(packages ? withPackages(deps, val, packages) : deps, val, account, { lock, modules })
+      return toProgram(packages ? withPackages(deps, val, packages) : deps, val, account, {
+        lock,
+        modules,
+      })
     },
   }
 }
 
 /** What knows the packages of that val, too, which are not in the database. */
-function withPackages(deps: ProgramDeps, val: Val, { resolution, bundle }: UnsavedPackages): ProgramDeps {
-  const lock = { state: "ready" as const, bundle: resolution.bundle, updatedAt: 0, resolution, retryAt: null }
+function withPackages(
+  deps: ProgramDeps,
+  val: Val,
+  { resolution, bundle }: UnsavedPackages,
+): ProgramDeps {
+  const lock = {
+    state: "ready" as const,
+    bundle: resolution.bundle,
+    updatedAt: 0,
+    resolution,
+    retryAt: null,
+  }
   return {
     ...deps,
-    locks: { ...deps.locks, find: async (valId, version) => (valId === val.id ? lock : deps.locks.find(valId, version)) },
-    bundles: { ...deps.bundles, find: async (hash) => (bundle?.hash === hash ? bundle : deps.bundles.find(hash)) },
+    locks: {
+      ...deps.locks,
+      find: async (valId, version) => (valId === val.id ? lock : deps.locks.find(valId, version)),
+    },
+    bundles: {
+      ...deps.bundles,
+      find: async (hash) => (bundle?.hash === hash ? bundle : deps.bundles.find(hash)),
+    },
   }
 }
 
@@ -129,64 +184,110 @@ function toProgram(deps: ProgramDeps, val: Val, account: Account, walk: Walk): P
     load: () => loadProgram(deps, val, account, walk),
   }
   if (!isPending(lock) && !modules.some((module) => isPending(module.lock))) return program
-  return { ...program, whenFetched: () => waitForPackages(deps, [{ valId: val.id, version: val.version, lock }, ...modules]) }
+  return {
+    ...program,
+    whenFetched: () =>
+      waitForPackages(deps, [{ valId: val.id, version: val.version, lock }, ...modules]),
+  }
 }
 
-function isPending(lock: LockStamp | null): boolean {
+function isPending(lock: LockfileStamp | null): boolean {
   return lock?.state === "pending"
 }
 
-/** Cryptographic, because with a hash that one can collide, one could be given a process that imports something else. */
+/**
+ * Cryptographic, because with a hash that one can collide, one could be given a process that
+ * imports something else.
+ */
 function toFingerprint({ lock, modules }: Walk): string {
   if (modules.length === 0 && lock === null) return "alone"
   const hasher = new Bun.CryptoHasher("sha256")
   hasher.update(`${toText(lock)}\n`)
-  for (const module of modules) hasher.update(`${module.url} ${module.valId}@${module.version} ${toText(module.lock)}\n`)
+  for (const module of modules)
+    hasher.update(`${module.url} ${module.valId}@${module.version} ${toText(module.lock)}\n`)
   return hasher.digest("base64url")
 }
 
-function toText(lock: LockStamp | null): string {
+function toText(lock: LockfileStamp | null): string {
   return lock ? `${lock.state} ${lock.bundle} ${lock.updatedAt}` : ""
 }
 
-async function loadProgram(deps: ProgramDeps, val: Val, { hasSecrets }: Account, walk: Walk): Promise<ProgramContent> {
+async function loadProgram(
+  deps: ProgramDeps,
+  val: Val,
+  { hasSecrets }: Account,
+  walk: Walk,
+): Promise<ProgramContent> {
   const given = { HAMLET_URL: deps.links.baseUrl, HAMLET_VAL: `${val.ownerName}/${val.name}` }
   if (!hasSecrets) {
     const code = await loadCode(deps, val, walk)
     return { ...code, env: given, substitutions: [], mask: noMask, end: () => {} }
   }
-  const [code, { values, substitutions }] = await Promise.all([loadCode(deps, val, walk), openSecrets(deps, val.ownerId)])
+  const [code, { values, substitutions }] = await Promise.all([
+    loadCode(deps, val, walk),
+    openSecrets(deps, val.ownerId),
+  ])
   // Issued when nothing can fail any more, or nobody would end it.
   const token = deps.runTokens.issue({ id: val.ownerId, username: val.ownerName })
   const visible = new Map([...values, ["HAMLET_TOKEN", token]])
-  const mask = await createMask(new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)]))
+  const mask = await createMask(
+    new Map([...visible, ...substitutions.map(({ name, value }) => [name, value] as const)]),
+  )
   return {
     ...code,
-    env: Object.fromEntries([...substitutions.map(({ name, placeholder }) => [name, placeholder]), ...visible, ...Object.entries(given)]),
+    env: Object.fromEntries([
+      ...substitutions.map(({ name, placeholder }) => [name, placeholder]),
+      ...visible,
+      ...Object.entries(given),
+    ]),
     substitutions,
     mask,
     end: () => deps.runTokens.end(token),
   }
 }
 
-/** The val's module, those that it imports, and all that they import from elsewhere and of the standard library. */
-async function loadCode(deps: ProgramDeps, val: Val, { lock, modules }: Walk): Promise<CodeWithPackages> {
-  const own = { url: toEntryUrl(deps, val), code: val.code, valId: val.id, version: val.version, lock }
+/**
+ * The val's module, those that it imports, and all that they import from elsewhere and of the
+ * standard library.
+ */
+async function loadCode(
+  deps: ProgramDeps,
+  val: Val,
+  { lock, modules }: Walk,
+): Promise<CodeWithPackages> {
+  const own = {
+    url: toEntryUrl(deps, val),
+    code: val.code,
+    valId: val.id,
+    version: val.version,
+    lock,
+  }
   const code = await addPackages(deps, [own, ...(await loadModules(deps, modules))])
   return { ...code, modules: addStandard(deps, code.modules) }
 }
 
-function addStandard({ importHosts, standardModules }: ProgramDeps, modules: ProgramContent["modules"]): ProgramContent["modules"] {
+function addStandard(
+  { importHosts, standardModules }: ProgramDeps,
+  modules: ProgramContent["modules"],
+): ProgramContent["modules"] {
   return [...modules, ...listStandardModules(modules, importHosts, standardModules)]
 }
 
-/** The code of the modules, nearest first. What was deleted a moment ago, or is too much, is left out. */
-async function loadModules(deps: ProgramDeps, modules: readonly LockedGraphModule[]): Promise<readonly SavedModule[]> {
+/**
+ * The code of the modules, nearest first. What was deleted a moment ago, or is too much, is left
+ * out.
+ */
+async function loadModules(
+  deps: ProgramDeps,
+  modules: readonly LockedGraphModule[],
+): Promise<readonly SavedModule[]> {
   const loaded: SavedModule[] = []
   let chars = 0
   for (let from = 0; from < modules.length; from += limits.loadedAtOnceMax) {
     const batch = modules.slice(from, from + limits.loadedAtOnceMax)
-    const vals = await Promise.all(batch.map(({ valId, version }) => deps.versions.find(valId, version)))
+    const vals = await Promise.all(
+      batch.map(({ valId, version }) => deps.versions.find(valId, version)),
+    )
     for (const [index, { url, valId, version, lock }] of batch.entries()) {
       const code = vals[index]?.code
       if (code === undefined) continue

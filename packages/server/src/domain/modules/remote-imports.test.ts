@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { mayImport } from "./import-address.ts"
-import { hasRemoteImports, isRemoteImport, listRemoteImports, mayImportRemote } from "./remote-imports.ts"
+import {
+  hasRemoteImports,
+  isRemoteImport,
+  listRemoteImports,
+  mayImportRemote,
+} from "./remote-imports.ts"
 
 const hosts = { baseUrls: ["https://vals.example/hamlet"] }
 
@@ -56,9 +61,17 @@ describe("isRemoteImport", () => {
 describe("listRemoteImports", () => {
   test("leaves out what is not, and finds the source of JSX", () => {
     const code = "/** @jsxImportSource npm:preact@10 */\nexport default <p />"
-    expect(listRemoteImports(code, ["./x", "npm:a", "node:fs", "npm:b"], hosts)).toEqual(["npm:a", "npm:b", "npm:preact@10/jsx-runtime"])
-    expect(listRemoteImports("/* @jsxImportSource https://esm.sh/react*/", [], hosts)).toEqual(["https://esm.sh/react/jsx-runtime"])
-    expect(listRemoteImports("/** @jsxImportSource https://esm.town/v/ada/view */", [], hosts)).toEqual([])
+    expect(listRemoteImports(code, ["./x", "npm:a", "node:fs", "npm:b"], hosts)).toEqual([
+      "npm:a",
+      "npm:b",
+      "npm:preact@10/jsx-runtime",
+    ])
+    expect(listRemoteImports("/* @jsxImportSource https://esm.sh/react*/", [], hosts)).toEqual([
+      "https://esm.sh/react/jsx-runtime",
+    ])
+    expect(
+      listRemoteImports("/** @jsxImportSource https://esm.town/v/ada/view */", [], hosts),
+    ).toEqual([])
     expect(hasRemoteImports("1", ["./x"], hosts)).toBe(false)
   })
 })

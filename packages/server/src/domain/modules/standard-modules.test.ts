@@ -69,13 +69,20 @@ describe("findStandardModule", () => {
     const address = { username: "std", name: "blob", version: null }
     for (const specifier of ["http://localhost:8080/v/std/blob", "/v/std/blob", "../std/blob"]) {
       expect(findStandardModule(specifier, from, hosts)).toBeUndefined()
-      expect(parseImportAddress(specifier, hosts, { username: "ada", name: "main" })).toEqual(address)
+      expect(parseImportAddress(specifier, hosts, { username: "ada", name: "main" })).toEqual(
+        address,
+      )
     }
-    expect(parseImportAddress("https://esm.town/v/std/email", hosts)).toEqual({ ...address, name: "email" })
+    expect(parseImportAddress("https://esm.town/v/std/email", hosts)).toEqual({
+      ...address,
+      name: "email",
+    })
   })
 
   test("leaves out what runtimes leave out", () => {
-    expect(findStandardModule("/std/blob?a#b", from, hosts)?.url).toBe("http://localhost:8080/std/blob?a")
+    expect(findStandardModule("/std/blob?a#b", from, hosts)?.url).toBe(
+      "http://localhost:8080/std/blob?a",
+    )
   })
 })
 
@@ -107,18 +114,37 @@ describe("listStandardModules", () => {
       ["https://esm.town/v/bob/lib", 'import "/std/blob"'],
       ["https://other.test/x", 'import "/std/blob"'],
     )
-    expect(found.map(({ url }) => url)).toEqual(["http://localhost:8080/std/blob", "https://esm.town/std/blob"])
+    expect(found.map(({ url }) => url)).toEqual([
+      "http://localhost:8080/std/blob",
+      "https://esm.town/std/blob",
+    ])
   })
 
   test("finds nothing where nothing is named", () => {
-    expect(list([from, "// see https://esm.town/v/std/blob for more\nconst std = blob"], [from, 'import "std/blob"'])).toEqual([])
+    expect(
+      list(
+        [from, "// see https://esm.town/v/std/blob for more\nconst std = blob"],
+        [from, 'import "std/blob"'],
+      ),
+    ).toEqual([])
   })
 
   test("has an end, whatever the code is made of", () => {
-    const many = Array.from({ length: 5_000 }, (_, index) => `import "/std/blob?${index}"`).join("\n")
+    const many = Array.from({ length: 5_000 }, (_, index) => `import "/std/blob?${index}"`).join(
+      "\n",
+    )
     expect(list([from, many])).toHaveLength(50)
-    for (const unit of ['"', '"std/blob', "std/blob", `"${"x".repeat(400)}std/`, '"/std/blob?', "`\\std/blob"]) {
-      expect(list([from, unit.repeat(Math.ceil(256_000 / unit.length))]).length).toBeLessThanOrEqual(1)
+    for (const unit of [
+      '"',
+      '"std/blob',
+      "std/blob",
+      `"${"x".repeat(400)}std/`,
+      '"/std/blob?',
+      "`\\std/blob",
+    ]) {
+      expect(
+        list([from, unit.repeat(Math.ceil(256_000 / unit.length))]).length,
+      ).toBeLessThanOrEqual(1)
     }
   })
 })

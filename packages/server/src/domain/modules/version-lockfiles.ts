@@ -2,42 +2,50 @@ import type { Caller } from "../access.ts"
 import { assertOwner, type Val } from "../vals/vals.ts"
 import { getVersion, type VersionDeps } from "../vals/versions.ts"
 import type { ImportHosts } from "./import-address.ts"
-import type { Lock, LockStore } from "./lockfiles.ts"
+import type { Lockfile, LockfileStore } from "./lockfiles.ts"
 import { hasRemoteImports, mayImportRemote } from "./remote-imports.ts"
 
 /** What the rules of locks need. */
-export interface VersionLockDeps extends VersionDeps {
-  readonly locks: LockStore
+export interface VersionLockfileDeps extends VersionDeps {
+  readonly locks: LockfileStore
   readonly importHosts: ImportHosts
   /** Versions that were saved before then may have no lock although they need one. */
   readonly locksSince: number
   /** Does the work on locks that are pending. */
-  readonly lockWork: LockWork
+  readonly lockWork: LockfileWork
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
 }
 
 /** Whoever resolves what is pending. */
-export interface LockWork {
+export interface LockfileWork {
   /** There is something new to do. */
   wake(): void
 }
 
 /** What a version imports from elsewhere; null when that is nothing. */
-export async function getVersionLock(
-  deps: VersionLockDeps,
+export async function getVersionLockfile(
+  deps: VersionLockfileDeps,
   caller: Caller | undefined,
   valId: string,
   version: number,
-): Promise<Lock | null> {
+): Promise<Lockfile | null> {
   await getVersion(deps, caller, valId, version)
   return deps.locks.find(valId, version)
 }
 
-/** Tries again what failed. What has been resolved stays as it is: a version runs the same code forever. */
-export async function resolveAgain(deps: VersionLockDeps, caller: Caller, valId: string, version: number): Promise<Lock | null> {
+/**
+ * Tries again what failed. What has been resolved stays as it is: a version runs the same code
+ * forever.
+ */
+export async function resolveAgain(
+  deps: VersionLockfileDeps,
+  caller: Caller,
+  valId: string,
+  version: number,
+): Promise<Lockfile | null> {
   const val = await getVersion(deps, caller, valId, version)
   assertOwner(val, caller)
-  if (!(await ensureLock(deps, val))) await deps.locks.reopen(valId, version, deps.now())
+  if (!(await ensureLockfile(deps, val))) await deps.locks.reopen(valId, version, deps.now())
   const lock = await deps.locks.find(valId, version)
   // Not before: whoever asked for it is to hear that it has begun, and not already how it ended.
   deps.lockWork.wake()
@@ -45,13 +53,17 @@ export async function resolveAgain(deps: VersionLockDeps, caller: Caller, valId:
 }
 
 /** Makes the lock that a version needs and lacks. True when it did. */
-export async function ensureLock(
-  deps: Pick<VersionLockDeps, "locks" | "importHosts" | "locksSince" | "lockWork" | "scanImports" | "now">,
+export async function ensureLockfile(
+  deps: Pick<
+    VersionLockfileDeps,
+    "locks" | "importHosts" | "locksSince" | "lockWork" | "scanImports" | "now"
+  >,
   val: Pick<Val, "id" | "version" | "code" | "ownerId" | "versionCreatedAt">,
 ): Promise<boolean> {
   if (val.versionCreatedAt >= deps.locksSince || !mayImportRemote(val.code)) return false
   if (await deps.locks.findStamp(val.id, val.version)) return false
-  if (!hasRemoteImports(val.code, await deps.scanImports(val.code, val.ownerId), deps.importHosts)) return false
+  if (!hasRemoteImports(val.code, await deps.scanImports(val.code, val.ownerId), deps.importHosts))
+    return false
   await deps.locks.add(val.id, val.version, deps.now())
   deps.lockWork.wake()
   return true

@@ -26,10 +26,15 @@ export interface Preview {
 }
 
 /**
- * A browser sends no token, and a frame no cookie: whoever may see a private val gets an address that lets in whoever has it, to that val
- * and for a while. Nothing is kept: the address itself says what it opens and until when, and only this server can have made it.
+ * A browser sends no token, and a frame no cookie: whoever may see a private val gets an address
+ * that lets in whoever has it, to that val and for a while. Nothing is kept: the address itself
+ * says what it opens and until when, and only this server can have made it.
  */
-export async function createPreview(deps: PreviewDeps, caller: Caller, valId: string): Promise<Preview> {
+export async function createPreview(
+  deps: PreviewDeps,
+  caller: Caller,
+  valId: string,
+): Promise<Preview> {
   const val = await getVal(deps, caller, valId)
   assertAnswersRequests(val)
   if (val.privacy !== "private") return { url: deps.links.endpoint(val), expiresAt: null }
@@ -40,9 +45,15 @@ export async function createPreview(deps: PreviewDeps, caller: Caller, valId: st
       "Cannot make a preview of a private val: the required permissions are scope val:read in a token that is not of a run",
     )
   // Nor does it outlive a token that ends sooner.
-  const expiresAt = Math.min(deps.now() + limits.previewMsMax, caller.root?.expiresAt ?? Number.POSITIVE_INFINITY)
+  const expiresAt = Math.min(
+    deps.now() + limits.previewMsMax,
+    caller.root?.expiresAt ?? Number.POSITIVE_INFINITY,
+  )
   const expiresSeconds = Math.floor(expiresAt / 1000)
-  return { url: deps.links.labelled(toPass(deps.cipher, val.id, expiresSeconds)), expiresAt: expiresSeconds * 1000 }
+  return {
+    url: deps.links.labelled(toPass(deps.cipher, val.id, expiresSeconds)),
+    expiresAt: expiresSeconds * 1000,
+  }
 }
 
 const idBytes = 16
@@ -50,17 +61,27 @@ const expiryBytes = 4
 const signatureBytes = 12
 const purpose = "preview pass"
 
-/** A label of a host name: 256 bits as letters and digits. Names have a dash in it and ids are shorter, so that it is neither. */
+/**
+ * A label of a host name: 256 bits as letters and digits. Names have a dash in it and ids are
+ * shorter, so that it is neither.
+ */
 const passPattern = /^[a-z2-7]{51}[aq]$/
 const digits = "abcdefghijklmnopqrstuvwxyz234567"
 
-/** Whether a label of a host name can be a pass. The last digit holds one bit, so that each pass is written in one way. */
+/**
+ * Whether a label of a host name can be a pass. The last digit holds one bit, so that each pass is
+ * written in one way.
+ */
 export function isPass(label: string): boolean {
   return passPattern.test(label)
 }
 
 /** The id of the val that a pass opens at that moment; undefined when it opens none. */
-export function openPass(cipher: Pick<Cipher, "sign">, pass: string, now: number): string | undefined {
+export function openPass(
+  cipher: Pick<Cipher, "sign">,
+  pass: string,
+  now: number,
+): string | undefined {
   if (!isPass(pass)) return undefined
   const bytes = fromDigits(pass)
   const content = bytes.subarray(0, idBytes + expiryBytes)
@@ -73,7 +94,9 @@ function toPass(cipher: Pick<Cipher, "sign">, valId: string, expiresSeconds: num
   const content = Buffer.alloc(idBytes + expiryBytes)
   content.write(valId.replaceAll("-", ""), "hex")
   content.writeUInt32BE(expiresSeconds, idBytes)
-  return toDigits(Buffer.concat([content, cipher.sign(content, purpose).subarray(0, signatureBytes)]))
+  return toDigits(
+    Buffer.concat([content, cipher.sign(content, purpose).subarray(0, signatureBytes)]),
+  )
 }
 
 function toId(bytes: Buffer): string {

@@ -1,5 +1,12 @@
 import { unauthenticated } from "../access.ts"
-import { assertRunnable, callWith, type ExecuteDeps, getReturned, startProgram, toKept } from "./execute-run.ts"
+import {
+  assertRunnable,
+  callWith,
+  type ExecuteDeps,
+  getReturned,
+  startProgram,
+  toKept,
+} from "./execute-run.ts"
 import type { CallArgs, Returned } from "./runner.ts"
 
 /** What a client without a token asks for. */
@@ -12,16 +19,27 @@ export interface AnonymousCall {
 }
 
 /**
- * Calls a public val for a client without a token. It runs on its owner's account, like a request to the val's own address, but without
- * what only its owner's runs get: neither secrets nor a token.
+ * Calls a public val for a client without a token. It runs on its owner's account, like a request
+ * to the val's own address, but without what only its owner's runs get: neither secrets nor a
+ * token.
  */
-export async function callAnonymously(deps: ExecuteDeps, { username, name, args, depth }: AnonymousCall): Promise<Returned["json"]> {
+export async function callAnonymously(
+  deps: ExecuteDeps,
+  { username, name, args, depth }: AnonymousCall,
+): Promise<Returned["json"]> {
   const val = await deps.vals.findByName(username.replace(/^@/, ""), name, undefined)
   // The answer must not tell which other vals there are.
   if (val?.privacy !== "public") throw unauthenticated()
   assertRunnable(val)
   const about = { args: toKept(args), parentId: null, request: null, input: null }
   const makeProgram = () => deps.programs.of(val, val.ownerId, { isAnonymous: true })
-  const started = await startProgram(deps, { userId: val.ownerId, depth }, val, makeProgram, about, callWith(args))
+  const started = await startProgram(
+    deps,
+    { userId: val.ownerId, depth },
+    val,
+    makeProgram,
+    about,
+    callWith(args),
+  )
   return getReturned(started, val, undefined)
 }

@@ -10,12 +10,22 @@ export interface CancelDeps extends RunDeps {
 }
 
 /** Ends a run, for whoever started it and for its val's owner. False when it had ended before. */
-export async function cancelRun(deps: CancelDeps, caller: Caller, id: string, valId?: string): Promise<boolean> {
+export async function cancelRun(
+  deps: CancelDeps,
+  caller: Caller,
+  id: string,
+  valId?: string,
+): Promise<boolean> {
   if (valId !== undefined) await getVal(deps, caller, valId)
   const run = await getRun(deps, caller, id)
   if (valId !== undefined && run.val.id !== valId) throw runNotFound(id)
   const live = deps.liveRuns.find(id)
-  if (!live) return deps.runs.requestCancel(id, { name: "Cancelled", message: "The run was cancelled" }, deps.now())
+  if (!live)
+    return deps.runs.requestCancel(
+      id,
+      { name: "Cancelled", message: "The run was cancelled" },
+      deps.now(),
+    )
   if (live.endedAt !== null) return false
   live.cancel()
   return true

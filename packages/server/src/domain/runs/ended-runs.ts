@@ -8,8 +8,14 @@ export interface EndedRuns {
   readonly durations: Durations
 }
 
-/** Counts runs as they end. There are as many entries as sources and outcomes, however many runs there are. */
-export function createEndedRuns(): { note(source: RunSource, status: RunStatus, ms: number): void; list(): readonly EndedRuns[] } {
+/**
+ * Counts runs as they end. There are as many entries as sources and outcomes, however many runs
+ * there are.
+ */
+export function createEndedRuns(): {
+  note(source: RunSource, status: RunStatus, ms: number): void
+  list(): readonly EndedRuns[]
+} {
   const entries = new Map<string, EndedRuns>()
   return {
     note(source, status, ms) {

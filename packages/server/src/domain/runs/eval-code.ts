@@ -25,14 +25,22 @@ export interface EvalInput {
 }
 
 /**
- * Runs code once as if it were a private val of the caller's, and gives what it returns. Nothing is saved: its run is on record under the
- * caller's own id instead of a val's, so that all such runs of a user are kept and counted together.
+ * Runs code once as if it were a private val of the caller's, and gives what it returns. Nothing is
+ * saved: its run is on record under the caller's own id instead of a val's, so that all such runs
+ * of a user are kept and counted together.
  */
-export async function evalCode(deps: EvalDeps, caller: Caller, { code, args }: EvalInput): Promise<Returned["json"]> {
+export async function evalCode(
+  deps: EvalDeps,
+  caller: Caller,
+  { code, args }: EvalInput,
+): Promise<Returned["json"]> {
   const val = toUnsavedVal(deps, caller, await toModule(deps, caller, code))
   const makeProgram = async () => {
     const source = await readSource(deps, caller, val.code, val.name)
-    const [imports, packages] = await Promise.all([resolveImports(deps, caller, source), resolvePackages(deps, source)])
+    const [imports, packages] = await Promise.all([
+      resolveImports(deps, caller, source),
+      resolvePackages(deps, source),
+    ])
     return deps.programs.ofUnsaved(val, imports, packages)
   }
   const subject = { id: caller.userId, version: unsavedVersion, ownerId: caller.userId }
@@ -60,7 +68,10 @@ async function toModule(deps: EvalDeps, { userId }: Caller, code: string): Promi
   }
 }
 
-/** Its id is of its own, so that nothing that is remembered of one piece of code is taken for another's. */
+/**
+ * Its id is of its own, so that nothing that is remembered of one piece of code is taken for
+ * another's.
+ */
 function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string): Val {
   const at = deps.now()
   return {
@@ -86,7 +97,11 @@ function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string
 }
 
 /** What a save would have pinned, or left to follow its current version. */
-function resolveImports(deps: EvalDeps, caller: Caller, { imports }: ValSource): Promise<readonly ResolvedImport[]> {
+function resolveImports(
+  deps: EvalDeps,
+  caller: Caller,
+  { imports }: ValSource,
+): Promise<readonly ResolvedImport[]> {
   return Promise.all(
     imports.map(async ({ username, name, specifiers }) => {
       const val = await deps.vals.findByName(username, name, caller.userId)
@@ -101,8 +116,14 @@ function resolveImports(deps: EvalDeps, caller: Caller, { imports }: ValSource):
   )
 }
 
-async function resolvePackages({ resolver, resolveMsMax }: EvalDeps, { code, isRemote }: ValSource): Promise<UnsavedPackages | null> {
+async function resolvePackages(
+  { resolver, resolveMsMax }: EvalDeps,
+  { code, isRemote }: ValSource,
+): Promise<UnsavedPackages | null> {
   if (!isRemote || !resolver) return null
-  const { imports, bundle } = await resolver.resolve({ code, signal: AbortSignal.timeout(resolveMsMax) })
+  const { imports, bundle } = await resolver.resolve({
+    code,
+    signal: AbortSignal.timeout(resolveMsMax),
+  })
   return { resolution: { imports, bundle: bundle?.hash ?? null }, bundle }
 }

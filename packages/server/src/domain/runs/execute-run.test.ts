@@ -22,7 +22,12 @@ describe("running a val", () => {
   beforeEach(async () => {
     rules = await openRules()
     runner = new FakeRunner()
-    const liveRuns = new LiveRuns({ runs: rules.deps.runs, nodeId: rules.deps.newId(), now: Date.now, onError: () => {} })
+    const liveRuns = new LiveRuns({
+      runs: rules.deps.runs,
+      nodeId: rules.deps.newId(),
+      now: Date.now,
+      onError: () => {},
+    })
     deps = {
       ...rules.deps,
       liveRuns,
@@ -40,10 +45,13 @@ describe("running a val", () => {
   })
 
   const addVal = (code: string) => createVal(rules.deps, ada, { code, privacy: "public" })
-  const find = async (id: string, as = ada) => (await rules.deps.runs.find(as.userId, id)) as RunDetail
+  const find = async (id: string, as = ada) =>
+    (await rules.deps.runs.find(as.userId, id)) as RunDetail
   const latest = async (val: Val) => {
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
-    const [run] = (await rules.deps.runs.listOfVal(val.id, undefined, filter, { limit: 1, offset: 0 })).items
+    const [run] = (
+      await rules.deps.runs.listOfVal(val.id, undefined, filter, { limit: 1, offset: 0 })
+    ).items
     return find(run?.id ?? "")
   }
 
@@ -63,25 +71,31 @@ describe("running a val", () => {
     const val = await addVal("export default () => 1")
     await callVal(deps, bob, "ada", val.name, [])
     await callVal(deps, ada, "ada", val.name, [])
-    expect(runner.seats.map(({ program }) => [program.accountId, program.ownerId])).toEqual([
+    expect(runner.slots.map(({ program }) => [program.accountId, program.ownerId])).toEqual([
       [bob.userId, ada.userId],
       [ada.userId, ada.userId],
     ])
   })
 
-  test("leaves its seat, whatever the val does", async () => {
+  test("leaves its slot, whatever the val does", async () => {
     for (const code of ["export default () => 1", "export default () => { throw new Error() }"]) {
       await (await createRun(deps, ada, (await addVal(code)).id, nothing)).ended
     }
-    expect(runner.seats.map(({ hasLeft }) => hasLeft)).toEqual([true, true])
+    expect(runner.slots.map(({ hasLeft }) => hasLeft)).toEqual([true, true])
   })
 
-  test.each(["too_many_runs", "overloaded", "sandbox_unavailable"] as const)("says %s to whoever asks, and in the run", async (code) => {
-    const val = await addVal("export default () => 1")
-    runner.refusal = new AppError(code, "Cannot run the val: no room")
-    expect(await codeOf(callVal(deps, ada, "ada", val.name, []))).toBe(code)
-    expect(await latest(val)).toMatchObject({ status: "failed", error: { name: code, message: "Cannot run the val: no room" } })
-  })
+  test.each(["too_many_runs", "overloaded", "sandbox_unavailable"] as const)(
+    "says %s to whoever asks, and in the run",
+    async (code) => {
+      const val = await addVal("export default () => 1")
+      runner.refusal = new AppError(code, "Cannot run the val: no room")
+      expect(await codeOf(callVal(deps, ada, "ada", val.name, []))).toBe(code)
+      expect(await latest(val)).toMatchObject({
+        status: "failed",
+        error: { name: code, message: "Cannot run the val: no room" },
+      })
+    },
+  )
 
   test("calls what nobody expected a crash, without telling what it was", async () => {
     const val = await addVal("export default () => 1")
@@ -93,7 +107,7 @@ describe("running a val", () => {
     expect(JSON.stringify(run)).not.toContain("host")
   })
 
-  test("ends as cancelled when it is cancelled while it waits for a seat, or has one", async () => {
+  test("ends as cancelled when it is cancelled while it waits for a slot, or has one", async () => {
     const val = await addVal("export default () => new Promise(() => {})")
     runner.gate = new Promise(() => {})
     const waiting = await createRun(deps, ada, val.id, nothing)
@@ -103,15 +117,16 @@ describe("running a val", () => {
     const seated = await createRun(deps, ada, val.id, nothing)
     deps.liveRuns.find(seated.id)?.cancel()
     expect(await seated.ended).toMatchObject({ kind: "stopped", status: "cancelled" })
-    for (const { id } of [waiting, seated]) expect(await find(id)).toMatchObject({ status: "cancelled", endedAt: expect.any(Number) })
+    for (const { id } of [waiting, seated])
+      expect(await find(id)).toMatchObject({ status: "cancelled", endedAt: expect.any(Number) })
   })
 
   test("callVal is run_timed_out when the val takes too long, and run_failed when it returns too much", async () => {
     const slow = await addVal("export default () => new Promise(() => {})")
-    runner.onEnter = async () => void setImmediate(() => runner.seats[0]?.stop("timed_out"))
+    runner.onEnter = async () => void setImmediate(() => runner.slots[0]?.stop("timed_out"))
     expect(await codeOf(callVal(deps, ada, "ada", slow.name, []))).toBe("run_timed_out")
     runner.onEnter = undefined
-    runner.isCut = true
+    runner.isTruncated = true
     const large = await addVal("export default () => 'x'")
     expect(await codeOf(callVal(deps, ada, "ada", large.name, []))).toBe("run_failed")
     expect(await latest(large)).toMatchObject({ status: "succeeded" })
@@ -127,6 +142,19 @@ function toProgram(val: Val, accountId: string): Program {
     mask: noMask,
     end: () => {},
   }
-  const about = { key: val.id, valId: val.id, version: val.version, type: val.type, ownerId: val.ownerId, accountId }
-  return { ...about, label: val.name, entryUrl: "entry", endpoint: "http://val.test", load: async () => content }
+  const about = {
+    key: val.id,
+    valId: val.id,
+    version: val.version,
+    type: val.type,
+    ownerId: val.ownerId,
+    accountId,
+  }
+  return {
+    ...about,
+    label: val.name,
+    entryUrl: "entry",
+    endpoint: "http://val.test",
+    load: async () => content,
+  }
 }

@@ -9,9 +9,9 @@ import { getVersion, type VersionDeps } from "../vals/versions.ts"
 import { isJsonText } from "./json-text.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
 import { RunFailure, toRunFailure } from "./run-failure.ts"
-import type { CallArgs, Program, Returned, Runner, Seat, Stopped } from "./runner.ts"
+import type { CallArgs, Program, Returned, Runner, RunSlot, Stopped } from "./runner.ts"
 import { getRun, type RunDeps, type RunDetail } from "./runs.ts"
-import { cutText } from "./truncate.ts"
+import { truncateText } from "./truncate.ts"
 
 /** What running vals needs. */
 export interface ExecuteDeps extends RunDeps, VersionDeps {
@@ -25,7 +25,10 @@ export interface ExecuteDeps extends RunDeps, VersionDeps {
 /** A run that has begun and is on disk. */
 export interface StartedRun<Result> {
   readonly id: string
-  /** What came of it, once its end is on disk too. Rejects where it was refused, which the run then says as well. */
+  /**
+   * What came of it, once its end is on disk too. Rejects where it was refused, which the run then
+   * says as well.
+   */
   readonly ended: Promise<Result>
 }
 
@@ -36,14 +39,20 @@ export interface RunRequested {
   readonly version: number | undefined
 }
 
-/** Runs a val that the caller may see: on their own account, and with their own secrets only where the val is theirs. */
+/**
+ * Runs a val that the caller may see: on their own account, and with their own secrets only where
+ * the val is theirs.
+ */
 export async function createRun(
   deps: ExecuteDeps,
   caller: Caller,
   valId: string,
   { args, version }: RunRequested,
 ): Promise<StartedRun<unknown>> {
-  const val = version === undefined ? await getVal(deps, caller, valId) : await getVersion(deps, caller, valId, version)
+  const val =
+    version === undefined
+      ? await getVal(deps, caller, valId)
+      : await getVersion(deps, caller, valId, version)
   return startCall(deps, caller, val, args, null)
 }
 
@@ -67,14 +76,25 @@ export async function getReturned(
 ): Promise<Returned["json"]> {
   const outcome = await ended
   const label = `${val.ownerName}/${val.name}`
-  if (outcome.kind === "stopped") throw toRunFailure(outcome, id, label, val.ownerId === caller?.userId)
+  if (outcome.kind === "stopped")
+    throw toRunFailure(outcome, id, label, val.ownerId === caller?.userId)
   // Half a value would be a wrong answer.
-  if (outcome.isCut) throw new RunFailure("run_failed", `Cannot run val "${label}": what it returned is too large`, id, undefined)
+  if (outcome.isTruncated)
+    throw new RunFailure(
+      "run_failed",
+      `Cannot run val "${label}": what it returned is too large`,
+      id,
+      undefined,
+    )
   return outcome.json
 }
 
 /** The run as its caller sees it. */
-export function getStartedRun(deps: ExecuteDeps, caller: Caller, started: StartedRun<unknown>): Promise<RunDetail> {
+export function getStartedRun(
+  deps: ExecuteDeps,
+  caller: Caller,
+  started: StartedRun<unknown>,
+): Promise<RunDetail> {
   return getRun(deps, caller, started.id)
 }
 
@@ -90,11 +110,12 @@ export function startCall(
   return startRun<Returned | Stopped>(deps, caller, val, about, callWith(args))
 }
 
-/** Calls what is in the seat. */
+/** Calls what is in the slot. */
 export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
-  return async (seat) => {
-    const result = await seat.call(args)
-    if (result.kind === "stopped") return { result, end: { status: result.status, error: result.error } }
+  return async (slot) => {
+    const result = await slot.call(args)
+    if (result.kind === "stopped")
+      return { result, end: { status: result.status, error: result.error } }
     return { result, end: { status: "succeeded", error: null, returnValue: result.kept } }
   }
 }
@@ -103,11 +124,16 @@ export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
 export function toKept(args: CallArgs): unknown {
   if (!isJsonText(args)) return args
   const { json } = args
-  return Buffer.byteLength(json) <= limits.runValueBytesMax ? JSON.parse(json) : cutText(json, limits.runValueBytesMax)
+  return Buffer.byteLength(json) <= limits.runValueBytesMax
+    ? JSON.parse(json)
+    : truncateText(json, limits.runValueBytesMax)
 }
 
-/** What is done with the seat, and how the run has ended with it. */
-export type RunWork<Result> = (seat: Seat, live: LiveRun) => Promise<{ readonly result: Result; readonly end: RunEnd }>
+/** What is done with the slot, and how the run has ended with it. */
+export type RunWork<Result> = (
+  slot: RunSlot,
+  live: LiveRun,
+) => Promise<{ readonly result: Result; readonly end: RunEnd }>
 
 /** Writes the run down, then lets it begin. */
 export async function startRun<Result>(
@@ -121,7 +147,10 @@ export async function startRun<Result>(
   return startProgram(deps, caller, val, () => deps.programs.of(val, caller.userId), about, work)
 }
 
-/** The same for a program that the caller of this function makes, once it is clear that there may be another run. */
+/**
+ * The same for a program that the caller of this function makes, once it is clear that there may be
+ * another run.
+ */
 export async function startProgram<Result>(
   deps: ExecuteDeps,
   caller: Pick<Caller, "userId" | "depth" | "isInBrowser">,
@@ -150,19 +179,28 @@ export async function startProgram<Result>(
 
 /** Refuses the vals of a user who is suspended, for every caller. */
 export function assertRunnable(val: Val): void {
-  if (val.isOwnerSuspended) throw new AppError("user_suspended", `Cannot run val "${val.name}": the account of its owner is suspended`)
+  if (val.isOwnerSuspended)
+    throw new AppError(
+      "user_suspended",
+      `Cannot run val "${val.name}": the account of its owner is suspended`,
+    )
 }
 
-async function execute<Result>(deps: ExecuteDeps, program: Program, live: LiveRun, work: RunWork<Result>): Promise<Result | Stopped> {
+async function execute<Result>(
+  deps: ExecuteDeps,
+  program: Program,
+  live: LiveRun,
+  work: RunWork<Result>,
+): Promise<Result | Stopped> {
   try {
-    const seat = await deps.runner.enter(program, live, live)
-    live.attach(seat)
+    const slot = await deps.runner.acquire(program, live, live)
+    live.attach(slot)
     try {
-      const { result, end } = await work(seat, live)
+      const { result, end } = await work(slot, live)
       live.finish(end)
       return result
     } finally {
-      seat.leave()
+      slot.release()
     }
   } catch (error) {
     const stopped = toStopped(live, error)
@@ -176,7 +214,21 @@ async function execute<Result>(deps: ExecuteDeps, program: Program, live: LiveRu
 }
 
 function toStopped(live: LiveRun, error: unknown): Stopped {
-  if (live.isCancelled) return { kind: "stopped", status: "cancelled", error: { name: "Cancelled", message: "The run was cancelled" } }
-  if (error instanceof AppError) return { kind: "stopped", status: "failed", error: { name: error.code, message: error.message } }
-  return { kind: "stopped", status: "crashed", error: { name: "internal", message: "The server made a mistake" } }
+  if (live.isCancelled)
+    return {
+      kind: "stopped",
+      status: "cancelled",
+      error: { name: "Cancelled", message: "The run was cancelled" },
+    }
+  if (error instanceof AppError)
+    return {
+      kind: "stopped",
+      status: "failed",
+      error: { name: error.code, message: error.message },
+    }
+  return {
+    kind: "stopped",
+    status: "crashed",
+    error: { name: "internal", message: "The server made a mistake" },
+  }
 }

@@ -6,7 +6,11 @@ import { type FollowEvent, RunFollowers } from "./follow-run.ts"
 import { type LiveRun, LiveRuns } from "./live-runs.ts"
 import type { LogLine, RunRecord } from "./runs.ts"
 
-const line = (message: string): LogLine => ({ at: "2026-01-01T00:00:00.000Z", level: "log", message })
+const line = (message: string): LogLine => ({
+  at: "2026-01-01T00:00:00.000Z",
+  level: "log",
+  message,
+})
 const succeed = { status: "succeeded", error: null } as const
 const end: FollowEvent = { kind: "end", status: "succeeded", logsTruncated: false }
 
@@ -21,7 +25,12 @@ describe("RunFollowers", () => {
 
   beforeEach(async () => {
     rules = await openRules()
-    live = new LiveRuns({ runs: rules.deps.runs, nodeId: rules.deps.newId(), now: Date.now, onError: () => {} })
+    live = new LiveRuns({
+      runs: rules.deps.runs,
+      nodeId: rules.deps.newId(),
+      now: Date.now,
+      onError: () => {},
+    })
     followers = open()
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")
@@ -35,18 +44,56 @@ describe("RunFollowers", () => {
     await rules[Symbol.asyncDispose]()
   })
 
-  const open = (limits = {}) => new RunFollowers({ ...rules.deps, liveRuns: live }, { pollMs: 1, ...limits })
+  const open = (limits = {}) =>
+    new RunFollowers({ ...rules.deps, liveRuns: live }, { pollMs: 1, ...limits })
   const follow = (id: string, from = 0, as = ada) => followers.follow(as, id, from, leaving.signal)
 
   function begin(): Promise<LiveRun> {
-    const about = { id: rules.deps.newId(), valId: val.id, version: 1, accountId: bob.userId, ownerId: ada.userId, parentId: null }
-    return live.begin({ ...about, source: "api", depth: 0, startedAt: Date.now(), args: [], request: null, input: null })
+    const about = {
+      id: rules.deps.newId(),
+      valId: val.id,
+      version: 1,
+      accountId: bob.userId,
+      ownerId: ada.userId,
+      parentId: null,
+    }
+    return live.begin({
+      ...about,
+      source: "api",
+      depth: 0,
+      startedAt: Date.now(),
+      args: [],
+      request: null,
+      input: null,
+    })
   }
 
   async function record(more: Partial<RunRecord>): Promise<RunRecord> {
-    const about = { id: rules.deps.newId(), valId: val.id, version: 1, accountId: bob.userId, ownerId: ada.userId, parentId: null }
-    const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
-    const run: RunRecord = { ...about, ...result, source: "api", status: "succeeded", startedAt: 1, endedAt: 2, ...more }
+    const about = {
+      id: rules.deps.newId(),
+      valId: val.id,
+      version: 1,
+      accountId: bob.userId,
+      ownerId: ada.userId,
+      parentId: null,
+    }
+    const result = {
+      error: null,
+      request: null,
+      args: [],
+      returnValue: null,
+      logs: [],
+      logsTruncated: false,
+    }
+    const run: RunRecord = {
+      ...about,
+      ...result,
+      source: "api",
+      status: "succeeded",
+      startedAt: 1,
+      endedAt: 2,
+      ...more,
+    }
     await rules.deps.runs.record([run])
     return run
   }
@@ -82,13 +129,20 @@ describe("RunFollowers", () => {
   })
 
   test("follow tells of a run on another node what the database has, each line once", async () => {
-    const run = await record({ status: "running", endedAt: null, logs: [line("zero")], nodeId: rules.deps.newId() })
+    const run = await record({
+      status: "running",
+      endedAt: null,
+      logs: [line("zero")],
+      nodeId: rules.deps.newId(),
+    })
     const steps = await follow(run.id)
     expect(tell((await steps.next()).value)).toEqual(["0 zero"])
     const next = steps.next()
     await rules.deps.runs.record([{ ...run, logs: [line("zero"), line("one")] }])
     expect(tell((await next).value)).toEqual(["1 one"])
-    await rules.deps.runs.record([{ ...run, status: "succeeded", endedAt: 9, logs: [line("zero"), line("one"), line("two")] }])
+    await rules.deps.runs.record([
+      { ...run, status: "succeeded", endedAt: 9, logs: [line("zero"), line("one"), line("two")] },
+    ])
     expect(await tellAll(steps)).toEqual(["2 two", end])
   })
 

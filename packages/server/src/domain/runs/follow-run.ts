@@ -37,15 +37,27 @@ export class RunFollowers {
   }
 
   /**
-   * What the run has logged from that line on, and what it logs until it ends or the signal is given. Each step is all that there is at
-   * that moment. Refuses at once whoever may not see the run.
+   * What the run has logged from that line on, and what it logs until it ends or the signal is
+   * given. Each step is all that there is at that moment. Refuses at once whoever may not see the
+   * run.
    */
-  async follow(caller: Caller, id: string, from: number, signal: AbortSignal): Promise<AsyncGenerator<readonly FollowEvent[]>> {
+  async follow(
+    caller: Caller,
+    id: string,
+    from: number,
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<readonly FollowEvent[]>> {
     await getRun(this.#deps, caller, id)
     const count = this.#perAccount.get(caller.userId) ?? 0
     if (this.#count >= this.#limits.followersMax || count >= this.#limits.followersPerAccountMax)
-      throw new AppError("rate_limited", `Cannot follow run "${id}": too many runs are being followed already`)
-    return this.#counted(caller, this.#steps(caller, id, from, AbortSignal.any([signal, this.#stopping.signal])))
+      throw new AppError(
+        "rate_limited",
+        `Cannot follow run "${id}": too many runs are being followed already`,
+      )
+    return this.#counted(
+      caller,
+      this.#steps(caller, id, from, AbortSignal.any([signal, this.#stopping.signal])),
+    )
   }
 
   /** Ends all following. */
@@ -53,7 +65,10 @@ export class RunFollowers {
     this.#stopping.abort()
   }
 
-  async *#counted(caller: Caller, steps: AsyncGenerator<readonly FollowEvent[]>): AsyncGenerator<readonly FollowEvent[]> {
+  async *#counted(
+    caller: Caller,
+    steps: AsyncGenerator<readonly FollowEvent[]>,
+  ): AsyncGenerator<readonly FollowEvent[]> {
     const { userId } = caller
     this.#count += 1
     this.#perAccount.set(userId, (this.#perAccount.get(userId) ?? 0) + 1)
@@ -67,7 +82,12 @@ export class RunFollowers {
     }
   }
 
-  async *#steps(caller: Caller, id: string, from: number, signal: AbortSignal): AsyncGenerator<readonly FollowEvent[]> {
+  async *#steps(
+    caller: Caller,
+    id: string,
+    from: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly FollowEvent[]> {
     let next = from
     while (!signal.aborted) {
       const live = this.#deps.liveRuns.find(id)
@@ -87,7 +107,11 @@ export class RunFollowers {
   }
 }
 
-async function* followLive(live: LiveRun, from: number, signal: AbortSignal): AsyncGenerator<readonly FollowEvent[]> {
+async function* followLive(
+  live: LiveRun,
+  from: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly FollowEvent[]> {
   let next = from
   let wake = () => {}
   const onChange = () => wake()
@@ -119,8 +143,12 @@ interface Followed {
 }
 
 function toEvents(run: Followed, from: number, isOver: boolean): readonly FollowEvent[] {
-  const lines = run.logs.slice(from).map((line, offset) => ({ kind: "log" as const, index: from + offset, line }))
-  return isOver ? [...lines, { kind: "end", status: run.status, logsTruncated: run.logsTruncated }] : lines
+  const lines = run.logs
+    .slice(from)
+    .map((line, offset) => ({ kind: "log" as const, index: from + offset, line }))
+  return isOver
+    ? [...lines, { kind: "end", status: run.status, logsTruncated: run.logsTruncated }]
+    : lines
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

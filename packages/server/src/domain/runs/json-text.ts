@@ -1,4 +1,7 @@
-/** A value that was checked and is passed on as JSON, because nothing on the way looks into it and there may be a lot of it. */
+/**
+ * A value that was checked and is passed on as JSON, because nothing on the way looks into it and
+ * there may be a lot of it.
+ */
 export interface JsonText {
   readonly json: string
 }

@@ -1,11 +1,30 @@
 import type { OutgoingRequest, RunEgress } from "../egress.ts"
-import { brokenAnswer, type RunListener, type Seat } from "./runner.ts"
-import type { LogLine, RunError, RunInput, RunRecord, RunRequest, RunSource, RunStatus } from "./runs.ts"
-import { cutError, cutMeasured, cutText } from "./truncate.ts"
+import { brokenResponse, type RunListener, type RunSlot } from "./runner.ts"
+import type {
+  LogLine,
+  RunError,
+  RunInput,
+  RunRecord,
+  RunRequest,
+  RunSource,
+  RunStatus,
+} from "./runs.ts"
+import { truncateError, truncateMeasured, truncateText } from "./truncate.ts"
 
 /** A run that is about to begin. */
 export interface NewRun
-  extends Pick<RunRecord, "id" | "valId" | "version" | "accountId" | "ownerId" | "parentId" | "source" | "startedAt" | "args"> {
+  extends Pick<
+    RunRecord,
+    | "id"
+    | "valId"
+    | "version"
+    | "accountId"
+    | "ownerId"
+    | "parentId"
+    | "source"
+    | "startedAt"
+    | "args"
+  > {
   /** How many vals have called one another until it came to this run. */
   readonly depth: number
   readonly request: Pick<RunRequest, "method" | "url"> | null
@@ -37,11 +56,17 @@ export interface LiveRun extends RunListener {
   /** Aborted when the run is cancelled. Made when it is asked for. */
   readonly signal: AbortSignal
   /** Where it runs, so that cancelling it reaches it. */
-  attach(seat: Seat): void
+  attach(slot: RunSlot): void
   cancel(): void
-  /** The first end counts. Errors that nobody caught, before or after, turn a success into a failure. */
+  /**
+   * The first end counts. Errors that nobody caught, before or after, turn a success into a
+   * failure.
+   */
   finish(end: RunEnd): void
-  /** Resolves when the run as it is now is on disk; rejects when that failed, though it will be tried again. */
+  /**
+   * Resolves when the run as it is now is on disk; rejects when that failed, though it will be
+   * tried again.
+   */
   settled(): Promise<void>
   /** Returns how to stop listening. */
   subscribe(listener: (event: LiveEvent) => void): () => void
@@ -72,7 +97,10 @@ export interface RunKeeper {
 const lineBytes = 64
 const noLogs: readonly LogLine[] = []
 
-/** The run and its record in one object: there are thousands in a second, and most are never more than this. */
+/**
+ * The run and its record in one object: there are thousands in a second, and most are never more
+ * than this.
+ */
 export class WrittenRun implements LiveRun, RunRecord {
   readonly #new: NewRun
   readonly #keeper: RunKeeper
@@ -99,7 +127,7 @@ export class WrittenRun implements LiveRun, RunRecord {
   /** Of the arguments and the return value. */
   #valueChars = 0
   #isVague = false
-  #seat: Seat | undefined
+  #slot: RunSlot | undefined
   #abort: AbortController | undefined
   #listeners: Set<(event: LiveEvent) => void> | undefined
 
@@ -155,9 +183,12 @@ export class WrittenRun implements LiveRun, RunRecord {
   /** Roughly what it takes in memory. */
   get bytes(): number {
     const { input, error, egress } = this
-    const errorChars = error === null ? 0 : error.name.length + error.message.length + (error.stack?.length ?? 0)
+    const errorChars =
+      error === null ? 0 : error.name.length + error.message.length + (error.stack?.length ?? 0)
     const urlChars = egress === null ? 0 : egress.list.reduce((sum, { url }) => sum + url.length, 0)
-    return 1_000 + this.#logBytes + this.#valueChars + (input?.body.length ?? 0) + errorChars + urlChars
+    return (
+      1_000 + this.#logBytes + this.#valueChars + (input?.body.length ?? 0) + errorChars + urlChars
+    )
   }
 
   get signal(): AbortSignal {
@@ -175,11 +206,11 @@ export class WrittenRun implements LiveRun, RunRecord {
     const room = this.logBytesLeft
     const bytes = Buffer.byteLength(line.message)
     if (room <= 0) {
-      this.cutLogs()
+      this.noteTruncatedLogs()
       return
     }
     this.#logs ??= []
-    const kept = bytes <= room ? line : { ...line, message: cutText(line.message, room) }
+    const kept = bytes <= room ? line : { ...line, message: truncateText(line.message, room) }
     this.#logs.push(kept)
     this.#logBytes += Math.min(bytes, room) + lineBytes
     if (bytes > room) this.logsTruncated = true
@@ -187,18 +218,20 @@ export class WrittenRun implements LiveRun, RunRecord {
     if (this.#listeners) this.#emit({ kind: "log", index: this.#logs.length - 1, line: kept })
   }
 
-  cutLogs(): void {
+  noteTruncatedLogs(): void {
     if (this.logsTruncated) return
     this.logsTruncated = true
     this.#keeper.noteChange(this)
   }
 
   fail(error: RunError): void {
-    // That an answer was broken off is what is seen of an error whose own words come a moment later.
+    // That an answer was broken off is what is seen of an error whose own words come a moment
+    // later.
     const isExplained = this.error !== null && !this.#isVague
-    if (isExplained || (this.endedAt !== null && this.status !== "succeeded" && !this.#isVague)) return
+    if (isExplained || (this.endedAt !== null && this.status !== "succeeded" && !this.#isVague))
+      return
     this.#isVague = false
-    this.error = cutError(error, this.#keeper.sizes.valueBytesMax)
+    this.error = truncateError(error, this.#keeper.sizes.valueBytesMax)
     if (this.endedAt !== null) this.status = "failed"
     this.#keeper.noteChange(this)
   }
@@ -216,9 +249,9 @@ export class WrittenRun implements LiveRun, RunRecord {
     this.#keeper.noteChange(this)
   }
 
-  attach(seat: Seat): void {
-    this.#seat = seat
-    if (this.isCancelled) seat.stop("cancelled")
+  attach(slot: RunSlot): void {
+    this.#slot = slot
+    if (this.isCancelled) slot.stop("cancelled")
     if (this.status !== "queued") return
     this.status = "running"
     this.hasBegun = true
@@ -229,22 +262,22 @@ export class WrittenRun implements LiveRun, RunRecord {
     if (this.isCancelled || this.endedAt !== null) return
     this.isCancelled = true
     this.#abort?.abort()
-    this.#seat?.stop("cancelled")
+    this.#slot?.stop("cancelled")
   }
 
   finish(end: RunEnd): void {
     if (this.endedAt !== null) return
     const { valueBytesMax } = this.#keeper.sizes
     this.endedAt = Math.max(this.#keeper.now(), this.startedAt)
-    const isVague = end.error?.name === brokenAnswer
+    const isVague = end.error?.name === brokenResponse
     if (end.error !== null && !(isVague && this.error !== null)) {
-      this.error = cutError(end.error, valueBytesMax)
+      this.error = truncateError(end.error, valueBytesMax)
       this.#isVague = isVague
     }
     this.status = end.status === "succeeded" && this.error !== null ? "failed" : end.status
     if (end.returnValue !== undefined) this.returnValue = this.#keep(end.returnValue)
     if (end.responseStatus !== undefined) this.#responseStatus = end.responseStatus
-    this.#seat = undefined
+    this.#slot = undefined
     this.#keeper.noteEnd(this)
     this.#keeper.noteChange(this)
     if (this.#listeners) this.#emit({ kind: "end", status: this.status })
@@ -261,7 +294,7 @@ export class WrittenRun implements LiveRun, RunRecord {
   }
 
   #keep(value: unknown): unknown {
-    const cut = cutMeasured(value, this.#keeper.sizes.valueBytesMax)
+    const cut = truncateMeasured(value, this.#keeper.sizes.valueBytesMax)
     this.#valueChars += cut.chars
     return cut.value
   }

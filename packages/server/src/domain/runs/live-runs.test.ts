@@ -5,12 +5,16 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { createVal, deleteVal, type Val } from "../vals/vals.ts"
 import { type LiveEvent, type LiveRunLimits, LiveRuns, type NewRun } from "./live-runs.ts"
-import type { Seat } from "./runner.ts"
+import type { RunSlot } from "./runner.ts"
 import type { LogLine, RunDetail, RunRecord, RunStore } from "./runs.ts"
 
 const away = () => new AppError("database_unavailable", "Cannot use the database: it is away")
 const thrown = { name: "Error", message: "thrown" }
-const line = (message: string): LogLine => ({ at: "2026-01-01T00:00:00.000Z", level: "log", message })
+const line = (message: string): LogLine => ({
+  at: "2026-01-01T00:00:00.000Z",
+  level: "log",
+  message,
+})
 
 describe("LiveRuns", () => {
   let rules: TestRules
@@ -50,7 +54,13 @@ describe("LiveRuns", () => {
       await rules.deps.runs.record(runs)
     }
     const runs = { ...rules.deps.runs, record }
-    return new LiveRuns({ runs, nodeId, limits, now: () => rules.clock.at, onError: (error) => errors.push(error) })
+    return new LiveRuns({
+      runs,
+      nodeId,
+      limits,
+      now: () => rules.clock.at,
+      onError: (error) => errors.push(error),
+    })
   }
 
   async function reopen(limits: Partial<LiveRunLimits>): Promise<void> {
@@ -59,9 +69,27 @@ describe("LiveRuns", () => {
   }
 
   function toNew(more: Partial<NewRun> = {}): NewRun {
-    const about = { valId: val.id, version: 1, accountId: ada.userId, ownerId: ada.userId, parentId: null }
-    const input = { args: null, request: { method: "GET", url: "http://ada-hello.test/" }, input: null }
-    return { ...about, ...input, id: rules.deps.newId(), source: "http", depth: 0, startedAt: rules.clock.at, ...more }
+    const about = {
+      valId: val.id,
+      version: 1,
+      accountId: ada.userId,
+      ownerId: ada.userId,
+      parentId: null,
+    }
+    const input = {
+      args: null,
+      request: { method: "GET", url: "http://ada-hello.test/" },
+      input: null,
+    }
+    return {
+      ...about,
+      ...input,
+      id: rules.deps.newId(),
+      source: "http",
+      depth: 0,
+      startedAt: rules.clock.at,
+      ...more,
+    }
   }
 
   const find = (id: string): Promise<RunDetail | undefined> => rules.deps.runs.find(ada.userId, id)
@@ -100,7 +128,10 @@ describe("LiveRuns", () => {
       expect(live.stats()).toEqual({ open: 1, waiting: 0, dropped: 0 })
       run.finish(succeed)
       await pass(100)
-      expect(await find(run.id)).toMatchObject({ status: "succeeded", endedAt: rules.clock.at - 100 })
+      expect(await find(run.id)).toMatchObject({
+        status: "succeeded",
+        endedAt: rules.clock.at - 100,
+      })
       expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 0 })
       expect(live.find(run.id)).toBeUndefined()
     })
@@ -119,7 +150,11 @@ describe("LiveRuns", () => {
       run.log(line("later"))
       await pass(100)
       expect(batches).toHaveLength(5)
-      expect((await find(run.id))?.logs.map(({ message }) => message).slice(-3)).toEqual(["24", "late", "later"])
+      expect((await find(run.id))?.logs.map(({ message }) => message).slice(-3)).toEqual([
+        "24",
+        "late",
+        "later",
+      ])
       expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 0 })
     })
 
@@ -145,11 +180,11 @@ describe("LiveRuns", () => {
       expect(batches).toEqual([["queued"], ["failed"]])
     })
 
-    test("shows a run as running once it has a seat, with the next batch", async () => {
+    test("shows a run as running once it has a slot, with the next batch", async () => {
       const begun = live.begin(toNew())
       await pass(0)
       const run = await begun
-      run.attach(new TestSeat())
+      run.attach(new TestSlot())
       await pass(100)
       expect(await find(run.id)).toMatchObject({ status: "running" })
       run.finish(succeed)
@@ -173,7 +208,10 @@ describe("LiveRuns", () => {
       expect(await begun).toBe("database_unavailable")
       failure = () => undefined
       await pass(1_000)
-      expect(await find(id)).toMatchObject({ status: "crashed", error: { name: "DatabaseUnavailable" } })
+      expect(await find(id)).toMatchObject({
+        status: "crashed",
+        error: { name: "DatabaseUnavailable" },
+      })
     })
   })
 
@@ -186,7 +224,12 @@ describe("LiveRuns", () => {
     })
 
     test("is a failure when an error was not caught, before it or after", async () => {
-      const [before, after, late, cancelled] = [live.open(toNew()), live.open(toNew()), live.open(toNew()), live.open(toNew())]
+      const [before, after, late, cancelled] = [
+        live.open(toNew()),
+        live.open(toNew()),
+        live.open(toNew()),
+        live.open(toNew()),
+      ]
       before.fail(thrown)
       for (const run of [before, after, late]) run.finish(succeed)
       after.fail(thrown)
@@ -196,7 +239,8 @@ describe("LiveRuns", () => {
       late.fail(thrown)
       late.fail({ name: "Error", message: "another" })
       await pass(100)
-      for (const { id } of [before, after, late]) expect(await find(id)).toMatchObject({ status: "failed", error: thrown })
+      for (const { id } of [before, after, late])
+        expect(await find(id)).toMatchObject({ status: "failed", error: thrown })
       expect(await find(cancelled.id)).toMatchObject({ status: "cancelled", error: null })
     })
 
@@ -215,9 +259,15 @@ describe("LiveRuns", () => {
         }
         const runs = { ...rules.deps.runs, record }
         const limits = { newsMs: 0, flushMs: 1 }
-        const slow = new LiveRuns({ runs, nodeId, limits, now: () => rules.clock.at, onError: (error) => errors.push(error) })
+        const slow = new LiveRuns({
+          runs,
+          nodeId,
+          limits,
+          now: () => rules.clock.at,
+          onError: (error) => errors.push(error),
+        })
         const run = await slow.begin(toNew())
-        run.attach(new TestSeat())
+        run.attach(new TestSlot())
         const running = run.settled()
         while (calls < 2) await Bun.sleep(0)
         run.finish(succeed)
@@ -239,13 +289,20 @@ describe("LiveRuns", () => {
       run.log(line("short"))
       run.log(line("y".repeat(500)))
       run.log(line("never"))
-      run.finish({ status: "failed", error: { name: "Error", message: "m".repeat(200) }, returnValue: { a: "z".repeat(200) } })
+      run.finish({
+        status: "failed",
+        error: { name: "Error", message: "m".repeat(200) },
+        returnValue: { a: "z".repeat(200) },
+      })
       await pass(100)
       const kept = await find(run.id)
       expect(kept?.args).toMatch(/^\["x+… \(cut, 204 bytes in all\)$/)
       expect(kept?.returnValue).toMatch(/^\{"a":"z+… \(cut/)
       expect(kept?.error?.message).toMatch(/^m+… \(cut/)
-      expect(kept?.logs.map(({ message }) => message)).toEqual(["short", expect.stringMatching(/^y{267}… \(cut, 500 bytes in all\)$/)])
+      expect(kept?.logs.map(({ message }) => message)).toEqual([
+        "short",
+        expect.stringMatching(/^y{267}… \(cut, 500 bytes in all\)$/),
+      ])
       expect(kept?.logsTruncated).toBe(true)
     })
 
@@ -259,38 +316,47 @@ describe("LiveRuns", () => {
   })
 
   describe("cancel", () => {
-    test("stops the seat, also one that comes later, and aborts who waits for one", async () => {
+    test("stops the slot, also one that comes later, and aborts who waits for one", async () => {
       const [early, late] = [live.open(toNew()), live.open(toNew())]
-      const [earlySeat, lateSeat] = [new TestSeat(), new TestSeat()]
+      const [earlySlot, lateSlot] = [new TestSlot(), new TestSlot()]
       const { signal } = late
-      early.attach(earlySeat)
+      early.attach(earlySlot)
       early.cancel()
       early.cancel()
       late.cancel()
-      late.attach(lateSeat)
-      expect([earlySeat.stops, lateSeat.stops]).toEqual([["cancelled"], ["cancelled"]])
+      late.attach(lateSlot)
+      expect([earlySlot.stops, lateSlot.stops]).toEqual([["cancelled"], ["cancelled"]])
       expect([signal.aborted, early.signal.aborted, early.isCancelled]).toEqual([true, true, true])
     })
 
     test("does nothing to a run that has ended", () => {
       const run = live.open(toNew())
-      const seat = new TestSeat()
-      run.attach(seat)
+      const slot = new TestSlot()
+      run.attach(slot)
       run.finish(succeed)
       run.cancel()
-      expect([seat.stops, run.isCancelled]).toEqual([[], false])
+      expect([slot.stops, run.isCancelled]).toEqual([[], false])
     })
 
     test("is heard from another node within a second", async () => {
-      await createNodeStore(rules.db).beat({ id: nodeId, host: "here", pid: 1, pidStarted: "" }, rules.clock.at)
+      await createNodeStore(rules.db).beat(
+        { id: nodeId, host: "here", pid: 1, pidStarted: "" },
+        rules.clock.at,
+      )
       const run = live.open(toNew())
-      const seat = new TestSeat()
-      run.attach(seat)
+      const slot = new TestSlot()
+      run.attach(slot)
       await pass(200)
-      expect(await rules.deps.runs.requestCancel(run.id, { name: "Cancelled", message: "" }, rules.clock.at)).toBe(true)
+      expect(
+        await rules.deps.runs.requestCancel(
+          run.id,
+          { name: "Cancelled", message: "" },
+          rules.clock.at,
+        ),
+      ).toBe(true)
       expect(await find(run.id)).toMatchObject({ status: "running" })
       await pass(1_000)
-      expect(seat.stops).toEqual(["cancelled"])
+      expect(slot.stops).toEqual(["cancelled"])
     })
   })
 
@@ -342,11 +408,21 @@ describe("LiveRuns", () => {
       expect(await unsettled).toBe("database_unavailable")
       await pass(1_000)
       expect(live.stats().dropped).toBe(6)
-      expect(errors.map(String)).toContainEqual(expect.stringContaining("Gave up the records of 6 runs"))
+      expect(errors.map(String)).toContainEqual(
+        expect.stringContaining("Gave up the records of 6 runs"),
+      )
       failure = () => undefined
       await pass(1_000)
       const found = await Promise.all([api, ...runs].map(({ id }) => find(id)))
-      expect(found.map((run) => run !== undefined)).toEqual([true, false, false, false, false, false, false])
+      expect(found.map((run) => run !== undefined)).toEqual([
+        true,
+        false,
+        false,
+        false,
+        false,
+        false,
+        false,
+      ])
     })
 
     test("bounds what they take in memory too", async () => {
@@ -364,7 +440,8 @@ describe("LiveRuns", () => {
 
   test("a run that cannot be written is given up alone", async () => {
     const runs = Array.from({ length: 5 }, () => live.open(toNew()))
-    failure = (batch) => (batch.some(({ id }) => id === runs[3]?.id) ? new Error("poison") : undefined)
+    failure = (batch) =>
+      batch.some(({ id }) => id === runs[3]?.id) ? new Error("poison") : undefined
     for (const run of runs) run.finish(succeed)
     await pass(100)
     const found = await Promise.all(runs.map(({ id }) => find(id)))
@@ -380,18 +457,21 @@ describe("LiveRuns", () => {
     const begun = await live.begin(toNew())
     await live.stop()
     expect(await find(ended.id)).toMatchObject({ status: "succeeded" })
-    expect(await find(lasting.id)).toMatchObject({ status: "crashed", error: { name: "ServerStopped" } })
+    expect(await find(lasting.id)).toMatchObject({
+      status: "crashed",
+      error: { name: "ServerStopped" },
+    })
     expect(await find(begun.id)).toMatchObject({ status: "crashed" })
   })
 })
 
-class TestSeat implements Seat {
+class TestSlot implements RunSlot {
   readonly stops: string[] = []
 
   stop(status: string): void {
     this.stops.push(status)
   }
-  leave(): void {}
+  release(): void {}
   call = () => Promise.reject(new Error("nobody calls it"))
   fetch = () => Promise.reject(new Error("nobody asks it"))
   connect = () => Promise.reject(new Error("nobody connects to it"))

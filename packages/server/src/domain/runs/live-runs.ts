@@ -1,7 +1,7 @@
 import { limits as wire } from "@hamlet/contract"
 import type { EndedRuns } from "./ended-runs.ts"
 import { type LiveRun, type NewRun, WrittenRun } from "./live-run.ts"
-import { createRunCounts, type RunCounts } from "./run-counts.ts"
+import { type ActiveRunCounts, createActiveRunCounts } from "./run-counts.ts"
 import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
 import type { RunStore } from "./runs.ts"
 
@@ -48,8 +48,14 @@ export interface LiveRunsDeps {
   onError(error: unknown): void
 }
 
-const stopped = { name: "ServerStopped", message: "The server was stopped while the val was running" }
-const notWritten = { name: "DatabaseUnavailable", message: "The run could not be written down, so it was not started" }
+const stopped = {
+  name: "ServerStopped",
+  message: "The server was stopped while the val was running",
+}
+const notWritten = {
+  name: "DatabaseUnavailable",
+  message: "The run could not be written down, so it was not started",
+}
 
 /** How often it is looked whether runs have ended, when the server is about to. */
 const drainMs = 20
@@ -60,15 +66,15 @@ export class LiveRuns {
   readonly #recorder: RunRecorder
   readonly #timer: Timer
   /** Which vals may have more runs than are kept. */
-  readonly counts: RunCounts
+  readonly counts: ActiveRunCounts
   /** Which accounts may have more bytes of runs than are kept. */
-  readonly bytes: RunCounts
+  readonly bytes: ActiveRunCounts
 
   constructor(deps: LiveRunsDeps) {
     const limits = { ...defaults, ...deps.limits }
     this.#deps = deps
-    this.counts = createRunCounts({ between: limits.runsBetween, idsMax: limits.idsMax })
-    this.bytes = createRunCounts({ between: limits.bytesBetween, idsMax: limits.idsMax })
+    this.counts = createActiveRunCounts({ between: limits.runsBetween, idsMax: limits.idsMax })
+    this.bytes = createActiveRunCounts({ between: limits.bytesBetween, idsMax: limits.idsMax })
     this.#recorder = new RunRecorder({
       runs: deps.runs,
       nodeId: deps.nodeId,
@@ -96,7 +102,8 @@ export class LiveRuns {
       await live.settled()
       return live
     } catch (error) {
-      // It may be on disk nevertheless, if only the answer was lost: then it must not stay there as if it were going on.
+      // It may be on disk nevertheless, if only the answer was lost: then it must not stay there as
+      // if it were going on.
       live.finish({ status: "crashed", error: notWritten })
       throw error
     }
@@ -114,12 +121,17 @@ export class LiveRuns {
 
   /** Cancels the runs of a user's vals and on their account that go on here. */
   cancelAllOf(userId: string): void {
-    for (const run of this.#recorder.listOpen()) if (run.accountId === userId || run.ownerId === userId) run.cancel()
+    for (const run of this.#recorder.listOpen())
+      if (run.accountId === userId || run.ownerId === userId) run.cancel()
   }
 
   /** For the metrics. */
   stats(): { readonly open: number; readonly waiting: number; readonly dropped: number } {
-    return { open: this.#recorder.open.size, waiting: this.#recorder.waiting, dropped: this.#recorder.dropped }
+    return {
+      open: this.#recorder.open.size,
+      waiting: this.#recorder.waiting,
+      dropped: this.#recorder.dropped,
+    }
   }
 
   /** The runs that have ended here since the start. */
@@ -143,9 +155,11 @@ export class LiveRuns {
     const { open } = this.#recorder
     if (open.size === 0) return
     try {
-      for (const id of await this.#deps.runs.listCancelRequests(this.#deps.nodeId)) open.get(id)?.cancel()
+      for (const id of await this.#deps.runs.listCancelRequests(this.#deps.nodeId))
+        open.get(id)?.cancel()
     } catch {
-      // The database is away, which the recorder tells; whoever asked will still be heard when it is back.
+      // The database is away, which the recorder tells; whoever asked will still be heard when it
+      // is back.
     }
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { createRunCounts } from "./run-counts.ts"
+import { createActiveRunCounts } from "./run-counts.ts"
 
 describe("createRunCounts", () => {
   test("has a val due with its first run and then with every so many", () => {
-    const counts = createRunCounts({ between: 3, idsMax: 10 })
+    const counts = createActiveRunCounts({ between: 3, idsMax: 10 })
     const due = Array.from({ length: 8 }, () => {
       counts.note("a")
       return counts.take().length
@@ -12,7 +12,7 @@ describe("createRunCounts", () => {
   })
 
   test("names each val once, and forgets them all rather than grow without end", () => {
-    const counts = createRunCounts({ between: 100, idsMax: 2 })
+    const counts = createActiveRunCounts({ between: 100, idsMax: 2 })
     for (const val of ["a", "b", "a", "b"]) counts.note(val)
     expect(counts.take()).toEqual(["a", "b"])
     for (const val of ["c", "a"]) counts.note(val)
@@ -21,7 +21,7 @@ describe("createRunCounts", () => {
   })
 
   test("counts amounts, too", () => {
-    const counts = createRunCounts({ between: 100, idsMax: 10 })
+    const counts = createActiveRunCounts({ between: 100, idsMax: 10 })
     const due = [30, 60, 60, 500, 10].map((amount) => {
       counts.note("a", amount)
       return counts.take().length

@@ -11,10 +11,18 @@ const succeed = { status: "succeeded", error: null } as const
 
 describe("RunRecorder", () => {
   const kinds: readonly [string, Partial<NewRun>, (run: ReturnType<LiveRuns["open"]>) => void][] = [
-    ["logs", {}, (run) => run.log({ at: "2026-01-01T00:00:00.000Z", level: "log", message: large })],
+    [
+      "logs",
+      {},
+      (run) => run.log({ at: "2026-01-01T00:00:00.000Z", level: "log", message: large }),
+    ],
     ["arguments", { args: [large] }, () => {}],
     ["return values", {}, (run) => run.finish({ ...succeed, returnValue: { large } })],
-    ["errors", {}, (run) => run.finish({ status: "failed", error: { name: "Error", message: large } })],
+    [
+      "errors",
+      {},
+      (run) => run.finish({ status: "failed", error: { name: "Error", message: large } }),
+    ],
     ["requests that were kept", { input: { headers: [], body: large } }, () => {}],
   ]
   for (const [title, more, act] of kinds) {
@@ -34,10 +42,24 @@ describe("RunRecorder", () => {
         now: () => rules.clock.at,
         onError: (error) => expect(error).toBeUndefined(),
       })
-      const about = { valId: val.id, version: 1, accountId: ada.userId, ownerId: ada.userId, parentId: null }
+      const about = {
+        valId: val.id,
+        version: 1,
+        accountId: ada.userId,
+        ownerId: ada.userId,
+        parentId: null,
+      }
       const runs = Array.from({ length: 10 }, () =>
         live.open({
-          ...{ ...about, args: null, request: null, input: null, depth: 0, source: "http", startedAt: rules.clock.at },
+          ...{
+            ...about,
+            args: null,
+            request: null,
+            input: null,
+            depth: 0,
+            source: "http",
+            startedAt: rules.clock.at,
+          },
           id: rules.deps.newId(),
           ...more,
         }),

@@ -9,15 +9,24 @@ export interface RecorderLimits extends RunSizes {
   readonly flushMs: number
   /** A run that lasts longer than this is written down as running. */
   readonly runningAfterMs: number
-  /** How soon what a run that goes on has logged is written down again. That it no longer waits does not take that long. */
+  /**
+   * How soon what a run that goes on has logged is written down again. That it no longer waits does
+   * not take that long.
+   */
   readonly newsMs: number
   /** Runs that are written in one transaction. */
   readonly batchMax: number
-  /** What they take together: all of it is made JSON in one go, during which the server does nothing else. One run may take more. */
+  /**
+   * What they take together: all of it is made JSON in one go, during which the server does nothing
+   * else. One run may take more.
+   */
   readonly batchBytesMax: number
   /** How soon to try again when the database is away. */
   readonly retryMs: number
-  /** What may wait for the database; beyond it the oldest runs that nobody asked for through the API are given up. */
+  /**
+   * What may wait for the database; beyond it the oldest runs that nobody asked for through the API
+   * are given up.
+   */
   readonly waitingMax: number
   readonly waitingBytesMax: number
   /** How often what is left is tried to be written when the server stops. */
@@ -98,19 +107,34 @@ export class RunRecorder implements RunKeeper {
   }
 
   find(id: string): WrittenRun | undefined {
-    return this.#open.get(id) ?? this.#fresh.find((run) => run.id === id) ?? this.#changed.find((run) => run.id === id)
+    return (
+      this.#open.get(id) ??
+      this.#fresh.find((run) => run.id === id) ??
+      this.#changed.find((run) => run.id === id)
+    )
   }
 
-  /** Runs on an account that have not ended. A look at all of them, for whoever asks now and then. */
+  /**
+   * Runs on an account that have not ended. A look at all of them, for whoever asks now and then.
+   */
   countOf(accountId: string): number {
     const goesOn = (run: WrittenRun) => run.accountId === accountId && run.endedAt === null
-    return this.#fresh.filter((run) => run.isFresh && goesOn(run)).length + this.#open.values().filter(goesOn).toArray().length
+    return (
+      this.#fresh.filter((run) => run.isFresh && goesOn(run)).length +
+      this.#open.values().filter(goesOn).toArray().length
+    )
   }
 
   /** Runs that have not ended, also those that are not on disk yet. */
   listOpen(): readonly WrittenRun[] {
     const isOpen = (run: WrittenRun) => run.endedAt === null
-    return [...new Set([...this.#open.values(), ...this.#fresh.filter((run) => run.isFresh), ...this.#changed])].filter(isOpen)
+    return [
+      ...new Set([
+        ...this.#open.values(),
+        ...this.#fresh.filter((run) => run.isFresh),
+        ...this.#changed,
+      ]),
+    ].filter(isOpen)
   }
 
   noteChange(run: WrittenRun): void {
@@ -134,15 +158,23 @@ export class RunRecorder implements RunKeeper {
 
   /** Ends what has not ended, and writes everything down. */
   async stop(error: { readonly name: string; readonly message: string }): Promise<void> {
-    for (const run of [...this.#open.values(), ...this.#fresh]) run.finish({ status: "crashed", error })
+    for (const run of [...this.#open.values(), ...this.#fresh])
+      run.finish({ status: "crashed", error })
     this.#isStopped = true
     clearTimeout(this.#timer)
     await Promise.all(this.#writing)
-    for (let attempt = 1; this.waiting > 0 && attempt <= this.#deps.limits.lastAttempts; attempt++) {
+    for (
+      let attempt = 1;
+      this.waiting > 0 && attempt <= this.#deps.limits.lastAttempts;
+      attempt++
+    ) {
       if (attempt > 1) await Bun.sleep(this.#deps.limits.retryMs)
       await this.#writeAll(this.#take(Number.POSITIVE_INFINITY))
     }
-    if (this.waiting > 0) this.#deps.onError(new Error(`Cannot write down ${this.waiting} runs: the database was away to the end`))
+    if (this.waiting > 0)
+      this.#deps.onError(
+        new Error(`Cannot write down ${this.waiting} runs: the database was away to the end`),
+      )
   }
 
   #arm(): void {
@@ -172,8 +204,12 @@ export class RunRecorder implements RunKeeper {
       due.push(run)
       return false
     }
-    this.#fresh = this.#fresh.filter((run) => run.isFresh && stay(run, run.endedAt !== null || now - run.startedAt >= runningAfterMs))
-    const isDue = (run: WrittenRun) => run.endedAt !== null || run.hasBegun || now - run.writtenAt >= newsMs
+    this.#fresh = this.#fresh.filter(
+      (run) =>
+        run.isFresh && stay(run, run.endedAt !== null || now - run.startedAt >= runningAfterMs),
+    )
+    const isDue = (run: WrittenRun) =>
+      run.endedAt !== null || run.hasBegun || now - run.writtenAt >= newsMs
     this.#changed = this.#changed.filter((run) => run.isChanged && stay(run, isDue(run)))
     return due
   }
@@ -184,7 +220,9 @@ export class RunRecorder implements RunKeeper {
     // Those who begin or end in the same turn share a transaction.
     setImmediate(() => {
       this.#isHurrying = false
-      const due = [...this.#waiting.keys()].filter((run) => !run.isWriting && (run.isFresh || run.isChanged))
+      const due = [...this.#waiting.keys()].filter(
+        (run) => !run.isWriting && (run.isFresh || run.isChanged),
+      )
       for (const run of due) {
         run.isFresh = false
         run.isChanged = false
@@ -223,7 +261,8 @@ export class RunRecorder implements RunKeeper {
       this.#isFailing = false
       for (const run of batch) this.#noteWritten(run)
     } catch (error) {
-      if (error instanceof AppError && error.code === "database_unavailable") return this.#putBack(batch, error)
+      if (error instanceof AppError && error.code === "database_unavailable")
+        return this.#putBack(batch, error)
       if (batch.length === 1) return this.#giveUp(batch, error)
       // One of them cannot be written: the others must not be lost with it.
       const half = Math.ceil(batch.length / 2)
@@ -285,7 +324,8 @@ export class RunRecorder implements RunKeeper {
     if (excess <= 0 && bytes <= waitingBytesMax) return
     const before = this.#changed.length
     this.#changed = this.#changed.filter((run) => {
-      const mustStay = run.isKept || run.endedAt === null || (excess <= 0 && bytes <= waitingBytesMax)
+      const mustStay =
+        run.isKept || run.endedAt === null || (excess <= 0 && bytes <= waitingBytesMax)
       if (mustStay) return true
       excess -= 1
       bytes -= run.bytes
@@ -294,6 +334,11 @@ export class RunRecorder implements RunKeeper {
     })
     const count = before - this.#changed.length
     this.dropped += count
-    if (count > 0) this.#deps.onError(new Error(`Gave up the records of ${count} runs: the database is away and memory is bounded`))
+    if (count > 0)
+      this.#deps.onError(
+        new Error(
+          `Gave up the records of ${count} runs: the database is away and memory is bounded`,
+        ),
+      )
   }
 }

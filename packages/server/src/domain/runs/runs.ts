@@ -3,7 +3,7 @@ import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { RunEgress } from "../egress.ts"
-import type { Page, Period, Slice } from "../paging.ts"
+import type { Page, PageRequest, Period } from "../paging.ts"
 import type { ValMention } from "../vals/comments.ts"
 import { canSee, getVal, type ValStore } from "../vals/vals.ts"
 
@@ -22,7 +22,10 @@ export type LogLine = z.infer<typeof logLine>
 /** The request that started a run of an http val. */
 export type RunRequest = z.infer<typeof runRequest>
 
-/** What stands in the place of a val's version in a run of code that is no val: versions are numbered from 1. */
+/**
+ * What stands in the place of a val's version in a run of code that is no val: versions are
+ * numbered from 1.
+ */
 export const unsavedVersion = 0
 /** And in the place of its name. */
 export const evalName = "eval"
@@ -91,19 +94,33 @@ export interface RunFilter extends Period {
 
 /** Where runs are kept. */
 export interface RunStore {
-  /** Undefined unless the viewer owns the val, or the run is on their account and they may still see the val. */
+  /**
+   * Undefined unless the viewer owns the val, or the run is on their account and they may still see
+   * the val.
+   */
   find(viewerId: string, id: string): Promise<RunDetail | undefined>
   /** Runs on the account, without those of vals that the account's user may no longer see. */
-  listOfAccount(accountId: string, filter: RunFilter, page: Page): Promise<Slice<Run>>
+  listOfAccount(accountId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** All runs of the val, or only those on one account. */
-  listOfVal(valId: string, accountId: string | undefined, filter: RunFilter, page: Page): Promise<Slice<Run>>
+  listOfVal(
+    valId: string,
+    accountId: string | undefined,
+    filter: RunFilter,
+    page: PageRequest,
+  ): Promise<Page<Run>>
   /** The runs of the val on its owner's account. */
-  listOfOwner(valId: string, filter: RunFilter, page: Page): Promise<Slice<Run>>
+  listOfOwner(valId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** What was kept of the request that started the run. */
   findInput(id: string): Promise<RunInput | undefined>
-  /** Writes down runs, new ones and new states of known ones, all or none. One that has ended is never open again. */
+  /**
+   * Writes down runs, new ones and new states of known ones, all or none. One that has ended is
+   * never open again.
+   */
   record(runs: readonly RunRecord[]): Promise<void>
-  /** Asks the node that a run is on to end it, or ends it where there is no such node. False when it had ended before. */
+  /**
+   * Asks the node that a run is on to end it, or ends it where there is no such node. False when it
+   * had ended before.
+   */
   requestCancel(id: string, error: RunError, at: number): Promise<boolean>
   /** Runs on the node that somebody wants to end. */
   listCancelRequests(nodeId: string): Promise<readonly string[]>
@@ -115,9 +132,18 @@ export interface RunStore {
   purgeOlder(before: number, runsMax: number): Promise<boolean>
   /** Deletes some of the val's runs beyond its latest ones; false when there are no more. */
   purgeBeyond(valId: string, keptMax: number, runsMax: number): Promise<boolean>
-  /** How large some of the runs on an account are, the latest first, from the one behind `after` on. */
-  listSizes(accountId: string, after: RunPlace | undefined, runsMax: number): Promise<readonly RunSize[]>
-  /** Deletes some of the runs on the account, that one and those before it; false when there are no more. */
+  /**
+   * How large some of the runs on an account are, the latest first, from the one behind `after` on.
+   */
+  listSizes(
+    accountId: string,
+    after: RunPlace | undefined,
+    runsMax: number,
+  ): Promise<readonly RunSize[]>
+  /**
+   * Deletes some of the runs on the account, that one and those before it; false when there are no
+   * more.
+   */
   purgeFrom(accountId: string, from: RunPlace, runsMax: number): Promise<boolean>
 }
 
@@ -139,9 +165,20 @@ export interface RunDeps {
 }
 
 /** The val's runs: all of them for its owner, their own for anybody else. */
-export async function listValRuns(deps: RunDeps, caller: Caller, valId: string, filter: RunFilter, page: Page): Promise<Slice<Run>> {
+export async function listValRuns(
+  deps: RunDeps,
+  caller: Caller,
+  valId: string,
+  filter: RunFilter,
+  page: PageRequest,
+): Promise<Page<Run>> {
   const val = await getVal(deps, caller, valId)
-  return deps.runs.listOfVal(valId, val.ownerId === caller.userId ? undefined : caller.userId, filter, page)
+  return deps.runs.listOfVal(
+    valId,
+    val.ownerId === caller.userId ? undefined : caller.userId,
+    filter,
+    page,
+  )
 }
 
 /** The runs on the caller's account; of one val, as long as they may see it, where one is named. */
@@ -150,12 +187,14 @@ export async function listMyRuns(
   { userId }: Caller,
   valId: string | undefined,
   filter: RunFilter,
-  page: Page,
-): Promise<Slice<Run>> {
+  page: PageRequest,
+): Promise<Page<Run>> {
   if (valId === undefined) return deps.runs.listOfAccount(userId, filter, page)
   const val = await deps.vals.findById(valId)
   if (!val || !canSee(val, { userId })) return { items: [], hasMore: false }
-  return val.ownerId === userId ? deps.runs.listOfOwner(valId, filter, page) : deps.runs.listOfVal(valId, userId, filter, page)
+  return val.ownerId === userId
+    ? deps.runs.listOfOwner(valId, filter, page)
+    : deps.runs.listOfVal(valId, userId, filter, page)
 }
 
 /** A run, for the owner of its val and for whoever started it on their own account. */

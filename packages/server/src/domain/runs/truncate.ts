@@ -4,49 +4,67 @@ import type { RunError } from "./runs.ts"
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The text, or as much of its beginning as fits, with a mark that says how long it was. What was cut before is not cut again. */
-export function cutText(text: string, bytesMax: number): string {
+/**
+ * The text, or as much of its beginning as fits, with a mark that says how long it was. What was
+ * cut before is not cut again.
+ */
+export function truncateText(text: string, bytesMax: number): string {
   if (fits(text, bytesMax)) return text
   const mark = findMark(text)
   if (mark !== undefined && fits(text.slice(0, mark), bytesMax)) return text
   return `${toStart(text, bytesMax)}${toMark(Buffer.byteLength(text))}`
 }
 
-/** The same with the secrets in it hidden. The mask sees no more than is kept, and hides also what stands across the cut. */
-export function cutMasked(text: string, bytesMax: number, mask: Mask): string {
-  if (fits(text, bytesMax)) return cutText(mask.hide(text), bytesMax)
+/**
+ * The same with the secrets in it hidden. The mask sees no more than is kept, and hides also what
+ * stands across the cut.
+ */
+export function truncateMasked(text: string, bytesMax: number, mask: Mask): string {
+  if (fits(text, bytesMax)) return truncateText(mask.hide(text), bytesMax)
   const end = Math.floor(bytesMax)
   const isHalf = isHighSurrogate(text.charCodeAt(end - 1))
   return `${toStart(mask.hide(text, isHalf ? end - 1 : end), bytesMax)}${toMark(Buffer.byteLength(text))}`
 }
 
 /**
- * The value, or where its JSON is too long the beginning of it as a text: a value with a piece missing would look like another value.
- * What has no JSON becomes null.
+ * The value, or where its JSON is too long the beginning of it as a text: a value with a piece
+ * missing would look like another value. What has no JSON becomes null.
  */
-export function cutValue(value: unknown, bytesMax: number): unknown {
-  return cutMeasured(value, bytesMax).value
+export function truncateValue(value: unknown, bytesMax: number): unknown {
+  return truncateMeasured(value, bytesMax).value
 }
 
 /** The same with the characters of what is kept, since they are known here. */
-export function cutMeasured(value: unknown, bytesMax: number): { readonly value: unknown; readonly chars: number } {
+export function truncateMeasured(
+  value: unknown,
+  bytesMax: number,
+): { readonly value: unknown; readonly chars: number } {
   if (value === null || value === undefined) return { value: null, chars: 0 }
   const text = typeof value === "string" ? value : toJson(value)
   if (text === undefined) return { value: null, chars: 0 }
   if (typeof value !== "string" && fits(text, bytesMax)) return { value, chars: text.length }
-  const cut = cutText(text, bytesMax)
+  const cut = truncateText(text, bytesMax)
   return { value: cut, chars: cut.length }
 }
 
-/** The error with its parts cut, so that together they are within the limit, and the secrets in it hidden where there is a mask. */
-export function cutError(error: RunError, bytesMax: number, mask?: Mask): RunError {
-  const cut = (text: string, partMax: number) => (mask ? cutMasked(text, partMax, mask) : cutText(text, partMax))
+/**
+ * The error with its parts cut, so that together they are within the limit, and the secrets in it
+ * hidden where there is a mask.
+ */
+export function truncateError(error: RunError, bytesMax: number, mask?: Mask): RunError {
+  const cut = (text: string, partMax: number) =>
+    mask ? truncateMasked(text, partMax, mask) : truncateText(text, partMax)
   const name = cut(error.name, bytesMax / 10)
   const message = cut(error.message, bytesMax * 0.4)
-  return error.stack === undefined ? { name, message } : { name, message, stack: cut(error.stack, bytesMax * 0.4) }
+  return error.stack === undefined
+    ? { name, message }
+    : { name, message, stack: cut(error.stack, bytesMax * 0.4) }
 }
 
-/** Cycles and numbers without JSON come from no client, but a value may have gone through other hands. */
+/**
+ * Cycles and numbers without JSON come from no client, but a value may have gone through other
+ * hands.
+ */
 function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
@@ -55,9 +73,14 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/** No character takes more than three bytes for each of its units, so that short texts need not be measured. */
+/**
+ * No character takes more than three bytes for each of its units, so that short texts need not be
+ * measured.
+ */
 function fits(text: string, bytesMax: number): boolean {
-  return text.length * 3 <= bytesMax || (text.length <= bytesMax && Buffer.byteLength(text) <= bytesMax)
+  return (
+    text.length * 3 <= bytesMax || (text.length <= bytesMax && Buffer.byteLength(text) <= bytesMax)
+  )
 }
 
 function toMark(bytes: number): string {

@@ -33,7 +33,9 @@ describe("createCipher", () => {
         fc.pre(toKeyId(bytes) !== toKeyId(other))
         const sealed = createCipher([bytes]).seal(plain, "test")
         const stranger = createCipher([other])
-        expect(() => stranger.open(sealed, "test")).toThrow(`Cannot decrypt: the key ${toKeyId(bytes)} is not configured`)
+        expect(() => stranger.open(sealed, "test")).toThrow(
+          `Cannot decrypt: the key ${toKeyId(bytes)} is not configured`,
+        )
         expect(() => stranger.open({ ...sealed, keyId: toKeyId(other) }, "test")).toThrow()
       }),
     )
@@ -41,15 +43,20 @@ describe("createCipher", () => {
 
   test("opens nothing of which any byte was changed", () => {
     fc.assert(
-      fc.property(key, fc.string({ unit: "binary", maxLength: 20 }), fc.integer({ min: 1, max: 255 }), (bytes, plain, mask) => {
-        const cipher = createCipher([bytes])
-        const sealed = cipher.seal(plain, "test")
-        for (let index = 0; index < sealed.bytes.length; index++) {
-          const changed = new Uint8Array(sealed.bytes)
-          changed[index] = (changed[index] ?? 0) ^ mask
-          expect(() => cipher.open({ ...sealed, bytes: changed }, "test")).toThrow()
-        }
-      }),
+      fc.property(
+        key,
+        fc.string({ unit: "binary", maxLength: 20 }),
+        fc.integer({ min: 1, max: 255 }),
+        (bytes, plain, mask) => {
+          const cipher = createCipher([bytes])
+          const sealed = cipher.seal(plain, "test")
+          for (let index = 0; index < sealed.bytes.length; index++) {
+            const changed = new Uint8Array(sealed.bytes)
+            changed[index] = (changed[index] ?? 0) ^ mask
+            expect(() => cipher.open({ ...sealed, bytes: changed }, "test")).toThrow()
+          }
+        },
+      ),
       { numRuns: 30 },
     )
   })
@@ -59,8 +66,15 @@ describe("createCipher", () => {
     for (const plain of ["", "a text of some length"]) {
       const sealed = cipher.seal(plain, "test")
       const { bytes } = sealed
-      const cuts = Array.from(bytes, (_, index): Uint8Array[] => [bytes.subarray(0, index), bytes.subarray(index + 1)]).flat()
-      for (const changed of [...cuts, Buffer.concat([bytes, Buffer.alloc(1)]), Buffer.concat([Buffer.alloc(1), bytes])]) {
+      const cuts = Array.from(bytes, (_, index): Uint8Array[] => [
+        bytes.subarray(0, index),
+        bytes.subarray(index + 1),
+      ]).flat()
+      for (const changed of [
+        ...cuts,
+        Buffer.concat([bytes, Buffer.alloc(1)]),
+        Buffer.concat([Buffer.alloc(1), bytes]),
+      ]) {
         expect(() => cipher.open({ ...sealed, bytes: changed }, "test")).toThrow()
       }
     }
@@ -71,7 +85,11 @@ describe("createCipher", () => {
     const sealed = createCipher([bytes]).seal("plain ✓", "some purpose")
 
     const opened = await crypto.subtle.decrypt(
-      { name: "AES-GCM", iv: Buffer.from(sealed.bytes.subarray(0, 12)), additionalData: Buffer.from("some purpose") },
+      {
+        name: "AES-GCM",
+        iv: Buffer.from(sealed.bytes.subarray(0, 12)),
+        additionalData: Buffer.from("some purpose"),
+      },
       await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["decrypt"]),
       Buffer.from(sealed.bytes.subarray(12)),
     )
@@ -81,13 +99,19 @@ describe("createCipher", () => {
 
   test("never seals the same text to the same bytes", () => {
     const cipher = createCipher([Buffer.alloc(keyBytes, 1)])
-    const sealed = Array.from({ length: 1000 }, () => Buffer.from(cipher.seal("same", "test").bytes))
+    const sealed = Array.from({ length: 1000 }, () =>
+      Buffer.from(cipher.seal("same", "test").bytes),
+    )
     expect(new Set(sealed.map((bytes) => bytes.toString("hex"))).size).toBe(1000)
     expect(new Set(sealed.map((bytes) => bytes.subarray(0, 12).toString("hex"))).size).toBe(1000)
   })
 
   describe("with several keys", () => {
-    const [older, newer, newest] = [1, 2, 3].map((byte) => Buffer.alloc(keyBytes, byte)) as [Buffer, Buffer, Buffer]
+    const [older, newer, newest] = [1, 2, 3].map((byte) => Buffer.alloc(keyBytes, byte)) as [
+      Buffer,
+      Buffer,
+      Buffer,
+    ]
     const sealedWith = (by: Uint8Array): Sealed => createCipher([by]).seal("text", "test")
 
     test("seals with the first and opens with all of them", () => {

@@ -13,7 +13,10 @@ export interface Cipher {
   /** `purpose` says what the text is; only the same purpose opens it again. */
   seal(text: string, purpose: string): Sealed
   open(sealed: Sealed, purpose: string): string
-  /** What nobody can make without the newest key, and what no other purpose has in common with this one: 32 bytes. */
+  /**
+   * What nobody can make without the newest key, and what no other purpose has in common with this
+   * one: 32 bytes.
+   */
   sign(content: Uint8Array, purpose: string): Uint8Array
 }
 
@@ -23,16 +26,21 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * AES-256-GCM with a random nonce. The first key encrypts; all of them decrypt. Keys may be rotated while the server runs, so `reload`
- * is asked for them as they are now: what was encrypted with a key that a rotation has dropped could never be read again.
+ * AES-256-GCM with a random nonce. The first key encrypts; all of them decrypt. Keys may be rotated
+ * while the server runs, so `reload` is asked for them as they are now: what was encrypted with a
+ * key that a rotation has dropped could never be read again.
  */
-export function createCipher(keys: readonly Uint8Array[], reload: () => readonly Uint8Array[] = () => keys): Cipher {
+export function createCipher(
+  keys: readonly Uint8Array[],
+  reload: () => readonly Uint8Array[] = () => keys,
+): Cipher {
   const newest = () => {
     const [first] = reload()
     if (!first) throw new Error("Cannot encrypt without a key")
     return first
   }
-  const find = (keyId: string, among: readonly Uint8Array[]) => among.find((key) => toKeyId(key) === keyId)
+  const find = (keyId: string, among: readonly Uint8Array[]) =>
+    among.find((key) => toKeyId(key) === keyId)
   return {
     get keyId() {
       return toKeyId(newest())
@@ -55,18 +63,28 @@ function toKeyId(key: Uint8Array): string {
 function seal(key: Uint8Array, text: string, purpose: string): Sealed {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose))
-  const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()])
+  const bytes = Buffer.concat([
+    nonce,
+    cipher.update(text, "utf8"),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ])
   return { keyId: toKeyId(key), bytes }
 }
 
 function open(key: Uint8Array, sealed: Sealed, purpose: string): string {
   const nonce = sealed.bytes.subarray(0, nonceBytes)
   const text = sealed.bytes.subarray(nonceBytes, -tagBytes)
-  const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose)).setAuthTag(sealed.bytes.subarray(-tagBytes))
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce)
+    .setAAD(Buffer.from(purpose))
+    .setAuthTag(sealed.bytes.subarray(-tagBytes))
   return Buffer.concat([decipher.update(text), decipher.final()]).toString("utf8")
 }
 
-/** With a key of its own for each purpose, so that a signature is never anything that the key itself is used for. */
+/**
+ * With a key of its own for each purpose, so that a signature is never anything that the key itself
+ * is used for.
+ */
 function sign(key: Uint8Array, content: Uint8Array, purpose: string): Uint8Array {
   const purposeKey = createHmac("sha256", key).update(`hamlet signature: ${purpose}`).digest()
   return createHmac("sha256", purposeKey).update(content).digest()

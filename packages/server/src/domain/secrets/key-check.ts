@@ -1,6 +1,9 @@
 import type { Cipher, Sealed } from "./cipher.ts"
 
-/** Where the database keeps a text that everybody knows, encrypted: it tells whether the keys at hand are the right ones. */
+/**
+ * Where the database keeps a text that everybody knows, encrypted: it tells whether the keys at
+ * hand are the right ones.
+ */
 export const keyCheckName = "secret_key_check"
 
 const known = { text: "hamlet", purpose: "key check" }

@@ -7,31 +7,61 @@ const mask = async (values: Record<string, string>, text: string, charsMax?: num
 
 describe("createMask", () => {
   const masked: [string, Record<string, string>, string, string][] = [
-    ["every occurrence", { KEY: "hunter22" }, "hunter22 and hunter22hunter22", "[secret KEY] and [secret KEY][secret KEY]"],
+    [
+      "every occurrence",
+      { KEY: "hunter22" },
+      "hunter22 and hunter22hunter22",
+      "[secret KEY] and [secret KEY][secret KEY]",
+    ],
     [
       "at the beginning, in the middle and at the end",
       { A: "aaaaaa", B: "bbbbbb" },
       "aaaaaa-bbbbbb-aaaaaa",
       "[secret A]-[secret B]-[secret A]",
     ],
-    ["the longest first", { SHORT: "secret", LONG: "secret-and-more" }, "secret-and-more secret-and", "[secret LONG] [secret SHORT]-and"],
+    [
+      "the longest first",
+      { SHORT: "secret", LONG: "secret-and-more" },
+      "secret-and-more secret-and",
+      "[secret LONG] [secret SHORT]-and",
+    ],
     [
       "one inside another",
       { URL: "https://me:hunter22@db", PASSWORD: "hunter22" },
       "https://me:hunter22@db hunter22",
       "[secret URL] [secret PASSWORD]",
     ],
-    ["what means something in a regular expression", { A: "a.*$^[b]", B: "$&$1$`" }, "a.*$^[b] $&$1$` aXX", "[secret A] [secret B] aXX"],
+    [
+      "what means something in a regular expression",
+      { A: "a.*$^[b]", B: "$&$1$`" },
+      "a.*$^[b] $&$1$` aXX",
+      "[secret A] [secret B] aXX",
+    ],
     [
       "JSON within JSON",
       { KEY: 'a"b\nc\\d' },
       JSON.stringify(JSON.stringify(['a"b\nc\\d'])),
       '"[\\\\"[secret KEY]\\\\"]"'.replaceAll("\\\\", "\\"),
     ],
-    ["what console shows in single quotes", { KEY: 'a"b\nc\\d' }, `{ key: 'a"b\\nc\\\\d' }`, "{ key: '[secret KEY]' }"],
-    ["what means something in JSON", { KEY: 'li"ne\n\\2é' }, JSON.stringify({ key: 'li"ne\n\\2é' }), '{"key":"[secret KEY]"}'],
+    [
+      "what console shows in single quotes",
+      { KEY: 'a"b\nc\\d' },
+      `{ key: 'a"b\\nc\\\\d' }`,
+      "{ key: '[secret KEY]' }",
+    ],
+    [
+      "what means something in JSON",
+      { KEY: 'li"ne\n\\2é' },
+      JSON.stringify({ key: 'li"ne\n\\2é' }),
+      '{"key":"[secret KEY]"}',
+    ],
     ["the same unescaped", { KEY: 'li"ne\n\\2é' }, 'is li"ne\n\\2é!', "is [secret KEY]!"],
-    ["of two with the same value the first", { A: "same value", B: "same value" }, "same value", "[secret A]"],
+    [
+      "of two with the same value the first",
+      { A: "same value", B: "same value" },
+      "same value",
+      "[secret A]",
+    ],
     ["not what is short", { PIN: "12345" }, "12345", "12345"],
     ["nothing but the whole of it", { KEY: "hunter22" }, "hunter2 2", "hunter2 2"],
     ["a text shorter than any value", { KEY: "hunter22" }, "hun", "hun"],
@@ -57,9 +87,12 @@ describe("createMask", () => {
     ["begins with the last character", "ab-hunter22-cd", 4, "ab-[secret KEY]"],
     ["begins after the border", "ab-hunter22-cd", 3, "ab-"],
   ]
-  test.each(cuts)("cuts a text so that no part of a value shows which %s", async (_what, text, charsMax, expected) => {
-    expect(await mask({ KEY: "hunter22" }, text, charsMax)).toBe(expected)
-  })
+  test.each(cuts)(
+    "cuts a text so that no part of a value shows which %s",
+    async (_what, text, charsMax, expected) => {
+      expect(await mask({ KEY: "hunter22" }, text, charsMax)).toBe(expected)
+    },
+  )
 
   test("shows no part of any value, wherever a text is cut", async () => {
     const values = { A: "aabbccdd", B: `${"xyz".repeat(60)}!`, C: 'q"uote\n"' }
@@ -72,7 +105,9 @@ describe("createMask", () => {
   })
 
   test("hides a long value as far as it goes, once enough of its beginning is there", async () => {
-    const value = Array.from({ length: 500 }, (_, index) => String.fromCharCode(97 + (index % 26), 48 + (index % 10))).join("")
+    const value = Array.from({ length: 500 }, (_, index) =>
+      String.fromCharCode(97 + (index % 26), 48 + (index % 10)),
+    ).join("")
     expect(await mask({ KEY: value }, `<${value}>`)).toBe("<[secret KEY]>")
     expect(await mask({ KEY: value }, `<${value.slice(0, 300)}>`)).toBe("<[secret KEY]>")
     expect(await mask({ KEY: value }, `<${value.slice(0, 128)}`)).toBe("<[secret KEY]")
@@ -90,9 +125,13 @@ describe("createMask", () => {
         const text = chosen.map((pick) => `|${secrets[pick]}|`).join("-")
         const expected = chosen.map((pick) => `|[secret S${pick}]|`).join("-")
         // A value may occur inside another or begin it; then the longer one is what is left.
-        const isApart = secrets.every((one) => secrets.every((other) => one === other || !other.includes(one)))
+        const isApart = secrets.every((one) =>
+          secrets.every((other) => one === other || !other.includes(one)),
+        )
         const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1))
-        const isPlain = escaped.every((one) => secrets.every((other) => one === other || !other.includes(one)))
+        const isPlain = escaped.every((one) =>
+          secrets.every((other) => one === other || !other.includes(one)),
+        )
         fc.pre(isApart && isPlain)
         expect(await mask(named, text)).toBe(expected)
       }),
@@ -107,7 +146,10 @@ describe("createMask", () => {
         fc.array(value, { minLength: 1, maxLength: 6 }),
         fc.string({ unit: units, maxLength: 60 }),
         async (secrets, text) => {
-          const left = await mask(Object.fromEntries(secrets.map((secret, index) => [`S${index}`, secret])), text)
+          const left = await mask(
+            Object.fromEntries(secrets.map((secret, index) => [`S${index}`, secret])),
+            text,
+          )
           const shown = left.replaceAll(/\[secret S\d\]/g, "|")
           for (const secret of secrets) expect(shown).not.toContain(secret)
         },
@@ -117,12 +159,15 @@ describe("createMask", () => {
 
   test("hides the longest of many long values that begin alike", async () => {
     const common = "ab".repeat(2_000)
-    const values = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`S${index}`, `${common}${"c".repeat(index)}!`]))
+    const values = Object.fromEntries(
+      Array.from({ length: 50 }, (_, index) => [`S${index}`, `${common}${"c".repeat(index)}!`]),
+    )
     expect(await mask(values, `<${common}ccccc!>`)).toMatch(/^<\[secret S\d+\]>$/)
     expect(await mask(values, `<${common}cccccd>`)).toMatch(/^<\[secret S\d+\]d>$/)
   })
 
-  // What takes longest: to go back as far as possible at each character; to find as much as possible; to begin again and again.
+  // What takes longest: to go back as far as possible at each character; to find as much as
+  // possible; to begin again and again.
   const slow: [string, Record<string, string>, string][] = [
     ["one that fails at its last character", { A: `${"a".repeat(127)}b` }, "a"],
     ["one that is everywhere", { A: `${"a".repeat(127)}b`, B: "aaaaaa" }, "a"],
@@ -133,14 +178,17 @@ describe("createMask", () => {
     const [short, long] = [part.repeat(100_000 / part.length), part.repeat(2_000_000 / part.length)]
     const words = "lorem ipsum ".repeat(2_000_000 / 12)
     secretMask.hide(short)
-    // Measured against work that is known to be linear, in time of the processor: a busy machine slows down both.
+    // Measured against work that is known to be linear, in time of the processor: a busy machine
+    // slows down both.
     const plain = cpuMs(() => words.toUpperCase().toLowerCase().split(" ").join("_"))
     expect(cpuMs(() => secretMask.hide(long))).toBeLessThan(50 * plain)
   })
 })
 
 function manyAlike(): Record<string, string> {
-  return Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`S${index}`, `${"ab".repeat(16_000)}${index}`]))
+  return Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`S${index}`, `${"ab".repeat(16_000)}${index}`]),
+  )
 }
 
 function cpuMs(work: () => unknown): number {

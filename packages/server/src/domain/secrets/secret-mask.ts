@@ -4,11 +4,14 @@ import { RadixTree } from "../../shared/radix-tree.ts"
 import { toWritings } from "./secret-writings.ts"
 
 const limits = {
-  /** Shorter values are not hidden: they occur everywhere, and hiding them would garble texts without keeping anything secret. */
+  /**
+   * Shorter values are not hidden: they occur everywhere, and hiding them would garble texts
+   * without keeping anything secret.
+   */
   valueCharsMin: 6,
   /**
-   * As soon as so much of the beginning of a value stands somewhere, it is hidden as far as it goes. It bounds the memory that values take,
-   * and hides a long value also where it was cut.
+   * As soon as so much of the beginning of a value stands somewhere, it is hidden as far as it
+   * goes. It bounds the memory that values take, and hides a long value also where it was cut.
    */
   headCharsMax: 128,
 }
@@ -18,21 +21,27 @@ export interface Mask {
   /** What it hides, by name, for a thread that makes the same mask again. */
   readonly values: ReadonlyMap<string, string>
   /**
-   * The text with each occurrence of a value replaced by `[secret NAME]`. With `charsMax`, only so much of the text is looked at and given: what
-   * stands across that border is hidden too, so that a text that is cut there shows no part of a value.
+   * The text with each occurrence of a value replaced by `[secret NAME]`. With `charsMax`, only so
+   * much of the text is looked at and given: what stands across that border is hidden too, so that
+   * a text that is cut there shows no part of a value.
    */
   hide(text: string, charsMax?: number): string
 }
 
 /** Hides nothing. */
-export const noMask: Mask = { values: new Map(), hide: (text, charsMax = text.length) => text.slice(0, charsMax) }
+export const noMask: Mask = {
+  values: new Map(),
+  hide: (text, charsMax = text.length) => text.slice(0, charsMax),
+}
 
 /**
- * Makes a mask for values given by name. They are hidden also where they are escaped in a usual way. What overlaps is hidden as one, under the
- * name of what begins first. It takes time in proportion to the text, whatever the values are. It helps against mishaps, not against a val
- * that wants to tell its own secrets: that one can spell them backwards.
+ * Makes a mask for values given by name. They are hidden also where they are escaped in a usual
+ * way. What overlaps is hidden as one, under the name of what begins first. It takes time in
+ * proportion to the text, whatever the values are. It helps against mishaps, not against a val that
+ * wants to tell its own secrets: that one can spell them backwards.
  *
- * In JSON, a value of digits is hidden in numbers too, and one with quotes may span strings; what comes out need not be JSON any more.
+ * In JSON, a value of digits is hidden in numbers too, and one with quotes may span strings; what
+ * comes out need not be JSON any more.
  */
 export async function createMask(values: ReadonlyMap<string, string>): Promise<Mask> {
   const pace = createPace()
@@ -50,7 +59,10 @@ export async function createMask(values: ReadonlyMap<string, string>): Promise<M
   }
   if (names.length === 0) return { ...noMask, values }
   await heads.link(pace)
-  return { values, hide: (text, charsMax = text.length) => hide(heads, names, tails, text, charsMax) }
+  return {
+    values,
+    hide: (text, charsMax = text.length) => hide(heads, names, tails, text, charsMax),
+  }
 }
 
 function addTail(tails: Map<number, RadixTree>, head: number, text: string): void {
@@ -81,10 +93,15 @@ function hide(
     parts.push(text.slice(at, start), `[secret ${names[spans.patterns[index] as number]}]`)
     at = spans.ends[index] as number
   }
-  return at === 0 ? text.slice(0, charsMax) : parts.join("") + text.slice(at, Math.max(at, charsMax))
+  return at === 0
+    ? text.slice(0, charsMax)
+    : parts.join("") + text.slice(at, Math.max(at, charsMax))
 }
 
-/** Where something is to be hidden, in order and apart from each other. It is added in the order of the ends. */
+/**
+ * Where something is to be hidden, in order and apart from each other. It is added in the order of
+ * the ends.
+ */
 class Spans {
   readonly starts: number[] = []
   readonly ends: number[] = []

@@ -6,7 +6,10 @@ import type { Caller } from "../access.ts"
 import { type Cipher, createCipher } from "./cipher.ts"
 import { deleteSecret, putSecret, resealSecrets, type SealedSecret } from "./secrets.ts"
 
-const [older, newer] = [createCipher([Buffer.alloc(32, 1)]), createCipher([Buffer.alloc(32, 2), Buffer.alloc(32, 1)])]
+const [older, newer] = [
+  createCipher([Buffer.alloc(32, 1)]),
+  createCipher([Buffer.alloc(32, 2), Buffer.alloc(32, 1)]),
+]
 
 describe("secrets", () => {
   let rules: TestRules
@@ -32,10 +35,13 @@ describe("secrets", () => {
 
   // No key has an empty id, so these are all.
   const readAll = () => rules.deps.secrets.listOtherKeys("", 1000)
-  const open = (cipher: Cipher, { userId, name, sealed }: SealedSecret) => cipher.open(sealed, `secret:${userId}:${name}`)
+  const open = (cipher: Cipher, { userId, name, sealed }: SealedSecret) =>
+    cipher.open(sealed, `secret:${userId}:${name}`)
 
   async function openAll(cipher: Cipher): Promise<Record<string, string>> {
-    return Object.fromEntries((await readAll()).map((secret) => [secret.name, open(cipher, secret)]))
+    return Object.fromEntries(
+      (await readAll()).map((secret) => [secret.name, open(cipher, secret)]),
+    )
   }
 
   async function only(): Promise<SealedSecret> {
@@ -61,7 +67,12 @@ describe("secrets", () => {
       rules.clock.at += 5
       await put(ada, "NAME", "two")
 
-      expect(await only()).toMatchObject({ name: "NAME", hosts: null, createdAt, updatedAt: rules.clock.at })
+      expect(await only()).toMatchObject({
+        name: "NAME",
+        hosts: null,
+        createdAt,
+        updatedAt: rules.clock.at,
+      })
       expect(await openAll(older)).toEqual({ NAME: "two" })
     })
 
@@ -89,22 +100,31 @@ describe("secrets", () => {
   })
 
   describe("resealSecrets", () => {
-    test.each([1, 3, 7, 100])("encrypts every secret with the newest key, %i at a time, and changes nothing else", async (batchMax) => {
-      const values = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`NAME_${index}`, `value ${index}`]))
-      for (const [name, value] of Object.entries(values)) await put(ada, name, value)
-      await put(bob, "NEW", "newer", newer)
-      const before = (await readAll()).map(({ sealed, ...rest }) => rest)
-      rules.clock.at += 1000
+    test.each([1, 3, 7, 100])(
+      "encrypts every secret with the newest key, %i at a time, and changes nothing else",
+      async (batchMax) => {
+        const values = Object.fromEntries(
+          Array.from({ length: 7 }, (_, index) => [`NAME_${index}`, `value ${index}`]),
+        )
+        for (const [name, value] of Object.entries(values)) await put(ada, name, value)
+        await put(bob, "NEW", "newer", newer)
+        const before = (await readAll()).map(({ sealed, ...rest }) => rest)
+        rules.clock.at += 1000
 
-      expect(await resealSecrets({ ...rules.deps, cipher: newer }, batchMax)).toBe(7)
+        expect(await resealSecrets({ ...rules.deps, cipher: newer }, batchMax)).toBe(7)
 
-      const after = await readAll()
-      expect(after.map(({ sealed }) => sealed.keyId)).toEqual(Array(8).fill(newer.keyId))
-      expect(await openAll(createCipher([Buffer.alloc(32, 2)]))).toEqual({ ...values, NEW: "newer" })
-      const byName = (left: { name: string }, right: { name: string }) => (left.name < right.name ? -1 : 1)
-      expect(after.map(({ sealed, ...rest }) => rest).sort(byName)).toEqual(before.sort(byName))
-      expect(await resealSecrets({ ...rules.deps, cipher: newer }, batchMax)).toBe(0)
-    })
+        const after = await readAll()
+        expect(after.map(({ sealed }) => sealed.keyId)).toEqual(Array(8).fill(newer.keyId))
+        expect(await openAll(createCipher([Buffer.alloc(32, 2)]))).toEqual({
+          ...values,
+          NEW: "newer",
+        })
+        const byName = (left: { name: string }, right: { name: string }) =>
+          left.name < right.name ? -1 : 1
+        expect(after.map(({ sealed, ...rest }) => rest).sort(byName)).toEqual(before.sort(byName))
+        expect(await resealSecrets({ ...rules.deps, cipher: newer }, batchMax)).toBe(0)
+      },
+    )
 
     test("leaves alone what was set or deleted between being read and being written", async () => {
       for (const name of ["CHANGED", "DELETED", "KEPT"]) await put(ada, name, "before")
@@ -129,7 +149,9 @@ describe("secrets", () => {
       await put(ada, "NAME", "value", createCipher([Buffer.alloc(32, 9)]))
       const before = await only()
 
-      await expect(resealSecrets({ ...rules.deps, cipher: newer })).rejects.toThrow("Cannot decrypt: the key")
+      await expect(resealSecrets({ ...rules.deps, cipher: newer })).rejects.toThrow(
+        "Cannot decrypt: the key",
+      )
       expect(await only()).toEqual(before)
     })
   })

@@ -2,7 +2,7 @@ import { limits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Substitution } from "../egress.ts"
-import type { Page, Slice } from "../paging.ts"
+import type { Page, PageRequest } from "../paging.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
 
@@ -22,10 +22,13 @@ export interface SealedSecret extends Secret {
 
 /** Where secrets are kept, encrypted. */
 export interface SecretStore {
-  list(userId: string, page: Page): Promise<Slice<Secret>>
+  list(userId: string, page: PageRequest): Promise<Page<Secret>>
   /** All of a user's, with their encrypted values. */
   listSealed(userId: string): Promise<readonly SealedSecret[]>
-  /** False when the user has `countMax` others already. Like `remove`, it gives the user another `ownerSecretsVersion`. */
+  /**
+   * False when the user has `countMax` others already. Like `remove`, it gives the user another
+   * `ownerSecretsVersion`.
+   */
   put(secret: SealedSecret, countMax: number): Promise<boolean>
   remove(userId: string, name: string): Promise<boolean>
   /** Some of the secrets that are not encrypted with this key. */
@@ -46,7 +49,11 @@ export interface SecretDeps {
 export async function putSecret(
   deps: SecretDeps,
   caller: Caller,
-  input: { readonly name: string; readonly value: string; readonly hosts: readonly string[] | null },
+  input: {
+    readonly name: string
+    readonly value: string
+    readonly hosts: readonly string[] | null
+  },
 ): Promise<void> {
   const { name, hosts } = input
   const at = deps.now()
@@ -55,26 +62,45 @@ export async function putSecret(
     { userId: caller.userId, name, hosts, sealed, createdAt: at, updatedAt: at },
     limits.secretsPerUserMax,
   )
-  if (!isKept) throw new AppError("too_many_secrets", `Cannot add secret "${name}": you have ${limits.secretsPerUserMax} already`)
+  if (!isKept)
+    throw new AppError(
+      "too_many_secrets",
+      `Cannot add secret "${name}": you have ${limits.secretsPerUserMax} already`,
+    )
   deps.runner.retire({ ownerId: caller.userId })
 }
 
 /** Deletes a secret of the caller's. */
 export async function deleteSecret(deps: SecretDeps, caller: Caller, name: string): Promise<void> {
   if (!(await deps.secrets.remove(caller.userId, name)))
-    throw new AppError("secret_not_found", `Cannot delete secret "${name}": you have none with that name`)
+    throw new AppError(
+      "secret_not_found",
+      `Cannot delete secret "${name}": you have none with that name`,
+    )
   deps.runner.retire({ ownerId: caller.userId })
 }
 
-/** A user's secrets as their own vals get them. Of those that only some hosts may get, a val sees a placeholder. */
-export async function openSecrets(deps: Pick<SecretDeps, "secrets" | "cipher">, userId: string): Promise<OpenSecrets> {
+/**
+ * A user's secrets as their own vals get them. Of those that only some hosts may get, a val sees a
+ * placeholder.
+ */
+export async function openSecrets(
+  deps: Pick<SecretDeps, "secrets" | "cipher">,
+  userId: string,
+): Promise<OpenSecrets> {
   const values = new Map<string, string>()
   const substitutions: NamedSubstitution[] = []
   for (const secret of await deps.secrets.listSealed(userId)) {
     const { name, hosts } = secret
     const value = deps.cipher.open(secret.sealed, purposeOf(secret))
     if (hosts === null) values.set(name, value)
-    else substitutions.push({ name, placeholder: `hamlet-secret:${name}`, value, hosts: hosts.map((host) => host.toLowerCase()) })
+    else
+      substitutions.push({
+        name,
+        placeholder: `hamlet-secret:${name}`,
+        value,
+        hosts: hosts.map((host) => host.toLowerCase()),
+      })
   }
   return { values, substitutions }
 }
@@ -89,8 +115,14 @@ export interface OpenSecrets {
 /** A substitution and the name of its secret. */
 type NamedSubstitution = Substitution & { readonly name: string }
 
-/** Encrypts every secret with the newest key, a batch at a time, so that the server can go on meanwhile. Gives how many there were. */
-export async function resealSecrets(deps: Pick<SecretDeps, "secrets" | "cipher">, batchMax = 100): Promise<number> {
+/**
+ * Encrypts every secret with the newest key, a batch at a time, so that the server can go on
+ * meanwhile. Gives how many there were.
+ */
+export async function resealSecrets(
+  deps: Pick<SecretDeps, "secrets" | "cipher">,
+  batchMax = 100,
+): Promise<number> {
   let count = 0
   for (;;) {
     const batch = await deps.secrets.listOtherKeys(deps.cipher.keyId, batchMax)
@@ -103,7 +135,10 @@ export async function resealSecrets(deps: Pick<SecretDeps, "secrets" | "cipher">
   }
 }
 
-/** Bound into the encryption, so that a value moved to another user or name in the database does not open. */
+/**
+ * Bound into the encryption, so that a value moved to another user or name in the database does not
+ * open.
+ */
 function purposeOf(secret: { readonly userId: string; readonly name: string }): string {
   return `secret:${secret.userId}:${secret.name}`
 }

@@ -10,7 +10,10 @@ export interface RunMark {
   readonly ownerId: string | null
 }
 
-/** Some runs: how many there are, how many went wrong, and how long half and nineteen in twenty of those that ended took at most. */
+/**
+ * Some runs: how many there are, how many went wrong, and how long half and nineteen in twenty of
+ * those that ended took at most.
+ */
 export interface RunCounts {
   readonly runs: number
   readonly errors: number

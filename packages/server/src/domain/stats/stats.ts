@@ -9,14 +9,20 @@ export interface Span {
   readonly until: number
 }
 
-/** Runs, newest first, some at a time: whoever goes through many lets others have their turn meanwhile. */
+/**
+ * Runs, newest first, some at a time: whoever goes through many lets others have their turn
+ * meanwhile.
+ */
 export type RunWalk = AsyncIterable<readonly RunMark[]>
 
 /** Where runs are found to be counted. */
 export interface StatStore {
   /** The runs on the account. */
   walkAccount(accountId: string, span: Span): RunWalk
-  /** The runs of the val; where an account is named, which is not that of the val's owner, only those on it. */
+  /**
+   * The runs of the val; where an account is named, which is not that of the val's owner, only
+   * those on it.
+   */
   walkVal(valId: string, accountId: string | undefined, span: Span): RunWalk
 }
 
@@ -73,20 +79,34 @@ const hourMs = 3_600_000
 const timeMin = Date.parse("0000-01-01T00:00:00Z")
 
 /** The runs on the caller's account, without those of vals that they may no longer see. */
-export function getAccountStats(deps: StatDeps, caller: Caller, query: StatQuery, limits = defaults): Promise<Stats> {
+export function getAccountStats(
+  deps: StatDeps,
+  caller: Caller,
+  query: StatQuery,
+  limits = defaults,
+): Promise<Stats> {
   const span = toSpan(deps, query)
   return countRuns(deps.stats.walkAccount(caller.userId, span), span, query.buckets, limits)
 }
 
 /** The val's runs: all of them for its owner, their own for anybody else. */
-export async function getValStats(deps: StatDeps, caller: Caller, valId: string, query: StatQuery, limits = defaults): Promise<Stats> {
+export async function getValStats(
+  deps: StatDeps,
+  caller: Caller,
+  valId: string,
+  query: StatQuery,
+  limits = defaults,
+): Promise<Stats> {
   const val = await getVal(deps, caller, valId)
   const span = toSpan(deps, query)
   const accountId = val.ownerId === caller.userId ? undefined : caller.userId
   return countRuns(deps.stats.walkVal(valId, accountId, span), span, query.buckets, limits)
 }
 
-/** The runs of each of the caller's own vals in the last hours, as far as they are on the caller's account. */
+/**
+ * The runs of each of the caller's own vals in the last hours, as far as they are on the caller's
+ * account.
+ */
 export async function getActivity(
   deps: Pick<StatDeps, "stats" | "now">,
   { userId }: Caller,
@@ -98,19 +118,23 @@ export async function getActivity(
   const { bucketMs, bucketCount, bucketOf } = divide(span, query.buckets)
   const vals = new Map<string, CountedVal>()
   let hasMoreVals = false
-  const hasMoreRuns = await visitRuns(deps.stats.walkAccount(userId, span), limits.runsMax, (run) => {
-    // Code that is no val has its owner's id in the place of a val's.
-    if (run.ownerId !== userId || run.valId === userId) return
-    if (!vals.has(run.valId) && vals.size === limits.activityValsMax) {
-      hasMoreVals = true
-      return
-    }
-    const val = vals.get(run.valId) ?? toCountedVal(run, bucketCount)
-    vals.set(run.valId, val)
-    const bucket = bucketOf(run.startedAt)
-    val.runs[bucket] = (val.runs[bucket] ?? 0) + 1
-    if (isError(run.status)) val.errors[bucket] = (val.errors[bucket] ?? 0) + 1
-  })
+  const hasMoreRuns = await visitRuns(
+    deps.stats.walkAccount(userId, span),
+    limits.runsMax,
+    (run) => {
+      // Code that is no val has its owner's id in the place of a val's.
+      if (run.ownerId !== userId || run.valId === userId) return
+      if (!vals.has(run.valId) && vals.size === limits.activityValsMax) {
+        hasMoreVals = true
+        return
+      }
+      const val = vals.get(run.valId) ?? toCountedVal(run, bucketCount)
+      vals.set(run.valId, val)
+      const bucket = bucketOf(run.startedAt)
+      val.runs[bucket] = (val.runs[bucket] ?? 0) + 1
+      if (isError(run.status)) val.errors[bucket] = (val.errors[bucket] ?? 0) + 1
+    },
+  )
   return { ...span, bucketMs, vals: [...vals.values()], isPartial: hasMoreRuns || hasMoreVals }
 }
 
@@ -132,8 +156,9 @@ function toSpan(deps: Pick<StatDeps, "now">, query: StatQuery): Span {
 }
 
 /**
- * Buckets of the same whole number of milliseconds, of which the last may end after the span; fewer where that has not so many, and none
- * where it ends before it begins, which lists do not refuse either.
+ * Buckets of the same whole number of milliseconds, of which the last may end after the span; fewer
+ * where that has not so many, and none where it ends before it begins, which lists do not refuse
+ * either.
  */
 function divide({ since, until }: Span, bucketsMax: number) {
   const bucketMs = Math.max(1, Math.ceil((until - since) / bucketsMax))
@@ -141,19 +166,31 @@ function divide({ since, until }: Span, bucketsMax: number) {
   return { bucketMs, bucketCount, bucketOf: (at: number) => Math.ceil((at - since) / bucketMs) - 1 }
 }
 
-async function countRuns(walk: RunWalk, span: Span, bucketsMax: number, { runsMax }: StatLimits): Promise<Stats> {
+async function countRuns(
+  walk: RunWalk,
+  span: Span,
+  bucketsMax: number,
+  { runsMax }: StatLimits,
+): Promise<Stats> {
   const { bucketMs, bucketCount, bucketOf } = divide(span, bucketsMax)
   const tallies = Array.from({ length: bucketCount }, newTally)
   const isPartial = await visitRuns(walk, runsMax, (run) => {
     const bucket = tallies[bucketOf(run.startedAt)]
     if (bucket && run.ownerId !== null) tally(bucket, run)
   })
-  const buckets = tallies.map((one, index) => ({ at: span.since + index * bucketMs, ...toCounts([one]) }))
+  const buckets = tallies.map((one, index) => ({
+    at: span.since + index * bucketMs,
+    ...toCounts([one]),
+  }))
   return { ...span, bucketMs, buckets, total: toCounts(tallies), isPartial }
 }
 
 /** Goes through the newest runs; true when there are more. */
-async function visitRuns(walk: RunWalk, runsMax: number, visit: (run: RunMark) => void): Promise<boolean> {
+async function visitRuns(
+  walk: RunWalk,
+  runsMax: number,
+  visit: (run: RunMark) => void,
+): Promise<boolean> {
   let visited = 0
   for await (const some of walk) {
     for (const run of some) {

@@ -1,6 +1,6 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { Page, Period, Slice } from "../paging.ts"
+import type { Page, PageRequest, Period } from "../paging.ts"
 import { getVal, type Privacy, type ValStore, valNotFound } from "./vals.ts"
 
 /** A val as runs and comments mention it. */
@@ -23,15 +23,22 @@ export interface Comment {
   readonly val: ValMention
 }
 
-/** Which of a user's comments are meant: those they gave, those others gave on their vals, or both. */
+/**
+ * Which of a user's comments are meant: those they gave, those others gave on their vals, or both.
+ */
 export type Relationship = "any" | "given" | "received"
 
 /** Where comments are kept. */
 export interface CommentStore {
   find(id: string): Promise<Comment | undefined>
-  listOfVal(valId: string, page: Page): Promise<Slice<Comment>>
+  listOfVal(valId: string, page: PageRequest): Promise<Page<Comment>>
   /** Leaves out comments on vals that the user may no longer see. */
-  listOfUser(userId: string, relationship: Relationship, period: Period, page: Page): Promise<Slice<Comment>>
+  listOfUser(
+    userId: string,
+    relationship: Relationship,
+    period: Period,
+    page: PageRequest,
+  ): Promise<Page<Comment>>
   /** Undefined when the val is gone. */
   add(comment: NewComment): Promise<Comment | undefined>
   delete(id: string): Promise<void>
@@ -55,15 +62,31 @@ export interface CommentDeps {
 }
 
 /** Comments on a val, newest first. */
-export async function listComments(deps: CommentDeps, caller: Caller | undefined, valId: string, page: Page): Promise<Slice<Comment>> {
+export async function listComments(
+  deps: CommentDeps,
+  caller: Caller | undefined,
+  valId: string,
+  page: PageRequest,
+): Promise<Page<Comment>> {
   await getVal(deps, caller, valId)
   return deps.comments.listOfVal(valId, page)
 }
 
 /** Comments on a val that the caller can see. */
-export async function addComment(deps: CommentDeps, caller: Caller, valId: string, comment: string): Promise<Comment> {
+export async function addComment(
+  deps: CommentDeps,
+  caller: Caller,
+  valId: string,
+  comment: string,
+): Promise<Comment> {
   await getVal(deps, caller, valId)
-  const added = await deps.comments.add({ id: deps.newId(), valId, authorId: caller.userId, comment, at: deps.now() })
+  const added = await deps.comments.add({
+    id: deps.newId(),
+    valId,
+    authorId: caller.userId,
+    comment,
+    at: deps.now(),
+  })
   if (!added) throw valNotFound(valId)
   return added
 }
@@ -72,9 +95,13 @@ export async function addComment(deps: CommentDeps, caller: Caller, valId: strin
 export async function deleteComment(deps: CommentDeps, caller: Caller, id: string): Promise<void> {
   const comment = await deps.comments.find(id)
   const isOnOwnVal = comment?.val.ownerId === caller.userId
-  if (!comment || (comment.val.privacy === "private" && !isOnOwnVal)) throw new AppError("comment_not_found", `Cannot find comment "${id}"`)
+  if (!comment || (comment.val.privacy === "private" && !isOnOwnVal))
+    throw new AppError("comment_not_found", `Cannot find comment "${id}"`)
   if (comment.authorId !== caller.userId && !isOnOwnVal) {
-    throw new AppError("not_owner", `Cannot delete comment "${id}": it is neither yours nor on a val of yours`)
+    throw new AppError(
+      "not_owner",
+      `Cannot delete comment "${id}": it is neither yours nor on a val of yours`,
+    )
   }
   await deps.comments.delete(id)
 }

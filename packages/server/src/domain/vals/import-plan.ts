@@ -21,13 +21,18 @@ export type ImportedSettings = Pick<ValChange, "privacy" | "type" | "readme">
 /** What is to be done about an imported val. */
 export type ImportPlan =
   | { readonly kind: "create" }
-  | { readonly kind: "change"; readonly versions: readonly ImportedVersion[]; readonly settings: ImportedSettings }
+  | {
+      readonly kind: "change"
+      readonly versions: readonly ImportedVersion[]
+      readonly settings: ImportedSettings
+    }
   | { readonly kind: "leave"; readonly status: "unchanged" | "skipped" | "failed" }
 
 /**
- * Decides about a val, given the one that has its name. What was imported before is there already, so that to import it again does nothing,
- * also when the val has got further versions since. Of a history that goes on where the val is, the rest is added as it was; of one that went
- * another way only the code that it came to, because the number of a version is never used again.
+ * Decides about a val, given the one that has its name. What was imported before is there already,
+ * so that to import it again does nothing, also when the val has got further versions since. Of a
+ * history that goes on where the val is, the rest is added as it was; of one that went another way
+ * only the code that it came to, because the number of a version is never used again.
  */
 export function planImport(
   imported: { readonly history: ImportedHistory; readonly settings: ImportedSettings },
@@ -40,21 +45,34 @@ export function planImport(
   const versions = findNewVersions(history, existing, at)
   const hasMovedOn = versions.length === 0 && history.last.source.code !== existing.val.code
   const settings = hasMovedOn ? {} : findNewSettings(imported.settings, existing.val)
-  if (versions.length === 0 && Object.keys(settings).length === 0) return { kind: "leave", status: "unchanged" }
-  if (ifExists !== "version") return { kind: "leave", status: ifExists === "skip" ? "skipped" : "failed" }
+  if (versions.length === 0 && Object.keys(settings).length === 0)
+    return { kind: "leave", status: "unchanged" }
+  if (ifExists !== "version")
+    return { kind: "leave", status: ifExists === "skip" ? "skipped" : "failed" }
   return { kind: "change", versions, settings }
 }
 
-function findNewVersions(history: ImportedHistory, existing: ExistingVal, at: number): readonly ImportedVersion[] {
+function findNewVersions(
+  history: ImportedHistory,
+  existing: ExistingVal,
+  at: number,
+): readonly ImportedVersion[] {
   const { val, versionLast, known } = existing
   const { versions, last } = history
   if (history.isNumbered && versions.every(({ version }) => known.has(version))) return []
-  const goesOn = history.isNumbered && versions.every(({ version }) => version > versionLast || known.has(version))
-  const added = goesOn ? versions.filter(({ version }) => version > versionLast) : [{ ...last, version: versionLast + 1, createdAt: at }]
+  const goesOn =
+    history.isNumbered &&
+    versions.every(({ version }) => version > versionLast || known.has(version))
+  const added = goesOn
+    ? versions.filter(({ version }) => version > versionLast)
+    : [{ ...last, version: versionLast + 1, createdAt: at }]
   // Code that equals the current version's makes no version, here as everywhere.
   const first = added.findIndex(({ source }) => source.code !== val.code)
   const fresh = first === -1 ? [] : added.slice(first)
-  return fresh.map((version) => ({ ...version, createdAt: Math.max(version.createdAt, val.updatedAt) }))
+  return fresh.map((version) => ({
+    ...version,
+    createdAt: Math.max(version.createdAt, val.updatedAt),
+  }))
 }
 
 function findNewSettings(settings: ImportedSettings, val: Val): ImportedSettings {

@@ -3,7 +3,13 @@ import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import type { UserStore } from "../accounts/users.ts"
 import { mayImport } from "../modules/import-address.ts"
-import { type ExistingVal, type IfExists, type ImportedSettings, type ImportPlan, planImport } from "./import-plan.ts"
+import {
+  type ExistingVal,
+  type IfExists,
+  type ImportedSettings,
+  type ImportPlan,
+  planImport,
+} from "./import-plan.ts"
 import { type ImportedHistory, type IncomingVal, toHistory } from "./imported-history.ts"
 import { type NewVal, toSource, type ValDeps, type ValSource } from "./vals.ts"
 
@@ -11,7 +17,9 @@ import { type NewVal, toSource, type ValDeps, type ValSource } from "./vals.ts"
 export type ImportResult = z.infer<typeof importResult>
 
 /** A val that was sent: as it is, or why it cannot be. */
-export type SentVal = { readonly val: IncomingVal } | { readonly name: string; readonly problem: string }
+export type SentVal =
+  | { readonly val: IncomingVal }
+  | { readonly name: string; readonly problem: string }
 
 /** A comment that is kept with an imported val. */
 export interface ImportedComment {
@@ -40,16 +48,27 @@ export interface ValImportStore {
   readonly atOnceMax: number
   /** The caller's val of that name. */
   find(val: ValToImport): Promise<ExistingVal | undefined>
-  /** Does what `plan` says of the val as it stands at that moment. It is called inside the transaction, perhaps more than once. */
-  write(val: ValToImport, plan: (existing: ExistingVal | undefined) => ImportPlan, at: number): Promise<ImportedOne>
+  /**
+   * Does what `plan` says of the val as it stands at that moment. It is called inside the
+   * transaction, perhaps more than once.
+   */
+  write(
+    val: ValToImport,
+    plan: (existing: ExistingVal | undefined) => ImportPlan,
+    at: number,
+  ): Promise<ImportedOne>
 }
 
 /** What the rules of importing need. */
-export interface ImportDeps extends Pick<ValDeps, "runner" | "lockWork" | "importHosts" | "newId" | "now"> {
+export interface ImportDeps
+  extends Pick<ValDeps, "runner" | "lockWork" | "importHosts" | "newId" | "now"> {
   readonly valImports: ValImportStore
   readonly users: UserStore
   /** What each of many pieces of code imports. */
-  scanManyImports(codes: readonly string[], ownerId: string): Promise<readonly (readonly string[])[]>
+  scanManyImports(
+    codes: readonly string[],
+    ownerId: string,
+  ): Promise<readonly (readonly string[])[]>
 }
 
 /** How vals are imported. */
@@ -75,21 +94,35 @@ export async function importVals(
       const one = vals[index] as SentVal
       results[index] =
         "problem" in one
-          ? { name: one.name, status: "failed", message: `Cannot import val "${one.name}": ${one.problem}` }
-          : await importOne(deps, caller, one.val, { ...options, at, sources: sources[index] ?? [], findAuthor })
+          ? {
+              name: one.name,
+              status: "failed",
+              message: `Cannot import val "${one.name}": ${one.problem}`,
+            }
+          : await importOne(deps, caller, one.val, {
+              ...options,
+              at,
+              sources: sources[index] ?? [],
+              findAuthor,
+            })
     }
   }
-  await Promise.all(Array.from({ length: deps.valImports.atOnceMax }, (_, from) => importEach(from)))
+  await Promise.all(
+    Array.from({ length: deps.valImports.atOnceMax }, (_, from) => importEach(from)),
+  )
   return results
 }
 
-/** Of several vals with one name the first is meant: which of them came last would be an accident. */
+/**
+ * Of several vals with one name the first is meant: which of them came last would be an accident.
+ */
 function withoutRepeats(sent: readonly SentVal[]): readonly SentVal[] {
   const names = new Set<string>()
   return sent.map((one) => {
     if ("problem" in one) return one
     const { name } = one.val
-    if (names.has(name.toLowerCase())) return { name, problem: "another one of the same name comes before it" }
+    if (names.has(name.toLowerCase()))
+      return { name, problem: "another one of the same name comes before it" }
     names.add(name.toLowerCase())
     return one
   })
@@ -100,26 +133,41 @@ function toBareSources(one: SentVal): readonly ValSource[] {
   return "problem" in one ? [] : one.val.versions.map(({ code }) => ({ code, imports: [] }))
 }
 
-async function readSources(deps: ImportDeps, caller: Caller, vals: readonly SentVal[]): Promise<readonly (readonly ValSource[])[]> {
-  const codes = vals.flatMap((one) => ("problem" in one ? [] : one.val.versions.map(({ code }) => code)))
+async function readSources(
+  deps: ImportDeps,
+  caller: Caller,
+  vals: readonly SentVal[],
+): Promise<readonly (readonly ValSource[])[]> {
+  const codes = vals.flatMap((one) =>
+    "problem" in one ? [] : one.val.versions.map(({ code }) => code),
+  )
   const importing = codes.filter(mayImport)
   const found = importing.length === 0 ? [] : await deps.scanManyImports(importing, caller.userId)
   const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
   return vals.map((one) => {
     if ("problem" in one) return []
     const { name, versions } = one.val
-    return versions.map(({ code }) => toSource(deps.importHosts, { username: caller.username, name }, code, specifiers.get(code) ?? []))
+    return versions.map(({ code }) =>
+      toSource(
+        deps.importHosts,
+        { username: caller.username, name },
+        code,
+        specifiers.get(code) ?? [],
+      ),
+    )
   })
 }
 
 type FindAuthor = (username: string) => Promise<string | undefined>
 
 /**
- * Whose name a comment gets. Nobody can put words into the mouth of somebody else: comments of others are imported by an administrator only,
- * who has the database anyway.
+ * Whose name a comment gets. Nobody can put words into the mouth of somebody else: comments of
+ * others are imported by an administrator only, who has the database anyway.
  */
 function createFindAuthor(deps: Pick<ImportDeps, "users">, caller: Caller): FindAuthor {
-  const known = new Map<string, Promise<string | undefined>>([[caller.username.toLowerCase(), Promise.resolve(caller.userId)]])
+  const known = new Map<string, Promise<string | undefined>>([
+    [caller.username.toLowerCase(), Promise.resolve(caller.userId)],
+  ])
   if (!caller.scopes.has("admin")) return async (username) => known.get(username.toLowerCase())
   return (username) => {
     const key = username.toLowerCase()
@@ -135,17 +183,30 @@ interface OneOptions extends ImportOptions {
   readonly findAuthor: FindAuthor
 }
 
-async function importOne(deps: ImportDeps, caller: Caller, incoming: IncomingVal, options: OneOptions): Promise<ImportResult> {
+async function importOne(
+  deps: ImportDeps,
+  caller: Caller,
+  incoming: IncomingVal,
+  options: OneOptions,
+): Promise<ImportResult> {
   const { at, isDry, ifExists, findAuthor } = options
   const { name, privacy, type, readme } = incoming
   const settings: ImportedSettings = { privacy, type, readme }
   const history = toHistory(incoming, options.sources, at)
   const comments = await readComments(deps, incoming, findAuthor, at)
   const val: ValToImport = {
-    ...{ id: deps.newId(), ownerId: caller.userId, ownerName: caller.username, name, history, comments },
+    ...{
+      id: deps.newId(),
+      ownerId: caller.userId,
+      ownerName: caller.username,
+      name,
+      history,
+      comments,
+    },
     ...{ privacy: privacy ?? "private", type: type ?? "script", readme: readme ?? null },
   }
-  const plan = (existing: ExistingVal | undefined) => planImport({ history, settings }, existing, ifExists, at)
+  const plan = (existing: ExistingVal | undefined) =>
+    planImport({ history, settings }, existing, ifExists, at)
   const leftOut = (incoming.comments?.length ?? 0) - comments.length
   if (isDry) {
     const existing = await deps.valImports.find(val)
@@ -166,7 +227,8 @@ async function readComments(
   const kept: ImportedComment[] = []
   for (const { author, comment, createdAt = at } of comments) {
     const authorId = await findAuthor(author)
-    if (authorId !== undefined) kept.push({ id: deps.newId(), authorId, comment, createdAt: Math.min(createdAt, at) })
+    if (authorId !== undefined)
+      kept.push({ id: deps.newId(), authorId, comment, createdAt: Math.min(createdAt, at) })
   }
   return kept
 }
@@ -189,16 +251,27 @@ function noteImported(deps: ImportDeps, val: ValToImport, { plan, id }: Imported
   if (versions.some(({ source }) => source.isRemote)) deps.lockWork.wake()
 }
 
-function toResult(val: ValToImport, { plan, id, version }: ImportedOne, commentsLeftOut: number, isDry: boolean): ImportResult {
-  const status = plan.kind === "create" ? "created" : plan.kind === "change" ? "updated" : plan.status
+function toResult(
+  val: ValToImport,
+  { plan, id, version }: ImportedOne,
+  commentsLeftOut: number,
+  isDry: boolean,
+): ImportResult {
+  const status =
+    plan.kind === "create" ? "created" : plan.kind === "change" ? "updated" : plan.status
   const message = toMessage(val, status, commentsLeftOut)
   // A val that does not exist has no id yet.
   const known = status === "created" && isDry ? { version } : { id, version }
   return { name: val.name, status, ...known, ...(message !== "" && { message }) }
 }
 
-function toMessage({ name, history }: ValToImport, status: ImportResult["status"], commentsLeftOut: number): string {
-  if (status === "skipped" || status === "failed") return `Cannot import val "${name}": you already have one with that name, which differs`
+function toMessage(
+  { name, history }: ValToImport,
+  status: ImportResult["status"],
+  commentsLeftOut: number,
+): string {
+  if (status === "skipped" || status === "failed")
+    return `Cannot import val "${name}": you already have one with that name, which differs`
   if (status !== "created") return ""
   const notes = [
     ...(history.isRenumbered ? ["its versions were numbered anew"] : []),

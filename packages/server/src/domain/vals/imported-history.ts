@@ -17,7 +17,10 @@ export interface ImportedHistory {
   readonly versions: readonly ImportedVersion[]
   /** The one that is current. */
   readonly last: ImportedVersion
-  /** Whether the numbers mean anything: a single one without a number is just the code that the val should have. */
+  /**
+   * Whether the numbers mean anything: a single one without a number is just the code that the val
+   * should have.
+   */
   readonly isNumbered: boolean
   /** Whether numbers that were sent could not be kept. */
   readonly isRenumbered: boolean
@@ -26,12 +29,19 @@ export interface ImportedHistory {
 }
 
 /**
- * Makes a history of what was sent. Numbers are kept when all are there and each is higher than the one before; otherwise the versions are
- * numbered from 1. No time is kept that is later than the one that follows it, or than now. `sources` are the versions' code in their order.
+ * Makes a history of what was sent. Numbers are kept when all are there and each is higher than the
+ * one before; otherwise the versions are numbered from 1. No time is kept that is later than the
+ * one that follows it, or than now. `sources` are the versions' code in their order.
  */
-export function toHistory(val: IncomingVal, sources: readonly ValSource[], at: number): ImportedHistory {
+export function toHistory(
+  val: IncomingVal,
+  sources: readonly ValSource[],
+  at: number,
+): ImportedHistory {
   const numbers = val.versions.map(({ version }) => version)
-  const isSound = numbers.every((number, index) => number !== undefined && number > (numbers[index - 1] ?? 0))
+  const isSound = numbers.every(
+    (number, index) => number !== undefined && number > (numbers[index - 1] ?? 0),
+  )
   const times = toTimes(
     val.versions.map(({ createdAt }) => createdAt),
     at,
@@ -42,7 +52,8 @@ export function toHistory(val: IncomingVal, sources: readonly ValSource[], at: n
     createdAt: times[index] ?? at,
   }))
   const [first, last] = [versions[0], versions.at(-1)]
-  if (!first || !last) throw new Error("Cannot make a history of no version: the schema asks for one")
+  if (!first || !last)
+    throw new Error("Cannot make a history of no version: the schema asks for one")
   return {
     versions,
     last,

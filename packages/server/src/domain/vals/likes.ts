@@ -1,5 +1,5 @@
 import type { Caller } from "../access.ts"
-import type { Page, Slice } from "../paging.ts"
+import type { Page, PageRequest } from "../paging.ts"
 import { getVal, type Val, type ValStore } from "./vals.ts"
 
 /** Where likes are kept. */
@@ -8,8 +8,11 @@ export interface LikeStore {
   /** Liking twice is liking once. */
   add(userId: string, valId: string, at: number): Promise<void>
   remove(userId: string, valId: string): Promise<void>
-  /** The vals a user likes and may still see, latest like first. As with their comments and runs, unlisted ones are among them. */
-  list(userId: string, page: Page): Promise<Slice<Val>>
+  /**
+   * The vals a user likes and may still see, latest like first. As with their comments and runs,
+   * unlisted ones are among them.
+   */
+  list(userId: string, page: PageRequest): Promise<Page<Val>>
 }
 
 /** What the rules of likes need. */

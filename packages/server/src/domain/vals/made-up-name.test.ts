@@ -11,14 +11,19 @@ describe("makeUpName", () => {
       fc.property(fc.nat(1000), fc.infiniteStream(chance), (attempt, chances) => {
         const name = makeUpName(attempt, () => chances.next().value)
         expect(valName.safeParse(name).success).toBe(true)
-        expect(name).toMatch(attempt === 0 ? /^[a-z]+[A-Z][a-z]+$/ : /^[a-z]+[A-Z][a-z]+[0-9]{1,9}$/)
+        expect(name).toMatch(
+          attempt === 0 ? /^[a-z]+[A-Z][a-z]+$/ : /^[a-z]+[A-Z][a-z]+[0-9]{1,9}$/,
+        )
       }),
     )
   })
 
   test("has more names with each attempt that failed, up to a number that is never in the way", () => {
-    const highest = (attempt: number) => Number(/\d+$/.exec(makeUpName(attempt, () => 1 - Number.EPSILON))?.[0])
-    expect([1, 2, 3, 7, 8, 9, 1000].map(highest)).toEqual([99, 999, 9_999, 99_999_999, 999_999_999, 999_999_999, 999_999_999])
+    const highest = (attempt: number) =>
+      Number(/\d+$/.exec(makeUpName(attempt, () => 1 - Number.EPSILON))?.[0])
+    expect([1, 2, 3, 7, 8, 9, 1000].map(highest)).toEqual([
+      99, 999, 9_999, 99_999_999, 999_999_999, 999_999_999, 999_999_999,
+    ])
   })
 
   test("knows hundreds of names before it needs a number", () => {

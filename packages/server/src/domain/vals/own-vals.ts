@@ -1,6 +1,6 @@
 import type { myValsQuery } from "@hamlet/contract"
 import type { z } from "zod"
-import type { Page, Slice } from "../paging.ts"
+import type { Page, PageRequest } from "../paging.ts"
 import type { Privacy, Val, ValType } from "./vals.ts"
 
 /** What a list of one's own vals is in the order of. */
@@ -20,7 +20,7 @@ export interface OwnValFilter {
 /** Where an owner's vals are listed for them. */
 export interface OwnValStore {
   /** Vals that have never run come last when the list is in the order of runs. */
-  list(ownerId: string, filter: OwnValFilter, page: Page): Promise<Slice<Val>>
+  list(ownerId: string, filter: OwnValFilter, page: PageRequest): Promise<Page<Val>>
 }
 
 /** What listing needs. */

@@ -1,5 +1,5 @@
 import type { Caller } from "../access.ts"
-import type { Page, Period, Slice } from "../paging.ts"
+import type { Page, PageRequest, Period } from "../paging.ts"
 import { getVal, type ValStore } from "./vals.ts"
 
 /** One end of a reference. */
@@ -17,12 +17,25 @@ export interface Reference {
   readonly to: ReferenceEnd
 }
 
-/** Where references are kept. A list leaves out every val, on either end, that the viewer may not find in a list. */
+/**
+ * Where references are kept. A list leaves out every val, on either end, that the viewer may not
+ * find in a list.
+ */
 export interface ReferenceStore {
   /** To the user's vals. */
-  listToUser(userId: string, period: Period, page: Page): Promise<Slice<Reference>>
-  listToVal(viewerId: string | undefined, valId: string, period: Period, page: Page): Promise<Slice<Reference>>
-  listFromVal(viewerId: string | undefined, valId: string, period: Period, page: Page): Promise<Slice<Reference>>
+  listToUser(userId: string, period: Period, page: PageRequest): Promise<Page<Reference>>
+  listToVal(
+    viewerId: string | undefined,
+    valId: string,
+    period: Period,
+    page: PageRequest,
+  ): Promise<Page<Reference>>
+  listFromVal(
+    viewerId: string | undefined,
+    valId: string,
+    period: Period,
+    page: PageRequest,
+  ): Promise<Page<Reference>>
 }
 
 /** What the rules of references need. */
@@ -37,8 +50,8 @@ export async function listReferences(
   caller: Caller | undefined,
   valId: string,
   period: Period,
-  page: Page,
-): Promise<Slice<Reference>> {
+  page: PageRequest,
+): Promise<Page<Reference>> {
   await getVal(deps, caller, valId)
   return deps.references.listToVal(caller?.userId, valId, period, page)
 }
@@ -49,8 +62,8 @@ export async function listDependencies(
   caller: Caller | undefined,
   valId: string,
   period: Period,
-  page: Page,
-): Promise<Slice<Reference>> {
+  page: PageRequest,
+): Promise<Page<Reference>> {
   await getVal(deps, caller, valId)
   return deps.references.listFromVal(caller?.userId, valId, period, page)
 }

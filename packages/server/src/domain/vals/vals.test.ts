@@ -59,23 +59,38 @@ describe("who may do what with a val of Ada's", () => {
     const val = vals[privacy]
 
     expect(canSee(val, caller)).toBe(isSeen)
-    expect(await outcomeOf(() => getVal(rules.deps, caller, val.id))).toBe(isSeen ? "done" : "val_not_found")
-    expect(await outcomeOf(() => getValByName(rules.deps, caller, "ada", privacy))).toBe(isSeen ? "done" : "val_not_found")
+    expect(await outcomeOf(() => getVal(rules.deps, caller, val.id))).toBe(
+      isSeen ? "done" : "val_not_found",
+    )
+    expect(await outcomeOf(() => getValByName(rules.deps, caller, "ada", privacy))).toBe(
+      isSeen ? "done" : "val_not_found",
+    )
     // The store itself does not give it to others, so that nothing of it is read for them.
-    expect((await rules.deps.vals.findByName("ada", privacy, caller?.userId))?.id).toBe(isSeen ? val.id : undefined)
+    expect((await rules.deps.vals.findByName("ada", privacy, caller?.userId))?.id).toBe(
+      isSeen ? val.id : undefined,
+    )
     if (!caller) return
     expect(await outcomeOf(() => assertOwner(val, caller))).toBe(change)
-    // None of these has an effect: the first changes nothing, the others would only after the version that they wait for.
-    expect(await outcomeOf(() => updateVal(rules.deps, caller, val.id, { privacy }, undefined))).toBe(change)
+    // None of these has an effect: the first changes nothing, the others would only after the
+    // version that they wait for.
+    expect(
+      await outcomeOf(() => updateVal(rules.deps, caller, val.id, { privacy }, undefined)),
+    ).toBe(change)
     const late = change === "done" ? "version_conflict" : change
-    expect(await outcomeOf(() => saveVersion(rules.deps, caller, val.id, { code: "2" }, 99))).toBe(late)
+    expect(await outcomeOf(() => saveVersion(rules.deps, caller, val.id, { code: "2" }, 99))).toBe(
+      late,
+    )
     expect(await outcomeOf(() => deleteVal(rules.deps, caller, val.id, 99))).toBe(late)
   })
 
   test("nobody can tell a private val from one that does not exist", async () => {
-    const words = async (id: string) => String(await getVal(rules.deps, bob, id).catch((error: unknown) => error)).replace(id, "ID")
+    const words = async (id: string) =>
+      String(await getVal(rules.deps, bob, id).catch((error: unknown) => error)).replace(id, "ID")
     expect(await words(vals.private.id)).toBe(await words(rules.deps.newId()))
-    expect(valNotFound("ID")).toMatchObject({ code: "val_not_found", message: 'Cannot find val "ID"' })
+    expect(valNotFound("ID")).toMatchObject({
+      code: "val_not_found",
+      message: 'Cannot find val "ID"',
+    })
   })
 
   test("saveVersion has nobody's code but the owner's read", async () => {
@@ -89,9 +104,13 @@ describe("who may do what with a val of Ada's", () => {
       [bob, vals.private.id],
       [ada, rules.deps.newId()],
     ] as const) {
-      await outcomeOf(() => saveVersion({ ...rules.deps, scanImports }, caller, id, { code: 'import "2"' }, undefined))
+      await outcomeOf(() =>
+        saveVersion({ ...rules.deps, scanImports }, caller, id, { code: 'import "2"' }, undefined),
+      )
     }
-    await outcomeOf(() => saveVersion({ ...rules.deps, scanImports }, ada, vals.public.id, { code: 'import "1"' }, 99))
+    await outcomeOf(() =>
+      saveVersion({ ...rules.deps, scanImports }, ada, vals.public.id, { code: 'import "1"' }, 99),
+    )
     expect(read).toEqual([`import "1" of ${ada.userId}`])
   })
 })
@@ -132,12 +151,23 @@ describe("assertUnchanged", () => {
 describe("createVal", () => {
   test("makes a private script without a readme where nothing else is said", async () => {
     const val = await createVal(rules.deps, ada, { name: "plain", code: "1" })
-    expect(val).toMatchObject({ privacy: "private", type: "script", readme: null, version: 1, code: "1", ownerName: "ada" })
-    expect([val.createdAt, val.updatedAt, val.versionCreatedAt]).toEqual(Array(3).fill(rules.clock.at))
+    expect(val).toMatchObject({
+      privacy: "private",
+      type: "script",
+      readme: null,
+      version: 1,
+      code: "1",
+      ownerName: "ada",
+    })
+    expect([val.createdAt, val.updatedAt, val.versionCreatedAt]).toEqual(
+      Array(3).fill(rules.clock.at),
+    )
   })
 
   test("refuses a name that the owner has, and does not make up another", async () => {
-    expect(await codeOf(createVal(rules.deps, ada, { name: "PUBLIC", code: "1" }))).toBe("name_taken")
+    expect(await codeOf(createVal(rules.deps, ada, { name: "PUBLIC", code: "1" }))).toBe(
+      "name_taken",
+    )
     expect((await createVal(rules.deps, bob, { name: "PUBLIC", code: "1" })).name).toBe("PUBLIC")
   })
 
@@ -148,7 +178,9 @@ describe("createVal", () => {
       return tried.length < 5 ? undefined : rules.deps.vals.create(val, at)
     }
 
-    const val = await createVal({ ...rules.deps, vals: { ...rules.deps.vals, create } }, ada, { code: "1" })
+    const val = await createVal({ ...rules.deps, vals: { ...rules.deps.vals, create } }, ada, {
+      code: "1",
+    })
 
     expect(tried).toHaveLength(5)
     expect(tried.at(-1)).toBe(val.name)
@@ -180,7 +212,12 @@ describe("the imports of code", () => {
   test("are noted once for each val that they name, by createVal, saveVal and saveVersion alike", async () => {
     const created = await createVal(rules.deps, ada, { name: "importing", code })
     expect(await importsOf(created.id, 1)).toEqual(expected)
-    const saved = await saveVal(rules.deps, ada, { name: "importing", code: `${code} // 2` }, undefined)
+    const saved = await saveVal(
+      rules.deps,
+      ada,
+      { name: "importing", code: `${code} // 2` },
+      undefined,
+    )
     expect(await importsOf(saved.val.id, 2)).toEqual(expected)
     await saveVersion(rules.deps, ada, created.id, { code: `${code} // 3` }, undefined)
     expect(await importsOf(created.id, 3)).toEqual(expected)
@@ -190,22 +227,38 @@ describe("the imports of code", () => {
 describe("saveVal", () => {
   test("with the version that was seen makes no val that is not there, whichever version that is", async () => {
     for (const ifMatch of [0, 1, 7]) {
-      expect(await codeOf(saveVal(rules.deps, ada, { name: "missing", code: "1" }, ifMatch))).toBe("version_conflict")
+      expect(await codeOf(saveVal(rules.deps, ada, { name: "missing", code: "1" }, ifMatch))).toBe(
+        "version_conflict",
+      )
     }
     expect(await rules.deps.vals.findByName("ada", "missing", ada.userId)).toBeUndefined()
   })
 
   test("changes what is given and leaves the rest, but nothing where the name differs in case", async () => {
-    const before = await createVal(rules.deps, ada, { name: "Kept", code: "1", readme: "read me", privacy: "public", type: "http" })
+    const before = await createVal(rules.deps, ada, {
+      name: "Kept",
+      code: "1",
+      readme: "read me",
+      privacy: "public",
+      type: "http",
+    })
     rules.clock.at += 1
 
     const { val, isNewVersion } = await saveVal(rules.deps, ada, { name: "Kept", code: "2" }, 1)
 
     expect(isNewVersion).toBe(true)
-    expect(val).toEqual({ ...before, version: 2, code: "2", versionCreatedAt: rules.clock.at, updatedAt: rules.clock.at })
+    expect(val).toEqual({
+      ...before,
+      version: 2,
+      code: "2",
+      versionCreatedAt: rules.clock.at,
+      updatedAt: rules.clock.at,
+    })
     const cleared = await saveVal(rules.deps, ada, { name: "Kept", code: "2", readme: null }, 2)
     expect(cleared).toEqual({ val: { ...val, readme: null }, isNewVersion: false })
-    expect(await codeOf(saveVal(rules.deps, ada, { name: "kept", code: "3" }, undefined))).toBe("name_taken")
+    expect(await codeOf(saveVal(rules.deps, ada, { name: "kept", code: "3" }, undefined))).toBe(
+      "name_taken",
+    )
   })
 })
 
@@ -216,8 +269,14 @@ describe("a val that is deleted while it is changed", () => {
       await rules.deps.vals.delete(id, () => {})
       return []
     }
-    expect(await codeOf(saveVersion({ ...rules.deps, scanImports }, ada, id, { code: 'import "2"' }, undefined))).toBe("val_not_found")
-    expect(await codeOf(updateVal(rules.deps, ada, id, { readme: "x" }, undefined))).toBe("val_not_found")
+    expect(
+      await codeOf(
+        saveVersion({ ...rules.deps, scanImports }, ada, id, { code: 'import "2"' }, undefined),
+      ),
+    ).toBe("val_not_found")
+    expect(await codeOf(updateVal(rules.deps, ada, id, { readme: "x" }, undefined))).toBe(
+      "val_not_found",
+    )
     expect(await codeOf(deleteVal(rules.deps, ada, id, undefined))).toBe("val_not_found")
   })
 })
@@ -238,7 +297,9 @@ describe("saves of code that imports something from elsewhere", () => {
     await saveVal(deps, ada, { name: "remote", code: remote(3), readme: "x" }, undefined)
     await updateVal(deps, ada, id, { readme: "y" }, undefined)
     await saveVersion(deps, ada, id, { code: 'import x from "./y"' }, undefined)
-    expect(await codeOf(createVal(deps, ada, { name: "remote", code: remote(4) }))).toBe("name_taken")
+    expect(await codeOf(createVal(deps, ada, { name: "remote", code: remote(4) }))).toBe(
+      "name_taken",
+    )
     expect(wakes).toBe(5)
   })
 })

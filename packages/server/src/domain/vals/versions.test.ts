@@ -32,7 +32,8 @@ describe("versions", () => {
     return (await saveVersion(rules.deps, ada, id, { code: "two" }, undefined)).val
   }
 
-  const numbersOf = async (val: Val) => (await listVersions(rules.deps, ada, val.id, page)).items.map(({ version }) => version)
+  const numbersOf = async (val: Val) =>
+    (await listVersions(rules.deps, ada, val.id, page)).items.map(({ version }) => version)
 
   test("getVersion is the val with that version's code, number and time", async () => {
     expect(await getVersion(rules.deps, undefined, shown.id, 2)).toEqual(shown)
@@ -44,20 +45,31 @@ describe("versions", () => {
     })
   })
 
-  test.each(missing)("getVersion and deleteVersion say of version %d that the val has none", async (version) => {
-    expect(await codeOf(getVersion(rules.deps, ada, shown.id, version))).toBe("version_not_found")
-    expect(await codeOf(deleteVersion(rules.deps, ada, shown.id, version, undefined))).toBe("version_not_found")
-    expect(await numbersOf(shown)).toEqual([2, 1])
-  })
+  test.each(missing)(
+    "getVersion and deleteVersion say of version %d that the val has none",
+    async (version) => {
+      expect(await codeOf(getVersion(rules.deps, ada, shown.id, version))).toBe("version_not_found")
+      expect(await codeOf(deleteVersion(rules.deps, ada, shown.id, version, undefined))).toBe(
+        "version_not_found",
+      )
+      expect(await numbersOf(shown)).toEqual([2, 1])
+    },
+  )
 
-  test.each([1, 2, ...missing])("nobody but the owner learns from version %d that a private val exists", async (version) => {
-    const nowhere = rules.deps.newId()
-    for (const id of [hidden.id, nowhere]) {
-      for (const viewer of [undefined, bob]) expect(await codeOf(getVersion(rules.deps, viewer, id, version))).toBe("val_not_found")
-      expect(await codeOf(deleteVersion(rules.deps, bob, id, version, undefined))).toBe("val_not_found")
-      expect(await codeOf(listVersions(rules.deps, bob, id, page))).toBe("val_not_found")
-    }
-  })
+  test.each([1, 2, ...missing])(
+    "nobody but the owner learns from version %d that a private val exists",
+    async (version) => {
+      const nowhere = rules.deps.newId()
+      for (const id of [hidden.id, nowhere]) {
+        for (const viewer of [undefined, bob])
+          expect(await codeOf(getVersion(rules.deps, viewer, id, version))).toBe("val_not_found")
+        expect(await codeOf(deleteVersion(rules.deps, bob, id, version, undefined))).toBe(
+          "val_not_found",
+        )
+        expect(await codeOf(listVersions(rules.deps, bob, id, page))).toBe("val_not_found")
+      }
+    },
+  )
 
   test("deleteVersion is for the owner alone, of the version that was seen", async () => {
     expect(await codeOf(deleteVersion(rules.deps, bob, shown.id, 1, undefined))).toBe("not_owner")
@@ -70,7 +82,11 @@ describe("versions", () => {
     rules.clock.at += 1
 
     await deleteVersion(rules.deps, ada, val.id, 2, 2)
-    expect(await rules.deps.vals.findById(val.id)).toMatchObject({ version: 1, code: "one", updatedAt: rules.clock.at })
+    expect(await rules.deps.vals.findById(val.id)).toMatchObject({
+      version: 1,
+      code: "one",
+      updatedAt: rules.clock.at,
+    })
     expect(await codeOf(deleteVersion(rules.deps, ada, val.id, 1, 1))).toBe("last_version")
     expect((await saveVersion(rules.deps, ada, val.id, { code: "three" }, 1)).val.version).toBe(3)
     await deleteVersion(rules.deps, ada, val.id, 1, 3)
@@ -79,6 +95,8 @@ describe("versions", () => {
   })
 
   test("versionNotFound names the number as it was asked for", () => {
-    expect(versionNotFound("03").message).toBe("Cannot find version 03: the val has none with that number")
+    expect(versionNotFound("03").message).toBe(
+      "Cannot find version 03: the val has none with that number",
+    )
   })
 })

@@ -25,7 +25,10 @@ export interface KeepableRequest {
   readonly pass: string | undefined
 }
 
-/** What a replay needs of a request. Null when not all of it is kept: half a request would be another one. */
+/**
+ * What a replay needs of a request. Null when not all of it is kept: half a request would be
+ * another one.
+ */
 export function toRunInput(
   { url, headers, body, pass }: KeepableRequest,
   { urlCharsMax, keptHeaderBytesMax }: Pick<GatewayLimits, "urlCharsMax" | "keptHeaderBytesMax">,
@@ -35,7 +38,12 @@ export function toRunInput(
   let bytes = 0
   for (const header of headers) {
     const [name, value] = header
-    if (notKept.has(name) || credentialName.test(name) || (pass !== undefined && value.toLowerCase().includes(pass))) continue
+    if (
+      notKept.has(name) ||
+      credentialName.test(name) ||
+      (pass !== undefined && value.toLowerCase().includes(pass))
+    )
+      continue
     bytes += name.length + value.length
     kept.push(header)
   }

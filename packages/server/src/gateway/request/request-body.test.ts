@@ -56,7 +56,11 @@ describe("readBody", () => {
   })
 
   test("gives up a small body that does not come", async () => {
-    expect(await codeOf(Promise.resolve(readBody(toRequest(["he"], false), { "content-length": "5" }, deps())))).toBe("body_timed_out")
+    expect(
+      await codeOf(
+        Promise.resolve(readBody(toRequest(["he"], false), { "content-length": "5" }, deps())),
+      ),
+    ).toBe("body_timed_out")
     expect(deadlines.size).toBe(0)
   })
 
@@ -65,7 +69,9 @@ describe("readBody", () => {
     test(`gives a place back when a larger body with ${kind} is there`, async () => {
       const body = await readBody(toRequest(["a".repeat(20), "b".repeat(30)], true), known, deps())
       expect(places).toBe(1)
-      expect(await new Response(body.content as ReadableStream<Uint8Array>).text()).toBe("a".repeat(20) + "b".repeat(30))
+      expect(await new Response(body.content as ReadableStream<Uint8Array>).text()).toBe(
+        "a".repeat(20) + "b".repeat(30),
+      )
       expect([places, deadlines.size, body.failure]).toEqual([0, 0, undefined])
     })
 
@@ -73,7 +79,9 @@ describe("readBody", () => {
       const body = await readBody(toRequest(["a".repeat(20)], false), known, deps())
       const reading = new Response(body.content as ReadableStream<Uint8Array>).text()
       expect(await codeOf(reading)).toBe("body_timed_out")
-      expect(body.failure?.message).toBe("Cannot take the body: nothing of it came for 0.05 seconds")
+      expect(body.failure?.message).toBe(
+        "Cannot take the body: nothing of it came for 0.05 seconds",
+      )
       expect([places, deadlines.size]).toEqual([0, 0])
     })
   }
@@ -94,7 +102,9 @@ describe("readBody", () => {
 
   test("breaks a body that is larger than it may be", async () => {
     const body = await readBody(toRequest(["a".repeat(60), "b".repeat(60)], false), chunked, deps())
-    expect(await codeOf(new Response(body.content as ReadableStream<Uint8Array>).text())).toBe("body_too_large")
+    expect(await codeOf(new Response(body.content as ReadableStream<Uint8Array>).text())).toBe(
+      "body_too_large",
+    )
     expect([places, body.failure?.code]).toEqual([0, "body_too_large"])
   })
 

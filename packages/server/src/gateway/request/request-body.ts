@@ -6,7 +6,9 @@ import type { HeaderRecord } from "./request-headers.ts"
 /** The body of a request on its way to a val. */
 export interface RequestBody {
   readonly content: ReadableStream<Uint8Array> | Uint8Array | null
-  /** In base64, for a replay; null when it is too large to be kept, or does not say how large it is. */
+  /**
+   * In base64, for a replay; null when it is too large to be kept, or does not say how large it is.
+   */
   readonly kept: string | null
   /** Why the val was not sent the rest of it: there was too much, or nothing more came. */
   readonly failure: AppError | undefined
@@ -14,7 +16,10 @@ export interface RequestBody {
   stop(): void
 }
 
-type BodyLimits = Pick<GatewayLimits, "requestBytesMax" | "keptBodyBytesMax" | "bodyMsMax" | "bodyStalledMsMax">
+type BodyLimits = Pick<
+  GatewayLimits,
+  "requestBytesMax" | "keptBodyBytesMax" | "bodyMsMax" | "bodyStalledMsMax"
+>
 
 /** What reading a body needs beside the request. */
 export interface BodyDeps {
@@ -27,15 +32,22 @@ export interface BodyDeps {
 const noBody: RequestBody = { content: null, kept: "", failure: undefined, stop() {} }
 
 /**
- * The body: read whole if it is small, before there is a run, else as a stream. A stream has a place among a bounded number of them, and breaks
- * where the limit is, or when nothing more comes of it.
+ * The body: read whole if it is small, before there is a run, else as a stream. A stream has a
+ * place among a bounded number of them, and breaks where the limit is, or when nothing more comes
+ * of it.
  */
-export function readBody(request: Request, known: HeaderRecord, deps: BodyDeps): RequestBody | Promise<RequestBody> {
+export function readBody(
+  request: Request,
+  known: HeaderRecord,
+  deps: BodyDeps,
+): RequestBody | Promise<RequestBody> {
   const { method } = request
   const { limits } = deps
   if (method === "GET" || method === "HEAD") return noBody
-  // Where both are sent, or a length that is no number, the server has refused the request before it came here.
-  const bytes = known["transfer-encoding"] === undefined ? Number(known["content-length"] ?? 0) : undefined
+  // Where both are sent, or a length that is no number, the server has refused the request before
+  // it came here.
+  const bytes =
+    known["transfer-encoding"] === undefined ? Number(known["content-length"] ?? 0) : undefined
   if (bytes === 0) return noBody
   if (bytes !== undefined && bytes > limits.requestBytesMax) throw tooLarge(limits.requestBytesMax)
   if (bytes !== undefined && bytes <= limits.keptBodyBytesMax) return readWhole(request, deps)
@@ -53,7 +65,12 @@ async function readWhole(request: Request, { deadlines, limits }: BodyDeps): Pro
   const overseen = {
     check(nowMs: number) {
       if (nowMs <= endMs) return false
-      late.reject(new AppError("body_timed_out", `Cannot take the body: it was not all here after ${limits.bodyMsMax / 1000} seconds`))
+      late.reject(
+        new AppError(
+          "body_timed_out",
+          `Cannot take the body: it was not all here after ${limits.bodyMsMax / 1000} seconds`,
+        ),
+      )
       return true
     },
   }
@@ -102,7 +119,12 @@ class StreamedBody implements RequestBody, Overseen {
   check(nowMs: number): boolean {
     const { bodyStalledMsMax } = this.#deps.limits
     if (this.#wantedMs === undefined || nowMs - this.#wantedMs <= bodyStalledMsMax) return false
-    this.#fail(new AppError("body_timed_out", `Cannot take the body: nothing of it came for ${bodyStalledMsMax / 1000} seconds`))
+    this.#fail(
+      new AppError(
+        "body_timed_out",
+        `Cannot take the body: nothing of it came for ${bodyStalledMsMax / 1000} seconds`,
+      ),
+    )
     return true
   }
 

@@ -35,7 +35,10 @@ export interface Origin {
   readonly host: string
 }
 
-/** What of the headers a val is to get. The host is no part of it: it goes with the request in the one way we write it. */
+/**
+ * What of the headers a val is to get. The host is no part of it: it goes with the request in the
+ * one way we write it.
+ */
 export function prepareHeaders(known: HeaderRecord, origin: Origin, isForUs: boolean): HeaderList {
   const { connection } = known
   const named = connection === undefined ? undefined : readNamed(connection)
@@ -47,7 +50,11 @@ export function prepareHeaders(known: HeaderRecord, origin: Origin, isForUs: boo
     // Bun gives these as a list, in a request, too.
     else for (const one of (value ?? []) as readonly string[]) headers.push([name, one])
   }
-  headers.push(["x-forwarded-for", origin.address], ["x-forwarded-proto", origin.proto], ["x-forwarded-host", origin.host])
+  headers.push(
+    ["x-forwarded-for", origin.address],
+    ["x-forwarded-proto", origin.proto],
+    ["x-forwarded-host", origin.host],
+  )
   return headers
 }
 

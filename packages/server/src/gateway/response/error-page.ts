@@ -2,7 +2,7 @@ import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
 import type { RunError } from "../../domain/runs/runs.ts"
 
 /** Something that the gateway says in place of a val. */
-export interface ErrorPage {
+export interface ErrorPageContent {
   readonly code: ErrorCode
   readonly message: string
   /** Names this answer, and the run if there was one. */
@@ -13,8 +13,11 @@ export interface ErrorPage {
   readonly retrySeconds?: number | undefined
 }
 
-/** The page as a client wants it: JSON in the shape of the API's errors, or HTML that needs nothing else and runs nothing. */
-export function toErrorResponse(page: ErrorPage, accept: string | undefined): Response {
+/**
+ * The page as a client wants it: JSON in the shape of the API's errors, or HTML that needs nothing
+ * else and runs nothing.
+ */
+export function toErrorPage(page: ErrorPageContent, accept: string | undefined): Response {
   const { status } = errorCodes[page.code]
   const isJson = wantsJson(accept)
   const headers: Record<string, string> = {
@@ -35,7 +38,7 @@ function wantsJson(accept: string | undefined): boolean {
   return accept !== undefined && /[/+]json\b/i.test(accept) && !/text\/html/i.test(accept)
 }
 
-function toJson(page: ErrorPage, status: number): string {
+function toJson(page: ErrorPageContent, status: number): string {
   return JSON.stringify({
     statusCode: status,
     error: statusTexts[status],
@@ -55,10 +58,12 @@ const style = [
   "small{color:#808080}",
 ].join("")
 
-function toHtml(page: ErrorPage, status: number): string {
+function toHtml(page: ErrorPageContent, status: number): string {
   const title = `${status} ${statusTexts[status] ?? ""}`
   const { runError } = page
-  const details = runError ? `<pre>${escapeHtml(runError.stack ?? `${runError.name}: ${runError.message}`)}</pre>` : ""
+  const details = runError
+    ? `<pre>${escapeHtml(runError.stack ?? `${runError.name}: ${runError.message}`)}</pre>`
+    : ""
   const run = page.hasRun ? `<p><small>Run ${escapeHtml(page.requestId)}</small></p>` : ""
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
@@ -68,5 +73,9 @@ function toHtml(page: ErrorPage, status: number): string {
 }
 
 function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
 }

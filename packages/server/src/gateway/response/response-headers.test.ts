@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test"
-import { prepareAnswerHeaders } from "./response-headers.ts"
+import { prepareResponseHeaders } from "./response-headers.ts"
 
 const prepare = (init: Record<string, string>, cookies: readonly string[] = []) => {
-  const list = [...Object.entries(init), ...cookies.map((cookie) => ["set-cookie", cookie] as const)]
-  const head = prepareAnswerHeaders(list, "run", 1000)
+  const list = [
+    ...Object.entries(init),
+    ...cookies.map((cookie) => ["set-cookie", cookie] as const),
+  ]
+  const head = prepareResponseHeaders(list, "run", 1000)
   return { head, headers: head?.headers ?? new Headers() }
 }
 
@@ -49,10 +52,9 @@ describe("prepareAnswerHeaders", () => {
     " = __Host-hamlet_session=x",
   ]) {
     test(`leaves out the cookie "${cookie}", which is ours to set`, () => {
-      expect(prepare({}, [cookie, "hamlet_session2=1", "a=hamlet_session"]).headers.getSetCookie()).toEqual([
-        "hamlet_session2=1",
-        "a=hamlet_session",
-      ])
+      expect(
+        prepare({}, [cookie, "hamlet_session2=1", "a=hamlet_session"]).headers.getSetCookie(),
+      ).toEqual(["hamlet_session2=1", "a=hamlet_session"])
     })
   }
 

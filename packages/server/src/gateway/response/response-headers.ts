@@ -2,7 +2,10 @@ import type { HeaderList } from "../../domain/runs/runner.ts"
 import { setsSessionCookie } from "../../shared/session-cookie.ts"
 import { readNamed } from "../request/request-headers.ts"
 
-/** What is between us and the val, what only we may tell a client, and what would concern other vals or the API. */
+/**
+ * What is between us and the val, what only we may tell a client, and what would concern other vals
+ * or the API.
+ */
 const dropped = new Set([
   "alt-svc",
   "clear-site-data",
@@ -18,16 +21,28 @@ const dropped = new Set([
   "x-run-id",
 ])
 
-/** The headers of an answer as the client gets them, but for the length, and what the gateway has to know of them. */
-export interface AnswerHead {
+/**
+ * The headers of an answer as the client gets them, but for the length, and what the gateway has to
+ * know of them.
+ */
+export interface PreparedHeaders {
   readonly headers: Headers
-  /** Of the body; undefined when the val did not say, or said it in a way that cannot be relied on. */
+  /**
+   * Of the body; undefined when the val did not say, or said it in a way that cannot be relied on.
+   */
   readonly length: number | undefined
   readonly hasType: boolean
 }
 
-/** Makes the headers of an answer fit for a client. Undefined when there are more of them than we pass on. */
-export function prepareAnswerHeaders(list: HeaderList, runId: string, bytesMax: number): AnswerHead | undefined {
+/**
+ * Makes the headers of an answer fit for a client. Undefined when there are more of them than we
+ * pass on.
+ */
+export function prepareResponseHeaders(
+  list: HeaderList,
+  runId: string,
+  bytesMax: number,
+): PreparedHeaders | undefined {
   const headers = new Headers()
   let bytes = 0
   let length: number | undefined
@@ -47,7 +62,8 @@ export function prepareAnswerHeaders(list: HeaderList, runId: string, bytesMax: 
   // Only what is there can be dropped, and what is no name of a header is not there.
   if (named) for (const [name] of list) if (named.has(name)) headers.delete(name)
   headers.set("x-run-id", runId)
-  // With both, the length is not the one that counts; relying on it would mean to read whatever else the val sends.
+  // With both, the length is not the one that counts; relying on it would mean to read whatever
+  // else the val sends.
   if (isEncoded) length = undefined
   return { headers, length, hasType: headers.has("content-type") }
 }
@@ -59,5 +75,7 @@ function keepAtHome(cookie: string): string {
 
 function withoutDomain(cookie: string): string {
   const [pair = "", ...attributes] = cookie.split(";")
-  return [pair, ...attributes.filter((attribute) => !/^\s*domain\s*(=|$)/i.test(attribute))].join(";")
+  return [pair, ...attributes.filter((attribute) => !/^\s*domain\s*(=|$)/i.test(attribute))].join(
+    ";",
+  )
 }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { Deadlines } from "../deadlines.ts"
-import { AnswerStream } from "./response-stream.ts"
+import { ResponseStream } from "./response-stream.ts"
 
 const deadlines = new Deadlines(1_000_000)
 afterAll(() => deadlines.stop())
@@ -13,10 +13,15 @@ function start(source: UnderlyingDefaultSource<Uint8Array>) {
     left: () => heard.push("left"),
     expired: () => heard.push("expired"),
   }
-  const answer = new AnswerStream(new ReadableStream(source, { highWaterMark: 0 }), end as never, deadlines, {
-    streamMsMax: 1000,
-    stalledMsMax: 100,
-  })
+  const answer = new ResponseStream(
+    new ReadableStream(source, { highWaterMark: 0 }),
+    end as never,
+    deadlines,
+    {
+      streamMsMax: 1000,
+      stalledMsMax: 100,
+    },
+  )
   return { answer, heard }
 }
 
@@ -66,7 +71,10 @@ describe("AnswerStream", () => {
 
   test("tells the val when the client has gone", async () => {
     const gone = Promise.withResolvers<void>()
-    const { answer, heard } = start({ pull: (controller) => controller.enqueue(bytes), cancel: () => gone.resolve() })
+    const { answer, heard } = start({
+      pull: (controller) => controller.enqueue(bytes),
+      cancel: () => gone.resolve(),
+    })
     const reader = answer.stream.getReader()
     await reader.read()
     await reader.cancel()

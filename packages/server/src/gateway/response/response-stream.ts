@@ -2,7 +2,7 @@ import type { Deadlines, Overseen } from "../deadlines.ts"
 import type { GatewayLimits } from "../limits.ts"
 
 /** Hears how an answer ended; exactly one of these, once. */
-export interface AnswerEnd {
+export interface ResponseEnd {
   ended(): void
   /** The val's side of it broke. */
   broke(error: unknown): void
@@ -13,11 +13,14 @@ export interface AnswerEnd {
 
 type StreamLimits = Pick<GatewayLimits, "streamMsMax" | "stalledMsMax">
 
-/** Passes an answer on piece by piece, as fast as the client reads it and as soon as the val writes it. */
-export class AnswerStream implements Overseen {
+/**
+ * Passes an answer on piece by piece, as fast as the client reads it and as soon as the val writes
+ * it.
+ */
+export class ResponseStream implements Overseen {
   readonly stream: ReadableStream<Uint8Array>
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
-  readonly #end: AnswerEnd
+  readonly #end: ResponseEnd
   readonly #deadlines: Deadlines
   readonly #limits: StreamLimits
   readonly #startedMs = performance.now()
@@ -26,7 +29,12 @@ export class AnswerStream implements Overseen {
   #offeredMs = 0
   #isOver = false
 
-  constructor(source: ReadableStream<Uint8Array>, end: AnswerEnd, deadlines: Deadlines, limits: StreamLimits) {
+  constructor(
+    source: ReadableStream<Uint8Array>,
+    end: ResponseEnd,
+    deadlines: Deadlines,
+    limits: StreamLimits,
+  ) {
     this.#reader = source.getReader()
     this.#end = end
     this.#deadlines = deadlines
@@ -45,8 +53,10 @@ export class AnswerStream implements Overseen {
   }
 
   check(nowMs: number): boolean {
-    if (nowMs - this.#startedMs > this.#limits.streamMsMax) this.#breakOff(() => this.#end.expired())
-    else if (this.#offeredMs > 0 && nowMs - this.#offeredMs > this.#limits.stalledMsMax) this.#breakOff(() => this.#end.left())
+    if (nowMs - this.#startedMs > this.#limits.streamMsMax)
+      this.#breakOff(() => this.#end.expired())
+    else if (this.#offeredMs > 0 && nowMs - this.#offeredMs > this.#limits.stalledMsMax)
+      this.#breakOff(() => this.#end.left())
     return this.#isOver
   }
 
@@ -86,7 +96,8 @@ export class AnswerStream implements Overseen {
     this.#over()
     tell()
     this.#cancelSource()
-    // Bun prints whatever else a stream breaks with, and a val could fill the log of the server with it.
+    // Bun prints whatever else a stream breaks with, and a val could fill the log of the server
+    // with it.
     this.#controller?.error(undefined)
   }
 

@@ -1,7 +1,10 @@
 import type { GatewayLimits } from "../limits.ts"
 import type { SocketRelay } from "./socket-relay.ts"
 
-/** For `Bun.serve`. They know nothing themselves: every connection carries its relay, so that they can be given before there is a gateway. */
+/**
+ * For `Bun.serve`. They know nothing themselves: every connection carries its relay, so that they
+ * can be given before there is a gateway.
+ */
 export function createSocketHandlers(limits: GatewayLimits): Bun.WebSocketHandler<SocketRelay> {
   return {
     maxPayloadLength: limits.messageBytesMax,

@@ -18,7 +18,10 @@ export type SocketEnd = "closed" | "broken" | "expired"
 const codes = { goingAway: 1001, policy: 1008, broken: 1011 }
 const reasonBytesMax = 123
 
-/** One WebSocket between a client and a val: passes messages on, and the end of either side to the other. */
+/**
+ * One WebSocket between a client and a val: passes messages on, and the end of either side to the
+ * other.
+ */
 export class SocketRelay implements Overseen {
   readonly valId: string
   readonly #val: WebSocket
@@ -76,7 +79,8 @@ export class SocketRelay implements Overseen {
   }
 
   check(nowMs: number): boolean {
-    if (!this.#isOver && nowMs - this.#startedMs > this.#keeper.streamMsMax) this.end("expired", codes.goingAway, "time limit")
+    if (!this.#isOver && nowMs - this.#startedMs > this.#keeper.streamMsMax)
+      this.end("expired", codes.goingAway, "time limit")
     return this.#isOver
   }
 
@@ -105,7 +109,9 @@ export class SocketRelay implements Overseen {
 
   /** Who reads more slowly than the other side writes would have us keep what is in between. */
   #measure(): void {
-    const bytes = (this.#client ? this.#client.getBufferedAmount() : this.#earlyBytes) + this.#val.bufferedAmount
+    const bytes =
+      (this.#client ? this.#client.getBufferedAmount() : this.#earlyBytes) +
+      this.#val.bufferedAmount
     if (bytes === 0 && this.#backlogBytes === 0) return
     const more = bytes - this.#backlogBytes
     this.#backlogBytes = bytes

@@ -52,7 +52,13 @@ function open(sockets: Sockets, valId = "val") {
   const client = new Client()
   const ends: SocketEnd[] = []
   const relay = sockets.add(valId, val as unknown as WebSocket, (end) => ends.push(end))
-  return { val, client, ends, relay, join: () => relay.clientOpened(client as unknown as ClientSocket) }
+  return {
+    val,
+    client,
+    ends,
+    relay,
+    join: () => relay.clientOpened(client as unknown as ClientSocket),
+  }
 }
 
 describe("Sockets", () => {
@@ -88,7 +94,10 @@ describe("Sockets", () => {
   })
 
   test("does not keep more than a socket may have, nor more than all may have together", () => {
-    const sockets = new Sockets({ ...gatewayLimits, backlogBytesMax: 100, backlogBytesTotalMax: 150 }, deadlines)
+    const sockets = new Sockets(
+      { ...gatewayLimits, backlogBytesMax: 100, backlogBytesTotalMax: 150 },
+      deadlines,
+    )
     const slow = open(sockets)
     slow.join()
     slow.client.buffered = 100
@@ -98,12 +107,12 @@ describe("Sockets", () => {
     second.join()
     second.client.buffered = 60
     second.val.says("x")
-    expect([second.ends, second.client.isTerminated, second.client.closedWith?.[0], second.val.closedWith?.[0]]).toEqual([
-      ["closed"],
-      true,
-      1008,
-      1008,
-    ])
+    expect([
+      second.ends,
+      second.client.isTerminated,
+      second.client.closedWith?.[0],
+      second.val.closedWith?.[0],
+    ]).toEqual([["closed"], true, 1008, 1008])
     slow.client.buffered = 101
     slow.val.says("x")
     expect(slow.ends).toEqual(["closed"])
@@ -131,7 +140,9 @@ describe("Sockets", () => {
   })
 
   test("ends what is open for too long", () => {
-    const { val, client, ends, relay, join } = open(new Sockets({ ...gatewayLimits, streamMsMax: 1000 }, deadlines))
+    const { val, client, ends, relay, join } = open(
+      new Sockets({ ...gatewayLimits, streamMsMax: 1000 }, deadlines),
+    )
     join()
     expect(relay.check(performance.now() + 900)).toBe(false)
     expect(relay.check(performance.now() + 1100)).toBe(true)

@@ -28,8 +28,15 @@ export class Sockets implements RelayKeeper {
   assertRoom(valId: string): void {
     const { socketsPerValMax, socketsMax } = this.#limits
     if ((this.#perVal.get(valId) ?? 0) >= socketsPerValMax)
-      throw new AppError("overloaded", `Cannot open a WebSocket: the val has ${socketsPerValMax} open already`)
-    if (this.#relays.size >= socketsMax) throw new AppError("overloaded", "Cannot open a WebSocket: the server has too many open already")
+      throw new AppError(
+        "overloaded",
+        `Cannot open a WebSocket: the val has ${socketsPerValMax} open already`,
+      )
+    if (this.#relays.size >= socketsMax)
+      throw new AppError(
+        "overloaded",
+        "Cannot open a WebSocket: the server has too many open already",
+      )
   }
 
   /** Takes charge of a WebSocket that the val has opened. */

@@ -1,6 +1,10 @@
 import type { Caller } from "../../domain/access.ts"
 import { renewSession } from "../../domain/accounts/sessions.ts"
-import { type Authenticated, authenticate, authenticateSession } from "../../domain/accounts/tokens.ts"
+import {
+  type Authenticated,
+  authenticate,
+  authenticateSession,
+} from "../../domain/accounts/tokens.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
 import { createRateLimiter, type RateLimiter } from "../../domain/limits/rate-limit.ts"
@@ -10,9 +14,15 @@ import { isFromOwnPage, type SessionCookie, SessionEnded } from "./session-cooki
 
 /** Finds out who calls, and refuses those who call too often. */
 export interface Authenticator {
-  /** Requests without a token are counted by the key. A bad token is refused even where none is needed, and so is a session that has ended. */
+  /**
+   * Requests without a token are counted by the key. A bad token is refused even where none is
+   * needed, and so is a session that has ended.
+   */
   identify(request: Request, rateKey: () => string): Promise<Identity>
-  /** Lets a request through that is to sign a browser in. Another site could otherwise sign somebody in as whoever it likes. */
+  /**
+   * Lets a request through that is to sign a browser in. Another site could otherwise sign somebody
+   * in as whoever it likes.
+   */
   admitSignIn(request: Request, rateKey: () => string): void
   /** Refuses a key for which too many requests without a token come. */
   countByAddress(rateKey: () => string): void
@@ -37,12 +47,17 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
         return {}
       }
       try {
-        const known = header === null ? await resume(deps, session) : await authenticate(deps, parseBearer(header))
+        const known =
+          header === null
+            ? await resume(deps, session)
+            : await authenticate(deps, parseBearer(header))
         perToken?.take(known.tokenId)
         if (!known.isOfRun) deps.tokenUses.note(known.tokenId, known.lastUsedAt, deps.now())
         const depth = request.headers.get(depthHeader)
         const caller = depth === null ? known : { ...known, depth: readDepth(depth) }
-        return typeof session === "object" ? { caller, session: await renew(deps, known, session.text) } : { caller }
+        return typeof session === "object"
+          ? { caller, session: await renew(deps, known, session.text) }
+          : { caller }
       } catch (error) {
         // Guessing tokens is calling without one.
         if (isGuess(error)) perAddress?.take(rateKey())
@@ -55,7 +70,10 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
     admitSignIn(request, rateKey) {
       perAddress?.take(rateKey())
       if (isFromOwnPage(request)) return
-      throw new AppError("cross_site_request", "Cannot sign in: the request does not come from a page of this server")
+      throw new AppError(
+        "cross_site_request",
+        "Cannot sign in: the request does not come from a page of this server",
+      )
     },
   }
 }
@@ -65,13 +83,19 @@ function toLimiter(perMinute: number | undefined, now: () => number): RateLimite
 }
 
 function isGuess(error: unknown): boolean {
-  return error instanceof AppError && (error.code === "invalid_token" || error.code === "invalid_session")
+  return (
+    error instanceof AppError &&
+    (error.code === "invalid_token" || error.code === "invalid_session")
+  )
 }
 
 function parseBearer(header: string): string {
   const token = /^bearer +(\S+) *$/i.exec(header)?.[1]
   if (token === undefined)
-    throw new AppError("invalid_token", "Cannot accept the Authorization header: it must be the word Bearer and a token")
+    throw new AppError(
+      "invalid_token",
+      "Cannot accept the Authorization header: it must be the word Bearer and a token",
+    )
   return token
 }
 
@@ -83,7 +107,8 @@ function findSession({ sessionCookie }: HttpDeps, request: Request): FoundSessio
 type FoundSession = ReturnType<SessionCookie["find"]>
 
 async function resume(deps: HttpDeps, session: FoundSession): Promise<Authenticated> {
-  const known = typeof session === "object" ? await authenticateSession(deps, session.text) : undefined
+  const known =
+    typeof session === "object" ? await authenticateSession(deps, session.text) : undefined
   if (!known) throw new SessionEnded(deps.sessionCookie.clear)
   return known
 }
@@ -92,7 +117,9 @@ async function resume(deps: HttpDeps, session: FoundSession): Promise<Authentica
 async function renew(deps: HttpDeps, known: Authenticated, text: string): Promise<SessionUse> {
   try {
     const expiresAt = await renewSession(deps, known)
-    return expiresAt === undefined ? {} : { setCookie: deps.sessionCookie.set(text, expiresAt - deps.now()) }
+    return expiresAt === undefined
+      ? {}
+      : { setCookie: deps.sessionCookie.set(text, expiresAt - deps.now()) }
   } catch (error) {
     // What was asked for can be done all the same, and the next request tries again.
     deps.log.warn("session_not_renewed", { error: String(error) })

@@ -2,11 +2,14 @@ import { noPageKey, sessionHeader } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import { listCookies, toPageKey, toSessionCookieName } from "../../shared/session-cookie.ts"
 
-/** The cookie that sessions live in. No script can read it, and no request that begins on another site carries it. */
+/**
+ * The cookie that sessions live in. No script can read it, and no request that begins on another
+ * site carries it.
+ */
 export interface SessionCookie {
   /**
-   * The session that the page holds the key of. `ended` when it holds the key of a session that is in no cookie; undefined when it holds no key or
-   * there is no cookie.
+   * The session that the page holds the key of. `ended` when it holds the key of a session that is
+   * in no cookie; undefined when it holds no key or there is no cookie.
    */
   find(request: Request): { readonly text: string } | "ended" | undefined
   /** The session that a sign-in replaces: the one that `find` finds, or what is in the cookie. */
@@ -17,7 +20,10 @@ export interface SessionCookie {
   readonly clear: string
 }
 
-/** The session of a browser has ended: the page learns it by the code, and the browser forgets the cookie. */
+/**
+ * The session of a browser has ended: the page learns it by the code, and the browser forgets the
+ * cookie.
+ */
 export class SessionEnded extends AppError {
   constructor(readonly setCookie: string) {
     super("invalid_session", "Cannot go on: the session of this browser has ended; sign in again")
@@ -50,19 +56,25 @@ export function createSessionCookie(baseUrl: string): SessionCookie {
 }
 
 /**
- * Whether a page of this server sent the request. A form cannot send the header, and a page of another origin, a val's included, would have to
- * ask first and be refused, since CORS does not allow it. The other two are said by the browser itself, and no page can change them.
+ * Whether a page of this server sent the request. A form cannot send the header, and a page of
+ * another origin, a val's included, would have to ask first and be refused, since CORS does not
+ * allow it. The other two are said by the browser itself, and no page can change them.
  */
 export function isFromOwnPage(request: Request): boolean {
   const { headers } = request
   const site = headers.get("sec-fetch-site")
   const hasKey = /^(1|[\w-]{43})$/.test(headers.get(sessionHeader) ?? "")
-  return hasKey && (site === null || site === "same-origin") && isOwnOrigin(request, headers.get("origin"))
+  return (
+    hasKey &&
+    (site === null || site === "same-origin") &&
+    isOwnOrigin(request, headers.get("origin"))
+  )
 }
 
 function isOwnOrigin(request: Request, origin: string | null): boolean {
   if (origin === null) return true
-  // Without the header the address is what the caller asked for: in a program that calls us without a port.
+  // Without the header the address is what the caller asked for: in a program that calls us without
+  // a port.
   const host = request.headers.get("host") ?? hostOf(request.url)
   return host !== undefined && hostOf(origin) === host.toLowerCase()
 }

@@ -35,7 +35,13 @@ describe("createLog", () => {
     const fields = fc.oneof(
       fc.dictionary(
         fc.string({ unit: "binary" }),
-        fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true }),
+        fc.anything({
+          withBigInt: true,
+          withDate: true,
+          withMap: true,
+          withSet: true,
+          withTypedArray: true,
+        }),
       ),
       fc.object({ withBigInt: true, withNullPrototype: true }),
       fc.array(fc.anything()),
@@ -59,7 +65,9 @@ describe("createLog", () => {
         const text = written.join("")
         expect(text).toEndWith("\n")
         expect(text.slice(0, -1)).not.toContain("\n")
-        expect(text).toStartWith(`{"at":"2026-01-01T00:00:00.000Z","level":"${level}","event":"event"`)
+        expect(text).toStartWith(
+          `{"at":"2026-01-01T00:00:00.000Z","level":"${level}","event":"event"`,
+        )
         expect(JSON.parse(text)).toBeObject()
       }),
       { numRuns: 100 },
@@ -72,7 +80,12 @@ describe("createLog", () => {
         const { written, log } = createTestLog()
         log.warn("event", { text })
         log.flush()
-        expect(JSON.parse(written.join(""))).toEqual({ at: "2026-01-01T00:00:00.000Z", level: "warn", event: "event", text })
+        expect(JSON.parse(written.join(""))).toEqual({
+          at: "2026-01-01T00:00:00.000Z",
+          level: "warn",
+          event: "event",
+          text,
+        })
       }),
     )
   })

@@ -11,7 +11,10 @@ const observation = fc.record({
   route: fc.constantFrom(...routeNames.slice(0, 4), "none"),
   method: fc.constantFrom("GET", "POST", "HEAD", "BREW", 'A"B', "get", "\n"),
   status: fc.constantFrom(200, 404, 500),
-  seconds: fc.oneof(fc.double({ min: 0, max: 20, noNaN: true }), fc.constantFrom(...bounds, 0, 1e-9, 1e9)),
+  seconds: fc.oneof(
+    fc.double({ min: 0, max: 20, noNaN: true }),
+    fc.constantFrom(...bounds, 0, 1e-9, 1e9),
+  ),
 })
 
 const coldStarts = new Durations()
@@ -39,23 +42,34 @@ const refusals = () => [["overloaded", 2] as const]
 
 describe("createMetrics", () => {
   test("shows how runs ended and how long they took", () => {
-    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
-    expect(families.get("hamlet_val_runs_ended_total")?.samples.map(({ labels, value }) => [labels.source, labels.status, value])).toEqual([
+    const families = parseExposition(
+      createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
+    )
+    expect(
+      families
+        .get("hamlet_val_runs_ended_total")
+        ?.samples.map(({ labels, value }) => [labels.source, labels.status, value]),
+    ).toEqual([
       ["http", "succeeded", 4],
       ["api", "failed", 1],
     ])
     const samples = families.get("hamlet_val_run_duration_seconds")?.samples ?? []
-    const bucket = (le: string) => samples.find(({ labels }) => labels.source === "http" && labels.le === le)?.value
+    const bucket = (le: string) =>
+      samples.find(({ labels }) => labels.source === "http" && labels.le === le)?.value
     expect([bucket("0.001"), bucket("2.5"), bucket("60"), bucket("+Inf")]).toEqual([2, 3, 3, 4])
   })
 
   test("shows cold starts, what processes of vals use, and what was turned away", () => {
-    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
+    const families = parseExposition(
+      createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
+    )
     const starts = families.get("hamlet_val_cold_start_seconds")?.samples ?? []
     expect(starts.find(({ name }) => name.endsWith("_count"))?.value).toBe(2)
     expect(starts.find(({ labels }) => labels.le === "0.05")?.value).toBe(1)
     const gaugeOf = (name: string) => families.get(name)?.samples[0]?.value
-    expect([gaugeOf("hamlet_val_memory_bytes"), gaugeOf("hamlet_val_memory_max_bytes")]).toEqual([3_000, 9_000])
+    expect([gaugeOf("hamlet_val_memory_bytes"), gaugeOf("hamlet_val_memory_max_bytes")]).toEqual([
+      3_000, 9_000,
+    ])
     const [refused] = families.get("hamlet_val_requests_refused_total")?.samples ?? []
     expect(refused).toMatchObject({ labels: { code: "overloaded", status: "503" }, value: 2 })
   })
@@ -64,29 +78,36 @@ describe("createMetrics", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
         const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
-        for (const { route, method, status, seconds } of observations) metrics.observe(route, method, status, seconds)
+        for (const { route, method, status, seconds } of observations)
+          metrics.observe(route, method, status, seconds)
         const families = parseExposition(metrics.print())
 
         const counted = families.get("hamlet_http_requests_total")?.samples ?? []
         for (const { labels, value } of counted) {
           const isThis = (it: (typeof observations)[number]) =>
-            it.route === labels.route && String(it.status) === labels.status && toLabel(it.method) === labels.method
+            it.route === labels.route &&
+            String(it.status) === labels.status &&
+            toLabel(it.method) === labels.method
           expect(value).toBe(observations.filter(isThis).length)
         }
         expect(counted.reduce((sum, { value }) => sum + value, 0)).toBe(observations.length)
 
         for (const route of new Set(observations.map((it) => it.route))) {
           const seconds = observations.filter((it) => it.route === route).map((it) => it.seconds)
-          const samples = (families.get("hamlet_http_request_duration_seconds")?.samples ?? []).filter(
-            ({ labels }) => labels.route === route,
-          )
+          const samples = (
+            families.get("hamlet_http_request_duration_seconds")?.samples ?? []
+          ).filter(({ labels }) => labels.route === route)
           const buckets = samples.filter(({ name }) => name.endsWith("_bucket"))
           expect(buckets.map(({ labels }) => labels.le)).toEqual([...bounds.map(String), "+Inf"])
           expect(buckets.map(({ value }) => value)).toEqual(
-            [...bounds, Number.POSITIVE_INFINITY].map((bound) => seconds.filter((it) => it <= bound).length),
+            [...bounds, Number.POSITIVE_INFINITY].map(
+              (bound) => seconds.filter((it) => it <= bound).length,
+            ),
           )
           expect(samples.find(({ name }) => name.endsWith("_count"))?.value).toBe(seconds.length)
-          expect(samples.find(({ name }) => name.endsWith("_sum"))?.value).toBeCloseTo(seconds.reduce((sum, it) => sum + it, 0))
+          expect(samples.find(({ name }) => name.endsWith("_sum"))?.value).toBeCloseTo(
+            seconds.reduce((sum, it) => sum + it, 0),
+          )
         }
       }),
     )
@@ -95,22 +116,34 @@ describe("createMetrics", () => {
   test("has a place for every route of the table, and for what is no route", () => {
     const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
     for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 0.1)
-    const counted = parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
+    const counted =
+      parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted.map(({ labels }) => labels.route)).toEqual([...routeNames, "none"])
   })
 
   test("does not grow with the words that clients send as methods", () => {
     const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
     for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
-    const counted = parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
+    const counted =
+      parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted).toEqual([
-      { name: "hamlet_http_requests_total", labels: { route: "none", method: "other", status: "405" }, value: 1000 },
+      {
+        name: "hamlet_http_requests_total",
+        labels: { route: "none", method: "other", status: "405" },
+        value: 1000,
+      },
     ])
   })
 
   test("prints how the database stands at that moment", () => {
     let waiting = 0
-    const metrics = createMetrics(() => ({ connections: 5, inUse: 3, waiting }), runner, recorder, loopDelay, refusals)
+    const metrics = createMetrics(
+      () => ({ connections: 5, inUse: 3, waiting }),
+      runner,
+      recorder,
+      loopDelay,
+      refusals,
+    )
     waiting = 7
     const samples = parseExposition(metrics.print()).get("hamlet_database_connections")?.samples
     expect(samples?.map(({ labels, value }) => [labels.state, value])).toEqual([
@@ -121,8 +154,12 @@ describe("createMetrics", () => {
   })
 
   test("prints the memory of the process, and valid text before the first request", () => {
-    const families = parseExposition(createMetrics(stats, runner, recorder, loopDelay, refusals).print())
-    expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(1_000_000)
+    const families = parseExposition(
+      createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
+    )
+    expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(
+      1_000_000,
+    )
     expect([...families.keys()]).toContain("hamlet_http_requests_total")
   })
 })

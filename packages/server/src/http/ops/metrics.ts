@@ -22,8 +22,9 @@ interface Latency {
 }
 
 /**
- * Counts requests by route, never by path: a path holds ids, and there is no end of those. Written by hand because the library for
- * it cost more than everything else that happens around a handler, and the format is lines of text.
+ * Counts requests by route, never by path: a path holds ids, and there is no end of those. Written
+ * by hand because the library for it cost more than everything else that happens around a handler,
+ * and the format is lines of text.
  */
 export function createMetrics(
   databaseStats: () => { connections: number; inUse: number; waiting: number },
@@ -38,7 +39,11 @@ export function createMetrics(
     observe(route, method, status, seconds) {
       const key = `route="${route}",method="${toKnownMethod(method)}",status="${status}"`
       requests.set(key, (requests.get(key) ?? 0) + 1)
-      const latency = latencies.get(route) ?? { counts: latencyBuckets.map(() => 0), sum: 0, count: 0 }
+      const latency = latencies.get(route) ?? {
+        counts: latencyBuckets.map(() => 0),
+        sum: 0,
+        count: 0,
+      }
       latencies.set(route, latency)
       const bucket = latencyBuckets.findIndex((bound) => seconds <= bound)
       if (bucket >= 0) latency.counts[bucket] = (latency.counts[bucket] ?? 0) + 1
@@ -72,10 +77,22 @@ export function createMetrics(
           ],
         ),
         ...printVals(runnerStatus(), recorder.ended, refusals()),
-        ...printMetric("hamlet_run_records_waiting", "gauge", "Runs with something to be written down", [["", recorder.waiting]]),
-        ...printMetric("hamlet_run_records_dropped_total", "counter", "Runs that could not be written down", [["", recorder.dropped]]),
+        ...printMetric(
+          "hamlet_run_records_waiting",
+          "gauge",
+          "Runs with something to be written down",
+          [["", recorder.waiting]],
+        ),
+        ...printMetric(
+          "hamlet_run_records_dropped_total",
+          "counter",
+          "Runs that could not be written down",
+          [["", recorder.dropped]],
+        ),
         ...printLoopDelay(loopDelay()),
-        ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [["", process.memoryUsage.rss()]]),
+        ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [
+          ["", process.memoryUsage.rss()],
+        ]),
         "",
       ].join("\n")
     },
@@ -95,47 +112,78 @@ function printMetric(
   help: string,
   lines: readonly (readonly [labels: string, value: number])[],
 ): readonly string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines.map(([labels, value]) => `${name}${labels} ${value}`)]
+  return [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...lines.map(([labels, value]) => `${name}${labels} ${value}`),
+  ]
 }
 
 /** What the operator wants to know of vals. */
-function printVals(runner: RunnerStatus, ended: readonly EndedRuns[], refusals: RefusalCounts): readonly string[] {
+function printVals(
+  runner: RunnerStatus,
+  ended: readonly EndedRuns[],
+  refusals: RefusalCounts,
+): readonly string[] {
   return [
-    ...printMetric("hamlet_val_processes", "gauge", "Processes of vals by state; ready are those that wait for one", [
-      ['{state="bound"}', runner.processes - runner.ready],
-      ['{state="ready"}', runner.ready],
+    ...printMetric(
+      "hamlet_val_processes",
+      "gauge",
+      "Processes of vals by state; ready are those that wait for one",
+      [
+        ['{state="bound"}', runner.processes - runner.ready],
+        ['{state="ready"}', runner.ready],
+      ],
+    ),
+    ...printMetric(
+      "hamlet_val_memory_bytes",
+      "gauge",
+      "Memory of all processes of vals on this node, as last measured",
+      [["", runner.memoryBytes]],
+    ),
+    ...printMetric("hamlet_val_memory_max_bytes", "gauge", "Memory that they may use together", [
+      ["", runner.memoryBytesMax],
     ]),
-    ...printMetric("hamlet_val_memory_bytes", "gauge", "Memory of all processes of vals on this node, as last measured", [
-      ["", runner.memoryBytes],
-    ]),
-    ...printMetric("hamlet_val_memory_max_bytes", "gauge", "Memory that they may use together", [["", runner.memoryBytesMax]]),
     ...printMetric(
       "hamlet_val_cold_start_seconds",
       "histogram",
       "Time from a run that found no process of its val to the end of loading the val in a new one",
       toDurationLines("", runner.coldStarts),
     ),
-    ...printMetric("hamlet_val_runs", "gauge", "Runs by state; waiting are those for which there is no room yet", [
-      ['{state="running"}', runner.runs],
-      ['{state="waiting"}', runner.waiting],
-    ]),
+    ...printMetric(
+      "hamlet_val_runs",
+      "gauge",
+      "Runs by state; waiting are those for which there is no room yet",
+      [
+        ['{state="running"}', runner.runs],
+        ['{state="waiting"}', runner.waiting],
+      ],
+    ),
     ...printMetric(
       "hamlet_val_runs_ended_total",
       "counter",
       "Runs that have ended on this node, by what started them and how they ended",
-      ended.map(({ source, status, durations }) => [`{source="${source}",status="${status}"}`, durations.count]),
+      ended.map(({ source, status, durations }) => [
+        `{source="${source}",status="${status}"}`,
+        durations.count,
+      ]),
     ),
     ...printMetric(
       "hamlet_val_run_duration_seconds",
       "histogram",
       "Time from the start of a run to its end, waiting for a process included",
-      ended.flatMap(({ source, status, durations }) => toDurationLines(`source="${source}",status="${status}"`, durations)),
+      ended.flatMap(({ source, status, durations }) =>
+        toDurationLines(`source="${source}",status="${status}"`, durations),
+      ),
     ),
     ...printMetric(
       "hamlet_val_requests_refused_total",
       "counter",
       "Requests to addresses of vals that were turned away before the val ran, by the code of the error",
-      refusals.map(([code, count]) => [`{code="${code}",status="${errorCodes[code].status}"}`, count]),
+      refusals.map(([code, count]) => [
+        `{code="${code}",status="${errorCodes[code].status}"}`,
+        count,
+      ]),
     ),
   ]
 }
@@ -148,18 +196,31 @@ function printLoopDelay({ boundsSeconds, delay, work }: LoopDelayReport): readon
       "How much later than it should the event loop looked at its clock, 50 times a second",
       toBuckets("", boundsSeconds, delay.counts, delay.sumSeconds, delay.count),
     ),
-    ...printMetric("hamlet_event_loop_delay_max_seconds", "gauge", "The longest such delay since the start", [["", delay.maxSeconds]]),
+    ...printMetric(
+      "hamlet_event_loop_delay_max_seconds",
+      "gauge",
+      "The longest such delay since the start",
+      [["", delay.maxSeconds]],
+    ),
     ...printMetric(
       "hamlet_event_loop_work_seconds",
       "histogram",
       "The part of each delay in which the thread was at work, as against waiting for a processor",
       toBuckets("", boundsSeconds, work.counts, work.sumSeconds, work.count),
     ),
-    ...printMetric("hamlet_event_loop_work_max_seconds", "gauge", "The longest such work since the start", [["", work.maxSeconds]]),
+    ...printMetric(
+      "hamlet_event_loop_work_max_seconds",
+      "gauge",
+      "The longest such work since the start",
+      [["", work.maxSeconds]],
+    ),
   ]
 }
 
-function toLines([route, { counts, sum, count }]: [string, Latency]): readonly (readonly [string, number])[] {
+function toLines([route, { counts, sum, count }]: [string, Latency]): readonly (readonly [
+  string,
+  number,
+])[] {
   return toBuckets(`route="${route}"`, latencyBuckets, counts, sum, count)
 }
 
@@ -178,9 +239,17 @@ function toBuckets(
     return [`_bucket{${labels}${comma}le="${bound}"}`, below] as const
   })
   const own = labels === "" ? "" : `{${labels}}`
-  return [...buckets, [`_bucket{${labels}${comma}le="+Inf"}`, count], [`_sum${own}`, sum], [`_count${own}`, count]]
+  return [
+    ...buckets,
+    [`_bucket{${labels}${comma}le="+Inf"}`, count],
+    [`_sum${own}`, sum],
+    [`_count${own}`, count],
+  ]
 }
 
-function toDurationLines(labels: string, { counts, sumSeconds, count }: Durations): readonly (readonly [string, number])[] {
+function toDurationLines(
+  labels: string,
+  { counts, sumSeconds, count }: Durations,
+): readonly (readonly [string, number])[] {
   return toBuckets(labels, durationBoundsSeconds, counts, sumSeconds, count)
 }

@@ -7,7 +7,8 @@ const url = "http://hamlet.test/v1/vals"
 const encode = (text: string) => new TextEncoder().encode(text)
 
 describe("readBody", () => {
-  const toRequest = (body: BodyInit | null, headers: Record<string, string> = {}) => new Request(url, { method: "POST", body, headers })
+  const toRequest = (body: BodyInit | null, headers: Record<string, string> = {}) =>
+    new Request(url, { method: "POST", body, headers })
 
   /** A body of unknown length that tells how much of it was asked for. */
   function toStream(chunks: number, chunkBytes: number, end: "close" | "error" = "close") {
@@ -15,7 +16,8 @@ describe("readBody", () => {
     const body = new ReadableStream<Uint8Array>(
       {
         pull(controller) {
-          if (sent.chunks === chunks) return end === "close" ? controller.close() : controller.error(new Error("gone"))
+          if (sent.chunks === chunks)
+            return end === "close" ? controller.close() : controller.error(new Error("gone"))
           sent.chunks += 1
           controller.enqueue(new Uint8Array(chunkBytes).fill(sent.chunks))
         },
@@ -32,7 +34,9 @@ describe("readBody", () => {
     const bytes = new Uint8Array(1000).map((_, index) => index)
     expect(await readBody(toRequest(bytes), 1000)).toEqual(bytes)
     expect(await readBody(toRequest(bytes, { "content-length": "1000" }), 1000)).toEqual(bytes)
-    expect(new Uint8Array(await readBody(toRequest(toStream(10, 100).body), 1000))).toHaveLength(1000)
+    expect(new Uint8Array(await readBody(toRequest(toStream(10, 100).body), 1000))).toHaveLength(
+      1000,
+    )
   })
 
   test("gives no bytes where there is no body", async () => {
@@ -57,7 +61,9 @@ describe("readBody", () => {
 
   test("refuses by its claimed length what it has not read yet", async () => {
     const { body, sent } = toStream(100, 100)
-    expect(await codeOf(readBody(toRequest(body, { "content-length": "10000" }), 1000))).toBe("body_too_large")
+    expect(await codeOf(readBody(toRequest(body, { "content-length": "10000" }), 1000))).toBe(
+      "body_too_large",
+    )
     expect(sent.chunks).toBe(0)
   })
 
@@ -75,13 +81,21 @@ describe("readBody", () => {
     }
   })
 
-  test.each(["gzip", "br", "zstd", "gzip, identity", "x"])("refuses the content encoding %s", async (encoding) => {
-    expect(await codeOf(readBody(toRequest("{}", { "content-encoding": encoding }), 10))).toBe("unsupported_encoding")
-  })
+  test.each(["gzip", "br", "zstd", "gzip, identity", "x"])(
+    "refuses the content encoding %s",
+    async (encoding) => {
+      expect(await codeOf(readBody(toRequest("{}", { "content-encoding": encoding }), 10))).toBe(
+        "unsupported_encoding",
+      )
+    },
+  )
 
-  test.each(["identity", "Identity", "IDENTITY"])("takes the content encoding %s", async (encoding) => {
-    expect(await readBody(toRequest("{}", { "content-encoding": encoding }), 10)).toHaveLength(2)
-  })
+  test.each(["identity", "Identity", "IDENTITY"])(
+    "takes the content encoding %s",
+    async (encoding) => {
+      expect(await readBody(toRequest("{}", { "content-encoding": encoding }), 10)).toHaveLength(2)
+    },
+  )
 })
 
 describe("parseBody", () => {
@@ -93,7 +107,14 @@ describe("parseBody", () => {
     "application/x-javascript",
     "text/javascript",
   ]
-  const otherTypes = [null, "", "application/json", "application/x-www-form-urlencoded", "application/octet-stream", "x; y=text/plain"]
+  const otherTypes = [
+    null,
+    "",
+    "application/json",
+    "application/x-www-form-urlencoded",
+    "application/octet-stream",
+    "x; y=text/plain",
+  ]
 
   test("reads JSON, whatever its type says", () => {
     fc.assert(
@@ -132,20 +153,43 @@ describe("parseBody", () => {
     expect(parseBody(encode(text), type, true)).toEqual(value)
   })
 
-  test.each(otherTypes)("refuses what is no JSON with type %p, also where a route takes code", async (type) => {
-    for (const text of ["code", "{", "{}}", " ", "\n", "undefined", "NaN", "{'a':1}", '{"a":1,}']) {
-      expect(await codeOf(() => parseBody(encode(text), type, true))).toBe("invalid_json")
-    }
-  })
+  test.each(otherTypes)(
+    "refuses what is no JSON with type %p, also where a route takes code",
+    async (type) => {
+      for (const text of [
+        "code",
+        "{",
+        "{}}",
+        " ",
+        "\n",
+        "undefined",
+        "NaN",
+        "{'a':1}",
+        '{"a":1,}',
+      ]) {
+        expect(await codeOf(() => parseBody(encode(text), type, true))).toBe("invalid_json")
+      }
+    },
+  )
 
   test("does not take a text for code where a route takes none", async () => {
-    expect(await codeOf(() => parseBody(encode("export const a = 1"), "text/plain", false))).toBe("invalid_json")
+    expect(await codeOf(() => parseBody(encode("export const a = 1"), "text/plain", false))).toBe(
+      "invalid_json",
+    )
   })
 
   test("refuses what is not UTF-8, also as code", async () => {
-    for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80], [0x7b, 0x7d, 0x80]]) {
+    for (const bytes of [
+      [0xff],
+      [0xc3],
+      [0xed, 0xa0, 0x80],
+      [0xf8, 0x88, 0x80, 0x80, 0x80],
+      [0x7b, 0x7d, 0x80],
+    ]) {
       for (const type of ["application/json", "text/plain"]) {
-        expect(await codeOf(() => parseBody(new Uint8Array(bytes), type, true))).toBe("invalid_json")
+        expect(await codeOf(() => parseBody(new Uint8Array(bytes), type, true))).toBe(
+          "invalid_json",
+        )
       }
     }
   })

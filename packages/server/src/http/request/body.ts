@@ -8,13 +8,16 @@ export async function readBody(request: Request, bytesMax: number): Promise<Uint
   const length = request.headers.get("content-length")
   if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax)
   try {
-    // To look at `body` makes a stream of it, which takes longer than everything else about a small one.
+    // To look at `body` makes a stream of it, which takes longer than everything else about a small
+    // one.
     if (length !== null) return checkLength(await request.bytes(), bytesMax)
     return request.body ? await readStream(request.body, bytesMax) : new Uint8Array()
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     // The client went away, or sent chunks that are none.
-    throw new AppError("invalid_json", "Cannot read the body: it ended before it was complete", { cause })
+    throw new AppError("invalid_json", "Cannot read the body: it ended before it was complete", {
+      cause,
+    })
   }
 }
 
@@ -22,11 +25,17 @@ export async function readBody(request: Request, bytesMax: number): Promise<Uint
 export function assertNotEncoded(request: Request): void {
   const encoding = request.headers.get("content-encoding")
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    throw new AppError("unsupported_encoding", `Cannot read a body with content encoding "${encoding}": send it as it is`)
+    throw new AppError(
+      "unsupported_encoding",
+      `Cannot read a body with content encoding "${encoding}": send it as it is`,
+    )
   }
 }
 
-async function readStream(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+async function readStream(
+  stream: ReadableStream<Uint8Array>,
+  bytesMax: number,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let total = 0
   for await (const chunk of stream) {
@@ -47,16 +56,22 @@ function tooLarge(bytesMax: number): AppError {
 }
 
 /**
- * The value of a body. It is read as JSON whatever its type says, since clients are careless with it; only where a route takes
- * code and the type is that of text or JavaScript, what is no JSON object with a string `code` is the code itself.
+ * The value of a body. It is read as JSON whatever its type says, since clients are careless with
+ * it; only where a route takes code and the type is that of text or JavaScript, what is no JSON
+ * object with a string `code` is the code itself.
  */
-export function parseBody(bytes: Uint8Array, contentType: string | null, isCodeBody: boolean): unknown {
+export function parseBody(
+  bytes: Uint8Array,
+  contentType: string | null,
+  isCodeBody: boolean,
+): unknown {
   if (bytes.length === 0) return {}
   const text = decode(bytes)
   const isCodeType = isCodeBody && /^(text\/|[^;]*\/(x-)?javascript)/i.test(contentType ?? "")
   const value = parseJson(text)
   if (isCodeType && !hasCode(value)) return { code: text }
-  if (value === undefined) throw new AppError("invalid_json", "Cannot read the body: it is not valid JSON")
+  if (value === undefined)
+    throw new AppError("invalid_json", "Cannot read the body: it is not valid JSON")
   return value
 }
 
@@ -78,5 +93,7 @@ function parseJson(text: string): unknown {
 }
 
 function hasCode(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "code" in value && typeof value.code === "string"
+  return (
+    typeof value === "object" && value !== null && "code" in value && typeof value.code === "string"
+  )
 }

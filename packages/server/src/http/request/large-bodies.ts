@@ -36,9 +36,16 @@ export interface BodyJob {
 
 export type BodyResult =
   | ReadBody
-  | { readonly refusal: Pick<AppError, "code" | "message"> & { readonly issues?: readonly Issue[] | undefined } }
+  | {
+      readonly refusal: Pick<AppError, "code" | "message"> & {
+        readonly issues?: readonly Issue[] | undefined
+      }
+    }
 
-/** Reads and checks large bodies on threads of their own: two megabytes of small values take longer than anybody should wait for. */
+/**
+ * Reads and checks large bodies on threads of their own: two megabytes of small values take longer
+ * than anybody should wait for.
+ */
 export class LargeBodies {
   readonly #pool = new WorkerPool<BodyJob, BodyResult>({
     script: new URL("./large-body-thread.ts", import.meta.url),
@@ -51,7 +58,10 @@ export class LargeBodies {
     return bytes.length > limits.inlineBytesMax
   }
 
-  /** Throws what reading it here would throw, and `overloaded` when too many wait. `sender` is a user or an address. */
+  /**
+   * Throws what reading it here would throw, and `overloaded` when too many wait. `sender` is a
+   * user or an address.
+   */
   async read(sender: string, job: BodyJob): Promise<ReadBody> {
     const result = await this.#ask(sender, job)
     if (!("refusal" in result)) return result
@@ -68,7 +78,9 @@ export class LargeBodies {
       return await this.#pool.run(sender, job)
     } catch (error) {
       if (!(error instanceof WorkerPoolError) || error.reason === "failed") throw error
-      throw new AppError("overloaded", "Cannot read the body: too many large ones are being read", { cause: error })
+      throw new AppError("overloaded", "Cannot read the body: too many large ones are being read", {
+        cause: error,
+      })
     }
   }
 }

@@ -3,7 +3,10 @@ import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamle
 import fc from "fast-check"
 import { matchRoute, methodsOf } from "./match-route.ts"
 
-const table: readonly (readonly [RouteName, RouteDefinition])[] = routeNames.map((name) => [name, routes[name]])
+const table: readonly (readonly [RouteName, RouteDefinition])[] = routeNames.map((name) => [
+  name,
+  routes[name],
+])
 const namesIn = (path: string) => Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name ?? "")
 const fill = (path: string, values: readonly string[]) => {
   let index = 0
@@ -35,25 +38,41 @@ const prefixOf = (route: RouteDefinition) => route.path.slice(0, route.path.inde
 /** Whether a route of the table has that path, found the slow way. */
 const routesAt = (path: string) =>
   table.filter(([, route]) => {
-    if (route.isRestPath) return path.startsWith(prefixOf(route)) && path.length > prefixOf(route).length
+    if (route.isRestPath)
+      return path.startsWith(prefixOf(route)) && path.length > prefixOf(route).length
     const [want, have] = [route.path.split("/"), path.replace(/(.)\/$/, "$1").split("/")]
-    return want.length === have.length && want.every((part, index) => (part.startsWith("{") ? have[index] !== "" : part === have[index]))
+    return (
+      want.length === have.length &&
+      want.every((part, index) =>
+        part.startsWith("{") ? have[index] !== "" : part === have[index],
+      )
+    )
   })
 
 describe("matchRoute", () => {
-  test.each(table)("finds %s by its own path, whatever its parameters say", (name, { method, path }) => {
-    const count = namesIn(path).length
-    fc.assert(
-      fc.property(fc.array(segment, { minLength: count, maxLength: count }), (anyValues) => {
-        // A segment with two parameters is parted at its first dot, so that the first of them has none.
-        const values = anyValues.map((value, index) => (path.includes(`{${namesIn(path)[index]}}.`) ? value.replaceAll(".", "_") : value))
-        const match = matchRoute(fill(path, values))
-        expect(match?.routes.get(method)).toBe(name)
-        expect(match?.params).toEqual(Object.fromEntries(namesIn(path).map((key, index) => [key, decode(values[index] ?? "")])))
-      }),
-      { numRuns: count === 0 ? 1 : 20 },
-    )
-  })
+  test.each(table)(
+    "finds %s by its own path, whatever its parameters say",
+    (name, { method, path }) => {
+      const count = namesIn(path).length
+      fc.assert(
+        fc.property(fc.array(segment, { minLength: count, maxLength: count }), (anyValues) => {
+          // A segment with two parameters is parted at its first dot, so that the first of them has
+          // none.
+          const values = anyValues.map((value, index) =>
+            path.includes(`{${namesIn(path)[index]}}.`) ? value.replaceAll(".", "_") : value,
+          )
+          const match = matchRoute(fill(path, values))
+          expect(match?.routes.get(method)).toBe(name)
+          expect(match?.params).toEqual(
+            Object.fromEntries(
+              namesIn(path).map((key, index) => [key, decode(values[index] ?? "")]),
+            ),
+          )
+        }),
+        { numRuns: count === 0 ? 1 : 20 },
+      )
+    },
+  )
 
   test("parts a segment with two parameters at its first dot, and leaves the second empty where there is none", () => {
     const paramsOf = (last: string) => matchRoute(`/v1/run/${last}`)?.params
@@ -64,7 +83,12 @@ describe("matchRoute", () => {
   })
 
   test("finds for any path what the table has there, and nothing else", () => {
-    const words = fc.constantFrom(...new Set(table.flatMap(([, { path }]) => path.split("/"))), "", "x", "V1")
+    const words = fc.constantFrom(
+      ...new Set(table.flatMap(([, { path }]) => path.split("/"))),
+      "",
+      "x",
+      "V1",
+    )
     fc.assert(
       fc.property(fc.array(words, { minLength: 1, maxLength: 7 }), (parts) => {
         const path = `/${parts.join("/")}`
@@ -75,7 +99,8 @@ describe("matchRoute", () => {
     )
   })
 
-  // The tree goes into a literal without looking back: a path that also fits a parameter beside it would be lost.
+  // The tree goes into a literal without looking back: a path that also fits a parameter beside it
+  // would be lost.
   test("has no two routes of which a path could be meant for either", () => {
     for (const [name, route] of table) {
       for (const [other, { path }] of table) {
@@ -83,9 +108,15 @@ describe("matchRoute", () => {
         const [left, right] = [route.path.split("/"), path.split("/")]
         // What takes the rest takes everything below it.
         if ((routes[other] as RouteDefinition).isRestPath)
-          expect([name, other, route.path.startsWith(prefixOf(routes[other]))]).toEqual([name, other, false])
+          expect([name, other, route.path.startsWith(prefixOf(routes[other]))]).toEqual([
+            name,
+            other,
+            false,
+          ])
         const isParam = (part = "") => part.startsWith("{")
-        const isSame = left.length === right.length && left.every((part, at) => part === right[at] || isParam(part) || isParam(right[at]))
+        const isSame =
+          left.length === right.length &&
+          left.every((part, at) => part === right[at] || isParam(part) || isParam(right[at]))
         // A word goes before a parameter, unless each has one where the other has not.
         const isEither = isSame && left.some((part, at) => isParam(part) && !isParam(right[at]))
         const isOther = isSame && right.some((part, at) => isParam(part) && !isParam(left[at]))
@@ -152,13 +183,16 @@ describe("matchRoute, for a parameter that takes the rest of the path,", () => {
     fc.assert(
       fc.property(key, (text) => {
         expect(matchRoute(`/v1/blob/${encodeURIComponent(text)}`)?.params).toEqual({ key: text })
-        expect(matchRoute(`/v1/blob/${text.split("/").map(encodeURIComponent).join("/")}`)?.params).toEqual({ key: text })
+        expect(
+          matchRoute(`/v1/blob/${text.split("/").map(encodeURIComponent).join("/")}`)?.params,
+        ).toEqual({ key: text })
       }),
     )
   })
 
   test("what stands before it alone is another path, with a slash at its end too", () => {
-    for (const path of ["/v1/blob", "/v1/blob/"]) expect(matchRoute(path)?.routes.get("get")).toBe("listBlobs")
+    for (const path of ["/v1/blob", "/v1/blob/"])
+      expect(matchRoute(path)?.routes.get("get")).toBe("listBlobs")
   })
 })
 

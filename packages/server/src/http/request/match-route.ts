@@ -1,4 +1,10 @@
-import { type Method, type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
+import {
+  type Method,
+  type RouteDefinition,
+  type RouteName,
+  routeNames,
+  routes,
+} from "@hamlet/contract"
 
 /** What is at a path: the route of each method, and what the path says for its parameters. */
 export interface Match {
@@ -12,15 +18,18 @@ interface Node {
   /** What takes all that follows, slashes included. */
   rest: Node | undefined
   readonly routes: Map<Method, RouteName>
-  /** The names of the parameters on the way here, for each segment that has some; all routes at one path agree on them. */
+  /**
+   * The names of the parameters on the way here, for each segment that has some; all routes at one
+   * path agree on them.
+   */
   names: readonly (readonly string[])[]
 }
 
 const root = createTree()
 
 /**
- * Finds what the route table has at a path. A literal segment goes before a parameter. A slash at the end means nothing, but for a parameter
- * that takes the rest of the path.
+ * Finds what the route table has at a path. A literal segment goes before a parameter. A slash at
+ * the end means nothing, but for a parameter that takes the rest of the path.
  */
 export function matchRoute(path: string): Match | undefined {
   const segments = path.split("/")
@@ -29,7 +38,9 @@ export function matchRoute(path: string): Match | undefined {
   let node: Node | undefined = root
   for (let index = 1; index < end && node; index++) {
     if (node.rest) {
-      const params = { [node.rest.names.at(-1)?.[0] ?? ""]: decodeParts(segments.slice(index).join("/")) }
+      const params = {
+        [node.rest.names.at(-1)?.[0] ?? ""]: decodeParts(segments.slice(index).join("/")),
+      }
       return { routes: node.rest.routes, params }
     }
     const segment = segments[index] ?? ""
@@ -37,7 +48,9 @@ export function matchRoute(path: string): Match | undefined {
     if (!literal && segment !== "") values.push(segment)
     node = literal ?? (segment === "" ? undefined : node.parameter)
   }
-  return node && node.routes.size > 0 ? { routes: node.routes, params: toParams(node.names, values) } : undefined
+  return node && node.routes.size > 0
+    ? { routes: node.routes, params: toParams(node.names, values) }
+    : undefined
 }
 
 /** The methods that a path takes, HEAD with GET. */
@@ -51,7 +64,9 @@ function createTree(): Node {
   for (const name of routeNames) {
     const { method, path, isRestPath = false }: RouteDefinition = routes[name]
     const segments = path.split("/").slice(1)
-    const node = isRestPath ? descendToRest(segments.slice(0, -1).reduce(descend, top)) : segments.reduce(descend, top)
+    const node = isRestPath
+      ? descendToRest(segments.slice(0, -1).reduce(descend, top))
+      : segments.reduce(descend, top)
     node.routes.set(method, name)
     node.names = path
       .split("/")
@@ -62,7 +77,13 @@ function createTree(): Node {
 }
 
 function createNode(): Node {
-  return { literals: new Map(), parameter: undefined, rest: undefined, routes: new Map(), names: [] }
+  return {
+    literals: new Map(),
+    parameter: undefined,
+    rest: undefined,
+    routes: new Map(),
+    names: [],
+  }
 }
 
 function descend(node: Node, segment: string): Node {
@@ -80,7 +101,10 @@ function descendToRest(node: Node): Node {
   return node.rest
 }
 
-/** A segment with two parameters, `{username}.{val_name}`, is parted at its first dot; without one the second is empty. */
+/**
+ * A segment with two parameters, `{username}.{val_name}`, is parted at its first dot; without one
+ * the second is empty.
+ */
 function toParams(names: Node["names"], values: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {}
   for (let index = 0; index < names.length; index++) {
@@ -103,7 +127,10 @@ function decode(segment: string): string {
   }
 }
 
-/** The same for a rest, in which people write whatever they like: what is no escape is itself, and so is what is no UTF-8. */
+/**
+ * The same for a rest, in which people write whatever they like: what is no escape is itself, and
+ * so is what is no UTF-8.
+ */
 function decodeParts(rest: string): string {
   return rest.replaceAll(/(?:%[0-9a-f]{2})+/gi, decode)
 }

@@ -1,18 +1,21 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { codeOf } from "../../../test/support/rules.ts"
-import { type Answer, json } from "../response/api-response.ts"
-import { answerIfChanged, parseIdempotencyKey, parseIfMatch, withEtag } from "./preconditions.ts"
+import { type ApiResponse, json } from "../response/api-response.ts"
+import { parseIdempotencyKey, parseIfMatch, respondIfChanged, withEtag } from "./preconditions.ts"
 
-const etagOf = (answer: Answer) => answer.headers.etag ?? ""
+const etagOf = (answer: ApiResponse) => answer.headers.etag ?? ""
 
 describe("withEtag", () => {
   test("tags the same content of the same version alike, and any other differently", () => {
     const content = fc.record({ body: fc.jsonValue(), version: fc.integer({ min: 1, max: 3 }) })
     fc.assert(
       fc.property(content, content, (left, right) => {
-        const tags = [left, right].map(({ body, version }) => etagOf(withEtag(json(200, body), version)))
-        const isSame = JSON.stringify(left.body) === JSON.stringify(right.body) && left.version === right.version
+        const tags = [left, right].map(({ body, version }) =>
+          etagOf(withEtag(json(200, body), version)),
+        )
+        const isSame =
+          JSON.stringify(left.body) === JSON.stringify(right.body) && left.version === right.version
         expect(tags[0] === tags[1]).toBe(isSame)
       }),
     )
@@ -40,7 +43,11 @@ describe("answerIfChanged", () => {
     ["the tag among others", `"other", W/${etag} ,"more"`],
     ["a star", "*"],
   ])("is 304 without a body for %s", (_, header) => {
-    expect(answerIfChanged(answer, header)).toEqual({ status: 304, headers: { vary: "authorization", etag }, body: null })
+    expect(respondIfChanged(answer, header)).toEqual({
+      status: 304,
+      headers: { vary: "authorization", etag },
+      body: null,
+    })
   })
 
   test.each([
@@ -50,14 +57,14 @@ describe("answerIfChanged", () => {
     ["the version alone", '"3"'],
     ["the tag without its quotes", etag.slice(1, -1)],
   ])("is the whole answer for %s", (_, header) => {
-    expect(answerIfChanged(answer, header)).toBe(answer)
+    expect(respondIfChanged(answer, header)).toBe(answer)
   })
 
   test("is the whole answer where it has no tag, or is no success", () => {
     const plain = json(200, 1)
     const refusal = { ...answer, status: 404 }
-    expect(answerIfChanged(plain, "*")).toBe(plain)
-    expect(answerIfChanged(refusal, etag)).toBe(refusal)
+    expect(respondIfChanged(plain, "*")).toBe(plain)
+    expect(respondIfChanged(refusal, etag)).toBe(refusal)
   })
 })
 
@@ -99,7 +106,9 @@ describe("parseIfMatch", () => {
   })
 
   test("says which header is wrong", () => {
-    expect(() => parseIfMatch("x")).toThrow('Cannot accept header if-match: it must be one version number in quotes, like "3"')
+    expect(() => parseIfMatch("x")).toThrow(
+      'Cannot accept header if-match: it must be one version number in quotes, like "3"',
+    )
   })
 })
 
@@ -108,7 +117,10 @@ describe("parseIdempotencyKey", () => {
     expect(parseIdempotencyKey(header)).toBe(header ?? undefined)
   })
 
-  test.each(["", "x".repeat(256), "tab\t", "é", "✓", "\x7f", "line\n"])("refuses %j", async (header) => {
-    expect(await codeOf(() => parseIdempotencyKey(header))).toBe("invalid_request")
-  })
+  test.each(["", "x".repeat(256), "tab\t", "é", "✓", "\x7f", "line\n"])(
+    "refuses %j",
+    async (header) => {
+      expect(await codeOf(() => parseIdempotencyKey(header))).toBe("invalid_request")
+    },
+  )
 })

@@ -10,7 +10,10 @@ export function wantsEvents(request: Request): boolean {
   return listOf(request, "accept").includes("text/event-stream")
 }
 
-/** The first line that a client has not seen yet, which comes back with the id of the last one that it has. */
+/**
+ * The first line that a client has not seen yet, which comes back with the id of the last one that
+ * it has.
+ */
 export function parseLastEventId(request: Request): number {
   const header = request.headers.get("last-event-id")
   if (header === null || header === "") return 0
@@ -24,5 +27,7 @@ export function parseLastEventId(request: Request): number {
 /** The words of a list header without their parameters. */
 function listOf(request: Request, name: string): readonly string[] {
   const header = request.headers.get(name)
-  return header === null ? [] : header.split(",").map((part) => (part.split(";")[0] ?? "").trim().toLowerCase())
+  return header === null
+    ? []
+    : header.split(",").map((part) => (part.split(";")[0] ?? "").trim().toLowerCase())
 }

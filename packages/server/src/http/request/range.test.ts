@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { findRange, RangeRefused } from "./range.ts"
 
 const etag = '"x"'
-const find = (range: string, size = 100, more: Record<string, string> = {}) => findRange(new Headers({ range, ...more }), size, etag)
+const find = (range: string, size = 100, more: Record<string, string> = {}) =>
+  findRange(new Headers({ range, ...more }), size, etag)
 
 describe("findRange", () => {
   test.each([
@@ -27,10 +28,13 @@ describe("findRange", () => {
     "bytes=0-99999999999999999999",
   ])("%j is everything", (range) => expect(find(range)).toBeUndefined())
 
-  test.each(["bytes=100-", "bytes=100-200", "bytes=-0"])("%s is refused, with the size", (range) => {
-    expect(() => find(range)).toThrow(RangeRefused)
-    expect(() => find(range)).toThrow("100 bytes")
-  })
+  test.each(["bytes=100-", "bytes=100-200", "bytes=-0"])(
+    "%s is refused, with the size",
+    (range) => {
+      expect(() => find(range)).toThrow(RangeRefused)
+      expect(() => find(range)).toThrow("100 bytes")
+    },
+  )
 
   test("of nothing there is no part", () => {
     expect(() => find("bytes=0-", 0)).toThrow(RangeRefused)

@@ -14,14 +14,19 @@ export class RangeRefused extends AppError {
 }
 
 /**
- * The part that a client asks for; undefined where it is to have everything. HTTP lets a server ignore a range, and we do so with several at
- * once, with other units, with rubbish, and where the client has a part of something else.
+ * The part that a client asks for; undefined where it is to have everything. HTTP lets a server
+ * ignore a range, and we do so with several at once, with other units, with rubbish, and where the
+ * client has a part of something else.
  */
 export function findRange(headers: Headers, size: number, etag: string): Range | undefined {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("range") ?? "") ?? []
+  const [, first = "", last = ""] =
+    /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("range") ?? "") ?? []
   const condition = headers.get("if-range")
   if ((first === "" && last === "") || (condition !== null && condition !== etag)) return undefined
-  const range = first === "" ? { start: Math.max(0, size - Number(last)), end: size } : { start: Number(first), end: toEnd(last, size) }
+  const range =
+    first === ""
+      ? { start: Math.max(0, size - Number(last)), end: size }
+      : { start: Number(first), end: toEnd(last, size) }
   if (first !== "" && last !== "" && Number(last) < Number(first)) return undefined
   if (range.start >= size || range.start >= range.end) throw new RangeRefused(size)
   return range

@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { parseTarget, toPath } from "./request-url.ts"
 
-/** Bun makes `url` of the Host header, whatever that is; only the server can make such a request. */
+/**
+ * Bun makes `url` of the Host header, whatever that is; only the server can make such a request.
+ */
 const toRequest = (url: string) => ({ url }) as Request
 
 describe("toPath and parseTarget", () => {
@@ -36,7 +38,9 @@ describe("toPath and parseTarget", () => {
     const urls = fc.oneof(
       fc.webUrl({ withQueryParameters: true }),
       fc.string({ unit: "binary" }).map((text) => `/${text}`),
-      fc.tuple(fc.string({ unit: "binary" }), fc.webPath()).map(([host, path]) => `http://${host}${path}`),
+      fc
+        .tuple(fc.string({ unit: "binary" }), fc.webPath())
+        .map(([host, path]) => `http://${host}${path}`),
       fc.string({ unit: "binary" }),
     )
     fc.assert(

@@ -1,6 +1,6 @@
 /**
- * What a client asks for, on a host that means nothing. Bun makes `request.url` of the Host header: without one (HTTP/1.0) or with one that
- * is not valid, it is a bare path or no URL at all.
+ * What a client asks for, on a host that means nothing. Bun makes `request.url` of the Host header:
+ * without one (HTTP/1.0) or with one that is not valid, it is a bare path or no URL at all.
  */
 export function parseTarget(url: string): URL {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3)

@@ -1,7 +1,10 @@
 import { importedVal, limits, toIssueWords } from "@hamlet/contract"
 import type { SentVal } from "../../domain/vals/import-vals.ts"
 
-/** One val of many is checked by itself, so that it fails by itself. Of what is wrong with it, the first thing is told. */
+/**
+ * One val of many is checked by itself, so that it fails by itself. Of what is wrong with it, the
+ * first thing is told.
+ */
 export function toSentVal(value: unknown): SentVal {
   const { data, error } = importedVal.safeParse(value, { error: toIssueWords })
   if (data) return { val: data }
@@ -12,6 +15,7 @@ export function toSentVal(value: unknown): SentVal {
 
 /** What it was called, if that was a text: whoever sent it wants to find it. */
 function toSentName(value: unknown): string {
-  const name = typeof value === "object" && value !== null && "name" in value ? value.name : undefined
+  const name =
+    typeof value === "object" && value !== null && "name" in value ? value.name : undefined
   return typeof name === "string" ? name.slice(0, limits.nameCharsMax).toWellFormed() : ""
 }

@@ -15,7 +15,10 @@ const schema = z.object({
 
 describe("validate", () => {
   test("gives the value as the schema reads it, without the keys that it does not know", () => {
-    expect(validate(schema, { name: "a", unknown: 1, tags: [{ id: 1, more: 2 }] })).toEqual({ name: "a", tags: [{ id: 1 }] })
+    expect(validate(schema, { name: "a", unknown: 1, tags: [{ id: 1, more: 2 }] })).toEqual({
+      name: "a",
+      tags: [{ id: 1 }],
+    })
   })
 
   test("says of everything that is wrong where it is, and of the first thing in a sentence", () => {
@@ -25,11 +28,14 @@ describe("validate", () => {
     expect(error.message).toBe(`Cannot accept the request "name": ${error.issues?.[0]?.message}`)
   })
 
-  test.each([[null], [1], ["x"], [[]], [undefined]])("says that the whole is wrong where it is %p", (value) => {
-    const error = caught(() => validate(schema, value))
-    expect(error.issues?.[0]?.path).toBe("")
-    expect(error.message).toStartWith("Cannot accept the request: ")
-  })
+  test.each([[null], [1], ["x"], [[]], [undefined]])(
+    "says that the whole is wrong where it is %p",
+    (value) => {
+      const error = caught(() => validate(schema, value))
+      expect(error.issues?.[0]?.path).toBe("")
+      expect(error.message).toStartWith("Cannot accept the request: ")
+    },
+  )
 
   test("answers in few words however much is wrong", () => {
     const wrong = Array(300_000).fill(0)
@@ -37,7 +43,9 @@ describe("validate", () => {
       { name: "a", scopes: wrong },
       { name: "a", scopes: wrong.map(String) },
     ]) {
-      expect(JSON.stringify(caught(() => validate(routes.createToken.body, value)).issues).length).toBeLessThan(10_000)
+      expect(
+        JSON.stringify(caught(() => validate(routes.createToken.body, value)).issues).length,
+      ).toBeLessThan(10_000)
     }
   })
 })
@@ -58,21 +66,30 @@ describe("toQuery", () => {
   })
 
   test("reads every query, whatever its names, and touches nothing else", () => {
-    const name = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("__proto__", "constructor", "toString", "hasOwnProperty"))
+    const name = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("__proto__", "constructor", "toString", "hasOwnProperty"),
+    )
     fc.assert(
-      fc.property(fc.array(fc.tuple(name, fc.string({ unit: "binary" })), { maxLength: 20 }), (pairs) => {
-        const query = toQuery(`http://x/?${new URLSearchParams(pairs)}`)
-        const expected = Map.groupBy(pairs, ([key]) => key)
-        expect(Object.keys(query).length).toBe(expected.size)
-        for (const [key, values] of expected) expect([query[key]].flat()).toEqual(values.map(([, value]) => value))
-        expect(Object.getPrototypeOf(query)).toBeNull()
-      }),
+      fc.property(
+        fc.array(fc.tuple(name, fc.string({ unit: "binary" })), { maxLength: 20 }),
+        (pairs) => {
+          const query = toQuery(`http://x/?${new URLSearchParams(pairs)}`)
+          const expected = Map.groupBy(pairs, ([key]) => key)
+          expect(Object.keys(query).length).toBe(expected.size)
+          for (const [key, values] of expected)
+            expect([query[key]].flat()).toEqual(values.map(([, value]) => value))
+          expect(Object.getPrototypeOf(query)).toBeNull()
+        },
+      ),
     )
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
   test("makes something that schemas read, also where a name is that of something every object has", () => {
-    expect(validate(routes.listVals.query, toQuery("http://x/?limit=5&__proto__=1&constructor=2"))).toMatchObject({ limit: 5, offset: 0 })
+    expect(
+      validate(routes.listVals.query, toQuery("http://x/?limit=5&__proto__=1&constructor=2")),
+    ).toMatchObject({ limit: 5, offset: 0 })
   })
 })
 

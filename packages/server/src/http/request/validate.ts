@@ -2,14 +2,27 @@ import { toIssueWords } from "@hamlet/contract"
 import type { z } from "zod"
 import { AppError } from "../../domain/app-error.ts"
 
-/** The value as the schema reads it, or an error that says what is wrong and where. Keys that the schema does not know are dropped. */
-export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+/**
+ * The value as the schema reads it, or an error that says what is wrong and where. Keys that the
+ * schema does not know are dropped.
+ */
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
   const result = schema.safeParse(value, { error: toIssueWords })
   if (result.success) return result.data
-  const issues = result.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }))
+  const issues = result.error.issues.map((issue) => ({
+    path: issue.path.join("."),
+    message: issue.message,
+  }))
   const [first] = issues
   const what = first?.path ? ` "${first.path}"` : ""
-  throw new AppError("invalid_request", `Cannot accept the request${what}: ${first?.message ?? "it is not valid"}`, { issues })
+  throw new AppError(
+    "invalid_request",
+    `Cannot accept the request${what}: ${first?.message ?? "it is not valid"}`,
+    { issues },
+  )
 }
 
 /** A query string as an object; a parameter that is repeated becomes an array. */

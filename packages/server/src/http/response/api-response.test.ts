@@ -2,26 +2,32 @@ import { describe, expect, test } from "bun:test"
 import { type ErrorCode, errorBody, errorCodes } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
-import { content, json, noContent, toErrorAnswer } from "./api-response.ts"
+import { content, json, noContent, toErrorResponse } from "./api-response.ts"
 
 const codes = Object.keys(errorCodes) as ErrorCode[]
 const bodyOf = (answer: { body: unknown }) => JSON.parse(String(answer.body)) as unknown
 
 describe("toErrorAnswer", () => {
   test.each(codes)("gives %s the status of the contract and the shape of every error", (code) => {
-    const answer = toErrorAnswer(new AppError(code, "Cannot do it"), "the-request")
+    const answer = toErrorResponse(new AppError(code, "Cannot do it"), "the-request")
 
     expect(answer.status).toBe(errorCodes[code].status)
     expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8")
     expect(errorBody.safeParse(bodyOf(answer)).error).toBeUndefined()
-    expect(bodyOf(answer)).toMatchObject({ statusCode: answer.status, code, message: "Cannot do it", requestId: "the-request" })
+    expect(bodyOf(answer)).toMatchObject({
+      statusCode: answer.status,
+      code,
+      message: "Cannot do it",
+      requestId: "the-request",
+    })
     expect(bodyOf(answer)).not.toHaveProperty("issues")
   })
 
   test.each(codes)("tells clients whether to send again what got %s", (code) => {
     const { status } = errorCodes[code]
-    const { headers } = toErrorAnswer(new AppError(code, "Cannot do it"), "id")
-    // Whatever says when to try again must not forbid it. Of what cannot help to be repeated, clients repeat 409 and 5xx on their own.
+    const { headers } = toErrorResponse(new AppError(code, "Cannot do it"), "id")
+    // Whatever says when to try again must not forbid it. Of what cannot help to be repeated,
+    // clients repeat 409 and 5xx on their own.
     if (headers["retry-after"] === undefined) {
       expect(headers["x-should-retry"]).toBe(status === 409 || status >= 500 ? "false" : undefined)
     } else {
@@ -33,15 +39,23 @@ describe("toErrorAnswer", () => {
   })
 
   test("says when the database will be asked again, and when a caller may ask again", () => {
-    expect(toErrorAnswer(new AppError("database_unavailable", "away"), "id").headers["retry-after"]).toBe("1")
-    expect(toErrorAnswer(new RateLimited(17), "id")).toMatchObject({ status: 429, headers: { "retry-after": "17" } })
+    expect(
+      toErrorResponse(new AppError("database_unavailable", "away"), "id").headers["retry-after"],
+    ).toBe("1")
+    expect(toErrorResponse(new RateLimited(17), "id")).toMatchObject({
+      status: 429,
+      headers: { "retry-after": "17" },
+    })
   })
 
   test("says what is wrong where, and keeps what is for the log to itself", () => {
     const issues = [{ path: "name", message: "must be shorter" }]
-    const error = new AppError("invalid_request", "Cannot accept it", { issues, cause: new Error("internals") })
+    const error = new AppError("invalid_request", "Cannot accept it", {
+      issues,
+      cause: new Error("internals"),
+    })
 
-    const answer = toErrorAnswer(error, "id")
+    const answer = toErrorResponse(error, "id")
 
     expect(bodyOf(answer)).toMatchObject({ issues })
     expect(String(answer.body)).not.toContain("internals")

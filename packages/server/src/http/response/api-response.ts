@@ -6,8 +6,11 @@ import { RunFailure } from "../../domain/runs/run-failure.ts"
 import { SessionEnded } from "../auth/session-cookie.ts"
 import { RangeRefused } from "../request/range.ts"
 
-/** What a handler answers with, before it becomes a response: kept apart so that an answer can be stored and given again. */
-export interface Answer {
+/**
+ * What a handler answers with, before it becomes a response: kept apart so that an answer can be
+ * stored and given again.
+ */
+export interface ApiResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | null
@@ -18,26 +21,37 @@ export interface Answer {
 const jsonType = "application/json; charset=utf-8"
 
 /** A JSON answer. */
-export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function json(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): ApiResponse {
   return { status, headers: { "content-type": jsonType, ...headers }, body: JSON.stringify(body) }
 }
 
 /** The same where somebody has written the JSON already. */
-export function jsonText(status: number, body: string | Uint8Array): Answer {
+export function jsonText(status: number, body: string | Uint8Array): ApiResponse {
   return { status, headers: { "content-type": jsonType }, body }
 }
 
 /** An answer without a body. */
-export function noContent(status: 201 | 204 = 204): Answer {
+export function noContent(status: 201 | 204 = 204): ApiResponse {
   return { status, headers: {}, body: null }
 }
 
 /** An answer that is no JSON. */
-export function content(contentType: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): Answer {
+export function content(
+  contentType: string,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): ApiResponse {
   return { status: 200, headers: { "content-type": contentType, ...headers }, body }
 }
 
-/** Seconds after which a client should ask again where nobody knows better: while the database is away, or the parsers are busy. */
+/**
+ * Seconds after which a client should ask again where nobody knows better: while the database is
+ * away, or the parsers are busy.
+ */
 const retrySeconds = 1
 
 /** What is over sooner or later without anybody doing anything about it. */
@@ -51,7 +65,7 @@ const passingCodes: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** The one place where an error code becomes a status. */
-export function toErrorAnswer(error: AppError, requestId: string): Answer {
+export function toErrorResponse(error: AppError, requestId: string): ApiResponse {
   const { status } = errorCodes[error.code]
   const body = {
     statusCode: status,
@@ -60,7 +74,9 @@ export function toErrorAnswer(error: AppError, requestId: string): Answer {
     message: error.message,
     requestId,
     ...(error.issues ? { issues: error.issues } : {}),
-    ...(error instanceof SqlFailure && error.sqliteCode !== undefined ? { rawCode: error.sqliteCode } : {}),
+    ...(error instanceof SqlFailure && error.sqliteCode !== undefined
+      ? { rawCode: error.sqliteCode }
+      : {}),
     ...(error instanceof RunFailure ? { runId: error.runId, runError: error.runError } : {}),
   }
   return json(status, body, errorHeaders(error, error.code, status))
@@ -72,7 +88,8 @@ function errorHeaders(error: AppError, code: ErrorCode, status: number): Record<
   if (passingCodes.has(code)) return { "retry-after": String(retrySeconds) }
   // The official client tries 409 and 5xx again unless it is told that this is of no use.
   if (status === 409 || status >= 500) return { "x-should-retry": "false" }
-  if (error instanceof SessionEnded) return { "www-authenticate": "Bearer", "set-cookie": error.setCookie }
+  if (error instanceof SessionEnded)
+    return { "www-authenticate": "Bearer", "set-cookie": error.setCookie }
   if (status === 401) return { "www-authenticate": "Bearer" }
   return {}
 }

@@ -1,23 +1,30 @@
 import type { StoredBlob } from "../../domain/blobs/blobs.ts"
 import type { ObjectStore } from "../../domain/blobs/objects.ts"
 import { findRange, type Range } from "../request/range.ts"
-import type { Answer } from "./api-response.ts"
+import type { ApiResponse } from "./api-response.ts"
 
 const limits = {
-  /** Up to this size a blob is answered with in one piece: it arrives whole or not at all, and its length is told. */
+  /**
+   * Up to this size a blob is answered with in one piece: it arrives whole or not at all, and its
+   * length is told.
+   */
   wholeBytesMax: 1_048_576,
 }
 
-// What users store may be a page with scripts, and this is the origin of the API: no browser shows it, guesses what it is or runs it.
-const harmless = { "content-security-policy": "sandbox; default-src 'none'", "content-disposition": "attachment" }
+// What users store may be a page with scripts, and this is the origin of the API: no browser shows
+// it, guesses what it is or runs it.
+const harmless = {
+  "content-security-policy": "sandbox; default-src 'none'",
+  "content-disposition": "attachment",
+}
 
 /** The answer with a blob, or with the part of it that is asked for. */
-export async function toBlobAnswer(
+export async function toBlobResponse(
   objects: ObjectStore,
   blob: StoredBlob,
   request: Request,
   onBroken: (error: unknown) => void,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const etag = toEtag(blob)
   const part = findRange(request.headers, blob.size, etag)
   const { start, end } = part ?? { start: 0, end: blob.size }
@@ -45,11 +52,13 @@ async function toBody(
   content: StoredBlob["content"],
   { start, end }: Range,
   onBroken: (error: unknown) => void,
-): Promise<Pick<Answer, "body" | "stream">> {
+): Promise<Pick<ApiResponse, "body" | "stream">> {
   if (content instanceof Uint8Array) return { body: content.subarray(start, end) }
   const pieces = objects.read(content, start, end)
-  if (end - start <= limits.wholeBytesMax) return { body: Buffer.concat(await Array.fromAsync(pieces)) }
-  // The first piece before the answer begins: what cannot be read at all is an error, not an answer that breaks off.
+  if (end - start <= limits.wholeBytesMax)
+    return { body: Buffer.concat(await Array.fromAsync(pieces)) }
+  // The first piece before the answer begins: what cannot be read at all is an error, not an answer
+  // that breaks off.
   const first = await pieces.next()
   return { body: null, stream: toStream(first, pieces, onBroken) }
 }
@@ -70,7 +79,8 @@ function toStream(
           else controller.enqueue(value)
         } catch (error) {
           onBroken(error)
-          // Bun prints whatever else a stream breaks with. The connection ends in the middle, so that nobody takes what came for the whole.
+          // Bun prints whatever else a stream breaks with. The connection ends in the middle, so
+          // that nobody takes what came for the whole.
           controller.error(undefined)
         }
       },

@@ -4,7 +4,8 @@ import { toContent, toContentType } from "./byte-content.ts"
 
 const toRequest = (body: BodyInit | null, headers: Record<string, string> = {}) =>
   new Request("http://x/", { method: "POST", body, headers })
-const toText = async (pieces: AsyncIterable<Uint8Array>) => Buffer.concat(await Array.fromAsync(pieces)).toString()
+const toText = async (pieces: AsyncIterable<Uint8Array>) =>
+  Buffer.concat(await Array.fromAsync(pieces)).toString()
 
 describe("toContent", () => {
   test.each([
@@ -15,19 +16,27 @@ describe("toContent", () => {
     ["1e1", undefined],
     ["99999999999999999999", undefined],
   ])("reads the length %j as %j", (header, length) => {
-    expect(toContent(toRequest("abc", header === null ? {} : { "content-length": header })).length).toBe(length as number)
+    expect(
+      toContent(toRequest("abc", header === null ? {} : { "content-length": header })).length,
+    ).toBe(length as number)
   })
 
   test("gives the bytes whole or in pieces, and none where there is no body", async () => {
-    expect(Buffer.from(await toContent(toRequest("é", { "content-length": "2" })).bytes()).toString()).toBe("é")
+    expect(
+      Buffer.from(await toContent(toRequest("é", { "content-length": "2" })).bytes()).toString(),
+    ).toBe("é")
     expect(await toText(toContent(toRequest("é")).stream())).toBe("é")
     expect(await toText(toContent(toRequest(null)).stream())).toBe("")
   })
 
   test("refuses content that is not as long as it should be", async () => {
     for (const length of ["2", "4"]) {
-      expect(await codeOf(toContent(toRequest("abc", { "content-length": length })).bytes())).toBe("invalid_request")
-      expect(await codeOf(toText(toContent(toRequest("abc", { "content-length": length })).stream()))).toBe("invalid_request")
+      expect(await codeOf(toContent(toRequest("abc", { "content-length": length })).bytes())).toBe(
+        "invalid_request",
+      )
+      expect(
+        await codeOf(toText(toContent(toRequest("abc", { "content-length": length })).stream())),
+      ).toBe("invalid_request")
     }
   })
 
@@ -40,12 +49,18 @@ describe("toContent", () => {
         },
       })
     expect(await codeOf(toText(toContent(toRequest(broken())).stream()))).toBe("invalid_request")
-    expect(await codeOf(toContent(toRequest(broken(), { "content-length": "6" })).bytes())).toBe("invalid_request")
+    expect(await codeOf(toContent(toRequest(broken(), { "content-length": "6" })).bytes())).toBe(
+      "invalid_request",
+    )
   })
 
   test("refuses content that is compressed", async () => {
-    expect(await codeOf(() => toContent(toRequest("x", { "content-encoding": "gzip" })))).toBe("unsupported_encoding")
-    expect(await toText(toContent(toRequest("x", { "content-encoding": "Identity" })).stream())).toBe("x")
+    expect(await codeOf(() => toContent(toRequest("x", { "content-encoding": "gzip" })))).toBe(
+      "unsupported_encoding",
+    )
+    expect(
+      await toText(toContent(toRequest("x", { "content-encoding": "Identity" })).stream()),
+    ).toBe("x")
   })
 })
 
@@ -56,11 +71,15 @@ describe("toContentType", () => {
     ["", null],
     [";", ";"],
     ["x".repeat(255), "x".repeat(255)],
-  ])("takes %j", (header, type) => expect(toContentType(toRequest(new Uint8Array(), { "content-type": header }))).toBe(type))
+  ])("takes %j", (header, type) =>
+    expect(toContentType(toRequest(new Uint8Array(), { "content-type": header }))).toBe(type),
+  )
 
   test("refuses one that is too long, or that has other characters than a header should", async () => {
     for (const type of ["x".repeat(256), "text/\xe9"]) {
-      expect(await codeOf(() => toContentType(toRequest(new Uint8Array(), { "content-type": type })))).toBe("invalid_request")
+      expect(
+        await codeOf(() => toContentType(toRequest(new Uint8Array(), { "content-type": type }))),
+      ).toBe("invalid_request")
     }
     expect(toContentType(toRequest(new Uint8Array()))).toBeNull()
   })

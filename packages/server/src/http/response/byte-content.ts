@@ -10,7 +10,8 @@ export function toContent(request: Request): IncomingContent {
   return {
     length,
     async bytes() {
-      // To look at `body` makes a stream of it, which takes longer than everything else about a small one.
+      // To look at `body` makes a stream of it, which takes longer than everything else about a
+      // small one.
       const bytes = await request.bytes().catch(brokenOff)
       return bytes.length === length ? bytes : brokenOff()
     },
@@ -24,7 +25,9 @@ export function toContentType(request: Request): string | null {
   if (type === "") return null
   if (/^[\x20-\x7e]*$/.test(type) && type.length <= limits.blobTypeCharsMax) return type
   const message = `must be at most ${limits.blobTypeCharsMax} ASCII characters`
-  throw new AppError("invalid_request", `Cannot accept header content-type: it ${message}`, { issues: [{ path: "content-type", message }] })
+  throw new AppError("invalid_request", `Cannot accept header content-type: it ${message}`, {
+    issues: [{ path: "content-type", message }],
+  })
 }
 
 /** A length that is none does not get here over a socket, and says nothing. */
@@ -32,7 +35,10 @@ function parseLength(header: string | null): number | undefined {
   return header !== null && /^\d{1,15}$/.test(header) ? Number(header) : undefined
 }
 
-async function* readStream(request: Request, length: number | undefined): AsyncGenerator<Uint8Array, void> {
+async function* readStream(
+  request: Request,
+  length: number | undefined,
+): AsyncGenerator<Uint8Array, void> {
   let bytes = 0
   try {
     for await (const piece of request.body ?? []) {
@@ -47,5 +53,7 @@ async function* readStream(request: Request, length: number | undefined): AsyncG
 
 /** The client went away, or sent chunks that are none. */
 function brokenOff(cause?: unknown): never {
-  throw new AppError("invalid_request", "Cannot read the body: it ended before it was complete", { cause })
+  throw new AppError("invalid_request", "Cannot read the body: it ended before it was complete", {
+    cause,
+  })
 }

@@ -8,7 +8,9 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-async function* steps(...all: readonly (readonly FollowEvent[])[]): AsyncGenerator<readonly FollowEvent[]> {
+async function* steps(
+  ...all: readonly (readonly FollowEvent[])[]
+): AsyncGenerator<readonly FollowEvent[]> {
   yield* all
 }
 

@@ -1,24 +1,35 @@
 import type { FollowEvent } from "../../domain/runs/follow-run.ts"
-import { type Answer, content } from "./api-response.ts"
+import { type ApiResponse, content } from "./api-response.ts"
 
-/** How long a stream is silent at most: proxies, and our own server, close what says nothing for a minute. */
+/**
+ * How long a stream is silent at most: proxies, and our own server, close what says nothing for a
+ * minute.
+ */
 const heartbeatMs = 15_000
 
 const encoder = new TextEncoder()
 const heartbeat = encoder.encode(": still here\n\n")
 
 /**
- * A stream of server-sent events. The next step is asked for when the client has room for it, so that one who does not read costs no
- * memory. `leave` ends the steps when the client has gone.
+ * A stream of server-sent events. The next step is asked for when the client has room for it, so
+ * that one who does not read costs no memory. `leave` ends the steps when the client has gone.
  */
-export function eventStream(steps: AsyncGenerator<readonly FollowEvent[]>, leave: () => void, silenceMsMax = heartbeatMs): Answer {
+export function eventStream(
+  steps: AsyncGenerator<readonly FollowEvent[]>,
+  leave: () => void,
+  silenceMsMax = heartbeatMs,
+): ApiResponse {
   let pending: Promise<IteratorResult<readonly FollowEvent[]>> | undefined
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         pending ??= steps.next()
-        // What goes wrong on the way ends the stream; the client comes back with the id of the last event and is told why.
-        const step = await within(pending, silenceMsMax).catch(() => ({ done: true as const, value: undefined }))
+        // What goes wrong on the way ends the stream; the client comes back with the id of the last
+        // event and is told why.
+        const step = await within(pending, silenceMsMax).catch(() => ({
+          done: true as const,
+          value: undefined,
+        }))
         if (step === undefined) {
           controller.enqueue(heartbeat)
           return
@@ -38,7 +49,8 @@ export function eventStream(steps: AsyncGenerator<readonly FollowEvent[]>, leave
 }
 
 function toText(event: FollowEvent): string {
-  if (event.kind === "log") return `id: ${event.index}\nevent: log\ndata: ${JSON.stringify(event.line)}\n\n`
+  if (event.kind === "log")
+    return `id: ${event.index}\nevent: log\ndata: ${JSON.stringify(event.line)}\n\n`
   return `event: end\ndata: ${JSON.stringify({ status: event.status, logsTruncated: event.logsTruncated })}\n\n`
 }
 

@@ -14,19 +14,27 @@ describe("createLinks", () => {
     expect(links.val(id)).toBe(`https://hamlet.example/base/v1/vals/${id}`)
     expect(links.valPage("Ada", "Hello")).toBe("https://hamlet.example/base/u/Ada/Hello")
     expect(links.module("Ada", "Hello")).toBe("https://hamlet.example/base/v/Ada/Hello")
-    expect(links.endpoint({ id, ownerName: "Ada", name: "Hello_1" })).toBe("https://ada-hello_1.vals.example:444")
+    expect(links.endpoint({ id, ownerName: "Ada", name: "Hello_1" })).toBe(
+      "https://ada-hello_1.vals.example:444",
+    )
   })
 
   test("gives a val's own address the scheme of the base", () => {
-    expect(createLinks("http://localhost:8080", "localhost:8080").endpoint({ id, ownerName: "ada", name: "hello" })).toBe(
-      "http://ada-hello.localhost:8080",
-    )
+    expect(
+      createLinks("http://localhost:8080", "localhost:8080").endpoint({
+        id,
+        ownerName: "ada",
+        name: "hello",
+      }),
+    ).toBe("http://ada-hello.localhost:8080")
   })
 
   describe("endpoint", () => {
     const { endpoint } = createLinks("http://localhost", "localhost")
     const name = (charsMax: number) =>
-      fc.integer({ min: 0, max: charsMax - 1 }).chain((length) => fc.stringMatching(new RegExp(`^[a-zA-Z][a-zA-Z0-9_]{${length}}$`)))
+      fc
+        .integer({ min: 0, max: charsMax - 1 })
+        .chain((length) => fc.stringMatching(new RegExp(`^[a-zA-Z][a-zA-Z0-9_]{${length}}$`)))
     const val = fc.record({ id: fc.uuid({ version: 7 }), ownerName: name(30), name: name(48) })
 
     test("is one label that a host name can have, however long the names are", () => {
@@ -41,7 +49,8 @@ describe("createLinks", () => {
     })
 
     test("uses the names as long as they fit, then the id", () => {
-      const at = (length: number) => endpoint({ id, ownerName: "u".repeat(30), name: "n".repeat(length) })
+      const at = (length: number) =>
+        endpoint({ id, ownerName: "u".repeat(30), name: "n".repeat(length) })
       expect(at(32)).toBe(`http://${"u".repeat(30)}-${"n".repeat(32)}.localhost`)
       expect(at(33)).toBe("http://01890000000070008000000000000001.localhost")
     })
@@ -50,12 +59,15 @@ describe("createLinks", () => {
       fc.assert(
         fc.property(val, val, (left, right) => {
           const isSame =
-            left.ownerName.toLowerCase() === right.ownerName.toLowerCase() && left.name.toLowerCase() === right.name.toLowerCase()
+            left.ownerName.toLowerCase() === right.ownerName.toLowerCase() &&
+            left.name.toLowerCase() === right.name.toLowerCase()
           fc.pre(!isSame && left.id !== right.id)
           expect(endpoint(left)).not.toBe(endpoint(right))
         }),
       )
-      expect(endpoint({ id, ownerName: "a", name: "b_c" })).not.toBe(endpoint({ id, ownerName: "a_b", name: "c" }))
+      expect(endpoint({ id, ownerName: "a", name: "b_c" })).not.toBe(
+        endpoint({ id, ownerName: "a_b", name: "c" }),
+      )
     })
   })
 })

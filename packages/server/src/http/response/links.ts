@@ -1,4 +1,7 @@
-/** Where things are, as absolute addresses. They are built from the configured base URL, never from what a client claims the host to be. */
+/**
+ * Where things are, as absolute addresses. They are built from the configured base URL, never from
+ * what a client claims the host to be.
+ */
 export interface Links {
   readonly baseUrl: string
   user(id: string): string
@@ -16,7 +19,10 @@ export interface Links {
 
 const hostLabelCharsMax = 63
 
-/** The addresses of one installation. `valsDomain` is host and port under which vals have addresses of their own. */
+/**
+ * The addresses of one installation. `valsDomain` is host and port under which vals have addresses
+ * of their own.
+ */
 export function createLinks(baseUrl: string, valsDomain: string): Links {
   const scheme = new URL(baseUrl).protocol
   const labelled = (label: string) => `${scheme}//${label}.${valsDomain}`
@@ -33,7 +39,8 @@ export function createLinks(baseUrl: string, valsDomain: string): Links {
     module: (username, name) => `${baseUrl}/v/${username}/${name}`,
     endpoint(val) {
       const label = `${val.ownerName}-${val.name}`.toLowerCase()
-      // A name too long for a host label is replaced by the id. Underscores stay: browsers and servers take them.
+      // A name too long for a host label is replaced by the id. Underscores stay: browsers and
+      // servers take them.
       return labelled(label.length <= hostLabelCharsMax ? label : val.id.replaceAll("-", ""))
     },
     labelled,

@@ -1,11 +1,14 @@
 import { createPace } from "../../shared/pace.ts"
 
-/** From here on a list is encoded item by item too: its last step would take as long as all others together. */
+/**
+ * From here on a list is encoded item by item too: its last step would take as long as all others
+ * together.
+ */
 const plainCharsMax = 262_144
 
 /**
- * The JSON of an object with a list, `data`, and other fields. It is written item by item, with pauses where it takes long: a page may hold a
- * hundred vals, each as large as a val may be.
+ * The JSON of an object with a list, `data`, and other fields. It is written item by item, with
+ * pauses where it takes long: a page may hold a hundred vals, each as large as a val may be.
  */
 export async function toListBody<Item>(
   items: readonly Item[],

@@ -1,21 +1,21 @@
 import { type CursorKeys, toCursorText } from "@hamlet/contract"
-import type { Page, Slice } from "../../domain/paging.ts"
+import type { Page, PageRequest } from "../../domain/paging.ts"
 import { parseTarget } from "../request/request-url.ts"
-import { type Answer, jsonText } from "./api-response.ts"
+import { type ApiResponse, jsonText } from "./api-response.ts"
 import type { Links } from "./links.ts"
 import { toListBody } from "./list-body.ts"
 
 /**
- * A page of a list, with the addresses of itself and of its neighbours. That of the next one has a cursor, so that it begins where this one
- * ended, whatever is saved and deleted meanwhile.
+ * A page of a list, with the addresses of itself and of its neighbours. That of the next one has a
+ * cursor, so that it begins where this one ended, whatever is saved and deleted meanwhile.
  */
 export async function page<Item, View>(
   links: Links,
   request: Request,
-  at: Page,
-  slice: Slice<Item>,
+  at: PageRequest,
+  slice: Page<Item>,
   toView: (item: Item, links: Links) => View,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const url = parseTarget(request.url)
   const query = toPairs(url.searchParams)
   const linkTo = (offset: number, cursor?: CursorKeys) => {
@@ -29,10 +29,16 @@ export async function page<Item, View>(
     ...(slice.hasMore ? { next: linkTo(at.offset + at.limit, slice.next) } : {}),
     ...(at.offset > 0 ? { prev: linkTo(Math.max(0, at.offset - at.limit)) } : {}),
   }
-  return jsonText(200, await toListBody(slice.items, (item) => toView(item, links), { links: neighbours }))
+  return jsonText(
+    200,
+    await toListBody(slice.items, (item) => toView(item, links), { links: neighbours }),
+  )
 }
 
-/** What was asked for, each parameter once: the official client keeps only the last of one that a link repeats. */
+/**
+ * What was asked for, each parameter once: the official client keeps only the last of one that a
+ * link repeats.
+ */
 function toPairs(params: URLSearchParams): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>()
   for (const [name, value] of params) {

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { content, json, noContent } from "./api-response.ts"
 import { preflight, toResponse } from "./to-response.ts"
 
-const plain = (method = "GET", headers: Record<string, string> = {}) => new Request("http://hamlet.test/", { method, headers })
+const plain = (method = "GET", headers: Record<string, string> = {}) =>
+  new Request("http://hamlet.test/", { method, headers })
 const headersOf = (response: Response) => Object.fromEntries(response.headers)
 
 describe("toResponse", () => {
@@ -21,7 +22,11 @@ describe("toResponse", () => {
   })
 
   test("lets an answer decide who may keep it", () => {
-    const response = toResponse(content("text/plain", "x", { "cache-control": "public" }), "id", plain())
+    const response = toResponse(
+      content("text/plain", "x", { "cache-control": "public" }),
+      "id",
+      plain(),
+    )
     expect(response.headers.get("cache-control")).toBe("public")
   })
 
@@ -47,16 +52,26 @@ describe("toResponse", () => {
     ["an empty text", content("text/plain", ""), "0"],
     ["no body", noContent(), null],
   ])("tells HEAD how many bytes GET would give: %s", async (_, answer, length) => {
-    await using server = Bun.serve({ port: 0, fetch: (request) => toResponse(answer, "id", request) })
+    await using server = Bun.serve({
+      port: 0,
+      fetch: (request) => toResponse(answer, "id", request),
+    })
     const response = await fetch(server.url, { method: "HEAD" })
-    expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([answer.status, length, ""])
+    expect([
+      response.status,
+      response.headers.get("content-length"),
+      await response.text(),
+    ]).toEqual([answer.status, length, ""])
   })
 
   test("opens up to other origins only where one asks, never to cookies", () => {
-    const cross = headersOf(toResponse(json(200, 1), "id", plain("GET", { origin: "https://elsewhere.example" })))
+    const cross = headersOf(
+      toResponse(json(200, 1), "id", plain("GET", { origin: "https://elsewhere.example" })),
+    )
     expect(cross["access-control-allow-origin"]).toBe("*")
     const exposed = cross["access-control-expose-headers"]?.split(", ") ?? []
-    for (const header of ["etag", "location", "retry-after", "x-request-id", "x-should-retry"]) expect(exposed).toContain(header)
+    for (const header of ["etag", "location", "retry-after", "x-request-id", "x-should-retry"])
+      expect(exposed).toContain(header)
     expect(cross).not.toHaveProperty("access-control-allow-credentials")
     const names = Object.keys(headersOf(toResponse(json(200, 1), "id", plain())))
     expect(names.filter((name) => name.startsWith("access-control"))).toEqual([])
@@ -71,7 +86,9 @@ describe("preflight", () => {
       ...(names === undefined ? {} : { "access-control-request-headers": names }),
     })
   const allowedFor = (names: string) =>
-    headersOf(preflight(["GET"], "id", asking(names)))["access-control-allow-headers"]?.split(", ") ?? []
+    headersOf(preflight(["GET"], "id", asking(names)))["access-control-allow-headers"]?.split(
+      ", ",
+    ) ?? []
 
   test("says which methods and headers a page may send, and remembers its own name", () => {
     const response = preflight(["GET", "HEAD", "OPTIONS"], "the-id", asking())
@@ -86,7 +103,14 @@ describe("preflight", () => {
       "x-request-id": "the-id",
     })
     const allowed = headers["access-control-allow-headers"]?.split(", ") ?? []
-    for (const header of ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "prefer"])
+    for (const header of [
+      "authorization",
+      "content-type",
+      "idempotency-key",
+      "if-match",
+      "if-none-match",
+      "prefer",
+    ])
       expect(allowed).toContain(header)
     expect(headers).not.toHaveProperty("access-control-allow-credentials")
   })
@@ -96,17 +120,38 @@ describe("preflight", () => {
   })
 
   test("allows the headers that the page asks for, whatever clients call them", () => {
-    const asked = ["authorization", "x-stainless-lang", "x-stainless-retry-count", "x_odd", "traceparent"]
+    const asked = [
+      "authorization",
+      "x-stainless-lang",
+      "x-stainless-retry-count",
+      "x_odd",
+      "traceparent",
+    ]
     const allowed = allowedFor(asked.join(","))
     for (const name of asked) expect(allowed).toContain(name)
-    expect(allowedFor("X-Stainless-OS , x-a")).toEqual(expect.arrayContaining(["x-stainless-os", "x-a"]))
+    expect(allowedFor("X-Stainless-OS , x-a")).toEqual(
+      expect.arrayContaining(["x-stainless-os", "x-a"]),
+    )
     expect(new Set(allowed).size).toBe(allowed.length)
-    expect(preflight(["GET"], "id", asking("x-a")).headers.get("vary")).toBe("access-control-request-headers")
+    expect(preflight(["GET"], "id", asking("x-a")).headers.get("vary")).toBe(
+      "access-control-request-headers",
+    )
   })
 
   test("never allows the header that makes a session count, and repeats nothing that is not a name", () => {
-    for (const names of ["x-hamlet-session", "X-Hamlet-Session", "x-a, x-hamlet-session ,x-b", "*", "x a", "x-a;b", "<b>", ","])
+    for (const names of [
+      "x-hamlet-session",
+      "X-Hamlet-Session",
+      "x-a, x-hamlet-session ,x-b",
+      "*",
+      "x a",
+      "x-a;b",
+      "<b>",
+      ",",
+    ])
       expect(allowedFor(names).filter((name) => /session|[^a-z0-9_.-]|^$/.test(name))).toEqual([])
-    expect(allowedFor(Array.from({ length: 5_000 }, (_, index) => `x-${index}`).join()).length).toBeLessThan(200)
+    expect(
+      allowedFor(Array.from({ length: 5_000 }, (_, index) => `x-${index}`).join()).length,
+    ).toBeLessThan(200)
   })
 })

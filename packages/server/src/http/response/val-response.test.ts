@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { val as valSchema } from "@hamlet/contract"
 import type { Val } from "../../domain/vals/vals.ts"
 import { createLinks } from "./links.ts"
-import { createValAnswer } from "./val-response.ts"
+import { createValResponse } from "./val-response.ts"
 
 const links = createLinks("http://hamlet.test", "vals.test")
 const val: Val = {
@@ -28,19 +28,19 @@ const val: Val = {
 
 describe("createValAnswer", () => {
   test("answers with the val as the contract has it, tagged with its version", () => {
-    const answer = createValAnswer(links)(val)
+    const answer = createValResponse(links)(val)
     expect(answer.status).toBe(200)
     expect(valSchema.safeParse(JSON.parse(String(answer.body))).error).toBeUndefined()
     expect(answer.headers.etag).toStartWith('"3-')
   })
 
   test("writes out the same val once", () => {
-    const answerVal = createValAnswer(links)
+    const answerVal = createValResponse(links)
     expect(answerVal(val)).toBe(answerVal(val))
   })
 
   test("never gives the answer of a val that has changed since", () => {
-    const answerVal = createValAnswer(links)
+    const answerVal = createValResponse(links)
     const before = answerVal(val)
     for (const change of [
       { code: "2" },

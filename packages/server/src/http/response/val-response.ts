@@ -1,12 +1,15 @@
 import type { Val } from "../../domain/vals/vals.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { toValView } from "../views/views.ts"
-import { type Answer, json } from "./api-response.ts"
+import { type ApiResponse, json } from "./api-response.ts"
 import type { Links } from "./links.ts"
 
-/** The answer that is one val. A val that the store remembers is the same object again, and is written out once. */
-export function createValAnswer(links: Links): (val: Val) => Answer {
-  const written = new WeakMap<Val, Answer>()
+/**
+ * The answer that is one val. A val that the store remembers is the same object again, and is
+ * written out once.
+ */
+export function createValResponse(links: Links): (val: Val) => ApiResponse {
+  const written = new WeakMap<Val, ApiResponse>()
   return (val) => {
     const known = written.get(val)
     if (known) return known

@@ -13,7 +13,11 @@ export function accountHandlers(deps: HttpDeps) {
     listTokens: async ({ caller, query, request }) =>
       page(links, request, query, await deps.tokens.list(caller.userId, query), toTokenView),
     createToken: async ({ caller, body }) => {
-      const { token, text } = await createToken(deps, caller, { name: body.name, scopes: body.scopes, expiresAt: body.expiresAt ?? null })
+      const { token, text } = await createToken(deps, caller, {
+        name: body.name,
+        scopes: body.scopes,
+        expiresAt: body.expiresAt ?? null,
+      })
       return json(200, toNewTokenView(token, text))
     },
     revokeToken: async ({ caller, params }) => {
@@ -23,7 +27,11 @@ export function accountHandlers(deps: HttpDeps) {
     listSecrets: async ({ caller, query, request }) =>
       page(links, request, query, await deps.secrets.list(caller.userId, query), toSecretView),
     putSecret: async ({ caller, params, body }) => {
-      await putSecret(deps, caller, { name: params.name, value: body.value, hosts: body.hosts ?? null })
+      await putSecret(deps, caller, {
+        name: params.name,
+        value: body.value,
+        hosts: body.hosts ?? null,
+      })
       return noContent()
     },
     deleteSecret: async ({ caller, params }) => {

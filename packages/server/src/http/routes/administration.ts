@@ -7,19 +7,32 @@ import {
   suspendUser,
   unsuspendUser,
 } from "../../domain/accounts/accounts.ts"
-import { acceptInvitation, createInvitation, revokeInvitation } from "../../domain/accounts/invitations.ts"
+import {
+  acceptInvitation,
+  createInvitation,
+  revokeInvitation,
+} from "../../domain/accounts/invitations.ts"
 import { getUsage } from "../../domain/limits/usage.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { toAccountView, toAuditView, toInvitationView, toNewTokenView, toNewUserView, toQuotasView, toUsageView } from "../views/views.ts"
+import {
+  toAccountView,
+  toAuditView,
+  toInvitationView,
+  toNewTokenView,
+  toNewUserView,
+  toQuotasView,
+  toUsageView,
+} from "../views/views.ts"
 
 /** What administrators do with users. */
 export function administrationHandlers(deps: HttpDeps) {
   const { links } = deps
   return {
-    getUserAccount: async ({ params }) => json(200, toAccountView(await getAccount(deps, params.user_id), links)),
+    getUserAccount: async ({ params }) =>
+      json(200, toAccountView(await getAccount(deps, params.user_id), links)),
     deleteUser: async ({ caller, params, query }) => {
       await deleteUser(deps, caller, params.user_id, query.data)
       return noContent()
@@ -33,22 +46,31 @@ export function administrationHandlers(deps: HttpDeps) {
       return noContent()
     },
     createUserToken: async ({ caller, params, body }) => {
-      const { token, text } = await createUserToken(deps, caller, params.user_id, { ...body, expiresAt: body.expiresAt ?? null })
+      const { token, text } = await createUserToken(deps, caller, params.user_id, {
+        ...body,
+        expiresAt: body.expiresAt ?? null,
+      })
       return json(200, toNewTokenView(token, text))
     },
     getUserUsage: async ({ params }) => {
       await getAccount(deps, params.user_id)
       return json(200, toUsageView(await getUsage(deps, { userId: params.user_id })))
     },
-    getUserQuotas: async ({ params }) => json(200, toQuotasView(await getQuotas(deps, params.user_id))),
+    getUserQuotas: async ({ params }) =>
+      json(200, toQuotasView(await getQuotas(deps, params.user_id))),
     putUserQuotas: async ({ caller, params, body }) => {
-      const named = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+      const named = Object.fromEntries(
+        Object.entries(body).filter(([, value]) => value !== undefined),
+      )
       return json(200, toQuotasView(await changeQuotas(deps, caller, params.user_id, named)))
     },
     listInvitations: async ({ query, request }) =>
       page(links, request, query, await deps.invitations.list(deps.now(), query), toInvitationView),
     createInvitation: async ({ caller, body }) => {
-      const { invitation, code } = await createInvitation(deps, caller, { note: body.note ?? null, hours: body.hours })
+      const { invitation, code } = await createInvitation(deps, caller, {
+        note: body.note ?? null,
+        hours: body.hours,
+      })
       return json(200, { ...toInvitationView(invitation), url: links.invitation(code) })
     },
     revokeInvitation: async ({ caller, params }) => {
@@ -56,7 +78,11 @@ export function administrationHandlers(deps: HttpDeps) {
       return noContent()
     },
     acceptInvitation: async ({ body }) => {
-      const { user, token } = await acceptInvitation(deps, { code: body.code, username: body.username, email: body.email ?? null })
+      const { user, token } = await acceptInvitation(deps, {
+        code: body.code,
+        username: body.username,
+        email: body.email ?? null,
+      })
       return json(200, toNewUserView(user, token, links))
     },
     listAuditEntries: async ({ query, request }) => {

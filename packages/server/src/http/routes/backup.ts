@@ -12,17 +12,24 @@ export function backupHandlers(deps: HttpDeps) {
         .toISOString()
         .replaceAll(/[-:]|\..*/g, "")
         .replace("T", "-")
-      const headers = { "content-type": backupType, "content-disposition": `attachment; filename="hamlet-${stamp}.backup"` }
+      const headers = {
+        "content-type": backupType,
+        "content-disposition": `attachment; filename="hamlet-${stamp}.backup"`,
+      }
       if (request.method === "HEAD") return { status: 200, headers, body: null }
       await deps.audit.add(toAuditEntry(deps, caller, "backup.read"))
       const backup = await deps.backups.open({ skipDamaged: query.skipDamaged === true })
-      const onBroken = (error: unknown) => deps.log.warn("backup_broken_off", { error: String(error) })
+      const onBroken = (error: unknown) =>
+        deps.log.warn("backup_broken_off", { error: String(error) })
       return { status: 200, headers, body: null, stream: toStream(backup, onBroken) }
     },
   } satisfies Partial<Handlers>
 }
 
-function toStream(backup: RunningBackup, onBroken: (error: unknown) => void): ReadableStream<Uint8Array> {
+function toStream(
+  backup: RunningBackup,
+  onBroken: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

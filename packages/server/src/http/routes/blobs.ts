@@ -2,7 +2,7 @@ import { deleteBlob, getBlob, putBlob } from "../../domain/blobs/blobs.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { json, noContent } from "../response/api-response.ts"
-import { toBlobAnswer } from "../response/blob-response.ts"
+import { toBlobResponse } from "../response/blob-response.ts"
 import { toContent, toContentType } from "../response/byte-content.ts"
 import { toBlobView } from "../views/views.ts"
 
@@ -12,15 +12,27 @@ export function blobHandlers(deps: HttpDeps) {
     listBlobs: async ({ caller, query }) => {
       const { items, hasMore } = await deps.blobs.list(caller.userId, query)
       // A bare array has no place for a link, so that it stands in a header.
-      const next = new URLSearchParams({ prefix: query.prefix, after: items.at(-1)?.key ?? "", limit: String(query.limit) })
-      return json(200, items.map(toBlobView), hasMore ? { link: `<${deps.links.baseUrl}/v1/blob?${next}>; rel="next"` } : {})
+      const next = new URLSearchParams({
+        prefix: query.prefix,
+        after: items.at(-1)?.key ?? "",
+        limit: String(query.limit),
+      })
+      return json(
+        200,
+        items.map(toBlobView),
+        hasMore ? { link: `<${deps.links.baseUrl}/v1/blob?${next}>; rel="next"` } : {},
+      )
     },
     getBlob: async ({ caller, params, request }) =>
-      toBlobAnswer(deps.objects, await getBlob(deps, caller, params.key), request, (error) =>
+      toBlobResponse(deps.objects, await getBlob(deps, caller, params.key), request, (error) =>
         deps.log.warn("blob_broken_off", { error: String(error) }),
       ),
     putBlob: async ({ caller, params, request }) => {
-      await putBlob(deps, caller, { key: params.key, contentType: toContentType(request), content: toContent(request) })
+      await putBlob(deps, caller, {
+        key: params.key,
+        contentType: toContentType(request),
+        content: toContent(request),
+      })
       return noContent(201)
     },
     deleteBlob: async ({ caller, params }) => {

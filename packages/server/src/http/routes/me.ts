@@ -7,7 +7,15 @@ import type { HttpDeps } from "../deps.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { json } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { toCommentView, toProfileView, toReferenceView, toRunView, toUsageView, toValStatesView, toValView } from "../views/views.ts"
+import {
+  toCommentView,
+  toProfileView,
+  toReferenceView,
+  toRunView,
+  toUsageView,
+  toValStatesView,
+  toValView,
+} from "../views/views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** What belongs to the caller. */
@@ -15,24 +23,44 @@ export function meHandlers(deps: HttpDeps) {
   const { links } = deps
   return {
     getMe: async ({ caller }) => json(200, toProfileView(await getMe(deps, caller), links)),
-    updateMe: async ({ caller, body }) => json(200, toProfileView(await updateMe(deps, caller, body), links)),
+    updateMe: async ({ caller, body }) =>
+      json(200, toProfileView(await updateMe(deps, caller, body), links)),
     getMyUsage: async ({ caller }) => json(200, toUsageView(await getUsage(deps, caller))),
     listMyValStates: async ({ caller }) => {
       const states = toValStatesView(await listValStates(deps, caller))
       return withEtag(json(200, states), states.data.length)
     },
     listMyRuns: async ({ caller, query, request }) =>
-      page(links, request, query, await listMyRuns(deps, caller, query.val_id, toRunFilter(query), query), toRunView),
+      page(
+        links,
+        request,
+        query,
+        await listMyRuns(deps, caller, query.val_id, toRunFilter(query), query),
+        toRunView,
+      ),
     listMyVals: async ({ caller, query, request }) =>
       page(links, request, query, await deps.ownVals.list(caller.userId, query, query), toValView),
-    listMyLikes: async ({ caller, query, request }) => page(links, request, query, await deps.likes.list(caller.userId, query), toValView),
+    listMyLikes: async ({ caller, query, request }) =>
+      page(links, request, query, await deps.likes.list(caller.userId, query), toValView),
     listMyComments: async ({ caller, query, request }) => {
       const period = { since: query.since, until: query.until }
-      return page(links, request, query, await deps.comments.listOfUser(caller.userId, query.relationship, period, query), toCommentView)
+      return page(
+        links,
+        request,
+        query,
+        await deps.comments.listOfUser(caller.userId, query.relationship, period, query),
+        toCommentView,
+      )
     },
     listMyReferences: async ({ caller, query, request }) => {
       const period = { since: query.since, until: query.until }
-      return page(links, request, query, await deps.references.listToUser(caller.userId, period, query), toReferenceView)
+      return page(
+        links,
+        request,
+        query,
+        await deps.references.listToUser(caller.userId, period, query),
+        toReferenceView,
+      )
     },
   } satisfies Partial<Handlers>
 }

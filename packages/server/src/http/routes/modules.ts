@@ -12,7 +12,8 @@ const tsxType = "text/tsx; charset=utf-8"
 const typescriptType = "text/typescript; charset=utf-8"
 const javascriptType = "text/javascript; charset=utf-8"
 
-// Code of users is only ever handed out as a module. Opened as a page it can do nothing, and it is never sniffed into one.
+// Code of users is only ever handed out as a module. Opened as a page it can do nothing, and it is
+// never sniffed into one.
 const moduleHeaders = {
   // Caches keep a module for everybody, so it allows everybody, whoever asked for it first.
   "access-control-allow-origin": "*",
@@ -36,21 +37,31 @@ export function moduleHandlers(deps: HttpDeps) {
       return withEtag(content(isBrowser ? javascriptType : tsxType, body, headers), val.version)
     },
     getStandardModule: async ({ params, request }) => {
-      const name = standardModuleNames.find((known) => params.module === known || params.module === `${known}.ts`)
+      const name = standardModuleNames.find(
+        (known) => params.module === known || params.module === `${known}.ts`,
+      )
       if (name === undefined)
-        throw new AppError("route_not_found", `Cannot find module "${params.module}": there are ${standardModuleNames.join(" and ")}`)
+        throw new AppError(
+          "route_not_found",
+          `Cannot find module "${params.module}": there are ${standardModuleNames.join(" and ")}`,
+        )
       const isBrowser = isFromBrowser(request)
       const code = deps.standardModules[name]
       const body = isBrowser ? await deps.toJavaScript(code, "the standard library") : code
       // It may be another one when the server is.
-      const headers = { ...moduleHeaders, vary: "accept, user-agent", "cache-control": "public, no-cache" }
+      const headers = {
+        ...moduleHeaders,
+        vary: "accept, user-agent",
+        "cache-control": "public, no-cache",
+      }
       return withEtag(content(isBrowser ? javascriptType : typescriptType, body, headers), 1)
     },
   } satisfies Partial<Handlers>
 }
 
 function isFromBrowser(request: Request): boolean {
-  // The editor of the web app reads types from the code as it was written, and a browser does not let it say that it is something else.
+  // The editor of the web app reads types from the code as it was written, and a browser does not
+  // let it say that it is something else.
   if (/\btext\/(tsx|typescript)\b/.test(request.headers.get("accept") ?? "")) return false
   return (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
 }
@@ -68,7 +79,10 @@ async function getPinned(
   return getVersion(deps, caller, val.id, Number(pinned))
 }
 
-/** A version never changes, so whoever has it need not ask again; without one, it must be asked every time whether it still is the current one. */
+/**
+ * A version never changes, so whoever has it need not ask again; without one, it must be asked
+ * every time whether it still is the current one.
+ */
 function toCacheControl(val: Val, isPinned: boolean): string {
   const scope = val.privacy === "private" ? "private" : "public"
   return isPinned ? `${scope}, max-age=31536000, immutable` : `${scope}, no-cache`

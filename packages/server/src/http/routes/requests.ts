@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http"
 import { toHeaderPairs } from "@hamlet/contract"
+import type { BufferedResponse } from "../../domain/requests/buffered-response.ts"
 import { createPreview } from "../../domain/requests/preview-pass.ts"
 import { sendValRequest } from "../../domain/requests/val-requests.ts"
-import type { ValResponse } from "../../domain/requests/val-response.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { json } from "../response/api-response.ts"
@@ -20,11 +20,32 @@ export function requestHandlers(deps: HttpDeps) {
     createPreview: async ({ caller, params }) => {
       const { url, expiresAt } = await createPreview(deps, caller, params.val_id)
       // Whoever keeps the answer keeps the key to a private val.
-      return json(200, { url, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() }, { "cache-control": "no-store" })
+      return json(
+        200,
+        { url, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() },
+        { "cache-control": "no-store" },
+      )
     },
   } satisfies Partial<Handlers>
 }
 
-function toResponseView({ status, headers, body, isBase64, isTruncated, durationMs, runId }: ValResponse) {
-  return { status, statusText: STATUS_CODES[status] ?? "", headers, body, isBase64, isTruncated, durationMs, runId }
+function toResponseView({
+  status,
+  headers,
+  body,
+  isBase64,
+  isTruncated,
+  durationMs,
+  runId,
+}: BufferedResponse) {
+  return {
+    status,
+    statusText: STATUS_CODES[status] ?? "",
+    headers,
+    body,
+    isBase64,
+    isTruncated,
+    durationMs,
+    runId,
+  }
 }

@@ -11,7 +11,8 @@ import { toCommentView, toReferenceView } from "../views/views.ts"
 export function socialHandlers(deps: HttpDeps) {
   const { links } = deps
   return {
-    getLike: async ({ caller, params }) => json(200, { liked: await isLiked(deps, caller, params.val_id) }),
+    getLike: async ({ caller, params }) =>
+      json(200, { liked: await isLiked(deps, caller, params.val_id) }),
     likeVal: async ({ caller, params }) => {
       await likeVal(deps, caller, params.val_id)
       return noContent()
@@ -21,7 +22,13 @@ export function socialHandlers(deps: HttpDeps) {
       return noContent()
     },
     listComments: async ({ caller, params, query, request }) =>
-      page(links, request, query, await listComments(deps, caller, params.val_id, query), toCommentView),
+      page(
+        links,
+        request,
+        query,
+        await listComments(deps, caller, params.val_id, query),
+        toCommentView,
+      ),
     createComment: async ({ caller, params, body }) =>
       json(201, toCommentView(await addComment(deps, caller, params.val_id, body.comment))),
     deleteComment: async ({ caller, params }) => {
@@ -30,11 +37,23 @@ export function socialHandlers(deps: HttpDeps) {
     },
     listValReferences: async ({ caller, params, query, request }) => {
       const period = { since: query.since, until: query.until }
-      return page(links, request, query, await listReferences(deps, caller, params.val_id, period, query), toReferenceView)
+      return page(
+        links,
+        request,
+        query,
+        await listReferences(deps, caller, params.val_id, period, query),
+        toReferenceView,
+      )
     },
     listValDependencies: async ({ caller, params, query, request }) => {
       const period = { since: query.since, until: query.until }
-      return page(links, request, query, await listDependencies(deps, caller, params.val_id, period, query), toReferenceView)
+      return page(
+        links,
+        request,
+        query,
+        await listDependencies(deps, caller, params.val_id, period, query),
+        toReferenceView,
+      )
     },
   } satisfies Partial<Handlers>
 }

@@ -6,8 +6,12 @@ import { jsonText } from "../response/api-response.ts"
 /** The caller's own SQLite database. */
 export function sqliteHandlers(deps: HttpDeps) {
   return {
-    executeSql: async ({ caller, body }) => jsonText(200, await executeSql(deps, caller, body.statement)),
+    executeSql: async ({ caller, body }) =>
+      jsonText(200, await executeSql(deps, caller, body.statement)),
     batchSql: async ({ caller, body, texts: { statements: json } }) =>
-      jsonText(200, await batchSql(deps, caller, json === undefined ? body : { ...body, statements: { json } })),
+      jsonText(
+        200,
+        await batchSql(deps, caller, json === undefined ? body : { ...body, statements: { json } }),
+      ),
   } satisfies Partial<Handlers>
 }

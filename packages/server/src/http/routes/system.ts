@@ -4,7 +4,7 @@ import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import type { Metrics } from "../ops/metrics.ts"
 import { toScriptSources } from "../pages/script-sources.ts"
-import { type Answer, content, json } from "../response/api-response.ts"
+import { type ApiResponse, content, json } from "../response/api-response.ts"
 import { gzip } from "../response/gzip.ts"
 
 const docsFolder = "/docs/assets/"
@@ -14,7 +14,9 @@ export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
   let openApi: Uint8Array | undefined
   return {
     getOpenApi: async ({ request }) => {
-      openApi ??= new TextEncoder().encode(JSON.stringify(toOpenApi({ baseUrl: deps.links.baseUrl, version: deps.version })))
+      openApi ??= new TextEncoder().encode(
+        JSON.stringify(toOpenApi({ baseUrl: deps.links.baseUrl, version: deps.version })),
+      )
       return gzip(content("application/json; charset=utf-8", openApi), request)
     },
     getDocs: async ({ request }) =>
@@ -28,7 +30,13 @@ export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
       const database = await deps.checkDatabase()
       const { isolation, problem } = deps.runner.status()
       if (problem !== undefined) throw new AppError("sandbox_unavailable", problem)
-      return json(200, { status: "ok", version: deps.version, ...database, isolation, warnings: deps.isolationWarnings() })
+      return json(200, {
+        status: "ok",
+        version: deps.version,
+        ...database,
+        isolation,
+        warnings: deps.isolationWarnings(),
+      })
     },
     getMetrics: async () => content("text/plain; version=0.0.4; charset=utf-8", metrics.print()),
   } satisfies Partial<Handlers>
@@ -42,8 +50,17 @@ function pageHeaders(scripts: string): Record<string, string> {
 }
 
 /** A file that the page at `/docs` loads; its name holds a hash of its content. */
-export async function docsAsset(deps: HttpDeps, path: string, request: Request): Promise<Answer> {
+export async function docsAsset(
+  deps: HttpDeps,
+  path: string,
+  request: Request,
+): Promise<ApiResponse> {
   const asset = (await deps.docsPage()).assets.get(path)
   if (!asset) throw new AppError("route_not_found", `Cannot find ${path}`)
-  return gzip(content(asset.contentType, asset.body, { "cache-control": "public, max-age=31536000, immutable" }), request)
+  return gzip(
+    content(asset.contentType, asset.body, {
+      "cache-control": "public, max-age=31536000, immutable",
+    }),
+    request,
+  )
 }

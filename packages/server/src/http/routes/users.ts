@@ -5,23 +5,37 @@ import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { json } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { createValAnswer } from "../response/val-response.ts"
+import { createValResponse } from "../response/val-response.ts"
 import { toAccountView, toNewUserView, toUserView, toValView } from "../views/views.ts"
 
 /** Users, by id and by name. */
 export function userHandlers(deps: HttpDeps) {
   const { links } = deps
-  const answerVal = createValAnswer(links)
+  const answerVal = createValResponse(links)
   return {
-    listUsers: async ({ query, request }) => page(links, request, query, await listUsers(deps, query), toAccountView),
+    listUsers: async ({ query, request }) =>
+      page(links, request, query, await listUsers(deps, query), toAccountView),
     createUser: async ({ body, caller }) => {
-      const { user, token } = await createUser(deps, { username: body.username, email: body.email ?? null }, caller)
+      const { user, token } = await createUser(
+        deps,
+        { username: body.username, email: body.email ?? null },
+        caller,
+      )
       return json(200, toNewUserView(user, token, links))
     },
-    getUser: async ({ params }) => json(200, toUserView(await getUser(deps, params.user_id), links)),
+    getUser: async ({ params }) =>
+      json(200, toUserView(await getUser(deps, params.user_id), links)),
     listUserVals: async ({ caller, params, query, request }) =>
-      page(links, request, query, await listUserVals(deps, caller, params.user_id, query), toValView),
-    getUserByName: async ({ params }) => json(200, toUserView(await getUserByName(deps, params.username), links)),
-    getValByName: async ({ caller, params }) => answerVal(await getValByName(deps, caller, params.username, params.val_name)),
+      page(
+        links,
+        request,
+        query,
+        await listUserVals(deps, caller, params.user_id, query),
+        toValView,
+      ),
+    getUserByName: async ({ params }) =>
+      json(200, toUserView(await getUserByName(deps, params.username), links)),
+    getValByName: async ({ caller, params }) =>
+      answerVal(await getValByName(deps, caller, params.username, params.val_name)),
   } satisfies Partial<Handlers>
 }

@@ -6,27 +6,43 @@ import type { HttpDeps } from "../deps.ts"
 import { toSentVal } from "../request/sent-val.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { createValAnswer } from "../response/val-response.ts"
+import { createValResponse } from "../response/val-response.ts"
 import { toRunView, toValView } from "../views/views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** Vals themselves. */
 export function valHandlers(deps: HttpDeps) {
   const { links } = deps
-  const answerVal = createValAnswer(links)
+  const answerVal = createValResponse(links)
   return {
     listVals: async ({ caller, query, request }) => {
       const filter = { ownerId: query.userId, privacy: query.privacy }
-      return page(links, request, query, await deps.vals.list(caller?.userId, filter, query), toValView)
+      return page(
+        links,
+        request,
+        query,
+        await deps.vals.list(caller?.userId, filter, query),
+        toValView,
+      )
     },
     importVals: async ({ caller, body }) => {
       const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }
-      return json(200, { results: await importVals(deps, caller, body.vals.map(toSentVal), options) })
+      return json(200, {
+        results: await importVals(deps, caller, body.vals.map(toSentVal), options),
+      })
     },
     searchVals: async ({ caller, query, request, address }) =>
-      page(links, request, query, await deps.vals.search(caller?.userId, query.query, query, caller?.userId ?? address()), toValView),
-    createVal: async ({ caller, body }) => json(200, toValView(await createVal(deps, caller, body), links)),
-    saveVal: async ({ caller, body, ifMatch }) => json(200, toValView((await saveVal(deps, caller, body, ifMatch)).val, links)),
+      page(
+        links,
+        request,
+        query,
+        await deps.vals.search(caller?.userId, query.query, query, caller?.userId ?? address()),
+        toValView,
+      ),
+    createVal: async ({ caller, body }) =>
+      json(200, toValView(await createVal(deps, caller, body), links)),
+    saveVal: async ({ caller, body, ifMatch }) =>
+      json(200, toValView((await saveVal(deps, caller, body, ifMatch)).val, links)),
     getVal: async ({ caller, params }) => answerVal(await getVal(deps, caller, params.val_id)),
     updateVal: async ({ caller, params, body, ifMatch }) => {
       await updateVal(deps, caller, params.val_id, body, ifMatch)
@@ -37,6 +53,12 @@ export function valHandlers(deps: HttpDeps) {
       return noContent()
     },
     listValRuns: async ({ caller, params, query, request }) =>
-      page(links, request, query, await listValRuns(deps, caller, params.val_id, toRunFilter(query), query), toRunView),
+      page(
+        links,
+        request,
+        query,
+        await listValRuns(deps, caller, params.val_id, toRunFilter(query), query),
+        toRunView,
+      ),
   } satisfies Partial<Handlers>
 }

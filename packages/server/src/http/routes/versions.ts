@@ -1,31 +1,41 @@
-import { getVersionLock, resolveAgain } from "../../domain/modules/version-lockfiles.ts"
+import { getVersionLockfile, resolveAgain } from "../../domain/modules/version-lockfiles.ts"
 import { saveVersion } from "../../domain/vals/vals.ts"
 import { deleteVersion, getVersion, listVersions } from "../../domain/vals/versions.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { createValAnswer } from "../response/val-response.ts"
+import { createValResponse } from "../response/val-response.ts"
 import { toValView, toVersionLockView, toVersionView } from "../views/views.ts"
 
 /** The versions of a val. */
 export function versionHandlers(deps: HttpDeps) {
   const { links } = deps
-  const answerVal = createValAnswer(links)
+  const answerVal = createValResponse(links)
   return {
     listVersions: async ({ caller, params, query, request }) =>
-      page(links, request, query, await listVersions(deps, caller, params.val_id, query), toVersionView),
+      page(
+        links,
+        request,
+        query,
+        await listVersions(deps, caller, params.val_id, query),
+        toVersionView,
+      ),
     createVersion: async ({ caller, params, body, ifMatch }) => {
       const saved = await saveVersion(deps, caller, params.val_id, body, ifMatch)
       return json(saved.isNewVersion ? 201 : 200, toValView(saved.val, links))
     },
-    getVersion: async ({ caller, params }) => answerVal(await getVersion(deps, caller, params.val_id, params.version)),
+    getVersion: async ({ caller, params }) =>
+      answerVal(await getVersion(deps, caller, params.val_id, params.version)),
     deleteVersion: async ({ caller, params, ifMatch }) => {
       await deleteVersion(deps, caller, params.val_id, params.version, ifMatch)
       return noContent()
     },
     getVersionLock: async ({ caller, params }) =>
-      json(200, toVersionLockView(await getVersionLock(deps, caller, params.val_id, params.version))),
+      json(
+        200,
+        toVersionLockView(await getVersionLockfile(deps, caller, params.val_id, params.version)),
+      ),
     resolveVersion: async ({ caller, params }) => {
       const lock = await resolveAgain(deps, caller, params.val_id, params.version)
       return json(lock?.state === "pending" ? 202 : 200, toVersionLockView(lock))

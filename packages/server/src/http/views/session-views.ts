@@ -27,6 +27,9 @@ export function toSignInLinkOwnerView(it: LinkOwner): z.infer<typeof signInLinkO
 }
 
 /** A sign-in link. */
-export function toSignInLinkView(it: { readonly code: string; readonly expiresAt: number }, links: Links): z.infer<typeof signInLink> {
+export function toSignInLinkView(
+  it: { readonly code: string; readonly expiresAt: number },
+  links: Links,
+): z.infer<typeof signInLink> {
   return { url: links.signIn(it.code), expiresAt: new Date(it.expiresAt).toISOString() }
 }

@@ -30,8 +30,8 @@ import type { User } from "../../domain/accounts/users.ts"
 import type { BlobEntry } from "../../domain/blobs/blobs.ts"
 import type { Quotas } from "../../domain/limits/quotas.ts"
 import type { Usage } from "../../domain/limits/usage.ts"
-import type { Lock } from "../../domain/modules/lockfiles.ts"
-import type { Slice } from "../../domain/paging.ts"
+import type { Lockfile } from "../../domain/modules/lockfiles.ts"
+import type { Page } from "../../domain/paging.ts"
 import type { Run, RunDetail } from "../../domain/runs/runs.ts"
 import type { Secret } from "../../domain/secrets/secrets.ts"
 import type { Comment, ValMention } from "../../domain/vals/comments.ts"
@@ -63,12 +63,22 @@ export function toProfileView(it: User, links: Links): z.infer<typeof profile> {
 
 /** A user as an administrator sees them. */
 export function toAccountView(it: Account, links: Links): z.infer<typeof account> {
-  return { ...toProfileView(it, links), suspendedAt: toTimeOrNull(it.suspendedAt), deletedAt: toTimeOrNull(it.deletedAt) }
+  return {
+    ...toProfileView(it, links),
+    suspendedAt: toTimeOrNull(it.suspendedAt),
+    deletedAt: toTimeOrNull(it.deletedAt),
+  }
 }
 
 /** An invitation without its link. */
 export function toInvitationView(it: Invitation): z.infer<typeof invitation> {
-  return { id: it.id, note: it.note, createdBy: it.createdBy, createdAt: toTime(it.createdAt), expiresAt: toTime(it.expiresAt) }
+  return {
+    id: it.id,
+    note: it.note,
+    createdBy: it.createdBy,
+    createdAt: toTime(it.createdAt),
+    expiresAt: toTime(it.expiresAt),
+  }
 }
 
 /** The quotas of a user. */
@@ -131,7 +141,7 @@ export function toValView(it: Val, links: Links): z.infer<typeof val> {
 }
 
 /** The states of somebody's vals. */
-export function toValStatesView({ items, hasMore }: Slice<ValState>): z.infer<typeof valStates> {
+export function toValStatesView({ items, hasMore }: Page<ValState>): z.infer<typeof valStates> {
   return {
     data: items.map((it) => ({
       id: it.id,
@@ -158,7 +168,7 @@ export function toVersionView(it: Version): z.infer<typeof version> {
 }
 
 /** What a version imports from elsewhere; null when that is nothing. */
-export function toVersionLockView(it: Lock | null): z.infer<typeof versionLock> {
+export function toVersionLockView(it: Lockfile | null): z.infer<typeof versionLock> {
   const imports = it?.resolution?.imports ?? []
   return {
     state: it?.state ?? "none",
@@ -208,7 +218,10 @@ export function toRunDetailView(it: RunDetail): z.infer<typeof runDetail> {
     logsTruncated: it.logsTruncated,
     emails: [],
     request: it.request,
-    egress: it.egress && { ...it.egress, list: it.egress.list.map((one) => ({ ...one, at: toTime(one.at) })) },
+    egress: it.egress && {
+      ...it.egress,
+      list: it.egress.list.map((one) => ({ ...one, at: toTime(one.at) })),
+    },
   }
 }
 
@@ -231,7 +244,12 @@ export function toNewTokenView(it: Token, text: string): z.infer<typeof newToken
 
 /** A secret without its value. */
 export function toSecretView(it: Secret): z.infer<typeof secret> {
-  return { name: it.name, hosts: it.hosts && [...it.hosts], createdAt: toTime(it.createdAt), updatedAt: toTime(it.updatedAt) }
+  return {
+    name: it.name,
+    hosts: it.hosts && [...it.hosts],
+    createdAt: toTime(it.createdAt),
+    updatedAt: toTime(it.updatedAt),
+  }
 }
 
 /** A blob in a list. */
@@ -279,7 +297,13 @@ function toMentionView(it: ValMention): z.infer<typeof valMention> {
 }
 
 function toEndView(it: ReferenceEnd): z.infer<typeof reference>["reference"] {
-  return { id: it.id, name: it.name, username: it.ownerName, author_id: it.ownerId, author: { id: it.ownerId, username: it.ownerName } }
+  return {
+    id: it.id,
+    name: it.name,
+    username: it.ownerName,
+    author_id: it.ownerId,
+    author: { id: it.ownerId, username: it.ownerName },
+  }
 }
 
 function toTime(ms: number): string {

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { importOf, type OpenResolver, openResolver, runBundle } from "../../../test/support/open-resolver.ts"
+import {
+  importOf,
+  type OpenResolver,
+  openResolver,
+  runBundle,
+} from "../../../test/support/open-resolver.ts"
 
 let open: OpenResolver
 
@@ -15,9 +20,12 @@ describe("A bundle", () => {
   test("has CommonJS as Node has it", async () => {
     const { registry } = open
     registry.publish("plain", "1.0.0", {
-      "index.js": "exports.a = 1; exports['b-c'] = 2; module.exports.d = 3; if (Math.random() > 2) exports.e = 4",
+      "index.js":
+        "exports.a = 1; exports['b-c'] = 2; module.exports.d = 3; if (Math.random() > 2) exports.e = 4",
     })
-    registry.publish("function", "1.0.0", { "index.js": "module.exports = function it() { return typeof this }; module.exports.extra = 1" })
+    registry.publish("function", "1.0.0", {
+      "index.js": "module.exports = function it() { return typeof this }; module.exports.extra = 1",
+    })
     registry.publish("babel", "1.0.0", {
       "index.js": `Object.defineProperty(exports, "__esModule", { value: true }); exports.default = "inner"; exports.named = 1`,
     })
@@ -32,7 +40,10 @@ describe("A bundle", () => {
       "production.js": "exports.face = 'production'",
       "development.js": "exports.face = 'development'; exports.debug = 1",
     })
-    registry.publish("again", "1.0.0", { "index.js": "module.exports = require('./inner.js')", "inner.js": "exports.x = 1; exports.y = 2" })
+    registry.publish("again", "1.0.0", {
+      "index.js": "module.exports = require('./inner.js')",
+      "inner.js": "exports.x = 1; exports.y = 2",
+    })
     const resolved = await open.resolve(
       "import 'npm:plain'; import 'npm:function'; import 'npm:babel'; import 'npm:again'; import 'npm:object'; import 'npm:two-faced'",
     )
@@ -63,7 +74,9 @@ describe("A bundle", () => {
 
   test("has ES modules as they are: strict, with everything that they export from others", async () => {
     const { registry } = open
-    registry.publish("common", "1.0.0", { "index.js": "exports.fromCommon = 1; exports.default = 2" })
+    registry.publish("common", "1.0.0", {
+      "index.js": "exports.fromCommon = 1; exports.default = 2",
+    })
     const files = {
       "index.js":
         "export * from './a.js'; export * from 'common'; export * as ns from './b.js'; export { default } from './b.js'; export const own = (function () { return this })()",
@@ -74,30 +87,45 @@ describe("A bundle", () => {
     registry.publish(
       "strict",
       "1.0.0",
-      { "index.mjs": "export const self = (function () { return typeof this })(), where = typeof __dirname" },
+      {
+        "index.mjs":
+          "export const self = (function () { return typeof this })(), where = typeof __dirname",
+      },
       { main: "index.mjs" },
     )
-    registry.publish("opaque", "1.0.0", { "index.js": "for (const name of ['hidden', 'other']) exports[name] = name" })
+    registry.publish("opaque", "1.0.0", {
+      "index.js": "for (const name of ['hidden', 'other']) exports[name] = name",
+    })
     registry.publish(
       "clever",
       "1.0.0",
       {
-        "index.js": "import { hidden } from 'opaque'; export * from './more.js'; export const it = hidden",
+        "index.js":
+          "import { hidden } from 'opaque'; export * from './more.js'; export const it = hidden",
         "more.js": "export { other } from 'opaque'",
       },
       { type: "module", dependencies: { opaque: "1" } },
     )
     const clever = await open.resolve("import 'npm:clever'")
     expect(importOf(clever, "npm:clever").exports).toEqual(["it", "other"])
-    expect(await runBundle(clever, "const { it, other } = packages['npm:clever']; return [it, other]")).toEqual(["hidden", "other"])
+    expect(
+      await runBundle(clever, "const { it, other } = packages['npm:clever']; return [it, other]"),
+    ).toEqual(["hidden", "other"])
     const mixed = await open.resolve("import 'npm:modern'")
-    expect(importOf(mixed, "npm:modern").exports).toEqual(["a", "default", "fromCommon", "hidden", "ns", "own"])
-    expect(await runBundle(mixed, "const it = packages['npm:modern']; return [it.a, it.fromCommon, it.default.name, it.ns.c]")).toEqual([
+    expect(importOf(mixed, "npm:modern").exports).toEqual([
       "a",
-      1,
-      "b",
-      "file:///packages/index.js",
+      "default",
+      "fromCommon",
+      "hidden",
+      "ns",
+      "own",
     ])
+    expect(
+      await runBundle(
+        mixed,
+        "const it = packages['npm:modern']; return [it.a, it.fromCommon, it.default.name, it.ns.c]",
+      ),
+    ).toEqual(["a", 1, "b", "file:///packages/index.js"])
     const strict = await open.resolve("import { self } from 'npm:strict'")
     expect(await runBundle(strict, "return packages['npm:strict'].self")).toBe("undefined")
   })
@@ -107,20 +135,32 @@ describe("A bundle", () => {
     registry.publish(
       "counter",
       "1.0.0",
-      { "index.js": "globalThis.evaluated = (globalThis.evaluated ?? 0) + 1; export let count = 0; export const add = () => ++count" },
+      {
+        "index.js":
+          "globalThis.evaluated = (globalThis.evaluated ?? 0) + 1; export let count = 0; export const add = () => ++count",
+      },
       { type: "module" },
     )
-    registry.publish("user", "1.0.0", { "index.js": "export { add } from 'counter'" }, { type: "module", dependencies: { counter: "^1" } })
+    registry.publish(
+      "user",
+      "1.0.0",
+      { "index.js": "export { add } from 'counter'" },
+      { type: "module", dependencies: { counter: "^1" } },
+    )
     registry.publish(
       "peer",
       "1.0.0",
       { "index.js": "export { add } from 'counter'" },
       { type: "module", peerDependencies: { counter: "*" } },
     )
-    registry.serve("/uses.ts", { headers: { "content-type": "text/typescript" }, body: "export { add } from 'npm:counter@1'" })
+    registry.serve("/uses.ts", {
+      headers: { "content-type": "text/typescript" },
+      body: "export { add } from 'npm:counter@1'",
+    })
     const code = `import 'npm:user'; import 'npm:counter'; import 'npm:peer'; import '${registry.url}uses.ts'; import('npm:counter@^1.0')`
     const resolved = await open.resolve(code)
-    const body = "const all = Object.values(packages); return [all.length, all.map((one) => one.add()), all[1].count, globalThis.evaluated]"
+    const body =
+      "const all = Object.values(packages); return [all.length, all.map((one) => one.add()), all[1].count, globalThis.evaluated]"
     expect(await runBundle(resolved, body)).toEqual([5, [1, 2, 3, 4, 5], 5, 1])
   })
 
@@ -130,9 +170,17 @@ describe("A bundle", () => {
     registry.publish("first", "1.0.0", { "index.js": log("first") })
     registry.publish("second", "1.0.0", { "index.js": log("second") }, { type: "module" })
     registry.publish("later", "1.0.0", { "index.js": `${log("later")}; exports.it = 1` })
-    registry.publish("never", "1.0.0", { "index.js": "throw new Error('evaluated')" }, { type: "module" })
-    const resolved = await open.resolve("import 'npm:first'; import 'npm:second'; import('npm:later'); import('npm:never')")
-    const body = "const before = [...globalThis.log]; packages['npm:later'].it; packages['npm:later'].it; return [before, globalThis.log]"
+    registry.publish(
+      "never",
+      "1.0.0",
+      { "index.js": "throw new Error('evaluated')" },
+      { type: "module" },
+    )
+    const resolved = await open.resolve(
+      "import 'npm:first'; import 'npm:second'; import('npm:later'); import('npm:never')",
+    )
+    const body =
+      "const before = [...globalThis.log]; packages['npm:later'].it; packages['npm:later'].it; return [before, globalThis.log]"
     expect(await runBundle(resolved, body)).toEqual([
       ["first", "second"],
       ["first", "second", "later"],
@@ -160,9 +208,17 @@ describe("A bundle", () => {
       { "main.js": "exports.it = 'main'", "module.js": "" },
       { main: "main.js", module: "module.js" },
     )
-    const resolved = await open.resolve("import 'npm:choosy'; import 'npm:choosy/node'; import 'npm:@scope/choosy@1'")
-    const body = "const [a, b, c] = Object.values(packages); return [a.it, b.it, c.it, typeof (await b.later()).inspect]"
-    expect(await runBundle(resolved, body)).toEqual(["deno", ["/", "61", "production", "\n"], "main", "function"])
+    const resolved = await open.resolve(
+      "import 'npm:choosy'; import 'npm:choosy/node'; import 'npm:@scope/choosy@1'",
+    )
+    const body =
+      "const [a, b, c] = Object.values(packages); return [a.it, b.it, c.it, typeof (await b.later()).inspect]"
+    expect(await runBundle(resolved, body)).toEqual([
+      "deno",
+      ["/", "61", "production", "\n"],
+      "main",
+      "function",
+    ])
   })
 
   test("does without packages that are for other machines", async () => {
@@ -170,7 +226,12 @@ describe("A bundle", () => {
     const foreign = { os: ["aix"], cpu: ["s390x"] }
     registry.publish("foreign", "1.0.0", { "index.js": "" }, foreign)
     const index = "let it = 'without'; try { it = require('foreign') } catch {}; exports.it = it"
-    registry.publish("native", "1.0.0", { "index.js": index }, { optionalDependencies: { foreign: "1" } })
+    registry.publish(
+      "native",
+      "1.0.0",
+      { "index.js": index },
+      { optionalDependencies: { foreign: "1" } },
+    )
     const resolved = await open.resolve("import 'npm:native'")
     expect(await runBundle(resolved, "return packages['npm:native'].it")).toBe("without")
   })

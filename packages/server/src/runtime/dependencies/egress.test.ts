@@ -12,7 +12,12 @@ function createEgress(errors: unknown[]): Egress {
     policy: createEgressPolicy(settings),
     limits: egressLimits,
     ca: undefined,
-    own: { isApiHost: () => false, isValHost: () => false, fetchApi: async () => new Response(""), address: () => undefined },
+    own: {
+      isApiHost: () => false,
+      isValHost: () => false,
+      fetchApi: async () => new Response(""),
+      address: () => undefined,
+    },
     takeBytes: () => {},
     onError: (error) => errors.push(error),
   })
@@ -22,8 +27,14 @@ function createEgress(errors: unknown[]): Egress {
 function toOpenDoor(egress: Egress): ResolverDeps["openDoor"] {
   return (path, { allow, note }) => {
     const door = egress.open(path, { policy: createEgressPolicy({ ...settings, allow }) })
-    const run = { id: "", depth: 0, log() {}, cutLogs() {}, fail() {}, sent: note }
-    door.admit({ ownerId: "", egressKey: "", substitutions: [], findRun: () => ({ run, depth: 0 }), mask: (text) => text })
+    const run = { id: "", depth: 0, log() {}, noteTruncatedLogs() {}, fail() {}, sent: note }
+    door.admit({
+      ownerId: "",
+      egressKey: "",
+      substitutions: [],
+      findRun: () => ({ run, depth: 0 }),
+      mask: (text) => text,
+    })
     return door
   }
 }
@@ -41,8 +52,15 @@ test("The resolver reaches its registries wherever they are, and otherwise what 
   open.registry.publish("sly", "1.0.0", { "index.js": "" })
   open.registry.serve("/npm/sly", { status: 302, headers: { location: `${other.url}sly` } })
   open.registry.serve("/sly.ts", { status: 302, headers: { location: `${other.url}sly.ts` } })
-  const urls = [`${other.url}x.js`, `${open.registry.url}sly.ts`, "http://[::1]:9/x.js", "http://no-such-host.invalid/x.js"]
-  const resolved = await open.resolve(["npm:good", "npm:sly", ...urls].map((specifier) => `import "${specifier}"`).join("\n"))
+  const urls = [
+    `${other.url}x.js`,
+    `${open.registry.url}sly.ts`,
+    "http://[::1]:9/x.js",
+    "http://no-such-host.invalid/x.js",
+  ]
+  const resolved = await open.resolve(
+    ["npm:good", "npm:sly", ...urls].map((specifier) => `import "${specifier}"`).join("\n"),
+  )
   expect(resolved.imports.map(({ error }) => error)).toEqual([
     null,
     `${open.registry.host} redirects it to what cannot be had`,
@@ -61,7 +79,8 @@ test("The resolver gets a package with many others through one door", async () =
   const egress = createEgress(errors)
   await using open = await openResolver({ openDoor: toOpenDoor(egress) })
   const names = Array.from({ length: 300 }, (_, index) => `part-${index}`)
-  for (const name of names) open.registry.publish(name, "1.0.0", { "index.js": `exports.it = "${name}"` })
+  for (const name of names)
+    open.registry.publish(name, "1.0.0", { "index.js": `exports.it = "${name}"` })
   const dependencies = Object.fromEntries(names.map((name) => [name, "1"]))
   open.registry.publish(
     "many",

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { importOf, type OpenResolver, openResolver, runBundle } from "../../../test/support/open-resolver.ts"
+import {
+  importOf,
+  type OpenResolver,
+  openResolver,
+  runBundle,
+} from "../../../test/support/open-resolver.ts"
 import { toTarball } from "../../../test/support/tarball.ts"
 
 const typescript = { "content-type": "text/typescript" }
@@ -18,8 +23,13 @@ afterAll(async () => {
 })
 
 /** What is said of imports that stand beside a good one, which has to work all the same. */
-async function explain(specifiers: readonly string[], attributes = ""): Promise<{ errors: (string | null)[]; isTemporary: boolean }> {
-  const lines = specifiers.map((specifier, index) => `import * as bad${index} from "${specifier}"${attributes}`)
+async function explain(
+  specifiers: readonly string[],
+  attributes = "",
+): Promise<{ errors: (string | null)[]; isTemporary: boolean }> {
+  const lines = specifiers.map(
+    (specifier, index) => `import * as bad${index} from "${specifier}"${attributes}`,
+  )
   const resolved = await open.resolve(`${lines.join("\n")}\nimport good from "npm:good"`)
   expect(importOf(resolved, "npm:good")).toMatchObject({ error: null, resolved: "npm:good@1.0.0" })
   expect(await runBundle(resolved, "return packages['npm:good'].it")).toBe("good")
@@ -33,7 +43,16 @@ describe("resolve says what is wrong with", () => {
     const { registry } = open
     registry.publish("needs-absent", "1.0.0", { "index.js": "" }, { dependencies: { absent: "1" } })
     registry.publish("needs-newer", "1.0.0", { "index.js": "" }, { dependencies: { good: "^7" } })
-    expect(await explain(["npm:absent", "npm:good@2", "npm:good@next", "npm:", "npm:needs-absent", "npm:needs-newer"])).toEqual({
+    expect(
+      await explain([
+        "npm:absent",
+        "npm:good@2",
+        "npm:good@next",
+        "npm:",
+        "npm:needs-absent",
+        "npm:needs-newer",
+      ]),
+    ).toEqual({
       errors: [
         'there is no package "absent" in the registry',
         'the registry has no version that fits "good@2"',
@@ -48,11 +67,23 @@ describe("resolve says what is wrong with", () => {
 
   test("a part of a package that is not there", async () => {
     const { registry } = open
-    registry.publish("closed", "1.0.0", { "index.js": "", "inner.js": "" }, { exports: { ".": "./index.js" } })
-    registry.publish("forgetful", "1.0.0", { "index.js": "import './left-out.js'" }, { type: "module" })
+    registry.publish(
+      "closed",
+      "1.0.0",
+      { "index.js": "", "inner.js": "" },
+      { exports: { ".": "./index.js" } },
+    )
+    registry.publish(
+      "forgetful",
+      "1.0.0",
+      { "index.js": "import './left-out.js'" },
+      { type: "module" },
+    )
     const { errors } = await explain(["npm:good/nope.js", "npm:closed/inner.js", "npm:forgetful"])
     const missing = ["good/nope.js", "closed/inner.js", "./left-out.js"]
-    expect(errors).toEqual(missing.map((name) => `there is no "${name}" in what the registry or the server gives`))
+    expect(errors).toEqual(
+      missing.map((name) => `there is no "${name}" in what the registry or the server gives`),
+    )
   })
 
   test("a registry that gives something else than it should", async () => {
@@ -79,10 +110,22 @@ describe("resolve says what is wrong with", () => {
     registry.publish("lost", "1.0.0", {})
     registry.serve("/npm/lost/-/1.0.0.tgz", { status: 500 })
     registry.serve("/error.ts", { status: 500 })
-    expect(await explain(["npm:trouble"])).toEqual({ errors: [`${host} answered 503`], isTemporary: true })
-    expect(await explain(["npm:lost"])).toEqual({ errors: ['for "lost@1.0.0" the registry answered 500'], isTemporary: true })
-    expect(await explain([`${registry.url}error.ts`])).toEqual({ errors: [`${host} answered 500`], isTemporary: true })
-    expect(await explain(["http://127.0.0.1:1/x.ts"])).toEqual({ errors: ["127.0.0.1:1 cannot be reached"], isTemporary: true })
+    expect(await explain(["npm:trouble"])).toEqual({
+      errors: [`${host} answered 503`],
+      isTemporary: true,
+    })
+    expect(await explain(["npm:lost"])).toEqual({
+      errors: ['for "lost@1.0.0" the registry answered 500'],
+      isTemporary: true,
+    })
+    expect(await explain([`${registry.url}error.ts`])).toEqual({
+      errors: [`${host} answered 500`],
+      isTemporary: true,
+    })
+    expect(await explain(["http://127.0.0.1:1/x.ts"])).toEqual({
+      errors: ["127.0.0.1:1 cannot be reached"],
+      isTemporary: true,
+    })
   })
 
   test("a module that its server does not give, or that is none", async () => {
@@ -109,7 +152,12 @@ describe("resolve says what is wrong with", () => {
   })
 
   test("a package of JSR", async () => {
-    open.registry.publishJsr("@scope/it", "1.2.3", { "/mod.ts": "export const a = 1" }, { ".": "./mod.ts" })
+    open.registry.publishJsr(
+      "@scope/it",
+      "1.2.3",
+      { "/mod.ts": "export const a = 1" },
+      { ".": "./mod.ts" },
+    )
     const { errors } = await explain(["jsr:@scope/none", "jsr:@scope/it@2", "jsr:@scope/it/nope"])
     expect(errors).toEqual([
       'there is no package "@scope/none" in the registry',
@@ -120,8 +168,18 @@ describe("resolve says what is wrong with", () => {
 
   test("what cannot be bundled", async () => {
     const { registry } = open
-    registry.publish("waits", "1.0.0", { "index.js": "export const it = await 1" }, { type: "module" })
-    registry.publish("wasm", "1.0.0", { "index.js": "import './it.wasm'", "it.wasm": "\0asm" }, { type: "module" })
+    registry.publish(
+      "waits",
+      "1.0.0",
+      { "index.js": "export const it = await 1" },
+      { type: "module" },
+    )
+    registry.publish(
+      "wasm",
+      "1.0.0",
+      { "index.js": "import './it.wasm'", "it.wasm": "\0asm" },
+      { type: "module" },
+    )
     registry.publish("unreadable", "1.0.0", { "index.js": "export const = 1" }, { type: "module" })
     const { errors } = await explain(["npm:waits", "npm:wasm", "npm:unreadable"])
     expect(errors).toEqual([
@@ -137,11 +195,14 @@ describe("resolve says what is wrong with", () => {
 
 describe("resolve, when all of it is too much,", () => {
   test("says so of every import", async () => {
-    await using small = await openResolver({ limits: { bundleBytesMax: 2_000, packagesMax: 3, modulesMax: 4 } })
+    await using small = await openResolver({
+      limits: { bundleBytesMax: 2_000, packagesMax: 3, modulesMax: 4 },
+    })
     const long = `exports.it = "${"x".repeat(3_000)}"`
     small.registry.publish("large", "1.0.0", { "index.js": long })
     small.registry.publish("little", "1.0.0", { "index.js": "exports.it = 1" })
-    const errorsOf = async (code: string) => (await small.resolve(code)).imports.map(({ error }) => error)
+    const errorsOf = async (code: string) =>
+      (await small.resolve(code)).imports.map(({ error }) => error)
     const tooLarge = "all that the val imports is larger than 2000 bytes"
     expect(await errorsOf("import 'npm:large'; import 'npm:little'; import 'npm:absent'")).toEqual([
       tooLarge,
@@ -151,11 +212,26 @@ describe("resolve, when all of it is too much,", () => {
     small.registry.publish(
       "modular",
       "1.0.0",
-      { "index.js": "import './a.js';import './b.js';import './c.js';import './d.js'", "a.js": "", "b.js": "", "c.js": "", "d.js": "" },
+      {
+        "index.js": "import './a.js';import './b.js';import './c.js';import './d.js'",
+        "a.js": "",
+        "b.js": "",
+        "c.js": "",
+        "d.js": "",
+      },
       { type: "module" },
     )
-    expect(await errorsOf("import 'npm:modular'")).toEqual(["all that the val imports has more than 4 modules"])
-    small.registry.publish("greedy", "1.0.0", { "index.js": "" }, { dependencies: { large: "1", little: "1", modular: "1" } })
-    expect(await errorsOf("import 'npm:greedy'")).toEqual(["all that the val imports needs more than 3 packages"])
+    expect(await errorsOf("import 'npm:modular'")).toEqual([
+      "all that the val imports has more than 4 modules",
+    ])
+    small.registry.publish(
+      "greedy",
+      "1.0.0",
+      { "index.js": "" },
+      { dependencies: { large: "1", little: "1", modular: "1" } },
+    )
+    expect(await errorsOf("import 'npm:greedy'")).toEqual([
+      "all that the val imports needs more than 3 packages",
+    ])
   })
 })

@@ -5,7 +5,9 @@ const publicRegistry = "https://registry.npmjs.org/"
 
 test("findRegistry takes what npm says, with a slash at its end", async () => {
   expect(await findRegistry(["echo", "http://npm.example:4873"])).toBe("http://npm.example:4873/")
-  expect(await findRegistry(["echo", "https://npm.example/path//"])).toBe("https://npm.example/path/")
+  expect(await findRegistry(["echo", "https://npm.example/path//"])).toBe(
+    "https://npm.example/path/",
+  )
 })
 
 test("findRegistry takes the public one where npm says nothing of use", async () => {

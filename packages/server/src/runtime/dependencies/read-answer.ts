@@ -33,7 +33,10 @@ export interface ReadAnswer {
   readonly bundle: Uint8Array | null
 }
 
-/** Nothing of it is believed: the tool has read what strangers wrote. Undefined when it makes no sense, or too much of it. */
+/**
+ * Nothing of it is believed: the tool has read what strangers wrote. Undefined when it makes no
+ * sense, or too much of it.
+ */
 export function readAnswer(output: Uint8Array, headBytesMax: number): ReadAnswer | undefined {
   const first = splitAnswer(output, headBytesMax)
   const found = foundAnswer.safeParse(first?.head).data?.found
@@ -41,7 +44,11 @@ export function readAnswer(output: Uint8Array, headBytesMax: number): ReadAnswer
   const second = splitAnswer(first.body, headBytesMax)
   const answer = resolveAnswer.safeParse(second?.head).data
   if (!second || !answer) return { found, imports: undefined, bundle: null }
-  return { found, imports: answer.imports, bundle: answer.hasBundle ? new Uint8Array(second.body) : null }
+  return {
+    found,
+    imports: answer.imports,
+    bundle: answer.hasBundle ? new Uint8Array(second.body) : null,
+  }
 }
 
 /** The same for the tool that compiles. */

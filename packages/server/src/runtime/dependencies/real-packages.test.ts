@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { importOf, type OpenResolver, openResolver, runBundle } from "../../../test/support/open-resolver.ts"
+import {
+  importOf,
+  type OpenResolver,
+  openResolver,
+  runBundle,
+} from "../../../test/support/open-resolver.ts"
 import { notRun } from "../sandbox/testing/sandbox-testing.ts"
 import { findRegistry } from "./find-registry.ts"
 
@@ -23,13 +28,21 @@ describe.if(isReachable)("Packages that vals use most", () => {
     await open[Symbol.asyncDispose]()
   })
 
-  /** Resolves the specifiers, all of which have to be there, and gives what the body makes of them, in that order, as `a`, `b` and so on. */
+  /**
+   * Resolves the specifiers, all of which have to be there, and gives what the body makes of them,
+   * in that order, as `a`, `b` and so on.
+   */
   async function run(specifiers: readonly string[], body: string): Promise<unknown> {
-    const resolved = await open.resolve(specifiers.map((specifier) => `import "${specifier}"`).join("\n"))
+    const resolved = await open.resolve(
+      specifiers.map((specifier) => `import "${specifier}"`).join("\n"),
+    )
     expect(resolved.imports.map(({ specifier, error }) => ({ specifier, error }))).toEqual(
       specifiers.map((specifier) => ({ specifier, error: null })),
     )
-    const names = specifiers.map((specifier, index) => `const ${"abcdefgh".charAt(index)} = packages[${JSON.stringify(specifier)}]`)
+    const names = specifiers.map(
+      (specifier, index) =>
+        `const ${"abcdefgh".charAt(index)} = packages[${JSON.stringify(specifier)}]`,
+    )
     return await runBundle(resolved, `${names.join("\n")}\n${body}`)
   }
 
@@ -48,17 +61,18 @@ describe.if(isReachable)("Packages that vals use most", () => {
   test("hono, with its JSX", async () => {
     const body = `const app = new a.Hono().get("/hello/:name", (c) => c.json({ hello: c.req.param("name") })).get("/page", (c) => c.html(b.jsx("p", {}, "hi")))
       return [await (await app.request("/hello/ada")).json(), await (await app.request("/page")).text()]`
-    expect(await run(["npm:hono@4", "npm:hono@4/jsx"], body)).toEqual([{ hello: "ada" }, "<p>hi</p>"])
+    expect(await run(["npm:hono@4", "npm:hono@4/jsx"], body)).toEqual([
+      { hello: "ada" },
+      "<p>hi</p>",
+    ])
   })
 
   test("lodash, as ES modules, as CommonJS and a part of it", async () => {
-    const body = "return [a.chunk([1, 2, 3], 2), a.default.sum([1, 2]), b.default.chunk([1, 2, 3], 2), c.default([[1], [2]])]"
-    expect(await run(["npm:lodash-es@4", "npm:lodash@4", "npm:lodash@4/flatten.js"], body)).toEqual([
-      [[1, 2], [3]],
-      3,
-      [[1, 2], [3]],
-      [1, 2],
-    ])
+    const body =
+      "return [a.chunk([1, 2, 3], 2), a.default.sum([1, 2]), b.default.chunk([1, 2, 3], 2), c.default([[1], [2]])]"
+    expect(await run(["npm:lodash-es@4", "npm:lodash@4", "npm:lodash@4/flatten.js"], body)).toEqual(
+      [[[1, 2], [3]], 3, [[1, 2], [3]], [1, 2]],
+    )
   })
 
   test("cheerio", async () => {
@@ -68,13 +82,22 @@ describe.if(isReachable)("Packages that vals use most", () => {
 
   test("date-fns, and a part of it", async () => {
     const body = `return [a.format(new Date(2025, 0, 2), "yyyy-MM-dd"), b.format(a.addDays(new Date(2025, 0, 31), 1), "d MMM"), Object.keys(a).length > 200]`
-    expect(await run(["npm:date-fns@4", "npm:date-fns@4/format"], body)).toEqual(["2025-01-02", "1 Feb", true])
+    expect(await run(["npm:date-fns@4", "npm:date-fns@4/format"], body)).toEqual([
+      "2025-01-02",
+      "1 Feb",
+      true,
+    ])
   })
 
   test("preact with server rendering, of which there is one for all", async () => {
     const body = `const Counter = () => { const [count] = b.useState(41); return a.h("p", { class: "x" }, count + 1) }
       return [c.render(a.h(Counter)), c.default(d.jsx(Counter, {})), c.renderToString(a.h(Counter))]`
-    const specifiers = ["npm:preact@10", "npm:preact@10/hooks", "npm:preact-render-to-string@6", "npm:preact@10/jsx-runtime"]
+    const specifiers = [
+      "npm:preact@10",
+      "npm:preact@10/hooks",
+      "npm:preact-render-to-string@6",
+      "npm:preact@10/jsx-runtime",
+    ]
     expect(await run(specifiers, body)).toEqual(Array(3).fill('<p class="x">42</p>'))
   })
 
@@ -89,7 +112,9 @@ describe.if(isReachable)("Packages that vals use most", () => {
   })
 
   test("none that does not exist", async () => {
-    const resolved = await open.resolve('import "npm:zod@999"; import "npm:there-is-no-such-package-of-hamlet"')
+    const resolved = await open.resolve(
+      'import "npm:zod@999"; import "npm:there-is-no-such-package-of-hamlet"',
+    )
     expect(resolved.imports.map(({ error }) => error)).toEqual([
       'the registry has no version that fits "zod@999"',
       'there is no package "there-is-no-such-package-of-hamlet" in the registry',

@@ -3,7 +3,9 @@ import type { ToolLimits } from "../sandbox/launch/tool-run.ts"
 import type { ResolveLimits } from "./tool/tool-messages.ts"
 
 /** What resolving the imports of one version may take. */
-export interface ResolverLimits extends ResolveLimits, Omit<ToolLimits, "msMax" | "outputBytesMax"> {
+export interface ResolverLimits
+  extends ResolveLimits,
+    Omit<ToolLimits, "msMax" | "outputBytesMax"> {
   /** For all of it, from its turn on. */
   readonly resolveMsMax: number
   /** Resolutions at the same time; the others wait. */

@@ -21,7 +21,10 @@ export interface Tools {
 /** Makes the programs, and puts them where sandboxes can see them. */
 export async function createTools(findHost: () => Promise<ToolHost>): Promise<Tools> {
   const host = await findHost()
-  const [resolve, compile] = await Promise.all([bundleProgram(resolvePath), bundleProgram(compilePath)])
+  const [resolve, compile] = await Promise.all([
+    bundleProgram(resolvePath),
+    bundleProgram(compilePath),
+  ])
   return {
     host,
     resolve: {

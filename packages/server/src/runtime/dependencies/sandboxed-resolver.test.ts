@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { importOf, type OpenResolver, openResolver, readPlaces, runBundle } from "../../../test/support/open-resolver.ts"
+import {
+  importOf,
+  type OpenResolver,
+  openResolver,
+  readPlaces,
+  runBundle,
+} from "../../../test/support/open-resolver.ts"
 
 const typescript = { "content-type": "text/typescript" }
 const json = { "content-type": "application/json" }
@@ -9,7 +15,9 @@ let open: OpenResolver
 beforeAll(async () => {
   open = await openResolver()
   open.registry.publish("one", "1.0.0", { "index.js": "exports.version = 1; exports.name = 'one'" })
-  open.registry.publish("one", "1.5.0", { "index.js": "exports.version = 1.5; exports.name = 'one'" })
+  open.registry.publish("one", "1.5.0", {
+    "index.js": "exports.version = 1.5; exports.name = 'one'",
+  })
   open.registry.publish("one", "2.0.0", { "index.js": "exports.version = 2; exports.name = 'one'" })
 })
 
@@ -23,7 +31,10 @@ describe("resolve finds imports", () => {
       "\uFEFF// import 'npm:in-a-comment'",
       'const text = "import \'npm:in-a-text\'", smile = "😀😀"; import { version } from "npm:one@1.0.0"\r',
       "import type { T } from 'npm:only-a-type'; type U = import('npm:only-a-type').U",
-      "/* é😀 */ import * as again from 'npm:one@1.0.0'; export { name } from `npm:one@1.0.0`".replaceAll("`", '"'),
+      "/* é😀 */ import * as again from 'npm:one@1.0.0'; export { name } from `npm:one@1.0.0`".replaceAll(
+        "`",
+        '"',
+      ),
       "import fs from 'node:fs'; import x from './beside.ts'; import y from 'http://localhost:8080/v/ada/hello'",
       "import z from 'https://esm.town/v/ada/hello'; import blob from 'http://localhost:8080/std/blob'",
       "import data from 'data:application/json,1' with { type: 'json' }",
@@ -62,20 +73,35 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
     ])
     expect(importOf(resolved, url)).toMatchObject({ error: null, exports: ["default"] })
     expect(readPlaces(code, importOf(resolved, "npm:one"))).toEqual(["'npm:one'"])
-    expect(await runBundle(resolved, `return packages[${JSON.stringify(url)}].default`)).toEqual({ a: [1, 2] })
+    expect(await runBundle(resolved, `return packages[${JSON.stringify(url)}].default`)).toEqual({
+      a: [1, 2],
+    })
   })
 
   test("of the runtime that JSX names, without quotes", async () => {
-    open.registry.publish("jsx", "3.1.4", { "index.js": "", "jsx-runtime.js": "exports.jsx = (type) => type" })
+    open.registry.publish("jsx", "3.1.4", {
+      "index.js": "",
+      "jsx-runtime.js": "exports.jsx = (type) => type",
+    })
     const code = "/** @jsxImportSource npm:jsx@3 */\nexport default () => <p>hello</p>"
     const resolved = await open.resolve(code)
     const found = importOf(resolved, "npm:jsx@3/jsx-runtime")
-    expect(found).toMatchObject({ resolved: "npm:jsx@3.1.4/jsx-runtime", error: null, exports: ["default", "jsx"] })
+    expect(found).toMatchObject({
+      resolved: "npm:jsx@3.1.4/jsx-runtime",
+      error: null,
+      exports: ["default", "jsx"],
+    })
     expect(readPlaces(code, found)).toEqual(["npm:jsx@3"])
   })
 
   test("none in code that does not parse, that is empty, or that imports nothing from elsewhere", async () => {
-    for (const code of ["import { from 'npm:one", "", "\uFEFF", "export default () => 1", "import x from './y.ts'"])
+    for (const code of [
+      "import { from 'npm:one",
+      "",
+      "\uFEFF",
+      "export default () => 1",
+      "import x from './y.ts'",
+    ])
       expect(await open.resolve(code)).toEqual({ imports: [], bundle: null, isTemporary: false })
   })
 
@@ -83,8 +109,13 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
     await using few = await openResolver({ limits: { importsMax: 1, placesMax: 2 } })
     few.registry.publish("one", "1.0.0", { "index.js": "exports.version = 1" })
     const many = await few.resolve("import 'npm:one'; import 'npm:one@1'; import 'npm:one@1.0'")
-    expect(many.imports.map(({ error }) => error)).toEqual([null, ...Array(2).fill("a val can have at most 1 of them")])
-    const often = await few.resolve("import 'npm:one'; import 'npm:one'; import 'npm:one'; import 'npm:one'")
+    expect(many.imports.map(({ error }) => error)).toEqual([
+      null,
+      ...Array(2).fill("a val can have at most 1 of them"),
+    ])
+    const often = await few.resolve(
+      "import 'npm:one'; import 'npm:one'; import 'npm:one'; import 'npm:one'",
+    )
     expect(importOf(often, "npm:one").error).toBe("the val says it more than 2 times")
     expect(few.registry.requests.filter((path) => path === "/npm/one")).toHaveLength(1)
   })
@@ -102,7 +133,9 @@ describe("resolve resolves", () => {
       "npm:one@1.5.0",
       "npm:one@2.0.0",
     ])
-    expect(await runBundle(resolved, "return Object.values(packages).map((one) => one.version)")).toEqual([2, 1.5, 1, 1.5, 2])
+    expect(
+      await runBundle(resolved, "return Object.values(packages).map((one) => one.version)"),
+    ).toEqual([2, 1.5, 1, 1.5, 2])
   })
 
   test("modules of other servers, through redirects, with what they import, in TypeScript", async () => {
@@ -120,12 +153,21 @@ describe("resolve resolves", () => {
       body: "const React = { createElement: (...all: unknown[]) => all }; export const more = <p>hi</p>",
     })
     const url = `${registry.url}latest`
-    const resolved = await open.resolve(`import Thing, { sum } from "${url}"; export default [Thing, sum]`)
+    const resolved = await open.resolve(
+      `import Thing, { sum } from "${url}"; export default [Thing, sum]`,
+    )
     expect(resolved.imports).toMatchObject([
-      { resolved: `${registry.url}v7/mod.ts`, error: null, exports: ["Colour", "default", "isOne", "more", "sum"] },
+      {
+        resolved: `${registry.url}v7/mod.ts`,
+        error: null,
+        exports: ["Colour", "default", "isOne", "more", "sum"],
+      },
     ])
     expect(
-      await runBundle(resolved, `const { default: Thing, ...rest } = packages[${JSON.stringify(url)}]; return [new Thing(5), rest]`),
+      await runBundle(
+        resolved,
+        `const { default: Thing, ...rest } = packages[${JSON.stringify(url)}]; return [new Thing(5), rest]`,
+      ),
     ).toEqual([
       { it: 5, slash: "/" },
       { Colour: { Red: "red" }, isOne: true, more: ["p", null, "hi"], sum: 42 },
@@ -139,12 +181,29 @@ describe("resolve resolves", () => {
       "/sub.ts": "export default 5",
     }
     open.registry.publishJsr("@scope/it", "1.2.3", files, { ".": "./mod.ts", "./sub": "./sub.ts" })
-    const resolved = await open.resolve("import { double } from 'jsr:@scope/it@^1'; import five from 'jsr:@scope/it/sub'; double(five)")
+    const resolved = await open.resolve(
+      "import { double } from 'jsr:@scope/it@^1'; import five from 'jsr:@scope/it/sub'; double(five)",
+    )
     expect(resolved.imports).toMatchObject([
-      { specifier: "jsr:@scope/it@^1", resolved: "jsr:@scope/it@1.2.3", error: null, exports: ["double", "version"] },
-      { specifier: "jsr:@scope/it/sub", resolved: "jsr:@scope/it@1.2.3/sub", error: null, exports: ["default"] },
+      {
+        specifier: "jsr:@scope/it@^1",
+        resolved: "jsr:@scope/it@1.2.3",
+        error: null,
+        exports: ["double", "version"],
+      },
+      {
+        specifier: "jsr:@scope/it/sub",
+        resolved: "jsr:@scope/it@1.2.3/sub",
+        error: null,
+        exports: ["default"],
+      },
     ])
-    expect(await runBundle(resolved, "return packages['jsr:@scope/it@^1'].double(packages['jsr:@scope/it/sub'].default)")).toBe(10)
+    expect(
+      await runBundle(
+        resolved,
+        "return packages['jsr:@scope/it@^1'].double(packages['jsr:@scope/it/sub'].default)",
+      ),
+    ).toBe(10)
   })
 
   test("the same to the same bundle, and something else to another one", async () => {
@@ -158,6 +217,8 @@ describe("resolve resolves", () => {
     expect(later.bundle?.hash).not.toBe(first.bundle?.hash as string)
     expect(await runBundle(first, "return packages['npm:moving'].it")).toBe("old")
     expect(await runBundle(later, "return packages['npm:moving'].it")).toBe("new")
-    expect(first.bundle?.hash).toBe(new Bun.CryptoHasher("sha256").update(first.bundle?.code ?? "").digest("hex"))
+    expect(first.bundle?.hash).toBe(
+      new Bun.CryptoHasher("sha256").update(first.bundle?.code ?? "").digest("hex"),
+    )
   })
 })

@@ -1,6 +1,11 @@
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
-import type { Bundle, DependencyResolver, LockedImport, ResolvedCode } from "../../domain/modules/lockfiles.ts"
+import type {
+  Bundle,
+  DependencyResolver,
+  LockedImport,
+  ResolvedCode,
+} from "../../domain/modules/lockfiles.ts"
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { ToolFailure, ToolOutcome } from "../sandbox/launch/tool-run.ts"
 import { type Explanation, explainFailure } from "./explain-failure.ts"
@@ -22,10 +27,14 @@ export interface ResolverDeps {
   readonly npmRegistry: string | undefined
   readonly jsrUrl: string
   /**
-   * Opens the only way out that fetching has. `allow` are the registries, as `host:port`: the operator has named them, so they may be reached
-   * wherever they are. `note` hears what came of each request.
+   * Opens the only way out that fetching has. `allow` are the registries, as `host:port`: the
+   * operator has named them, so they may be reached wherever they are. `note` hears what came of
+   * each request.
    */
-  openDoor(path: string, options: { readonly allow: readonly string[]; note(request: OutgoingRequest): void }): { stop(): void }
+  openDoor(
+    path: string,
+    options: { readonly allow: readonly string[]; note(request: OutgoingRequest): void },
+  ): { stop(): void }
   readonly limits: ResolverLimits
   readonly onError: (error: unknown) => void
 }
@@ -48,7 +57,13 @@ export class SandboxedResolver implements DependencyResolver {
     this.#turns = new Turns(deps.limits.atOnceMax)
   }
 
-  async resolve({ code, signal }: { readonly code: string; readonly signal: AbortSignal }): Promise<ResolvedCode> {
+  async resolve({
+    code,
+    signal,
+  }: {
+    readonly code: string
+    readonly signal: AbortSignal
+  }): Promise<ResolvedCode> {
     const either = AbortSignal.any([signal, this.#stopping.signal])
     return await this.#turns.take(either, () => this.#resolve(code, either))
   }
@@ -65,13 +80,22 @@ export class SandboxedResolver implements DependencyResolver {
     const tools = await this.#prepare()
     const requests: OutgoingRequest[] = []
     const outcome = await this.#runResolve(tools, code, requests, signal)
-    const answer = readAnswer(outcome.kind === "done" ? outcome.output : outcome.partial, limits.answerBytesMax)
+    const answer = readAnswer(
+      outcome.kind === "done" ? outcome.output : outcome.partial,
+      limits.answerBytesMax,
+    )
     if (outcome.kind === "failed" || !answer?.imports) {
       const said = outcome.kind === "failed" ? outcome.said : "the tool makes no sense"
-      if (outcome.kind === "done" || outcome.reason === "exited") onError(new Error(`Cannot resolve imports: ${said}`))
-      return toFailed(answer?.found ?? guessImports(code, this.#deps), outcome.kind === "failed" ? toExplanation(outcome, limits) : crashed)
+      if (outcome.kind === "done" || outcome.reason === "exited")
+        onError(new Error(`Cannot resolve imports: ${said}`))
+      return toFailed(
+        answer?.found ?? guessImports(code, this.#deps),
+        outcome.kind === "failed" ? toExplanation(outcome, limits) : crashed,
+      )
     }
-    const bundled = answer.bundle && (await this.#compile(tools, answer.bundle, deadlineMs - performance.now(), signal))
+    const bundled =
+      answer.bundle &&
+      (await this.#compile(tools, answer.bundle, deadlineMs - performance.now(), signal))
     return toResolvedCode(answer, answer.imports, bundled, requests)
   }
 
@@ -84,11 +108,22 @@ export class SandboxedResolver implements DependencyResolver {
     return await this.#tools
   }
 
-  async #runResolve(tools: Tools, code: string, requests: OutgoingRequest[], signal: AbortSignal): Promise<ToolOutcome> {
+  async #runResolve(
+    tools: Tools,
+    code: string,
+    requests: OutgoingRequest[],
+    signal: AbortSignal,
+  ): Promise<ToolOutcome> {
     const { limits, jsrUrl, importHosts, npmRegistry } = this.#deps
     this.#registry ??= npmRegistry === undefined ? findRegistry() : Promise.resolve(npmRegistry)
     const registry = await this.#registry
-    const request: ResolveRequest = { code, baseUrls: importHosts.baseUrls, npmRegistry: registry, jsrUrl, limits: toResolveLimits(limits) }
+    const request: ResolveRequest = {
+      code,
+      baseUrls: importHosts.baseUrls,
+      npmRegistry: registry,
+      jsrUrl,
+      limits: toResolveLimits(limits),
+    }
     const allow = [registry, jsrUrl].map(toHostAndPort)
     const note = (one: OutgoingRequest) => {
       if (requests.length < requestsNotedMax) requests.push(one)
@@ -96,24 +131,44 @@ export class SandboxedResolver implements DependencyResolver {
     return await tools.host.runTool({
       tool: tools.resolve,
       input: new TextEncoder().encode(JSON.stringify(request)),
-      limits: { ...limits, msMax: limits.resolveMsMax, outputBytesMax: limits.bundleBytesMax + 2 * limits.answerBytesMax },
+      limits: {
+        ...limits,
+        msMax: limits.resolveMsMax,
+        outputBytesMax: limits.bundleBytesMax + 2 * limits.answerBytesMax,
+      },
       openDoor: (path) => this.#deps.openDoor(path, { allow, note }),
       signal,
     })
   }
 
   /** Without the cache a bundle is only slower, so that is no reason to have none. */
-  async #compile(tools: Tools, code: Uint8Array, msLeft: number, signal: AbortSignal): Promise<Bundle | Explanation> {
+  async #compile(
+    tools: Tools,
+    code: Uint8Array,
+    msLeft: number,
+    signal: AbortSignal,
+  ): Promise<Bundle | Explanation> {
     const { limits, onError } = this.#deps
     const outcome = await tools.host.runTool({
       tool: tools.compile,
       input: code,
-      limits: { ...limits, msMax: Math.max(msLeft, compileMsMin), outputBytesMax: cacheShareMax * limits.bundleBytesMax },
+      limits: {
+        ...limits,
+        msMax: Math.max(msLeft, compileMsMin),
+        outputBytesMax: cacheShareMax * limits.bundleBytesMax,
+      },
       signal,
     })
-    const compiled = outcome.kind === "done" ? readCompiled(outcome.output, limits.answerBytesMax) : undefined
-    if (compiled?.error) return { error: `it cannot be bundled: ${compiled.error}`, isTemporary: false }
-    if (!compiled) onError(new Error(`Cannot compile a bundle: ${outcome.kind === "done" ? "the tool makes no sense" : outcome.said}`))
+    const compiled =
+      outcome.kind === "done" ? readCompiled(outcome.output, limits.answerBytesMax) : undefined
+    if (compiled?.error)
+      return { error: `it cannot be bundled: ${compiled.error}`, isTemporary: false }
+    if (!compiled)
+      onError(
+        new Error(
+          `Cannot compile a bundle: ${outcome.kind === "done" ? "the tool makes no sense" : outcome.said}`,
+        ),
+      )
     const hash = new Bun.CryptoHasher("sha256").update(code).digest("hex")
     return { hash, code, cache: compiled?.cache ?? null }
   }
@@ -134,27 +189,55 @@ function toHostAndPort(address: string): string {
   return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`
 }
 
-const crashed: Explanation = { error: "it could not be resolved: something in it brings the resolver down", isTemporary: true }
+const crashed: Explanation = {
+  error: "it could not be resolved: something in it brings the resolver down",
+  isTemporary: true,
+}
 
 function toExplanation({ reason }: ToolFailure, limits: ResolverLimits): Explanation {
   const { resolveMsMax, memoryBytesMax, scratchBytesMax } = limits
-  if (reason === "time") return { error: `it could not be resolved within ${Math.ceil(resolveMsMax / 1000)} s`, isTemporary: true }
-  if (reason === "memory") return { error: `to resolve it takes more than ${memoryBytesMax} bytes of memory`, isTemporary: false }
-  if (reason === "files") return { error: `what it needs is larger than ${scratchBytesMax} bytes`, isTemporary: false }
+  if (reason === "time")
+    return {
+      error: `it could not be resolved within ${Math.ceil(resolveMsMax / 1000)} s`,
+      isTemporary: true,
+    }
+  if (reason === "memory")
+    return {
+      error: `to resolve it takes more than ${memoryBytesMax} bytes of memory`,
+      isTemporary: false,
+    }
+  if (reason === "files")
+    return { error: `what it needs is larger than ${scratchBytesMax} bytes`, isTemporary: false }
   if (reason === "output" || reason === "cpu" || reason === "processes")
     return { error: "to resolve it takes more than it may", isTemporary: false }
   return crashed
 }
 
-/** Nobody could read the code; what in it looks like an import is at least named, so that it is known that something is wrong. */
+/**
+ * Nobody could read the code; what in it looks like an import is at least named, so that it is
+ * known that something is wrong.
+ */
 function guessImports(code: string, { importHosts, limits }: ResolverDeps): ReadAnswer["found"] {
-  const texts = new Set(Array.from(code.matchAll(/["'`]((?:npm|jsr|https?):[^"'`\s]+)["'`]/g), ([, text = ""]) => text))
-  const specifiers = [...texts].filter((text) => isRemoteImport(text, importHosts)).slice(0, limits.importsMax)
+  const texts = new Set(
+    Array.from(code.matchAll(/["'`]((?:npm|jsr|https?):[^"'`\s]+)["'`]/g), ([, text = ""]) => text),
+  )
+  const specifiers = [...texts]
+    .filter((text) => isRemoteImport(text, importHosts))
+    .slice(0, limits.importsMax)
   return specifiers.map((specifier) => ({ specifier, places: [] }))
 }
 
 function toFailed(found: ReadAnswer["found"], { error, isTemporary }: Explanation): ResolvedCode {
-  const imports = found.map(({ specifier, places }): LockedImport => ({ specifier, places, resolved: null, error, entry: -1, exports: [] }))
+  const imports = found.map(
+    ({ specifier, places }): LockedImport => ({
+      specifier,
+      places,
+      resolved: null,
+      error,
+      entry: -1,
+      exports: [],
+    }),
+  )
   return { imports, bundle: null, isTemporary }
 }
 
@@ -166,10 +249,12 @@ function toResolvedCode(
 ): ResolvedCode {
   if (bundled && "error" in bundled) return toFailed(answer.found, bundled)
   let isTemporary = false
-  const locked = imports.map(({ specifier, places, resolved, failure, entry, exports }): LockedImport => {
-    const explained = failure && explainFailure(failure, requests)
-    isTemporary ||= explained?.isTemporary ?? false
-    return { specifier, places, resolved, error: explained?.error ?? null, entry, exports }
-  })
+  const locked = imports.map(
+    ({ specifier, places, resolved, failure, entry, exports }): LockedImport => {
+      const explained = failure && explainFailure(failure, requests)
+      isTemporary ||= explained?.isTemporary ?? false
+      return { specifier, places, resolved, error: explained?.error ?? null, entry, exports }
+    },
+  )
   return { imports: locked, bundle: bundled, isTemporary }
 }

@@ -2,20 +2,39 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { importOf, type OpenResolver, openResolver, runBundle } from "../../../test/support/open-resolver.ts"
+import {
+  importOf,
+  type OpenResolver,
+  openResolver,
+  runBundle,
+} from "../../../test/support/open-resolver.ts"
 import { type TarEntry, toTarball } from "../../../test/support/tarball.ts"
-import { findRuntimeFolder, hasBubblewrap, listGroups, notRun } from "../sandbox/testing/sandbox-testing.ts"
+import {
+  findRuntimeFolder,
+  hasBubblewrap,
+  listGroups,
+  notRun,
+} from "../sandbox/testing/sandbox-testing.ts"
 
-const levels = (["bubblewrap", "deno"] as const).filter((level) => level === "deno" || hasBubblewrap)
+const levels = (["bubblewrap", "deno"] as const).filter(
+  (level) => level === "deno" || hasBubblewrap,
+)
 if (!hasBubblewrap) notRun("the resolver in bubblewrap", "bubblewrap is not installed")
 const mebibyte = 1024 ** 2
 
-/** What is there of resolutions: processes that name the folder of this server, folders, control groups. */
+/**
+ * What is there of resolutions: processes that name the folder of this server, folders, control
+ * groups.
+ */
 function listTraces({ dataDir }: OpenResolver): string[] {
   const folder = findRuntimeFolder(dataDir)
   const own = readdirSync(folder).filter((name) => name.startsWith(`${process.pid}-`))
-  const folders = own.flatMap((name) => readdirSync(join(folder, name)).filter((entry) => /^s\d+$/.test(entry)))
-  const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readCommand(name).includes(`${folder}/`))
+  const folders = own.flatMap((name) =>
+    readdirSync(join(folder, name)).filter((entry) => /^s\d+$/.test(entry)),
+  )
+  const processes = readdirSync("/proc").filter(
+    (name) => /^\d+$/.test(name) && readCommand(name).includes(`${folder}/`),
+  )
   return [
     ...folders,
     ...processes.map((pid) => readCommand(pid).slice(0, 100)),
@@ -46,7 +65,12 @@ describe.each(levels)("The resolver with %s", (isolation) => {
       const touch = `touch ${folder}/ran`
       const scripts = { preinstall: touch, install: touch, postinstall: touch, prepare: touch }
       const index = `require("node:fs").writeFileSync(${JSON.stringify(`${folder}/ran`)}, "")`
-      open.registry.publish("eager", "1.0.0", { "index.js": index, "binding.gyp": "{}" }, { scripts, hasInstallScript: true })
+      open.registry.publish(
+        "eager",
+        "1.0.0",
+        { "index.js": index, "binding.gyp": "{}" },
+        { scripts, hasInstallScript: true },
+      )
       const resolved = await open.resolve("import 'npm:eager'")
       expect(importOf(resolved, "npm:eager").error).toBeNull()
       expect(readdirSync(folder)).toEqual([])
@@ -75,7 +99,8 @@ describe.each(levels)("The resolver with %s", (isolation) => {
         open.registry.publishTarball(`evil-${index}`, "1.0.0", toTarball([json, main, ...entries]))
         const resolved = await open.resolve(`import 'npm:evil-${index}'`)
         const { error } = importOf(resolved, `npm:evil-${index}`)
-        if (error === null) expect(await runBundle(resolved, "return Object.values(packages)[0].it")).toBe("inside")
+        if (error === null)
+          expect(await runBundle(resolved, "return Object.values(packages)[0].it")).toBe("inside")
         expect(readdirSync(folder)).toEqual([])
       }
     } finally {
@@ -92,19 +117,31 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     try {
       const json = { path: "package/package.json", content: "{}" }
       const publish = (name: string, path: string, more: readonly TarEntry[] = []) => {
-        const main = { path: "package/index.js", content: `exports.it = require(${JSON.stringify(path)})` }
+        const main = {
+          path: "package/index.js",
+          content: `exports.it = require(${JSON.stringify(path)})`,
+        }
         open.registry.publishTarball(name, "1.0.0", toTarball([json, main, ...more]))
       }
       publish("absolute", secret)
       publish("relative", "../".repeat(20) + secret.slice(1))
-      publish("linked", "./link/secret.json", [{ path: "package/link", kind: "symlink", target: folder }])
-      publish("hard", "./secret.json", [{ path: "package/secret.json", kind: "hardlink", target: secret }])
+      publish("linked", "./link/secret.json", [
+        { path: "package/link", kind: "symlink", target: folder },
+      ])
+      publish("hard", "./secret.json", [
+        { path: "package/secret.json", kind: "hardlink", target: secret },
+      ])
       open.registry.serve("/module.ts", {
         headers: { "content-type": "text/typescript" },
         body: `import it from "file://${secret}" with { type: "json" }; export default it`,
       })
-      const specifiers = [...["absolute", "relative", "linked", "hard"].map((name) => `npm:${name}`), `${open.registry.url}module.ts`]
-      const resolved = await open.resolve(specifiers.map((specifier) => `import "${specifier}"`).join("\n"))
+      const specifiers = [
+        ...["absolute", "relative", "linked", "hard"].map((name) => `npm:${name}`),
+        `${open.registry.url}module.ts`,
+      ]
+      const resolved = await open.resolve(
+        specifiers.map((specifier) => `import "${specifier}"`).join("\n"),
+      )
       expect(resolved.imports.map(({ error }) => typeof error)).toEqual(Array(5).fill("string"))
       expect(resolved.bundle).toBeNull()
     } finally {
@@ -113,24 +150,38 @@ describe.each(levels)("The resolver with %s", (isolation) => {
   })
 
   test("ends what takes more room than it may", async () => {
-    await using open = await openResolver({ isolation, limits: { scratchBytesMax: 32 * mebibyte, fileBytesMax: 500 * mebibyte } })
+    await using open = await openResolver({
+      isolation,
+      limits: { scratchBytesMax: 32 * mebibyte, fileBytesMax: 500 * mebibyte },
+    })
     const large = { path: "package/large", content: new Uint8Array(100 * mebibyte) }
-    open.registry.publishTarball("bomb", "1.0.0", toTarball([{ path: "package/package.json", content: "{}" }, large]))
+    open.registry.publishTarball(
+      "bomb",
+      "1.0.0",
+      toTarball([{ path: "package/package.json", content: "{}" }, large]),
+    )
     const resolved = await open.resolve("import 'npm:bomb'")
     expect(importOf(resolved, "npm:bomb").error).toStartWith("what it needs is larger than")
     expect(resolved.bundle).toBeNull()
     expect(listTraces(open)).toEqual([])
   })
 
-  test.each([true, false])("ends what takes more memory than it may (control groups: %p)", async (usesCgroups) => {
-    const memoryBytesMax = 150 * mebibyte
-    await using open = await openResolver({ isolation, usesCgroups, limits: { memoryBytesMax } })
-    open.registry.publish("large", "1.0.0", { "index.js": `exports.it = [${"1,".repeat(10 * mebibyte)}]` })
-    const resolved = await open.resolve("import 'npm:large'")
-    expect(importOf(resolved, "npm:large").error).toBe(`to resolve it takes more than ${memoryBytesMax} bytes of memory`)
-    expect(resolved.bundle).toBeNull()
-    expect(listTraces(open)).toEqual([])
-  })
+  test.each([true, false])(
+    "ends what takes more memory than it may (control groups: %p)",
+    async (usesCgroups) => {
+      const memoryBytesMax = 150 * mebibyte
+      await using open = await openResolver({ isolation, usesCgroups, limits: { memoryBytesMax } })
+      open.registry.publish("large", "1.0.0", {
+        "index.js": `exports.it = [${"1,".repeat(10 * mebibyte)}]`,
+      })
+      const resolved = await open.resolve("import 'npm:large'")
+      expect(importOf(resolved, "npm:large").error).toBe(
+        `to resolve it takes more than ${memoryBytesMax} bytes of memory`,
+      )
+      expect(resolved.bundle).toBeNull()
+      expect(listTraces(open)).toEqual([])
+    },
+  )
 
   test("ends what takes too long, with everything that it has started", async () => {
     await using open = await openResolver({ isolation, limits: { resolveMsMax: 10_000 } })
@@ -150,7 +201,9 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     const asked = () => open.registry.requests.length
     open.registry.serve("/npm/slow", () => new Promise(() => {}))
     const controller = new AbortController()
-    const resolving = open.resolver.resolve({ code: "import 'npm:slow'", signal: controller.signal }).catch((error: unknown) => error)
+    const resolving = open.resolver
+      .resolve({ code: "import 'npm:slow'", signal: controller.signal })
+      .catch((error: unknown) => error)
     while (asked() === 0) await Bun.sleep(5)
     controller.abort()
     expect(await resolving).toMatchObject({ name: "AbortError" })
@@ -159,7 +212,9 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     while (asked() === 1) await Bun.sleep(5)
     await open.resolver.stop()
     expect(await another).toMatchObject({ name: "AbortError" })
-    expect(await open.resolve("import 'npm:slow'").catch((error: unknown) => error)).toMatchObject({ name: "AbortError" })
+    expect(await open.resolve("import 'npm:slow'").catch((error: unknown) => error)).toMatchObject({
+      name: "AbortError",
+    })
     expect(listTraces(open)).toEqual([])
   })
 })
@@ -180,7 +235,9 @@ describe("The resolver", () => {
     const first = open.resolve("import 'npm:slow'").then(() => ended.push("first"))
     while (open.registry.requests.length === 0) await Bun.sleep(5)
     const controller = new AbortController()
-    const tired = open.resolver.resolve({ code: "import 'npm:good'", signal: controller.signal }).catch((error: unknown) => error)
+    const tired = open.resolver
+      .resolve({ code: "import 'npm:good'", signal: controller.signal })
+      .catch((error: unknown) => error)
     const second = open.resolve("import 'npm:good'").then(() => ended.push("second"))
     controller.abort()
     expect(await tired).toMatchObject({ name: "AbortError" })
@@ -192,9 +249,18 @@ describe("The resolver", () => {
 
   test("tells an operator of a tool that breaks down, and of the val what it can", async () => {
     await using open = await openResolver({ limits: { threadsMax: 1 } })
-    const resolved = await open.resolve("import 'npm:good'; import 'node:fs'; const text = 'npm:not, an import'; import './x.ts'")
+    const resolved = await open.resolve(
+      "import 'npm:good'; import 'node:fs'; const text = 'npm:not, an import'; import './x.ts'",
+    )
     expect(resolved.imports).toEqual([
-      { specifier: "npm:good", places: [], resolved: null, error: expect.any(String), entry: -1, exports: [] },
+      {
+        specifier: "npm:good",
+        places: [],
+        resolved: null,
+        error: expect.any(String),
+        entry: -1,
+        exports: [],
+      },
     ])
     expect(resolved.bundle).toBeNull()
     open.errors.splice(0)

@@ -23,21 +23,29 @@ function serve(tls?: { readonly cert: string; readonly key: string }): Bun.Serve
     fetch: answer,
     websocket: {
       message: (socket, data) =>
-        void (data === "bye" ? socket.close(4001, "told so") : socket.send(typeof data === "string" ? `heard ${data}` : data)),
+        void (data === "bye"
+          ? socket.close(4001, "told so")
+          : socket.send(typeof data === "string" ? `heard ${data}` : data)),
       close: () => void gone++,
       maxPayloadLength: streamBytes,
     },
   })
 }
 
-async function answer(request: Request, server: Bun.Server<undefined>): Promise<Response | undefined> {
+async function answer(
+  request: Request,
+  server: Bun.Server<undefined>,
+): Promise<Response | undefined> {
   const { pathname } = new URL(request.url)
   switch (pathname) {
     case "/socket":
       return server.upgrade(request) ? undefined : new Response("no", { status: 400 })
     case "/echo":
       return new Response(request.body, {
-        headers: { "x-method": request.method, "x-length": request.headers.get("content-length") ?? "none" },
+        headers: {
+          "x-method": request.method,
+          "x-length": request.headers.get("content-length") ?? "none",
+        },
       })
     case "/headers":
       return Response.json(Object.fromEntries(request.headers))
@@ -69,7 +77,9 @@ async function answer(request: Request, server: Bun.Server<undefined>): Promise<
     case "/pour":
       return new Response(new Uint8Array(streamBytes))
     default:
-      return new Response(`${request.method} ${pathname}`, { status: pathname === "/teapot" ? 418 : 200 })
+      return new Response(`${request.method} ${pathname}`, {
+        status: pathname === "/teapot" ? 418 : 200,
+      })
   }
 }
 
@@ -89,7 +99,7 @@ const run = {
   id: "run",
   depth: 0,
   log() {},
-  cutLogs() {},
+  noteTruncatedLogs() {},
   fail() {},
   sent: (request: { readonly url: string }) => void urls.push(request.url),
 }
@@ -111,10 +121,19 @@ async function evaluate(expression: string): Promise<unknown> {
     const read = async (response) => [response.status, await response.text()]
     try { console.log(JSON.stringify(await (async () => (${expression}))())) } catch (error) { console.log(JSON.stringify({ error: String(error) })) }`
   const proxy = `unix:${stage.path}`
-  const child = Bun.spawn([findDeno(), "run", "--quiet", "--no-config", "--no-lock", "--allow-net", "--ext=js", "-"], {
-    stdin: Buffer.from(code),
-    env: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1", PATH: "" },
-  })
+  const child = Bun.spawn(
+    [findDeno(), "run", "--quiet", "--no-config", "--no-lock", "--allow-net", "--ext=js", "-"],
+    {
+      stdin: Buffer.from(code),
+      env: {
+        HTTP_PROXY: proxy,
+        HTTPS_PROXY: proxy,
+        DENO_NO_UPDATE_CHECK: "1",
+        NO_COLOR: "1",
+        PATH: "",
+      },
+    },
+  )
   const text = await new Response(child.stdout).text()
   await child.exited
   return JSON.parse(text)
@@ -149,7 +168,13 @@ describe("Deno, with the door as its proxy,", () => {
         await ${post(`{ method: "PATCH", body: new FormData() }`)}.then(([method]) => method),
         await fetch(http + "/x", { method: "HEAD" }).then(async (it) => [it.status, it.headers.get("content-length"), await it.text()]),
       ]`),
-    ).toEqual([["POST", "5", "hello"], ["PUT", "none", "hello"], ["DELETE", "0", ""], "PATCH", [200, "7", ""]])
+    ).toEqual([
+      ["POST", "5", "hello"],
+      ["PUT", "none", "hello"],
+      ["DELETE", "0", ""],
+      "PATCH",
+      [200, "7", ""],
+    ])
   })
 
   test("gets what is compressed, redirected, and blocked", async () => {
@@ -172,9 +197,13 @@ describe("Deno, with the door as its proxy,", () => {
 
   test("is not told what it could not say itself", async () => {
     const headers = `{ "x-hamlet-depth": "0", "x-hamlet-run": "x y", host: "evil.test", "proxy-authorization": "x", connection: "close" }`
-    const seen = (await evaluate(`await (await fetch(http + "/headers", { headers: ${headers} })).json()`)) as Record<string, string>
+    const seen = (await evaluate(
+      `await (await fetch(http + "/headers", { headers: ${headers} })).json()`,
+    )) as Record<string, string>
     expect(seen.host).toBe(`localhost:${plain.port}`)
-    expect(Object.keys(seen).filter((name) => /^(x-hamlet|proxy|connection)/.test(name))).toEqual([])
+    expect(Object.keys(seen).filter((name) => /^(x-hamlet|proxy|connection)/.test(name))).toEqual(
+      [],
+    )
   })
 
   test("streams an answer while it comes", async () => {
@@ -201,9 +230,12 @@ describe("Deno, with the door as its proxy,", () => {
       base: string,
     ) => `(await fetch(${base} + "/count", { method: "POST", body: new ReadableStream({ start() { this.left = ${streamBytes} },
       pull(c) { if (this.left <= 0) return c.close(); c.enqueue(new Uint8Array(65536)); this.left -= 65536 } }) })).text()`
-    const download = (base: string) => `(await (await fetch(${base} + "/pour")).arrayBuffer()).byteLength`
+    const download = (base: string) =>
+      `(await (await fetch(${base} + "/pour")).arrayBuffer()).byteLength`
     expect(
-      await evaluate(`[await ${upload("http")}, await ${upload("https")}, await ${download("http")}, await ${download("https")}]`),
+      await evaluate(
+        `[await ${upload("http")}, await ${upload("https")}, await ${download("http")}, await ${download("https")}]`,
+      ),
     ).toEqual([String(streamBytes), String(streamBytes), streamBytes, streamBytes])
   })
 

@@ -1,7 +1,7 @@
-import { type AnswerLimits, http1Limits } from "../http1/http1-limits.ts"
+import { http1Limits, type ResponseLimits } from "../http1/http1-limits.ts"
 
 /** What a sandbox may take of the world and of us. */
-export interface EgressLimits extends AnswerLimits {
+export interface EgressLimits extends ResponseLimits {
   /** Of one request, in each direction. */
   readonly bytesMax: number
   /** Of one request, from its head to the last byte of its answer. A WebSocket may last longer. */
@@ -11,13 +11,22 @@ export interface EgressLimits extends AnswerLimits {
   /** Undefined for no limit. */
   readonly requestsPerMinute: number | undefined
 
-  /** How long the head of a request may take from its first byte, and what nobody reads after an early answer. */
+  /**
+   * How long the head of a request may take from its first byte, and what nobody reads after an
+   * early answer.
+   */
   readonly headMsMax: number
-  /** How long the sandbox may keep a connection without a request: longer than Deno does, which could send something just when we close. */
+  /**
+   * How long the sandbox may keep a connection without a request: longer than Deno does, which
+   * could send something just when we close.
+   */
   readonly keptMsMax: number
   /** Connections of one sandbox beyond `connectionsMax`. */
   readonly sparesMax: number
-  /** What is read and thrown away of a body that nobody wants, so that the answer is read before the connection ends. */
+  /**
+   * What is read and thrown away of a body that nobody wants, so that the answer is read before the
+   * connection ends.
+   */
   readonly discardedBytesMax: number
   /** How long an answer of our own waits for the end of the body. */
   readonly lateMsMax: number
@@ -38,7 +47,10 @@ export interface EgressLimits extends AnswerLimits {
   /** Connections to the outside that one sandbox keeps without a request, and for how long. */
   readonly pooledMax: number
   readonly pooledMsMax: number
-  /** A request that cannot be sent twice takes none that is older: its server may be closing it at this very moment. */
+  /**
+   * A request that cannot be sent twice takes none that is older: its server may be closing it at
+   * this very moment.
+   */
   readonly freshMsMax: number
 
   /** The owner's allowance is asked again after so many bytes. */

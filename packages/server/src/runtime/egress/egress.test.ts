@@ -13,7 +13,10 @@ afterEach(async () => {
   stage = outside = undefined
 })
 
-function open(act: ConstructorParameters<typeof Outside>[0], options: StageOptions = {}): { stage: Stage; outside: Outside; url: string } {
+function open(
+  act: ConstructorParameters<typeof Outside>[0],
+  options: StageOptions = {},
+): { stage: Stage; outside: Outside; url: string } {
   outside = new Outside(act)
   stage = new Stage(options)
   return { stage, outside, url: `http://a.test:${outside.port}` }
@@ -23,20 +26,31 @@ const linesOf = (text: string) => text.split("\r\n\r\n", 1)[0]?.split("\r\n") ??
 describe("a request goes out", () => {
   test("to the host of its address, whatever its header says", async () => {
     const { stage, outside, url } = open((socket) => socket.write(say("hello", "x-a: b\r\n")))
-    const client = await stage.get(`${url}/x/../y%20z?q=1&r=ä`.replace("ä", "%C3%A4"), "accept: */*\r\naccept-encoding: gzip\r\n")
+    const client = await stage.get(
+      `${url}/x/../y%20z?q=1&r=ä`.replace("ä", "%C3%A4"),
+      "accept: */*\r\naccept-encoding: gzip\r\n",
+    )
     expect(linesOf(outside.heard())).toEqual([
       "GET /y%20z?q=1&r=%C3%A4 HTTP/1.1",
       `host: a.test:${outside.port}`,
       "accept: */*",
       "accept-encoding: gzip",
     ])
-    expect([client.status, client.header("x-a"), client.header("content-length"), client.body]).toEqual([200, "b", "5", "hello"])
+    expect([
+      client.status,
+      client.header("x-a"),
+      client.header("content-length"),
+      client.body,
+    ]).toEqual([200, "b", "5", "hello"])
   })
 
   test("without headers that are for the next hop only, ours, or those of a proxy", async () => {
     const { stage, outside, url } = open((socket) =>
       socket.write(
-        say("x", "connection: x-b, keep-alive\r\nx-b: 1\r\nkeep-alive: 5\r\nx-hamlet-blocked: 1\r\nproxy-authenticate: x\r\nx-c: 2\r\n"),
+        say(
+          "x",
+          "connection: x-b, keep-alive\r\nx-b: 1\r\nkeep-alive: 5\r\nx-hamlet-blocked: 1\r\nproxy-authenticate: x\r\nx-c: 2\r\n",
+        ),
       ),
     )
     const dropped = [
@@ -53,7 +67,10 @@ describe("a request goes out", () => {
       "x-hamlet-depth: 0",
       "X-Hamlet-Anything: 1",
     ]
-    const client = await stage.get(`${url}/`, `${[...dropped, "x-kept: 1", "cookie: a=b", "cookie: c=d"].join("\r\n")}\r\n`)
+    const client = await stage.get(
+      `${url}/`,
+      `${[...dropped, "x-kept: 1", "cookie: a=b", "cookie: c=d"].join("\r\n")}\r\n`,
+    )
     expect(linesOf(outside.heard()).slice(2)).toEqual(["x-kept: 1", "cookie: a=b", "cookie: c=d"])
     expect(linesOf(client.text)).toEqual(["HTTP/1.1 200 ", "x-c: 2", "content-length: 1"])
   })
@@ -66,9 +83,15 @@ describe("a request goes out", () => {
       "transfer-encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nx: y\r\n\r\n",
       "transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
     ],
-    ["an empty body in chunks", "transfer-encoding: chunked\r\n\r\n0\r\n\r\n", "transfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+    [
+      "an empty body in chunks",
+      "transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+      "transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
   ])("with its body: %s", async (_, sent, heard) => {
-    const { stage, outside, url } = open((socket, text) => text.endsWith(heard) && socket.write(say("x")))
+    const { stage, outside, url } = open(
+      (socket, text) => text.endsWith(heard) && socket.write(say("x")),
+    )
     expect((await stage.ask(`POST ${url}/ HTTP/1.1\r\n${sent}`)).status).toBe(200)
     expect(outside.heard()).toEndWith(`\r\n${heard}`)
   })
@@ -87,20 +110,36 @@ describe("a request goes out", () => {
   test("with the values of secrets for that host, and the run hears why one was left out", async () => {
     const port = () => outside?.port
     const { stage, url } = open((socket) => socket.write(say("x")), {
-      decide: (hostname) => ({ kind: "pass", addresses: ["127.0.0.1"], isAllowed: hostname === "a.test" }),
+      decide: (hostname) => ({
+        kind: "pass",
+        addresses: ["127.0.0.1"],
+        isAllowed: hostname === "a.test",
+      }),
       guest: {
         get substitutions() {
-          return [{ placeholder: "hamlet-secret:KEY", value: "s3cret", hosts: [`a.test:${port()}`, `b.test:${port()}`] }]
+          return [
+            {
+              placeholder: "hamlet-secret:KEY",
+              value: "s3cret",
+              hosts: [`a.test:${port()}`, `b.test:${port()}`],
+            },
+          ]
         },
       },
     })
     await stage.get(`${url}/hamlet-secret:KEY`, "authorization: Bearer hamlet-secret:KEY\r\n")
     expect(outside?.heard()).toContain("GET /hamlet-secret:KEY HTTP/1.1")
     expect(outside?.heard()).toContain("authorization: Bearer s3cret\r\n")
-    await stage.get(`${url.replace("a.test", "c.test")}/`, "authorization: Bearer hamlet-secret:KEY\r\n")
+    await stage.get(
+      `${url.replace("a.test", "c.test")}/`,
+      "authorization: Bearer hamlet-secret:KEY\r\n",
+    )
     expect(outside?.heard(1)).toContain("authorization: Bearer hamlet-secret:KEY\r\n")
     expect(stage.warnings).toEqual([])
-    await stage.get(`${url.replace("a.test", "b.test")}/`, "authorization: Bearer hamlet-secret:KEY\r\n")
+    await stage.get(
+      `${url.replace("a.test", "b.test")}/`,
+      "authorization: Bearer hamlet-secret:KEY\r\n",
+    )
     expect(outside?.heard(2)).toContain("authorization: Bearer hamlet-secret:KEY\r\n")
     expect(stage.warnings).toEqual([expect.stringContaining("the request is not encrypted")])
   })
@@ -109,7 +148,12 @@ describe("a request goes out", () => {
 describe("an answer comes in", () => {
   test.each([
     ["with a length", "content-length: 5\r\n\r\nhello", ["content-length: 5"], "hello"],
-    ["in chunks", "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", ["transfer-encoding: chunked"], "5\r\nhello\r\n0\r\n\r\n"],
+    [
+      "in chunks",
+      "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+      ["transfer-encoding: chunked"],
+      "5\r\nhello\r\n0\r\n\r\n",
+    ],
     ["that is empty", "content-length: 0\r\n\r\n", ["content-length: 0"], ""],
   ])("%s", async (_, said, lines, body) => {
     const { stage, url } = open((socket) => socket.write(`HTTP/1.1 203 Some Words\r\n${said}`))
@@ -120,18 +164,25 @@ describe("an answer comes in", () => {
   test("that ends with its connection, in chunks", async () => {
     const { stage, url } = open((socket) => socket.end("HTTP/1.1 200 OK\r\nx: y\r\n\r\nhello"))
     const client = await stage.get(`${url}/`)
-    expect([client.header("transfer-encoding"), client.body]).toEqual(["chunked", "5\r\nhello\r\n0\r\n\r\n"])
+    expect([client.header("transfer-encoding"), client.body]).toEqual([
+      "chunked",
+      "5\r\nhello\r\n0\r\n\r\n",
+    ])
   })
 
   test("of HTTP/1.0, whose connection is not used again", async () => {
-    const { stage, outside, url } = open((socket) => socket.write("HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello"))
+    const { stage, outside, url } = open((socket) =>
+      socket.write("HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello"),
+    )
     const client = await stage.get(`${url}/`)
     expect([client.status, client.body]).toEqual([200, "hello"])
     await until(() => outside.closed === 1)
   })
 
   test("to HEAD, with the length that a GET has, and none of its bytes", async () => {
-    const { stage, url } = open((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n"))
+    const { stage, url } = open((socket) =>
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n"),
+    )
     const client = await stage.connect()
     for (let count = 1; count <= 2; count++) {
       client.send(`HEAD ${url}/ HTTP/1.1\r\n\r\n`)
@@ -141,7 +192,9 @@ describe("an answer comes in", () => {
   })
 
   test.each([204, 304])("that has no body, with status %d", async (status) => {
-    const { stage, url } = open((socket) => socket.write(`HTTP/1.1 ${status} No\r\netag: x\r\n\r\n`))
+    const { stage, url } = open((socket) =>
+      socket.write(`HTTP/1.1 ${status} No\r\netag: x\r\n\r\n`),
+    )
     const client = await stage.connect()
     for (let count = 1; count <= 2; count++) {
       client.send(toGet(`${url}/`))
@@ -152,20 +205,30 @@ describe("an answer comes in", () => {
 
   test("behind others that are only interim", async () => {
     const { stage, url } = open((socket) =>
-      socket.write(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${say("x")}`),
+      socket.write(
+        `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${say("x")}`,
+      ),
     )
     const client = await stage.get(`${url}/`)
     expect([client.status, client.body, client.header("link")]).toEqual([200, "x", undefined])
   })
 
   test("with a redirect that nobody follows here", async () => {
-    const { stage, outside, url } = open((socket) => socket.write(say("", "location: http://127.0.0.1/\r\n", "302 Found")))
+    const { stage, outside, url } = open((socket) =>
+      socket.write(say("", "location: http://127.0.0.1/\r\n", "302 Found")),
+    )
     const client = await stage.get(`${url}/`)
-    expect([client.status, client.header("location"), outside.sockets.length]).toEqual([302, "http://127.0.0.1/", 1])
+    expect([client.status, client.header("location"), outside.sockets.length]).toEqual([
+      302,
+      "http://127.0.0.1/",
+      1,
+    ])
   })
 
   test("before all of the request is there, and the rest is not sent", async () => {
-    const { stage, outside, url } = open((socket) => socket.data.bytes < 1000 && socket.write(say("enough", "", "413 Too Large")))
+    const { stage, outside, url } = open(
+      (socket) => socket.data.bytes < 1000 && socket.write(say("enough", "", "413 Too Large")),
+    )
     const client = await stage.ask(`POST ${url}/ HTTP/1.1\r\ncontent-length: 10000\r\n\r\nabc`)
     expect([client.status, client.body]).toEqual([413, "enough"])
     await until(() => outside.closed === 1)
@@ -176,15 +239,47 @@ describe("an answer comes in", () => {
 })
 
 describe("what cannot be answered is told in a sentence:", () => {
-  const close = (text: string) => (socket: Parameters<ConstructorParameters<typeof Outside>[0]>[0]) => socket.end(text)
+  const close =
+    (text: string) => (socket: Parameters<ConstructorParameters<typeof Outside>[0]>[0]) =>
+      socket.end(text)
   test.each([
     ["nothing", "", 502, "has closed the connection before its answer was there"],
-    ["half a head", "HTTP/1.1 200 OK\r\nx", 502, "has closed the connection before its answer was there"],
-    ["rubbish", "rubbish\r\n\r\n", 502, "gave an answer that cannot be read: it is no answer of HTTP/1.1"],
-    ["a status of an upgrade that nobody asked for", "HTTP/1.1 101 X\r\n\r\n", 502, "cannot be read: its status is 101"],
-    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx", 502, "it does not say how long its body is"],
-    ["a head without an end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(70_000)}`, 502, "its head has more than 65536 bytes"],
-    ["chunks in an old version", "HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", 502, "its body is in chunks"],
+    [
+      "half a head",
+      "HTTP/1.1 200 OK\r\nx",
+      502,
+      "has closed the connection before its answer was there",
+    ],
+    [
+      "rubbish",
+      "rubbish\r\n\r\n",
+      502,
+      "gave an answer that cannot be read: it is no answer of HTTP/1.1",
+    ],
+    [
+      "a status of an upgrade that nobody asked for",
+      "HTTP/1.1 101 X\r\n\r\n",
+      502,
+      "cannot be read: its status is 101",
+    ],
+    [
+      "two lengths",
+      "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx",
+      502,
+      "it does not say how long its body is",
+    ],
+    [
+      "a head without an end",
+      `HTTP/1.1 200 OK\r\nx: ${"y".repeat(70_000)}`,
+      502,
+      "its head has more than 65536 bytes",
+    ],
+    [
+      "chunks in an old version",
+      "HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+      502,
+      "its body is in chunks",
+    ],
   ])("%s", async (_, said, status, reason) => {
     const { stage, url } = open(close(said))
     const client = await stage.get(`${url}/path?secret=1`)
@@ -199,14 +294,20 @@ describe("what cannot be answered is told in a sentence:", () => {
     const { stage, outside, url } = open(() => {})
     outside.stop()
     const client = await stage.get(`${url}/`)
-    expect([client.status, client.body]).toEqual([502, `Cannot fetch "${url}/": a.test:${outside.port} refuses connections`])
+    expect([client.status, client.body]).toEqual([
+      502,
+      `Cannot fetch "${url}/": a.test:${outside.port} refuses connections`,
+    ])
   })
 
   test("the policy says no", async () => {
     const reason = "10.0.0.1 is a private address"
     const { stage } = open(() => {}, { decide: () => ({ kind: "blocked", reason }) })
     const client = await stage.get(`http://10.0.0.1/${"x".repeat(500)}`)
-    expect([client.status, client.body]).toEqual([403, `Cannot fetch "http://10.0.0.1/${"x".repeat(183)}\xe2\x80\xa6": ${reason}`])
+    expect([client.status, client.body]).toEqual([
+      403,
+      `Cannot fetch "http://10.0.0.1/${"x".repeat(183)}\xe2\x80\xa6": ${reason}`,
+    ])
     // Nothing is wrong with the connection.
     client.send(toGet("http://10.0.0.2/"))
     await client.until(() => client.text.endsWith(`Cannot fetch "http://10.0.0.2/": ${reason}`))
@@ -232,11 +333,16 @@ describe("what cannot be answered is told in a sentence:", () => {
   })
 
   test("a head was sent already: the connection breaks", async () => {
-    const { stage, url } = open((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"))
+    const { stage, url } = open((socket) =>
+      socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"),
+    )
     const client = await stage.get(`${url}/`)
     await client.until(() => client.isClosed)
     expect(client.text).toBe("HTTP/1.1 200 \r\ncontent-length: 10\r\n\r\nabc")
-    expect(stage.sent[0]).toMatchObject({ status: 200, blocked: expect.stringContaining("closed the connection") })
+    expect(stage.sent[0]).toMatchObject({
+      status: 200,
+      blocked: expect.stringContaining("closed the connection"),
+    })
   })
 })
 
@@ -246,7 +352,11 @@ describe("the addresses that were decided on", () => {
     const { stage, url } = open((socket) => socket.write(say("x")), {
       decide: (hostname) => {
         asked.push(hostname)
-        return { kind: "pass", addresses: ["127.0.0.2", "127.0.0.3", "127.0.0.1"], isAllowed: false }
+        return {
+          kind: "pass",
+          addresses: ["127.0.0.2", "127.0.0.3", "127.0.0.1"],
+          isAllowed: false,
+        }
       },
     })
     expect((await stage.get(`${url}/`)).status).toBe(200)
@@ -256,7 +366,11 @@ describe("the addresses that were decided on", () => {
   test("are no more than a few", async () => {
     const { stage, url } = open((socket) => socket.write(say("x")), {
       limits: { addressesMax: 2 },
-      decide: () => ({ kind: "pass", addresses: ["127.0.0.2", "127.0.0.3", "127.0.0.1"], isAllowed: false }),
+      decide: () => ({
+        kind: "pass",
+        addresses: ["127.0.0.2", "127.0.0.3", "127.0.0.1"],
+        isAllowed: false,
+      }),
     })
     expect((await stage.get(`${url}/`)).body).toContain("refuses connections")
   })
@@ -279,13 +393,20 @@ describe("the addresses that were decided on", () => {
 
 describe("connections to the outside", () => {
   test("are used again for the same host and port, and not by another door", async () => {
-    const { stage, outside, url } = open((socket, text) => socket.write(say(`${socket.data.index}/${countRequests(text)}`)))
+    const { stage, outside, url } = open((socket, text) =>
+      socket.write(say(`${socket.data.index}/${countRequests(text)}`)),
+    )
     const bodies = async (...urls: string[]) => {
       const all: string[] = []
       for (const url of urls) all.push((await stage.get(url)).body)
       return all
     }
-    expect(await bodies(url, url, url.replace("a.test", "b.test"), url)).toEqual(["0/1", "0/2", "1/1", "0/3"])
+    expect(await bodies(url, url, url.replace("a.test", "b.test"), url)).toEqual([
+      "0/1",
+      "0/2",
+      "1/1",
+      "0/3",
+    ])
     const other = stage.egress.open(`${stage.path}2`)
     other.admit(stage.guest)
     const { RawClient } = await import("./testing/raw-client.ts")
@@ -297,14 +418,18 @@ describe("connections to the outside", () => {
   })
 
   test("are closed when nobody has used them for a while", async () => {
-    const { stage, outside, url } = open((socket) => socket.write(say("x")), { limits: { pooledMsMax: 20 } })
+    const { stage, outside, url } = open((socket) => socket.write(say("x")), {
+      limits: { pooledMsMax: 20 },
+    })
     await stage.get(url)
     await until(() => outside.closed === 1)
     expect(stage.door.sizes.upstreams).toBe(0)
   })
 
   test("are no more than a few", async () => {
-    const { stage, outside, url } = open((socket) => socket.write(say("x")), { limits: { pooledMax: 2 } })
+    const { stage, outside, url } = open((socket) => socket.write(say("x")), {
+      limits: { pooledMax: 2 },
+    })
     for (const host of ["a", "b", "c"]) await stage.get(url.replace("a.test", `${host}.test`))
     await until(() => outside.closed === 1)
     expect(stage.door.sizes.upstreams).toBe(2)
@@ -312,7 +437,9 @@ describe("connections to the outside", () => {
 
   test("that were closed in the meantime are made anew for what can be sent twice, and once", async () => {
     let answers = 1
-    const { stage, outside, url } = open((socket) => (answers-- > 0 ? socket.write(say("x")) : socket.terminate()))
+    const { stage, outside, url } = open((socket) =>
+      answers-- > 0 ? socket.write(say("x")) : socket.terminate(),
+    )
     expect((await stage.get(url)).body).toBe("x")
     const client = await stage.get(url)
     expect([client.status, outside.sockets.length]).toEqual([502, 2])
@@ -328,7 +455,9 @@ describe("connections to the outside", () => {
   })
 
   test("that are not fresh carry nothing that cannot be sent twice", async () => {
-    const { stage, outside, url } = open((socket) => socket.write(say("x")), { limits: { freshMsMax: -1 } })
+    const { stage, outside, url } = open((socket) => socket.write(say("x")), {
+      limits: { freshMsMax: -1 },
+    })
     await stage.get(url)
     await stage.ask(`POST ${url} HTTP/1.1\r\ncontent-length: 1\r\n\r\nx`)
     expect(outside.sockets.length).toBe(2)
@@ -375,7 +504,13 @@ describe("this server itself", () => {
         async fetchApi(request, accountId) {
           const { method, url, headers } = request
           accounts.push(accountId)
-          seen.push([method, url, headers.get("authorization"), headers.get(depthHeader), await request.text()])
+          seen.push([
+            method,
+            url,
+            headers.get("authorization"),
+            headers.get(depthHeader),
+            await request.text(),
+          ])
           return Response.json({ ok: true }, { status: 201, headers: [["set-cookie", "a=b"]] })
         },
       }),
@@ -384,7 +519,11 @@ describe("this server itself", () => {
     const client = await stage.ask(`${head}content-length: 5\r\n\r\nhello`)
     expect(seen).toEqual([["POST", "http://hamlet.test/v1/x?y", "Bearer t", "4", "hello"]])
     expect(accounts).toEqual(["ada"])
-    expect([client.status, client.header("set-cookie"), client.body]).toEqual([201, "a=b", '{"ok":true}'])
+    expect([client.status, client.header("set-cookie"), client.body]).toEqual([
+      201,
+      "a=b",
+      '{"ok":true}',
+    ])
     expect(stage.sent).toMatchObject([{ method: "POST", status: 201, blocked: null }])
   })
 
@@ -411,7 +550,9 @@ describe("this server itself", () => {
       }),
     )
     const client = await stage.connect()
-    client.send("POST http://hamlet.test/ HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n")
+    client.send(
+      "POST http://hamlet.test/ HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n",
+    )
     await client.until(() => client.text.includes("heard abc"))
     client.send("3\r\ndef\r\n0\r\n\r\n")
     gate.resolve()
@@ -422,8 +563,16 @@ describe("this server itself", () => {
   test.each([
     ["fails", () => Promise.reject(new Error("a bug")), 502],
     ["has no answer", async () => new Response(null, { status: 204 }), 204],
-    ["is asked for a HEAD", async () => new Response("hello", { headers: { "content-length": "5" } }), 200],
-    ["says that its answer is longer than it is", async () => new Response(pour("x", 1), { headers: { "content-length": "100000" } }), 200],
+    [
+      "is asked for a HEAD",
+      async () => new Response("hello", { headers: { "content-length": "5" } }),
+      200,
+    ],
+    [
+      "says that its answer is longer than it is",
+      async () => new Response(pour("x", 1), { headers: { "content-length": "100000" } }),
+      200,
+    ],
   ])("may be one that %s", async (title, fetchApi, status) => {
     const { stage } = open(() => {}, own({ fetchApi }))
     const client = await stage.connect()
@@ -449,7 +598,12 @@ describe("this server itself", () => {
       own({
         fetchApi: async ({ signal }) => {
           signal.addEventListener("abort", () => aborted.resolve())
-          return new Response(new ReadableStream({ pull: (it) => it.enqueue(Buffer.from("x")), cancel: () => cancelled.resolve() }))
+          return new Response(
+            new ReadableStream({
+              pull: (it) => it.enqueue(Buffer.from("x")),
+              cancel: () => cancelled.resolve(),
+            }),
+          )
         },
       }),
     )
@@ -463,31 +617,47 @@ describe("this server itself", () => {
   })
 
   test("is reached at its own address by the name of a val", async () => {
-    const { stage, outside } = open((socket) => socket.write(say("val", "x-hamlet-blocked: 1\r\n")), own())
+    const { stage, outside } = open(
+      (socket) => socket.write(say("val", "x-hamlet-blocked: 1\r\n")),
+      own(),
+    )
     const client = await stage.get("https://ada-hello.hamlet.test/x")
-    expect([client.status, client.body, client.header("x-hamlet-blocked")]).toEqual([200, "val", undefined])
-    expect(linesOf(outside.heard())).toEqual(["GET /x HTTP/1.1", "host: ada-hello.hamlet.test", `${depthHeader}: 4`])
+    expect([client.status, client.body, client.header("x-hamlet-blocked")]).toEqual([
+      200,
+      "val",
+      undefined,
+    ])
+    expect(linesOf(outside.heard())).toEqual([
+      "GET /x HTTP/1.1",
+      "host: ada-hello.hamlet.test",
+      `${depthHeader}: 4`,
+    ])
   })
 
   test("may not listen yet", async () => {
     const { stage } = open(() => {}, own({ address: () => undefined }))
-    expect((await stage.get("http://ada-hello.hamlet.test/")).body).toEndWith(": this server does not listen yet")
+    expect((await stage.get("http://ada-hello.hamlet.test/")).body).toEndWith(
+      ": this server does not listen yet",
+    )
   })
 
-  test.each([["hamlet.test"], ["ada-hello.hamlet.test"]])("ends a chain that is too long: %s", async (host) => {
-    let depth = depthMax - 1
-    const { stage } = open((socket) => socket.write(say("x")), {
-      ...own(),
-      guest: { findRun: () => ({ run: undefined, depth }) },
-    })
-    expect((await stage.get(`http://${host}/`)).status).toBe(200)
-    depth = depthMax
-    const client = await stage.get(`http://${host}/`)
-    expect([client.status, client.body]).toEqual([
-      508,
-      `Cannot fetch "http://${host}/": vals have called one another ${depthMax} times already`,
-    ])
-  })
+  test.each([["hamlet.test"], ["ada-hello.hamlet.test"]])(
+    "ends a chain that is too long: %s",
+    async (host) => {
+      let depth = depthMax - 1
+      const { stage } = open((socket) => socket.write(say("x")), {
+        ...own(),
+        guest: { findRun: () => ({ run: undefined, depth }) },
+      })
+      expect((await stage.get(`http://${host}/`)).status).toBe(200)
+      depth = depthMax
+      const client = await stage.get(`http://${host}/`)
+      expect([client.status, client.body]).toEqual([
+        508,
+        `Cannot fetch "http://${host}/": vals have called one another ${depthMax} times already`,
+      ])
+    },
+  )
 
   test("is not another server of the same machine", async () => {
     const { stage } = open(() => {}, own())
@@ -508,7 +678,9 @@ function pour(text: string, times: number): ReadableStream<Uint8Array> {
 
 describe("a run hears", () => {
   test("of each of its requests, what came of it", async () => {
-    const { stage, url } = open((socket, text) => text.endsWith("hello") && socket.write(say("good day")))
+    const { stage, url } = open(
+      (socket, text) => text.endsWith("hello") && socket.write(say("good day")),
+    )
     const before = Date.now()
     const head = `POST ${url}/x?token=s3cret HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\ncontent-length: 5\r\n\r\n`
     const client = await stage.ask(`${head}hello`)
@@ -526,7 +698,12 @@ describe("a run hears", () => {
       },
     ])
     expect(sent?.at).toBeGreaterThanOrEqual(before)
-    expect(stage.door.totals).toEqual({ requests: 1, blocked: 0, bytesSent: sent?.bytesSent ?? 0, bytesReceived: client.text.length })
+    expect(stage.door.totals).toEqual({
+      requests: 1,
+      blocked: 0,
+      bytesSent: sent?.bytesSent ?? 0,
+      bytesReceived: client.text.length,
+    })
   })
 
   test.each([
@@ -544,7 +721,9 @@ describe("a run hears", () => {
 
   test("of a request with the right key behind a forged one", async () => {
     const { stage, url } = open((socket) => socket.write(say("x")))
-    await stage.ask(`GET ${url}/ HTTP/1.1\r\nx-hamlet-run: forged run-1\r\nx-hamlet-run: ${egressKey} run-1\r\n\r\n`)
+    await stage.ask(
+      `GET ${url}/ HTTP/1.1\r\nx-hamlet-run: forged run-1\r\nx-hamlet-run: ${egressKey} run-1\r\n\r\n`,
+    )
     expect(stage.sent.length).toBe(1)
   })
 
@@ -559,9 +738,14 @@ describe("a run hears", () => {
   })
 
   test("of an address that is too long only its beginning", async () => {
-    const { stage } = open(() => {}, { decide: () => ({ kind: "blocked", reason: "no" }), limits: { listedUrlCharsMax: 30 } })
+    const { stage } = open(() => {}, {
+      decide: () => ({ kind: "blocked", reason: "no" }),
+      limits: { listedUrlCharsMax: 30 },
+    })
     await stage.get(`http://a.test/${"x".repeat(100)}`)
-    expect(stage.sent).toMatchObject([{ url: `http://a.test/${"x".repeat(15)}…`, blocked: "no", bytesSent: 0, bytesReceived: 0 }])
+    expect(stage.sent).toMatchObject([
+      { url: `http://a.test/${"x".repeat(15)}…`, blocked: "no", bytesSent: 0, bytesReceived: 0 },
+    ])
   })
 
   test("nothing if it cannot be found, and the request comes to an end", async () => {
@@ -597,7 +781,10 @@ describe("there is a limit", () => {
     for (const client of clients) client.send(toGet(`${url}/`))
     await until(() => outside.sockets.length === 2)
     const refused = await stage.get(`${url}/`)
-    expect([refused.status, refused.body]).toEqual([429, `Cannot fetch "${url}/": the val has 2 outgoing requests open already`])
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      `Cannot fetch "${url}/": the val has 2 outgoing requests open already`,
+    ])
     clients[0]?.stop()
     await until(() => stage.door.sizes.requests === 1)
     const next = await stage.connect()
@@ -611,35 +798,51 @@ describe("there is a limit", () => {
       own: { isApiHost: (host) => host === "hamlet.test" },
     })
     const statuses: number[] = []
-    for (const target of [url, "http://hamlet.test", url, url, "http://hamlet.test"]) statuses.push((await stage.get(`${target}/`)).status)
+    for (const target of [url, "http://hamlet.test", url, url, "http://hamlet.test"])
+      statuses.push((await stage.get(`${target}/`)).status)
     expect(statuses).toEqual([200, 200, 200, 429, 200])
     expect(stage.sent[3]?.blocked).toBe("the val sends more than 2 requests a minute")
   })
 
   test("on the bytes of a request, whether it says how many or not", async () => {
-    const { stage, outside, url } = open((socket, text) => text.includes("x".repeat(5000)) && socket.write(say("x")), {
-      limits: { bytesMax: 10_000 },
-    })
+    const { stage, outside, url } = open(
+      (socket, text) => text.includes("x".repeat(5000)) && socket.write(say("x")),
+      {
+        limits: { bytesMax: 10_000 },
+      },
+    )
     const post = (framing: string, body: string) =>
-      stage.ask(`POST ${url}/ HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n${framing}\r\n\r\n${body}`)
+      stage.ask(
+        `POST ${url}/ HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n${framing}\r\n\r\n${body}`,
+      )
     expect((await post("content-length: 5000", "x".repeat(5000))).status).toBe(200)
     expect((await post("content-length: 20000", "x".repeat(20_000))).status).toBe(403)
-    expect((await post("transfer-encoding: chunked", `4e20\r\n${"x".repeat(20_000)}\r\n0\r\n\r\n`)).body).toEndWith(
-      ": it has more than 10000 bytes",
-    )
-    expect(stage.sent.map(({ blocked }) => blocked)).toEqual([null, "it has more than 10000 bytes", "it has more than 10000 bytes"])
+    expect(
+      (await post("transfer-encoding: chunked", `4e20\r\n${"x".repeat(20_000)}\r\n0\r\n\r\n`)).body,
+    ).toEndWith(": it has more than 10000 bytes")
+    expect(stage.sent.map(({ blocked }) => blocked)).toEqual([
+      null,
+      "it has more than 10000 bytes",
+      "it has more than 10000 bytes",
+    ])
     expect(outside.sockets.some(({ data }) => data.bytes > 10_000)).toBe(false)
   })
 
   test("on the bytes of an answer, which is broken off", async () => {
     const { stage, outside, url } = open(
       (socket, text) =>
-        socket.write(text.includes("/whole") ? say("x".repeat(20_000)) : `HTTP/1.1 200 OK\r\n\r\n${"x".repeat(5000)}`) &&
-        setImmediate(() => socket.write("x".repeat(20_000))),
+        socket.write(
+          text.includes("/whole")
+            ? say("x".repeat(20_000))
+            : `HTTP/1.1 200 OK\r\n\r\n${"x".repeat(5000)}`,
+        ) && setImmediate(() => socket.write("x".repeat(20_000))),
       { limits: { bytesMax: 10_000 } },
     )
     const whole = await stage.get(`${url}/whole`)
-    expect([whole.status, whole.body]).toEqual([403, `Cannot fetch "${url}/whole": the answer has more than 10000 bytes`])
+    expect([whole.status, whole.body]).toEqual([
+      403,
+      `Cannot fetch "${url}/whole": the answer has more than 10000 bytes`,
+    ])
     const stream = await stage.get(`${url}/stream`)
     await stream.until(() => stream.isClosed)
     expect(stream.text.length).toBeLessThan(10_000)
@@ -653,13 +856,16 @@ describe("there is a limit", () => {
   test("on what the account may send and get: it is asked at the beginning, now and then, and at the end", async () => {
     const taken: [string, number][] = []
     let left = 1_000_000
-    const { stage, url } = open((socket, text) => socket.write(say("x".repeat(text.includes("/large") ? 200_000 : 100))), {
-      takeBytes: (ownerId, bytes) => {
-        taken.push([ownerId, bytes])
-        left -= bytes
-        if (left < 0) throw new RateLimited(7)
+    const { stage, url } = open(
+      (socket, text) => socket.write(say("x".repeat(text.includes("/large") ? 200_000 : 100))),
+      {
+        takeBytes: (ownerId, bytes) => {
+          taken.push([ownerId, bytes])
+          left -= bytes
+          if (left < 0) throw new RateLimited(7)
+        },
       },
-    })
+    )
     await stage.get(`${url}/`)
     const [{ bytesSent = 0, bytesReceived = 0 } = {}] = stage.sent
     expect(taken).toEqual([
@@ -667,7 +873,9 @@ describe("there is a limit", () => {
       ["ada", bytesReceived],
     ])
     await stage.get(`${url}/large`)
-    expect(taken.reduce((sum, [, bytes]) => sum + bytes, 0)).toBe(stage.door.totals.bytesSent + stage.door.totals.bytesReceived)
+    expect(taken.reduce((sum, [, bytes]) => sum + bytes, 0)).toBe(
+      stage.door.totals.bytesSent + stage.door.totals.bytesReceived,
+    )
     expect(taken.length).toBeGreaterThan(4)
     left = 100_000
     const broken = await stage.get(`${url}/large`)
@@ -699,9 +907,15 @@ describe("there is a limit", () => {
       200,
     ],
   ])("on the time %s", async (_, limit, said, reason, status) => {
-    const { stage, outside, url } = open((socket) => socket.write(said), { limits: { [limit]: 100 } })
+    const { stage, outside, url } = open((socket) => socket.write(said), {
+      limits: { [limit]: 100 },
+    })
     const client = await stage.get(`${url}/`)
-    if (status === null) expect([client.status, client.body]).toEqual([504, expect.stringMatching(new RegExp(`${reason}$`))])
+    if (status === null)
+      expect([client.status, client.body]).toEqual([
+        504,
+        expect.stringMatching(new RegExp(`${reason}$`)),
+      ])
     else await client.until(() => client.isClosed)
     expect(stage.sent).toMatchObject([{ status, blocked: expect.stringContaining(reason) }])
     await until(() => outside.closed === 1)
@@ -710,14 +924,19 @@ describe("there is a limit", () => {
   test("on the time without a byte of a body that does not come", async () => {
     const { stage, outside, url } = open(() => {}, { limits: { idleMsMax: 30 } })
     const client = await stage.ask(`POST ${url}/ HTTP/1.1\r\ncontent-length: 10\r\n\r\nabc`)
-    expect([client.status, client.body]).toEqual([504, expect.stringContaining("nothing has come or gone")])
+    expect([client.status, client.body]).toEqual([
+      504,
+      expect.stringContaining("nothing has come or gone"),
+    ])
     await until(() => outside.closed === 1)
   })
 })
 
 describe("stop", () => {
   test("leaves nothing behind: no connection, no socket file, no timer that holds the program", async () => {
-    const { stage, outside, url } = open((socket, text) => text.includes("/kept") && socket.write(say("x")))
+    const { stage, outside, url } = open(
+      (socket, text) => text.includes("/kept") && socket.write(say("x")),
+    )
     await stage.get(`${url}/kept`)
     const clients = [await stage.connect(), await stage.connect(), await stage.connect()]
     clients[0]?.send(toGet(`${url}/waits`))

@@ -34,7 +34,10 @@ export class Egress {
   }
 
   /** Listens at the path, from now on. Requests wait until somebody is admitted. */
-  open(path: string, { policy = this.#deps.policy }: { readonly policy?: EgressPolicy } = {}): SandboxDoor & Door {
+  open(
+    path: string,
+    { policy = this.#deps.policy }: { readonly policy?: EgressPolicy } = {},
+  ): SandboxDoor & Door {
     const { limits, own } = this.#deps
     const door = new SandboxDoor(path, {
       limits,
@@ -58,8 +61,13 @@ export class Egress {
   }
 }
 
-/** The usual authorities, with those that the environment adds. Bun has the function, and its types do not know it. */
+/**
+ * The usual authorities, with those that the environment adds. Bun has the function, and its types
+ * do not know it.
+ */
 function listAuthorities(): readonly string[] {
-  const { getCACertificates } = tls as unknown as { getCACertificates?: (type: "default") => readonly string[] }
+  const { getCACertificates } = tls as unknown as {
+    getCACertificates?: (type: "default") => readonly string[]
+  }
   return getCACertificates?.("default") ?? tls.rootCertificates
 }

@@ -21,10 +21,15 @@ const streamBytes = 100 * megabyte
 const underwayBytesMax = 24 * megabyte
 const part = Buffer.alloc(65_536, 120)
 const turns = async (count: number) => {
-  for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < count; turn++)
+    await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-function open(act: (socket: OutsideSocket, text: string) => unknown, isTls: boolean, options: StageOptions = {}) {
+function open(
+  act: (socket: OutsideSocket, text: string) => unknown,
+  isTls: boolean,
+  options: StageOptions = {},
+) {
   outside = new Outside(act, isTls ? certificate : undefined)
   stage = new Stage({ ca: authority.ca, ...options })
   return { stage, outside, url: `${isTls ? "https" : "http"}://a.test:${outside.port}/` }
@@ -42,7 +47,10 @@ describe.each([
       let sent = 0
       const pour = (socket: OutsideSocket) => {
         while (sent < streamBytes) {
-          const count = Math.max(0, socket.write(part, 0, Math.min(part.length, streamBytes - sent)))
+          const count = Math.max(
+            0,
+            socket.write(part, 0, Math.min(part.length, streamBytes - sent)),
+          )
           sent += count
           if (count < part.length && sent < streamBytes) return
         }
@@ -68,13 +76,26 @@ describe.each([
       })
       expect(most).toBeLessThan(underwayBytesMax)
       const [{ status = 0, blocked = "", bytesReceived = 0 } = {}] = stage.sent
-      expect([status, blocked, bytesReceived >= streamBytes, bytesReceived < streamBytes + 1000]).toEqual([200, null, true, true])
+      expect([
+        status,
+        blocked,
+        bytesReceived >= streamBytes,
+        bytesReceived < streamBytes + 1000,
+      ]).toEqual([200, null, true, true])
     }, 30_000)
   }
 
   for (const [framing, toPart] of [
     ["a length", (bytes: Buffer) => bytes],
-    ["chunks", (bytes: Buffer) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")])],
+    [
+      "chunks",
+      (bytes: Buffer) =>
+        Buffer.concat([
+          Buffer.from(`${bytes.length.toString(16)}\r\n`),
+          bytes,
+          Buffer.from("\r\n"),
+        ]),
+    ],
   ] as const) {
     test(`of ${streamBytes / megabyte} MB with ${framing} is sent no faster than it is taken outside`, async () => {
       let isReading = false
@@ -84,15 +105,21 @@ describe.each([
         bodyBytes = socket.data.bytes - text.indexOf("\r\n\r\n") - 4
         if (framing === "a length" && bodyBytes === streamBytes) socket.write(say("all"))
         // What the chunks are cut into is not what came in.
-        if (framing === "chunks" && socket.data.tail.endsWith("\r\n0\r\n\r\n")) socket.write(say("all"))
+        if (framing === "chunks" && socket.data.tail.endsWith("\r\n0\r\n\r\n"))
+          socket.write(say("all"))
       }, isTls)
       const client = await stage.connect()
-      const how = framing === "a length" ? `content-length: ${streamBytes}` : "transfer-encoding: chunked"
+      const how =
+        framing === "a length" ? `content-length: ${streamBytes}` : "transfer-encoding: chunked"
       client.send(`POST ${url} HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n${how}\r\n\r\n`)
       const piece = toPart(part)
       let left = streamBytes
       const pour = async (bytes: number) => {
-        for (let poured = 0; poured < bytes && left > 0; poured += part.length, left -= part.length) {
+        for (
+          let poured = 0;
+          poured < bytes && left > 0;
+          poured += part.length, left -= part.length
+        ) {
           client.send(piece)
           if (client.isFull) await client.until(() => !client.isFull)
         }
@@ -132,7 +159,9 @@ describe("whoever does not keep up", () => {
     await client.until(() => client.bytes > 0)
     client.pause()
     await until(() => outside.closed === 1)
-    expect(stage.sent).toMatchObject([{ status: 200, blocked: "nothing has come or gone for 0.1 s" }])
+    expect(stage.sent).toMatchObject([
+      { status: 200, blocked: "nothing has come or gone for 0.1 s" },
+    ])
   })
 
   test("holds up nobody else", async () => {
@@ -150,7 +179,8 @@ describe("whoever does not keep up", () => {
     slow.isCounting = true
     await slow.until(() => slow.bytes > 0)
     slow.pause()
-    for (let count = 0; count < 20; count++) expect((await stage.get(`${url}small`)).body).toBe("small")
+    for (let count = 0; count < 20; count++)
+      expect((await stage.get(`${url}small`)).body).toBe("small")
   })
 })
 

@@ -18,7 +18,10 @@ afterEach(async () => {
   outside?.stop()
 })
 
-function open(tls: ConstructorParameters<typeof Outside>[1], options: StageOptions = {}): { stage: Stage; outside: Outside } {
+function open(
+  tls: ConstructorParameters<typeof Outside>[1],
+  options: StageOptions = {},
+): { stage: Stage; outside: Outside } {
   outside = new Outside((socket) => socket.write(say("secure")), tls)
   stage = new Stage({ ca: authority.ca, ...options })
   return { stage, outside }
@@ -52,17 +55,29 @@ describe("a request over https", () => {
   test.each([
     ["has expired", "expired", /^the certificate of good\.test:\d+ has expired$/],
     ["is for another host", "wrong", /^the certificate is for another host than good\.test:\d+$/],
-    ["is from an unknown authority", "unknown", /^the certificate of good\.test:\d+ is from an unknown authority$/],
-    ["is self-signed", "selfSigned", /^the certificate of good\.test:\d+ is self-signed, from no authority that is known$/],
+    [
+      "is from an unknown authority",
+      "unknown",
+      /^the certificate of good\.test:\d+ is from an unknown authority$/,
+    ],
+    [
+      "is self-signed",
+      "selfSigned",
+      /^the certificate of good\.test:\d+ is self-signed, from no authority that is known$/,
+    ],
   ] as const)("is not sent where the certificate %s", async (_, which, reason) => {
-    const { stage, outside } = open(issue[which](), { decide: () => ({ ...here, addresses: ["127.0.0.1", "127.0.0.2"] }) })
+    const { stage, outside } = open(issue[which](), {
+      decide: () => ({ ...here, addresses: ["127.0.0.1", "127.0.0.2"] }),
+    })
     using other = new Outside((socket) => socket.write(say("x")), authority.issue("good.test"), {
       hostname: "127.0.0.2",
       port: outside.port,
     })
     const client = await stage.get(`https://good.test:${outside.port}/secret`)
     expect([client.status, client.header("x-hamlet-blocked")]).toEqual([502, "1"])
-    expect(client.body).toStartWith(`Cannot fetch "https://good.test:${outside.port}/secret": the certificate`)
+    expect(client.body).toStartWith(
+      `Cannot fetch "https://good.test:${outside.port}/secret": the certificate`,
+    )
     expect(stage.sent[0]?.blocked).toMatch(reason)
     // Nothing was said, and the other address was not tried.
     expect([outside.heard(), other.sockets.length]).toEqual(["", 0])
@@ -72,13 +87,18 @@ describe("a request over https", () => {
   test("is not sent in the clear to whoever does not speak TLS", async () => {
     const { stage, outside } = open(undefined)
     const client = await stage.get(`https://good.test:${outside.port}/secret`)
-    expect([client.status, client.body]).toEqual([502, expect.stringContaining("no secure connection to good.test")])
+    expect([client.status, client.body]).toEqual([
+      502,
+      expect.stringContaining("no secure connection to good.test"),
+    ])
     expect(outside.heard()).not.toContain("secret")
   })
 
   test("trusts the usual authorities only, unless told otherwise", async () => {
     const { stage, outside } = open(authority.issue("good.test"), { ca: undefined })
-    expect((await stage.get(`https://good.test:${outside.port}/`)).body).toContain("unknown authority")
+    expect((await stage.get(`https://good.test:${outside.port}/`)).body).toContain(
+      "unknown authority",
+    )
   })
 
   test("does not use a connection in the clear, nor one to another name of the same address", async () => {
@@ -93,7 +113,10 @@ describe("a request over https", () => {
     outside = new Outside(() => {})
     stage = new Stage({ limits: { connectMsMax: 30 } })
     const client = await stage.get(`https://good.test:${outside.port}/`)
-    expect([client.status, client.body]).toEqual([504, expect.stringMatching(/: good\.test:\d+ does not answer$/)])
+    expect([client.status, client.body]).toEqual([
+      504,
+      expect.stringMatching(/: good\.test:\d+ does not answer$/),
+    ])
     const { sockets } = outside
     await until(() => sockets.length === 1 && outside?.closed === 1)
     expect(stage.door.sizes.upstreams).toBe(0)
@@ -113,9 +136,27 @@ describe("a request over https", () => {
 })
 
 function createSelfSigned(host: string): { readonly cert: string; readonly key: string } {
-  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "-"]
-  const { stdout } = Bun.spawnSync(["openssl", "req", "-x509", ...key, "-subj", `/CN=${host}`, "-addext", `subjectAltName=DNS:${host}`])
+  const key = [
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-keyout",
+    "-",
+  ]
+  const { stdout } = Bun.spawnSync([
+    "openssl",
+    "req",
+    "-x509",
+    ...key,
+    "-subj",
+    `/CN=${host}`,
+    "-addext",
+    `subjectAltName=DNS:${host}`,
+  ])
   const text = stdout.toString()
-  const part = (name: string) => new RegExp(`-----BEGIN ${name}-----[^]*?-----END ${name}-----\n`).exec(text)?.[0] ?? ""
+  const part = (name: string) =>
+    new RegExp(`-----BEGIN ${name}-----[^]*?-----END ${name}-----\n`).exec(text)?.[0] ?? ""
   return { cert: part("CERTIFICATE"), key: part("PRIVATE KEY") }
 }

@@ -10,8 +10,10 @@ afterEach(async () => {
   outside?.stop()
 })
 
-const handshake = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: abc\r\nsec-websocket-version: 13\r\n"
-const accepted = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nsec-websocket-accept: xyz\r\n\r\n"
+const handshake =
+  "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: abc\r\nsec-websocket-version: 13\r\n"
+const accepted =
+  "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nsec-websocket-accept: xyz\r\n\r\n"
 
 function open(act: (socket: OutsideSocket, text: string) => unknown, options: StageOptions = {}) {
   outside = new Outside(act)
@@ -46,7 +48,9 @@ describe("a WebSocket", () => {
       "",
       "",
     ])
-    expect(client.text).toBe("HTTP/1.1 101 \r\nsec-websocket-accept: xyz\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n")
+    expect(client.text).toBe(
+      "HTTP/1.1 101 \r\nsec-websocket-accept: xyz\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+    )
   })
 
   test("passes bytes both ways and counts them, until one side has enough", async () => {
@@ -64,7 +68,9 @@ describe("a WebSocket", () => {
     client.stop()
     await until(() => outside.closed === 1)
     expect(outside.heard()).toEndWith("a\0\xff\nz")
-    expect(stage.sent).toMatchObject([{ method: "GET", status: 101, blocked: null, bytesReceived: head + 4 }])
+    expect(stage.sent).toMatchObject([
+      { method: "GET", status: 101, blocked: null, bytesReceived: head + 4 },
+    ])
     expect(stage.sent[0]?.bytesSent).toBe(request().length - 4 + 5)
     expect(stage.door.sizes).toEqual({ fronts: 0, upstreams: 0, requests: 0 })
   })
@@ -91,7 +97,8 @@ describe("a WebSocket", () => {
     await client.until(() => client.bytes > 0)
     client.isCounting = true
     client.pause()
-    for (let count = 0; count < 50; count++) await new Promise<void>((resolve) => setImmediate(resolve))
+    for (let count = 0; count < 50; count++)
+      await new Promise<void>((resolve) => setImmediate(resolve))
     client.resume()
     await client.until(() => client.isClosed)
     expect(client.bytes).toBe(bytes + client.text.indexOf("\r\n\r\n") + 4)
@@ -101,7 +108,11 @@ describe("a WebSocket", () => {
   test("that is refused is an answer like any other", async () => {
     const { stage, request } = open((socket) => socket.write(say("not here", "", "403 Forbidden")))
     const client = await stage.ask(request())
-    expect([client.status, client.body, client.header("upgrade")]).toEqual([403, "not here", undefined])
+    expect([client.status, client.body, client.header("upgrade")]).toEqual([
+      403,
+      "not here",
+      undefined,
+    ])
     client.send(request())
     await client.until(() => client.text.split("not here").length === 3)
     expect(stage.sent).toMatchObject([{ status: 403 }, { status: 403 }])
@@ -110,11 +121,17 @@ describe("a WebSocket", () => {
   test.each([
     ["something else", "HTTP/1.1 101 X\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n"],
     ["nothing", "HTTP/1.1 101 X\r\n\r\n"],
-    ["two things", "HTTP/1.1 101 X\r\nupgrade: websocket\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n"],
+    [
+      "two things",
+      "HTTP/1.1 101 X\r\nupgrade: websocket\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n",
+    ],
   ])("is no tunnel when the server makes %s of it", async (_, said) => {
     const { stage, outside, request } = open((socket) => socket.write(said))
     const client = await stage.ask(request())
-    expect([client.status, client.body]).toEqual([502, expect.stringContaining("answered with no WebSocket")])
+    expect([client.status, client.body]).toEqual([
+      502,
+      expect.stringContaining("answered with no WebSocket"),
+    ])
     await until(() => outside.closed === 1)
   })
 
@@ -127,7 +144,9 @@ describe("a WebSocket", () => {
   ])("is not what an upgrade %s asks for", async (_, method, headers) => {
     const { stage, outside } = open((socket) => socket.write(say("plain")))
     const body = headers.includes("content-length") ? "x" : ""
-    const client = await stage.ask(`${method} http://a.test:${outside.port}/ HTTP/1.1\r\n${headers}\r\n${body}`)
+    const client = await stage.ask(
+      `${method} http://a.test:${outside.port}/ HTTP/1.1\r\n${headers}\r\n${body}`,
+    )
     expect([client.status, client.body]).toEqual([200, "plain"])
     expect(outside.heard()).not.toContain("upgrade")
   })
@@ -143,7 +162,9 @@ describe("a WebSocket", () => {
   })
 
   test("may last longer than a request, but not without a byte", async () => {
-    const { stage, outside, request } = open(echo, { limits: { msMax: 200, idleMsMax: 100, tunnelIdleMsMax: 1_000 } })
+    const { stage, outside, request } = open(echo, {
+      limits: { msMax: 200, idleMsMax: 100, tunnelIdleMsMax: 1_000 },
+    })
     const client = await stage.connect()
     const startedMs = performance.now()
     client.send(request())
@@ -157,7 +178,9 @@ describe("a WebSocket", () => {
   })
 
   test("counts among the requests that are open, and against all limits of bytes", async () => {
-    const { stage, outside, request } = open(echo, { limits: { connectionsMax: 1, bytesMax: 1000 } })
+    const { stage, outside, request } = open(echo, {
+      limits: { connectionsMax: 1, bytesMax: 1000 },
+    })
     const client = await stage.connect()
     client.send(request())
     await client.until(() => client.text.endsWith("\r\n\r\n"))

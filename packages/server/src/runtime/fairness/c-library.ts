@@ -4,7 +4,9 @@ import { dlopen, type FFIFunction, type Library } from "bun:ffi"
 const names = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]
 
 /** Functions of the system that have no other way in. Undefined where there are none. */
-export function openCLibrary<Shapes extends Record<string, FFIFunction>>(shapes: Shapes): Library<Shapes>["symbols"] | undefined {
+export function openCLibrary<Shapes extends Record<string, FFIFunction>>(
+  shapes: Shapes,
+): Library<Shapes>["symbols"] | undefined {
   for (const name of process.platform === "linux" ? names : []) {
     try {
       return dlopen(name, shapes).symbols

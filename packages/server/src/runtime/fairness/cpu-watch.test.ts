@@ -24,7 +24,11 @@ class Machine {
   run(
     processes: readonly FakeProcess[],
     share: number,
-    { steps = 1, stepMs = usualStepMs, wantsMore }: { steps?: number; stepMs?: number; wantsMore: boolean },
+    {
+      steps = 1,
+      stepMs = usualStepMs,
+      wantsMore,
+    }: { steps?: number; stepMs?: number; wantsMore: boolean },
   ): void {
     for (let step = 0; step < steps; step++) {
       this.nowMs += stepMs
@@ -92,7 +96,10 @@ describe("CpuWatch", () => {
 
   test("finds loops that crowd the machine so that none of them gets much, and leaves alone who takes less", () => {
     const machine = new Machine()
-    const [crowd, modest] = [Array.from({ length: 20 }, (_, index) => machine.start(`loop${index}`)), machine.start("modest")]
+    const [crowd, modest] = [
+      Array.from({ length: 20 }, (_, index) => machine.start(`loop${index}`)),
+      machine.start("modest"),
+    ]
     for (let step = 0; step < 5; step++) {
       modest.cpuMs += 0.06 * usualStepMs
       machine.run([...crowd, modest], 0, { wantsMore: true })

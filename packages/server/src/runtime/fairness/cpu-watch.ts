@@ -5,7 +5,10 @@ import type { Priority, Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 /** What is looked at of a process, and done to it. */
 interface Watchable extends Pick<ValProcess, "runs" | "runsEnded" | "retire"> {
   readonly program: { readonly key: string }
-  readonly sandbox: Pick<Sandbox, "readCpuMs" | "readMemoryBytes" | "isRunnable" | "setPriority"> & {
+  readonly sandbox: Pick<
+    Sandbox,
+    "readCpuMs" | "readMemoryBytes" | "isRunnable" | "setPriority"
+  > & {
     stop(reason: SandboxExit["reason"]): Promise<unknown>
   }
 }
@@ -28,12 +31,18 @@ interface Watched {
   isHog: boolean
 }
 
-/** The least time between two looks: at one that has just begun, at one with something to do, at one of low priority, at one without runs; and at its memory. */
+/**
+ * The least time between two looks: at one that has just begun, at one with something to do, at one
+ * of low priority, at one without runs; and at its memory.
+ */
 const lookMs = { young: 20, usual: 80, low: 400, quiet: 2_000, memory: 1_000 }
 const youngMs = 1_000
 /** CPU time that everybody may take at a stretch, however much of the machine it is. */
 const stretchMs = 25
-/** The shares of one core from which on a process is busy whatever others do, if that is much of the machine, and below which it may be pausing. */
+/**
+ * The shares of one core from which on a process is busy whatever others do, if that is much of the
+ * machine, and below which it may be pausing.
+ */
 const busyShare = 0.5
 const busyPart = 1 / 8
 const pauseShare = 0.1
@@ -41,11 +50,13 @@ const pauseMs = 300
 const hogsMax = 1_000
 
 /**
- * Looks at what processes take. One that is busy without any run coming to its end gets the lowest priority, so that a loop costs its
- * neighbours next to nothing while work that takes a few seconds still gets done; one that never pauses is ended. A val with many visitors is
- * busy too, but its runs end. Loops that crowd a machine get little each, and are told from others all the same: busy is who takes half of
- * what each would get if all who compete got the same, and who wants the processor and is not given it does not pause. A program that was
- * last seen busy begins as it ended, and a new one is patient if others are being served, until a run of it ends.
+ * Looks at what processes take. One that is busy without any run coming to its end gets the lowest
+ * priority, so that a loop costs its neighbours next to nothing while work that takes a few seconds
+ * still gets done; one that never pauses is ended. A val with many visitors is busy too, but its
+ * runs end. Loops that crowd a machine get little each, and are told from others all the same: busy
+ * is who takes half of what each would get if all who compete got the same, and who wants the
+ * processor and is not given it does not pause. A program that was last seen busy begins as it
+ * ended, and a new one is patient if others are being served, until a run of it ends.
  */
 export class CpuWatch {
   readonly #cpuMsMax: number
@@ -73,8 +84,22 @@ export class CpuWatch {
     if (cpuMs === undefined) return
     const priority = this.#hogs.has(program.key) ? "low" : usual
     sandbox.setPriority(priority)
-    const nothing = { memoryAtMs: Number.NEGATIVE_INFINITY, memoryBytes: 0, share: 0, busyMs: 0, quietMs: 0, isHog: false }
-    this.#watched.set(process, { sinceMs: nowMs, atMs: nowMs, cpuMs, runsEnded, priority, ...nothing })
+    const nothing = {
+      memoryAtMs: Number.NEGATIVE_INFINITY,
+      memoryBytes: 0,
+      share: 0,
+      busyMs: 0,
+      quietMs: 0,
+      isHog: false,
+    }
+    this.#watched.set(process, {
+      sinceMs: nowMs,
+      atMs: nowMs,
+      cpuMs,
+      runsEnded,
+      priority,
+      ...nothing,
+    })
   }
 
   look(processes: Iterable<Watchable>, nowMs: number): void {
@@ -91,7 +116,8 @@ export class CpuWatch {
 
   #hogShare(): number {
     let competing = 0
-    for (const { share, priority } of this.#watched.values()) if (priority !== "low" && share >= pauseShare / 2) competing++
+    for (const { share, priority } of this.#watched.values())
+      if (priority !== "low" && share >= pauseShare / 2) competing++
     return Math.min(busyShare, this.#cores * busyPart, this.#cores / competing / 2)
   }
 
@@ -107,15 +133,24 @@ export class CpuWatch {
     if (watched.busyMs > this.#cpuMsMax) {
       process.retire()
       void sandbox.stop("cpu")
-    } else if (watched.priority !== "normal" && hasPaused) this.#setPriority(process, watched, "normal")
+    } else if (watched.priority !== "normal" && hasPaused)
+      this.#setPriority(process, watched, "normal")
     else if (watched.priority === "low" && !watched.isHog) {
       watched.isHog = true
       this.#onHog()
-    } else if (watched.priority !== "low" && watched.busyMs >= stretchMs && watched.share >= hogShare)
+    } else if (
+      watched.priority !== "low" &&
+      watched.busyMs >= stretchMs &&
+      watched.share >= hogShare
+    )
       this.#setPriority(process, watched, "low")
   }
 
-  #setPriority({ sandbox, program: { key } }: Watchable, watched: Watched, priority: "normal" | "low"): void {
+  #setPriority(
+    { sandbox, program: { key } }: Watchable,
+    watched: Watched,
+    priority: "normal" | "low",
+  ): void {
     watched.priority = priority
     sandbox.setPriority(priority)
     this.#hogs.delete(key)
@@ -131,15 +166,23 @@ function isDue(process: Watchable, watched: Watched, nowMs: number): boolean {
   if (watched.priority !== "normal" && process.runsEnded !== watched.runsEnded) return true
   if (watched.priority === "low") return passedMs >= lookMs.low
   // What it has in memory counts from the beginning, also if its first run has ended already.
-  if (process.runs === 0 && watched.busyMs === 0 && watched.memoryBytes > 0) return passedMs >= lookMs.quiet
+  if (process.runs === 0 && watched.busyMs === 0 && watched.memoryBytes > 0)
+    return passedMs >= lookMs.quiet
   return passedMs >= (nowMs - watched.sinceMs < youngMs ? lookMs.young : lookMs.usual)
 }
 
 /** Notes what it has taken since the last look; tells whether it has come to rest meanwhile. */
-function note({ sandbox, runsEnded }: Watchable, watched: Watched, nowMs: number, cpuMs: number): boolean {
+function note(
+  { sandbox, runsEnded }: Watchable,
+  watched: Watched,
+  nowMs: number,
+  cpuMs: number,
+): boolean {
   const [tookMs, passedMs] = [cpuMs - watched.cpuMs, nowMs - watched.atMs]
   const share = tookMs / passedMs
-  const isQuiet = share < pauseShare && !((tookMs > 0 || watched.busyMs > 0 || watched.priority === "low") && sandbox.isRunnable())
+  const isQuiet =
+    share < pauseShare &&
+    !((tookMs > 0 || watched.busyMs > 0 || watched.priority === "low") && sandbox.isRunnable())
   const quietMs = isQuiet ? watched.quietMs + passedMs : 0
   const hasPaused = runsEnded !== watched.runsEnded || quietMs >= pauseMs
   const busyMs = hasPaused ? 0 : watched.busyMs + tookMs

@@ -1,6 +1,9 @@
 /** Where a body goes. */
 export interface BodyTarget {
-  /** False when not all could be written yet: then `drained` tells when. Nothing else may be written until then. */
+  /**
+   * False when not all could be written yet: then `drained` tells when. Nothing else may be written
+   * until then.
+   */
   write(bytes: Uint8Array): boolean
   drained(): Promise<void>
 }
@@ -11,7 +14,10 @@ const lastChunk = Buffer.from("0\r\n\r\n")
 export class BodySender {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #target: BodyTarget
-  /** The chunk that is being written; nobody needs it once it has been, so that one buffer is enough for a body of any length. */
+  /**
+   * The chunk that is being written; nobody needs it once it has been, so that one buffer is enough
+   * for a body of any length.
+   */
   #chunk = Buffer.alloc(0)
   #isStopped = false
 
@@ -20,7 +26,10 @@ export class BodySender {
     this.#target = target
   }
 
-  /** Resolves when all is sent, or it was stopped; rejects when the body breaks, or is not as long as it was said to be. */
+  /**
+   * Resolves when all is sent, or it was stopped; rejects when the body breaks, or is not as long
+   * as it was said to be.
+   */
   async send(length: number | undefined): Promise<void> {
     let sent = 0
     while (!this.#isStopped) {
@@ -28,8 +37,13 @@ export class BodySender {
       if (this.#isStopped) return
       if (done) break
       sent += value.length
-      if (length !== undefined && sent > length) throw new Error("it is longer than it was said to be")
-      if (value.length > 0 && !this.#target.write(length === undefined ? this.#toChunk(value) : value)) await this.#target.drained()
+      if (length !== undefined && sent > length)
+        throw new Error("it is longer than it was said to be")
+      if (
+        value.length > 0 &&
+        !this.#target.write(length === undefined ? this.#toChunk(value) : value)
+      )
+        await this.#target.drained()
     }
     if (this.#isStopped) return
     if (length === undefined) this.#target.write(lastChunk)

@@ -1,12 +1,12 @@
-import type { AnswerHead } from "../http1/response-head.ts"
-import { AnswerReader, type AnswerSink } from "../http1/response-reader.ts"
+import type { ResponseHead } from "../http1/response-head.ts"
+import { ResponseReader, type ResponseSink } from "../http1/response-reader.ts"
 import { sendSoon } from "../http1/send-queue.ts"
 import { hasNoBody } from "../http1/write-request.ts"
 import { BodySender, type BodyTarget } from "./body-sender.ts"
 import type { ClientLimits } from "./client-limits.ts"
 import type { Exchange, GuestFailure } from "./exchange.ts"
 import { type RequestHead, toRequestHead } from "./request-head.ts"
-import { AnswerBody, type BodySource } from "./response-body.ts"
+import { type BodySource, ResponseBody } from "./response-body.ts"
 
 /** What a connection tells whoever keeps it. */
 export interface ConnectionKeeper {
@@ -23,12 +23,12 @@ export interface ConnectionKeeper {
 const scratch = Buffer.allocUnsafeSlow(65_536)
 
 /** One connection to a process: one request at a time, and none after anything unexpected. */
-export class Connection implements AnswerSink, BodyTarget, BodySource {
+export class Connection implements ResponseSink, BodyTarget, BodySource {
   readonly #keeper: ConnectionKeeper
-  readonly #reader: AnswerReader
+  readonly #reader: ResponseReader
   #socket: Bun.Socket<Connection> | undefined
   #exchange: Exchange | undefined
-  #body: AnswerBody | undefined
+  #body: ResponseBody | undefined
   #sender: BodySender | undefined
   /** What the socket has not taken yet. */
   #unsent: Uint8Array | undefined
@@ -43,8 +43,10 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
 
   constructor(path: string, keeper: ConnectionKeeper) {
     this.#keeper = keeper
-    this.#reader = new AnswerReader(keeper.limits, this)
-    Bun.connect<Connection>({ unix: path, data: this, socket: handlers }).catch((error: Error) => this.closed(error))
+    this.#reader = new ResponseReader(keeper.limits, this)
+    Bun.connect<Connection>({ unix: path, data: this, socket: handlers }).catch((error: Error) =>
+      this.closed(error),
+    )
   }
 
   /** Sends a request; only when there is no other. */
@@ -94,7 +96,8 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
       this.#keeper.repeat(exchange)
       return
     }
-    if (exchange && !this.#hasHeard) this.break("closed", "the connection was closed before it began")
+    if (exchange && !this.#hasHeard)
+      this.break("closed", "the connection was closed before it began")
     else this.#reader.close(error !== undefined)
     this.stop()
   }
@@ -113,9 +116,13 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
     })
   }
 
-  onHead({ status, headers }: AnswerHead, body: Uint8Array | null | undefined): void {
-    if (body === undefined) this.#body = new AnswerBody(this, this.#keeper.limits.aheadBytesMax)
-    this.#exchange?.answer({ status, headers, body: body === undefined ? (this.#body?.stream ?? null) : body })
+  onHead({ status, headers }: ResponseHead, body: Uint8Array | null | undefined): void {
+    if (body === undefined) this.#body = new ResponseBody(this, this.#keeper.limits.aheadBytesMax)
+    this.#exchange?.answer({
+      status,
+      headers,
+      body: body === undefined ? (this.#body?.stream ?? null) : body,
+    })
   }
 
   onPart(bytes: Uint8Array): void {
@@ -203,7 +210,11 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
     if (count < bytes) this.#unsent = new Uint8Array(target.subarray(Math.max(0, count), bytes))
   }
 
-  async #sendStream(exchange: Exchange, body: ReadableStream<Uint8Array>, { length }: RequestHead): Promise<void> {
+  async #sendStream(
+    exchange: Exchange,
+    body: ReadableStream<Uint8Array>,
+    { length }: RequestHead,
+  ): Promise<void> {
     try {
       const sender = new BodySender(body, this)
       this.#sender = sender
@@ -212,7 +223,10 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
       if (this.#exchange === exchange) this.#hasSent = true
     } catch (error) {
       if (this.#exchange === exchange)
-        this.break("body", `the request broke off: ${error instanceof Error ? error.message : String(error)}`)
+        this.break(
+          "body",
+          `the request broke off: ${error instanceof Error ? error.message : String(error)}`,
+        )
     }
   }
 
@@ -224,8 +238,9 @@ export class Connection implements AnswerSink, BodyTarget, BodySource {
   }
 
   /**
-   * Whether it was closed while nobody used it, as far as one can tell. Sending a request twice is safe only if nothing comes of it, and if
-   * there is nothing that was sent already. The new connection has no past, so that there is no third time.
+   * Whether it was closed while nobody used it, as far as one can tell. Sending a request twice is
+   * safe only if nothing comes of it, and if there is nothing that was sent already. The new
+   * connection has no past, so that there is no third time.
    */
   #mayRepeat({ request }: Exchange): boolean {
     return this.#uses > 1 && !this.#hasHeard && hasNoBody(request.method) && request.body === null

@@ -1,19 +1,23 @@
-import type { ValAnswer } from "../../domain/runs/runner.ts"
+import type { ValResponse } from "../../domain/runs/runner.ts"
 import type { GuestRequest } from "./request-head.ts"
 
 /** Why there is no answer, or no more of it. */
 export interface GuestFailure {
   /**
-   * `unsendable`: the request cannot be written down; `body`: the body of the request broke off; `closed`: there is no connection, or no
-   * longer; `invalid`: what came is no proper answer; `aborted`: somebody asked for it.
+   * `unsendable`: the request cannot be written down; `body`: the body of the request broke off;
+   * `closed`: there is no connection, or no longer; `invalid`: what came is no proper answer;
+   * `aborted`: somebody asked for it.
    */
   readonly kind: "unsendable" | "body" | "closed" | "invalid" | "aborted"
   readonly message: string
 }
 
-/** Hears what came of a request: one of these, once. What happens after the head is told by the stream of the body. */
-export interface AnswerListener {
-  onAnswer(answer: ValAnswer): void
+/**
+ * Hears what came of a request: one of these, once. What happens after the head is told by the
+ * stream of the body.
+ */
+export interface ResponseListener {
+  onAnswer(answer: ValResponse): void
   onFailure(failure: GuestFailure): void
 }
 
@@ -31,16 +35,16 @@ interface Carrier {
  */
 export class Exchange {
   readonly request: GuestRequest
-  readonly #listener: AnswerListener
+  readonly #listener: ResponseListener
   state: "waiting" | "answered" | "over" = "waiting"
   connection: Carrier | undefined
 
-  constructor(request: GuestRequest, listener: AnswerListener) {
+  constructor(request: GuestRequest, listener: ResponseListener) {
     this.request = request
     this.#listener = listener
   }
 
-  answer(answer: ValAnswer): void {
+  answer(answer: ValResponse): void {
     if (this.state !== "waiting") return
     this.state = "answered"
     this.#listener.onAnswer(answer)

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { ValAnswer } from "../../domain/runs/runner.ts"
+import type { ValResponse } from "../../domain/runs/runner.ts"
 import { type ClientLimits, clientLimits } from "./client-limits.ts"
 import type { Exchange, GuestFailure } from "./exchange.ts"
 import { GuestClient } from "./guest-client.ts"
@@ -46,18 +46,31 @@ class Stage {
   }
 
   /** Sends a request, and gives what came of it. */
-  ask(more: Partial<GuestRequest> = {}): Promise<ValAnswer | GuestFailure> {
+  ask(more: Partial<GuestRequest> = {}): Promise<ValResponse | GuestFailure> {
     return this.begin(more).outcome
   }
 
-  begin(more: Partial<GuestRequest> = {}): { exchange: Exchange; outcome: Promise<ValAnswer | GuestFailure> } {
-    const { promise, resolve } = Promise.withResolvers<ValAnswer | GuestFailure>()
-    const request: GuestRequest = { method: "GET", host: "a", path: "/", headers: [], body: null, ...more }
-    const hear = (outcome: ValAnswer | GuestFailure) => {
+  begin(more: Partial<GuestRequest> = {}): {
+    exchange: Exchange
+    outcome: Promise<ValResponse | GuestFailure>
+  } {
+    const { promise, resolve } = Promise.withResolvers<ValResponse | GuestFailure>()
+    const request: GuestRequest = {
+      method: "GET",
+      host: "a",
+      path: "/",
+      headers: [],
+      body: null,
+      ...more,
+    }
+    const hear = (outcome: ValResponse | GuestFailure) => {
       this.heard++
       resolve(outcome)
     }
-    return { exchange: this.client.send(request, { onAnswer: hear, onFailure: hear }), outcome: promise }
+    return {
+      exchange: this.client.send(request, { onAnswer: hear, onFailure: hear }),
+      outcome: promise,
+    }
   }
 
   async text(more: Partial<GuestRequest> = {}): Promise<string> {
@@ -88,7 +101,11 @@ describe("GuestClient", () => {
   test("asks again on the same connection, and on others only at the same time", async () => {
     stage = new Stage((socket, text, index) => socket.write(say(`${index}/${requests(text)}`)))
     expect([await stage.text(), await stage.text()]).toEqual(["0/1", "0/2"])
-    expect((await Promise.all([stage.text(), stage.text(), stage.text()])).sort()).toEqual(["0/3", "1/1", "2/1"])
+    expect((await Promise.all([stage.text(), stage.text(), stage.text()])).sort()).toEqual([
+      "0/3",
+      "1/1",
+      "2/1",
+    ])
     expect(stage.client.size).toBe(3)
   })
 
@@ -129,7 +146,10 @@ describe("GuestClient", () => {
     stage = new Stage((socket) => (answers-- > 0 ? socket.write(say("x")) : socket.terminate()))
     expect(await stage.text()).toBe("x")
     expect(await stage.text()).toBe("closed: the connection was closed before it began")
-    expect([stage.sockets.length, stage.sockets[1]?.data.text.length]).toEqual([2, (stage.sockets[0]?.data.text.length as number) / 2])
+    expect([stage.sockets.length, stage.sockets[1]?.data.text.length]).toEqual([
+      2,
+      (stage.sockets[0]?.data.text.length as number) / 2,
+    ])
     expect(await stage.text()).toStartWith("closed")
     expect(stage.sockets.length).toBe(3)
   })
@@ -148,7 +168,9 @@ describe("GuestClient", () => {
   }
 
   test("does not repeat what has been answered in part", async () => {
-    stage = new Stage((socket, text) => (requests(text) === 1 ? socket.write(say("x")) : socket.end("HTTP/1.1 2")))
+    stage = new Stage((socket, text) =>
+      requests(text) === 1 ? socket.write(say("x")) : socket.end("HTTP/1.1 2"),
+    )
     await stage.text()
     expect(await stage.text()).toBe("closed: the connection was closed in the middle of it")
     expect(stage.sockets.length).toBe(1)
@@ -158,12 +180,18 @@ describe("GuestClient", () => {
     stage = new Stage(() => {})
     const nobody = new GuestClient("/nowhere/in.sock")
     const heard = Promise.withResolvers<GuestFailure>()
-    nobody.send({ method: "GET", host: "a", path: "/", headers: [], body: null }, { onAnswer() {}, onFailure: heard.resolve })
+    nobody.send(
+      { method: "GET", host: "a", path: "/", headers: [], body: null },
+      { onAnswer() {}, onFailure: heard.resolve },
+    )
     expect((await heard.promise).kind).toBe("closed")
     const waiting = stage.text()
     await until(() => stage.sockets.length === 1)
     stage.client.stop()
-    expect([await waiting, await stage.text()]).toEqual(["closed: the process is gone", "closed: the process is gone"])
+    expect([await waiting, await stage.text()]).toEqual([
+      "closed: the process is gone",
+      "closed: the process is gone",
+    ])
     expect(stage.client.size).toBe(0)
   })
 
@@ -174,17 +202,21 @@ describe("GuestClient", () => {
   })
 
   test("breaks off where it is told to: the process sees it", async () => {
-    stage = new Stage((socket, text) => text.includes("/begin") && socket.write(`${chunks}3\r\nabc\r\n`))
+    stage = new Stage(
+      (socket, text) => text.includes("/begin") && socket.write(`${chunks}3\r\nabc\r\n`),
+    )
     const silent = stage.begin()
     await until(() => stage.sockets.length === 1 && stage.sockets[0]?.data.text !== "")
     silent.exchange.abort()
     expect(await silent.outcome).toMatchObject({ kind: "aborted" })
     await until(() => stage.closed === 1)
     const begun = stage.begin({ path: "/begin" })
-    const { body } = (await begun.outcome) as ValAnswer
+    const { body } = (await begun.outcome) as ValResponse
     begun.exchange.abort()
     begun.exchange.abort()
-    expect(await new Response(body as ReadableStream).text().catch((error) => error.message)).toBe("it was ended from outside")
+    expect(await new Response(body as ReadableStream).text().catch((error) => error.message)).toBe(
+      "it was ended from outside",
+    )
     await until(() => stage.closed === 2)
     // Before there is a connection at all.
     const early = stage.begin()
@@ -206,7 +238,7 @@ describe("the body of an answer", () => {
       )
       return socket.write(`${chunks}3\r\nabc\r\n`)
     })
-    const { body } = (await stage.ask()) as ValAnswer
+    const { body } = (await stage.ask()) as ValResponse
     const reader = (body as ReadableStream<Uint8Array>).getReader()
     const read = async () => Buffer.from((await reader.read()).value ?? []).toString()
     expect(await read()).toBe("abc")
@@ -233,7 +265,7 @@ describe("the body of an answer", () => {
 
   test("is not wanted any longer: the process sees it", async () => {
     stage = new Stage((socket) => socket.write(`${chunks}3\r\nabc\r\n`))
-    const { body } = (await stage.ask()) as ValAnswer
+    const { body } = (await stage.ask()) as ValResponse
     await (body as ReadableStream).cancel()
     await until(() => stage.closed === 1)
     expect(stage.client.size).toBe(0)
@@ -255,7 +287,7 @@ describe("the body of an answer", () => {
       pour(socket)
     })
     stage.onDrain = pour
-    const { body } = (await stage.ask()) as ValAnswer
+    const { body } = (await stage.ask()) as ValResponse
     for (let count = 0; count < 100; count++) await turn()
     expect(sent).toBeLessThan(4 * 1024 ** 2)
     let read = 0
@@ -271,7 +303,10 @@ describe("the body of an answer", () => {
 })
 
 describe("the body of a request", () => {
-  const stream = (parts: readonly string[], more: Partial<UnderlyingDefaultSource<Uint8Array>> = {}) => {
+  const stream = (
+    parts: readonly string[],
+    more: Partial<UnderlyingDefaultSource<Uint8Array>> = {},
+  ) => {
     const left = parts.map((part) => Buffer.from(part))
     return new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -285,14 +320,20 @@ describe("the body of a request", () => {
   const bodyOf = (text: string) => text.slice(text.indexOf("\r\n\r\n") + 4)
 
   test("is sent with its length, or in chunks", async () => {
-    stage = new Stage((socket, text) => /(?:abcdef|abc\r\n3\r\ndef\r\n0\r\n\r\n)$/.test(text) && socket.write(say("x")))
-    const post = (body: GuestRequest["body"], headers: GuestRequest["headers"] = []) => stage.text({ method: "POST", body, headers })
+    stage = new Stage(
+      (socket, text) =>
+        /(?:abcdef|abc\r\n3\r\ndef\r\n0\r\n\r\n)$/.test(text) && socket.write(say("x")),
+    )
+    const post = (body: GuestRequest["body"], headers: GuestRequest["headers"] = []) =>
+      stage.text({ method: "POST", body, headers })
     expect(await post(Buffer.from("abcdef"))).toBe("x")
     expect(await post(stream(["abc", "", "def"]), [["content-length", "6"]])).toBe("x")
     expect(await post(stream(["abc", "", "def"]))).toBe("x")
     const text = stage.sockets[0]?.data.text ?? ""
     expect(text).toContain("content-length: 6\r\n\r\nabcdef")
-    expect(bodyOf(text)).toEndWith("transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n")
+    expect(bodyOf(text)).toEndWith(
+      "transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n",
+    )
     expect(stage.sockets.length).toBe(1)
   })
 
@@ -302,7 +343,13 @@ describe("the body of a request", () => {
   ] as const) {
     test(`that is ${title} than it was said to be ends the connection`, async () => {
       stage = new Stage(() => {})
-      expect(await stage.text({ method: "POST", body: stream(parts), headers: [["content-length", "6"]] })).toContain(`it is ${title}`)
+      expect(
+        await stage.text({
+          method: "POST",
+          body: stream(parts),
+          headers: [["content-length", "6"]],
+        }),
+      ).toContain(`it is ${title}`)
       await until(() => stage.closed === 1)
     })
   }
@@ -317,7 +364,10 @@ describe("the body of a request", () => {
   test("is no longer read when there is an answer already, whose connection is not used again", async () => {
     const cancelled = Promise.withResolvers<void>()
     stage = new Stage((socket) => socket.write(say("enough")))
-    const body = stream([], { pull: (controller) => controller.enqueue(Buffer.from("more")), cancel: () => cancelled.resolve() })
+    const body = stream([], {
+      pull: (controller) => controller.enqueue(Buffer.from("more")),
+      cancel: () => cancelled.resolve(),
+    })
     expect(await stage.text({ method: "POST", body })).toBe("enough")
     await cancelled.promise
     expect(stage.client.size).toBe(0)
@@ -335,19 +385,21 @@ describe("the body of a request", () => {
         controller.enqueue(Buffer.from("abc"))
       },
     })
-    const { body: answer } = (await stage.ask({ method: "POST", body })) as ValAnswer
+    const { body: answer } = (await stage.ask({ method: "POST", body })) as ValResponse
     begun.resolve()
     expect(await new Response(answer as ReadableStream).text()).toBe("abc")
   })
 
   test("stays as it is while the process does not take all of it, whatever is sent elsewhere meanwhile", async () => {
-    const post = (char: string) => stage.begin({ method: "POST", body: Buffer.alloc(60_000, char) }).outcome
+    const post = (char: string) =>
+      stage.begin({ method: "POST", body: Buffer.alloc(60_000, char) }).outcome
     let isReading = false
     stage = new Stage((socket, text, index) => {
       if (index === 0 && !isReading) socket.pause()
       if (text.endsWith("bb")) socket.write(say("x"))
     })
-    // The process answers without reading, so that in the end not all of a request fits between us and it.
+    // The process answers without reading, so that in the end not all of a request fits between us
+    // and it.
     let settled = 0
     let begun = 0
     const next = () => {
@@ -398,7 +450,11 @@ describe("the body of a request", () => {
         else controller.close()
       },
     })
-    const answer = stage.text({ method: "POST", body, headers: [["content-length", String(bytes)]] })
+    const answer = stage.text({
+      method: "POST",
+      body,
+      headers: [["content-length", String(bytes)]],
+    })
     await until(() => stage.sockets.length === 1 && pulled > 0)
     for (let count = 0; count < 100; count++) await turn()
     expect(pulled).toBeLessThan(4 * 1024 ** 2)

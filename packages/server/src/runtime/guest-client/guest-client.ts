@@ -1,17 +1,20 @@
 import { type ClientLimits, clientLimits } from "./client-limits.ts"
 import { Connection, type ConnectionKeeper } from "./connection.ts"
-import { type AnswerListener, Exchange } from "./exchange.ts"
+import { Exchange, type ResponseListener } from "./exchange.ts"
 import type { GuestRequest } from "./request-head.ts"
 
 /**
- * Sends requests to one process over its Unix socket, on connections that are kept. Bun's own client does that too, on a thread of its own
- * and with objects for everything: it took more than half of the time that a request costs the server.
+ * Sends requests to one process over its Unix socket, on connections that are kept. Bun's own
+ * client does that too, on a thread of its own and with objects for everything: it took more than
+ * half of the time that a request costs the server.
  */
 export class GuestClient implements ConnectionKeeper {
   readonly limits: ClientLimits
   readonly #path: string
   readonly #connections = new Set<Connection>()
-  /** Those without a request; the one that was used last is used next, so that the others grow old. */
+  /**
+   * Those without a request; the one that was used last is used next, so that the others grow old.
+   */
   readonly #idle: Connection[] = []
   #isStopped = false
 
@@ -26,7 +29,7 @@ export class GuestClient implements ConnectionKeeper {
   }
 
   /** Whatever comes of it is told to the listener, never thrown. */
-  send(request: GuestRequest, listener: AnswerListener): Exchange {
+  send(request: GuestRequest, listener: ResponseListener): Exchange {
     const exchange = new Exchange(request, listener)
     if (this.#isStopped) exchange.fail("closed", "the process is gone")
     else (this.#idle.pop() ?? this.#connect()).begin(exchange)
@@ -35,7 +38,8 @@ export class GuestClient implements ConnectionKeeper {
 
   /** Closes what has not been used for long; to be called now and then. */
   sweep(nowMs: number): void {
-    while (this.#idle[0] && nowMs - this.#idle[0].idleSinceMs > this.limits.idleMsMax) this.#idle[0].stop()
+    while (this.#idle[0] && nowMs - this.#idle[0].idleSinceMs > this.limits.idleMsMax)
+      this.#idle[0].stop()
   }
 
   stop(): void {

@@ -1,7 +1,11 @@
-import type { SeatRequest } from "../../domain/runs/runner.ts"
+import type { SlotRequest } from "../../domain/runs/runner.ts"
 
 /** Opens a WebSocket to a val, as its client would. Fails when the val does not take it. */
-export function openGuestSocket(socketPath: string, path: string, request: SeatRequest): Promise<WebSocket> {
+export function openGuestSocket(
+  socketPath: string,
+  path: string,
+  request: SlotRequest,
+): Promise<WebSocket> {
   const headers: Record<string, string> = { host: request.host }
   for (const [name, value] of request.headers) if (!isHandshake(name)) headers[name] = value
   const protocols = (request.headers.find(([name]) => name === "sec-websocket-protocol")?.[1] ?? "")
@@ -9,7 +13,10 @@ export function openGuestSocket(socketPath: string, path: string, request: SeatR
     .map((name) => name.trim())
     .filter(Boolean)
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws+unix://${socketPath}:${path}`, { headers, protocols } as unknown as string[])
+    const socket = new WebSocket(`ws+unix://${socketPath}:${path}`, {
+      headers,
+      protocols,
+    } as unknown as string[])
     socket.binaryType = "arraybuffer"
     socket.addEventListener("open", () => resolve(socket), { once: true })
     const fail = () => reject(new Error("the val did not open a WebSocket"))
@@ -21,5 +28,10 @@ export function openGuestSocket(socketPath: string, path: string, request: SeatR
 
 /** These are the client's own, and it makes them anew. */
 function isHandshake(name: string): boolean {
-  return name.startsWith("sec-websocket-") || name === "connection" || name === "upgrade" || name === "host"
+  return (
+    name.startsWith("sec-websocket-") ||
+    name === "connection" ||
+    name === "upgrade" ||
+    name === "host"
+  )
 }

@@ -23,28 +23,59 @@ describe.each(sizes)("GuestValueReader reads what is %s", (_size, filler) => {
       ]),
     )
     const value = { filler, hunter22: ["is hunter22!", 123456, null, { a: "123456" }] }
-    const read = await reader.readReturned("ada", toBytes({ value, isCut: false, logCount: 3 }), mask)
-    const masked = { filler, "[secret KEY]": ["is [secret KEY]!", 123456, null, { a: "[secret PIN]" }] }
+    const read = await reader.readReturned(
+      "ada",
+      toBytes({ value, isTruncated: false, logCount: 3 }),
+      mask,
+    )
+    const masked = {
+      filler,
+      "[secret KEY]": ["is [secret KEY]!", 123456, null, { a: "[secret PIN]" }],
+    }
     expect(read && { ...read, json: JSON.parse(toText(read.json)) }).toEqual({
       json: masked,
-      kept: filler.length === 1 ? masked : expect.stringMatching(/^\{"filler":"x+… \(cut, 20\d+ bytes in all\)$/),
-      isCut: false,
+      kept:
+        filler.length === 1
+          ? masked
+          : expect.stringMatching(/^\{"filler":"x+… \(cut, 20\d+ bytes in all\)$/),
+      isTruncated: false,
       logCount: 3,
     })
   })
 
   test("also where it is a text, and where it is nothing", async () => {
-    const read = await reader.readReturned("ada", toBytes({ value: filler, isCut: true, logCount: -1 }), noMask)
+    const read = await reader.readReturned(
+      "ada",
+      toBytes({ value: filler, isTruncated: true, logCount: -1 }),
+      noMask,
+    )
     expect(read && toText(read.json)).toBe(JSON.stringify(filler))
-    expect(read).toMatchObject({ isCut: true, logCount: 0 })
-    const nothing = await reader.readReturned("ada", toBytes({ value: null, isCut: false, logCount: 0, filler }), noMask)
+    expect(read).toMatchObject({ isTruncated: true, logCount: 0 })
+    const nothing = await reader.readReturned(
+      "ada",
+      toBytes({ value: null, isTruncated: false, logCount: 0, filler }),
+      noMask,
+    )
     expect(nothing && toText(nothing.json)).toBe("null")
   })
 
   test("and gives nothing for what is none of a guest's", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
-    for (const text of ["", "[1", "7", "null", JSON.stringify({ value: 1, filler }), `{"value":${deep},"isCut":false}`])
-      expect(await reader.readReturned("ada", Buffer.from(`${text}${filler.length > 1 ? " ".repeat(40_000) : ""}`), noMask)).toBeUndefined()
+    for (const text of [
+      "",
+      "[1",
+      "7",
+      "null",
+      JSON.stringify({ value: 1, filler }),
+      `{"value":${deep},"isTruncated":false}`,
+    ])
+      expect(
+        await reader.readReturned(
+          "ada",
+          Buffer.from(`${text}${filler.length > 1 ? " ".repeat(40_000) : ""}`),
+          noMask,
+        ),
+      ).toBeUndefined()
     for (const error of [7, {}, { name: 1, message: "" }, { name: "", message: "", stack: 1 }])
       expect(await reader.readFailure("ada", toBytes({ error, filler }), noMask)).toBeUndefined()
   })
@@ -53,7 +84,10 @@ describe.each(sizes)("GuestValueReader reads what is %s", (_size, filler) => {
     const mask = await createMask(new Map([["KEY", "hunter22"]]))
     const error = { name: "hunter22", message: "no hunter22", stack: `hunter22 ${filler}` }
     const failure = await reader.readFailure("ada", toBytes({ error, logCount: 1 }), mask)
-    expect(failure).toMatchObject({ error: { name: "[secret KEY]", message: "no [secret KEY]" }, logCount: 1 })
+    expect(failure).toMatchObject({
+      error: { name: "[secret KEY]", message: "no [secret KEY]" },
+      logCount: 1,
+    })
     expect(failure?.error.stack).toStartWith("[secret KEY] x")
   })
 })

@@ -1,6 +1,11 @@
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
 import { WorkerPool } from "../../shared/worker-pool.ts"
-import { type FailureText, type ReturnedText, readFailureText, readReturnedText } from "./guest-values.ts"
+import {
+  type FailureText,
+  type ReturnedText,
+  readFailureText,
+  readReturnedText,
+} from "./guest-values.ts"
 
 const limits = {
   /** Up to here a value is read where it arrives: in a few milliseconds, whatever it is. */
@@ -8,7 +13,10 @@ const limits = {
   workersMax: 2,
   /** Values that wait for a thread. Each is up to 8 MB. */
   waitingMax: 64,
-  /** Reading takes time in proportion to the bytes, some 100 ms for the largest; on a busy machine many times that. */
+  /**
+   * Reading takes time in proportion to the bytes, some 100 ms for the largest; on a busy machine
+   * many times that.
+   */
   readMsMax: 20_000,
 }
 
@@ -30,15 +38,32 @@ export class GuestValueReader {
     jobMsMax: limits.readMsMax,
   })
 
-  /** Undefined for what is nothing that a guest says, or would take too long; rejects with a WorkerPoolError when there is too much to do. */
-  async readReturned(accountId: string, bytes: Uint8Array, mask: Mask): Promise<ReturnedText | undefined> {
-    if (bytes.length <= limits.inlineBytesMax) return orUndefined(() => readReturnedText(bytes, mask))
-    return (await this.#ask(accountId, { kind: "returned", bytes, values: mask.values })) as ReturnedText | undefined
+  /**
+   * Undefined for what is nothing that a guest says, or would take too long; rejects with a
+   * WorkerPoolError when there is too much to do.
+   */
+  async readReturned(
+    accountId: string,
+    bytes: Uint8Array,
+    mask: Mask,
+  ): Promise<ReturnedText | undefined> {
+    if (bytes.length <= limits.inlineBytesMax)
+      return orUndefined(() => readReturnedText(bytes, mask))
+    return (await this.#ask(accountId, { kind: "returned", bytes, values: mask.values })) as
+      | ReturnedText
+      | undefined
   }
 
-  async readFailure(accountId: string, bytes: Uint8Array, mask: Mask): Promise<FailureText | undefined> {
-    if (bytes.length <= limits.inlineBytesMax) return orUndefined(() => readFailureText(bytes, mask))
-    return (await this.#ask(accountId, { kind: "failure", bytes, values: mask.values })) as FailureText | undefined
+  async readFailure(
+    accountId: string,
+    bytes: Uint8Array,
+    mask: Mask,
+  ): Promise<FailureText | undefined> {
+    if (bytes.length <= limits.inlineBytesMax)
+      return orUndefined(() => readFailureText(bytes, mask))
+    return (await this.#ask(accountId, { kind: "failure", bytes, values: mask.values })) as
+      | FailureText
+      | undefined
   }
 
   stop(): Promise<void> {

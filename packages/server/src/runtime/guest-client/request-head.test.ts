@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { type GuestRequest, toRequestHead } from "./request-head.ts"
 
-const request: GuestRequest = { method: "GET", host: "ada-hello.localhost", path: "/h1/x?y", headers: [], body: null }
+const request: GuestRequest = {
+  method: "GET",
+  host: "ada-hello.localhost",
+  path: "/h1/x?y",
+  headers: [],
+  body: null,
+}
 const write = (more: Partial<GuestRequest>) => toRequestHead({ ...request, ...more })
 
 describe("toRequestHead", () => {
@@ -10,7 +16,9 @@ describe("toRequestHead", () => {
       ["x-a", "1"],
       ["x-a", "\xe4\t2"],
     ] as const
-    expect(write({ headers })?.text).toBe("GET /h1/x?y HTTP/1.1\r\nhost: ada-hello.localhost\r\nx-a: 1\r\nx-a: \xe4\t2\r\n\r\n")
+    expect(write({ headers })?.text).toBe(
+      "GET /h1/x?y HTTP/1.1\r\nhost: ada-hello.localhost\r\nx-a: 1\r\nx-a: \xe4\t2\r\n\r\n",
+    )
   })
 
   const forged = [
@@ -23,7 +31,12 @@ describe("toRequestHead", () => {
     ["GET without a body", {}, "", 0],
     ["POST without a body", { method: "POST" }, "content-length: 0\r\n", 0],
     ["bytes", { method: "POST", body: Buffer.from("abc") }, "content-length: 3\r\n", 3],
-    ["a stream with a length", { method: "POST", body: new ReadableStream() }, "content-length: 7\r\n", 7],
+    [
+      "a stream with a length",
+      { method: "POST", body: new ReadableStream() },
+      "content-length: 7\r\n",
+      7,
+    ],
   ] as const) {
     test(`decides alone where the body ends: ${title}`, () => {
       const { method } = { ...request, ...more }
@@ -34,7 +47,10 @@ describe("toRequestHead", () => {
 
   test("sends a stream without a length in chunks", () => {
     const head = write({ method: "POST", body: new ReadableStream() })
-    expect([head?.text.endsWith("\r\ntransfer-encoding: chunked\r\n\r\n"), head?.length]).toEqual([true, undefined])
+    expect([head?.text.endsWith("\r\ntransfer-encoding: chunked\r\n\r\n"), head?.length]).toEqual([
+      true,
+      undefined,
+    ])
   })
 
   for (const bad of ["\r", "\n", "\0", "\r\nx: y", "\x7f", "\u0100", "\u{1f600}"]) {
@@ -49,8 +65,11 @@ describe("toRequestHead", () => {
   }
 
   test("refuses a blank in what stands in the first line", () => {
-    expect([write({ path: "/a b" }), write({ method: "GET /x" }), write({ host: "a b" }), write({ headers: [["", "y"]] })]).toEqual(
-      Array.from({ length: 4 }),
-    )
+    expect([
+      write({ path: "/a b" }),
+      write({ method: "GET /x" }),
+      write({ host: "a b" }),
+      write({ headers: [["", "y"]] }),
+    ]).toEqual(Array.from({ length: 4 }))
   })
 })

@@ -1,8 +1,8 @@
-import type { HeaderList, SeatRequest } from "../../domain/runs/runner.ts"
+import type { HeaderList, SlotRequest } from "../../domain/runs/runner.ts"
 import { hasNoBody, writeRequestHead } from "../http1/write-request.ts"
 
 /** A request as it is sent to a process: the path says for which run it is. */
-export interface GuestRequest extends Pick<SeatRequest, "method" | "host" | "headers" | "body"> {
+export interface GuestRequest extends Pick<SlotRequest, "method" | "host" | "headers" | "body"> {
   readonly path: string
 }
 
@@ -13,11 +13,17 @@ export interface RequestHead {
   readonly length: number | undefined
 }
 
-/** Writes the head of a request. Undefined when there is something in it that would make another request of it. */
+/**
+ * Writes the head of a request. Undefined when there is something in it that would make another
+ * request of it.
+ */
 export function toRequestHead(request: GuestRequest): RequestHead | undefined {
   const { method, headers, body } = request
   const length = body === null ? 0 : body instanceof Uint8Array ? body.length : findLength(headers)
-  const text = writeRequestHead(request, body === null && hasNoBody(method) ? "" : toFraming(length))
+  const text = writeRequestHead(
+    request,
+    body === null && hasNoBody(method) ? "" : toFraming(length),
+  )
   return text === undefined ? undefined : { text, length }
 }
 

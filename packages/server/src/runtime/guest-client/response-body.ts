@@ -7,7 +7,7 @@ export interface BodySource {
 }
 
 /** The body of an answer as a stream; its source is told to wait while nobody reads. */
-export class AnswerBody {
+export class ResponseBody {
   readonly stream: ReadableStream<Uint8Array>
   readonly #source: BodySource
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined

@@ -23,7 +23,17 @@ const digitsMax = 13
  */
 export class ChunkDecoder {
   readonly #limits: ChunkLimits
-  #state: "size" | "extension" | "sizeEnd" | "data" | "dataEnd1" | "dataEnd2" | "trailerStart" | "trailer" | "trailerEnd" | "end" = "size"
+  #state:
+    | "size"
+    | "extension"
+    | "sizeEnd"
+    | "data"
+    | "dataEnd1"
+    | "dataEnd2"
+    | "trailerStart"
+    | "trailer"
+    | "trailerEnd"
+    | "end" = "size"
   #size = 0
   #digits = 0
   #lineBytes = 0
@@ -34,7 +44,10 @@ export class ChunkDecoder {
     this.#limits = limits
   }
 
-  /** Moves what the chunks hold together, within the bytes it was given; they are its own from now on. A text says what is wrong. */
+  /**
+   * Moves what the chunks hold together, within the bytes it was given; they are its own from now
+   * on. A text says what is wrong.
+   */
   decode(bytes: Uint8Array, from: number): Decoded | string {
     let at = from
     let start = at
@@ -80,21 +93,29 @@ export class ChunkDecoder {
       this.#state = this.#size === 0 ? "trailerStart" : "data"
       return byte === lf ? undefined : "a chunk of it has no proper length"
     }
-    if (++this.#lineBytes > this.#limits.chunkLineBytesMax) return "the line before a chunk of it is too long"
+    if (++this.#lineBytes > this.#limits.chunkLineBytesMax)
+      return "the line before a chunk of it is too long"
     if (byte === cr && this.#digits > 0) this.#state = "sizeEnd"
-    else if (this.#state === "extension") return isText(byte) ? undefined : "there is a control character before a chunk of it"
-    else if (this.#digits > 0 && (byte === 59 || byte === 32 || byte === 9)) this.#state = "extension"
+    else if (this.#state === "extension")
+      return isText(byte) ? undefined : "there is a control character before a chunk of it"
+    else if (this.#digits > 0 && (byte === 59 || byte === 32 || byte === 9))
+      this.#state = "extension"
     else {
       const digit = toHexDigit(byte)
-      if (digit === undefined || ++this.#digits > digitsMax) return "a chunk of it has no proper length"
+      if (digit === undefined || ++this.#digits > digitsMax)
+        return "a chunk of it has no proper length"
       this.#size = this.#size * 16 + digit
     }
     return undefined
   }
 
-  /** What follows the last chunk means nothing to us, but it has to look like what it is and to come to an end. */
+  /**
+   * What follows the last chunk means nothing to us, but it has to look like what it is and to come
+   * to an end.
+   */
   #stepTrailer(byte: number): string | undefined {
-    if (++this.#trailerBytes > this.#limits.trailerBytesMax) return "what follows its last chunk is too long"
+    if (++this.#trailerBytes > this.#limits.trailerBytesMax)
+      return "what follows its last chunk is too long"
     if (this.#state === "end" || this.#state === "trailerEnd") {
       if (byte !== lf) return "there is a control character after its last chunk"
       this.isOver = this.#state === "end"

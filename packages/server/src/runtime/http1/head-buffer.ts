@@ -10,7 +10,10 @@ export interface Gathered {
   readonly after: number
 }
 
-/** Gathers the head of a message, wherever its bytes are cut into reads. Whoever uses it says how long it may become. */
+/**
+ * Gathers the head of a message, wherever its bytes are cut into reads. Whoever uses it says how
+ * long it may become.
+ */
 export class HeadBuffer {
   #saved: Buffer = nothing
   #savedBytes = 0

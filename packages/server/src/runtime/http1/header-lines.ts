@@ -17,7 +17,10 @@ const space = 32
 const del = 127
 const colon = 58
 
-/** By the code of a character: 0 for what cannot be in the name of a header, else the code of its lower case. */
+/**
+ * By the code of a character: 0 for what cannot be in the name of a header, else the code of its
+ * lower case.
+ */
 const nameChars = new Uint8Array(256)
 for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") {
   nameChars[char.charCodeAt(0)] = char.charCodeAt(0)
@@ -25,8 +28,9 @@ for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") {
 }
 
 /**
- * Reads the lines from `from` on, given without the empty line at their end. The text is the bytes as Latin-1. What is wrong with them is told
- * in words: whoever wrote them may be hostile, so that nothing doubtful is made sense of.
+ * Reads the lines from `from` on, given without the empty line at their end. The text is the bytes
+ * as Latin-1. What is wrong with them is told in words: whoever wrote them may be hostile, so that
+ * nothing doubtful is made sense of.
  */
 export function parseHeaderLines(text: string, from: number): HeaderLines | string {
   const headers: [string, string][] = []
@@ -36,18 +40,21 @@ export function parseHeaderLines(text: string, from: number): HeaderLines | stri
   let isKept = true
   for (let at = from; at < text.length; ) {
     const nameEnd = endOfName(text, at)
-    if (nameEnd === at || text.charCodeAt(nameEnd) !== colon) return "there is a header without a proper name"
+    if (nameEnd === at || text.charCodeAt(nameEnd) !== colon)
+      return "there is a header without a proper name"
     const end = endOfValue(text, nameEnd + 1)
     if (!isLineEnd(text, end)) return "there is a control character in a header"
     const name = toLower(text, at, nameEnd)
     const value = trimmed(text, nameEnd + 1, end)
     headers.push([name, value])
     if (name === "content-length") {
-      if (!lengthPattern.test(value) || (length !== undefined && length !== value)) return "it does not say how long its body is"
+      if (!lengthPattern.test(value) || (length !== undefined && length !== value))
+        return "it does not say how long its body is"
       length = value
       lengths++
     } else if (name === "transfer-encoding") {
-      if (coding !== undefined || value.toLowerCase() !== "chunked") return "its body is encoded in a way that is not understood"
+      if (coding !== undefined || value.toLowerCase() !== "chunked")
+        return "its body is encoded in a way that is not understood"
       coding = value
     } else if (name === "connection") isKept &&= !/\bclose\b/i.test(value)
     at = end + 2
@@ -76,7 +83,9 @@ function endOfName(text: string, from: number): number {
 }
 
 function toLower(text: string, from: number, to: number): string {
-  for (let at = from; at < to; at++) if (nameChars[text.charCodeAt(at)] !== text.charCodeAt(at)) return text.slice(from, to).toLowerCase()
+  for (let at = from; at < to; at++)
+    if (nameChars[text.charCodeAt(at)] !== text.charCodeAt(at))
+      return text.slice(from, to).toLowerCase()
   return text.slice(from, to)
 }
 

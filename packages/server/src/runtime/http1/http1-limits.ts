@@ -9,15 +9,21 @@ export interface MessageLimits {
 }
 
 /** The same of an answer. */
-export interface AnswerLimits extends MessageLimits {
+export interface ResponseLimits extends MessageLimits {
   /** Heads with a status below 200 before the answer. */
   readonly interimMax: number
-  /** A body up to this size that comes together with its head is handed over whole, which costs far less than a stream. */
+  /**
+   * A body up to this size that comes together with its head is handed over whole, which costs far
+   * less than a stream.
+   */
   readonly wholeBytesMax: number
 }
 
-/** What holds everywhere. Nothing here is a setting: nobody needs more, and whoever sends more is up to something. */
-export const http1Limits: AnswerLimits = {
+/**
+ * What holds everywhere. Nothing here is a setting: nobody needs more, and whoever sends more is up
+ * to something.
+ */
+export const http1Limits: ResponseLimits = {
   headBytesMax: 65_536,
   chunkLineBytesMax: 256,
   trailerBytesMax: 8_192,

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { http1Limits } from "./http1-limits.ts"
-import type { AnswerHead } from "./response-head.ts"
-import { AnswerReader, type AnswerSink } from "./response-reader.ts"
+import type { ResponseHead } from "./response-head.ts"
+import { ResponseReader, type ResponseSink } from "./response-reader.ts"
 
 /** What was heard of an answer, whether its body came whole or in parts. */
 interface Heard {
-  readonly head: AnswerHead | undefined
+  readonly head: ResponseHead | undefined
   readonly body: string | null
   readonly end: "clean" | "unclean" | "none" | string
 }
@@ -15,10 +15,10 @@ function read(
   parts: readonly string[],
   { method = "GET", isClosed = false, isError = false, isUpgrade = false, isOldRead = false } = {},
 ): Heard {
-  let head: AnswerHead | undefined
+  let head: ResponseHead | undefined
   let body: string | null = null
   let end = "none"
-  const sink: AnswerSink = {
+  const sink: ResponseSink = {
     onHead(read, whole) {
       expect(head).toBeUndefined()
       head = read
@@ -37,7 +37,7 @@ function read(
       end = reason
     },
   }
-  const reader = new AnswerReader(http1Limits, sink, { isOldRead })
+  const reader = new ResponseReader(http1Limits, sink, { isOldRead })
   reader.begin(method, isUpgrade)
   for (const part of parts) reader.push(Buffer.from(part, "latin1"))
   if (isClosed) reader.close(isError)
@@ -47,18 +47,39 @@ function read(
 const ok = "HTTP/1.1 200 OK\r\n"
 
 describe("AnswerReader reads", () => {
-  const answers: Readonly<Record<string, readonly [text: string, body: string | null, status?: number]>> = {
+  const answers: Readonly<
+    Record<string, readonly [text: string, body: string | null, status?: number]>
+  > = {
     "a body with a length": [`${ok}Content-Length: 5\r\n\r\nhello`, "hello"],
-    "a length that is said twice": [`${ok}content-length: 5\r\ncontent-length: 5\r\n\r\nhello`, "hello"],
+    "a length that is said twice": [
+      `${ok}content-length: 5\r\ncontent-length: 5\r\n\r\nhello`,
+      "hello",
+    ],
     "no body": [`${ok}content-length: 0\r\n\r\n`, null],
     "a status without words": ["HTTP/1.1 404\r\ncontent-length: 1\r\n\r\nx", "x", 404],
     "words beyond ASCII": ["HTTP/1.1 404 \xff\xfe\r\ncontent-length: 1\r\n\r\nx", "x", 404],
-    "an answer without headers that cannot have a body": ["HTTP/1.1 204 No Content\r\n\r\n", null, 204],
+    "an answer without headers that cannot have a body": [
+      "HTTP/1.1 204 No Content\r\n\r\n",
+      null,
+      204,
+    ],
     "304 with a length": ["HTTP/1.1 304 Not Modified\r\ncontent-length: 10\r\n\r\n", null, 304],
-    chunks: [`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n`, "abc0123456789"],
-    "chunks with extensions and a trailer": [`${ok}Transfer-Encoding: Chunked\r\n\r\n3;a="b"\r\nabc\r\n000\r\nx-a: b\r\n\r\n`, "abc"],
-    "the answer behind others": [`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100\r\n\r\n${ok}content-length: 1\r\n\r\nx`, "x"],
-    "headers without values, and with blanks": [`${ok}x-a:\r\nx-b: \t b \t\r\ncontent-length: 1\r\n\r\nx`, "x"],
+    chunks: [
+      `${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n`,
+      "abc0123456789",
+    ],
+    "chunks with extensions and a trailer": [
+      `${ok}Transfer-Encoding: Chunked\r\n\r\n3;a="b"\r\nabc\r\n000\r\nx-a: b\r\n\r\n`,
+      "abc",
+    ],
+    "the answer behind others": [
+      `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100\r\n\r\n${ok}content-length: 1\r\n\r\nx`,
+      "x",
+    ],
+    "headers without values, and with blanks": [
+      `${ok}x-a:\r\nx-b: \t b \t\r\ncontent-length: 1\r\n\r\nx`,
+      "x",
+    ],
   }
   for (const [title, [text, body, status = 200]] of Object.entries(answers)) {
     test(`${title}, in one piece and byte by byte`, () => {
@@ -79,19 +100,32 @@ describe("AnswerReader reads", () => {
   })
 
   test("a body that ends with the connection, unless that was broken off", () => {
-    expect(read([`${ok}\r\nab`, "c"], { isClosed: true })).toMatchObject({ body: "abc", end: "unclean" })
-    expect(read([`${ok}\r\nab`, "c"], { isClosed: true, isError: true }).end).toContain("closed in the middle")
+    expect(read([`${ok}\r\nab`, "c"], { isClosed: true })).toMatchObject({
+      body: "abc",
+      end: "unclean",
+    })
+    expect(read([`${ok}\r\nab`, "c"], { isClosed: true, isError: true }).end).toContain(
+      "closed in the middle",
+    )
   })
 
   test("no body after HEAD, whatever its head says", () => {
     for (const header of ["content-length: 100", "transfer-encoding: chunked", "x: y"])
-      expect(read([`${ok}${header}\r\n\r\n`], { method: "HEAD" })).toMatchObject({ body: null, end: "clean" })
+      expect(read([`${ok}${header}\r\n\r\n`], { method: "HEAD" })).toMatchObject({
+        body: null,
+        end: "clean",
+      })
   })
 
   test("all that follows an upgrade that was asked for, wherever it is cut", () => {
-    const text = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\ncontent-length: 2\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\0"
+    const text =
+      "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\ncontent-length: 2\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\0"
     const whole = read([text], { isUpgrade: true, isClosed: true })
-    expect([whole.head?.status, whole.body, whole.end]).toEqual([101, "HTTP/1.1 200 OK\r\n\r\n\0", "unclean"])
+    expect([whole.head?.status, whole.body, whole.end]).toEqual([
+      101,
+      "HTTP/1.1 200 OK\r\n\r\n\0",
+      "unclean",
+    ])
     expect(read([...text], { isUpgrade: true, isClosed: true })).toEqual(whole)
   })
 
@@ -102,17 +136,30 @@ describe("AnswerReader reads", () => {
 
   test("HTTP/1.0 only where it is expected, once on a connection, and never in chunks", () => {
     const old = (lines: string) => [`HTTP/1.0 200 OK\r\n${lines}\r\n\r\nx`]
-    expect(read(old("content-length: 1"), { isOldRead: true })).toMatchObject({ body: "x", end: "unclean" })
-    expect(read(old("connection: keep-alive"), { isOldRead: true, isClosed: true })).toMatchObject({ body: "x", end: "unclean" })
-    expect(read(old("transfer-encoding: chunked"), { isOldRead: true }).end).toContain("its version does not know")
-    expect(read(["HTTP/1.2 200 OK\r\n"], { isOldRead: true }).end).toContain("no answer of HTTP/1.1")
+    expect(read(old("content-length: 1"), { isOldRead: true })).toMatchObject({
+      body: "x",
+      end: "unclean",
+    })
+    expect(read(old("connection: keep-alive"), { isOldRead: true, isClosed: true })).toMatchObject({
+      body: "x",
+      end: "unclean",
+    })
+    expect(read(old("transfer-encoding: chunked"), { isOldRead: true }).end).toContain(
+      "its version does not know",
+    )
+    expect(read(["HTTP/1.2 200 OK\r\n"], { isOldRead: true }).end).toContain(
+      "no answer of HTTP/1.1",
+    )
     expect(read(old("content-length: 1")).end).toContain("no answer of HTTP/1.1")
   })
 
   test("the same head again, with another body, cut, and one that only begins like it", () => {
     const heard: string[] = []
-    const reader = new AnswerReader(http1Limits, {
-      onHead: ({ status, headers }, body) => void heard.push(`${status} ${headers.length} ${body ? Buffer.from(body).toString() : body}`),
+    const reader = new ResponseReader(http1Limits, {
+      onHead: ({ status, headers }, body) =>
+        void heard.push(
+          `${status} ${headers.length} ${body ? Buffer.from(body).toString() : body}`,
+        ),
       onPart: (bytes) => void heard.push(Buffer.from(bytes).toString()),
       onEnd: (isClean) => void heard.push(isClean ? "clean" : "unclean"),
       onBroken: (reason) => void heard.push(reason),
@@ -139,9 +186,13 @@ describe("AnswerReader reads", () => {
     ["more than the chunks has come", `${ok}transfer-encoding: chunked\r\n\r\n0\r\n\r\nmore`],
     ["there is a body where none can be", "HTTP/1.1 204 No\r\ncontent-length: 4\r\n\r\nevil"],
     ["the process wants to close it", `${ok}connection: Close\r\ncontent-length: 1\r\n\r\nx`],
-    ["there are both a length and chunks", `${ok}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+    [
+      "there are both a length and chunks",
+      `${ok}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
   ] as const) {
-    test(`no further answer on a connection when ${title}`, () => expect(read([text]).end).toBe("unclean"))
+    test(`no further answer on a connection when ${title}`, () =>
+      expect(read([text]).end).toBe("unclean"))
   }
 })
 
@@ -215,7 +266,9 @@ describe("AnswerReader refuses", () => {
   ] as const) {
     test(`a connection that is closed after ${title}`, () => {
       expect(read([text]).end).toBe("none")
-      expect(read([text], { isClosed: true }).end).toBe("the connection was closed in the middle of it")
+      expect(read([text], { isClosed: true }).end).toBe(
+        "the connection was closed in the middle of it",
+      )
     })
   }
 })
@@ -224,14 +277,43 @@ describe("AnswerReader, wherever the bytes are cut,", () => {
   const piece = fc.oneof(
     {
       weight: 6,
-      arbitrary: fc.constantFrom(ok, "HTTP/1.1 ", "HTTP/1.1 204 No\r\n", "HTTP/1.1 100\r\n\r\n", "\r\n", "\r", "\n", "0\r\n\r\n"),
+      arbitrary: fc.constantFrom(
+        ok,
+        "HTTP/1.1 ",
+        "HTTP/1.1 204 No\r\n",
+        "HTTP/1.1 100\r\n\r\n",
+        "\r\n",
+        "\r",
+        "\n",
+        "0\r\n\r\n",
+      ),
     },
     {
       weight: 4,
-      arbitrary: fc.constantFrom("transfer-encoding: chunked\r\n", "content-length: 5\r\n", "connection: close\r\n", "x-a: b\r\n"),
+      arbitrary: fc.constantFrom(
+        "transfer-encoding: chunked\r\n",
+        "content-length: 5\r\n",
+        "connection: close\r\n",
+        "x-a: b\r\n",
+      ),
     },
-    { weight: 3, arbitrary: fc.constantFrom("5\r\nhello\r\n", "3;x\r\nabc\r\n", "hello", "\r\nhello", "\r\n\r\n") },
-    { weight: 1, arbitrary: fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 8 }) },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom(
+        "5\r\nhello\r\n",
+        "3;x\r\nabc\r\n",
+        "hello",
+        "\r\nhello",
+        "\r\n\r\n",
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.string({
+        unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
+        maxLength: 8,
+      }),
+    },
   )
   const text = fc.array(piece, { maxLength: 12 }).map((pieces) => `${ok}${pieces.join("")}`)
 
@@ -246,7 +328,9 @@ describe("AnswerReader, wherever the bytes are cut,", () => {
         cuts,
         fc.boolean(),
         (whole, at, isHead) => {
-          const places = [...new Set([0, ...at.filter((cut) => cut < whole.length), whole.length])].sort((left, right) => left - right)
+          const places = [
+            ...new Set([0, ...at.filter((cut) => cut < whole.length), whole.length]),
+          ].sort((left, right) => left - right)
           const parts = places.slice(1).map((to, index) => whole.slice(places[index], to))
           const options = { method: isHead ? "HEAD" : "GET", isClosed: true }
           const [once, cut] = [read([whole], options), read(parts, options)]
@@ -258,13 +342,25 @@ describe("AnswerReader, wherever the bytes are cut,", () => {
   })
 
   test("finds in chunks what was put there", () => {
-    const chunk = fc.tuple(fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 }), fc.constantFrom("", ";a", " ;b=c"))
+    const chunk = fc.tuple(
+      fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 }),
+      fc.constantFrom("", ";a", " ;b=c"),
+    )
     fc.assert(
       fc.property(fc.array(chunk), fc.array(fc.nat(300), { maxLength: 10 }), (chunks, at) => {
-        const body = chunks.map(([content, extension]) => `${content.length.toString(16)}${extension}\r\n${content}\r\n`).join("")
+        const body = chunks
+          .map(
+            ([content, extension]) =>
+              `${content.length.toString(16)}${extension}\r\n${content}\r\n`,
+          )
+          .join("")
         const whole = `${ok}transfer-encoding: chunked\r\n\r\n${body}0\r\n\r\n`
-        const places = [...new Set([0, ...at.filter((cut) => cut < whole.length), whole.length])].sort((left, right) => left - right)
-        const { body: found, end } = read(places.slice(1).map((to, index) => whole.slice(places[index], to)))
+        const places = [
+          ...new Set([0, ...at.filter((cut) => cut < whole.length), whole.length]),
+        ].sort((left, right) => left - right)
+        const { body: found, end } = read(
+          places.slice(1).map((to, index) => whole.slice(places[index], to)),
+        )
         expect([found, end]).toEqual([chunks.map(([content]) => content).join(""), "clean"])
       }),
     )

@@ -1,12 +1,15 @@
 import { ChunkDecoder } from "./chunk-decoder.ts"
 import { HeadBuffer } from "./head-buffer.ts"
-import type { AnswerLimits } from "./http1-limits.ts"
-import { type AnswerHead, answerStart, parseAnswerHead, versionAt } from "./response-head.ts"
+import type { ResponseLimits } from "./http1-limits.ts"
+import { parseResponseHead, type ResponseHead, responseStart, versionAt } from "./response-head.ts"
 
-/** Hears what was read: a head, parts of its body unless that came with it, and an end; or, at any point, that it is broken. */
-export interface AnswerSink {
+/**
+ * Hears what was read: a head, parts of its body unless that came with it, and an end; or, at any
+ * point, that it is broken.
+ */
+export interface ResponseSink {
   /** The body is null where there is none, and undefined where it is still to come. */
-  onHead(head: AnswerHead, body: Uint8Array | null | undefined): void
+  onHead(head: ResponseHead, body: Uint8Array | null | undefined): void
   onPart(bytes: Uint8Array): void
   /** `isClean` when nothing else has come and another answer may follow. */
   onEnd(isClean: boolean): void
@@ -21,15 +24,18 @@ const knownBytesMax = 2_048
 type Expected = "head" | "length" | "chunks" | "close" | "nothing"
 
 /** What is possible with some servers only. */
-export interface AnswerOptions {
+export interface ResponseOptions {
   /** Answers of HTTP/1.0 are read, too. */
   readonly isOldRead?: boolean
 }
 
-/** Reads the answers on one connection from the bytes that come, wherever they are cut. Believes nothing. */
-export class AnswerReader {
-  readonly #limits: AnswerLimits
-  readonly #sink: AnswerSink
+/**
+ * Reads the answers on one connection from the bytes that come, wherever they are cut. Believes
+ * nothing.
+ */
+export class ResponseReader {
+  readonly #limits: ResponseLimits
+  readonly #sink: ResponseSink
   readonly #isOldRead: boolean
   readonly #head = new HeadBuffer()
   #expected: Expected = "nothing"
@@ -40,16 +46,26 @@ export class AnswerReader {
   /** Bytes of the body that are still to come. */
   #left = 0
   #chunks: ChunkDecoder | undefined
-  /** The last head, and what it says: on a connection that is kept, most answers differ in their bodies only. */
-  #known: { readonly bytes: Buffer; readonly head: AnswerHead } | undefined
+  /**
+   * The last head, and what it says: on a connection that is kept, most answers differ in their
+   * bodies only.
+   */
+  #known: { readonly bytes: Buffer; readonly head: ResponseHead } | undefined
 
-  constructor(limits: AnswerLimits, sink: AnswerSink, { isOldRead = false }: AnswerOptions = {}) {
+  constructor(
+    limits: ResponseLimits,
+    sink: ResponseSink,
+    { isOldRead = false }: ResponseOptions = {},
+  ) {
     this.#limits = limits
     this.#sink = sink
     this.#isOldRead = isOldRead
   }
 
-  /** An answer to a request with that method is expected. After an upgrade, all that follows status 101 is its body. */
+  /**
+   * An answer to a request with that method is expected. After an upgrade, all that follows status
+   * 101 is its body.
+   */
   begin(method: string, isUpgrade = false): void {
     this.#expected = "head"
     this.#isBodiless = method === "HEAD"
@@ -59,7 +75,8 @@ export class AnswerReader {
 
   push(bytes: Buffer): void {
     let rest: Buffer | undefined = bytes
-    while (rest !== undefined && rest.length > 0 && this.#expected === "head") rest = this.#readHead(rest)
+    while (rest !== undefined && rest.length > 0 && this.#expected === "head")
+      rest = this.#readHead(rest)
     if (rest !== undefined && rest.length > 0) this.#readBody(rest)
   }
 
@@ -80,28 +97,33 @@ export class AnswerReader {
   /** What follows the head; undefined when there is more of it to come, or all is over. */
   #readHead(bytes: Buffer): Buffer | undefined {
     const known = this.#known
-    if (known && this.#head.isEmpty && startsWith(bytes, known.bytes)) return this.#takeHead(known.head, bytes, known.bytes.length)
+    if (known && this.#head.isEmpty && startsWith(bytes, known.bytes))
+      return this.#takeHead(known.head, bytes, known.bytes.length)
     const { headBytesMax, interimMax } = this.#limits
     const { all, end, after } = this.#head.push(bytes)
     if (!this.#isStart(all)) return this.#break("it is no answer of HTTP/1.1")
-    if (end > headBytesMax || (end < 0 && all.length > headBytesMax)) return this.#break(`its head has more than ${headBytesMax} bytes`)
+    if (end > headBytesMax || (end < 0 && all.length > headBytesMax))
+      return this.#break(`its head has more than ${headBytesMax} bytes`)
     if (end < 0) return undefined
-    const head = parseAnswerHead(all.toString("latin1", 0, end))
+    const head = parseResponseHead(all.toString("latin1", 0, end))
     if (typeof head === "string") return this.#break(head)
     if (head.status >= 200) {
       if (after <= knownBytesMax) this.#known = { bytes: Buffer.from(all.subarray(0, after)), head }
       return this.#takeHead(head, all, after)
     }
-    if (head.status === 101 && this.#isUpgrade) return this.#takeHead({ ...head, framing: "close", isKept: false }, all, after)
+    if (head.status === 101 && this.#isUpgrade)
+      return this.#takeHead({ ...head, framing: "close", isKept: false }, all, after)
     if (head.status < 100 || head.status === 101) return this.#break(`its status is ${head.status}`)
-    if (++this.#interim > interimMax) return this.#break(`more than ${interimMax} others come before it`)
+    if (++this.#interim > interimMax)
+      return this.#break(`more than ${interimMax} others come before it`)
     return all.subarray(after)
   }
 
-  #takeHead(head: AnswerHead, all: Buffer, after: number): Buffer | undefined {
+  #takeHead(head: ResponseHead, all: Buffer, after: number): Buffer | undefined {
     const { status, framing } = head
     this.#isKept = head.isKept
-    if (this.#isBodiless || status === 204 || status === 304 || framing === 0) return this.#takeWhole(head, null, after === all.length)
+    if (this.#isBodiless || status === 204 || status === 304 || framing === 0)
+      return this.#takeWhole(head, null, after === all.length)
     if (typeof framing === "number") {
       const end = after + framing
       if (end <= all.length && framing <= this.#limits.wholeBytesMax)
@@ -116,7 +138,7 @@ export class AnswerReader {
     return all.subarray(after)
   }
 
-  #takeWhole(head: AnswerHead, body: Uint8Array | null, isAll: boolean): undefined {
+  #takeWhole(head: ResponseHead, body: Uint8Array | null, isAll: boolean): undefined {
     this.#expected = "nothing"
     this.#sink.onHead(head, body)
     this.#sink.onEnd(head.isKept && isAll)
@@ -158,13 +180,19 @@ export class AnswerReader {
 
   /** Whatever begins otherwise is none, and need not be read further. */
   #isStart(bytes: Buffer): boolean {
-    const count = Math.min(bytes.length, answerStart.length)
+    const count = Math.min(bytes.length, responseStart.length)
     for (let at = 0; at < count; at++)
-      if (bytes[at] !== answerStart[at] && !(at === versionAt && bytes[at] === zero && this.#isOldRead)) return false
+      if (
+        bytes[at] !== responseStart[at] &&
+        !(at === versionAt && bytes[at] === zero && this.#isOldRead)
+      )
+        return false
     return true
   }
 }
 
 function startsWith(bytes: Buffer, start: Buffer): boolean {
-  return bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0
+  return (
+    bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0
+  )
 }

@@ -15,10 +15,14 @@ const notInValue = /[^\t\x20-\xff]/
 const notInPath = /[^\x21-\x7e]/
 
 /**
- * Writes the head of a request. `framing` is the lines that say how body and connection end, which are for the one to write who sends them.
- * Undefined when there is something in it that would make another request of it.
+ * Writes the head of a request. `framing` is the lines that say how body and connection end, which
+ * are for the one to write who sends them. Undefined when there is something in it that would make
+ * another request of it.
  */
-export function writeRequestHead({ method, host, path, headers }: RequestLines, framing: string): string | undefined {
+export function writeRequestHead(
+  { method, host, path, headers }: RequestLines,
+  framing: string,
+): string | undefined {
   if (!tokenPattern.test(method) || notInPath.test(path) || notInPath.test(host)) return undefined
   let text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`
   for (const header of headers) {
@@ -40,5 +44,10 @@ export function hasNoBody(method: string): boolean {
 }
 
 function isFraming(name: string): boolean {
-  return name === "host" || name === "content-length" || name === "transfer-encoding" || name === "connection"
+  return (
+    name === "host" ||
+    name === "content-length" ||
+    name === "transfer-encoding" ||
+    name === "connection"
+  )
 }

@@ -25,6 +25,8 @@ test("createFrameReader gives a frame when the last of its bytes has come, howev
 })
 
 test("createFrameReader refuses a frame that is too long before it has come", () => {
-  expect(() => createFrameReader(100)(toRequestFrame("x".repeat(101)).subarray(0, 10))).toThrow("Cannot read a frame of 105 bytes")
+  expect(() => createFrameReader(100)(toRequestFrame("x".repeat(101)).subarray(0, 10))).toThrow(
+    "Cannot read a frame of 105 bytes",
+  )
   expect(createFrameReader(100)(toRequestFrame("x".repeat(100)))?.length).toBe(100)
 })

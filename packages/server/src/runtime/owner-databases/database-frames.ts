@@ -1,5 +1,6 @@
-// What goes between the server and a database process: frames, each a length and that many bytes. A request is JSON; an answer is a letter that
-// says what it is, and JSON, which the server passes on without a look where it is the results.
+// What goes between the server and a database process: frames, each a length and that many bytes. A
+// request is JSON; an answer is a letter that says what it is, and JSON, which the server passes on
+// without a look where it is the results.
 
 /** The first answer of a process, before it is asked anything. */
 export const readyMark = "r".charCodeAt(0)
@@ -30,10 +31,12 @@ export function toAnswerFrame(mark: number, json: Uint8Array): Buffer {
 }
 
 /**
- * Gives what is in a frame as soon as all of it has come; throws if it is too long. There is never more than one on its way. Chunks are copied if
- * they are not all.
+ * Gives what is in a frame as soon as all of it has come; throws if it is too long. There is never
+ * more than one on its way. Chunks are copied if they are not all.
  */
-export function createFrameReader(bytesMax = Number.POSITIVE_INFINITY): (chunk: Buffer) => Buffer | undefined {
+export function createFrameReader(
+  bytesMax = Number.POSITIVE_INFINITY,
+): (chunk: Buffer) => Buffer | undefined {
   let begun: Buffer[] = []
   let begunBytes = 0
   return (chunk) => {
@@ -41,7 +44,8 @@ export function createFrameReader(bytesMax = Number.POSITIVE_INFINITY): (chunk: 
     const [first = chunk] = begun
     const head = first.length < headBytes ? Buffer.concat([first, chunk]) : first
     const wanted = bytes < headBytes ? headBytes : headBytes + head.readUInt32LE()
-    if (wanted > headBytes + bytesMax) throw new RangeError(`Cannot read a frame of ${wanted} bytes`)
+    if (wanted > headBytes + bytesMax)
+      throw new RangeError(`Cannot read a frame of ${wanted} bytes`)
     if (bytes >= headBytes && bytes >= wanted) {
       const frame = begunBytes === 0 ? chunk : Buffer.concat([...begun, chunk])
       begun = []

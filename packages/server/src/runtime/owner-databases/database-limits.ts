@@ -1,6 +1,9 @@
 /** What the databases of users may cost. */
 export interface DatabaseLimits {
-  /** How many database processes may exist at once. Whoever runs statements that take all their time has one of them, and no more. */
+  /**
+   * How many database processes may exist at once. Whoever runs statements that take all their time
+   * has one of them, and no more.
+   */
   readonly processesMax: number
   /** How many databases a process keeps open. */
   readonly openMax: number
@@ -10,7 +13,10 @@ export interface DatabaseLimits {
   readonly endMsMax: number
   /** How long a process is kept without work. */
   readonly idleMsMax: number
-  /** How much memory a process may take during a request before it is killed, where /proc tells (Linux). */
+  /**
+   * How much memory a process may take during a request before it is killed, where /proc tells
+   * (Linux).
+   */
   readonly memoryBytesMax: number
   /** With how much memory a process is replaced when it has nothing to do. */
   readonly keptMemoryBytesMax: number
@@ -19,8 +25,9 @@ export interface DatabaseLimits {
   /** After how many requests the memory of a process is looked at that is never slow. */
   readonly checkRequests: number
   /**
-   * How much processor time a process gets in its life, in whole seconds. The server replaces it when it has worked for half of that; the
-   * system ends it at the whole, which is for one that is left behind at work when the server is killed.
+   * How much processor time a process gets in its life, in whole seconds. The server replaces it
+   * when it has worked for half of that; the system ends it at the whole, which is for one that is
+   * left behind at work when the server is killed.
    */
   readonly lifeSecondsMax: number
   /** How many requests may wait for a process. */
@@ -59,7 +66,10 @@ export interface StatementLimits {
   readonly journalBytes: number
   /** How many statements of a database are kept ready to run again. */
   readonly preparedMax: number
-  /** Statements that are longer, or have parameters that are, are not kept: they would be most of the memory. */
+  /**
+   * Statements that are longer, or have parameters that are, are not kept: they would be most of
+   * the memory.
+   */
   readonly preparedCharsMax: number
   readonly sqlBytesMax: number
   readonly parametersMax: number

@@ -23,28 +23,57 @@ const schema = [
 
 const id = fc.integer({ min: 1, max: 8 })
 const name = fc.constantFrom("x", "y", "é'\"", "")
-const value: fc.Arbitrary<Value> = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(null, 0.5, "text", 1e300))
+const value: fc.Arbitrary<Value> = fc.oneof(
+  fc.integer({ min: -5, max: 5 }),
+  fc.constantFrom(null, 0.5, "text", 1e300),
+)
 
 const statement: fc.Arbitrary<Statement> = fc.oneof(
-  fc.tuple(id, name, value).map((args) => ({ sql: "insert into t (id, a, b) values (?, ?, ?)", args })),
-  fc.tuple(name, value).map((args) => ({ sql: "insert into t (a, b) values (?, ?) returning id, a, b, typeof(b)", args })),
+  fc
+    .tuple(id, name, value)
+    .map((args) => ({ sql: "insert into t (id, a, b) values (?, ?, ?)", args })),
+  fc.tuple(name, value).map((args) => ({
+    sql: "insert into t (a, b) values (?, ?) returning id, a, b, typeof(b)",
+    args,
+  })),
   fc.tuple(id, name, value).map((args) => ({ sql: "replace into t values (?1, ?2, ?3)", args })),
-  fc.tuple(id, name, value).map((args) => ({ sql: "insert into t values (?, ?, ?) on conflict (id) do update set b = excluded.b", args })),
-  fc.tuple(value, id, id).map((args) => ({ sql: "update t set b = ? where id between ? and ?", args })),
+  fc.tuple(id, name, value).map((args) => ({
+    sql: "insert into t values (?, ?, ?) on conflict (id) do update set b = excluded.b",
+    args,
+  })),
+  fc
+    .tuple(value, id, id)
+    .map((args) => ({ sql: "update t set b = ? where id between ? and ?", args })),
   fc.tuple(id).map((args) => ({ sql: "update t set a = null where id = ?", args })),
   fc.tuple(id).map((args) => ({ sql: "delete from t where id >= ? returning *", args })),
   fc.tuple(id, name).map((args) => ({ sql: "insert into log values (?, ?)", args })),
   fc
     .constantFrom(
-      ...["select * from t order by id", "select * from log order by rowid", "select * from counts order by a", "selec", "select nope"],
-      ...["update t set id = id + 1", "insert into t select id + 10, a, b from t", "delete from log", "select total(b), max(a) from t"],
+      ...[
+        "select * from t order by id",
+        "select * from log order by rowid",
+        "select * from counts order by a",
+        "selec",
+        "select nope",
+      ],
+      ...[
+        "update t set id = id + 1",
+        "insert into t select id + 10, a, b from t",
+        "delete from log",
+        "select total(b), max(a) from t",
+      ],
     )
     .map((sql) => ({ sql, args: [] })),
 )
 
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 3, arbitrary: statement.map((one) => ({ kind: "execute" as const, statement: one })) },
-  { weight: 1, arbitrary: fc.array(statement, { maxLength: 4 }).map((statements) => ({ kind: "batch" as const, statements })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(statement, { maxLength: 4 })
+      .map((statements) => ({ kind: "batch" as const, statements })),
+  },
 )
 
 test("a database answers as plain SQLite does, whatever it is asked in whatever order", async () => {
@@ -56,8 +85,12 @@ test("a database answers as plain SQLite does, whatever it is asked in whatever 
       using model = new Database(":memory:")
       model.run("pragma foreign_keys = on")
       for (const sql of schema) model.run(sql)
-      for (const one of commands) expect([one, await ask(owner, one)]).toEqual([one, askModel(model, one)])
-      const statements = ["t", "log"].map((table) => ({ sql: `select * from ${table} order by 1, 2`, args: [] }))
+      for (const one of commands)
+        expect([one, await ask(owner, one)]).toEqual([one, askModel(model, one)])
+      const statements = ["t", "log"].map((table) => ({
+        sql: `select * from ${table} order by 1, 2`,
+        args: [],
+      }))
       const all: Command = { kind: "batch", statements }
       expect(await ask(owner, all)).toEqual(askModel(model, all))
     }),
@@ -70,7 +103,9 @@ type Told = string | readonly { readonly rows: readonly unknown[]; readonly chan
 
 async function ask(owner: TestOwner, given: Command): Promise<Told> {
   const answer =
-    given.kind === "execute" ? await owner.execute(given.statement.sql, given.statement.args) : await owner.batch(given.statements)
+    given.kind === "execute"
+      ? await owner.execute(given.statement.sql, given.statement.args)
+      : await owner.batch(given.statements)
   if ("kind" in answer) return "message" in answer ? answer.message : answer.kind
   return [answer].flat().map(({ rows, rowsAffected }) => ({ rows, changes: rowsAffected }))
 }

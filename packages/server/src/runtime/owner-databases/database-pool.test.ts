@@ -3,14 +3,18 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { openDatabases, type TestOwner } from "./testing/database-testing.ts"
 
-const endless = "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
+const endless =
+  "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
 
 describe("DatabasePool", () => {
   test("gives each owner a database of their own, in a folder that is nobody else's", async () => {
     await using databases = await openDatabases()
     const [ada, bob] = [databases.owner(), databases.owner()]
     await ada.execute("create table t (a)")
-    expect(await bob.execute("select * from t")).toMatchObject({ kind: "failed", message: "no such table: t" })
+    expect(await bob.execute("select * from t")).toMatchObject({
+      kind: "failed",
+      message: "no such table: t",
+    })
     await bob.execute("create table t (a, b)")
     expect(await ada.rows("select count(*) from pragma_table_info('t')")).toEqual([[1]])
     expect(statSync(databases.folder).mode & 0o777).toBe(0o700)
@@ -32,8 +36,13 @@ describe("DatabasePool", () => {
       const lost = owner.batch(["insert into t values (-1)", "delete from t where a >= 0", endless])
       await untilBusy(pid)
       process.kill(pid, "SIGKILL")
-      expect(await lost).toEqual({ kind: "failed", message: "interrupted: the process that ran it ended" })
-      expect(await owner.rows("select a from t order by a")).toEqual(Array.from({ length: round + 1 }, (_, index) => [index]))
+      expect(await lost).toEqual({
+        kind: "failed",
+        message: "interrupted: the process that ran it ended",
+      })
+      expect(await owner.rows("select a from t order by a")).toEqual(
+        Array.from({ length: round + 1 }, (_, index) => [index]),
+      )
     }
     expect(await owner.rows("pragma integrity_check")).toEqual([["ok"]])
   })
@@ -49,8 +58,13 @@ describe("DatabasePool", () => {
       bob.execute("insert into t values (3)"),
       ada.execute("insert into t values (4)"),
     ]
-    expect(await slow).toEqual({ kind: "failed", message: "interrupted: it took longer than 0.3 s" })
-    expect((await Promise.all(others)).map((result) => "rowsAffected" in result && result.rowsAffected)).toEqual([1, 1, 1])
+    expect(await slow).toEqual({
+      kind: "failed",
+      message: "interrupted: it took longer than 0.3 s",
+    })
+    expect(
+      (await Promise.all(others)).map((result) => "rowsAffected" in result && result.rowsAffected),
+    ).toEqual([1, 1, 1])
     expect(await ada.rows("select a from t")).toEqual([[2], [4]])
     expect(await bob.rows("select a from t")).toEqual([[3]])
   })
@@ -62,7 +76,8 @@ describe("DatabasePool", () => {
     const [pid = 0] = databases.pool.pids
     const mine = [ada.execute(endless), ada.execute("select 2")]
     await untilBusy(pid)
-    for (let count = 0; count < 20; count++) expect(await bob.rows("select ?", [count])).toEqual([[count]])
+    for (let count = 0; count < 20; count++)
+      expect(await bob.rows("select ?", [count])).toEqual([[count]])
     expect(databases.pool.pids.length).toBe(2)
     process.kill(pid, "SIGKILL")
     expect(await Promise.all(mine)).toMatchObject([{ kind: "failed" }, { rows: [[2]] }])
@@ -73,17 +88,24 @@ describe("DatabasePool", () => {
     const owner = databases.owner()
     const hungry =
       "with recursive c(x) as (select 1 union all select x + 1 from c limit 100000) select x from c order by randomblob(100000)"
-    expect(await owner.execute(hungry)).toEqual({ kind: "failed", message: "interrupted: it took more than 150000000 bytes of memory" })
+    expect(await owner.execute(hungry)).toEqual({
+      kind: "failed",
+      message: "interrupted: it took more than 150000000 bytes of memory",
+    })
     expect(await owner.rows("select 1")).toEqual([[1]])
   })
 
   test("replaces a process that has kept too much memory, without losing a request", async () => {
-    await using databases = await openDatabases({ limits: { keptMemoryBytesMax: 1, checkRequests: 3 } })
+    await using databases = await openDatabases({
+      limits: { keptMemoryBytesMax: 1, checkRequests: 3 },
+    })
     const owner = databases.owner()
     await owner.execute("create table t (a)")
     const seen = new Set<number>()
     for (let count = 0; count < 12; count++) {
-      expect(await owner.execute("insert into t values (?)", [count])).toMatchObject({ rowsAffected: 1 })
+      expect(await owner.execute("insert into t values (?)", [count])).toMatchObject({
+        rowsAffected: 1,
+      })
       for (const pid of databases.pool.pids) seen.add(pid)
     }
     expect(seen.size).toBeGreaterThan(2)
@@ -110,7 +132,13 @@ describe("DatabasePool", () => {
     }
     const [pid = 0] = databases.pool.pids
     expect(countOpenDatabases(pid)).toBe(2)
-    expect(await Promise.all(owners.map((owner) => owner.rows("select a from t")))).toEqual([[[0]], [[1]], [[2]], [[3]], [[4]]])
+    expect(await Promise.all(owners.map((owner) => owner.rows("select a from t")))).toEqual([
+      [[0]],
+      [[1]],
+      [[2]],
+      [[3]],
+      [[4]],
+    ])
     expect(countOpenDatabases(pid)).toBe(2)
   })
 
@@ -121,11 +149,25 @@ describe("DatabasePool", () => {
     const refused = outcomes.filter((outcome) => "kind" in outcome && outcome.kind === "overloaded")
     expect(refused.length).toBe(6)
     expect(await owner.rows("select 1")).toEqual([[1]])
-    await using narrow = await openDatabases({ limits: { processesMax: 1, waitingBytesMax: 100_000 } })
+    await using narrow = await openDatabases({
+      limits: { processesMax: 1, waitingBytesMax: 100_000 },
+    })
     const [ada, bob] = [narrow.owner(), narrow.owner()]
     const large = () => ada.execute("select length(?)", ["x".repeat(60_000)])
-    const crowded = await Promise.all([bob.execute("select 1"), large(), large(), large(), bob.execute("select 1")])
-    expect(crowded.map((outcome) => "kind" in outcome && outcome.kind)).toEqual([false, false, false, "overloaded", "overloaded"])
+    const crowded = await Promise.all([
+      bob.execute("select 1"),
+      large(),
+      large(),
+      large(),
+      bob.execute("select 1"),
+    ])
+    expect(crowded.map((outcome) => "kind" in outcome && outcome.kind)).toEqual([
+      false,
+      false,
+      false,
+      "overloaded",
+      "overloaded",
+    ])
     expect(await large()).toMatchObject({ rows: [[60_000]] })
   })
 
@@ -133,7 +175,9 @@ describe("DatabasePool", () => {
     await using databases = await openDatabases({ limits: { processesMax: 1 } })
     const [ada, bob] = [databases.owner(), databases.owner()]
     const order: string[] = []
-    const many = Array.from({ length: 50 }, () => ada.execute("select 1").then(() => order.push("ada")))
+    const many = Array.from({ length: 50 }, () =>
+      ada.execute("select 1").then(() => order.push("ada")),
+    )
     await bob.execute("select 1").then(() => order.push("bob"))
     await Promise.all(many)
     expect(order.indexOf("bob")).toBeLessThan(3)
@@ -153,11 +197,17 @@ describe("DatabasePool", () => {
     const owner = databases.owner()
     await owner.execute("create table t (a)")
     const pids = databases.pool.pids
-    const outcomes = Promise.all([owner.execute(endless), owner.execute("insert into t values (1)")])
+    const outcomes = Promise.all([
+      owner.execute(endless),
+      owner.execute("insert into t values (1)"),
+    ])
     await untilBusy(pids[0] ?? 0)
     await databases[Symbol.asyncDispose]()
     const ending = { kind: "unavailable", message: "the server is about to end" } as const
-    expect(await outcomes).toEqual([{ kind: "failed", message: "interrupted: the process that ran it ended" }, ending])
+    expect(await outcomes).toEqual([
+      { kind: "failed", message: "interrupted: the process that ran it ended" },
+      ending,
+    ])
     expect(await owner.execute("select 1")).toEqual(ending)
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow()
   })
@@ -169,7 +219,10 @@ describe("DatabasePool", () => {
     const owner = databases.owner()
     await databases.owner().execute("select 1")
     await Bun.write(join(databases.folder, `${owner.id}.db`), "this is no database".repeat(1000))
-    expect(await owner.execute("select 1")).toEqual({ kind: "unavailable", message: "file is not a database" })
+    expect(await owner.execute("select 1")).toEqual({
+      kind: "unavailable",
+      message: "file is not a database",
+    })
   })
 })
 
@@ -203,9 +256,15 @@ describe("where machines share the folder", () => {
     await here.execute("create table t (a)")
     expect(await there.rows("pragma journal_mode")).toEqual([["delete"]])
     const write = (owner: TestOwner, from: number) =>
-      Promise.all(Array.from({ length: 40 }, (_, index) => owner.execute("insert into t values (?)", [from + index])))
+      Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          owner.execute("insert into t values (?)", [from + index]),
+        ),
+      )
     const results = (await Promise.all([write(here, 0), write(there, 100)])).flat()
-    expect(results.every((result) => "rowsAffected" in result && result.rowsAffected === 1)).toBe(true)
+    expect(results.every((result) => "rowsAffected" in result && result.rowsAffected === 1)).toBe(
+      true,
+    )
     expect(await here.rows("select count(*) from t")).toEqual([[80]])
     await there.execute("alter table t add column b")
     expect(await here.execute("select * from t limit 1")).toMatchObject({ columns: ["a", "b"] })
@@ -214,7 +273,8 @@ describe("where machines share the folder", () => {
 
 /** Waits until a process works: one that waits for a request sleeps. */
 async function untilBusy(pid: number): Promise<void> {
-  while (!/^State:\s+R/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await new Promise(setImmediate)
+  while (!/^State:\s+R/m.test(readFileSync(`/proc/${pid}/status`, "utf8")))
+    await new Promise(setImmediate)
 }
 
 function isAlive(pid: number): boolean {
@@ -227,5 +287,6 @@ function isAlive(pid: number): boolean {
 
 function countOpenDatabases(pid: number): number {
   const folder = `/proc/${pid}/fd`
-  return readdirSync(folder).filter((name) => readlinkSync(join(folder, name)).endsWith(".db")).length
+  return readdirSync(folder).filter((name) => readlinkSync(join(folder, name)).endsWith(".db"))
+    .length
 }

@@ -2,7 +2,11 @@ import { rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { OwnerDatabases, SentSqlRequest, SqlOutcome } from "../../domain/owner-databases.ts"
 import { isJsonText } from "../../domain/runs/json-text.ts"
-import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "../sandbox/launch/worker-launch.ts"
+import {
+  prepareWorkers,
+  type WorkerLaunch,
+  type WorkerOptions,
+} from "../sandbox/launch/worker-launch.ts"
 import { toRequestFrame } from "./database-frames.ts"
 import { type DatabaseLimits, databaseLimits } from "./database-limits.ts"
 import { DatabaseProcess, databaseProgramPath, type ProcessStart } from "./database-process.ts"
@@ -72,7 +76,8 @@ export class DatabasePool implements OwnerDatabases {
   async run(request: SentSqlRequest): Promise<SqlOutcome> {
     const { ownerId } = request
     // It becomes the name of a file.
-    if (!idPattern.test(ownerId)) throw new Error(`Cannot find the database of "${ownerId}": this is no id`)
+    if (!idPattern.test(ownerId))
+      throw new Error(`Cannot find the database of "${ownerId}": this is no id`)
     if (!this.#start) {
       const failure = await this.#prepare()
       if (failure) return failure
@@ -94,22 +99,30 @@ export class DatabasePool implements OwnerDatabases {
 
   async sizeOf(ownerId: string): Promise<number> {
     const path = join(this.#options.folder, `${ownerId}.db`)
-    const sizes = await Promise.all([path, `${path}-wal`].map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0))
+    const sizes = await Promise.all(
+      [path, `${path}-wal`].map(
+        async (file) => (await stat(file).catch(() => undefined))?.size ?? 0,
+      ),
+    )
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
   async remove(ownerId: string): Promise<void> {
-    if (!idPattern.test(ownerId)) throw new Error(`Cannot delete the database of "${ownerId}": this is no id`)
+    if (!idPattern.test(ownerId))
+      throw new Error(`Cannot delete the database of "${ownerId}": this is no id`)
     const path = join(this.#options.folder, `${ownerId}.db`)
     // A process may still have it open; what it writes goes with the file.
-    await Promise.all(["", "-wal", "-shm", "-journal"].map((end) => rm(`${path}${end}`, { force: true })))
+    await Promise.all(
+      ["", "-wal", "-shm", "-journal"].map((end) => rm(`${path}${end}`, { force: true })),
+    )
   }
 
   /** Lets what is running end, within limits, and refuses everything else. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#sweep)
-    for (const queue of this.#queues.values()) for (const job of queue.splice(0)) job.settled.resolve(stopped)
+    for (const queue of this.#queues.values())
+      for (const job of queue.splice(0)) job.settled.resolve(stopped)
     this.#turns.length = 0
     await Promise.all([...this.#busy, ...this.#idle.keys()].map((process) => process.stop()))
     this.#idle.clear()
@@ -122,7 +135,14 @@ export class DatabasePool implements OwnerDatabases {
       const launch = await this.#preparing
       const { openMax } = this.#limits
       const serverPid = launch.isBoxed ? undefined : process.pid
-      const settings = { folder: launch.folder ?? folder, bytesMax, isShared, busyMsMax: Math.floor(msMax / 2), openMax, serverPid }
+      const settings = {
+        folder: launch.folder ?? folder,
+        bytesMax,
+        isShared,
+        busyMsMax: Math.floor(msMax / 2),
+        openMax,
+        serverPid,
+      }
       this.#start ??= { launch, settings, msMax, limits: this.#limits }
       return undefined
     } catch (error) {
@@ -134,7 +154,11 @@ export class DatabasePool implements OwnerDatabases {
 
   #isFull(queue: readonly Job[] = []): boolean {
     const { waitingMax, waitingPerOwnerMax, waitingBytesMax } = this.#limits
-    return this.#waiting >= waitingMax || this.#waitingBytes >= waitingBytesMax || queue.length >= waitingPerOwnerMax
+    return (
+      this.#waiting >= waitingMax ||
+      this.#waitingBytes >= waitingBytesMax ||
+      queue.length >= waitingPerOwnerMax
+    )
   }
 
   #startJobs(): void {
@@ -165,7 +189,10 @@ export class DatabasePool implements OwnerDatabases {
     this.#startJobs()
   }
 
-  /** One that has the database open, or the one that worked last, so that the others get to end. Undefined if all are busy. */
+  /**
+   * One that has the database open, or the one that worked last, so that the others get to end.
+   * Undefined if all are busy.
+   */
   #takeProcess(ownerId: string): DatabaseProcess | NotStarted | undefined {
     let found: DatabaseProcess | undefined
     for (const process of this.#idle.keys()) {

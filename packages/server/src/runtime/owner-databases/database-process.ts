@@ -26,8 +26,9 @@ export interface ProcessStart {
 /**
  * One process that runs the statements of users, a request at a time.
  *
- * A process and not a thread, because a statement may never end or take all memory, and cannot be interrupted: a kill ends it for certain.
- * The database does not mind: what was not committed is not there when it is opened next. A fault in SQLite is no fault of the server either.
+ * A process and not a thread, because a statement may never end or take all memory, and cannot be
+ * interrupted: a kill ends it for certain. The database does not mind: what was not committed is
+ * not there when it is opened next. A fault in SQLite is no fault of the server either.
  */
 export class DatabaseProcess {
   readonly #start: ProcessStart
@@ -53,7 +54,8 @@ export class DatabaseProcess {
     launch.openFolder()
     this.#child = Bun.spawn({
       cmd: launch.toCommand([JSON.stringify(settings)], limits.lifeSecondsMax),
-      // Neither the secrets of the server's environment nor the settings in its working directory are any business of a database.
+      // Neither the secrets of the server's environment nor the settings in its working directory
+      // are any business of a database.
       env: { BUN_ENABLE_CRASH_REPORTING: "0", DO_NOT_TRACK: "1" },
       cwd: folderPath,
       stdio: ["ignore", "ignore", "ignore", "pipe", ...launch.descriptors],
@@ -75,7 +77,9 @@ export class DatabaseProcess {
   /** Whether it may be given another request. */
   get isUsable(): boolean {
     const isAlive = this.#child.exitCode === null && this.#child.signalCode === null
-    return isAlive && !this.#isEnding && this.#workMs < (this.#start.limits.lifeSecondsMax * 1000) / 2
+    return (
+      isAlive && !this.#isEnding && this.#workMs < (this.#start.limits.lifeSecondsMax * 1000) / 2
+    )
   }
 
   /** Whether the database of that user is open there, so that it is faster there than elsewhere. */
@@ -83,7 +87,10 @@ export class DatabaseProcess {
     return this.#owners.has(ownerId)
   }
 
-  /** Answers one request, a frame; there must be no other at the same time. A process that fails to answer is not usable afterwards. */
+  /**
+   * Answers one request, a frame; there must be no other at the same time. A process that fails to
+   * answer is not usable afterwards.
+   */
   async run(ownerId: string, request: Uint8Array): Promise<SqlOutcome> {
     if (!(await this.#ready)) return { kind: "unavailable", message: "its process did not start" }
     const socket = await this.#connecting
@@ -100,10 +107,16 @@ export class DatabaseProcess {
     this.#noteWork(performance.now() - startedAt)
     if (answer) return toOutcome(answer)
     this.#isEnding = true
-    return { kind: "failed", message: `interrupted: ${this.#excess ?? "the process that ran it ended"}` }
+    return {
+      kind: "failed",
+      message: `interrupted: ${this.#excess ?? "the process that ran it ended"}`,
+    }
   }
 
-  /** Ends the process when it has done what it is doing, at once if that takes too long, and waits until it is gone. */
+  /**
+   * Ends the process when it has done what it is doing, at once if that takes too long, and waits
+   * until it is gone.
+   */
   async stop(): Promise<void> {
     this.#isEnding = true
     const slow = setTimeout(() => this.#kill(), this.#start.limits.endMsMax)
@@ -124,7 +137,10 @@ export class DatabaseProcess {
     killInnermost(this.#child.pid)
   }
 
-  /** The two ends of a pair of sockets are the fastest way between processes, and Bun gives a process one for each descriptor beyond the third. */
+  /**
+   * The two ends of a pair of sockets are the fastest way between processes, and Bun gives a
+   * process one for each descriptor beyond the third.
+   */
   #connect(): Promise<Bun.Socket> {
     const readFrame = createFrameReader(statementLimits.resultBytesMax + 1)
     const options: Bun.FdSocketOptions = {
@@ -171,10 +187,15 @@ export class DatabaseProcess {
   #findExcess(ms: number): string | undefined {
     const { msMax, limits } = this.#start
     if (ms > msMax) return `it took longer than ${msMax / 1000} s`
-    return readTreeBytes(this.#child.pid) > limits.memoryBytesMax ? `it took more than ${limits.memoryBytesMax} bytes of memory` : undefined
+    return readTreeBytes(this.#child.pid) > limits.memoryBytesMax
+      ? `it took more than ${limits.memoryBytesMax} bytes of memory`
+      : undefined
   }
 
-  /** What a process keeps of the memory that it took, it keeps for good; so it is replaced if that is much. */
+  /**
+   * What a process keeps of the memory that it took, it keeps for good; so it is replaced if that
+   * is much.
+   */
   #noteWork(ms: number): void {
     const { limits } = this.#start
     this.#workMs += ms
@@ -184,10 +205,14 @@ export class DatabaseProcess {
   }
 }
 
-export const databaseProgramPath = fileURLToPath(new URL("./worker/database-main.ts", import.meta.url))
+export const databaseProgramPath = fileURLToPath(
+  new URL("./worker/database-main.ts", import.meta.url),
+)
 const folderPath = fileURLToPath(new URL(".", import.meta.url))
 
 function toOutcome(answer: Buffer): SqlOutcome {
   const json = answer.subarray(1)
-  return answer[0] === doneMark ? { kind: "done", json } : (JSON.parse(json.toString()) as SqlOutcome)
+  return answer[0] === doneMark
+    ? { kind: "done", json }
+    : (JSON.parse(json.toString()) as SqlOutcome)
 }

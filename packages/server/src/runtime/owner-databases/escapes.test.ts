@@ -21,7 +21,10 @@ beforeAll(async () => {
 
 afterAll(() => databases[Symbol.asyncDispose]())
 
-/** Ways out of the database, or to what belongs to the connection, each with what the refusal says. `{victim}` and `{folder}` are paths. */
+/**
+ * Ways out of the database, or to what belongs to the connection, each with what the refusal says.
+ * `{victim}` and `{folder}` are paths.
+ */
 const escapes: readonly (readonly [sql: string, refusal: RegExp])[] = [
   // Other databases.
   ["attach '{victim}' as other", /no other database/],
@@ -67,7 +70,10 @@ const escapes: readonly (readonly [sql: string, refusal: RegExp])[] = [
   ["PRAGMA main.writable_schema=1", /pragma writable_schema/],
   ["pragma/**/writable_schema/**/(1)", /pragma writable_schema/],
   ["update sqlite_master set sql = 'x'", /may not be modified/],
-  ["insert into sqlite_schema values ('table', 'x', 'x', 2, 'create table x(a)')", /may not be modified/],
+  [
+    "insert into sqlite_schema values ('table', 'x', 'x', 2, 'create table x(a)')",
+    /may not be modified/,
+  ],
   ["delete from sqlite_master", /may not be modified/],
   ["select * from dbstat", /table dbstat/],
   ["select * from DBSTAT", /table dbstat/i],
@@ -122,12 +128,18 @@ const escapes: readonly (readonly [sql: string, refusal: RegExp])[] = [
   ["select randomblob(1000000000)", /too big/],
   ["select printf('%.*c', 1000000000, 'x')", /too big/],
   ["select replace(hex(zeroblob(8000000)), '0', 'xxxxxxxx')", /too big/],
-  ["with recursive c(x) as (select 'x' union all select x || x from c) select max(length(x)) from c", /too big/],
+  [
+    "with recursive c(x) as (select 'x' union all select x || x from c) select max(length(x)) from c",
+    /too big/,
+  ],
   ["select 'x' like '{long}'", /too complex/],
   ["select {deep}", /Recursion limit/],
   ["select ?99999", /variable number must be between/],
   ["{compound}", /too many terms/],
-  ["with recursive c(x) as (select 1 union all select x + 1 from c) select x, 'padding' from c", /larger than/],
+  [
+    "with recursive c(x) as (select 1 union all select x + 1 from c) select x, 'padding' from c",
+    /larger than/,
+  ],
 ]
 
 describe("a statement of a user cannot", () => {
@@ -179,9 +191,15 @@ describe("views and triggers that were made in good time", () => {
     const owner = databases.owner()
     await owner.execute("create table a (x)")
     await owner.execute("create table b (x)")
-    await owner.execute("create trigger ab after insert on a begin insert into b values (new.x); end")
-    await owner.execute("create trigger ba after insert on b begin insert into a values (new.x); end")
-    await owner.execute("create trigger aa after insert on a begin insert into a values (new.x + 1); end")
+    await owner.execute(
+      "create trigger ab after insert on a begin insert into b values (new.x); end",
+    )
+    await owner.execute(
+      "create trigger ba after insert on b begin insert into a values (new.x); end",
+    )
+    await owner.execute(
+      "create trigger aa after insert on a begin insert into a values (new.x + 1); end",
+    )
     const outcome = await owner.execute("insert into a values (1)")
     expect("rows" in outcome || outcome.kind === "failed").toBe(true)
     expect((await owner.rows("select count(*) < 10 from a"))[0]).toEqual([1])
@@ -206,7 +224,9 @@ describe("a token that only reads cannot", () => {
     "explain delete from mine",
   ])("%s", async (sql) => {
     expect(await attacker.execute(sql, [], false)).toEqual({ kind: "write_refused" })
-    expect(await attacker.run({ mode: "write", statements: [{ sql, args: [] }], canWrite: false })).toEqual({ kind: "write_refused" })
+    expect(
+      await attacker.run({ mode: "write", statements: [{ sql, args: [] }], canWrite: false }),
+    ).toEqual({ kind: "write_refused" })
     expect(await attacker.batch([sql], "read")).toEqual({ kind: "write_refused" })
     expect(await attacker.rows("select * from mine")).toEqual([[1, "x"]])
     expect(await attacker.rows("pragma user_version")).toEqual([[0]])
@@ -225,9 +245,23 @@ describe("a token that only reads cannot", () => {
 
 test("every function of this SQLite is allowed, or refused on purpose", () => {
   const db = new DatabaseSync(":memory:")
-  const names = db.prepare("select distinct name from pragma_function_list").all() as { name: string }[]
-  const refused = names.map(({ name }) => name).filter((name) => !allowedFunctions.has(name) && !name.startsWith("geopoly_"))
-  const expected = ["fts3_tokenizer", "fts5", "load_extension", "matchinfo", "offsets", "optimize", "rtreecheck", "rtreedepth", "rtreenode"]
+  const names = db.prepare("select distinct name from pragma_function_list").all() as {
+    name: string
+  }[]
+  const refused = names
+    .map(({ name }) => name)
+    .filter((name) => !allowedFunctions.has(name) && !name.startsWith("geopoly_"))
+  const expected = [
+    "fts3_tokenizer",
+    "fts5",
+    "load_extension",
+    "matchinfo",
+    "offsets",
+    "optimize",
+    "rtreecheck",
+    "rtreedepth",
+    "rtreenode",
+  ]
   expect(refused.sort()).toEqual([...expected, "sqlite_log"])
   const modules = db.prepare("select name from pragma_module_list").all() as { name: string }[]
   expect(
@@ -235,7 +269,9 @@ test("every function of this SQLite is allowed, or refused on purpose", () => {
       .map(({ name }) => name)
       .filter((name) => !allowedModules.has(name))
       .sort(),
-  ).toEqual(expect.arrayContaining(["dbstat", "fts3", "fts3tokenize", "fts4", "fts4aux", "geopoly"]))
+  ).toEqual(
+    expect.arrayContaining(["dbstat", "fts3", "fts3tokenize", "fts4", "fts4aux", "geopoly"]),
+  )
   db.close()
   expect(existsSync(join(databases.folder, "copy.db"))).toBe(false)
 })

@@ -27,8 +27,14 @@ declare module "node:sqlite" {
     readonly sourceSQL: string
     all(...args: readonly unknown[]): unknown[]
     /** Rows one by one; arrays after `setReturnArrays(true)`. */
-    iterate(named: Readonly<Record<string, SQLInputValue>>, ...others: readonly SQLInputValue[]): Iterable<SQLOutputValue[]>
-    run(named: Readonly<Record<string, SQLInputValue>>, ...others: readonly SQLInputValue[]): StatementResultingChanges
+    iterate(
+      named: Readonly<Record<string, SQLInputValue>>,
+      ...others: readonly SQLInputValue[]
+    ): Iterable<SQLOutputValue[]>
+    run(
+      named: Readonly<Record<string, SQLInputValue>>,
+      ...others: readonly SQLInputValue[]
+    ): StatementResultingChanges
     columns(): Column[]
     setAllowBareNamedParameters(isOn: boolean): void
     setReadBigInts(isOn: boolean): void
@@ -41,13 +47,23 @@ declare module "node:sqlite" {
     exec(sql: string): void
     prepare(sql: string): StatementSync
     setAuthorizer(
-      decide: (action: number, first: string | null, second: string | null, database: string | null, source: string | null) => number,
+      decide: (
+        action: number,
+        first: string | null,
+        second: string | null,
+        database: string | null,
+        source: string | null,
+      ) => number,
     ): void
     close(): void
   }
 
   /** Copies a database into a file, so many pages at a time. */
-  export function backup(source: DatabaseSync, path: string, options?: { readonly rate?: number }): Promise<number>
+  export function backup(
+    source: DatabaseSync,
+    path: string,
+    options?: { readonly rate?: number },
+  ): Promise<number>
 
   /** What an authorizer is asked about, and what it answers. */
   export const constants: {

@@ -36,14 +36,17 @@ describe("createByteCache", () => {
 
   test("never weighs more than it may, and always has what came last", () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ key: fc.string({ maxLength: 2 }), bytes: fc.nat(120) })), (puts) => {
-        const cache = createByteCache<number>(100)
-        for (const [index, { key, bytes }] of puts.entries()) {
-          cache.set(key, index, bytes)
-          expect(cache.bytes()).toBeLessThanOrEqual(100)
-          expect(cache.get(key)).toBe(bytes + key.length <= 100 ? index : undefined)
-        }
-      }),
+      fc.property(
+        fc.array(fc.record({ key: fc.string({ maxLength: 2 }), bytes: fc.nat(120) })),
+        (puts) => {
+          const cache = createByteCache<number>(100)
+          for (const [index, { key, bytes }] of puts.entries()) {
+            cache.set(key, index, bytes)
+            expect(cache.bytes()).toBeLessThanOrEqual(100)
+            expect(cache.get(key)).toBe(bytes + key.length <= 100 ? index : undefined)
+          }
+        },
+      ),
     )
   })
 })

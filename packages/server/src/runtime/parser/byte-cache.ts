@@ -6,7 +6,9 @@ export interface ByteCache<Value> {
   bytes(): number
 }
 
-/** An empty cache for `bytesMax`. What a value weighs is the caller's word; the key comes on top. */
+/**
+ * An empty cache for `bytesMax`. What a value weighs is the caller's word; the key comes on top.
+ */
 export function createByteCache<Value>(bytesMax: number): ByteCache<Value> {
   // A Map keeps the order of insertion, so its first entry is the one not used for longest.
   const entries = new Map<string, { readonly value: Value; readonly bytes: number }>()

@@ -24,7 +24,11 @@ const slowCode = `import "slow"; x=${"a?(b,c):d=>".repeat(2000)}e`
 
 describe("CodeTools.scanImports", () => {
   test("finds imports", async () => {
-    expect(await createTools().scanImports(`import a from "x"; export * from "y"; import("z"); import "x"`)).toEqual(["x", "y", "z"])
+    expect(
+      await createTools().scanImports(
+        `import a from "x"; export * from "y"; import("z"); import "x"`,
+      ),
+    ).toEqual(["x", "y", "z"])
   })
 
   test("needs no parser for code that cannot have any", async () => {
@@ -43,7 +47,9 @@ describe("CodeTools.scanImports", () => {
     const slow = tools.scanImports(slowCode, "mallory")
     expect(await tools.scanImports(`import "x"`, "ada")).toEqual(["x"])
     expect(await slow).toEqual([])
-    expect(gaveUp).toMatchObject([{ task: "scan_imports", owner: "mallory", codeChars: slowCode.length }])
+    expect(gaveUp).toMatchObject([
+      { task: "scan_imports", owner: "mallory", codeChars: slowCode.length },
+    ])
     expect(await tools.scanImports(`import "y"`, "mallory")).toEqual(["y"])
   })
 
@@ -55,7 +61,9 @@ describe("CodeTools.scanImports", () => {
 
   test("asks to come back later when there is no room", async () => {
     const tools = createTools({ waitingMax: 0 })
-    expect(await tools.scanImports(`import "x"`).catch(toError)).toMatchObject({ code: "rate_limited" })
+    expect(await tools.scanImports(`import "x"`).catch(toError)).toMatchObject({
+      code: "rate_limited",
+    })
   })
 })
 
@@ -64,7 +72,13 @@ describe("CodeTools.scanManyImports", () => {
   const found = (count: number) => Array.from({ length: count }, (_, index) => [String(index)])
 
   test("finds the imports of each, in their order, however they are put together", async () => {
-    for (const limits of [{}, { togetherMax: 1 }, { togetherMax: 7 }, { togetherCharsMax: 40 }, { togetherCharsMax: 0 }])
+    for (const limits of [
+      {},
+      { togetherMax: 1 },
+      { togetherMax: 7 },
+      { togetherCharsMax: 40 },
+      { togetherCharsMax: 0 },
+    ])
       expect(await createTools(limits).scanManyImports(codes(30), "ada")).toEqual(found(30))
     expect(await createTools().scanManyImports([])).toEqual([])
   })
@@ -73,36 +87,54 @@ describe("CodeTools.scanManyImports", () => {
     const tools = createTools({ parseMsMax: 1_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const some = [...codes(2), slowCode, "import {", `export * from "z"`]
     expect(await tools.scanManyImports(some, "mallory")).toEqual([...found(2), [], [], ["z"]])
-    expect(gaveUp).toMatchObject([{ task: "scan_imports", owner: "mallory", codeChars: slowCode.length }])
+    expect(gaveUp).toMatchObject([
+      { task: "scan_imports", owner: "mallory", codeChars: slowCode.length },
+    ])
   })
 
   test("asks to come back later when there is no room", async () => {
-    expect(await createTools({ waitingMax: 0 }).scanManyImports(codes(2)).catch(toError)).toMatchObject({ code: "rate_limited" })
+    expect(
+      await createTools({ waitingMax: 0 }).scanManyImports(codes(2)).catch(toError),
+    ).toMatchObject({ code: "rate_limited" })
   })
 })
 
 describe("CodeTools.toJavaScript", () => {
   test("makes JavaScript", async () => {
-    expect(await createTools().toJavaScript("export const a: number = 1")).toBe("export const a = 1;\n")
+    expect(await createTools().toJavaScript("export const a: number = 1")).toBe(
+      "export const a = 1;\n",
+    )
   })
 
   test("says where code does not parse", async () => {
     const error = await createTools().toJavaScript("a\nconst b = = 1").catch(toError)
     expect(error).toBeInstanceOf(AppError)
-    expect(error).toMatchObject({ code: "module_not_parsable", message: "Cannot turn the code into JavaScript: Unexpected = (line 2)" })
+    expect(error).toMatchObject({
+      code: "module_not_parsable",
+      message: "Cannot turn the code into JavaScript: Unexpected = (line 2)",
+    })
   })
 
   test("says when code takes too much", async () => {
     const long = createTools({ parseMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
     const message = "Cannot turn the code into JavaScript: parsing takes longer than 50 ms"
-    expect(await long.toJavaScript(slowCode).catch(toError)).toMatchObject({ code: "module_not_parsable", message })
+    expect(await long.toJavaScript(slowCode).catch(toError)).toMatchObject({
+      code: "module_not_parsable",
+      message,
+    })
     const large = createTools({ parseMsMax: 60_000, memoryBytesMax: 100_000_000, memoryCheckMs: 1 })
-    const largeMessage = "Cannot turn the code into JavaScript: parsing takes more than 100000000 bytes of memory"
-    expect(await large.toJavaScript(slowCode).catch(toError)).toMatchObject({ code: "module_not_parsable", message: largeMessage })
+    const largeMessage =
+      "Cannot turn the code into JavaScript: parsing takes more than 100000000 bytes of memory"
+    expect(await large.toJavaScript(slowCode).catch(toError)).toMatchObject({
+      code: "module_not_parsable",
+      message: largeMessage,
+    })
   })
 
   test("asks to come back later when there is no room", async () => {
-    expect(await createTools({ waitingMax: 0 }).toJavaScript("a").catch(toError)).toMatchObject({ code: "rate_limited" })
+    expect(await createTools({ waitingMax: 0 }).toJavaScript("a").catch(toError)).toMatchObject({
+      code: "rate_limited",
+    })
   })
 
   // What is cached needs no parser, so it is still there when there are none any more.
@@ -111,7 +143,9 @@ describe("CodeTools.toJavaScript", () => {
     await Promise.all([tools.toJavaScript("good"), tools.toJavaScript("bad bad").catch(toError)])
     await tools.stop()
     expect(await tools.toJavaScript("good")).toBe("good;\n")
-    expect(await tools.toJavaScript("bad bad").catch(toError)).toMatchObject({ code: "module_not_parsable" })
+    expect(await tools.toJavaScript("bad bad").catch(toError)).toMatchObject({
+      code: "module_not_parsable",
+    })
     expect(tools.toJavaScript("other")).rejects.toThrow("stopped")
   })
 
@@ -164,19 +198,25 @@ describe("CodeTools against deep nesting", () => {
     ["conditional types", (depth) => `type x=${"a extends infer b?".repeat(depth)}`],
     ["type arguments", (depth) => `let x:${"a<".repeat(depth)}b${">".repeat(depth)}`],
     ["open type arguments", (depth) => `x=${"a<".repeat(depth)}`],
-    ["namespaces", (depth) => `${"namespace a{".repeat(depth)}export const z=1${"}".repeat(depth)}`],
+    [
+      "namespaces",
+      (depth) => `${"namespace a{".repeat(depth)}export const z=1${"}".repeat(depth)}`,
+    ],
     ["decorators", (depth) => `${"@(".repeat(depth)}a${")".repeat(depth)} class b{}`],
     ["regular expressions", (depth) => `x=/${"(".repeat(depth)}${")".repeat(depth)}/`],
   ]
   const depth = 20_000
-  test.each(shapes)("survives nested %s without losing a process to a crash", async (_title, nest) => {
-    const tools = createTools()
-    const code = `import "x"; ${nest(depth)}`
-    expect(await tools.scanImports(code)).toBeArray()
-    expect(await tools.toJavaScript(code).catch(toError)).toBeDefined()
-    expect(gaveUp.filter(({ reason }) => reason === "crashed")).toEqual([])
-    expect(await tools.scanImports(`import "y"`)).toEqual(["y"])
-  })
+  test.each(shapes)(
+    "survives nested %s without losing a process to a crash",
+    async (_title, nest) => {
+      const tools = createTools()
+      const code = `import "x"; ${nest(depth)}`
+      expect(await tools.scanImports(code)).toBeArray()
+      expect(await tools.toJavaScript(code).catch(toError)).toBeDefined()
+      expect(gaveUp.filter(({ reason }) => reason === "crashed")).toEqual([])
+      expect(await tools.scanImports(`import "y"`)).toEqual(["y"])
+    },
+  )
 })
 
 describe("CodeTools and the life of its processes", () => {
@@ -185,7 +225,9 @@ describe("CodeTools and the life of its processes", () => {
     const waiting = tools.scanImports(slowCode).catch(toError)
     await until(() => listParsers(process.pid).length === 1)
     await tools.stop()
-    expect(await waiting).toMatchObject({ message: "Cannot parse code: the code tools are stopped" })
+    expect(await waiting).toMatchObject({
+      message: "Cannot parse code: the code tools are stopped",
+    })
     expect(listParsers(process.pid)).toEqual([])
     await tools.stop()
   })
@@ -200,7 +242,10 @@ describe("CodeTools and the life of its processes", () => {
   })
 
   function startServer(code: string) {
-    const server = Bun.spawn({ cmd: [process.execPath, "-e", code], stdio: ["ignore", "pipe", "ignore"] })
+    const server = Bun.spawn({
+      cmd: [process.execPath, "-e", code],
+      stdio: ["ignore", "pipe", "ignore"],
+    })
     servers.push(server)
     return server
   }

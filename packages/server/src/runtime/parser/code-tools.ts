@@ -6,7 +6,10 @@ import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseFailure, ParseOutcome, ParseTask } from "./parser-messages.ts"
 import { type Overloaded, ParserPool } from "./parser-pool.ts"
 
-/** A piece of code that was given up on: worth a line in the log, since somebody's references are missing or somebody is attacking. */
+/**
+ * A piece of code that was given up on: worth a line in the log, since somebody's references are
+ * missing or somebody is attacking.
+ */
 export interface GaveUp {
   readonly task: ParseTask
   readonly reason: ParseFailure["kind"]
@@ -22,7 +25,10 @@ export interface CodeToolsOptions {
   readonly onWeak?: WorkerOptions["onWeak"]
 }
 
-/** Reads people's code without running it, in processes of its own: nothing that the code contains can hold up or bring down the server. */
+/**
+ * Reads people's code without running it, in processes of its own: nothing that the code contains
+ * can hold up or bring down the server.
+ */
 export class CodeTools {
   readonly #limits: CodeToolsLimits
   readonly #onGaveUp: (gaveUp: GaveUp) => void
@@ -44,25 +50,35 @@ export class CodeTools {
   }
 
   /**
-   * The specifiers of static and dynamic imports and of re-exports, in order and each once; none for code that does not parse, or takes the
-   * parser too long. One `owner` gets one parser at a time.
+   * The specifiers of static and dynamic imports and of re-exports, in order and each once; none
+   * for code that does not parse, or takes the parser too long. One `owner` gets one parser at a
+   * time.
    */
   async scanImports(code: string, owner?: string): Promise<readonly string[]> {
     if (!mayImport(code)) return []
     const outcome = await this.#parse("scan_imports", code, owner)
     if (outcome.kind === "overloaded")
-      throw new AppError("rate_limited", "Cannot read the imports of the code: too much code is waiting to be read")
+      throw new AppError(
+        "rate_limited",
+        "Cannot read the imports of the code: too much code is waiting to be read",
+      )
     return outcome.kind === "imports" ? outcome.specifiers : []
   }
 
   /**
-   * The same for many, in their order. They are read together; where that takes too much, one by one, so that a piece which is too much for
-   * the parser costs the others nothing but time.
+   * The same for many, in their order. They are read together; where that takes too much, one by
+   * one, so that a piece which is too much for the parser costs the others nothing but time.
    */
-  async scanManyImports(codes: readonly string[], owner?: string): Promise<readonly (readonly string[])[]> {
+  async scanManyImports(
+    codes: readonly string[],
+    owner?: string,
+  ): Promise<readonly (readonly string[])[]> {
     const found: (readonly string[])[] = []
     for (const some of toGroups(codes, this.#limits)) {
-      const outcome = some.length > 1 ? await this.#pool.run({ task: "scan_many_imports", codes: some }, owner) : undefined
+      const outcome =
+        some.length > 1
+          ? await this.#pool.run({ task: "scan_many_imports", codes: some }, owner)
+          : undefined
       if (outcome?.kind === "many_imports") found.push(...outcome.specifiers)
       else for (const code of some) found.push(await this.scanImports(code, owner))
     }
@@ -74,8 +90,14 @@ export class CodeTools {
     const outcome = await this.#findOrMakeModule(code, owner)
     if (outcome.kind === "javascript") return outcome.code
     if (outcome.kind === "overloaded")
-      throw new AppError("rate_limited", "Cannot turn the code into JavaScript: too much code is waiting to be turned")
-    throw new AppError("module_not_parsable", `Cannot turn the code into JavaScript: ${this.#describe(outcome)}`)
+      throw new AppError(
+        "rate_limited",
+        "Cannot turn the code into JavaScript: too much code is waiting to be turned",
+      )
+    throw new AppError(
+      "module_not_parsable",
+      `Cannot turn the code into JavaScript: ${this.#describe(outcome)}`,
+    )
   }
 
   /** Ends the parsers. Calls that wait for one fail, and so do later ones. */
@@ -83,8 +105,12 @@ export class CodeTools {
     await this.#pool.stop()
   }
 
-  async #findOrMakeModule(code: string, owner: string | undefined): Promise<ParseOutcome | Overloaded> {
-    // Cryptographic, because with a hash that one can collide, one could have one's own module served as somebody else's.
+  async #findOrMakeModule(
+    code: string,
+    owner: string | undefined,
+  ): Promise<ParseOutcome | Overloaded> {
+    // Cryptographic, because with a hash that one can collide, one could have one's own module
+    // served as somebody else's.
     const key = new Bun.CryptoHasher("sha256").update(code).digest("base64")
     const found = this.#modules.get(key) ?? this.#making.get(key)
     if (found !== undefined) return found
@@ -93,10 +119,15 @@ export class CodeTools {
     return making
   }
 
-  async #makeModule(key: string, code: string, owner: string | undefined): Promise<ParseOutcome | Overloaded> {
+  async #makeModule(
+    key: string,
+    code: string,
+    owner: string | undefined,
+  ): Promise<ParseOutcome | Overloaded> {
     try {
       const outcome = await this.#parse("to_javascript", code, owner)
-      // Two bytes per character is the most that a string takes. A failure may be the moment's fault, so it is not kept.
+      // Two bytes per character is the most that a string takes. A failure may be the moment's
+      // fault, so it is not kept.
       if (outcome.kind === "javascript") this.#modules.set(key, outcome, outcome.code.length * 2)
       if (outcome.kind === "refused") this.#modules.set(key, outcome, outcome.message.length * 2)
       return outcome
@@ -105,21 +136,31 @@ export class CodeTools {
     }
   }
 
-  async #parse(task: ParseTask, code: string, owner: string | undefined): Promise<ParseOutcome | Overloaded> {
+  async #parse(
+    task: ParseTask,
+    code: string,
+    owner: string | undefined,
+  ): Promise<ParseOutcome | Overloaded> {
     const outcome = await this.#pool.run({ task, code }, owner)
-    if (isFailure(outcome)) this.#onGaveUp({ task, reason: outcome.kind, owner, codeChars: code.length })
+    if (isFailure(outcome))
+      this.#onGaveUp({ task, reason: outcome.kind, owner, codeChars: code.length })
     return outcome
   }
 
   #describe(outcome: ParseOutcome): string {
     if (outcome.kind === "refused") return outcome.message
-    if (outcome.kind === "timed_out") return `parsing takes longer than ${this.#limits.parseMsMax} ms`
-    if (outcome.kind === "out_of_memory") return `parsing takes more than ${this.#limits.memoryBytesMax} bytes of memory`
+    if (outcome.kind === "timed_out")
+      return `parsing takes longer than ${this.#limits.parseMsMax} ms`
+    if (outcome.kind === "out_of_memory")
+      return `parsing takes more than ${this.#limits.memoryBytesMax} bytes of memory`
     return "the parser crashed"
   }
 }
 
-function* toGroups(codes: readonly string[], limits: CodeToolsLimits): Generator<readonly string[]> {
+function* toGroups(
+  codes: readonly string[],
+  limits: CodeToolsLimits,
+): Generator<readonly string[]> {
   let group: string[] = []
   let chars = 0
   for (const code of codes) {
@@ -135,5 +176,7 @@ function* toGroups(codes: readonly string[], limits: CodeToolsLimits): Generator
 }
 
 function isFailure(outcome: ParseOutcome | Overloaded): outcome is ParseFailure {
-  return outcome.kind === "timed_out" || outcome.kind === "out_of_memory" || outcome.kind === "crashed"
+  return (
+    outcome.kind === "timed_out" || outcome.kind === "out_of_memory" || outcome.kind === "crashed"
+  )
 }

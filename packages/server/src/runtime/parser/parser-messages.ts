@@ -8,17 +8,20 @@ export type ParseRequest =
   | { readonly task: "scan_many_imports"; readonly codes: readonly string[] }
 
 /** What a parser process sends back. */
-export type ParseAnswer =
+export type ParseResponse =
   | { readonly kind: "imports"; readonly specifiers: readonly string[] }
   | { readonly kind: "many_imports"; readonly specifiers: readonly (readonly string[])[] }
   | { readonly kind: "javascript"; readonly code: string }
   | { readonly kind: "refused"; readonly message: string }
 
 /** How the parser failed to answer. Whose fault it is cannot be known: the code's, most likely. */
-export type ParseFailure = { readonly kind: "timed_out" } | { readonly kind: "out_of_memory" } | { readonly kind: "crashed" }
+export type ParseFailure =
+  | { readonly kind: "timed_out" }
+  | { readonly kind: "out_of_memory" }
+  | { readonly kind: "crashed" }
 
 /** How a request ended. */
-export type ParseOutcome = ParseAnswer | ParseFailure
+export type ParseOutcome = ParseResponse | ParseFailure
 
 /** The first message of a parser process: from now on its time is the code's time. */
 export const readyMessage = "ready"

@@ -23,11 +23,17 @@ function killParsers(): void {
   for (const pid of listParsers(process.pid)) process.kill(pid, "SIGKILL")
 }
 
-const scan = (specifier: string): ParseRequest => ({ task: "scan_imports", code: `import "${specifier}"` })
+const scan = (specifier: string): ParseRequest => ({
+  task: "scan_imports",
+  code: `import "${specifier}"`,
+})
 const found = (specifier: string) => ({ kind: "imports" as const, specifiers: [specifier] })
 
 /** Takes the parser seconds and gigabytes, and is valid. */
-const slow: ParseRequest = { task: "scan_imports", code: `import "slow"; x=${"a?(b,c):d=>".repeat(2000)}e` }
+const slow: ParseRequest = {
+  task: "scan_imports",
+  code: `import "slow"; x=${"a?(b,c):d=>".repeat(2000)}e`,
+}
 
 describe("ParserPool", () => {
   test("starts no process before there is work", () => {
@@ -36,7 +42,8 @@ describe("ParserPool", () => {
 
   test("answers with one process what is asked one after the other", async () => {
     const pool = createPool()
-    for (const specifier of ["a", "b", "c"]) expect(await pool.run(scan(specifier))).toEqual(found(specifier))
+    for (const specifier of ["a", "b", "c"])
+      expect(await pool.run(scan(specifier))).toEqual(found(specifier))
     expect(pool.size).toBe(1)
   })
 
@@ -83,7 +90,8 @@ describe("ParserPool", () => {
   })
 
   test("reports a process that does not start in time", async () => {
-    // However little time a parser had, on a busy machine it might be ready before anybody looks at the clock: this one never is.
+    // However little time a parser had, on a busy machine it might be ready before anybody looks at
+    // the clock: this one never is.
     const folder = mkdtempSync(join(tmpdir(), "hamlet-parser-"))
     const idle = join(folder, "idle")
     writeFileSync(idle, "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 })
@@ -101,7 +109,10 @@ describe("ParserPool", () => {
     const pool = createPool()
     await Promise.all([pool.run(scan("a")), pool.run(scan("b"))])
     killParsers()
-    expect(await Promise.all([pool.run(scan("c")), pool.run(scan("d"))])).toEqual([found("c"), found("d")])
+    expect(await Promise.all([pool.run(scan("c")), pool.run(scan("d"))])).toEqual([
+      found("c"),
+      found("d"),
+    ])
   })
 
   test("replaces a process that has worked for half its life", async () => {
@@ -112,7 +123,11 @@ describe("ParserPool", () => {
   })
 
   test("leaves it to the system to end a process that has used up its life", async () => {
-    const pool = createPool({ lifeSecondsMax: 1, parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const pool = createPool({
+      lifeSecondsMax: 1,
+      parseMsMax: 60_000,
+      memoryBytesMax: Number.POSITIVE_INFINITY,
+    })
     expect(await pool.run(slow)).toEqual({ kind: "crashed" })
   }, 30_000)
 
@@ -124,9 +139,17 @@ describe("ParserPool", () => {
   })
 
   test("lets nobody wait for somebody else's slow code", async () => {
-    const pool = createPool({ processesMax: 2, parseMsMax: 60_000, waitMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
-    const slowOnes = Array.from({ length: 10 }, () => pool.run(slow, "mallory").catch(() => "stopped"))
-    for (const specifier of ["a", "b", "c"]) expect(await pool.run(scan(specifier), "ada")).toEqual(found(specifier))
+    const pool = createPool({
+      processesMax: 2,
+      parseMsMax: 60_000,
+      waitMsMax: 60_000,
+      memoryBytesMax: Number.POSITIVE_INFINITY,
+    })
+    const slowOnes = Array.from({ length: 10 }, () =>
+      pool.run(slow, "mallory").catch(() => "stopped"),
+    )
+    for (const specifier of ["a", "b", "c"])
+      expect(await pool.run(scan(specifier), "ada")).toEqual(found(specifier))
     await pool.stop()
     expect(new Set(await Promise.all(slowOnes))).toEqual(new Set(["stopped"]))
   })
@@ -135,7 +158,14 @@ describe("ParserPool", () => {
     const pool = createPool({ processesMax: 1, waitingMax: 3, waitingPerOwnerMax: 1 })
     const owners = ["ada", "ada", "ada", "bob", "eve", "joe"]
     const outcomes = await Promise.all(owners.map((owner) => pool.run(scan(owner), owner)))
-    expect(outcomes.map(({ kind }) => kind)).toEqual(["imports", "imports", "overloaded", "imports", "imports", "overloaded"])
+    expect(outcomes.map(({ kind }) => kind)).toEqual([
+      "imports",
+      "imports",
+      "overloaded",
+      "imports",
+      "imports",
+      "overloaded",
+    ])
   })
 
   test("keeps its environment from the process", async () => {
@@ -146,9 +176,15 @@ describe("ParserPool", () => {
   })
 
   test("stop ends everything at once, and nothing starts afterwards", async () => {
-    const pool = createPool({ processesMax: 2, parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const pool = createPool({
+      processesMax: 2,
+      parseMsMax: 60_000,
+      memoryBytesMax: Number.POSITIVE_INFINITY,
+    })
     await Promise.all([pool.run(scan("a")), pool.run(scan("b"))])
-    const running = [pool.run(slow), pool.run(slow), pool.run(scan("c"))].map((outcome) => outcome.catch((error: Error) => error.message))
+    const running = [pool.run(slow), pool.run(slow), pool.run(scan("c"))].map((outcome) =>
+      outcome.catch((error: Error) => error.message),
+    )
     await pool.stop()
     expect(listParsers(process.pid)).toEqual([])
     const message = "Cannot parse code: the code tools are stopped"

@@ -1,4 +1,8 @@
-import { prepareWorkers, type WorkerLaunch, type WorkerOptions } from "../sandbox/launch/worker-launch.ts"
+import {
+  prepareWorkers,
+  type WorkerLaunch,
+  type WorkerOptions,
+} from "../sandbox/launch/worker-launch.ts"
 import type { CodeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseOutcome, ParseRequest } from "./parser-messages.ts"
 import { ParserProcess, parserProgramPath } from "./parser-process.ts"
@@ -29,7 +33,9 @@ interface Job extends WaitingWork {
 export class ParserPool {
   readonly #limits: CodeToolsLimits
   readonly #waiting: WorkQueue<Job>
-  /** A killed process stays here until it is gone, so that there are never more than `processesMax`. */
+  /**
+   * A killed process stays here until it is gone, so that there are never more than `processesMax`.
+   */
   readonly #busy = new Map<ParserProcess, Job>()
   readonly #idle = new Map<ParserProcess, Timer>()
   readonly #workers: Pick<WorkerOptions, "isolation" | "onWeak">
@@ -52,16 +58,25 @@ export class ParserPool {
   async run(request: ParseRequest, owner?: string): Promise<ParseOutcome | Overloaded> {
     if (!this.#launch) await this.#prepare()
     if (this.#isStopped) throw stoppedError()
-    const job: Job = { request, owner, chars: countChars(request), settled: Promise.withResolvers() }
+    const job: Job = {
+      request,
+      owner,
+      chars: countChars(request),
+      settled: Promise.withResolvers(),
+    }
     if (!this.#waiting.add(job)) return { kind: "overloaded" }
     this.#startJobs()
     return job.settled.promise
   }
 
-  /** Ends every process. Whoever still waits for an answer gets an error, for "no imports" would be a wrong one. */
+  /**
+   * Ends every process. Whoever still waits for an answer gets an error, for "no imports" would be
+   * a wrong one.
+   */
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const job of [...this.#waiting.clear(), ...this.#busy.values()]) job.settled.reject(stoppedError())
+    for (const job of [...this.#waiting.clear(), ...this.#busy.values()])
+      job.settled.reject(stoppedError())
     for (const timer of this.#idle.values()) clearTimeout(timer)
     const parsers = [...this.#idle.keys(), ...this.#busy.keys()]
     this.#idle.clear()
@@ -105,8 +120,10 @@ export class ParserPool {
   async #work(parser: ParserProcess, job: Job): Promise<void> {
     this.#busy.set(parser, job)
     const outcome = await parser.run(job.request)
-    // A process that was fine until now may have died of something else, so another gets to try; who dies over its first work died of it.
-    if (outcome.kind === "crashed" && parser.runs > 1 && !this.#isStopped) this.#waiting.addFirst(job)
+    // A process that was fine until now may have died of something else, so another gets to try;
+    // who dies over its first work died of it.
+    if (outcome.kind === "crashed" && parser.runs > 1 && !this.#isStopped)
+      this.#waiting.addFirst(job)
     else job.settled.resolve(outcome)
     if (!parser.isUsable) await parser.stop()
     this.#busy.delete(parser)
@@ -114,7 +131,10 @@ export class ParserPool {
     this.#startJobs()
   }
 
-  /** The one that worked last, so that the others get to end. One that has died meanwhile, of whatever, is passed over. */
+  /**
+   * The one that worked last, so that the others get to end. One that has died meanwhile, of
+   * whatever, is passed over.
+   */
   #takeIdle(): ParserProcess | undefined {
     for (const [parser, timer] of [...this.#idle].reverse()) {
       clearTimeout(timer)
@@ -134,7 +154,9 @@ export class ParserPool {
 }
 
 function countChars(request: ParseRequest): number {
-  return request.task === "scan_many_imports" ? request.codes.reduce((sum, code) => sum + code.length, 0) : request.code.length
+  return request.task === "scan_many_imports"
+    ? request.codes.reduce((sum, code) => sum + code.length, 0)
+    : request.code.length
 }
 
 function stoppedError(): Error {

@@ -2,21 +2,29 @@ import { fileURLToPath } from "node:url"
 import { killInnermost, readTreeBytes } from "../sandbox/launch/process-tree.ts"
 import type { WorkerLaunch } from "../sandbox/launch/worker-launch.ts"
 import type { CodeToolsLimits } from "./code-tools-limits.ts"
-import { type ParseAnswer, type ParseFailure, type ParseOutcome, type ParseRequest, readyMessage } from "./parser-messages.ts"
+import {
+  type ParseFailure,
+  type ParseOutcome,
+  type ParseRequest,
+  type ParseResponse,
+  readyMessage,
+} from "./parser-messages.ts"
 
 /**
  * One process that parses code for us.
  *
- * A process and not a thread, because some code makes the parser take gigabytes (22 kB of nested arrow functions: 2 GB in 5 s), and a
- * native call cannot be interrupted: a worker thread that is terminated goes on until it is done or the server is out of memory. A process
- * starts in 10 ms, weighs 15 MB, and a kill ends it for certain. A crash of the parser is no crash of the server either.
+ * A process and not a thread, because some code makes the parser take gigabytes (22 kB of nested
+ * arrow functions: 2 GB in 5 s), and a native call cannot be interrupted: a worker thread that is
+ * terminated goes on until it is done or the server is out of memory. A process starts in 10 ms,
+ * weighs 15 MB, and a kill ends it for certain. A crash of the parser is no crash of the server
+ * either.
  */
 export class ParserProcess {
   readonly #limits: CodeToolsLimits
   readonly #child: Bun.Subprocess
   readonly #crashed: Promise<ParseFailure>
   readonly #ready = Promise.withResolvers<typeof readyMessage>()
-  #answer = Promise.withResolvers<ParseAnswer>()
+  #answer = Promise.withResolvers<ParseResponse>()
   #runs = 0
   #workMs = 0
   /** The child's own `killed` says so only once it is gone. */
@@ -26,12 +34,13 @@ export class ParserProcess {
     this.#limits = limits
     this.#child = Bun.spawn({
       cmd: launch.toCommand([], limits.lifeSecondsMax),
-      // Neither the secrets of the server's environment nor the settings in its working directory are any business of a parser.
+      // Neither the secrets of the server's environment nor the settings in its working directory
+      // are any business of a parser.
       env: { BUN_ENABLE_CRASH_REPORTING: "0", DO_NOT_TRACK: "1" },
       cwd: folderPath,
       stdio: ["ignore", "ignore", "ignore", "ignore", ...launch.descriptors],
       serialization: "advanced",
-      ipc: (message: typeof readyMessage | ParseAnswer) =>
+      ipc: (message: typeof readyMessage | ParseResponse) =>
         message === readyMessage ? this.#ready.resolve(message) : this.#answer.resolve(message),
     })
     this.#crashed = this.#child.exited.then(() => ({ kind: "crashed" }))
@@ -48,7 +57,10 @@ export class ParserProcess {
     return isAlive && !this.#isKilled && this.#workMs < (this.#limits.lifeSecondsMax * 1000) / 2
   }
 
-  /** Answers one request; there must be no other at the same time. A process that fails to answer is not usable afterwards. */
+  /**
+   * Answers one request; there must be no other at the same time. A process that fails to answer is
+   * not usable afterwards.
+   */
   async run(request: ParseRequest): Promise<ParseOutcome> {
     this.#runs += 1
     this.#child.ref()
@@ -84,14 +96,22 @@ export class ParserProcess {
     }
   }
 
-  /** Waits for a message, but not beyond the end of the process, and ends the process when it takes more time or memory than it may. */
+  /**
+   * Waits for a message, but not beyond the end of the process, and ends the process when it takes
+   * more time or memory than it may.
+   */
   async #wait<Message>(message: Promise<Message>, msMax: number): Promise<Message | ParseFailure> {
     const excess = Promise.withResolvers<ParseFailure>()
     const deadline = setTimeout(() => excess.resolve({ kind: "timed_out" }), msMax)
     const memoryCheck = setInterval(() => {
-      if (readTreeBytes(this.#child.pid) > this.#limits.memoryBytesMax) excess.resolve({ kind: "out_of_memory" })
+      if (readTreeBytes(this.#child.pid) > this.#limits.memoryBytesMax)
+        excess.resolve({ kind: "out_of_memory" })
     }, this.#limits.memoryCheckMs)
-    const first = await Promise.race([message, this.#crashed, excess.promise.finally(() => this.#kill())])
+    const first = await Promise.race([
+      message,
+      this.#crashed,
+      excess.promise.finally(() => this.#kill()),
+    ])
     clearTimeout(deadline)
     clearInterval(memoryCheck)
     return first

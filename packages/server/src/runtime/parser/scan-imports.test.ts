@@ -19,20 +19,56 @@ describe("scanImports", () => {
       `export * from "x"; export * as a from "y"; export { b, default } from "z"; export { c as "d e" } from "w"`,
       ["x", "y", "z", "w"],
     ],
-    ["dynamic imports", `await import("x"); import('y').then(); const f = () => import(\`z\`)`, ["x", "y", "z"]],
+    [
+      "dynamic imports",
+      `await import("x"); import('y').then(); const f = () => import(\`z\`)`,
+      ["x", "y", "z"],
+    ],
     ["each specifier once", `import "x"; import("x"); export * from "x"`, ["x"]],
     ["imports that nothing uses", `import { unused } from "x"`, ["x"]],
-    ["imports where control never gets", `if (false) import("x"); function never() { return import("y") }`, ["x", "y"]],
-    ["no type imports", `import type { A } from "x"; export type { B } from "y"; export type * from "z"; let a: import("w").C`, []],
+    [
+      "imports where control never gets",
+      `if (false) import("x"); function never() { return import("y") }`,
+      ["x", "y"],
+    ],
+    [
+      "no type imports",
+      `import type { A } from "x"; export type { B } from "y"; export type * from "z"; let a: import("w").C`,
+      [],
+    ],
     ["a mixed import", `import { type A, b } from "x"`, ["x"]],
     ["no computed specifiers", `import("x" + y); import(z); import(\`\${w}\`)`, []],
     ["no calls of require", `require("x"); require.resolve("y")`, []],
-    ["no JSX runtime", `/** @jsxImportSource https://esm.sh/preact */ import { a } from "x"; export default () => <p>{a}</p>`, ["x"]],
-    ["no words in comments", `/* import "a" */ // import "b"\n/** export * from "c" */ import "x"`, ["x"]],
-    ["no words in strings", `const a = "import 'a'", b = 'export * from "b"', c = "\\"; import 'c'"; import "x"`, ["x"]],
-    ["no words in templates, but in their holes", `const a = \`import "a" \${await import("x")} \${\`import "b"\`}\``, ["x"]],
-    ["no words in regular expressions", `const a = /import "a"/, b = 4 / 2 / 1, c = /[/]import("b")/; import "x"`, ["x"]],
-    ["no words in JSX text, but in its holes", `const a = <p title='import "a"'>import x from "b" {import("x")} from "c"</p>`, ["x"]],
+    [
+      "no JSX runtime",
+      `/** @jsxImportSource https://esm.sh/preact */ import { a } from "x"; export default () => <p>{a}</p>`,
+      ["x"],
+    ],
+    [
+      "no words in comments",
+      `/* import "a" */ // import "b"\n/** export * from "c" */ import "x"`,
+      ["x"],
+    ],
+    [
+      "no words in strings",
+      `const a = "import 'a'", b = 'export * from "b"', c = "\\"; import 'c'"; import "x"`,
+      ["x"],
+    ],
+    [
+      "no words in templates, but in their holes",
+      `const a = \`import "a" \${await import("x")} \${\`import "b"\`}\``,
+      ["x"],
+    ],
+    [
+      "no words in regular expressions",
+      `const a = /import "a"/, b = 4 / 2 / 1, c = /[/]import("b")/; import "x"`,
+      ["x"],
+    ],
+    [
+      "no words in JSX text, but in its holes",
+      `const a = <p title='import "a"'>import x from "b" {import("x")} from "c"</p>`,
+      ["x"],
+    ],
     ["no import.meta", `import.meta.url; import.meta.resolve("a"); import "x"`, ["x"]],
     [
       "escaped specifiers",
@@ -48,17 +84,41 @@ describe("scanImports", () => {
     ["a hash-bang line", `#!/usr/bin/env -S deno run\nimport "x"`, ["x"]],
     ["a byte order mark", `\uFEFFimport "x"`, ["x"]],
     ["Windows line ends", `import "x"\r\nimport "y"\r\n`, ["x", "y"]],
-    ["top-level await", `import "x"; const a = await fetch("y"); for await (const b of a) {}`, ["x"]],
-    ["generics", `import "x"; const f = <T,>(a: T) => a, g = <const T extends object>(a: T): a is T => true; f<string>("y")`, ["x"]],
-    ["casts with angle brackets", `import "x"; const a = <string>b; for (const k in <any>o) {}`, ["x"]],
+    [
+      "top-level await",
+      `import "x"; const a = await fetch("y"); for await (const b of a) {}`,
+      ["x"],
+    ],
+    [
+      "generics",
+      `import "x"; const f = <T,>(a: T) => a, g = <const T extends object>(a: T): a is T => true; f<string>("y")`,
+      ["x"],
+    ],
+    [
+      "casts with angle brackets",
+      `import "x"; const a = <string>b; for (const k in <any>o) {}`,
+      ["x"],
+    ],
     [
       "enums, namespaces, abstract classes",
       `import "x"; enum A { b = 1 } const enum C { d } namespace E { export const f = 1 } abstract class G { abstract h(): void }`,
       ["x"],
     ],
-    ["satisfies, as, non-null", `import a from "x"; export default { b: a! as unknown } satisfies C as const`, ["x"]],
-    ["decorators", `import { d } from "x"; @d() export class A { @d accessor b = 1; @d() c(@d e: string) {} }`, ["x"]],
-    ["standard decorators", `import { d } from "x"; @d export class A { @d b = 1; @d() c() {} }`, ["x"]],
+    [
+      "satisfies, as, non-null",
+      `import a from "x"; export default { b: a! as unknown } satisfies C as const`,
+      ["x"],
+    ],
+    [
+      "decorators",
+      `import { d } from "x"; @d() export class A { @d accessor b = 1; @d() c(@d e: string) {} }`,
+      ["x"],
+    ],
+    [
+      "standard decorators",
+      `import { d } from "x"; @d export class A { @d b = 1; @d() c() {} }`,
+      ["x"],
+    ],
     ["accessor fields", `import "x"; class A { accessor b = 1; static accessor c }`, ["x"]],
     ["accessor fields beside JSX", `import "x"; class A { accessor b = <p>c</p> }`, ["x"]],
     ["accessor fields beside casts", `import "x"; class A { accessor b = <any>c }`, ["x"]],
@@ -67,7 +127,11 @@ describe("scanImports", () => {
     ["a key after a spread in JSX", `import "x"; const a = <p {...b} key="1" />`, ["x"]],
     ["import equals", `import a = require("y"); import b = A.B; import "x"`, ["x"]],
     ["import defer", `import defer * as a from "x"`, ["x"]],
-    ["a macro, which stays what it says", `import { a } from "x" with { type: "macro" }; a()`, ["x"]],
+    [
+      "a macro, which stays what it says",
+      `import { a } from "x" with { type: "macro" }; a()`,
+      ["x"],
+    ],
     ["broken code", `import "x"; const = 1`, []],
     ["an unfinished string", `import "x`, []],
     ["prose", `I import goods from France`, []],
@@ -136,10 +200,13 @@ describe("scanImports", () => {
     )
   })
 
-  // The second source is one that only the full parser reads, which would run macros if it were let.
+  // The second source is one that only the full parser reads, which would run macros if it were
+  // let.
   test.each(["", "class A { accessor b = 1 }"])("does not run macros %#", (rest) => {
     const path = join(tmpdir(), `macro-${crypto.randomUUID()}`)
-    scanImports(`import { writeFileSync } from "node:fs" with { type: "macro" }; writeFileSync(${JSON.stringify(path)}, "x"); ${rest}`)
+    scanImports(
+      `import { writeFileSync } from "node:fs" with { type: "macro" }; writeFileSync(${JSON.stringify(path)}, "x"); ${rest}`,
+    )
     expect(existsSync(path)).toBe(false)
   })
 })

@@ -9,7 +9,11 @@ const squeeze = (code: string) => code.replace(/\s+/g, " ").trim()
 
 describe("toJavaScript", () => {
   const sources: [title: string, code: string, javascript: string][] = [
-    ["removes types", `export const a: number = b as number; type C = string; interface D {}`, `export const a = b;`],
+    [
+      "removes types",
+      `export const a: number = b as number; type C = string; interface D {}`,
+      `export const a = b;`,
+    ],
     [
       "keeps specifiers",
       `import a from "./a"; import b from "npm:b@1"; import c from "https://esm.town/v/x/y"; a(b, c)`,
@@ -26,16 +30,36 @@ describe("toJavaScript", () => {
       `export * from "a"; export { b } from "b"; import { c } from "c"; export { c }`,
       `export * from "a"; export { b } from "b"; import { c } from "c"; export { c };`,
     ],
-    ["keeps import attributes", `import a from "./a.json" with { type: "json" }; a`, `import a from "./a.json" with { type: "json" }; a;`],
-    ["keeps using", `using a = b(); export default function c() {}`, `using a = b(); export default function c() {}`],
-    ["keeps top-level await and dynamic imports", `export const a = await import("x")`, `export const a = await import("x");`],
+    [
+      "keeps import attributes",
+      `import a from "./a.json" with { type: "json" }; a`,
+      `import a from "./a.json" with { type: "json" }; a;`,
+    ],
+    [
+      "keeps using",
+      `using a = b(); export default function c() {}`,
+      `using a = b(); export default function c() {}`,
+    ],
+    [
+      "keeps top-level await and dynamic imports",
+      `export const a = await import("x")`,
+      `export const a = await import("x");`,
+    ],
     ["keeps code that never runs", `if (false) import("x")`, `if (!1) import("x");`],
     ["takes casts with angle brackets", `export const a = <string>b`, `export const a = b;`],
-    ["turns enums into objects", `export enum A { b = 1 }`, `export var A; ((A) => A[A.b = 1] = "b")(A ||= {});`],
+    [
+      "turns enums into objects",
+      `export enum A { b = 1 }`,
+      `export var A; ((A) => A[A.b = 1] = "b")(A ||= {});`,
+    ],
     ["drops a hash-bang line", `#!/usr/bin/env deno\na()`, `a();`],
     ["has no main module", `if (import.meta.main) a()`, `if (!1) a();`],
     ["is made for production", `process.env.NODE_ENV`, `"production";`],
-    ["does not read our environment", `process.env.PATH; import.meta.env.PATH`, `process.env.PATH; import.meta.env.PATH;`],
+    [
+      "does not read our environment",
+      `process.env.PATH; import.meta.env.PATH`,
+      `process.env.PATH; import.meta.env.PATH;`,
+    ],
     [
       "has classic JSX without a pragma",
       `export const a = <><p id="1">b</p></>`,
@@ -59,7 +83,9 @@ describe("toJavaScript", () => {
   })
 
   test("honours @jsxImportSource, for production", () => {
-    const answer = toJavaScript(`/** @jsxImportSource https://esm.sh/preact */\nexport const a = <p {...b} key="1"><i/></p>, c = <i/>`)
+    const answer = toJavaScript(
+      `/** @jsxImportSource https://esm.sh/preact */\nexport const a = <p {...b} key="1"><i/></p>, c = <i/>`,
+    )
     const code = answer.kind === "javascript" ? answer.code : ""
     expect(code).toContain(`from "https://esm.sh/preact/jsx-runtime"`)
     expect(code).toContain(`from "https://esm.sh/preact"`)
@@ -68,19 +94,41 @@ describe("toJavaScript", () => {
 
   const refused: [title: string, code: string, message: string][] = [
     ["broken code, with the line", "const a = 1\nconst b = = 2", "Unexpected = (line 2)"],
-    ["several mistakes, with the first", "let a\nlet a; let a", `"a" has already been declared (line 2)`],
+    [
+      "several mistakes, with the first",
+      "let a\nlet a; let a",
+      `"a" has already been declared (line 2)`,
+    ],
     ["broken JSX", "\n\nconst a = <p>", "Unexpected end of file (line 3)"],
-    ["a mistake after a cast with angle brackets", "const a = <string>b\nconst c = = 1", "Unexpected = (line 2)"],
-    ["decorators", "@a class B {}", "decorators and accessor fields are not supported in modules for browsers"],
-    ["accessor fields", "class A { accessor b = 1 }", "decorators and accessor fields are not supported in modules for browsers"],
-    ["macros", `\nimport { a } from "x" with { type: "macro" }\na()`, "Macros are disabled (line 3)"],
+    [
+      "a mistake after a cast with angle brackets",
+      "const a = <string>b\nconst c = = 1",
+      "Unexpected = (line 2)",
+    ],
+    [
+      "decorators",
+      "@a class B {}",
+      "decorators and accessor fields are not supported in modules for browsers",
+    ],
+    [
+      "accessor fields",
+      "class A { accessor b = 1 }",
+      "decorators and accessor fields are not supported in modules for browsers",
+    ],
+    [
+      "macros",
+      `\nimport { a } from "x" with { type: "macro" }\na()`,
+      "Macros are disabled (line 3)",
+    ],
   ]
   test.each(refused)("refuses %s", (_title, code, message) => {
     expect(toJavaScript(code)).toEqual({ kind: "refused", message })
   })
 
   test("is not misled by a string that looks like a helper's import", () => {
-    expect(toJavaScript(`export const a = 'import "bun:wrap"'`)).toMatchObject({ kind: "javascript" })
+    expect(toJavaScript(`export const a = 'import "bun:wrap"'`)).toMatchObject({
+      kind: "javascript",
+    })
   })
 
   const spellings = [
@@ -93,8 +141,12 @@ describe("toJavaScript", () => {
   test.each(spellings)("does not run macros: from %s", (spelling) => {
     const path = join(tmpdir(), `macro-${crypto.randomUUID()}`)
     const call = `writeFileSync(${JSON.stringify(path)}, "x")`
-    expect(toJavaScript(`import { writeFileSync } from ${spelling}\n${call}`)).toMatchObject({ kind: "refused" })
-    expect(toJavaScript(`import { writeFileSync } from ${spelling}\nconst a = <any>b; ${call}`)).toMatchObject({ kind: "refused" })
+    expect(toJavaScript(`import { writeFileSync } from ${spelling}\n${call}`)).toMatchObject({
+      kind: "refused",
+    })
+    expect(
+      toJavaScript(`import { writeFileSync } from ${spelling}\nconst a = <any>b; ${call}`),
+    ).toMatchObject({ kind: "refused" })
     expect(existsSync(path)).toBe(false)
   })
 })

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { type WaitingWork, WorkQueue } from "./work-queue.ts"
 
-const limits = { waitingMax: 100, waitingPerOwnerMax: 50, waitingCharsMax: 1_000, waitMsMax: 100_000 }
+const limits = {
+  waitingMax: 100,
+  waitingPerOwnerMax: 50,
+  waitingCharsMax: 1_000,
+  waitMsMax: 100_000,
+}
 const toWork = (owner: string | undefined, chars = 1): WaitingWork => ({ owner, chars })
 const anybody = () => true
 
@@ -23,18 +28,17 @@ describe("WorkQueue", () => {
 
   test("has room for so many, for so many of one owner, and for so much code", () => {
     const queue = new WorkQueue({ ...limits, waitingMax: 4, waitingPerOwnerMax: 2 }, () => {})
-    expect(["ada", "ada", "ada", undefined, "bob", "eve"].map((owner) => queue.add(toWork(owner)))).toEqual([
-      true,
-      true,
-      false,
-      true,
-      true,
-      false,
-    ])
+    expect(
+      ["ada", "ada", "ada", undefined, "bob", "eve"].map((owner) => queue.add(toWork(owner))),
+    ).toEqual([true, true, false, true, true, false])
     queue.clear()
     expect([2_000, 1].map((chars) => queue.add(toWork("ada", chars)))).toEqual([true, false])
     queue.take(anybody)
-    expect([600, 600, 400].map((chars) => queue.add(toWork("ada", chars)))).toEqual([true, false, true])
+    expect([600, 600, 400].map((chars) => queue.add(toWork("ada", chars)))).toEqual([
+      true,
+      false,
+      true,
+    ])
     queue.clear()
   })
 

@@ -8,7 +8,10 @@ export interface WaitingWork {
   readonly chars: number
 }
 
-type QueueLimits = Pick<CodeToolsLimits, "waitingMax" | "waitingPerOwnerMax" | "waitingCharsMax" | "waitMsMax">
+type QueueLimits = Pick<
+  CodeToolsLimits,
+  "waitingMax" | "waitingPerOwnerMax" | "waitingCharsMax" | "waitMsMax"
+>
 
 /** Work that waits: within an owner first come, first served; between owners by turns. */
 export class WorkQueue<Work extends WaitingWork> {
@@ -29,7 +32,11 @@ export class WorkQueue<Work extends WaitingWork> {
   add(work: Work): boolean {
     const { waitingMax, waitingPerOwnerMax, waitingCharsMax } = this.#limits
     const ofOwner = this.#owners.get(work.owner)?.length ?? 0
-    if (this.#timers.size >= waitingMax || (work.owner !== undefined && ofOwner >= waitingPerOwnerMax)) return false
+    if (
+      this.#timers.size >= waitingMax ||
+      (work.owner !== undefined && ofOwner >= waitingPerOwnerMax)
+    )
+      return false
     // One piece may always wait, however long it is.
     if (this.#timers.size > 0 && this.#chars + work.chars > waitingCharsMax) return false
     this.#listOf(work.owner).push(work)

@@ -15,7 +15,13 @@ function drain(queue: FairQueue<ReturnType<typeof toItem>>): (string | undefined
 
 describe("FairQueue", () => {
   test("lets accounts take turns, each in its own order", () => {
-    expect(drain(fill("ada 1", "ada 2", "ada 3", "bob 1", "bob 2"))).toEqual(["ada 1", "bob 1", "ada 2", "bob 2", "ada 3"])
+    expect(drain(fill("ada 1", "ada 2", "ada 3", "bob 1", "bob 2"))).toEqual([
+      "ada 1",
+      "bob 1",
+      "ada 2",
+      "bob 2",
+      "ada 3",
+    ])
     expect(fill().shift()).toBeUndefined()
   })
 

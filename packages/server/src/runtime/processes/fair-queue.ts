@@ -4,9 +4,11 @@ export interface Queued {
 }
 
 /**
- * A queue in which accounts take turns, however many of their own each has in it. Each entry has a tag: that of its account's entry before it plus
- * one, but at least the time of the queue, which advances by one when each account that waits has had a turn. The smallest tag comes first. An
- * account that comes late therefore overtakes those with many entries, and a stream of new accounts does not keep the others waiting for ever.
+ * A queue in which accounts take turns, however many of their own each has in it. Each entry has a
+ * tag: that of its account's entry before it plus one, but at least the time of the queue, which
+ * advances by one when each account that waits has had a turn. The smallest tag comes first. An
+ * account that comes late therefore overtakes those with many entries, and a stream of new accounts
+ * does not keep the others waiting for ever.
  */
 export class FairQueue<T extends Queued> {
   #entries: { readonly item: T; readonly tag: number }[] = []
@@ -24,7 +26,10 @@ export class FairQueue<T extends Queued> {
   }
 
   push(item: T): void {
-    const tag = Math.max(this.#time, (this.#tags.get(item.accountId) ?? Number.NEGATIVE_INFINITY) + 1)
+    const tag = Math.max(
+      this.#time,
+      (this.#tags.get(item.accountId) ?? Number.NEGATIVE_INFINITY) + 1,
+    )
     this.#tags.set(item.accountId, tag)
     this.#entries.push({ item, tag })
   }
@@ -43,7 +48,8 @@ export class FairQueue<T extends Queued> {
     const index = this.#entries.findIndex((entry) => entry.item === item)
     if (index === -1) return false
     this.#entries.splice(index, 1)
-    for (const [accountId, tag] of this.#tags) if (tag + 1 <= this.#time) this.#tags.delete(accountId)
+    for (const [accountId, tag] of this.#tags)
+      if (tag + 1 <= this.#time) this.#tags.delete(accountId)
     return true
   }
 

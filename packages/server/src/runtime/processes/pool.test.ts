@@ -144,7 +144,9 @@ describe("Pool", () => {
     const machine = new FakeSandboxes()
     machine.isBroken = true
     const pool = machine.createPool({ readyMin: 0, readyMax: 0 })
-    expect(await Promise.resolve(pool.take("ada")).catch(({ code }) => code)).toBe("sandbox_unavailable")
+    expect(await Promise.resolve(pool.take("ada")).catch(({ code }) => code)).toBe(
+      "sandbox_unavailable",
+    )
     const tried = machine.said.length
     await until(() => {
       pool.sweep(performance.now())

@@ -11,7 +11,10 @@ export interface PoolDeps {
   hurry(): void
   /** Whether the budget of the server has room for one more process. */
   hasRoom(): boolean
-  /** Called when processes cannot be started, once, and again if the reason changes, and with nothing when they can again. */
+  /**
+   * Called when processes cannot be started, once, and again if the reason changes, and with
+   * nothing when they can again.
+   */
   onAvailability(problem: string | undefined): void
   readonly limits: PoolLimits
 }
@@ -32,15 +35,19 @@ const refillDelayMs = 25
 const tellMs = 60_000
 
 /**
- * Processes that are started before anybody needs them: a val that has never run finds one that is listening and warm. As many are kept as
- * were taken within a few seconds lately, so that the second burst of a size finds everything ready; quiet minutes bring the number down.
+ * Processes that are started before anybody needs them: a val that has never run finds one that is
+ * listening and warm. As many are kept as were taken within a few seconds lately, so that the
+ * second burst of a size finds everything ready; quiet minutes bring the number down.
  */
 export class Pool {
   readonly #deps: PoolDeps
   #ready: Sandbox[] = []
   readonly #waiters = new FairQueue<Waiter>()
   #launching = 0
-  /** Those that were taken and are not yet among the processes of vals: while a program is read, nobody else counts them. */
+  /**
+   * Those that were taken and are not yet among the processes of vals: while a program is read,
+   * nobody else counts them.
+   */
   #handed = 0
   #taken: { readonly atMs: number; count: number }[] = []
   #retryAtMs = 0
@@ -53,7 +60,9 @@ export class Pool {
     this.#deps = deps
   }
 
-  /** Processes that wait for a val, those on their way to that, and those on their way from here. */
+  /**
+   * Processes that wait for a val, those on their way to that, and those on their way from here.
+   */
   get size(): number {
     return this.#ready.length + this.#launching + this.#handed
   }
@@ -76,9 +85,13 @@ export class Pool {
     return this.#waiters.items.some((waiter) => waiter.accountId !== accountId)
   }
 
-  /** A warm process, which is the caller's from now on and never comes back; `noteBound` when it has a program, or has ended. */
+  /**
+   * A warm process, which is the caller's from now on and never comes back; `noteBound` when it has
+   * a program, or has ended.
+   */
   take(accountId: string): Sandbox | Promise<Sandbox> {
-    if (this.#isStopped) throw new AppError("overloaded", "Cannot run the val: the server is stopping")
+    if (this.#isStopped)
+      throw new AppError("overloaded", "Cannot run the val: the server is stopping")
     this.#noteTaken()
     const sandbox = this.#ready.pop()
     if (sandbox) {
@@ -103,10 +116,22 @@ export class Pool {
     if (last && last.count > 0) last.count--
   }
 
-  /** Starts what is missing, a few at a time: more at once would only slow each other and the server down. */
+  /**
+   * Starts what is missing, a few at a time: more at once would only slow each other and the server
+   * down.
+   */
   refill(): void {
-    const missing = () => Math.max(this.#missingTrial(), this.#waiters.size + this.#target() - this.#ready.length - this.#launching)
-    while (!this.#isStopped && this.#launching < this.#deps.limits.launchesMax && missing() > 0 && performance.now() >= this.#retryAtMs) {
+    const missing = () =>
+      Math.max(
+        this.#missingTrial(),
+        this.#waiters.size + this.#target() - this.#ready.length - this.#launching,
+      )
+    while (
+      !this.#isStopped &&
+      this.#launching < this.#deps.limits.launchesMax &&
+      missing() > 0 &&
+      performance.now() >= this.#retryAtMs
+    ) {
       if (!this.#deps.hasRoom()) return
       this.#launching++
       void this.#launch()
@@ -118,7 +143,10 @@ export class Pool {
     return this.#problem !== undefined && this.#launching === 0 ? 1 : 0
   }
 
-  /** Starting a process takes the machine longer than a first answer does, which therefore goes first. */
+  /**
+   * Starting a process takes the machine longer than a first answer does, which therefore goes
+   * first.
+   */
   #refillSoon(): void {
     this.#refilling ??= setTimeout(() => {
       this.#refilling = undefined
@@ -126,12 +154,19 @@ export class Pool {
     }, refillDelayMs)
   }
 
-  /** Called every now and then: refuses those who have waited too long, and gives up what is no longer needed. */
+  /**
+   * Called every now and then: refuses those who have waited too long, and gives up what is no
+   * longer needed.
+   */
   sweep(nowMs: number): void {
     this.#taken = this.#taken.filter(({ atMs }) => nowMs - atMs < demandWindowMs)
-    for (const waiter of this.#waiters.items.filter(({ sinceMs }) => nowMs - sinceMs > this.#deps.limits.waitMsMax)) {
+    for (const waiter of this.#waiters.items.filter(
+      ({ sinceMs }) => nowMs - sinceMs > this.#deps.limits.waitMsMax,
+    )) {
       this.#waiters.delete(waiter)
-      waiter.reject(new AppError("overloaded", "Cannot run the val: no process became free for it in time"))
+      waiter.reject(
+        new AppError("overloaded", "Cannot run the val: no process became free for it in time"),
+      )
     }
     if (this.#ready.length > this.#target()) void this.#ready.shift()?.stop()
     this.refill()
@@ -140,7 +175,8 @@ export class Pool {
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#refilling)
-    for (const waiter of this.#waiters.clear()) waiter.reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
+    for (const waiter of this.#waiters.clear())
+      waiter.reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
     await Promise.all(this.#ready.splice(0).map((sandbox) => sandbox.stop()))
   }
 
@@ -153,7 +189,8 @@ export class Pool {
     } catch (error) {
       this.#launching--
       if (this.#isStopped) return
-      // What has failed will hardly work a moment later: without a pause a broken machine would be busy with nothing else.
+      // What has failed will hardly work a moment later: without a pause a broken machine would be
+      // busy with nothing else.
       this.#retryAtMs = performance.now() + retryMs
       this.#noteAvailability(error instanceof Error ? error.message : String(error))
       if (this.#launching === 0) this.#refuseAll(error)
@@ -165,8 +202,13 @@ export class Pool {
   #noteAvailability(problem: string | undefined): void {
     const [before, nowMs] = [this.#problem, performance.now()]
     this.#problem = problem
-    // Several attempts at once may fail for reasons that differ; they are told in turns, but not each time.
-    if (problem === before || (problem !== undefined && before !== undefined && nowMs < this.#tellAtMs)) return
+    // Several attempts at once may fail for reasons that differ; they are told in turns, but not
+    // each time.
+    if (
+      problem === before ||
+      (problem !== undefined && before !== undefined && nowMs < this.#tellAtMs)
+    )
+      return
     this.#tellAtMs = nowMs + tellMs
     this.#deps.onAvailability(problem)
   }
@@ -193,7 +235,13 @@ export class Pool {
 
   #refuseAll(cause: unknown): void {
     for (const waiter of this.#waiters.clear())
-      waiter.reject(new AppError("sandbox_unavailable", "Cannot run the val: no process can be started for it at the moment", { cause }))
+      waiter.reject(
+        new AppError(
+          "sandbox_unavailable",
+          "Cannot run the val: no process can be started for it at the moment",
+          { cause },
+        ),
+      )
   }
 
   #noteTaken(): void {

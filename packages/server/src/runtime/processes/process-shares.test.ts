@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { ProcessShares } from "./process-shares.ts"
 
-const limits = { processesMax: 8, processesPerAccountMax: 6, memoryBytesMax: 800, shareWaitMsMax: 1000 }
+const limits = {
+  processesMax: 8,
+  processesPerAccountMax: 6,
+  memoryBytesMax: 800,
+  shareWaitMsMax: 1000,
+}
 
 function takeAll(shares: ProcessShares, accountId: string): number {
   let count = 0
@@ -115,7 +120,8 @@ describe("ProcessShares", () => {
     const third = outcomeOf(shares.take("ada"))
     shares.stop()
     await Bun.sleep(0)
-    const late = "too_many_runs: Cannot run the val: its account has as many processes at work as its share allows"
+    const late =
+      "too_many_runs: Cannot run the val: its account has as many processes at work as its share allows"
     expect([first.text, second.text]).toEqual([late, late])
     expect(third.text).toBe("overloaded: Cannot run the val: the server is stopping")
     expect(shares.waiting).toBe(0)

@@ -1,7 +1,10 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
-type ShareLimits = Pick<RunnerLimits, "processesMax" | "processesPerAccountMax" | "memoryBytesMax" | "shareWaitMsMax">
+type ShareLimits = Pick<
+  RunnerLimits,
+  "processesMax" | "processesPerAccountMax" | "memoryBytesMax" | "shareWaitMsMax"
+>
 
 interface Waiter {
   readonly sinceMs: number
@@ -9,13 +12,18 @@ interface Waiter {
   readonly refuse: (error: AppError) => void
 }
 
-/** How long an account without a process at work waits before one of another account is ended for it. */
+/**
+ * How long an account without a process at work waits before one of another account is ended for
+ * it.
+ */
 const patienceMs = 1_000
 
 /** Why a process at work was ended for the sake of others, to free memory. */
-export const memoryUsedUp = "the memory that the server has for vals was used up, and the val's account used the most of it"
+export const memoryUsedUp =
+  "the memory that the server has for vals was used up, and the val's account used the most of it"
 /** The same for one that was ended to free a place. */
-export const processesUsedUp = "all processes that the server has for vals were at work, and the val's account had the most of them"
+export const processesUsedUp =
+  "all processes that the server has for vals were at work, and the val's account had the most of them"
 
 /** What the processes of one account that are at work take. */
 interface Use {
@@ -24,11 +32,12 @@ interface Use {
 }
 
 /**
- * Divides the processes that may be at work, and their memory, between accounts. A process is at work while it has a run; one without can be
- * ended at any moment and counts for nothing.
+ * Divides the processes that may be at work, and their memory, between accounts. A process is at
+ * work while it has a run; one without can be ended at any moment and counts for nothing.
  *
- * An account may take more only while it holds at most a multiple of what is still free. The more accounts there are, the less each gets, and
- * the last ones are for accounts that have nothing at work yet. When even those are taken, the account with the most has to give one up.
+ * An account may take more only while it holds at most a multiple of what is still free. The more
+ * accounts there are, the less each gets, and the last ones are for accounts that have nothing at
+ * work yet. When even those are taken, the account with the most has to give one up.
  */
 export class ProcessShares {
   readonly #limits: ShareLimits
@@ -66,7 +75,10 @@ export class ProcessShares {
     return true
   }
 
-  /** Waits until another process of the account may be at work. Fails with `too_many_runs`, or `overloaded` when all are at work. */
+  /**
+   * Waits until another process of the account may be at work. Fails with `too_many_runs`, or
+   * `overloaded` when all are at work.
+   */
   async take(accountId: string): Promise<void> {
     if (this.tryTake(accountId)) return
     await new Promise<void>((enter, refuse) => {
@@ -96,22 +108,31 @@ export class ProcessShares {
     if (this.#waiting.size > 0) this.#admit()
   }
 
-  /** The account that has to give up a process, because another one has none at work and has waited for it. */
+  /**
+   * The account that has to give up a process, because another one has none at work and has waited
+   * for it.
+   */
   findDebtor(nowMs: number): string | undefined {
     const isOwed = [...this.#waiting].some(
-      ([accountId, [first]]) => !this.#uses.has(accountId) && first !== undefined && nowMs - first.sinceMs >= patienceMs,
+      ([accountId, [first]]) =>
+        !this.#uses.has(accountId) && first !== undefined && nowMs - first.sinceMs >= patienceMs,
     )
     if (!isOwed) return undefined
     let debtor: string | undefined
     for (const [accountId, { processes }] of this.#uses)
-      if (processes > 1 && processes > (debtor === undefined ? 0 : this.countOf(debtor))) debtor = accountId
+      if (processes > 1 && processes > (debtor === undefined ? 0 : this.countOf(debtor)))
+        debtor = accountId
     return debtor
   }
 
   /** Refuses what has waited too long. */
   sweep(nowMs: number): void {
     for (const [accountId, waiters] of this.#waiting)
-      for (let [first] = waiters; first && nowMs - first.sinceMs > this.#limits.shareWaitMsMax; [first] = waiters) {
+      for (
+        let [first] = waiters;
+        first && nowMs - first.sinceMs > this.#limits.shareWaitMsMax;
+        [first] = waiters
+      ) {
         this.#shift(accountId)
         first.refuse(this.#toRefusal())
       }
@@ -119,14 +140,18 @@ export class ProcessShares {
 
   stop(): void {
     for (const waiters of this.#waiting.values())
-      for (const { refuse } of waiters) refuse(new AppError("overloaded", "Cannot run the val: the server is stopping"))
+      for (const { refuse } of waiters)
+        refuse(new AppError("overloaded", "Cannot run the val: the server is stopping"))
     this.#waiting.clear()
   }
 
   #toRefusal(): AppError {
     if (this.#total.processes >= this.#limits.processesMax)
       return new AppError("overloaded", "Cannot run the val: no process became free for it in time")
-    return new AppError("too_many_runs", "Cannot run the val: its account has as many processes at work as its share allows")
+    return new AppError(
+      "too_many_runs",
+      "Cannot run the val: its account has as many processes at work as its share allows",
+    )
   }
 
   #mayTake(accountId: string): boolean {
@@ -135,7 +160,10 @@ export class ProcessShares {
     if (left < 0) return false
     const use = this.#uses.get(accountId)
     if (!use || this.#multiple === Number.POSITIVE_INFINITY) return true
-    return use.processes + 1 <= this.#multiple * left && use.bytes <= this.#multiple * (memoryBytesMax - this.#total.bytes)
+    return (
+      use.processes + 1 <= this.#multiple * left &&
+      use.bytes <= this.#multiple * (memoryBytesMax - this.#total.bytes)
+    )
   }
 
   /** Lets in whatever there is room for now, the account with the fewest processes first. */

@@ -1,35 +1,44 @@
 import { describe, expect, test } from "bun:test"
-import type { Occupant } from "./occupant.ts"
-import { LateSeats } from "./recently-ended-runs.ts"
+import type { ActiveRun } from "./active-run.ts"
+import { RecentlyEndedRuns } from "./recently-ended-runs.ts"
 
-function seat(id: string, { startedMs = 10, depth = 0 } = {}): Occupant {
-  const run = { id, depth, log() {}, cutLogs() {}, fail() {}, sent() {} }
+function activeRun(id: string, { startedMs = 10, depth = 0 } = {}): ActiveRun {
+  const run = { id, depth, log() {}, noteTruncatedLogs() {}, fail() {}, sent() {} }
   return { run, startedMs, noteLog() {}, endWith() {}, sweep() {} }
 }
 
-describe("LateSeats", () => {
+describe("RecentlyEndedRuns", () => {
   test("knows at least half of as many as it may, always the latest, and never more", () => {
-    const late = new LateSeats(10)
+    const late = new RecentlyEndedRuns(10)
     for (let count = 1; count <= 100; count++) {
-      late.add(seat(`run ${count}`))
-      const known = Array.from({ length: count }, (_, index) => late.find(`run ${index + 1}`, 0) !== undefined)
+      late.add(activeRun(`run ${count}`))
+      const known = Array.from(
+        { length: count },
+        (_, index) => late.find(`run ${index + 1}`, 0) !== undefined,
+      )
       expect(known.slice(-5).every(Boolean)).toBe(true)
       expect(known.filter(Boolean).length).toBeLessThanOrEqual(10)
     }
   })
 
   test("says nothing of those that began too long ago, nor how deep they were", () => {
-    const late = new LateSeats(10)
-    late.add(seat("old", { startedMs: 1, depth: 5 }))
-    late.add(seat("new", { startedMs: 9, depth: 2 }))
-    expect([late.find("old", 1)?.run.id, late.find("old", 2), late.find("new", 2)?.run.id]).toEqual(["old", undefined, "new"])
+    const late = new RecentlyEndedRuns(10)
+    late.add(activeRun("old", { startedMs: 1, depth: 5 }))
+    late.add(activeRun("new", { startedMs: 9, depth: 2 }))
+    expect([late.find("old", 1)?.run.id, late.find("old", 2), late.find("new", 2)?.run.id]).toEqual(
+      ["old", undefined, "new"],
+    )
     expect([late.findDepth(1), late.findDepth(2), late.findDepth(10)]).toEqual([5, 2, 0])
   })
 
   test("forgets everybody when it is told to", () => {
-    const late = new LateSeats(2)
-    for (const id of ["one", "two"]) late.add(seat(id, { depth: 1 }))
+    const late = new RecentlyEndedRuns(2)
+    for (const id of ["one", "two"]) late.add(activeRun(id, { depth: 1 }))
     late.clear()
-    expect([late.find("one", 0), late.find("two", 0), late.findDepth(0)]).toEqual([undefined, undefined, 0])
+    expect([late.find("one", 0), late.find("two", 0), late.findDepth(0)]).toEqual([
+      undefined,
+      undefined,
+      0,
+    ])
   })
 })

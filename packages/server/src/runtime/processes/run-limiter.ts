@@ -2,7 +2,10 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Client } from "../../domain/runs/runner.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
-type TurnstileLimits = Pick<RunnerLimits, "runsPerValMax" | "runsPerAccountMax" | "runsAtOnceOf" | "runsWaitingMax" | "waitMsMax">
+type TurnstileLimits = Pick<
+  RunnerLimits,
+  "runsPerValMax" | "runsPerAccountMax" | "runsAtOnceOf" | "runsWaitingMax" | "waitMsMax"
+>
 
 interface Waiter {
   readonly valId: string
@@ -15,8 +18,11 @@ interface Waiter {
 /** Of the places to wait, what one account may hold. */
 const accountShare = 4
 
-/** Counts the runs of each val and each account, and lets those beyond the limits wait for their turn. */
-export class Turnstile {
+/**
+ * Counts the runs of each val and each account, and lets those beyond the limits wait for their
+ * turn.
+ */
+export class RunLimiter {
   readonly #limits: TurnstileLimits
   readonly #perVal = new Map<string, Count>()
   readonly #perAccount = new Map<string, Count>()
@@ -28,7 +34,7 @@ export class Turnstile {
     this.#limits = limits
   }
 
-  get inside(): number {
+  get active(): number {
     return this.#inside
   }
 
@@ -37,12 +43,12 @@ export class Turnstile {
   }
 
   /** Undefined when the run may go on at once. Fails with `too_many_runs`. */
-  enter(valId: string, accountId: string, client?: Client): Promise<void> | undefined {
+  acquire(valId: string, accountId: string, client?: Client): Promise<void> | undefined {
     if (this.#enter(valId, accountId)) return undefined
     return this.#wait(valId, accountId, client?.signal)
   }
 
-  leave(valId: string, accountId: string): void {
+  release(valId: string, accountId: string): void {
     this.#inside--
     leave(this.#perVal, valId)
     leave(this.#perAccount, accountId)
@@ -56,13 +62,17 @@ export class Turnstile {
   }
 
   stop(): void {
-    for (const waiter of [...this.#waiting]) this.#drop(waiter, new AppError("overloaded", "Cannot run the val: the server is stopping"))
+    for (const waiter of [...this.#waiting])
+      this.#drop(waiter, new AppError("overloaded", "Cannot run the val: the server is stopping"))
   }
 
   #wait(valId: string, accountId: string, signal: AbortSignal | undefined): Promise<void> {
     const { runsWaitingMax } = this.#limits
     const ofAccount = this.#waitingPerAccount.get(accountId) ?? 0
-    if (this.#waiting.length >= runsWaitingMax || ofAccount >= Math.ceil(runsWaitingMax / accountShare))
+    if (
+      this.#waiting.length >= runsWaitingMax ||
+      ofAccount >= Math.ceil(runsWaitingMax / accountShare)
+    )
       throw tooMany("as many as may wait are waiting already")
     return new Promise((enter, refuse) => {
       const waiter = { valId, accountId, sinceMs: performance.now(), enter, refuse }
@@ -98,7 +108,8 @@ export class Turnstile {
     const ofAccount = this.#perAccount.get(accountId)
     const { runsPerValMax, runsAtOnceOf } = this.#limits
     const runsPerAccountMax = runsAtOnceOf?.(accountId) ?? this.#limits.runsPerAccountMax
-    if ((ofVal?.runs ?? 0) >= runsPerValMax || (ofAccount?.runs ?? 0) >= runsPerAccountMax) return false
+    if ((ofVal?.runs ?? 0) >= runsPerValMax || (ofAccount?.runs ?? 0) >= runsPerAccountMax)
+      return false
     if (ofVal) ofVal.runs++
     else this.#perVal.set(valId, { runs: 1 })
     if (ofAccount) ofAccount.runs++
@@ -125,5 +136,8 @@ function add(counts: Map<string, number>, key: string, change: number): void {
 }
 
 function tooMany(reason: string): AppError {
-  return new AppError("too_many_runs", `Cannot run the val: too many of its runs, or of its account's, go on at once, and ${reason}`)
+  return new AppError(
+    "too_many_runs",
+    `Cannot run the val: too many of its runs, or of its account's, go on at once, and ${reason}`,
+  )
 }

@@ -1,45 +1,45 @@
 import { failureHeader, type Refused } from "@hamlet/guest/protocol"
 import { isJsonText } from "../../domain/runs/json-text.ts"
 import {
-  brokenAnswer,
+  brokenResponse,
   type CallArgs,
   type CallOutcome,
   type Client,
   type HttpOutcome,
   type RunListener,
-  type Seat,
-  type SeatRequest,
+  type RunSlot,
+  type SlotRequest,
   type SocketOutcome,
   type Stopped,
-  type ValAnswer,
+  type ValResponse,
 } from "../../domain/runs/runner.ts"
-import type { AnswerListener, Exchange, GuestFailure } from "../guest-client/exchange.ts"
+import type { Exchange, GuestFailure, ResponseListener } from "../guest-client/exchange.ts"
 import { readFailure, readReturned } from "../guest-client/guest-responses.ts"
 import { openGuestSocket } from "../guest-client/guest-socket.ts"
 import type { GuestRequest } from "../guest-client/request-head.ts"
 import { isProperHeader } from "../http1/write-request.ts"
-import type { Occupant } from "./occupant.ts"
+import type { ActiveRun } from "./active-run.ts"
 import type { LoadOutcome, ValProcess } from "./val-process.ts"
 
-/** What a seat needs of whoever gave it out. */
-export interface Usher {
+/** What a slot needs of whoever gave it out. */
+export interface RunSlotOwner {
   /** Another process of the same program for this run alone. */
-  moveToFreshProcess(seat: ProcessSeat): Promise<Stopped | undefined>
+  moveToFreshProcess(slot: ProcessRunSlot): Promise<Stopped | undefined>
   /** The run no longer counts among those that go on at once. */
-  left(seat: ProcessSeat): void
+  left(slot: ProcessRunSlot): void
 }
 
 /** How long the logs of a call may arrive after its answer. */
 const lateLogsMs = 500
 
 /** A run's place in a process. */
-export class ProcessSeat implements Seat, Occupant, AnswerListener {
+export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   readonly run: RunListener
   readonly startedMs = performance.now()
   process: ValProcess
   isWaiting = true
   #logCount = 0
-  #usher: Usher
+  #usher: RunSlotOwner
   #end: ((outcome: Stopped) => void) | undefined
   /** Whoever waits for the answer to a request. */
   #settle: ((outcome: HttpOutcome) => void) | undefined
@@ -50,7 +50,7 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
   #hasLeft = false
   #hasTurn = true
 
-  constructor(run: RunListener, process: ValProcess, usher: Usher) {
+  constructor(run: RunListener, process: ValProcess, usher: RunSlotOwner) {
     this.run = run
     this.process = process
     this.#usher = usher
@@ -70,17 +70,20 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
     return outcome
   }
 
-  fetch({ method, host, target, headers, body, client }: SeatRequest): Promise<HttpOutcome> {
+  fetch({ method, host, target, headers, body, client }: SlotRequest): Promise<HttpOutcome> {
     if (this.#outcome) return Promise.resolve(this.#outcome)
     this.#client = client
     return new Promise((resolve) => {
       this.#settle = resolve
       this.#end = resolve
-      this.#exchange = this.process.client.send({ method, host, path: `/h${this.run.id}${target}`, headers, body }, this)
+      this.#exchange = this.process.client.send(
+        { method, host, path: `/h${this.run.id}${target}`, headers, body },
+        this,
+      )
     })
   }
 
-  onAnswer(answer: ValAnswer): void {
+  onAnswer(answer: ValResponse): void {
     const settle = this.#settle
     // A failure has to be here as soon as any other answer has to begin.
     if (isFailure(answer)) {
@@ -88,7 +91,7 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
       return
     }
     this.isWaiting = false
-    settle?.({ kind: "responded", answer })
+    settle?.({ kind: "responded", response: answer })
   }
 
   onFailure(failure: GuestFailure): void {
@@ -96,7 +99,7 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
     void this.#explain(failure).then((outcome) => settle?.(outcome))
   }
 
-  connect(request: SeatRequest): Promise<SocketOutcome> {
+  connect(request: SlotRequest): Promise<SocketOutcome> {
     this.#client = request.client
     return this.#untilEnded<SocketOutcome>((settle) => {
       const path = `/h${this.run.id}${request.target}`
@@ -109,7 +112,11 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
         },
         async (error: unknown) => {
           const answer = await this.#findRefusal()
-          settle(answer ? { kind: "refused", answer } : await this.#explain({ kind: "closed", message: toMessage(error) }))
+          settle(
+            answer
+              ? { kind: "refused", response: answer }
+              : await this.#explain({ kind: "closed", message: toMessage(error) }),
+          )
         },
       )
     })
@@ -117,16 +124,27 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
 
   async call(args: CallArgs): Promise<CallOutcome> {
     const stopped =
-      (await this.whenLoaded()) ?? (this.process.isFreshFor(this.run.id) ? undefined : await this.#usher.moveToFreshProcess(this))
+      (await this.whenLoaded()) ??
+      (this.process.isFreshFor(this.run.id)
+        ? undefined
+        : await this.#usher.moveToFreshProcess(this))
     if (stopped) return stopped
     return this.#untilEnded<CallOutcome>((settle) => {
-      const body = Buffer.from(isJsonText(args) ? `{"args":${args.json}}` : JSON.stringify({ args }))
-      const onAnswer = async (answer: ValAnswer) => {
-        const { outcome, logCount } = isFailure(answer) ? await readFailure(answer, this.process) : await readReturned(answer, this.process)
+      const body = Buffer.from(
+        isJsonText(args) ? `{"args":${args.json}}` : JSON.stringify({ args }),
+      )
+      const onAnswer = async (answer: ValResponse) => {
+        const { outcome, logCount } = isFailure(answer)
+          ? await readFailure(answer, this.process)
+          : await readReturned(answer, this.process)
         await this.#logsOf(logCount)
         settle(outcome)
       }
-      this.#send({ method: "POST", host: "call", path: `/c${this.run.id}`, headers: [], body }, (answer) => void onAnswer(answer), settle)
+      this.#send(
+        { method: "POST", host: "call", path: `/c${this.run.id}`, headers: [], body },
+        (answer) => void onAnswer(answer),
+        settle,
+      )
     })
   }
 
@@ -135,20 +153,27 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
       status === "cancelled"
         ? "The run was cancelled"
         : `The run took longer than ${this.process.limits.runMsMax / 1000} seconds and was ended`
-    this.endWith({ kind: "stopped", status, error: { name: status === "cancelled" ? "Cancelled" : "TimedOut", message } })
+    this.endWith({
+      kind: "stopped",
+      status,
+      error: { name: status === "cancelled" ? "Cancelled" : "TimedOut", message },
+    })
     this.#exchange?.abort()
-    // What it has started cannot be told from what others do there, so the process takes in nobody else and ends with the last of them.
+    // What it has started cannot be told from what others do there, so the process takes in nobody
+    // else and ends with the last of them.
     this.process.retire()
-    this.leave()
+    this.release()
     if (this.process.runs === 0) void this.process.sandbox.stop()
   }
 
   sweep(nowMs: number): void {
-    if (this.isWaiting && nowMs - this.startedMs > this.process.limits.runMsMax) this.stop("timed_out")
-    else if (this.#exchange && this.#exchange.state !== "over" && this.#client?.signal.aborted) this.#exchange.abort()
+    if (this.isWaiting && nowMs - this.startedMs > this.process.limits.runMsMax)
+      this.stop("timed_out")
+    else if (this.#exchange && this.#exchange.state !== "over" && this.#client?.signal.aborted)
+      this.#exchange.abort()
   }
 
-  leave(): void {
+  release(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
     this.isWaiting = false
@@ -157,7 +182,7 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
     this.#client = undefined
     this.#end = undefined
     this.#settle = undefined
-    this.process.rise(this)
+    this.process.removeRun(this)
     this.#giveTurnBack()
   }
 
@@ -186,22 +211,43 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
     })
   }
 
-  #send(request: GuestRequest, onAnswer: (answer: ValAnswer) => void, settle: (outcome: Stopped) => void): void {
+  #send(
+    request: GuestRequest,
+    onAnswer: (answer: ValResponse) => void,
+    settle: (outcome: Stopped) => void,
+  ): void {
     const onFailure = (failure: GuestFailure) => void this.#explain(failure).then(settle)
     this.#exchange = this.process.client.send(request, { onAnswer, onFailure })
   }
 
-  /** There is no answer: because the process ended, which it will say in a moment, or the client went, or the val is up to something. */
+  /**
+   * There is no answer: because the process ended, which it will say in a moment, or the client
+   * went, or the val is up to something.
+   */
   async #explain({ kind, message }: GuestFailure): Promise<Stopped> {
     if (this.#client?.signal.aborted)
-      return { kind: "stopped", status: "cancelled", error: { name: "Cancelled", message: "The client went away" } }
+      return {
+        kind: "stopped",
+        status: "cancelled",
+        error: { name: "Cancelled", message: "The client went away" },
+      }
     if (kind !== "closed")
-      return { kind: "stopped", status: "failed", error: { name: failureNames[kind], message: explain(kind, message) } }
+      return {
+        kind: "stopped",
+        status: "failed",
+        error: { name: failureNames[kind], message: explain(kind, message) },
+      }
     await Promise.race([this.process.sandbox.exited, Bun.sleep(lateLogsMs)])
-    return this.#outcome ?? { kind: "stopped", status: "crashed", error: { name: brokenAnswer, message: explain(kind, message) } }
+    return (
+      this.#outcome ?? {
+        kind: "stopped",
+        status: "crashed",
+        error: { name: brokenResponse, message: explain(kind, message) },
+      }
+    )
   }
 
-  async #findRefusal(): Promise<ValAnswer | undefined> {
+  async #findRefusal(): Promise<ValResponse | undefined> {
     const deadlineMs = performance.now() + lateLogsMs
     while (performance.now() < deadlineMs && this.process.state !== "gone") {
       const refusal = this.process.takeRefusal(this.run.id)
@@ -222,7 +268,12 @@ export class ProcessSeat implements Seat, Occupant, AnswerListener {
   }
 }
 
-const failureNames = { unsendable: "UnsendableRequest", body: "BrokenRequest", invalid: brokenAnswer, aborted: "Cancelled" }
+const failureNames = {
+  unsendable: "UnsendableRequest",
+  body: "BrokenRequest",
+  invalid: brokenResponse,
+  aborted: "Cancelled",
+}
 
 function explain(kind: GuestFailure["kind"], message: string): string {
   if (kind === "closed") return `The val broke off its answer: ${message}`
@@ -230,12 +281,16 @@ function explain(kind: GuestFailure["kind"], message: string): string {
   return kind === "aborted" ? "The run was ended" : `The request did not reach the val: ${message}`
 }
 
-function isFailure({ headers }: ValAnswer): boolean {
+function isFailure({ headers }: ValResponse): boolean {
   for (const [name] of headers) if (name === failureHeader) return true
   return false
 }
 
-function toAnswer({ status, headers, body }: Pick<Refused, "status" | "headers" | "body">): ValAnswer {
+function toAnswer({
+  status,
+  headers,
+  body,
+}: Pick<Refused, "status" | "headers" | "body">): ValResponse {
   const isProper = Number.isInteger(status) && headers.every(isProperHeader)
   if (!isProper) return { status: 502, headers: [], body: null }
   return {

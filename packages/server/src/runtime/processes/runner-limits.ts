@@ -6,10 +6,16 @@ export interface RunnerLimits {
   readonly runsPerAccountMax: number
   /** The quota of an account that has one, instead of `runsPerAccountMax`. */
   readonly runsAtOnceOf?: (accountId: string) => number | null | undefined
-  /** Runs that wait for one of the two above to have room; an account may hold a quarter of the places. */
+  /**
+   * Runs that wait for one of the two above to have room; an account may hold a quarter of the
+   * places.
+   */
   readonly runsWaitingMax: number
   readonly waitMsMax: number
-  /** How long a run waits until its account may have another process at work. It takes nothing from others meanwhile. */
+  /**
+   * How long a run waits until its account may have another process at work. It takes nothing from
+   * others meanwhile.
+   */
   readonly shareWaitMsMax: number
   /** Processes that are kept started without a val, and how many there may be after a burst. */
   readonly readyMin: number
@@ -21,7 +27,10 @@ export interface RunnerLimits {
   readonly processesPerAccountMax: number
   /** What all processes together may use. */
   readonly memoryBytesMax: number
-  /** What a process takes before it has done anything, and what is kept for one that is to be started. */
+  /**
+   * What a process takes before it has done anything, and what is kept for one that is to be
+   * started.
+   */
   readonly warmBytes: number
   readonly startBytes: number
   readonly idleMsMax: number

@@ -1,12 +1,28 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { chmodSync, constants, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { toBundle } from "../../../test/support/fake-resolver.ts"
 import { readText } from "../../../test/support/to-answer.ts"
 import type { OutgoingRequest } from "../../domain/egress.ts"
-import type { CallOutcome, HttpOutcome, Program, RunListener, Seat } from "../../domain/runs/runner.ts"
+import type {
+  CallOutcome,
+  HttpOutcome,
+  Program,
+  RunListener,
+  RunSlot,
+} from "../../domain/runs/runner.ts"
 import type { LogLine, RunError } from "../../domain/runs/runs.ts"
 import { createMask } from "../../domain/secrets/secret-mask.ts"
 import { findDeno } from "../sandbox/commands/find-deno.ts"
@@ -47,7 +63,13 @@ class Stage {
       this.launches.push(isAwaited)
       return sandboxes.launch(isAwaited)
     }
-    this.supervisor = new Supervisor({ launch, hurry: () => sandboxes.hurry(), isolation: () => "", limits, onAvailability: () => {} })
+    this.supervisor = new Supervisor({
+      launch,
+      hurry: () => sandboxes.hurry(),
+      isolation: () => "",
+      limits,
+      onAvailability: () => {},
+    })
   }
 
   async stop(): Promise<void> {
@@ -73,7 +95,7 @@ class Run implements RunListener {
     this.logs.push(line)
   }
 
-  cutLogs(): void {
+  noteTruncatedLogs(): void {
     this.isCut = true
   }
 
@@ -116,30 +138,41 @@ function toProgram(code: string, about: Partial<Program> = {}): Program {
   }
 }
 
-const request = { method: "GET", host: "ada-hello.hamlet.test", target: "/x?y=1", body: null, headers: [] }
+const request = {
+  method: "GET",
+  host: "ada-hello.hamlet.test",
+  target: "/x?y=1",
+  body: null,
+  headers: [],
+}
 
 async function fetchOnce(
   program: Program,
   target = "/",
 ): Promise<{ readonly text: string; readonly outcome: HttpOutcome; readonly run: Run }> {
   const run = new Run()
-  const seat = await stage.supervisor.enter(program, run)
-  const outcome = await seat.fetch({ ...request, target, headers: [] })
+  const slot = await stage.supervisor.acquire(program, run)
+  const outcome = await slot.fetch({ ...request, target, headers: [] })
   const text =
-    outcome.kind === "responded" ? await readText(outcome.answer) : `${outcome.status} ${outcome.error.name}: ${outcome.error.message}`
-  seat.leave()
+    outcome.kind === "responded"
+      ? await readText(outcome.response)
+      : `${outcome.status} ${outcome.error.name}: ${outcome.error.message}`
+  slot.release()
   return { text, outcome, run }
 }
 
-async function enter(program: Program): Promise<Seat> {
-  return await stage.supervisor.enter(program, new Run())
+async function enter(program: Program): Promise<RunSlot> {
+  return await stage.supervisor.acquire(program, new Run())
 }
 
-async function callOnce(program: Program, ...args: unknown[]): Promise<{ readonly outcome: CallOutcome; readonly run: Run }> {
+async function callOnce(
+  program: Program,
+  ...args: unknown[]
+): Promise<{ readonly outcome: CallOutcome; readonly run: Run }> {
   const run = new Run()
-  const seat = await stage.supervisor.enter(program, run)
-  const outcome = await seat.call(args)
-  seat.leave()
+  const slot = await stage.supervisor.acquire(program, run)
+  const outcome = await slot.call(args)
+  slot.release()
   return { outcome, run }
 }
 
@@ -166,8 +199,14 @@ function toHog(megabytes: number): string {
 }
 
 /** What retires a process, whatever it is doing. */
-const retirements: readonly { readonly name: string; retire(other: Seat | undefined): unknown }[] = [
-  { name: "its owner's secrets have changed", retire: () => stage.supervisor.retire({ ownerId: "ada" }) },
+const retirements: readonly {
+  readonly name: string
+  retire(other: RunSlot | undefined): unknown
+}[] = [
+  {
+    name: "its owner's secrets have changed",
+    retire: () => stage.supervisor.retire({ ownerId: "ada" }),
+  },
   {
     name: "a newer version runs",
     retire: () => callOnce(toProgram(`export default () => "new"`, { type: "script", version: 2 })),
@@ -190,8 +229,15 @@ describe("Supervisor", () => {
     const code = `export default (a: number, b: number) => { for (let i = 0; i < 50; i++) console.log(i); return { sum: a + b, text: "s3cret" } }`
     const { outcome, run } = await callOnce(toProgram(code, { type: "script" }), 1, 2)
     const kept = { sum: 3, text: "[secret KEY]" }
-    expect(outcome).toEqual({ kind: "returned", json: JSON.stringify(kept), kept, isCut: false })
-    expect(run.logs.map(({ message }) => message)).toEqual(Array.from({ length: 50 }, (_, index) => String(index)))
+    expect(outcome).toEqual({
+      kind: "returned",
+      json: JSON.stringify(kept),
+      kept,
+      isTruncated: false,
+    })
+    expect(run.logs.map(({ message }) => message)).toEqual(
+      Array.from({ length: 50 }, (_, index) => String(index)),
+    )
   })
 
   test("gives a val its packages", async () => {
@@ -201,9 +247,16 @@ describe("Supervisor", () => {
     const program = toProgram(code)
     const load = async () => ({ ...(await program.load()), bundles: [bundle] })
     expect((await fetchOnce({ ...program, load })).text).toBe("hello from a package")
-    const odd = { ...program, key: "odd", load: async () => ({ ...(await program.load()), bundles: [{ ...bundle, hash: "../../x" }] }) }
+    const odd = {
+      ...program,
+      key: "odd",
+      load: async () => ({ ...(await program.load()), bundles: [{ ...bundle, hash: "../../x" }] }),
+    }
     await expect(fetchOnce(odd)).rejects.toThrow('Cannot put bundle "../../x" into the sandbox')
-    await until(() => ended.length === 1, "the process is gone that could not be given its packages")
+    await until(
+      () => ended.length === 1,
+      "the process is gone that could not be given its packages",
+    )
     expect(stage.supervisor.status().runs).toBe(0)
   })
 
@@ -217,26 +270,40 @@ describe("Supervisor", () => {
     gate.resolve()
     const [first, second] = await answers
     expect(first.text).toBe(second.text)
-    const failing = toProgram(identity, { key: "failing", whenFetched: () => Promise.reject(new Error("still being fetched")) })
+    const failing = toProgram(identity, {
+      key: "failing",
+      whenFetched: () => Promise.reject(new Error("still being fetched")),
+    })
     await expect(fetchOnce(failing)).rejects.toThrow("still being fetched")
     expect(stage.supervisor.status()).toMatchObject({ runs: 0 })
   })
 
   test("lets all requests to a version share one process, and binds one however many come first", async () => {
     stage = await Stage.open()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => fetchOnce(toProgram(identity))))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => fetchOnce(toProgram(identity))),
+    )
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect((await fetchOnce(toProgram(identity))).text).toBe(answers[0]?.text ?? "")
-    expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).not.toBe(answers[0]?.text ?? "")
+    expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).not.toBe(
+      answers[0]?.text ?? "",
+    )
   })
 
   test("counts the processes that runs had to wait for, also for what does not load, and says what all of them use", async () => {
     const memoryBytesMax = 1024 ** 3
     stage = await Stage.open({ memoryBytesMax, readyMax: 0 })
-    expect(stage.supervisor.status()).toMatchObject({ memoryBytes: 0, memoryBytesMax, coldStarts: { count: 0, sumSeconds: 0 } })
+    expect(stage.supervisor.status()).toMatchObject({
+      memoryBytes: 0,
+      memoryBytesMax,
+      coldStarts: { count: 0, sumSeconds: 0 },
+    })
     for (let asked = 0; asked < 3; asked++) await fetchOnce(toProgram(identity))
     await fetchOnce(toProgram(`throw new Error("broken")`, { label: "ada/broken" }))
-    await until(() => stage.supervisor.status().coldStarts.count === 2, "both have loaded, or failed to")
+    await until(
+      () => stage.supervisor.status().coldStarts.count === 2,
+      "both have loaded, or failed to",
+    )
     const { memoryBytes, coldStarts } = stage.supervisor.status()
     expect(coldStarts.sumSeconds).toBeGreaterThan(0)
     expect(memoryBytes).toBeGreaterThan(1024 ** 2)
@@ -247,7 +314,9 @@ describe("Supervisor", () => {
     const slow = `export default async () => { await new Promise((resolve) => setTimeout(resolve, 400)); return new Response("old") }`
     await fetchOnce(toProgram(slow))
     const old = fetchOnce(toProgram(slow))
-    expect((await fetchOnce(toProgram(`export default () => "new"`, { version: 2 }))).text).toBe("new")
+    expect((await fetchOnce(toProgram(`export default () => "new"`, { version: 2 }))).text).toBe(
+      "new",
+    )
     expect((await old).text).toBe("old")
   })
 
@@ -268,46 +337,60 @@ describe("Supervisor", () => {
       error: { message: "The run took longer than 2.5 seconds and was ended" },
     })
     await until(() => ended.length === 1, "the process is gone")
-    expect((await fetchOnce(toProgram(`export default () => "fine"`, { version: 2 }))).text).toBe("fine")
+    expect((await fetchOnce(toProgram(`export default () => "fine"`, { version: 2 }))).text).toBe(
+      "fine",
+    )
   })
 
   test("ends a module that never finishes loading", async () => {
     stage = await Stage.open({ runMsMax: 700 })
     const program = toProgram("await new Promise(() => {}); export default () => 1")
     const outcomes = await Promise.all([fetchOnce(program), fetchOnce(program), callOnce(program)])
-    for (const { outcome } of outcomes) expect(outcome).toMatchObject({ kind: "stopped", status: "timed_out" })
+    for (const { outcome } of outcomes)
+      expect(outcome).toMatchObject({ kind: "stopped", status: "timed_out" })
   })
 
   test("evaluates a module without a function anew for each call", async () => {
     stage = await Stage.open()
-    const program = toProgram(`console.log("evaluated"); export const id = crypto.randomUUID()`, { type: "script" })
+    const program = toProgram(`console.log("evaluated"); export const id = crypto.randomUUID()`, {
+      type: "script",
+    })
     const first = await callOnce(program)
     const second = await callOnce(program)
     expect(first.outcome.kind).toBe("returned")
     expect(first.outcome).not.toEqual(second.outcome)
-    for (const { run } of [first, second]) expect(run.logs.map(({ message }) => message)).toEqual(["evaluated"])
+    for (const { run } of [first, second])
+      expect(run.logs.map(({ message }) => message)).toEqual(["evaluated"])
     await until(() => ended.length === 2, "both processes are gone")
   })
 
   test("tells what was thrown while the module was loaded, with the lines of the author", async () => {
     stage = await Stage.open()
-    const { outcome, run } = await fetchOnce(toProgram(`console.log("first")\n\nthrow new TypeError("no s3cret")`))
-    expect(outcome).toMatchObject({ kind: "stopped", status: "failed", error: { name: "TypeError", message: "no [secret KEY]" } })
+    const { outcome, run } = await fetchOnce(
+      toProgram(`console.log("first")\n\nthrow new TypeError("no s3cret")`),
+    )
+    expect(outcome).toMatchObject({
+      kind: "stopped",
+      status: "failed",
+      error: { name: "TypeError", message: "no [secret KEY]" },
+    })
     expect(outcome.kind === "stopped" && outcome.error.stack).toContain("ada/hello.tsx:3:7")
     expect(run.logs.map(({ message }) => message)).toEqual(["first"])
     // Whoever asks in the same moment is told the same, without another process.
-    expect((await fetchOnce(toProgram("never read"))).text).toBe("failed TypeError: no [secret KEY]")
+    expect((await fetchOnce(toProgram("never read"))).text).toBe(
+      "failed TypeError: no [secret KEY]",
+    )
   })
 
   test("fails the runs in a process that is killed, and nothing else", async () => {
     stage = await Stage.open()
     const waiting = `export default () => new Promise(() => {})`
-    const seat = await stage.supervisor.enter(toProgram(waiting), new Run())
+    const slot = await stage.supervisor.acquire(toProgram(waiting), new Run())
     const neighbour = await fetchOnce(toProgram(identity, { label: "ada/other" }))
-    const answer = seat.fetch({ ...request })
-    process.kill(guestPidOf(seat), "SIGKILL")
+    const answer = slot.fetch({ ...request })
+    process.kill(guestPidOf(slot), "SIGKILL")
     expect(await answer).toMatchObject({ kind: "stopped", status: "crashed" })
-    seat.leave()
+    slot.release()
     expect((await fetchOnce(toProgram(identity, { label: "ada/other" }))).text).toBe(neighbour.text)
     expect((await fetchOnce(toProgram(identity))).text).not.toBe("")
   })
@@ -322,43 +405,60 @@ describe("Supervisor", () => {
 
   test("refuses when every process is busy and none becomes free in time", async () => {
     stage = await Stage.open({ processesMax: 1, readyMax: 0, shareWaitMsMax: 200 })
-    const seat = await stage.supervisor.enter(toProgram(identity), new Run())
-    const refused = await Promise.resolve(stage.supervisor.enter(toProgram(identity, { label: "ada/b" }), new Run())).catch(
-      (error) => error.code,
-    )
+    const slot = await stage.supervisor.acquire(toProgram(identity), new Run())
+    const refused = await Promise.resolve(
+      stage.supervisor.acquire(toProgram(identity, { label: "ada/b" }), new Run()),
+    ).catch((error) => error.code)
     expect(refused).toBe("overloaded")
-    seat.leave()
+    slot.release()
     expect(stage.supervisor.status().runs).toBe(0)
   })
 
   test("gives one account its share, and another one a process at once", async () => {
-    stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0, shareWaitMsMax: 3_000 })
-    const seats = await Promise.all([1, 2, 3].map((number) => enter(toProgram(identity, { label: `ada/${number}` }))))
+    stage = await Stage.open({
+      processesMax: 4,
+      processesPerAccountMax: 3,
+      readyMax: 0,
+      shareWaitMsMax: 3_000,
+    })
+    const slots = await Promise.all(
+      [1, 2, 3].map((number) => enter(toProgram(identity, { label: `ada/${number}` }))),
+    )
     const more = enter(toProgram(identity, { label: "ada/4" })).catch(({ code }) => code)
     await until(() => stage.supervisor.status().waiting === 1, "the one too many waits")
-    expect((await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" }))).text).toBe("here")
+    expect(
+      (await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" })))
+        .text,
+    ).toBe("here")
     // It is told, after a while, that this is its own account's doing.
     expect(await more).toBe("too_many_runs")
-    for (const seat of seats) seat.leave()
+    for (const slot of slots) slot.release()
   })
 
   test("counts idle processes when they are at work again, and lets those wait that are too many", async () => {
     stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0 })
     const programs = [1, 2, 3, 4].map((number) => toProgram(identity, { label: `ada/${number}` }))
     for (const program of programs) await fetchOnce(program)
-    const seats = programs.map((program) => enter(program))
+    const slots = programs.map((program) => enter(program))
     await until(() => stage.supervisor.status().waiting === 1, "the one too many waits")
-    expect((await fetchOnce(toProgram(identity, { ...ofBob, label: "bob/hello" }))).text).toHaveLength(36)
-    for (const seat of seats.slice(0, 3)) (await seat).leave()
-    ;(await seats[3])?.leave()
+    expect(
+      (await fetchOnce(toProgram(identity, { ...ofBob, label: "bob/hello" }))).text,
+    ).toHaveLength(36)
+    for (const slot of slots.slice(0, 3)) (await slot).release()
+    ;(await slots[3])?.release()
     expect(stage.supervisor.status()).toMatchObject({ runs: 0, waiting: 0 })
   })
 
   test("ends a process of the account with the most when others have waited in vain for one", async () => {
     stage = await Stage.open({ processesMax: 2, processesPerAccountMax: 2, readyMax: 0 })
-    const runs = [1, 2].map((number) => fetchOnce(toProgram(forever, { label: `ada/hold-${number}` })))
+    const runs = [1, 2].map((number) =>
+      fetchOnce(toProgram(forever, { label: `ada/hold-${number}` })),
+    )
     await until(() => stage.supervisor.status().processes === 2, "all processes are at work")
-    expect((await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" }))).text).toBe("here")
+    expect(
+      (await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" })))
+        .text,
+    ).toBe("here")
     expect((await Promise.race(runs)).text).toContain("the val's account had the most of them")
   })
 
@@ -385,10 +485,15 @@ describe("Supervisor", () => {
       // What was ready before is still good.
       const problem = `Cannot start a sandbox: Deno is not at "${denoPath}" any more`
       for (let number = 0; stage.supervisor.status().problem === undefined; number++)
-        await fetchOnce(toProgram(identity, { label: `ada/${number}` })).catch(({ code }) => expect(code).toBe("sandbox_unavailable"))
+        await fetchOnce(toProgram(identity, { label: `ada/${number}` })).catch(({ code }) =>
+          expect(code).toBe("sandbox_unavailable"),
+        )
       expect(stage.supervisor.status().problem).toBe(problem)
       renameSync(`${denoPath}-away`, denoPath)
-      await until(() => stage.supervisor.status().problem === undefined, "processes can be started again")
+      await until(
+        () => stage.supervisor.status().problem === undefined,
+        "processes can be started again",
+      )
       expect((await fetchOnce(toProgram(identity, { label: "ada/again" }))).text).toHaveLength(36)
     } finally {
       rmSync(folder, { recursive: true })
@@ -403,7 +508,9 @@ describe("Supervisor", () => {
 
   test("keeps new vals out of the way of those that are being visited", async () => {
     stage = await Stage.open({ readyMax: 0 })
-    const programs = ["known", "new", "newer"].map((name) => toProgram(identity, { key: name, valId: name })) as [Program, Program, Program]
+    const programs = ["known", "new", "newer"].map((name) =>
+      toProgram(identity, { key: name, valId: name }),
+    ) as [Program, Program, Program]
     for (let visit = 0; visit < 11; visit++) await fetchOnce(programs[0])
     await fetchOnce(programs[1])
     expect(stage.launches).toEqual([true, false])
@@ -430,15 +537,20 @@ describe("Supervisor", () => {
       const program = toProgram(code, { type: "script" })
       const runs = [new Run(), new Run()]
       const calls = runs.map(async (run) => {
-        const slot = await stage.supervisor.enter(program, run)
+        const slot = await stage.supervisor.acquire(program, run)
         return { slot, outcome: slot.call([]) }
       })
       const [first, second] = await Promise.all(calls)
       await until(() => runs.some(({ logs }) => logs.length === 1), "the module is being evaluated")
       const retired = retire(second?.slot)
-      expect(await first?.outcome).toEqual({ kind: "returned", json: JSON.stringify("done"), kept: "done", isCut: false })
-      first?.slot.leave()
-      second?.slot.leave()
+      expect(await first?.outcome).toEqual({
+        kind: "returned",
+        json: JSON.stringify("done"),
+        kept: "done",
+        isTruncated: false,
+      })
+      first?.slot.release()
+      second?.slot.release()
       await retired
       // It is of no use to later runs.
       expect((await callOnce(program)).outcome).toMatchObject({ kept: "done" })
@@ -448,12 +560,17 @@ describe("Supervisor", () => {
     stage = await Stage.open({ runMsMax: 10_000 })
     const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export const value = 5`
     const run = new Run()
-    const slot = await stage.supervisor.enter(toProgram(code, { type: "script" }), run)
+    const slot = await stage.supervisor.acquire(toProgram(code, { type: "script" }), run)
     const outcome = slot.call([])
     await until(() => run.logs.length === 1, "the module is being evaluated")
     stage.supervisor.retire({ ownerId: "ada" })
-    expect(await outcome).toEqual({ kind: "returned", json: JSON.stringify(5), kept: 5, isCut: false })
-    slot.leave()
+    expect(await outcome).toEqual({
+      kind: "returned",
+      json: JSON.stringify(5),
+      kept: 5,
+      isTruncated: false,
+    })
+    slot.release()
     await until(() => ended.length === 1, "the process is gone")
   })
 
@@ -471,14 +588,14 @@ describe("Supervisor", () => {
     stage = await Stage.open()
     const code = `export default () => new Promise((resolve) => setTimeout(() => resolve(new Response("done")), 500))`
     const [first, second] = await Promise.all([
-      stage.supervisor.enter(toProgram(code), new Run()),
-      stage.supervisor.enter(toProgram(code), new Run()),
+      stage.supervisor.acquire(toProgram(code), new Run()),
+      stage.supervisor.acquire(toProgram(code), new Run()),
     ])
     const [stopped, finished] = [first.fetch({ ...request }), second.fetch({ ...request })]
     first.stop("cancelled")
     expect(await stopped).toMatchObject({ kind: "stopped", status: "cancelled" })
     expect(await finished).toMatchObject({ kind: "responded" })
-    second.leave()
+    second.release()
     expect(stage.supervisor.status().runs).toBe(0)
   })
 
@@ -491,32 +608,34 @@ describe("Supervisor", () => {
       return response
     }`
     const headers = [["sec-websocket-protocol", "echo"]] as const
-    const seat = await stage.supervisor.enter(toProgram(code), new Run())
-    const outcome = await seat.connect({ ...request, headers })
+    const slot = await stage.supervisor.acquire(toProgram(code), new Run())
+    const outcome = await slot.connect({ ...request, headers })
     if (outcome.kind !== "opened") throw new Error(`not opened: ${JSON.stringify(outcome)}`)
     expect(outcome.protocol).toBe("echo")
-    const answer = new Promise((resolve) => outcome.socket.addEventListener("message", (event) => resolve(event.data)))
+    const answer = new Promise((resolve) =>
+      outcome.socket.addEventListener("message", (event) => resolve(event.data)),
+    )
     outcome.socket.send("hi")
     expect(await answer).toBe("echo hi")
     outcome.socket.close()
-    seat.leave()
-    const other = await stage.supervisor.enter(toProgram(code), new Run())
+    slot.release()
+    const other = await stage.supervisor.acquire(toProgram(code), new Run())
     const refused = await other.connect({ ...request, target: "/no", headers })
     if (refused.kind !== "refused") throw new Error(`not refused: ${JSON.stringify(refused)}`)
-    expect([refused.answer.status, await readText(refused.answer), new Map(refused.answer.headers).get("x-why")]).toEqual([
-      418,
-      "not here",
-      "tea",
-    ])
-    other.leave()
+    expect([
+      refused.response.status,
+      await readText(refused.response),
+      new Map(refused.response.headers).get("x-why"),
+    ]).toEqual([418, "not here", "tea"])
+    other.release()
   })
 
   test("leaves nothing behind", async () => {
     stage = await Stage.open({ readyMin: 2 })
     stage.supervisor.start()
     await fetchOnce(toProgram(identity))
-    const seat = await stage.supervisor.enter(toProgram(identity), new Run())
-    const folder = folderOf(seat)
+    const slot = await stage.supervisor.acquire(toProgram(identity), new Run())
+    const folder = folderOf(slot)
     expect(existsSync(folder)).toBe(true)
     await stage.supervisor.stop()
     expect(existsSync(folder)).toBe(false)
@@ -526,14 +645,17 @@ describe("Supervisor", () => {
   })
 })
 
-function folderOf(seat: Seat): string {
-  const { socketPath } = (seat as unknown as { process: { sandbox: { socketPath: string } } }).process.sandbox
+function folderOf(slot: RunSlot): string {
+  const { socketPath } = (slot as unknown as { process: { sandbox: { socketPath: string } } })
+    .process.sandbox
   return join(socketPath, "..", "..")
 }
 
-/** The process in whose command line the folder of the sandbox stands, or the one inside bubblewrap. */
-function guestPidOf(seat: Seat): number {
-  const folder = folderOf(seat)
+/**
+ * The process in whose command line the folder of the sandbox stands, or the one inside bubblewrap.
+ */
+function guestPidOf(slot: RunSlot): number {
+  const folder = folderOf(slot)
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   const found = pids.map(Number).filter((pid) => commandOf(pid).includes(folder))
   const inner = pids.map(Number).filter((pid) => found.includes(parentOf(pid)))

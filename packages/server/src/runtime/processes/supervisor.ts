@@ -1,14 +1,22 @@
 import { AppError } from "../../domain/app-error.ts"
 import { Durations } from "../../domain/limits/durations.ts"
 import { isOutdated, type Outdated } from "../../domain/runs/retirement.ts"
-import type { Client, Program, RunListener, Runner, RunnerStatus, Seat, Stopped } from "../../domain/runs/runner.ts"
+import type {
+  Client,
+  Program,
+  RunListener,
+  Runner,
+  RunnerStatus,
+  RunSlot,
+  Stopped,
+} from "../../domain/runs/runner.ts"
 import { CpuWatch } from "../fairness/cpu-watch.ts"
 import { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import { Pool, type PoolDeps } from "./pool.ts"
 import { memoryUsedUp, ProcessShares, processesUsedUp } from "./process-shares.ts"
-import { Turnstile } from "./run-limiter.ts"
-import { ProcessSeat, type Usher } from "./run-slot.ts"
+import { RunLimiter } from "./run-limiter.ts"
+import { ProcessRunSlot, type RunSlotOwner } from "./run-slot.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import { ValProcess } from "./val-process.ts"
 
@@ -21,7 +29,10 @@ const knownRuns = 10
 const servingMs = 200
 /** A module that does not load is not tried again for every request that comes meanwhile. */
 const failureKeptMs = 1_000
-/** So much more than a run keeps of its log is sent: where the host cuts it, it sees what stands across the cut, and hides a secret there. */
+/**
+ * So much more than a run keeps of its log is sent: where the host cuts it, it sees what stands
+ * across the cut, and hides a secret there.
+ */
 const logSlackBytes = 1_024
 
 /** What the supervisor needs. */
@@ -34,11 +45,14 @@ export interface SupervisorDeps {
   onAvailability: PoolDeps["onAvailability"]
 }
 
-/** Gives runs to processes: finds or binds one for each program, keeps all of them within the limits, and ends them. */
-export class Supervisor implements Runner, Usher {
+/**
+ * Gives runs to processes: finds or binds one for each program, keeps all of them within the
+ * limits, and ends them.
+ */
+export class Supervisor implements Runner, RunSlotOwner {
   readonly #deps: SupervisorDeps
   readonly #limits: RunnerLimits
-  readonly #turnstile: Turnstile
+  readonly #turnstile: RunLimiter
   readonly #shares: ProcessShares
   readonly #pool: Pool
   readonly #cpuWatch: CpuWatch
@@ -58,7 +72,7 @@ export class Supervisor implements Runner, Usher {
     const { limits, launch, hurry, onAvailability } = deps
     this.#deps = deps
     this.#limits = limits
-    this.#turnstile = new Turnstile(limits)
+    this.#turnstile = new RunLimiter(limits)
     this.#shares = new ProcessShares(limits)
     this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.noteWasted())
     this.#pool = new Pool({
@@ -81,7 +95,7 @@ export class Supervisor implements Runner, Usher {
       isolation: this.#deps.isolation(),
       processes: this.#processes.size + this.#pool.size,
       ready: this.#pool.ready,
-      runs: this.#turnstile.inside,
+      runs: this.#turnstile.active,
       problem: this.#pool.problem,
       memoryBytes: this.#usedBytes(),
       memoryBytesMax: this.#limits.memoryBytesMax,
@@ -90,19 +104,22 @@ export class Supervisor implements Runner, Usher {
     }
   }
 
-  enter(program: Program, run: RunListener, client?: Client): Seat | Promise<Seat> {
-    if (this.#isStopped) throw new AppError("overloaded", "Cannot run the val: the server is stopping")
-    const turn = this.#turnstile.enter(program.valId, program.accountId, client)
-    if (turn !== undefined) return turn.then(() => this.#seat(program, run))
-    return this.#seat(program, run)
+  acquire(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot> {
+    if (this.#isStopped)
+      throw new AppError("overloaded", "Cannot run the val: the server is stopping")
+    const turn = this.#turnstile.acquire(program.valId, program.accountId, client)
+    if (turn !== undefined) return turn.then(() => this.#slot(program, run))
+    return this.#slot(program, run)
   }
 
   retire(outdated: Outdated): void {
-    for (const process of this.#processes) if (isOutdated(process.program, outdated)) this.#retire(process)
+    for (const process of this.#processes)
+      if (isOutdated(process.program, outdated)) this.#retire(process)
   }
 
   endAllOf(userId: string): void {
-    for (const it of this.#processes) if ([it.program.ownerId, it.program.accountId].includes(userId)) this.#end(it)
+    for (const it of this.#processes)
+      if ([it.program.ownerId, it.program.accountId].includes(userId)) this.#end(it)
   }
 
   async stop(): Promise<void> {
@@ -110,70 +127,79 @@ export class Supervisor implements Runner, Usher {
     clearInterval(this.#timer)
     this.#turnstile.stop()
     this.#shares.stop()
-    await Promise.all([this.#pool.stop(), ...[...this.#processes].map((process) => process.sandbox.stop())])
+    await Promise.all([
+      this.#pool.stop(),
+      ...[...this.#processes].map((process) => process.sandbox.stop()),
+    ])
     await this.#valueReader.stop()
   }
 
-  async moveToFreshProcess(seat: ProcessSeat): Promise<Stopped | undefined> {
-    const { program } = seat.process
+  async moveToFreshProcess(slot: ProcessRunSlot): Promise<Stopped | undefined> {
+    const { program } = slot.process
     // It would keep its share of the processes while it waits for another one.
-    seat.process.rise(seat)
+    slot.process.removeRun(slot)
     await this.#shares.take(program.accountId)
-    const process = await this.#start(program, seat.run.id)
-    if (seat.outcome) {
+    const process = await this.#start(program, slot.run.id)
+    if (slot.outcome) {
       this.#end(process)
-      return seat.outcome
+      return slot.outcome
     }
-    seat.process = process
-    process.sit(seat)
+    slot.process = process
+    process.addRun(slot)
     process.load()
-    const stopped = await seat.whenLoaded()
+    const stopped = await slot.whenLoaded()
     process.retire()
     return stopped
   }
 
-  left(seat: ProcessSeat): void {
-    const { valId, accountId } = seat.process.program
-    this.#turnstile.leave(valId, accountId)
+  left(slot: ProcessRunSlot): void {
+    const { valId, accountId } = slot.process.program
+    this.#turnstile.release(valId, accountId)
   }
 
-  #seat(program: Program, run: RunListener): Seat | Promise<Seat> {
+  #slot(program: Program, run: RunListener): RunSlot | Promise<RunSlot> {
     const process = this.#byKey.get(program.key)
-    // A seat may have retired it, which then is only waiting for its end.
-    return process?.isOpen && this.#tryWork(process) ? this.#sit(process, run) : this.#seatLater(program, run)
+    // A slot may have retired it, which then is only waiting for its end.
+    return process?.isOpen && this.#tryWork(process)
+      ? this.#sit(process, run)
+      : this.#seatLater(program, run)
   }
 
   /** Whether the process is at work from now on, unless it has been before. */
   #tryWork(process: ValProcess): boolean {
-    if (!process.isAtWork && this.#shares.tryTake(process.program.accountId)) process.isAtWork = true
+    if (!process.isAtWork && this.#shares.tryTake(process.program.accountId))
+      process.isAtWork = true
     return process.isAtWork
   }
 
-  /** The module may still be loading when there is a seat: a request that is sent meanwhile waits in the guest, and is answered sooner. */
-  async #seatLater(program: Program, run: RunListener): Promise<Seat> {
+  /**
+   * The module may still be loading when there is a slot: a request that is sent meanwhile waits in
+   * the guest, and is answered sooner.
+   */
+  async #seatLater(program: Program, run: RunListener): Promise<RunSlot> {
     let process: ValProcess
     try {
       process = await this.#bind(program, run.id)
     } catch (error) {
-      this.#turnstile.leave(program.valId, program.accountId)
+      this.#turnstile.release(program.valId, program.accountId)
       throw error
     }
-    const seat = this.#sit(process, run)
+    const slot = this.#sit(process, run)
     try {
       process.load()
     } catch (error) {
       // No room left on the disk, say.
-      seat.leave()
+      slot.release()
       this.#end(process)
       throw error
     }
-    return seat
+    return slot
   }
 
-  #sit(process: ValProcess, run: RunListener): ProcessSeat {
-    const seat = new ProcessSeat(run, process, this)
-    process.sit(seat)
-    return seat
+  #sit(process: ValProcess, run: RunListener): ProcessRunSlot {
+    const slot = new ProcessRunSlot(run, process, this)
+    process.addRun(slot)
+    return slot
   }
 
   /** However many ask at once, one process is bound. It is at work when it is there. */
@@ -201,7 +227,10 @@ export class Supervisor implements Runner, Usher {
     return process
   }
 
-  /** Starts a process with a share of its account's, which goes back when there is none, or when it has no run any more. */
+  /**
+   * Starts a process with a share of its account's, which goes back when there is none, or when it
+   * has no run any more.
+   */
   async #start(program: Program, runId: string): Promise<ValProcess> {
     try {
       return await this.#startAtWork(program, runId)
@@ -213,7 +242,8 @@ export class Supervisor implements Runner, Usher {
 
   async #startAtWork(program: Program, runId: string): Promise<ValProcess> {
     const askedMs = performance.now()
-    // Both take their time; the sandbox must not be lost when the program cannot be read, nor the program's token when there is no sandbox.
+    // Both take their time; the sandbox must not be lost when the program cannot be read, nor the
+    // program's token when there is no sandbox.
     const [taken, content] = await Promise.allSettled([this.#take(program, runId), program.load()])
     if (taken.status === "rejected") {
       if (content.status === "fulfilled") content.value.end()
@@ -223,7 +253,13 @@ export class Supervisor implements Runner, Usher {
       void taken.value.stop().then(() => this.#pool.noteBound())
       throw content.reason
     }
-    const process = new ValProcess(program, content.value, taken.value, { limits: this.#limits, valueReader: this.#valueReader }, runId)
+    const process = new ValProcess(
+      program,
+      content.value,
+      taken.value,
+      { limits: this.#limits, valueReader: this.#valueReader },
+      runId,
+    )
     process.onIdle = () => this.#shares.give(program.accountId)
     this.#processes.add(process)
     this.#watch(process)
@@ -244,10 +280,14 @@ export class Supervisor implements Runner, Usher {
     }, youngSweepMs).unref()
   }
 
-  /** Whether vals are being visited that are known to be quick: whoever comes new stays out of their way. */
+  /**
+   * Whether vals are being visited that are known to be quick: whoever comes new stays out of their
+   * way.
+   */
   #isServing(): boolean {
     const sinceMs = performance.now() - servingMs
-    for (const { runsEnded, usedMs } of this.#processes) if (runsEnded >= knownRuns && usedMs > sinceMs) return true
+    for (const { runsEnded, usedMs } of this.#processes)
+      if (runsEnded >= knownRuns && usedMs > sinceMs) return true
     return false
   }
 
@@ -272,8 +312,10 @@ export class Supervisor implements Runner, Usher {
 
   #noteLoaded(process: ValProcess, askedMs: number): void {
     this.#coldStarts.note(performance.now() - askedMs)
-    if (process.state === "serving" && (process.isCallable || process.program.type === "http")) return
-    // What gave no function has been run by being evaluated; what did not load has nothing to run, but may tell so a moment longer.
+    if (process.state === "serving" && (process.isCallable || process.program.type === "http"))
+      return
+    // What gave no function has been run by being evaluated; what did not load has nothing to run,
+    // but may tell so a moment longer.
     if (process.state === "serving" || process.program.type !== "http") this.#retire(process)
     else if (process.state === "loading") process.failedMs = performance.now()
   }
@@ -281,8 +323,14 @@ export class Supervisor implements Runner, Usher {
   #retireOlder(program: Program): void {
     for (const process of this.#processes) {
       const other = process.program
-      if (other.valId !== program.valId || other.accountId !== program.accountId || other.version > program.version) continue
-      if (other.key !== program.key && other.isAnonymous === program.isAnonymous) this.#retire(process)
+      if (
+        other.valId !== program.valId ||
+        other.accountId !== program.accountId ||
+        other.version > program.version
+      )
+        continue
+      if (other.key !== program.key && other.isAnonymous === program.isAnonymous)
+        this.#retire(process)
     }
   }
 
@@ -301,10 +349,16 @@ export class Supervisor implements Runner, Usher {
 
   #hasRoom(): boolean {
     const { processesMax, memoryBytesMax, startBytes } = this.#limits
-    return this.#processes.size + this.#pool.size < processesMax && this.#usedBytes() + startBytes <= memoryBytesMax
+    return (
+      this.#processes.size + this.#pool.size < processesMax &&
+      this.#usedBytes() + startBytes <= memoryBytesMax
+    )
   }
 
-  /** What all processes use, as last measured; one that was not counts as one that has done nothing yet. */
+  /**
+   * What all processes use, as last measured; one that was not counts as one that has done nothing
+   * yet.
+   */
   #usedBytes(): number {
     let bytes = this.#pool.size * this.#limits.warmBytes
     for (const process of this.#processes) bytes += this.#bytesOf(process)
@@ -315,23 +369,31 @@ export class Supervisor implements Runner, Usher {
     return Math.max(this.#limits.warmBytes, this.#cpuWatch.memoryOf(process))
   }
 
-  /** Ends an idle process only when a run waits, never to have one more that is ready. There is room when it is gone. */
+  /**
+   * Ends an idle process only when a run waits, never to have one more that is ready. There is room
+   * when it is gone.
+   */
   #makeRoom(): boolean {
     if (this.#hasRoom()) return true
     while (this.#ending < this.#pool.waiting && this.#evict());
     return false
   }
 
-  /** Ends an idle process: of the account that has the most processes, the one that was idle for longest. */
+  /**
+   * Ends an idle process: of the account that has the most processes, the one that was idle for
+   * longest.
+   */
   #evict(): boolean {
     const counts = new Map<string, number>()
-    for (const { program } of this.#processes) counts.set(program.accountId, (counts.get(program.accountId) ?? 0) + 1)
+    for (const { program } of this.#processes)
+      counts.set(program.accountId, (counts.get(program.accountId) ?? 0) + 1)
     const countOf = (process: ValProcess) => counts.get(process.program.accountId) ?? 0
     let chosen: ValProcess | undefined
     for (const process of this.#processes) {
       if (process.runs > 0 || process.isAtWork || process.isEnding) continue
       const difference = chosen ? countOf(process) - countOf(chosen) : 1
-      if (difference > 0 || (difference === 0 && chosen && process.usedMs < chosen.usedMs)) chosen = process
+      if (difference > 0 || (difference === 0 && chosen && process.usedMs < chosen.usedMs))
+        chosen = process
     }
     if (!chosen) return false
     this.#end(chosen)
@@ -364,7 +426,12 @@ export class Supervisor implements Runner, Usher {
     const idleMs = nowMs - process.usedMs
     if (process.failedMs !== undefined) return nowMs - process.failedMs > failureKeptMs
     // What runs have left behind may go on as long as they might have.
-    return idleMs > (process.state === "retiring" && process.isCallable ? this.#limits.runMsMax : this.#limits.idleMsMax)
+    return (
+      idleMs >
+      (process.state === "retiring" && process.isCallable
+        ? this.#limits.runMsMax
+        : this.#limits.idleMsMax)
+    )
   }
 
   /** Ends one process at a time: what it used is known to be free when it is gone. */
@@ -380,14 +447,24 @@ export class Supervisor implements Runner, Usher {
     const freeBytes = this.#limits.memoryBytesMax - this.#usedBytes()
     if (freeBytes < 0 && this.#evict()) return
     const [most] = [...bytesOf].sort(([, a], [, b]) => b - a)
-    if (most && (freeBytes < 0 || (freeBytes < this.#limits.startBytes && this.#pool.isAwaitedBeside(most[0]))))
+    if (
+      most &&
+      (freeBytes < 0 ||
+        (freeBytes < this.#limits.startBytes && this.#pool.isAwaitedBeside(most[0])))
+    )
       this.#endAtWork(most[0], (process) => this.#bytesOf(process), "memory", memoryUsedUp)
     const debtor = this.#shares.findDebtor(nowMs)
-    if (debtor !== undefined) this.#endAtWork(debtor, (process) => nowMs - process.startedMs, "killed", processesUsedUp)
+    if (debtor !== undefined)
+      this.#endAtWork(debtor, (process) => nowMs - process.startedMs, "killed", processesUsedUp)
   }
 
   /** Ends the process at work of the account that is worth the most. */
-  #endAtWork(accountId: string, worthOf: (process: ValProcess) => number, reason: SandboxExit["reason"], message: string): void {
+  #endAtWork(
+    accountId: string,
+    worthOf: (process: ValProcess) => number,
+    reason: SandboxExit["reason"],
+    message: string,
+  ): void {
     let chosen: ValProcess | undefined
     for (const process of this.#processes) {
       if (!process.isAtWork || process.program.accountId !== accountId || process.isEnding) continue

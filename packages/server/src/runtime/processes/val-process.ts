@@ -3,14 +3,14 @@ import type { GuestMessage, Refused } from "@hamlet/guest/protocol"
 import type { Substitution } from "../../domain/egress.ts"
 import type { Program, ProgramContent, RunListener, Stopped } from "../../domain/runs/runner.ts"
 import type { RunError } from "../../domain/runs/runs.ts"
-import { cutError, cutMasked } from "../../domain/runs/truncate.ts"
+import { truncateError, truncateMasked } from "../../domain/runs/truncate.ts"
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
 import { GuestClient } from "../guest-client/guest-client.ts"
 import type { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { DoorGuest } from "../sandbox/egress-listener.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
-import type { Occupant } from "./occupant.ts"
-import { LateSeats } from "./recently-ended-runs.ts"
+import type { ActiveRun } from "./active-run.ts"
+import { RecentlyEndedRuns } from "./recently-ended-runs.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 /** Messages that change nothing, and that a guest therefore does not send. */
@@ -51,8 +51,8 @@ export class ValProcess implements DoorGuest {
   #content: ProgramContent
   readonly #settle = Promise.withResolvers<LoadOutcome>()
   /** Whoever is waiting for an answer. */
-  readonly #seated = new Map<string, Occupant>()
-  readonly #late: LateSeats
+  readonly #activeRuns = new Map<string, ActiveRun>()
+  readonly #late: RecentlyEndedRuns
   readonly #refusals = new Map<string, Refused>()
   readonly #firstRunId: string
   readonly egressKey = crypto.randomUUID()
@@ -64,7 +64,10 @@ export class ValProcess implements DoorGuest {
     program: Program,
     content: ProgramContent,
     sandbox: Sandbox,
-    { limits, valueReader }: { readonly limits: RunnerLimits; readonly valueReader: GuestValueReader },
+    {
+      limits,
+      valueReader,
+    }: { readonly limits: RunnerLimits; readonly valueReader: GuestValueReader },
     firstRunId: string,
   ) {
     this.program = program
@@ -74,13 +77,16 @@ export class ValProcess implements DoorGuest {
     this.#content = content
     this.limits = limits
     this.valueReader = valueReader
-    this.#late = new LateSeats(limits.lateRunsMax)
+    this.#late = new RecentlyEndedRuns(limits.lateRunsMax)
     this.#firstRunId = firstRunId
     sandbox.onMessage = (message) => this.#hear(message)
     void sandbox.exited.then((exit) => this.#end(exit))
   }
 
-  /** Hands over what belongs to the program. The run that waits for it must have a seat: what the module logs while it is evaluated is that run's. */
+  /**
+   * Hands over what belongs to the program. The run that waits for it must have a run slot: what
+   * the module logs while it is evaluated is that run's.
+   */
   load(): void {
     if (this.#isLoading) return
     this.#isLoading = true
@@ -102,16 +108,20 @@ export class ValProcess implements DoorGuest {
     return this.#content.substitutions
   }
 
-  findRun(runId: string | undefined): { readonly run: RunListener | undefined; readonly depth: number } {
-    const said = runId === undefined ? undefined : this.#findSeat(runId)
-    if (said && this.#seated.has(said.run.id)) return { run: said.run, depth: said.run.depth }
+  findRun(runId: string | undefined): {
+    readonly run: RunListener | undefined
+    readonly depth: number
+  } {
+    const said = runId === undefined ? undefined : this.#findRun(runId)
+    if (said && this.#activeRuns.has(said.run.id)) return { run: said.run, depth: said.run.depth }
     // Whatever does not say whose it is can only be of the one that is here.
-    const seat = said ?? (this.#seated.size === 1 ? this.#seated.values().next().value : undefined)
-    return { run: seat?.run, depth: this.#findDepth() }
+    const activeRun =
+      said ?? (this.#activeRuns.size === 1 ? this.#activeRuns.values().next().value : undefined)
+    return { run: activeRun?.run, depth: this.#findDepth() }
   }
 
   get runs(): number {
-    return this.#seated.size
+    return this.#activeRuns.size
   }
 
   /** Whether it takes new runs. */
@@ -121,7 +131,7 @@ export class ValProcess implements DoorGuest {
 
   /** Ends what has taken its time. */
   sweep(nowMs: number): void {
-    for (const seat of this.#seated.values()) seat.sweep(nowMs)
+    for (const activeRun of this.#activeRuns.values()) activeRun.sweep(nowMs)
     this.client.sweep(nowMs)
   }
 
@@ -130,19 +140,20 @@ export class ValProcess implements DoorGuest {
     return this.isCallable || runId === this.#firstRunId
   }
 
-  sit(seat: Occupant): void {
-    this.usedMs = seat.startedMs
-    this.#seated.set(seat.run.id, seat)
+  addRun(activeRun: ActiveRun): void {
+    this.usedMs = activeRun.startedMs
+    this.#activeRuns.set(activeRun.run.id, activeRun)
   }
 
-  rise(seat: Occupant): void {
-    if (!this.#seated.delete(seat.run.id)) return
-    this.#late.add(seat)
+  removeRun(activeRun: ActiveRun): void {
+    if (!this.#activeRuns.delete(activeRun.run.id)) return
+    this.#late.add(activeRun)
     this.runsEnded++
     this.usedMs = performance.now()
-    if (this.#refusals.size > 0) this.#refusals.delete(seat.run.id)
-    if (this.#seated.size === 0) this.#rest()
-    if (this.state === "retiring" && this.#seated.size === 0 && !this.isCallable) void this.sandbox.stop()
+    if (this.#refusals.size > 0) this.#refusals.delete(activeRun.run.id)
+    if (this.#activeRuns.size === 0) this.#rest()
+    if (this.state === "retiring" && this.#activeRuns.size === 0 && !this.isCallable)
+      void this.sandbox.stop()
   }
 
   /** No new runs; the process ends when those inside have, or their time is over. */
@@ -165,29 +176,33 @@ export class ValProcess implements DoorGuest {
   }
 
   maskError(error: RunError): RunError {
-    return cutError(error, wire.runValueBytesMax, this.secretMask)
+    return truncateError(error, wire.runValueBytesMax, this.secretMask)
   }
 
   #hear(message: GuestMessage): void {
     switch (message.kind) {
       case "log": {
-        const seat = this.#findSeat(message.run)
-        if (!seat) return
+        const activeRun = this.#findRun(message.run)
+        if (!activeRun) return
         const { at, level, message: text } = message
-        const room = seat.run.logBytesLeft ?? wire.runLogBytesMax
+        const room = activeRun.run.logBytesLeft ?? wire.runLogBytesMax
         // Nothing is looked through that is not kept.
-        seat.run.log({ at: new Date(at).toISOString(), level, message: room > 0 ? cutMasked(text, room, this.secretMask) : "" })
-        seat.noteLog()
+        activeRun.run.log({
+          at: new Date(at).toISOString(),
+          level,
+          message: room > 0 ? truncateMasked(text, room, this.secretMask) : "",
+        })
+        activeRun.noteLog()
         return
       }
       case "logs_cut":
-        this.#findSeat(message.run)?.run.cutLogs()
+        this.#findRun(message.run)?.run.noteTruncatedLogs()
         return
       case "uncaught":
-        this.#findSeat(message.run)?.run.fail(this.maskError(message.error))
+        this.#findRun(message.run)?.run.fail(this.maskError(message.error))
         return
       case "refused":
-        if (this.#findSeat(message.run)) this.#refusals.set(message.run, message)
+        if (this.#findRun(message.run)) this.#refusals.set(message.run, message)
         return
       case "loaded":
         if (this.#hasLoaded) break
@@ -200,25 +215,41 @@ export class ValProcess implements DoorGuest {
       case "load_failed":
         if (this.#hasLoaded) break
         this.#hasLoaded = true
-        this.#settle.resolve({ kind: "stopped", status: "failed", error: this.maskError(message.error) })
+        this.#settle.resolve({
+          kind: "stopped",
+          status: "failed",
+          error: this.maskError(message.error),
+        })
         return
       case "warm":
       case "pong":
     }
     // A guest says none of these now; a val that has found the socket may.
     if (++this.#idleMessages === idleMessagesMax)
-      void this.sandbox.stop("protocol", `it sent ${idleMessagesMax} control messages that say nothing`)
+      void this.sandbox.stop(
+        "protocol",
+        `it sent ${idleMessagesMax} control messages that say nothing`,
+      )
   }
 
-  /** Only runs that are here, and not for longer than a run may last after its start, can be spoken about. */
-  #findSeat(runId: string): Occupant | undefined {
-    return this.#seated.get(runId) ?? this.#late.find(runId, performance.now() - this.limits.runMsMax)
+  /**
+   * Only runs that are here, and not for longer than a run may last after its start, can be spoken
+   * about.
+   */
+  #findRun(runId: string): ActiveRun | undefined {
+    return (
+      this.#activeRuns.get(runId) ??
+      this.#late.find(runId, performance.now() - this.limits.runMsMax)
+    )
   }
 
-  /** Of the deepest of the runs that can be spoken about: what goes on after an answer, or says nothing, may be a chain without an end. */
+  /**
+   * Of the deepest of the runs that can be spoken about: what goes on after an answer, or says
+   * nothing, may be a chain without an end.
+   */
   #findDepth(): number {
     let depth = this.#late.findDepth(performance.now() - this.limits.runMsMax)
-    for (const { run } of this.#seated.values()) depth = Math.max(depth, run.depth)
+    for (const { run } of this.#activeRuns.values()) depth = Math.max(depth, run.depth)
     return depth
   }
 
@@ -232,7 +263,8 @@ export class ValProcess implements DoorGuest {
     this.state = "gone"
     const error: RunError = { name: "ProcessEnded", message: exit.message }
     this.#settle.resolve({ kind: "stopped", status: "crashed", error })
-    for (const seat of [...this.#seated.values()]) seat.endWith({ kind: "stopped", status: "crashed", error })
+    for (const activeRun of [...this.#activeRuns.values()])
+      activeRun.endWith({ kind: "stopped", status: "crashed", error })
     this.client.stop()
     this.#late.clear()
     this.#content.end()

@@ -14,7 +14,13 @@ export interface DoorGuest {
   /** Shows that it was the guest who said which run a request is of. */
   readonly egressKey: string
   readonly substitutions: readonly Substitution[]
-  /** The run that a request says it is of, if it is one of this process; its depth is that of the deepest run there unless it still goes on. */
-  findRun(runId: string | undefined): { readonly run: RunListener | undefined; readonly depth: number }
+  /**
+   * The run that a request says it is of, if it is one of this process; its depth is that of the
+   * deepest run there unless it still goes on.
+   */
+  findRun(runId: string | undefined): {
+    readonly run: RunListener | undefined
+    readonly depth: number
+  }
   mask(text: string): string
 }

@@ -1,18 +1,25 @@
 import { existsSync, readFileSync } from "node:fs"
 import type { IsolationReport } from "./sandboxes.ts"
 
-const install = "install bubblewrap (bubblewrap is its package on Debian, Ubuntu, Fedora, Arch and Alpine)"
+const install =
+  "install bubblewrap (bubblewrap is its package on Debian, Ubuntu, Fedora, Arch and Alpine)"
 
 /** What to do so that bubblewrap can be used; `details` say why it is not. */
 export function adviseOnBubblewrap(details: readonly string[]): string {
   const all = details.join(" ")
-  if (all.includes("is not installed")) return all.includes("setpriv") ? "install util-linux, or do not run the server as root" : install
+  if (all.includes("is not installed"))
+    return all.includes("setpriv")
+      ? "install util-linux, or do not run the server as root"
+      : install
   if (all.includes("needs Linux")) return "run Hamlet on Linux if strangers may save vals"
   return adviseOnNamespaces() ?? "docs/self-hosting.md says what sandboxes need"
 }
 
 /** What everybody has to know about weak isolation, in sentences; empty for bubblewrap. */
-export function listIsolationWarnings({ level, details }: IsolationReport, isChosen: boolean): readonly string[] {
+export function listIsolationWarnings(
+  { level, details }: IsolationReport,
+  isChosen: boolean,
+): readonly string[] {
   if (level === "bubblewrap") return []
   const warnings = [
     "Vals are isolated by Deno's permissions alone, which is weak: run only code that you trust",
@@ -26,8 +33,16 @@ export function listIsolationWarnings({ level, details }: IsolationReport, isCho
 }
 
 const switches = [
-  { path: "/proc/sys/kernel/unprivileged_userns_clone", bad: "0", mend: "sysctl kernel.unprivileged_userns_clone=1" },
-  { path: "/proc/sys/user/max_user_namespaces", bad: "0", mend: "sysctl user.max_user_namespaces=15000" },
+  {
+    path: "/proc/sys/kernel/unprivileged_userns_clone",
+    bad: "0",
+    mend: "sysctl kernel.unprivileged_userns_clone=1",
+  },
+  {
+    path: "/proc/sys/user/max_user_namespaces",
+    bad: "0",
+    mend: "sysctl user.max_user_namespaces=15000",
+  },
   {
     path: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
     bad: "1",
@@ -36,7 +51,9 @@ const switches = [
 ]
 
 function adviseOnNamespaces(): string | undefined {
-  const off = switches.filter(({ path, bad }) => existsSync(path) && readFileSync(path, "utf8").trim() === bad)
+  const off = switches.filter(
+    ({ path, bad }) => existsSync(path) && readFileSync(path, "utf8").trim() === bad,
+  )
   if (off.length > 0) return `allow user namespaces: ${off.map(({ mend }) => mend).join("; ")}`
   if (existsSync("/.dockerenv") || existsSync("/run/.containerenv"))
     return "the container forbids what bubblewrap needs: start it with --security-opt seccomp=unconfined and --cap-add SYS_ADMIN, or run Hamlet outside of it"

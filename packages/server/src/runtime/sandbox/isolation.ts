@@ -8,9 +8,19 @@ import {
   toBubblewrapCommand,
   toInsidePaths,
 } from "./commands/bubblewrap-command.ts"
-import { type GuestImports, type GuestPaths, toDenoCommand, toDenoEnvironment } from "./commands/deno-command.ts"
+import {
+  type GuestImports,
+  type GuestPaths,
+  toDenoCommand,
+  toDenoEnvironment,
+} from "./commands/deno-command.ts"
 import { findBubblewrap } from "./commands/find-bubblewrap.ts"
-import { type Tool, type ToolPaths, toToolCommand, toToolEnvironment } from "./commands/tool-command.ts"
+import {
+  type Tool,
+  type ToolPaths,
+  toToolCommand,
+  toToolEnvironment,
+} from "./commands/tool-command.ts"
 import type { SandboxFolder } from "./sandbox-folder.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 
@@ -28,7 +38,10 @@ export interface Isolation {
   toCommand(sandbox: { readonly folder: SandboxFolder; readonly uid: number | undefined }): string[]
   toEnvironment(folder: SandboxFolder): Record<string, string>
   /** The same for a tool in the place of the guest. */
-  toToolLaunch(place: ToolPlace): { readonly command: string[]; readonly environment: Record<string, string> }
+  toToolLaunch(place: ToolPlace): {
+    readonly command: string[]
+    readonly environment: Record<string, string>
+  }
 }
 
 /** Where a tool works, and within which limits. */
@@ -51,9 +64,15 @@ export interface IsolationParts {
 }
 
 /** The ways worth trying, the best first, and why others are not. */
-export function listIsolations(parts: IsolationParts, wanted: "auto" | "bubblewrap" | "deno"): { ways: Isolation[]; missing: string[] } {
+export function listIsolations(
+  parts: IsolationParts,
+  wanted: "auto" | "bubblewrap" | "deno",
+): { ways: Isolation[]; missing: string[] } {
   const missing: string[] = []
-  const ways = [...(wanted === "deno" ? [] : listBubblewraps(parts, missing)), ...(wanted === "bubblewrap" ? [] : [createBareDeno(parts)])]
+  const ways = [
+    ...(wanted === "deno" ? [] : listBubblewraps(parts, missing)),
+    ...(wanted === "bubblewrap" ? [] : [createBareDeno(parts)]),
+  ]
   return { ways, missing }
 }
 
@@ -65,7 +84,9 @@ function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] 
   if (!bwrap && process.platform === "linux") missing.push("bubblewrap (bwrap) is not installed")
   const setpriv = Bun.which("setpriv") ?? undefined
   if (isRoot && !setpriv)
-    missing.push("the server is root and setpriv (util-linux), which would make sandboxes another user, is not installed")
+    missing.push(
+      "the server is root and setpriv (util-linux), which would make sandboxes another user, is not installed",
+    )
   if (missing.length > 0 || !bwrap) return []
   const deno = realpathSync(parts.denoPath)
   const tools: BubblewrapTools = {
@@ -86,57 +107,111 @@ const wayDetails: Readonly<Record<BubblewrapWay, string>> = {
   own: "sandboxes are the server's own user, in a user namespace",
 }
 
-function createBubblewrap(parts: IsolationParts, tools: BubblewrapTools, way: BubblewrapWay): Isolation {
+function createBubblewrap(
+  parts: IsolationParts,
+  tools: BubblewrapTools,
+  way: BubblewrapWay,
+): Isolation {
   const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true)
   const environment = toDenoEnvironment(insidePaths, true)
   const ofDeno = { program: insidePaths.deno, isReported: true, isFirst: true }
   const maps = { [insideMaps]: parts.stackMapPath }
-  const filter = tools.hasFilter ? "dangerous system calls are refused" : "system calls are not filtered on this kind of machine"
+  const filter = tools.hasFilter
+    ? "dangerous system calls are refused"
+    : "system calls are not filtered on this kind of machine"
   return {
     level: "bubblewrap",
     details: [wayDetails[way], filter],
-    programs: { Deno: tools.program, bubblewrap: tools.bwrap, ...(tools.setpriv ? { setpriv: tools.setpriv } : {}) },
+    programs: {
+      Deno: tools.program,
+      bubblewrap: tools.bwrap,
+      ...(tools.setpriv ? { setpriv: tools.setpriv } : {}),
+    },
     hasOwnUser: way !== "own",
     hasOuterProcess: true,
     toCommand({ folder, uid }) {
-      const readable = { ...maps, [insidePaths.guest]: parts.guestPath, [insidePaths.denoDir]: folder.deno }
+      const readable = {
+        ...maps,
+        [insidePaths.guest]: parts.guestPath,
+        [insidePaths.denoDir]: folder.deno,
+      }
       const writable = { [insidePaths.run]: folder.run }
       const { scratchBytesMax } = parts.limits
-      return toBubblewrapCommand(tools, way, { uid, environment, readable, writable, scratchBytesMax, ...ofDeno }, command)
+      return toBubblewrapCommand(
+        tools,
+        way,
+        { uid, environment, readable, writable, scratchBytesMax, ...ofDeno },
+        command,
+      )
     },
     // bubblewrap sets the guest's.
     toEnvironment: () => ({}),
     toToolLaunch({ folder, uid, tool, limits }) {
       const paths = toInsidePaths(tool.helpers)
-      const helpers = Object.entries(tool.helpers).map(([name, outside]) => [paths.helpers[name], outside])
+      const helpers = Object.entries(tool.helpers).map(([name, outside]) => [
+        paths.helpers[name],
+        outside,
+      ])
       // What is in the folder is there already, so nothing has to be written to it.
-      const readable = { ...maps, [paths.program]: tool.program, [paths.run]: folder.run, ...Object.fromEntries(helpers) }
-      const box = { uid, environment: toToolEnvironment(paths), readable, writable: {}, scratchBytesMax: limits.scratchBytesMax, ...ofDeno }
-      return { command: toBubblewrapCommand(tools, way, box, toToolCommand(paths, tool, limits)), environment: {} }
+      const readable = {
+        ...maps,
+        [paths.program]: tool.program,
+        [paths.run]: folder.run,
+        ...Object.fromEntries(helpers),
+      }
+      const box = {
+        uid,
+        environment: toToolEnvironment(paths),
+        readable,
+        writable: {},
+        scratchBytesMax: limits.scratchBytesMax,
+        ...ofDeno,
+      }
+      return {
+        command: toBubblewrapCommand(tools, way, box, toToolCommand(paths, tool, limits)),
+        environment: {},
+      }
     },
   }
 }
 
-/** Deno's permissions are the only wall here. Even so, a server that is root gives its sandboxes other users. */
+/**
+ * Deno's permissions are the only wall here. Even so, a server that is root gives its sandboxes
+ * other users.
+ */
 function createBareDeno(parts: IsolationParts): Isolation {
   const setpriv = Bun.which("setpriv")
   const deno = realpathSync(parts.denoPath)
-  const toPaths = ({ run, deno: denoDir, scratch }: SandboxFolder): GuestPaths => ({ deno, guest: parts.guestPath, run, denoDir, scratch })
+  const toPaths = ({ run, deno: denoDir, scratch }: SandboxFolder): GuestPaths => ({
+    deno,
+    guest: parts.guestPath,
+    run,
+    denoDir,
+    scratch,
+  })
   return {
     level: "deno",
     details: [
       "nothing but Deno's permissions stands between vals and this machine",
-      isRoot ? "each sandbox is an unprivileged user of its own" : "sandboxes are the server's own user",
+      isRoot
+        ? "each sandbox is an unprivileged user of its own"
+        : "sandboxes are the server's own user",
     ],
     programs: { Deno: deno, ...(setpriv ? { setpriv } : {}) },
     hasOwnUser: isRoot,
     hasOuterProcess: false,
-    toCommand: ({ folder, uid }) => [...toPrefix(setpriv, uid), ...toDenoCommand(toPaths(folder), parts.imports, parts.limits, false)],
+    toCommand: ({ folder, uid }) => [
+      ...toPrefix(setpriv, uid),
+      ...toDenoCommand(toPaths(folder), parts.imports, parts.limits, false),
+    ],
     toEnvironment: (folder) => toDenoEnvironment(toPaths(folder), false),
     toToolLaunch({ folder, uid, tool, limits }) {
       const { program, helpers } = tool
       const paths: ToolPaths = { deno, program, run: folder.run, scratch: folder.scratch, helpers }
-      return { command: [...toPrefix(setpriv, uid), ...toToolCommand(paths, tool, limits)], environment: toToolEnvironment(paths) }
+      return {
+        command: [...toPrefix(setpriv, uid), ...toToolCommand(paths, tool, limits)],
+        environment: toToolEnvironment(paths),
+      }
     },
   }
 }
@@ -144,9 +219,20 @@ function createBareDeno(parts: IsolationParts): Isolation {
 /** Becomes the sandbox's user, and ends with the server. */
 function toPrefix(setpriv: string | null, uid: number | undefined): string[] {
   if (isRoot && !setpriv)
-    throw new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is root and setpriv (util-linux) is not installed")
-  const user = [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
-  // Without it a guest of a server that was killed would have to notice by itself; there is no such thing outside of Linux.
+    throw new AppError(
+      "sandbox_unavailable",
+      "Cannot start a sandbox: the server is root and setpriv (util-linux) is not installed",
+    )
+  const user = [
+    `--reuid=${uid}`,
+    `--regid=${uid}`,
+    "--clear-groups",
+    "--no-new-privs",
+    "--inh-caps=-all",
+    "--bounding-set=-all",
+  ]
+  // Without it a guest of a server that was killed would have to notice by itself; there is no such
+  // thing outside of Linux.
   return setpriv ? [setpriv, ...(isRoot ? user : []), "--pdeathsig=KILL"] : []
 }
 

@@ -10,8 +10,9 @@ export interface CachedModule {
 }
 
 /**
- * Puts modules where Deno keeps those it has downloaded, so that with `--cached-only` it imports them without a network. The layout is
- * Deno's own and not documented: its version is pinned, and a test imports a module from here.
+ * Puts modules where Deno keeps those it has downloaded, so that with `--cached-only` it imports
+ * them without a network. The layout is Deno's own and not documented: its version is pinned, and a
+ * test imports a module from here.
  */
 export function writeModules(denoDir: string, modules: readonly CachedModule[]): void {
   for (const module of modules) {

@@ -11,7 +11,8 @@ export function toPackagesFolder(denoDir: string): string {
 export function writeBundles(denoDir: string, bundles: readonly Bundle[]): void {
   const folder = toPackagesFolder(denoDir)
   for (const { hash, code, cache } of bundles) {
-    if (!hashPattern.test(hash)) throw new Error(`Cannot put bundle "${hash}" into the sandbox: it has no hash for a name`)
+    if (!hashPattern.test(hash))
+      throw new Error(`Cannot put bundle "${hash}" into the sandbox: it has no hash for a name`)
     writeFileSync(join(folder, `${hash}.js`), code, { mode: 0o644 })
     if (cache) writeFileSync(join(folder, `${hash}.cache`), cache, { mode: 0o644 })
   }

@@ -1,15 +1,34 @@
 import { describe, expect, test } from "bun:test"
-import { chmodSync, chownSync, copyFileSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { RuntimeFolder } from "./runtime-folder.ts"
-import { createDataDir, denoPath, findRuntimeFolder, hasBubblewrap, isRoot, notRun, openSandboxes } from "./testing/sandbox-testing.ts"
+import {
+  createDataDir,
+  denoPath,
+  findRuntimeFolder,
+  hasBubblewrap,
+  isRoot,
+  notRun,
+  openSandboxes,
+} from "./testing/sandbox-testing.ts"
 import { tryTool } from "./testing/try-tool.ts"
 
 const endMsMax = 10_000
 const nobody = 65_534
 const isPrivateTested = isRoot && process.platform === "linux"
-if (!isPrivateTested) notRun("a checkout that other users cannot enter", "the tests do not run as root on Linux")
+if (!isPrivateTested)
+  notRun("a checkout that other users cannot enter", "the tests do not run as root on Linux")
 
 /** A folder that only its owner may enter, as the home of root is, with the program in it. */
 function openPrivateFolder(program: string) {
@@ -65,13 +84,16 @@ describe("RuntimeFolder", () => {
 })
 
 describe.if(isPrivateTested)("sandboxes of a checkout that other users cannot enter", () => {
-  test.each(hasBubblewrap ? (["bubblewrap", "deno"] as const) : (["deno"] as const))("are as they are elsewhere: %s", async (isolation) => {
-    using hidden = openPrivateFolder(denoPath)
-    using helper = openPrivateFolder(realpathSync(Bun.which("true") ?? "/bin/true"))
-    await using usual = await openSandboxes({ isolation })
-    await using opened = await openSandboxes({ isolation, denoPath: hidden.path })
-    expect(opened.sandboxes.report).toEqual(usual.sandboxes.report)
-    // What packages are bundled with is a program of the checkout too.
-    expect(await tryTool(opened.sandboxes, { helper: helper.path })).toBe(0)
-  })
+  test.each(hasBubblewrap ? (["bubblewrap", "deno"] as const) : (["deno"] as const))(
+    "are as they are elsewhere: %s",
+    async (isolation) => {
+      using hidden = openPrivateFolder(denoPath)
+      using helper = openPrivateFolder(realpathSync(Bun.which("true") ?? "/bin/true"))
+      await using usual = await openSandboxes({ isolation })
+      await using opened = await openSandboxes({ isolation, denoPath: hidden.path })
+      expect(opened.sandboxes.report).toEqual(usual.sandboxes.report)
+      // What packages are bundled with is a program of the checkout too.
+      expect(await tryTool(opened.sandboxes, { helper: helper.path })).toBe(0)
+    },
+  )
 })

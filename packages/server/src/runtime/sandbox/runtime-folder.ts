@@ -56,12 +56,20 @@ export class RuntimeFolder {
     this.name = `${basename(parent)}-${basename(path)}`
   }
 
-  /** Makes the folder, and removes what dead servers of this user have left, of whatever data folder, unless it `sweeps` nothing. */
+  /**
+   * Makes the folder, and removes what dead servers of this user have left, of whatever data
+   * folder, unless it `sweeps` nothing.
+   */
   static async create(dataDir: string, endMsMax: number, sweeps = true): Promise<RuntimeFolder> {
     const parentName = toParentName(dataDir)
     const temporary = chooseTemporaryFolder(parentName)
-    const folder = createFirst(temporary, parentName, (parent, path) => new RuntimeFolder(parent, path))
-    if (sweeps) await Promise.all(listParents(temporary).map((path) => sweepServers(path, endMsMax)))
+    const folder = createFirst(
+      temporary,
+      parentName,
+      (parent, path) => new RuntimeFolder(parent, path),
+    )
+    if (sweeps)
+      await Promise.all(listParents(temporary).map((path) => sweepServers(path, endMsMax)))
     return folder
   }
 
@@ -82,14 +90,17 @@ export class RuntimeFolder {
   }
 
   /**
-   * A path at which other users can read and execute a file: its own, or one in this folder where a folder above it lets only its owner
-   * through, as the home of root does. A link costs nothing; only on another disk it is a copy.
+   * A path at which other users can read and execute a file: its own, or one in this folder where a
+   * folder above it lets only its owner through, as the home of root does. A link costs nothing;
+   * only on another disk it is a copy.
    */
   share(path: string): string {
     const known = this.#shared.get(path)
     if (known !== undefined) return known
     const real = realpathSync(path)
-    const shared = isReachable(real) ? real : join(this.path, `${this.#shared.size}-${basename(real)}`)
+    const shared = isReachable(real)
+      ? real
+      : join(this.path, `${this.#shared.size}-${basename(real)}`)
     try {
       if (shared !== real) linkOrCopy(real, shared)
     } catch (cause) {
@@ -108,7 +119,8 @@ export class RuntimeFolder {
 function chooseTemporaryFolder(parentName: string): string {
   const folder = tmpdir()
   const longest = join(folder, parentName, `${identityOf(process.pid)}.0`) + sandboxPart
-  const isUsable = Buffer.byteLength(longest) <= socketPathBytesMax && (ownUid() !== 0 || canPass(folder))
+  const isUsable =
+    Buffer.byteLength(longest) <= socketPathBytesMax && (ownUid() !== 0 || canPass(folder))
   return isUsable ? folder : "/tmp"
 }
 
@@ -121,7 +133,10 @@ const readAndExecute = 0o005
 
 /** Whether other users may pass through the folder and all above it. */
 function canPass(folder: string): boolean {
-  return (statSync(folder).mode & 0o001) !== 0 && (folder === dirname(folder) || canPass(dirname(folder)))
+  return (
+    (statSync(folder).mode & 0o001) !== 0 &&
+    (folder === dirname(folder) || canPass(dirname(folder)))
+  )
 }
 
 function linkOrCopy(from: string, to: string): void {
@@ -146,7 +161,10 @@ function toParentName(dataDir: string): string {
   return `hamlet-${ownUid()}-${hash}`
 }
 
-/** Those of other data folders included, but nothing that somebody else has put there under such a name. */
+/**
+ * Those of other data folders included, but nothing that somebody else has put there under such a
+ * name.
+ */
 function listParents(temporary: string): string[] {
   const prefix = `hamlet-${ownUid()}-`
   return readdirSync(temporary)
@@ -167,17 +185,24 @@ function ownUid(): number {
 }
 
 /**
- * Anybody may make a folder with our name before we do. It could be anything, so it is not used; a random name is one that nobody can
- * have taken, and the next server sweeps that too.
+ * Anybody may make a folder with our name before we do. It could be anything, so it is not used; a
+ * random name is one that nobody can have taken, and the next server sweeps that too.
  */
-function createFirst(temporary: string, parentName: string, build: (parent: string, path: string) => RuntimeFolder): RuntimeFolder {
+function createFirst(
+  temporary: string,
+  parentName: string,
+  build: (parent: string, path: string) => RuntimeFolder,
+): RuntimeFolder {
   for (let attempt = 0; attempt < parentNamesMax; attempt++) {
     const name = attempt === 0 ? parentName : `hamlet-${ownUid()}-${randomBytes(4).toString("hex")}`
     const parent = join(temporary, name)
     const path = createOwn(parent)
     if (path !== undefined) return build(parent, path)
   }
-  throw new AppError("sandbox_unavailable", `Cannot use the folder "${temporary}" for sandboxes: others have taken every name there`)
+  throw new AppError(
+    "sandbox_unavailable",
+    `Cannot use the folder "${temporary}" for sandboxes: others have taken every name there`,
+  )
 }
 
 /** Undefined when the parent belongs to somebody else. */
@@ -191,10 +216,16 @@ function createOwn(parent: string): string | undefined {
     chmodSync(path, 0o711)
     return path
   }
-  throw new AppError("sandbox_unavailable", `Cannot use the folder "${parent}" for sandboxes: this process has too many servers in it`)
+  throw new AppError(
+    "sandbox_unavailable",
+    `Cannot use the folder "${parent}" for sandboxes: this process has too many servers in it`,
+  )
 }
 
-/** Others may pass through, since sandboxes are other users, but nobody else may put anything there. False when it is not ours. */
+/**
+ * Others may pass through, since sandboxes are other users, but nobody else may put anything there.
+ * False when it is not ours.
+ */
 function claimParent(parent: string): boolean {
   makeFolder(parent)
   const found = lstatSync(parent, { throwIfNoEntry: false })
@@ -219,5 +250,9 @@ function makeFolder(path: string): boolean {
 /** The disk is full or read-only, or the folder is not for us. */
 function unusable(folder: string, cause: unknown): AppError {
   const reason = cause instanceof Error ? cause.message : cause
-  return new AppError("sandbox_unavailable", `Cannot use the folder "${folder}" for sandboxes: ${reason}`, { cause })
+  return new AppError(
+    "sandbox_unavailable",
+    `Cannot use the folder "${folder}" for sandboxes: ${reason}`,
+    { cause },
+  )
 }

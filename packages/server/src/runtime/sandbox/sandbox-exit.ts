@@ -49,7 +49,10 @@ const cpuTolerance = 0.5
 const fullHeapShare = 0.75
 
 export function toSandboxExit(facts: EndFacts, limits: SandboxLimits): SandboxExit {
-  const signal = typeof facts.signal === "string" ? facts.signal : signalNames.get(facts.signal ?? (facts.code ?? 0) - signalCode)
+  const signal =
+    typeof facts.signal === "string"
+      ? facts.signal
+      : signalNames.get(facts.signal ?? (facts.code ?? 0) - signalCode)
   const cause = findCause(facts, signal, limits)
   return {
     code: facts.code ?? undefined,
@@ -63,20 +66,31 @@ function findCause(facts: EndFacts, signal: string | undefined, limits: SandboxL
   // The kernel knows better than we do why it killed a process, even if we were about to do it.
   if (facts.wasOutOfMemory) return { reason: "memory" }
   if (facts.stopped) return facts.stopped
-  if (facts.wasOutOfProcesses && (signal !== undefined || facts.code !== 0)) return { reason: "processes" }
+  if (facts.wasOutOfProcesses && (signal !== undefined || facts.code !== 0))
+    return { reason: "processes" }
   if (signal === "SIGXFSZ") return { reason: "files" }
-  const hasUsedUp = facts.cpuMs !== undefined && facts.cpuMs >= limits.cpuSecondsMax * 1000 * cpuTolerance
+  const hasUsedUp =
+    facts.cpuMs !== undefined && facts.cpuMs >= limits.cpuSecondsMax * 1000 * cpuTolerance
   if (signal === "SIGXCPU" || (signal === "SIGKILL" && hasUsedUp)) return { reason: "cpu" }
   if (signal !== undefined && heapSignals.has(signal)) return findCrash(facts, signal, limits)
-  if (signal === "SIGSEGV" || signal === "SIGBUS") return { reason: "exited", message: `it crashed (${signal})` }
+  if (signal === "SIGSEGV" || signal === "SIGBUS")
+    return { reason: "exited", message: `it crashed (${signal})` }
   if (signal !== undefined) return { reason: "killed", message: `it was killed (${signal})` }
   return { reason: "exited", message: `it exited with code ${facts.code ?? 0}` }
 }
 
-/** V8 ends a process whose heap is full in the same way as other parts of Deno end one that they have no other way out of. */
-function findCrash({ memoryBytes }: EndFacts, signal: string, { heapBytesMax }: SandboxLimits): StopCause {
+/**
+ * V8 ends a process whose heap is full in the same way as other parts of Deno end one that they
+ * have no other way out of.
+ */
+function findCrash(
+  { memoryBytes }: EndFacts,
+  signal: string,
+  { heapBytesMax }: SandboxLimits,
+): StopCause {
   const full = `its JavaScript heap reached the limit of ${toMegabytes(heapBytesMax)}`
-  if (memoryBytes === undefined) return { reason: "memory", message: `it crashed (${signal}), most likely because ${full}` }
+  if (memoryBytes === undefined)
+    return { reason: "memory", message: `it crashed (${signal}), most likely because ${full}` }
   if (memoryBytes >= heapBytesMax * fullHeapShare) return { reason: "memory", message: full }
   return { reason: "exited", message: `it crashed (${signal})` }
 }

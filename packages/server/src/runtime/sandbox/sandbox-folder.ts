@@ -15,11 +15,19 @@ export interface SandboxFolder {
 }
 
 /**
- * Makes it. With a user of its own, that user may pass through and own what it writes to, but the folder itself stays ours, so that nothing
- * in it can be replaced; nobody else gets in.
+ * Makes it. With a user of its own, that user may pass through and own what it writes to, but the
+ * folder itself stays ours, so that nothing in it can be replaced; nobody else gets in.
  */
-export async function createSandboxFolder(path: string, uid: number | undefined): Promise<SandboxFolder> {
-  const folder = { path, run: join(path, "run"), deno: join(path, "deno"), scratch: join(path, "scratch") }
+export async function createSandboxFolder(
+  path: string,
+  uid: number | undefined,
+): Promise<SandboxFolder> {
+  const folder = {
+    path,
+    run: join(path, "run"),
+    deno: join(path, "deno"),
+    scratch: join(path, "scratch"),
+  }
   await makeFolder(path, uid === undefined ? 0o700 : 0o710)
   for (const own of [folder.run, folder.scratch]) {
     await makeFolder(own, 0o700)
@@ -34,7 +42,10 @@ export async function createSandboxFolder(path: string, uid: number | undefined)
   return folder
 }
 
-/** Once its sockets are there, a guest has no business making files in the one folder that is shared with the host. */
+/**
+ * Once its sockets are there, a guest has no business making files in the one folder that is shared
+ * with the host.
+ */
 export function closeRunFolder(folder: SandboxFolder, uid: number | undefined): void {
   if (uid !== undefined) chownSync(folder.run, process.getuid?.() ?? 0, uid)
   chmodSync(folder.run, uid === undefined ? 0o500 : 0o750)

@@ -15,7 +15,12 @@ import type { Watchdog } from "./launch/watchdog.ts"
 import { type CachedModule, writeModuleLater, writeModules } from "./module-cache.ts"
 import { writeBundles } from "./package-files.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
-import { closeRunFolder, createSandboxFolder, removeSandboxFolder, type SandboxFolder } from "./sandbox-folder.ts"
+import {
+  closeRunFolder,
+  createSandboxFolder,
+  removeSandboxFolder,
+  type SandboxFolder,
+} from "./sandbox-folder.ts"
 import { isLargerThan } from "./scratch-size.ts"
 
 export type { SandboxExit } from "./sandbox-exit.ts"
@@ -39,10 +44,16 @@ export interface SandboxPlace {
   readonly stderr: "ignore" | "pipe"
 }
 
-/** Whoever is patient stays out of the way of others; low is for those who also get less, since they would take whatever there is. */
+/**
+ * Whoever is patient stays out of the way of others; low is for those who also get less, since they
+ * would take whatever there is.
+ */
 export type Priority = "normal" | "patient" | "low"
 
-/** How long a process may live on after it has closed the control socket, and what it wrote last may take to arrive after its end. */
+/**
+ * How long a process may live on after it has closed the control socket, and what it wrote last may
+ * take to arrive after its end.
+ */
 const controlGraceMs = 1_000
 /** Adding up a folder takes longer than looking at a process. */
 const scratchCheckEvery = 10
@@ -60,7 +71,9 @@ export class Sandbox {
   readonly socketPath: string
   /** The process is gone, and this is why. */
   readonly exited: Promise<SandboxExit>
-  /** The way out; none where nothing but Deno's permissions would keep a val from going round it. */
+  /**
+   * The way out; none where nothing but Deno's permissions would keep a val from going round it.
+   */
   readonly door: Door | undefined
   /** The guest has said that it is warm; fails when it has ended before. */
   readonly warm: Promise<void>
@@ -79,7 +92,12 @@ export class Sandbox {
   #priority: Priority = "normal"
   #hasEnded = false
 
-  private constructor(host: SandboxHost, place: SandboxPlace, folder: SandboxFolder, group: Cgroup | undefined) {
+  private constructor(
+    host: SandboxHost,
+    place: SandboxPlace,
+    folder: SandboxFolder,
+    group: Cgroup | undefined,
+  ) {
     this.id = place.id
     this.#host = host
     this.#uid = place.uid
@@ -102,7 +120,10 @@ export class Sandbox {
     void this.#control.closed.then(() => setTimeout(() => this.#endMute(), controlGraceMs).unref())
   }
 
-  /** Starts it. What the system may keep us waiting for is not waited for here, where everybody else would have to wait too. */
+  /**
+   * Starts it. What the system may keep us waiting for is not waited for here, where everybody else
+   * would have to wait too.
+   */
   static async create(host: SandboxHost, place: SandboxPlace): Promise<Sandbox> {
     const made: (() => Promise<unknown> | undefined)[] = [() => removeSandboxFolder(place.path)]
     try {
@@ -183,8 +204,10 @@ export class Sandbox {
     const { hasOuterProcess, hasOwnUser } = this.#host.isolation
     this.#cpuMs = usage.cpuMs
     this.#checks += 1
-    if (!this.#process.group?.has("memory") && usage.memoryBytes > limits.memoryBytesMax) void this.stop("memory")
-    else if (!this.#process.group?.has("pids") && !hasOwnUser && usage.threads > limits.threadsMax) void this.stop("processes")
+    if (!this.#process.group?.has("memory") && usage.memoryBytes > limits.memoryBytesMax)
+      void this.stop("memory")
+    else if (!this.#process.group?.has("pids") && !hasOwnUser && usage.threads > limits.threadsMax)
+      void this.stop("processes")
     else if (hasOuterProcess) this.#checkEntries()
     else if (this.#checks % scratchCheckEvery === 0) this.#checkFolder()
   }
@@ -192,8 +215,15 @@ export class Sandbox {
   /** A file system of its own limits the bytes in it by itself. */
   #checkEntries(): void {
     const { scratchEntriesMax } = this.#host.limits
-    if (this.#process.group?.has("memory") || (this.#guest?.readEntries(insidePaths.scratch) ?? 0) <= scratchEntriesMax) return
-    void this.stop("files", `its scratch folder holds more than the limit of ${scratchEntriesMax} files and folders`)
+    if (
+      this.#process.group?.has("memory") ||
+      (this.#guest?.readEntries(insidePaths.scratch) ?? 0) <= scratchEntriesMax
+    )
+      return
+    void this.stop(
+      "files",
+      `its scratch folder holds more than the limit of ${scratchEntriesMax} files and folders`,
+    )
   }
 
   #checkFolder(): void {
@@ -265,12 +295,19 @@ export class Sandbox {
       return
     }
     closeRunFolder(this.#folder, this.#uid)
-    if (!this.#process.group?.has("memory") || !this.#process.group.has("pids") || !this.#host.isolation.hasOuterProcess)
+    if (
+      !this.#process.group?.has("memory") ||
+      !this.#process.group.has("pids") ||
+      !this.#host.isolation.hasOuterProcess
+    )
       this.#host.watchdog.add(this)
     this.#warm.resolve()
   }
 
-  /** A process that nobody can talk to any more is of no use, and neither limits nor logs would be known of it. */
+  /**
+   * A process that nobody can talk to any more is of no use, and neither limits nor logs would be
+   * known of it.
+   */
   #endMute(): void {
     if (!this.#hasEnded) void this.stop("protocol", "it closed the control socket")
   }
@@ -279,13 +316,18 @@ export class Sandbox {
     await this.#process.waitUntilGone()
     // The kernel may still hold what the guest said last.
     this.#control.hearLast()
-    if (!this.#stopped && this.#control.isOpen) await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
+    if (!this.#stopped && this.#control.isOpen)
+      await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
     this.#hasEnded = true
     this.#host.watchdog.delete(this)
     this.#control.stop()
     this.door?.stop()
     const exit = toSandboxExit(this.#process.readEnd(this.#stopped, this.#cpuMs), this.#host.limits)
-    this.#warm.reject(new AppError("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`, { cause: exit }))
+    this.#warm.reject(
+      new AppError("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`, {
+        cause: exit,
+      }),
+    )
     this.#warm.promise.catch(() => {})
     return exit
   }

@@ -1,5 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs"
 import { dirname, join } from "node:path"
 import { hasSlowLane } from "../fairness/slow-lane.ts"
 import { readProcessStat } from "./launch/process-identity.ts"
@@ -20,7 +28,9 @@ import {
   until,
 } from "./testing/sandbox-testing.ts"
 
-const levels = (["bubblewrap", "deno"] as const).filter((level) => level === "deno" || hasBubblewrap)
+const levels = (["bubblewrap", "deno"] as const).filter(
+  (level) => level === "deno" || hasBubblewrap,
+)
 if (!hasBubblewrap) notRun("sandboxes in bubblewrap", "bubblewrap is not installed")
 const isLinux = process.platform === "linux"
 const megabyte = 1024 ** 2
@@ -34,7 +44,10 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     const pids = listPids(folder)
     const groups = listGroups(dirname(folder).split("/").at(-1) ?? "")
     const exit = await sandbox.stop()
-    expect(exit).toMatchObject({ reason: "killed", message: "The process of the val ended: it was stopped" })
+    expect(exit).toMatchObject({
+      reason: "killed",
+      message: "The process of the val ended: it was stopped",
+    })
     expect(await sandbox.stop()).toBe(exit)
     expect(pids.filter((pid) => readProcessStat(pid))).toEqual([])
     expect(existsSync(folder)).toBe(false)
@@ -53,15 +66,25 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     const heard: unknown[] = []
     sandbox.onMessage = (message) => heard.push(message)
     sandbox.addModules([
-      { url: "http://localhost:8080/v/ada/main@1", code: 'import { two } from "./two@1?x=y"\nif (two !== 2) throw new Error("not two")' },
+      {
+        url: "http://localhost:8080/v/ada/main@1",
+        code: 'import { two } from "./two@1?x=y"\nif (two !== 2) throw new Error("not two")',
+      },
       { url: "http://localhost:8080/v/ada/two@1?x=y", code: "export const two: number = 2" },
     ])
     sandbox.send(toLoad("http://localhost:8080/v/ada/main@1"))
     await until(() => heard.length === 1)
     expect(heard[0]).toEqual({ kind: "loaded", isCallable: true })
-    for (const url of ["http://localhost:8080/v/ada/other@1", "http://example.com/x.ts", "file:///etc/passwd"]) sandbox.send(toLoad(url))
+    for (const url of [
+      "http://localhost:8080/v/ada/other@1",
+      "http://example.com/x.ts",
+      "file:///etc/passwd",
+    ])
+      sandbox.send(toLoad(url))
     await until(() => heard.length === 4)
-    expect(heard.slice(1)).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ kind: "load_failed" })))
+    expect(heard.slice(1)).toEqual(
+      Array.from({ length: 3 }, () => expect.objectContaining({ kind: "load_failed" })),
+    )
   })
 
   test("a guest sees only its own environment", async () => {
@@ -95,7 +118,9 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     ]
     for (const code of codes) expect(evaluate(sandbox, code)).rejects.toThrow()
     // It writes past the permissions of Deno.
-    expect(evaluate(sandbox, "await (await caches.open('x')).put('http://x/', new Response('y'))")).rejects.toThrow()
+    expect(
+      evaluate(sandbox, "await (await caches.open('x')).put('http://x/', new Response('y'))"),
+    ).rejects.toThrow()
     expect(evaluate(sandbox, "localStorage.setItem('x', 'y')")).rejects.toThrow()
   })
 
@@ -105,26 +130,42 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     const sandbox = await open.sandboxes.launch()
     const pids = listPids(dirname(dirname(sandbox.socketPath)))
     const files = pids.flatMap(listOpenFiles).map((file) => file.replace(/:\[\d+\]$/, ""))
-    const allowed = ["/dev/null", "anon_inode:[eventpoll]", "anon_inode:[eventfd]", "anon_inode:[signalfd]", "anon_inode:[io_uring]"]
+    const allowed = [
+      "/dev/null",
+      "anon_inode:[eventpoll]",
+      "anon_inode:[eventfd]",
+      "anon_inode:[signalfd]",
+      "anon_inode:[io_uring]",
+    ]
     // Deno's own socket pair for signals, the control socket and the socket it listens on.
-    expect(files.filter((file) => !allowed.includes(file) && !["socket", "pipe", "net"].includes(file))).toEqual([])
+    expect(
+      files.filter((file) => !allowed.includes(file) && !["socket", "pipe", "net"].includes(file)),
+    ).toEqual([])
     expect(files.filter((file) => file === "socket").length).toBeLessThanOrEqual(5)
   })
 
-  test.if(isRoot && isLinux)("each sandbox of a server that is root is another unprivileged user", async () => {
-    await using open = await openSandboxes({ isolation })
-    const pids = [findGuestPid(await open.sandboxes.launch()), findGuestPid(await open.sandboxes.launch())]
-    const users = pids.map((pid) => readStatus(pid, "Uid"))
-    expect(new Set(users).size).toBe(2)
-    for (const pid of pids) {
-      expect(Number.parseInt(readStatus(pid, "Uid"), 10)).toBeGreaterThanOrEqual(30_000)
-      expect(readStatus(pid, "Groups")).toBe("")
-      expect(["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map((name) => Number(`0x${readStatus(pid, name)}`))).toEqual([
-        0, 0, 0, 0, 0,
-      ])
-      expect(readStatus(pid, "NoNewPrivs")).toBe("1")
-    }
-  })
+  test.if(isRoot && isLinux)(
+    "each sandbox of a server that is root is another unprivileged user",
+    async () => {
+      await using open = await openSandboxes({ isolation })
+      const pids = [
+        findGuestPid(await open.sandboxes.launch()),
+        findGuestPid(await open.sandboxes.launch()),
+      ]
+      const users = pids.map((pid) => readStatus(pid, "Uid"))
+      expect(new Set(users).size).toBe(2)
+      for (const pid of pids) {
+        expect(Number.parseInt(readStatus(pid, "Uid"), 10)).toBeGreaterThanOrEqual(30_000)
+        expect(readStatus(pid, "Groups")).toBe("")
+        expect(
+          ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map((name) =>
+            Number(`0x${readStatus(pid, name)}`),
+          ),
+        ).toEqual([0, 0, 0, 0, 0])
+        expect(readStatus(pid, "NoNewPrivs")).toBe("1")
+      }
+    },
+  )
 
   test.if(isRoot && isLinux)("nobody else can enter the folder of a sandbox", async () => {
     await using open = await openSandboxes({ isolation })
@@ -139,7 +180,9 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
   test.if(isLinux)("limits on files, time and core dumps are set", async () => {
     await using open = await openSandboxes({ isolation })
     const text = readFileSync(`/proc/${findGuestPid(await open.sandboxes.launch())}/limits`, "utf8")
-    const limits = Object.fromEntries([...text.matchAll(/^(Max .+?) {2,}\S+ +(\S+)/gm)].map(([, name, hard]) => [name, hard]))
+    const limits = Object.fromEntries(
+      [...text.matchAll(/^(Max .+?) {2,}\S+ +(\S+)/gm)].map(([, name, hard]) => [name, hard]),
+    )
     expect(limits).toMatchObject({
       "Max open files": "4096",
       "Max file size": String(64 * megabyte),
@@ -156,42 +199,82 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
     const sandbox = await open.sandboxes.launch()
     start(sandbox, "const all = []; for (;;) all.push(new Uint8Array(10_000_000).fill(1))")
     const exit = await sandbox.exited
-    expect(exit).toMatchObject({ reason: "memory", message: expect.stringContaining("limit of 256 MB of memory") })
+    expect(exit).toMatchObject({
+      reason: "memory",
+      message: expect.stringContaining("limit of 256 MB of memory"),
+    })
   })
 
-  test.if(isolation === "bubblewrap")("a guest that makes too many empty folders is ended where no control group counts them", async () => {
-    await using open = await openSandboxes({ isolation, limits: { scratchEntriesMax: 1_000, watchMs: 10 }, usesCgroups: false })
-    const sandbox = await open.sandboxes.launch()
-    start(sandbox, "for (let number = 0; number < 2_000; number++) await Deno.mkdir('d' + number); await new Promise(() => {})")
-    expect(await sandbox.exited).toMatchObject({ reason: "files", message: expect.stringContaining("1000 files and folders") })
-  })
+  test.if(isolation === "bubblewrap")(
+    "a guest that makes too many empty folders is ended where no control group counts them",
+    async () => {
+      await using open = await openSandboxes({
+        isolation,
+        limits: { scratchEntriesMax: 1_000, watchMs: 10 },
+        usesCgroups: false,
+      })
+      const sandbox = await open.sandboxes.launch()
+      start(
+        sandbox,
+        "for (let number = 0; number < 2_000; number++) await Deno.mkdir('d' + number); await new Promise(() => {})",
+      )
+      expect(await sandbox.exited).toMatchObject({
+        reason: "files",
+        message: expect.stringContaining("1000 files and folders"),
+      })
+    },
+  )
 
   test("of memory outside of the heap, where only the watchdog sees it", async () => {
-    await using open = await openSandboxes({ isolation, limits: { memoryBytesMax: 128 * megabyte }, usesCgroups: false })
+    await using open = await openSandboxes({
+      isolation,
+      limits: { memoryBytesMax: 128 * megabyte },
+      usesCgroups: false,
+    })
     const sandbox = await open.sandboxes.launch()
-    start(sandbox, "const all = []; for (;;) { all.push(new Uint8Array(1_000_000).fill(1)); await new Promise(r => setTimeout(r, 1)) }")
-    expect(await sandbox.exited).toMatchObject({ reason: "memory", message: expect.stringContaining("limit of 128 MB of memory") })
+    start(
+      sandbox,
+      "const all = []; for (;;) { all.push(new Uint8Array(1_000_000).fill(1)); await new Promise(r => setTimeout(r, 1)) }",
+    )
+    expect(await sandbox.exited).toMatchObject({
+      reason: "memory",
+      message: expect.stringContaining("limit of 128 MB of memory"),
+    })
   })
 
   test("of the heap", async () => {
     await using open = await openSandboxes({ isolation, limits: { heapBytesMax: 32 * megabyte } })
     const sandbox = await open.sandboxes.launch()
     start(sandbox, "const all = []; for (;;) all.push({ a: [1, 2, 3], b: {} })")
-    expect(await sandbox.exited).toMatchObject({ reason: "memory", message: expect.stringContaining("heap reached the limit of 32 MB") })
+    expect(await sandbox.exited).toMatchObject({
+      reason: "memory",
+      message: expect.stringContaining("heap reached the limit of 32 MB"),
+    })
   })
 
   test("of what a parser can take, and does not call that a full heap where it can tell", async () => {
     await using open = await openSandboxes({ isolation })
     const sandbox = await open.sandboxes.launch()
     const url = "http://localhost:8080/v/ada/deep@1"
-    sandbox.addModules([{ url, code: `export default ${"[".repeat(100_000)}${"]".repeat(100_000)}` }])
+    sandbox.addModules([
+      { url, code: `export default ${"[".repeat(100_000)}${"]".repeat(100_000)}` },
+    ])
     sandbox.send(toLoad(url))
-    const isMeasured = open.sandboxes.report.details.some((detail) => detail.startsWith("memory limited by cgroup"))
-    if (isMeasured) expect(await sandbox.exited).toMatchObject({ reason: "exited", message: expect.stringContaining("it crashed") })
+    const isMeasured = open.sandboxes.report.details.some((detail) =>
+      detail.startsWith("memory limited by cgroup"),
+    )
+    if (isMeasured)
+      expect(await sandbox.exited).toMatchObject({
+        reason: "exited",
+        message: expect.stringContaining("it crashed"),
+      })
   })
 
   test("of threads, with an error of its own", async () => {
-    await using open = await openSandboxes({ isolation, limits: { threadsMax: 20, memoryBytesMax: 2048 * megabyte } })
+    await using open = await openSandboxes({
+      isolation,
+      limits: { threadsMax: 20, memoryBytesMax: 2048 * megabyte },
+    })
     const sandbox = await open.sandboxes.launch()
     const code = `
       const all = []
@@ -200,10 +283,19 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
       } catch (error) {
         return [all.length < 20, error.message]
       }`
-    expect(await evaluate(sandbox, code)).toEqual([true, expect.stringContaining("Resource temporarily unavailable")])
+    expect(await evaluate(sandbox, code)).toEqual([
+      true,
+      expect.stringContaining("Resource temporarily unavailable"),
+    ])
     start(sandbox, "Deno.exit(3)")
-    const isCounted = open.sandboxes.report.details.some((detail) => detail.startsWith("processes limited by cgroup"))
-    if (isCounted) expect(await sandbox.exited).toMatchObject({ reason: "processes", message: expect.stringContaining("20 threads") })
+    const isCounted = open.sandboxes.report.details.some((detail) =>
+      detail.startsWith("processes limited by cgroup"),
+    )
+    if (isCounted)
+      expect(await sandbox.exited).toMatchObject({
+        reason: "processes",
+        message: expect.stringContaining("20 threads"),
+      })
   })
 
   test("of CPU time, even without a supervisor", async () => {
@@ -222,7 +314,10 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
       await expect(evaluate(sandbox, code)).rejects.toThrow("File too large")
     } else {
       start(sandbox, code)
-      expect(await sandbox.exited).toMatchObject({ reason: "files", message: expect.stringContaining("limit of 1 MB to a file") })
+      expect(await sandbox.exited).toMatchObject({
+        reason: "files",
+        message: expect.stringContaining("limit of 1 MB to a file"),
+      })
     }
   })
 
@@ -231,26 +326,39 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
     const sandbox = await open.sandboxes.launch()
     const code =
       "const all = []; try { for (;;) all.push(await Deno.open(scratch + '/x', { create: true, write: true })) } catch (e) { for (const f of all) f.close(); return [all.length < 64, e.message] }"
-    expect(await evaluate(sandbox, code)).toEqual([true, expect.stringContaining("Too many open files")])
+    expect(await evaluate(sandbox, code)).toEqual([
+      true,
+      expect.stringContaining("Too many open files"),
+    ])
     expect(await evaluate(sandbox, "return 1")).toBe(1)
   })
 })
 
 test("A sandbox without bubblewrap ends when its scratch folder is full", async () => {
-  await using open = await openSandboxes({ isolation: "deno", limits: { scratchBytesMax: megabyte, watchMs: 10 } })
+  await using open = await openSandboxes({
+    isolation: "deno",
+    limits: { scratchBytesMax: megabyte, watchMs: 10 },
+  })
   const sandbox = await open.sandboxes.launch()
   await evaluate(
     sandbox,
     "await Deno.mkdir(scratch + '/a'); for (let i = 0; i < 4; i++) await Deno.writeFile(scratch + '/a/' + i, new Uint8Array(500_000))",
   )
-  expect(await sandbox.exited).toMatchObject({ reason: "files", message: expect.stringContaining("more than the limit of 1048576 bytes") })
+  expect(await sandbox.exited).toMatchObject({
+    reason: "files",
+    message: expect.stringContaining("more than the limit of 1048576 bytes"),
+  })
 })
 
 describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
   test("has a scratch folder of limited size", async () => {
-    await using open = await openSandboxes({ isolation: "bubblewrap", limits: { scratchBytesMax: 4 * megabyte } })
+    await using open = await openSandboxes({
+      isolation: "bubblewrap",
+      limits: { scratchBytesMax: 4 * megabyte },
+    })
     const sandbox = await open.sandboxes.launch()
-    const fill = "for (let i = 0; ; i++) await Deno.writeFile(scratch + '/' + i, new Uint8Array(1_000_000))"
+    const fill =
+      "for (let i = 0; ; i++) await Deno.writeFile(scratch + '/' + i, new Uint8Array(1_000_000))"
     expect(evaluate(sandbox, fill)).rejects.toThrow("No space left")
     await sandbox.stop()
   })
@@ -259,12 +367,19 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
     const pid = findGuestPid(await open.sandboxes.launch())
     const toNames = (id: number | "self") =>
-      ["cgroup", "ipc", "mnt", "net", "pid", "uts"].map((name) => statSync(`/proc/${id}/ns/${name}`).ino)
+      ["cgroup", "ipc", "mnt", "net", "pid", "uts"].map(
+        (name) => statSync(`/proc/${id}/ns/${name}`).ino,
+      )
     const own = toNames("self")
     expect(toNames(pid).filter((inode) => own.includes(inode))).toEqual([])
-    const devices = readFileSync(`/proc/${pid}/net/dev`, "utf8").split("\n").slice(2).filter(Boolean)
+    const devices = readFileSync(`/proc/${pid}/net/dev`, "utf8")
+      .split("\n")
+      .slice(2)
+      .filter(Boolean)
     expect(devices.map((line) => line.trim().split(":")[0])).toEqual(["lo"])
-    expect(readFileSync(`/proc/${pid}/net/route`, "utf8").split("\n").slice(1).filter(Boolean)).toEqual([])
+    expect(
+      readFileSync(`/proc/${pid}/net/route`, "utf8").split("\n").slice(1).filter(Boolean),
+    ).toEqual([])
   })
 
   test("has nothing in its file system but what it needs, and can write to none of it but its two folders", async () => {
@@ -279,9 +394,19 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
       .trim()
       .split("\n")
       .map((line) => line.split(" "))
-    const writable = mounts.filter(([, , , options = ""]) => options.split(",").includes("rw")).map(([, path]) => path)
-    expect(writable.filter((path) => !path?.startsWith("/dev/")).sort()).toEqual(["/run/val", "/tmp"])
-    expect(readdirSync(`/proc/${pid}/root/dev`).sort()).toEqual(["null", "random", "urandom", "zero"])
+    const writable = mounts
+      .filter(([, , , options = ""]) => options.split(",").includes("rw"))
+      .map(([, path]) => path)
+    expect(writable.filter((path) => !path?.startsWith("/dev/")).sort()).toEqual([
+      "/run/val",
+      "/tmp",
+    ])
+    expect(readdirSync(`/proc/${pid}/root/dev`).sort()).toEqual([
+      "null",
+      "random",
+      "urandom",
+      "zero",
+    ])
   })
 
   test("ends with its server's outer process", async () => {
@@ -298,13 +423,20 @@ describe("The control socket", () => {
   const cases = [
     ["something that is no message", "await write('hello\\n')", "no message"],
     ["a message that the protocol does not have", "await say({ kind: 'hack' })", "no message"],
-    ["an endless line", "for (;;) await write('x'.repeat(60_000))", "control message of more than 100000 bytes"],
+    [
+      "an endless line",
+      "for (;;) await write('x'.repeat(60_000))",
+      "control message of more than 100000 bytes",
+    ],
   ] as const
   test.each(cases)("ends the sandbox of a guest that writes %s", async (_, code, message) => {
     await using open = await openSandboxes({ limits: { controlLineBytesMax: 100_000 } })
     const sandbox = await open.sandboxes.launch()
     start(sandbox, code)
-    expect(await sandbox.exited).toMatchObject({ reason: "protocol", message: expect.stringContaining(message) })
+    expect(await sandbox.exited).toMatchObject({
+      reason: "protocol",
+      message: expect.stringContaining(message),
+    })
   })
 
   test("is gone once the guest has connected", async () => {
@@ -318,7 +450,9 @@ describe("The control socket", () => {
     const sandbox = await open.sandboxes.launch()
     const heard: string[] = []
     sandbox.onMessage = (message, bytes) =>
-      heard.push(message.kind === "log" ? `${message.run} ${message.message.length} ${bytes > 0}` : "")
+      heard.push(
+        message.kind === "log" ? `${message.run} ${message.message.length} ${bytes > 0}` : "",
+      )
     const code = `
       const toLine = (run, length) => JSON.stringify({ kind: "log", run, at: 1, level: "log", message: "ü".repeat(length) }) + "\\n"
       const text = toLine("a", 3) + toLine("b", 100_000) + toLine("c", 1)
@@ -348,31 +482,34 @@ describe("The control socket", () => {
     { name: "more messages", limits: { controlMessagesPerSecondMax: 200 }, length: 1 },
     { name: "more bytes", limits: { controlBytesPerSecondMax: 200_000 }, length: 1_000 },
   ]
-  test.each(floods)("lets a guest wait that says $name than it may, and loses nothing of it", async ({ limits, length }) => {
-    await using open = await openSandboxes({ limits })
-    const sandbox = await open.sandboxes.launch()
-    const heard: number[] = []
-    let atOnce = 0
-    let mostAtOnce = 0
-    sandbox.onMessage = (message) => {
-      if (message.kind !== "log") return
-      heard.push(Number(message.run))
-      if (atOnce++ === 0)
-        setImmediate(() => {
-          mostAtOnce = Math.max(mostAtOnce, atOnce)
-          atOnce = 0
-        })
-    }
-    const code = `
+  test.each(floods)(
+    "lets a guest wait that says $name than it may, and loses nothing of it",
+    async ({ limits, length }) => {
+      await using open = await openSandboxes({ limits })
+      const sandbox = await open.sandboxes.launch()
+      const heard: number[] = []
+      let atOnce = 0
+      let mostAtOnce = 0
+      sandbox.onMessage = (message) => {
+        if (message.kind !== "log") return
+        heard.push(Number(message.run))
+        if (atOnce++ === 0)
+          setImmediate(() => {
+            mostAtOnce = Math.max(mostAtOnce, atOnce)
+            atOnce = 0
+          })
+      }
+      const code = `
       let text = ""
       for (let run = 0; run < 600; run++) text += JSON.stringify({ kind: "log", run: String(run), at: 1, level: "log", message: "x".repeat(${length}) }) + "\\n"
       await write(text)`
-    await evaluate(sandbox, code)
-    await until(() => heard.length === 600)
-    expect(heard).toEqual(Array.from({ length: 600 }, (_, run) => run))
-    // As many as fit into the bucket of a second, and not all that were there.
-    expect(mostAtOnce).toBeLessThanOrEqual(250)
-  })
+      await evaluate(sandbox, code)
+      await until(() => heard.length === 600)
+      expect(heard).toEqual(Array.from({ length: 600 }, (_, run) => run))
+      // As many as fit into the bucket of a second, and not all that were there.
+      expect(mostAtOnce).toBeLessThanOrEqual(250)
+    },
+  )
 
   test("an error of whoever listens ends nothing", async () => {
     const open = await openSandboxes({})
@@ -395,9 +532,17 @@ describe("Sandboxes", () => {
     const read = () => [sandbox.readCpuMs(), sandbox.readMemoryBytes()] as const
     const before = read()
     sandbox.setPriority("low")
-    const hasShares = open.sandboxes.report.details.some((detail) => detail.startsWith("CPU share limited by cgroup"))
-    if (hasShares) expect(listGroups(sandboxFolderName(sandbox)).map((path) => readShares(join(path, sandbox.id)))).toContain("51")
-    await evaluate(sandbox, "globalThis.kept = new Uint8Array(50_000_000).fill(1); const end = Date.now() + 100; while (Date.now() < end);")
+    const hasShares = open.sandboxes.report.details.some((detail) =>
+      detail.startsWith("CPU share limited by cgroup"),
+    )
+    if (hasShares)
+      expect(
+        listGroups(sandboxFolderName(sandbox)).map((path) => readShares(join(path, sandbox.id))),
+      ).toContain("51")
+    await evaluate(
+      sandbox,
+      "globalThis.kept = new Uint8Array(50_000_000).fill(1); const end = Date.now() + 100; while (Date.now() < end);",
+    )
     sandbox.setPriority("normal")
     const after = read()
     expect(after[0]).toBeGreaterThan(before[0] ?? 0)
@@ -409,52 +554,67 @@ describe("Sandboxes", () => {
     sandbox.addModules([{ url: "http://localhost:8080/x", code: "" }])
   })
 
-  test.if(isLinux)("setPriority reaches every thread where there are no control groups", async () => {
-    await using open = await openSandboxes({ usesCgroups: false })
-    const sandbox = await open.sandboxes.launch()
-    const folder = `/proc/${findGuestPid(sandbox)}/task`
-    const readNices = () =>
-      readdirSync(folder).map((id) => Number(readFileSync(`${folder}/${id}/stat`, "utf8").split(") ")[1]?.split(" ")[16]))
-    sandbox.setPriority("low")
-    expect(new Set(readNices())).toEqual(new Set([isRoot || !hasSlowLane ? 19 : 0]))
-    sandbox.setPriority("normal")
-    if (isRoot) expect(new Set(readNices())).toEqual(new Set([0]))
-    expect(sandbox.readMemoryBytes()).toBeGreaterThan(megabyte)
-  })
+  test.if(isLinux)(
+    "setPriority reaches every thread where there are no control groups",
+    async () => {
+      await using open = await openSandboxes({ usesCgroups: false })
+      const sandbox = await open.sandboxes.launch()
+      const folder = `/proc/${findGuestPid(sandbox)}/task`
+      const readNices = () =>
+        readdirSync(folder).map((id) =>
+          Number(readFileSync(`${folder}/${id}/stat`, "utf8").split(") ")[1]?.split(" ")[16]),
+        )
+      sandbox.setPriority("low")
+      expect(new Set(readNices())).toEqual(new Set([isRoot || !hasSlowLane ? 19 : 0]))
+      sandbox.setPriority("normal")
+      if (isRoot) expect(new Set(readNices())).toEqual(new Set([0]))
+      expect(sandbox.readMemoryBytes()).toBeGreaterThan(megabyte)
+    },
+  )
 
-  test.if(hasSlowLane)("a sandbox keeps to half of the cores while it is started for nobody, or has a low priority", async () => {
-    await using open = await openSandboxes({})
-    const all = readCores(process.pid)
-    await open.sandboxes.launch()
-    const launching = open.sandboxes.launch(false)
-    const launched = () => listChildren(process.pid).flatMap((pid) => [pid, ...listChildren(pid)])
-    await until(() => launched().some((pid) => readCores(pid).length === all.length >> 1))
-    open.sandboxes.hurry()
-    expect(launched().filter((pid) => readCores(pid).length < all.length)).toEqual([])
-    const sandbox = await launching
-    const threads = () => readdirSync(`/proc/${findGuestPid(sandbox)}/task`).map(Number)
-    for (const [priority, cores] of [
-      ["low", all.length >> 1],
-      ["normal", all.length],
-      ["patient", all.length >> 1],
-    ] as const) {
-      sandbox.setPriority(priority)
-      expect(new Set(threads().map((thread) => readCores(thread).length))).toEqual(new Set([cores]))
-    }
-  })
+  test.if(hasSlowLane)(
+    "a sandbox keeps to half of the cores while it is started for nobody, or has a low priority",
+    async () => {
+      await using open = await openSandboxes({})
+      const all = readCores(process.pid)
+      await open.sandboxes.launch()
+      const launching = open.sandboxes.launch(false)
+      const launched = () => listChildren(process.pid).flatMap((pid) => [pid, ...listChildren(pid)])
+      await until(() => launched().some((pid) => readCores(pid).length === all.length >> 1))
+      open.sandboxes.hurry()
+      expect(launched().filter((pid) => readCores(pid).length < all.length)).toEqual([])
+      const sandbox = await launching
+      const threads = () => readdirSync(`/proc/${findGuestPid(sandbox)}/task`).map(Number)
+      for (const [priority, cores] of [
+        ["low", all.length >> 1],
+        ["normal", all.length],
+        ["patient", all.length >> 1],
+      ] as const) {
+        sandbox.setPriority(priority)
+        expect(new Set(threads().map((thread) => readCores(thread).length))).toEqual(
+          new Set([cores]),
+        )
+      }
+    },
+  )
 
   test.if(hasSlowLane)("what nobody waits for is moved to all cores when it is ready", async () => {
     await using open = await openSandboxes({})
     await open.sandboxes.launch()
-    expect(readCores(findGuestPid(await open.sandboxes.launch(false)))).toEqual(readCores(process.pid))
+    expect(readCores(findGuestPid(await open.sandboxes.launch(false)))).toEqual(
+      readCores(process.pid),
+    )
   })
 
   test("stop ends sandboxes that are still starting, and launch fails", async () => {
     const open = await openSandboxes({})
     await open.sandboxes.launch()
-    const launches = Array.from({ length: 4 }, () => open.sandboxes.launch().catch((error: Error) => error.message))
+    const launches = Array.from({ length: 4 }, () =>
+      open.sandboxes.launch().catch((error: Error) => error.message),
+    )
     await open[Symbol.asyncDispose]()
-    for (const outcome of await Promise.all(launches)) expect(outcome).toContain("Cannot start a sandbox")
+    for (const outcome of await Promise.all(launches))
+      expect(outcome).toContain("Cannot start a sandbox")
     expect(open.sandboxes.launch()).rejects.toThrow("the server is stopping")
   })
 
@@ -462,9 +622,9 @@ describe("Sandboxes", () => {
     const dataDir = createDataDir()
     const guestPath = join(dataDir, "guest.ts")
     await Bun.write(guestPath, "setInterval(() => {}, 1000)")
-    await expect(openSandboxes({ dataDir, guestPath, isolation: "deno", limits: { startMsMax: 300 } })).rejects.toThrow(
-      "not ready after 300 ms",
-    )
+    await expect(
+      openSandboxes({ dataDir, guestPath, isolation: "deno", limits: { startMsMax: 300 } }),
+    ).rejects.toThrow("not ready after 300 ms")
     await Bun.write(guestPath, "throw new Error('broken guest')")
     await expect(openSandboxes({ dataDir, guestPath })).rejects.toThrow("broken guest")
     expect(existsSync(findRuntimeFolder(dataDir))).toBe(false)
@@ -478,7 +638,9 @@ describe("Sandboxes", () => {
     symlinkSync(target, findRuntimeFolder(dataDir))
     {
       await using opened = await openSandboxes({ dataDir })
-      expect((await opened.sandboxes.launch()).socketPath).not.toStartWith(findRuntimeFolder(dataDir))
+      expect((await opened.sandboxes.launch()).socketPath).not.toStartWith(
+        findRuntimeFolder(dataDir),
+      )
     }
     expect(readdirSync(target)).toEqual([])
     rmSync(findRuntimeFolder(dataDir))
@@ -514,7 +676,9 @@ function readShares(folder: string): string | undefined {
 
 /** The numbers of the cores that a process or a thread may use. */
 function readCores(id: number): number[] {
-  const text = existsSync(`/proc/${id}`) ? (/^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1] ?? "") : ""
+  const text = existsSync(`/proc/${id}`)
+    ? (/^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1] ?? "")
+    : ""
   return text.split(",").flatMap((range) => {
     const [first = 0, last = first] = range.split("-").map(Number)
     return Array.from({ length: last - first + 1 }, (_, index) => first + index)
@@ -524,7 +688,9 @@ function readCores(id: number): number[] {
 function listChildren(pid: number): number[] {
   const folder = `/proc/${pid}/task`
   const threads = existsSync(folder) ? readdirSync(folder) : []
-  return threads.flatMap((thread) => readFileSync(`${folder}/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number))
+  return threads.flatMap((thread) =>
+    readFileSync(`${folder}/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  )
 }
 
 function toLoad(url: string) {

@@ -32,7 +32,10 @@ export interface SandboxOptions {
   /** The guest's main file. */
   readonly guestPath: string
   readonly openDoor?: ((path: string) => Door) | undefined
-  /** False to do without control groups even where there are some: how it is on other machines can then be tried here. */
+  /**
+   * False to do without control groups even where there are some: how it is on other machines can
+   * then be tried here.
+   */
   readonly usesCgroups?: boolean
   /** False for whoever only looks: what a dead server has left stays where it is. */
   readonly sweeps?: boolean
@@ -69,7 +72,12 @@ export class Sandboxes {
   #explainAtMs = 0
   #isStopped = false
 
-  private constructor(folder: RuntimeFolder, host: SandboxHost, users: UserRange | undefined, reasons: readonly string[]) {
+  private constructor(
+    folder: RuntimeFolder,
+    host: SandboxHost,
+    users: UserRange | undefined,
+    reasons: readonly string[],
+  ) {
     this.#folder = folder
     this.#host = host
     this.#users = users
@@ -77,10 +85,22 @@ export class Sandboxes {
     this.report = { level, details: [...details, ...host.cgroups.details, ...reasons] }
   }
 
-  /** Prepares the machine: sweeps what a killed server left, bundles the guest, and tries which isolation works. */
+  /**
+   * Prepares the machine: sweeps what a killed server left, bundles the guest, and tries which
+   * isolation works.
+   */
   static async create(options: SandboxOptions, onError: OnError): Promise<Sandboxes> {
-    const folder = await RuntimeFolder.create(options.dataDir, options.limits.endMsMax, options.sweeps ?? true)
-    const cgroups = await Cgroups.create(folder.name, options.limits, (path) => folder.noteGroup(path), options.usesCgroups ?? true)
+    const folder = await RuntimeFolder.create(
+      options.dataDir,
+      options.limits.endMsMax,
+      options.sweeps ?? true,
+    )
+    const cgroups = await Cgroups.create(
+      folder.name,
+      options.limits,
+      (path) => folder.noteGroup(path),
+      options.usesCgroups ?? true,
+    )
     try {
       return await choose(options, folder, cgroups, onError, (...parts) => new Sandboxes(...parts))
     } catch (error) {
@@ -91,8 +111,8 @@ export class Sandboxes {
   }
 
   /**
-   * Starts a process; resolves when its guest is warm. One that fails to become so leaves nothing behind. It stays out of the way of others,
-   * until `hurry`, unless somebody waits for it.
+   * Starts a process; resolves when its guest is warm. One that fails to become so leaves nothing
+   * behind. It stays out of the way of others, until `hurry`, unless somebody waits for it.
    */
   async launch(isAwaited = true): Promise<Sandbox> {
     const first = this.#first
@@ -116,10 +136,17 @@ export class Sandboxes {
     return this.#folder.write(name, code)
   }
 
-  /** Has a program of ours work on what strangers have written, with the same walls around it as around a val. */
+  /**
+   * Has a program of ours work on what strangers have written, with the same walls around it as
+   * around a val.
+   */
   async runTool(job: ToolJob): Promise<ToolOutcome> {
     const signal = AbortSignal.any([job.signal, this.#stopping.signal])
-    const run = runTool(this.#host, this.#nextPlace(), { ...job, tool: this.#toReachable(job.tool), signal })
+    const run = runTool(this.#host, this.#nextPlace(), {
+      ...job,
+      tool: this.#toReachable(job.tool),
+      signal,
+    })
     this.#tools.add(run)
     try {
       return await run
@@ -138,7 +165,10 @@ export class Sandboxes {
     this.#host.turns.stop()
     // A group that stays behind is in the list of the folder, so that the next server finds it.
     if (await this.#host.cgroups.stop()) this.#folder.stop()
-    else this.#host.onError(new Error("Cannot remove the control groups of the sandboxes: a process is still in one"))
+    else
+      this.#host.onError(
+        new Error("Cannot remove the control groups of the sandboxes: a process is still in one"),
+      )
   }
 
   /** Starts one sandbox to see whether it works; if not, says why, in a sentence. */
@@ -155,10 +185,16 @@ export class Sandboxes {
     }
   }
 
-  /** The error in words for the operator. Where nothing else tells, one is started to read what it says. */
+  /**
+   * The error in words for the operator. Where nothing else tells, one is started to read what it
+   * says.
+   */
   async #explain(error: unknown): Promise<unknown> {
     const problem = findStartProblem(error, this.#host.isolation.programs)
-    if (problem !== undefined) return new AppError("sandbox_unavailable", `Cannot start a sandbox: ${problem}`, { cause: error })
+    if (problem !== undefined)
+      return new AppError("sandbox_unavailable", `Cannot start a sandbox: ${problem}`, {
+        cause: error,
+      })
     if (performance.now() < this.#explainAtMs) return error
     this.#explainAtMs = performance.now() + explainMs
     const said = await this.#start("pipe", true).catch((failure: unknown) => failure)
@@ -168,7 +204,10 @@ export class Sandboxes {
 
   #toReachable(tool: Tool): Tool {
     if (!this.#host.isolation.hasOwnUser) return tool
-    const helpers = Object.entries(tool.helpers).map(([name, path]) => [name, this.#folder.share(path)])
+    const helpers = Object.entries(tool.helpers).map(([name, path]) => [
+      name,
+      this.#folder.share(path),
+    ])
     return { ...tool, helpers: Object.fromEntries(helpers) }
   }
 
@@ -182,7 +221,10 @@ export class Sandboxes {
     this.#starting.add(sandbox)
     if (!isAwaited && hurries === this.#hurries) sandbox.setPriority("patient")
     const { startMsMax } = this.#host.limits
-    const deadline = setTimeout(() => void sandbox.stop("killed", `it was not ready after ${startMsMax} ms`), startMsMax)
+    const deadline = setTimeout(
+      () => void sandbox.stop("killed", `it was not ready after ${startMsMax} ms`),
+      startMsMax,
+    )
     try {
       await sandbox.warm
       sandbox.setPriority("normal")
@@ -192,7 +234,11 @@ export class Sandboxes {
       const said = await sandbox.readErrors()
       await sandbox.stop()
       this.#living.delete(sandbox)
-      throw said === "" ? error : new AppError("sandbox_unavailable", `Cannot start a sandbox: ${said.split("\n")[0]}`, { cause: error })
+      throw said === ""
+        ? error
+        : new AppError("sandbox_unavailable", `Cannot start a sandbox: ${said.split("\n")[0]}`, {
+            cause: error,
+          })
     } finally {
       clearTimeout(deadline)
       this.#starting.delete(sandbox)
@@ -216,7 +262,11 @@ export class Sandboxes {
 
   #nextPlace(): Omit<SandboxPlace, "stderr"> {
     const id = `s${++this.#launched}`
-    return { id, path: join(this.#folder.path, id), uid: this.#users && pickUser(this.#users, this.#launched) }
+    return {
+      id,
+      path: join(this.#folder.path, id),
+      uid: this.#users && pickUser(this.#users, this.#launched),
+    }
   }
 
   async #forget(sandbox: Sandbox): Promise<void> {
@@ -229,7 +279,12 @@ function stopping(): AppError {
   return new AppError("sandbox_unavailable", "Cannot start a sandbox: the server is stopping")
 }
 
-type Build = (folder: RuntimeFolder, host: SandboxHost, users: UserRange | undefined, reasons: readonly string[]) => Sandboxes
+type Build = (
+  folder: RuntimeFolder,
+  host: SandboxHost,
+  users: UserRange | undefined,
+  reasons: readonly string[],
+) => Sandboxes
 
 /** Tries one way after the other, the best first. */
 async function choose(
@@ -247,8 +302,18 @@ async function choose(
   // Sandboxes of a server that is root are other users.
   const denoPath = process.getuid?.() === 0 ? folder.share(options.denoPath) : options.denoPath
   const example = { url: `${baseUrl}/v/example`, code: exampleCode }
-  const imports = { hosts: [new URL(baseUrl).host, ...options.importHosts], exampleUrl: example.url }
-  const parts = { denoPath, guestPath, stackMapPath, imports, limits, hasFilter: filter !== undefined }
+  const imports = {
+    hosts: [new URL(baseUrl).host, ...options.importHosts],
+    exampleUrl: example.url,
+  }
+  const parts = {
+    denoPath,
+    guestPath,
+    stackMapPath,
+    imports,
+    limits,
+    hasFilter: filter !== undefined,
+  }
   const { ways, missing } = listIsolations(parts, options.isolation)
   const reasons = [...missing]
   for (const isolation of ways) {
@@ -259,13 +324,26 @@ async function choose(
     }
     const watchdog = new Watchdog(limits)
     const turns = new ControlTurns()
-    const host: SandboxHost = { limits, example, isolation, cgroups, watchdog, turns, filterPath, openDoor: options.openDoor, onError }
+    const host: SandboxHost = {
+      limits,
+      example,
+      isolation,
+      cgroups,
+      watchdog,
+      turns,
+      filterPath,
+      openDoor: options.openDoor,
+      onError,
+    }
     const sandboxes = build(folder, host, users, reasons.map(toReason))
     const failure = await sandboxes.try()
     if (failure === undefined) return sandboxes
     reasons.push(`${describe(isolation)}: ${failure}`)
   }
-  throw new AppError("sandbox_unavailable", `Cannot isolate vals with "${options.isolation}": ${reasons.join("; ")}`)
+  throw new AppError(
+    "sandbox_unavailable",
+    `Cannot isolate vals with "${options.isolation}": ${reasons.join("; ")}`,
+  )
 }
 
 function describe(isolation: Isolation): string {

@@ -1,7 +1,10 @@
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
-/** Whether the files in a folder take more than `bytesMax`, or are more than `entriesMax`. Looks no further than it has to. */
+/**
+ * Whether the files in a folder take more than `bytesMax`, or are more than `entriesMax`. Looks no
+ * further than it has to.
+ */
 export function isLargerThan(folder: string, bytesMax: number, entriesMax: number): boolean {
   let bytes = 0
   let entries = 0

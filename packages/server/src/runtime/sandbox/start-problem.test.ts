@@ -6,21 +6,32 @@ const failed = (code: string) => Object.assign(new Error("posix_spawn"), { code 
 describe("findStartProblem", () => {
   test("names the program that is gone, whatever the error was", () => {
     const programs = { Deno: process.execPath, bubblewrap: "/nowhere/bwrap" }
-    expect(findStartProblem(failed("EAGAIN"), programs)).toBe('bubblewrap is not at "/nowhere/bwrap" any more')
+    expect(findStartProblem(failed("EAGAIN"), programs)).toBe(
+      'bubblewrap is not at "/nowhere/bwrap" any more',
+    )
   })
 
-  for (const [code, problem] of Object.entries({ EAGAIN: "ulimit -u", EMFILE: "ulimit -n", ENOMEM: "memory", ENOSPC: "full" }))
+  for (const [code, problem] of Object.entries({
+    EAGAIN: "ulimit -u",
+    EMFILE: "ulimit -n",
+    ENOMEM: "memory",
+    ENOSPC: "full",
+  }))
     test(`says what ${code} means`, () => {
       expect(findStartProblem(failed(code), { Deno: process.execPath })).toContain(problem)
     })
 
   test("takes a sandbox that gets no threads at its start for a limit of the system", () => {
-    const error = new Error("it reached the limit of 64 threads", { cause: { reason: "processes" } })
+    const error = new Error("it reached the limit of 64 threads", {
+      cause: { reason: "processes" },
+    })
     expect(findStartProblem(error, { Deno: process.execPath })).toContain("pids.max")
   })
 
   test("knows nothing about other errors", () => {
-    expect(findStartProblem(new Error("it was not ready"), { Deno: process.execPath })).toBeUndefined()
+    expect(
+      findStartProblem(new Error("it was not ready"), { Deno: process.execPath }),
+    ).toBeUndefined()
     expect(findStartProblem("odd", {})).toBeUndefined()
   })
 })

@@ -17,7 +17,9 @@ import {
 } from "./testing/sandbox-testing.ts"
 
 const childPath = fileURLToPath(new URL("./testing/child-server.ts", import.meta.url))
-const levels = (["bubblewrap", "deno"] as const).filter((level) => level === "deno" || hasBubblewrap)
+const levels = (["bubblewrap", "deno"] as const).filter(
+  (level) => level === "deno" || hasBubblewrap,
+)
 const isLinux = process.platform === "linux"
 const unprivileged = 65_534
 
@@ -34,7 +36,11 @@ describe.each(levels)("A server that is killed, with %s", (isolation) => {
     const { pids, folders } = child.state
     const name = folders[0]?.split("/").at(-2) ?? "?"
     // Busy guests do not notice by themselves that nobody is there any more.
-    for (const folder of folders) await evaluate({ socketPath: join(folder, "run/in.sock") }, "setTimeout(() => { for (;;); }, 0)")
+    for (const folder of folders)
+      await evaluate(
+        { socketPath: join(folder, "run/in.sock") },
+        "setTimeout(() => { for (;;); }, 0)",
+      )
     child.process.kill("SIGKILL")
     await child.process.exited
     if (isLinux) await until(() => !pids.some((pid) => readProcessStat(pid)))
@@ -86,7 +92,8 @@ describe("A server that is alive", () => {
 })
 
 const canChangeUser = isRoot && hasBubblewrap && Bun.which("setpriv") !== null
-if (!canChangeUser) notRun("sandboxes of servers with other rights", "needs root, bubblewrap and setpriv")
+if (!canChangeUser)
+  notRun("sandboxes of servers with other rights", "needs root, bubblewrap and setpriv")
 
 describe.if(canChangeUser)("A server", () => {
   test("that is an ordinary user has sandboxes in bubblewrap as that user", async () => {
@@ -113,7 +120,9 @@ describe.if(canChangeUser)("A server", () => {
     const child = await startChild(dataDir, 1, { isolation: "deno" }, unprivileged)
     const sandbox = { socketPath: join(child.state.folders[0] ?? "", "run/in.sock") }
     await expect(evaluate(sandbox, "localStorage.setItem('x', 'y')")).rejects.toThrow()
-    await expect(evaluate(sandbox, "await (await caches.open('x')).put('http://x/', new Response('y'))")).rejects.toThrow()
+    await expect(
+      evaluate(sandbox, "await (await caches.open('x')).put('http://x/', new Response('y'))"),
+    ).rejects.toThrow()
     expect(await evaluate(sandbox, "return 1")).toBe(1)
     child.process.stdin.end()
     expect(await child.process.exited).toBe(0)
@@ -125,17 +134,27 @@ describe.if(canChangeUser)("A server", () => {
     const dataDir = createDataDir()
     // As on machines that let only root have namespaces.
     const bwrap = join(dataDir, "bwrap")
-    writeFileSync(bwrap, `#!/bin/sh\n[ "$(id -u)" = 0 ] || exit 1\nexec "${Bun.which("bwrap")}" "$@"\n`, { mode: 0o755 })
+    writeFileSync(
+      bwrap,
+      `#!/bin/sh\n[ "$(id -u)" = 0 ] || exit 1\nexec "${Bun.which("bwrap")}" "$@"\n`,
+      { mode: 0o755 },
+    )
     const env = { ...process.env, PATH: `${dataDir}:${process.env.PATH}` }
     const child = await startChild(dataDir, 1, { isolation: "bubblewrap" }, undefined, env)
     const { report, pids } = child.state
-    expect(report.details[0]).toBe("each sandbox is an unprivileged user of its own, without a user namespace")
-    expect(report.details.at(-1)).toContain("not used: bubblewrap (each sandbox is an unprivileged user of its own, in a user namespace)")
+    expect(report.details[0]).toBe(
+      "each sandbox is an unprivileged user of its own, without a user namespace",
+    )
+    expect(report.details.at(-1)).toContain(
+      "not used: bubblewrap (each sandbox is an unprivileged user of its own, in a user namespace)",
+    )
     const guest = pids[1] ?? 0
     expect(Number.parseInt(readStatus(guest, "Uid"), 10)).toBeGreaterThanOrEqual(30_000)
-    expect(["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map((name) => Number(`0x${readStatus(guest, name)}`))).toEqual([
-      0, 0, 0, 0, 0,
-    ])
+    expect(
+      ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map((name) =>
+        Number(`0x${readStatus(guest, name)}`),
+      ),
+    ).toEqual([0, 0, 0, 0, 0])
     expect(readStatus(guest, "NoNewPrivs")).toBe("1")
     expect(readStatus(guest, "Groups")).toBe("")
     child.process.stdin.end()
@@ -157,14 +176,28 @@ function spawnChild(
   uid?: number,
   env: Record<string, string | undefined> = process.env,
 ) {
-  const user = uid === undefined ? [] : ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"]
-  const command = [...user, process.execPath, childPath, dataDir, String(count), JSON.stringify(overrides)]
+  const user =
+    uid === undefined ? [] : ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"]
+  const command = [
+    ...user,
+    process.execPath,
+    childPath,
+    dataDir,
+    String(count),
+    JSON.stringify(overrides),
+  ]
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit", env })
   children.push(child)
   return child
 }
 
-async function startChild(dataDir: string, count: number, overrides: object, uid?: number, env?: Record<string, string | undefined>) {
+async function startChild(
+  dataDir: string,
+  count: number,
+  overrides: object,
+  uid?: number,
+  env?: Record<string, string | undefined>,
+) {
   const child = spawnChild(dataDir, count, overrides, uid, env)
   let text = ""
   for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -177,7 +210,9 @@ async function startChild(dataDir: string, count: number, overrides: object, uid
 function countSandboxes(dataDir: string): number {
   const folder = findRuntimeFolder(dataDir)
   if (!existsSync(folder)) return 0
-  return readdirSync(folder, { recursive: true }).filter((name) => /^[^/]+\/s\d+\/process$/.test(String(name))).length
+  return readdirSync(folder, { recursive: true }).filter((name) =>
+    /^[^/]+\/s\d+\/process$/.test(String(name)),
+  ).length
 }
 
 function listProcessesOf(folder: string): string[] {

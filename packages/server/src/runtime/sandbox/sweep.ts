@@ -6,7 +6,10 @@ import { removeSandboxFolder } from "./sandbox-folder.ts"
 
 /** The file in a server's folder that lists its cgroup folders. */
 export const groupsFile = "groups"
-/** The file in a sandbox's folder with the line of /proc/PID/stat of its outermost process; where there is no /proc, with its number. */
+/**
+ * The file in a sandbox's folder with the line of /proc/PID/stat of its outermost process; where
+ * there is no /proc, with its number.
+ */
 export const processFile = "process"
 /** The file in which bubblewrap says who the process inside is. */
 export const bubblewrapFile = "bubblewrap"
@@ -15,7 +18,9 @@ const pollMs = 5
 /** How much later than the process around it the one inside can have started. */
 const insideTicksMax = 6000
 
-/** Ends and removes what dead servers have left. Whatever belongs to a living one is not touched. */
+/**
+ * Ends and removes what dead servers have left. Whatever belongs to a living one is not touched.
+ */
 export async function sweepServers(parent: string, endMsMax: number): Promise<void> {
   const dead = list(parent).filter((name) => !isAlive(name.slice(0, name.lastIndexOf("."))))
   await Promise.all(dead.map((name) => sweepServer(join(parent, name), endMsMax)))
@@ -59,7 +64,10 @@ async function endGroups(folder: string): Promise<boolean> {
   return await removeGroup(folder)
 }
 
-/** The processes of a sandbox that are still there. A number is believed only if the process with it started when ours did. */
+/**
+ * The processes of a sandbox that are still there. A number is believed only if the process with it
+ * started when ours did.
+ */
 function listProcesses(sandbox: string): number[] {
   const text = readText(join(sandbox, processFile))
   const outer = Number.parseInt(text, 10)

@@ -11,7 +11,9 @@ test("chooseUserRange gives servers on one machine users of their own, above eve
   expect(first.first + first.count).toBeLessThanOrEqual(second.first)
   const last = chooseUserRange(8191, everybody)
   expect((last?.first ?? 0) + (last?.count ?? 0)).toBeLessThanOrEqual(2_013_265_920)
-  expect([0, 1, first.count].map((number) => pickUser(first, number) - first.first)).toEqual([0, 1, 0])
+  expect([0, 1, first.count].map((number) => pickUser(first, number) - first.first)).toEqual([
+    0, 1, 0,
+  ])
 })
 
 test("chooseUserRange makes do with the users that a container has, and does without where there are none", () => {

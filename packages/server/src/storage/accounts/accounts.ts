@@ -3,7 +3,7 @@ import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import { noQuotas, type Quotas } from "../../domain/limits/quotas.ts"
 import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { toTime } from "../vals/val-rows.ts"
@@ -29,14 +29,17 @@ const purgesMax = 10
 
 /** What administrators see and change of users. */
 export function createAccountStore(db: Database): AccountStore {
-  const select = (rest: Statement) => db.read<AccountRow>(sql`select ${userColumns}, suspended_at, deleted_at from users ${rest}`)
+  const select = (rest: Statement) =>
+    db.read<AccountRow>(sql`select ${userColumns}, suspended_at, deleted_at from users ${rest}`)
   return {
     async list(page) {
       const after = afterCursor(page, "id", ["id"])
       const rows = await select(
-        page.cursor ? sql`where 1 = 1 ${after} order by id desc ${limitTo(page)}` : sql`order by id desc ${limitTo(page)}`,
+        page.cursor
+          ? sql`where 1 = 1 ${after} order by id desc ${limitTo(page)}`
+          : sql`order by id desc ${limitTo(page)}`,
       )
-      return toSlice(rows, page, toAccount, (row) => [row.id])
+      return toPage(rows, page, toAccount, (row) => [row.id])
     },
     async find(id) {
       const [row] = await select(sql`where id = ${id}`)
@@ -44,7 +47,13 @@ export function createAccountStore(db: Database): AccountStore {
     },
     suspend: (id, audit) => db.write(() => suspend(id, audit)),
     unsuspend: (id, audit) =>
-      db.write(() => change(sql`suspended_at = null, deleted_at = null`, sql`id = ${id} and purge_at is null`, audit)),
+      db.write(() =>
+        change(
+          sql`suspended_at = null, deleted_at = null`,
+          sql`id = ${id} and purge_at is null`,
+          audit,
+        ),
+      ),
     close: (id, audit) => db.write(() => close(id, audit)),
     closeForPurge: (id, audit) =>
       db.write(function* () {
@@ -60,9 +69,12 @@ export function createAccountStore(db: Database): AccountStore {
       const [row] = await db.read<StateRow>(sql`select quotas from users where id = ${id}`)
       return toQuotas(row?.quotas ?? null)
     },
-    changeQuotas: (id, wanted, audit) => db.write(() => changeQuotas(db.dialect.forUpdate, id, wanted, audit)),
+    changeQuotas: (id, wanted, audit) =>
+      db.write(() => changeQuotas(db.dialect.forUpdate, id, wanted, audit)),
     async findMark() {
-      const [row] = await db.read<{ value: string }>(sql`select value from settings where name = ${markName}`)
+      const [row] = await db.read<{ value: string }>(
+        sql`select value from settings where name = ${markName}`,
+      )
       return row?.value ?? ""
     },
     async listStates() {
@@ -72,7 +84,9 @@ export function createAccountStore(db: Database): AccountStore {
       return rows.map(toState)
     },
     async listPurges() {
-      const rows = await db.read<{ id: string }>(sql`select id from users where purge_at is not null limit ${purgesMax}`)
+      const rows = await db.read<{ id: string }>(
+        sql`select id from users where purge_at is not null limit ${purgesMax}`,
+      )
       return rows.map(({ id }) => id)
     },
     purge: (id, at, countMax) => purgeAccount(db, id, at, countMax),
@@ -82,7 +96,11 @@ export function createAccountStore(db: Database): AccountStore {
 /** Sign-in links that were not used yet would make sessions that nobody can use. */
 function* suspend(id: string, audit: AuditEntry): Script<boolean> {
   yield sql`delete from tokens where user_id = ${id} and kind = 'link'`
-  return yield* change(sql`suspended_at = coalesce(suspended_at, ${audit.at})`, sql`id = ${id}`, audit)
+  return yield* change(
+    sql`suspended_at = coalesce(suspended_at, ${audit.at})`,
+    sql`id = ${id}`,
+    audit,
+  )
 }
 
 function* close(id: string, audit: AuditEntry): Script<boolean> {
@@ -98,7 +116,9 @@ function* close(id: string, audit: AuditEntry): Script<boolean> {
 }
 
 function* change(assignments: Statement, condition: Statement, audit: AuditEntry): Script<boolean> {
-  const changed = yield* firstRow(sql`update users set ${assignments} where ${condition} returning id`)
+  const changed = yield* firstRow(
+    sql`update users set ${assignments} where ${condition} returning id`,
+  )
   if (!changed) return false
   yield* noteChange(audit)
   return true
@@ -109,10 +129,17 @@ function* noteChange(audit: AuditEntry): Statements<void> {
   yield sql`insert into settings (name, value) values (${markName}, ${audit.id}) on conflict (name) do update set value = excluded.value`
 }
 
-function* changeQuotas(forUpdate: Statement, id: string, wanted: Partial<Quotas>, audit: AuditEntry): Script<Quotas | undefined> {
+function* changeQuotas(
+  forUpdate: Statement,
+  id: string,
+  wanted: Partial<Quotas>,
+  audit: AuditEntry,
+): Script<Quotas | undefined> {
   const row = yield* firstRow<StateRow>(sql`select quotas from users where id = ${id} ${forUpdate}`)
   if (!row) return undefined
-  const named = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+  const named = Object.fromEntries(
+    Object.entries(wanted).filter(([, value]) => value !== undefined),
+  )
   const quotas: Quotas = { ...noQuotas, ...toQuotas(row.quotas), ...named }
   const isNone = Object.values(quotas).every((value) => value === null)
   yield sql`update users set quotas = ${isNone ? null : JSON.stringify(quotas)} where id = ${id}`
@@ -121,7 +148,11 @@ function* changeQuotas(forUpdate: Statement, id: string, wanted: Partial<Quotas>
 }
 
 function toAccount(row: AccountRow): Account {
-  return { ...toUser(row), suspendedAt: toTime(row.suspended_at), deletedAt: toTime(row.deleted_at) }
+  return {
+    ...toUser(row),
+    suspendedAt: toTime(row.suspended_at),
+    deletedAt: toTime(row.deleted_at),
+  }
 }
 
 function toState(row: StateRow): AccountState {

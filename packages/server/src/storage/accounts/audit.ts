@@ -2,7 +2,7 @@ import type { AuditAction } from "@hamlet/contract"
 import type { AuditEntry, AuditStore } from "../../domain/accounts/audit.ts"
 import { afterCursor } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { within } from "../database/period.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
@@ -30,13 +30,20 @@ export function createAuditStore(db: Database): AuditStore {
         select id, at, action, actor_id, actor_name, subject_id, subject_name, details from audit_entries
         where ${isWanted} ${within("at", period)} ${afterCursor(page, "at, id", ["time", "id"])}
         order by at desc, id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toEntry, (row) => [Number(row.at), row.id])
+      return toPage(rows, page, toEntry, (row) => [Number(row.at), row.id])
     },
   }
 }
 
 /** Writes an entry down, in the transaction of the act. */
-export function insertAuditEntry({ id, at, action, actor, subject, details }: AuditEntry): Statement {
+export function insertAuditEntry({
+  id,
+  at,
+  action,
+  actor,
+  subject,
+  details,
+}: AuditEntry): Statement {
   return sql`insert into audit_entries (id, at, action, actor_id, actor_name, subject_id, subject_name, details)
     values (${id}, ${at}, ${action}, ${actor.userId}, ${actor.username}, ${subject.id}, ${subject.name}, ${JSON.stringify(details)})`
 }

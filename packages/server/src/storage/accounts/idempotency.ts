@@ -26,7 +26,13 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
         const known = yield* firstRow<KeyRow>(
           sql`select fingerprint, answer from idempotency_keys where user_id = ${userId} and key = ${key}`,
         )
-        return known && { kind: "known", fingerprint: known.fingerprint, answer: known.answer ?? undefined }
+        return (
+          known && {
+            kind: "known",
+            fingerprint: known.fingerprint,
+            answer: known.answer ?? undefined,
+          }
+        )
       }),
     keep: (claim, answer, until) =>
       db.write(function* () {
@@ -53,7 +59,10 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
   }
 }
 
-/** Nothing of it is needed any more: what was begun and has written something is kept for as long as an answer is. */
+/**
+ * Nothing of it is needed any more: what was begun and has written something is kept for as long as
+ * an answer is.
+ */
 function isOver(at: number, keptSince: number): Statement {
   return sql`(idempotency_keys.expires_at <= ${at} and (idempotency_keys.answer is not null or idempotency_keys.progress is null
     or idempotency_keys.expires_at <= ${keptSince}))`

@@ -1,11 +1,16 @@
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
-import type { Acceptance, Invitation, InvitationStore, NewInvitation } from "../../domain/accounts/invitations.ts"
+import type {
+  Acceptance,
+  Invitation,
+  InvitationStore,
+  NewInvitation,
+} from "../../domain/accounts/invitations.ts"
 import type { NewTokenRecord } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
 import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
@@ -28,9 +33,10 @@ export function createInvitationStore(db: Database): InvitationStore {
         from invitations join users u on u.id = creator_id
         where expires_at > ${at} ${afterCursor(page, "invitations.id", ["id"])}
         order by invitations.id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toInvitation, (row) => [row.id])
+      return toPage(rows, page, toInvitation, (row) => [row.id])
     },
-    add: (invitation, countMax, audit) => writeOnce(db, () => addInvitation(db.dialect, invitation, countMax, audit)),
+    add: (invitation, countMax, audit) =>
+      writeOnce(db, () => addInvitation(db.dialect, invitation, countMax, audit)),
     remove: (id, audit) =>
       db.write(function* () {
         const removed = yield* firstRow<{ note: string | null }>(
@@ -40,16 +46,24 @@ export function createInvitationStore(db: Database): InvitationStore {
         yield insertAuditEntry({ ...audit, subject: { id, name: removed.note } })
         return true
       }),
-    accept: (hash, user, token, audit) => db.write(() => acceptInvitation(db.dialect, hash, user, token, audit)),
+    accept: (hash, user, token, audit) =>
+      db.write(() => acceptInvitation(db.dialect, hash, user, token, audit)),
   }
 }
 
 /** Those that have expired make room. */
-function* addInvitation(dialect: Dialect, invitation: NewInvitation, countMax: number, audit: AuditEntry): Script<boolean> {
+function* addInvitation(
+  dialect: Dialect,
+  invitation: NewInvitation,
+  countMax: number,
+  audit: AuditEntry,
+): Script<boolean> {
   const { id, hash, creatorId, note, createdAt, expiresAt } = invitation
   yield* dialect.lockName("invitations")
   yield sql`delete from invitations where expires_at <= ${createdAt}`
-  const count = yield* firstRow<{ count: number | string }>(sql`select count(*) as count from invitations`)
+  const count = yield* firstRow<{ count: number | string }>(
+    sql`select count(*) as count from invitations`,
+  )
   if (Number(count?.count ?? 0) >= countMax) return false
   yield sql`insert into invitations (id, hash, creator_id, note, created_at, expires_at)
     values (${id}, ${Buffer.from(hash, "hex")}, ${creatorId}, ${note}, ${createdAt}, ${expiresAt})`
@@ -64,12 +78,20 @@ interface OpenRow {
 }
 
 /** Of two who accept at the same time, the second finds no invitation any more. */
-function* acceptInvitation(dialect: Dialect, hash: string, user: User, token: NewTokenRecord, audit: AuditEntry): Script<Acceptance> {
+function* acceptInvitation(
+  dialect: Dialect,
+  hash: string,
+  user: User,
+  token: NewTokenRecord,
+  audit: AuditEntry,
+): Script<Acceptance> {
   const open = yield* firstRow<OpenRow>(sql`
     select id, note, creator_id from invitations
     where hash = ${Buffer.from(hash, "hex")} and expires_at > ${audit.at} ${dialect.forUpdate}`)
   if (!open) return "invalid"
-  const creator = yield* firstRow(sql`select id from users where id = ${open.creator_id} and suspended_at is null`)
+  const creator = yield* firstRow(
+    sql`select id from users where id = ${open.creator_id} and suspended_at is null`,
+  )
   if (!creator) return "invalid"
   if (!(yield* addUser(user, token))) return "username_taken"
   yield sql`delete from invitations where id = ${open.id}`

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { keyBytes } from "../../domain/secrets/cipher.ts"
@@ -32,15 +41,18 @@ describe("key file", () => {
     expect(loadKeyFile(folder)).not.toEqual(first)
   })
 
-  test.each([0, 0o077, 0o777])("loadKeyFile lets the owner and nobody else read the file under umask %d", (umask) => {
-    const before = process.umask(umask)
-    try {
-      loadKeyFile(folder)
-    } finally {
-      process.umask(before)
-    }
-    expect(modeOf()).toBe(0o600)
-  })
+  test.each([0, 0o077, 0o777])(
+    "loadKeyFile lets the owner and nobody else read the file under umask %d",
+    (umask) => {
+      const before = process.umask(umask)
+      try {
+        loadKeyFile(folder)
+      } finally {
+        process.umask(before)
+      }
+      expect(modeOf()).toBe(0o600)
+    },
+  )
 
   test("writeKeyFile replaces the keys, in their order, and leaves nothing else behind", () => {
     writeKeyFile(folder, [one])
@@ -50,7 +62,9 @@ describe("key file", () => {
     expect(readKeyFile(folder)).toEqual([two, one])
     expect(modeOf()).toBe(0o600)
     expect(readdirSync(folder)).toEqual(["secret.key"])
-    expect(readFileSync(path, "utf8")).toBe(`${two.toString("base64")}\n${one.toString("base64")}\n`)
+    expect(readFileSync(path, "utf8")).toBe(
+      `${two.toString("base64")}\n${one.toString("base64")}\n`,
+    )
   })
 
   test("writeKeyFile puts a new file in place of the old one, which whoever has it open still reads whole", () => {
@@ -79,15 +93,22 @@ describe("key file", () => {
     Buffer.alloc(64).toString("base64"),
     "\0".repeat(44),
   ]
-  test.each(damaged)("refuses a file with %j, says so in one sentence, and leaves it as it is", (content) => {
-    writeFileSync(path, content)
+  test.each(damaged)(
+    "refuses a file with %j, says so in one sentence, and leaves it as it is",
+    (content) => {
+      writeFileSync(path, content)
 
-    expect(() => loadKeyFile(folder)).toThrow(`Cannot read the key file "${path}": each line must be 32 bytes in base64`)
-    expect(() => readKeyFile(folder)).toThrow("each line must be 32 bytes in base64")
-    expect(readFileSync(path, "utf8")).toBe(content)
-  })
+      expect(() => loadKeyFile(folder)).toThrow(
+        `Cannot read the key file "${path}": each line must be 32 bytes in base64`,
+      )
+      expect(() => readKeyFile(folder)).toThrow("each line must be 32 bytes in base64")
+      expect(readFileSync(path, "utf8")).toBe(content)
+    },
+  )
 
   test("refuses a folder that is not there", () => {
-    expect(() => loadKeyFile(join(folder, "missing"))).toThrow(/^Cannot read the key file ".*": ENOENT/)
+    expect(() => loadKeyFile(join(folder, "missing"))).toThrow(
+      /^Cannot read the key file ".*": ENOENT/,
+    )
   })
 })

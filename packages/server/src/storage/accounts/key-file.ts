@@ -1,5 +1,16 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs"
 import { dirname, join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
 import { keyBytes } from "../../domain/secrets/cipher.ts"
@@ -23,7 +34,10 @@ export function findKeyFile(dataDir: string): readonly Uint8Array[] | undefined 
   return existsSync(join(dataDir, fileName)) ? readKeyFile(dataDir) : undefined
 }
 
-/** The same for a server that is up: a file that has gone is then never replaced by one with another key. */
+/**
+ * The same for a server that is up: a file that has gone is then never replaced by one with another
+ * key.
+ */
 export function readKeyFile(dataDir: string): readonly Uint8Array[] {
   const path = join(dataDir, fileName)
   try {
@@ -35,7 +49,9 @@ export function readKeyFile(dataDir: string): readonly Uint8Array[] {
 
 function unreadable(path: string, cause: unknown): AppError {
   const reason = cause instanceof Error ? cause.message : cause
-  return new AppError("database_unavailable", `Cannot read the key file "${path}": ${reason}`, { cause })
+  return new AppError("database_unavailable", `Cannot read the key file "${path}": ${reason}`, {
+    cause,
+  })
 }
 
 function parseKeys(text: string): readonly Uint8Array[] {
@@ -78,7 +94,10 @@ function writeBeside(path: string, keys: readonly Uint8Array[]): string {
   return beside
 }
 
-/** After a power cut, what was encrypted with a key must not be there without the key: the name of the file has to reach the disk too. */
+/**
+ * After a power cut, what was encrypted with a key must not be there without the key: the name of
+ * the file has to reach the disk too.
+ */
 function syncFolder(path: string): void {
   const folder = openSync(path, "r")
   try {

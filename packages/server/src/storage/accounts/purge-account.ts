@@ -1,4 +1,4 @@
-import { inChunks, list } from "../database/batch-sizes.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinks } from "../references/row-locks.ts"
@@ -8,13 +8,26 @@ import { deleteVal } from "../vals/vals.ts"
 /** Deleting a val takes more than deleting a row. */
 const valsMax = 10
 
-/** Deletes a part of what an account has that is about to go, and at last the user. False when nothing is left. */
-export async function purgeAccount(db: Database, id: string, at: number, countMax: number): Promise<boolean> {
-  const vals = await db.read<{ id: string }>(sql`select id from vals where owner_id = ${id} limit ${valsMax}`)
-  // One by one, as their owner would: what they are linked to is counted anew, and their runs go in the background.
+/**
+ * Deletes a part of what an account has that is about to go, and at last the user. False when
+ * nothing is left.
+ */
+export async function purgeAccount(
+  db: Database,
+  id: string,
+  at: number,
+  countMax: number,
+): Promise<boolean> {
+  const vals = await db.read<{ id: string }>(
+    sql`select id from vals where owner_id = ${id} limit ${valsMax}`,
+  )
+  // One by one, as their owner would: what they are linked to is counted anew, and their runs go in
+  // the background.
   for (const val of vals) await writeLinks(db, () => deleteVal(db.dialect, val.id, () => {}))
   if (vals.length > 0) return true
-  const likes = await db.read<{ val_id: string }>(sql`select val_id from likes where user_id = ${id} limit ${valsMax}`)
+  const likes = await db.read<{ val_id: string }>(
+    sql`select val_id from likes where user_id = ${id} limit ${valsMax}`,
+  )
   for (const like of likes) await db.write(() => removeLike(db.dialect, id, like.val_id))
   if (likes.length > 0) return true
   return db.write(() => purgeRows(id, at, countMax))
@@ -24,17 +37,26 @@ function* purgeRows(id: string, at: number, countMax: number): Script<boolean> {
   const blobs = yield* rows<{ key: string; object_id: string | null }>(
     sql`select key, object_id from blobs where owner_id = ${id} limit ${countMax}`,
   )
-  for (const chunk of inChunks(blobs.map(({ key }) => key))) yield sql`delete from blobs where owner_id = ${id} and key in (${list(chunk)})`
+  for (const chunk of inBatches(blobs.map(({ key }) => key)))
+    yield sql`delete from blobs where owner_id = ${id} and key in (${list(chunk)})`
   const objects = blobs.flatMap(({ object_id }) => (object_id === null ? [] : [object_id]))
-  for (const chunk of inChunks(objects)) yield sql`update objects set unused_since = ${at} where id in (${list(chunk)})`
+  for (const chunk of inBatches(objects))
+    yield sql`update objects set unused_since = ${at} where id in (${list(chunk)})`
   if (blobs.length > 0) return true
-  const runs = yield* rows<{ id: string }>(sql`select id from runs where account_id = ${id} limit ${countMax}`)
-  for (const chunk of inChunks(runs.map((run) => run.id))) yield sql`delete from runs where id in (${list(chunk)})`
+  const runs = yield* rows<{ id: string }>(
+    sql`select id from runs where account_id = ${id} limit ${countMax}`,
+  )
+  for (const chunk of inBatches(runs.map((run) => run.id)))
+    yield sql`delete from runs where id in (${list(chunk)})`
   if (runs.length > 0) return true
-  const comments = yield* rows<{ id: string }>(sql`select id from comments where author_id = ${id} limit ${countMax}`)
-  for (const chunk of inChunks(comments.map((comment) => comment.id))) yield sql`delete from comments where id in (${list(chunk)})`
+  const comments = yield* rows<{ id: string }>(
+    sql`select id from comments where author_id = ${id} limit ${countMax}`,
+  )
+  for (const chunk of inBatches(comments.map((comment) => comment.id)))
+    yield sql`delete from comments where id in (${list(chunk)})`
   if (comments.length > 0) return true
-  // Tokens, secrets and idempotency keys go with the row. A purge that was taken back, by whatever, ends here.
+  // Tokens, secrets and idempotency keys go with the row. A purge that was taken back, by whatever,
+  // ends here.
   yield* firstRow(sql`delete from users where id = ${id} and purge_at is not null returning id`)
   return false
 }

@@ -2,7 +2,7 @@ import type { SealedSecret, Secret, SecretStore } from "../../domain/secrets/sec
 import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 
 interface SecretRow {
@@ -27,16 +27,20 @@ export function createSecretStore(db: Database): SecretStore {
       const rows = await db.read<SecretRow>(sql`
         select name, hosts, created_at, updated_at from secrets where user_id = ${userId}
           ${afterCursor(page, "created_at, name", ["time", "text"])} order by created_at desc, name desc ${limitTo(page)}`)
-      return toSlice(rows, page, toSecret, (row) => [Number(row.created_at), row.name])
+      return toPage(rows, page, toSecret, (row) => [Number(row.created_at), row.name])
     },
     async listSealed(userId) {
-      const rows = await db.read<SealedSecretRow>(sql`select ${sealedColumns} from secrets where user_id = ${userId}`)
+      const rows = await db.read<SealedSecretRow>(
+        sql`select ${sealedColumns} from secrets where user_id = ${userId}`,
+      )
       return rows.map(toSealedSecret)
     },
     put: (secret, countMax) => db.write(() => putSecret(db.dialect, secret, countMax)),
     remove: (userId, name) =>
       db.write(function* () {
-        const removed = yield* firstRow(sql`delete from secrets where user_id = ${userId} and name = ${name} returning name`)
+        const removed = yield* firstRow(
+          sql`delete from secrets where user_id = ${userId} and name = ${name} returning name`,
+        )
         if (removed === undefined) return false
         yield renewEnvironment(userId)
         return true

@@ -1,10 +1,16 @@
 import type { Scope } from "@hamlet/contract"
-import type { LinkRecord, NewSessionRecord, Replacement, Session, SessionStore } from "../../domain/accounts/sessions.ts"
+import type {
+  LinkRecord,
+  NewSessionRecord,
+  Replacement,
+  Session,
+  SessionStore,
+} from "../../domain/accounts/sessions.ts"
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
 import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { toTime } from "../vals/val-rows.ts"
 
@@ -32,7 +38,8 @@ export function createSessionStore(db: Database): SessionStore {
   const { dialect } = db
   return {
     add: (session, replacement) => db.write(() => addSession(dialect, session, replacement)),
-    redeem: (linkHash, toSession, replacement) => db.write(() => redeemLink(dialect, linkHash, toSession, replacement)),
+    redeem: (linkHash, toSession, replacement) =>
+      db.write(() => redeemLink(dialect, linkHash, toSession, replacement)),
     async findLinkOwner(linkHash) {
       const [row] = await db.read<{ username: string; expires_at: number | string }>(sql`
         select u.username, t.expires_at from tokens t join users u on u.id = t.user_id
@@ -44,7 +51,7 @@ export function createSessionStore(db: Database): SessionStore {
         select id, user_agent, created_at, expires_at, last_used_at from tokens
         where user_id = ${userId} and kind = 'session' and expires_at > ${at}
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toSession, newestFirst.toKeys)
+      return toPage(rows, page, toSession, newestFirst.toKeys)
     },
     remove: (userId, id) =>
       db.write(function* () {
@@ -64,7 +71,11 @@ export function createSessionStore(db: Database): SessionStore {
   }
 }
 
-function* addSession(dialect: Dialect, session: NewSessionRecord, replacement: Replacement): Script<boolean> {
+function* addSession(
+  dialect: Dialect,
+  session: NewSessionRecord,
+  replacement: Replacement,
+): Script<boolean> {
   if (session.parentId !== null && !(yield* lockParent(dialect, session.parentId))) return false
   yield* insert("session", { ...session, name: "session" })
   if (replacement.hash !== undefined)
@@ -81,7 +92,9 @@ function* redeemLink(
   replacement: Replacement,
 ): Script<NewSessionRecord | undefined> {
   const hash = Buffer.from(linkHash, "hex")
-  const known = yield* firstRow<{ parent_id: string | null }>(sql`select parent_id from tokens where hash = ${hash} and kind = 'link'`)
+  const known = yield* firstRow<{ parent_id: string | null }>(
+    sql`select parent_id from tokens where hash = ${hash} and kind = 'link'`,
+  )
   if (!known) return undefined
   const tokenId = known.parent_id
   // In the order in which a revocation takes them: the token first, then what came from it.
@@ -89,7 +102,9 @@ function* redeemLink(
   const row = yield* firstRow<LinkRow>(sql`
     delete from tokens where hash = ${hash} and kind = 'link' returning id, user_id, scopes, created_at, expires_at`)
   if (!row) return undefined
-  const session = toNew(toLink(row, linkHash, { tokenId, expiresAt: toTime(parent?.expires_at ?? null) }))
+  const session = toNew(
+    toLink(row, linkHash, { tokenId, expiresAt: toTime(parent?.expires_at ?? null) }),
+  )
   return session && (yield* addSession(dialect, session, replacement)) ? session : undefined
 }
 
@@ -103,17 +118,29 @@ function* addLink(dialect: Dialect, link: LinkRecord, countMax: number): Script<
 
 /** Nobody revokes the token before what comes from it is there to be ended with it. */
 function lockParent(dialect: Dialect, id: string) {
-  return firstRow<{ expires_at: number | string | null }>(sql`select expires_at from tokens where id = ${id} ${dialect.forUpdate}`)
+  return firstRow<{ expires_at: number | string | null }>(
+    sql`select expires_at from tokens where id = ${id} ${dialect.forUpdate}`,
+  )
 }
 
-function* insert(kind: TokenKind, record: Omit<NewSessionRecord, "lastUsedAt"> & { readonly name: string }): Script<void> {
+function* insert(
+  kind: TokenKind,
+  record: Omit<NewSessionRecord, "lastUsedAt"> & { readonly name: string },
+): Script<void> {
   yield sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, kind, parent_id, user_agent)
     values (${record.id}, ${record.userId}, ${Buffer.from(record.hash, "hex")}, ${record.name}, ${record.scopes.join(" ")}, ${record.createdAt},
       ${record.expiresAt}, ${kind}, ${record.parentId}, ${record.userAgent})`
 }
 
-/** Of the same user and kind, what has ended goes, and what was not used for longest if there are too many. */
-function* makeRoom(kind: TokenKind, { userId, createdAt }: { userId: string; createdAt: number }, countMax: number): Script<void> {
+/**
+ * Of the same user and kind, what has ended goes, and what was not used for longest if there are
+ * too many.
+ */
+function* makeRoom(
+  kind: TokenKind,
+  { userId, createdAt }: { userId: string; createdAt: number },
+  countMax: number,
+): Script<void> {
   yield sql`delete from tokens where user_id = ${userId} and kind = ${kind} and expires_at <= ${createdAt}`
   yield sql`delete from tokens where id in (
     select id from tokens where user_id = ${userId} and kind = ${kind}

@@ -1,12 +1,17 @@
 import type { Scope } from "@hamlet/contract"
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
-import type { NewTokenRecord, Token, TokenHolder, TokenStore } from "../../domain/accounts/tokens.ts"
-import { createCoalescer } from "../database/batch-lookups.ts"
+import type {
+  NewTokenRecord,
+  Token,
+  TokenHolder,
+  TokenStore,
+} from "../../domain/accounts/tokens.ts"
+import { createBatchLookup } from "../database/batch-lookups.ts"
 import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { remember } from "../database/exact-cache.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { createExactCache } from "../database/exact-cache.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { toTime } from "../vals/val-rows.ts"
@@ -45,7 +50,7 @@ export function createTokenStore(db: Database): TokenStore {
         select id, name, scopes, created_at, expires_at, last_used_at from tokens
         where user_id = ${userId} and kind = 'token' and node_id is null
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toToken, newestFirst.toKeys)
+      return toPage(rows, page, toToken, newestFirst.toKeys)
     },
     add: (token) =>
       writeOnce(db, function* () {
@@ -60,12 +65,14 @@ export function createTokenStore(db: Database): TokenStore {
       }),
     touch: (uses) =>
       db.write(function* () {
-        for (const [id, at] of [...uses].sort()) yield sql`update tokens set last_used_at = ${at} where id = ${id}`
+        for (const [id, at] of [...uses].sort())
+          yield sql`update tokens set last_used_at = ${at} where id = ${id}`
       }),
     changeRunTokens: (nodeId, added, removedIds) =>
       db.write(function* () {
         for (const token of added) yield insertToken(token, nodeId)
-        for (const id of [...removedIds].sort()) yield sql`delete from tokens where id = ${id} and node_id = ${nodeId}`
+        for (const id of [...removedIds].sort())
+          yield sql`delete from tokens where id = ${id} and node_id = ${nodeId}`
       }),
     removeRunTokensOf: (nodeId) =>
       db.write(function* () {
@@ -78,7 +85,10 @@ export function createTokenStore(db: Database): TokenStore {
   }
 }
 
-/** Keeps a token; one that is kept already stays as it is. `nodeId` is the node of the run that it belongs to. */
+/**
+ * Keeps a token; one that is kept already stays as it is. `nodeId` is the node of the run that it
+ * belongs to.
+ */
 export function insertToken(token: NewTokenRecord, nodeId: string | null = null): Statement {
   return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id)
     values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt},
@@ -86,7 +96,10 @@ export function insertToken(token: NewTokenRecord, nodeId: string | null = null)
     on conflict (hash) do nothing`
 }
 
-/** The token of the setting that the server starts with. Nodes that start together take turns, so that one of them is left. */
+/**
+ * The token of the setting that the server starts with. Nodes that start together take turns, so
+ * that one of them is left.
+ */
 function* replaceSettingToken(dialect: Dialect, token: NewTokenRecord): Script<void> {
   const hash = Buffer.from(token.hash, "hex")
   yield* dialect.lockName("the token of the setting")
@@ -95,19 +108,24 @@ function* replaceSettingToken(dialect: Dialect, token: NewTokenRecord): Script<v
   yield sql`update tokens set is_from_setting = 1 where hash = ${hash} and user_id = ${token.userId} and kind = 'token' and node_id is null`
 }
 
-/** Every request with a token asks the database, so that a revoked one stops working at once, on every node. */
+/**
+ * Every request with a token asks the database, so that a revoked one stops working at once, on
+ * every node.
+ */
 function createFindHolder(db: Database): TokenStore["findHolder"] {
   const { gather } = db.dialect
   const select = sql`select ${holderColumns} from tokens t join users u on u.id = t.user_id left join tokens p on p.id = t.parent_id`
   const find = async (hash: string) => {
-    const [row] = await db.read<HolderRow>(sql`${select} where t.hash = ${Buffer.from(hash, "hex")}`)
+    const [row] = await db.read<HolderRow>(
+      sql`${select} where t.hash = ${Buffer.from(hash, "hex")}`,
+    )
     return row && toHolder(row)
   }
   if (!gather) {
-    const remembered = remember(db, find, { weightMax: limits.rememberedMax }, () => 1)
+    const remembered = createExactCache(db, find, { weightMax: limits.rememberedMax }, () => 1)
     return async (hash) => remembered(hash)
   }
-  return createCoalescer<string, TokenHolder>(async (hashes) => {
+  return createBatchLookup<string, TokenHolder>(async (hashes) => {
     const keys = hashes.map((hash) => Buffer.from(hash, "hex"))
     const rows = await db.read<HolderRow>(sql`${select} where ${gather.isAnyBytes("t.hash", keys)}`)
     return new Map(rows.map(toHolder).map((holder) => [holder.hash, holder]))

@@ -11,7 +11,9 @@ interface UsageRow {
 export function createUsageStore(db: Database): UsageStore {
   return {
     async findBlobs(userId) {
-      const [row] = await db.read<UsageRow>(sql`select blob_bytes, blob_count from users where id = ${userId}`)
+      const [row] = await db.read<UsageRow>(
+        sql`select blob_bytes, blob_count from users where id = ${userId}`,
+      )
       return { count: row?.blob_count ?? 0, bytes: Number(row?.blob_bytes ?? 0) }
     },
   }

@@ -24,7 +24,8 @@ export const userColumns = raw("id, username, email, bio, profile_image_url, tie
 
 /** Users in the database. */
 export function createUserStore(db: Database): UserStore {
-  const select = (rest: Statement) => db.read<UserRow>(sql`select ${userColumns} from users ${rest}`)
+  const select = (rest: Statement) =>
+    db.read<UserRow>(sql`select ${userColumns} from users ${rest}`)
   const find = async (rest: Statement) => {
     const [row] = await select(rest)
     return row && toUser(row)
@@ -33,7 +34,10 @@ export function createUserStore(db: Database): UserStore {
     findById: (id) => find(sql`where id = ${id}`),
     findByName: (username) => find(sql`where username_key = ${username.toLowerCase()}`),
     // Ids are UUIDs of version 7, which begin with the time.
-    findFirst: () => find(sql`where suspended_at is null order by case when ${administers} then 0 else 1 end, id limit 1`),
+    findFirst: () =>
+      find(
+        sql`where suspended_at is null order by case when ${administers} then 0 else 1 end, id limit 1`,
+      ),
     add: (user, token, audit) => writeOnce(db, () => addUser(user, token, audit)),
     addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
     change: (id, change) => db.write(() => changeUser(id, change)),

@@ -19,10 +19,12 @@ export function createBackupSource(
 ): BackupSource {
   return {
     async *read({ skipDamaged }, signal) {
-      // What is in a bucket is not part of any transaction: before the moment of the backup, everybody is told to leave it there.
+      // What is in a bucket is not part of any transaction: before the moment of the backup,
+      // everybody is told to leave it there.
       const hold = () => holdObjects(db, now() + limits.holdMs)
       if (orders.bucket) await hold()
-      const renewal = orders.bucket && setInterval(() => void hold().catch(() => {}), limits.renewMs)
+      const renewal =
+        orders.bucket && setInterval(() => void hold().catch(() => {}), limits.renewMs)
       try {
         yield* readAhead(readThreaded({ ...orders, skipDamaged }, signal), { folder: dataDir })
       } finally {

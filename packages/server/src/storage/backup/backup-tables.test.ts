@@ -8,20 +8,28 @@ test("isId is true of the columns that PostgreSQL has as uuid, and of no other",
   const schema = readFileSync(new URL("../schema/postgresql.sql", import.meta.url), "utf8")
   const columns = [...schema.matchAll(/^ {2}(?!constraint)(\w+) (\w+)/gm)]
   expect(columns.length).toBeGreaterThan(50)
-  expect(columns.filter(([, name = "", type]) => isId(name) !== (type === "uuid")).map(([line]) => line)).toEqual([])
+  expect(
+    columns.filter(([, name = "", type]) => isId(name) !== (type === "uuid")).map(([line]) => line),
+  ).toEqual([])
 })
 
 describeEachDatabase("backupTables", (open) => {
   test("says of every table what becomes of it, and of no other", async () => {
     const { db } = await open()
     const found = await db.read<{ table_name: string }>(db.dialect.columns)
-    expect(Object.keys(backupTables).sort()).toEqual([...new Set(found.map((column) => column.table_name))].sort())
+    expect(Object.keys(backupTables).sort()).toEqual(
+      [...new Set(found.map((column) => column.table_name))].sort(),
+    )
   })
 
   test("dialect.columns tells the columns of a table in their order, with types that both databases have", async () => {
     const { db } = await open()
-    const found = await db.read<{ table_name: string; column_name: string; type: string }>(db.dialect.columns)
-    const columns = found.filter((column) => column.table_name === "secrets").map(({ column_name, type }) => `${column_name} ${type}`)
+    const found = await db.read<{ table_name: string; column_name: string; type: string }>(
+      db.dialect.columns,
+    )
+    const columns = found
+      .filter((column) => column.table_name === "secrets")
+      .map(({ column_name, type }) => `${column_name} ${type}`)
     expect(columns).toEqual([
       "user_id text",
       "name text",

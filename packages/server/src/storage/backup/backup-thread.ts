@@ -4,11 +4,12 @@ import { AppError } from "../../domain/app-error.ts"
 import { createBucketPlace } from "../blobs/s3-objects.ts"
 import { openPostgresSnapshot } from "./postgres-snapshot.ts"
 import { openSqliteSnapshot } from "./sqlite-snapshot.ts"
-import type { BackupAnswer, BackupOrders } from "./threaded-backup.ts"
+import type { BackupOrders, BackupReply } from "./threaded-backup.ts"
 import { writeBackup } from "./write-backup.ts"
 
-// The thread of a backup: to read, pack and hash a database takes all of a processor, and requests are answered meanwhile. It is asked for
-// one piece after the other, so that nothing piles up when nobody takes them.
+// The thread of a backup: to read, pack and hash a database takes all of a processor, and requests
+// are answered meanwhile. It is asked for one piece after the other, so that nothing piles up when
+// nobody takes them.
 const orders = workerData as BackupOrders
 const niceness = 5
 /** Small frames are sent together. */
@@ -27,13 +28,22 @@ async function* run(): AsyncGenerator<Uint8Array, void> {
     : openPostgresSnapshot(orders.databaseUrl))
   try {
     const { bucket, objectBytesMax } = orders
-    yield* inPieces(writeBackup({ ...orders, snapshot, bucket: bucket && createBucketPlace(bucket, objectBytesMax), now: Date.now }))
+    yield* inPieces(
+      writeBackup({
+        ...orders,
+        snapshot,
+        bucket: bucket && createBucketPlace(bucket, objectBytesMax),
+        now: Date.now,
+      }),
+    )
   } finally {
     await snapshot.stop()
   }
 }
 
-async function* inPieces(parts: AsyncGenerator<Uint8Array, void>): AsyncGenerator<Uint8Array, void> {
+async function* inPieces(
+  parts: AsyncGenerator<Uint8Array, void>,
+): AsyncGenerator<Uint8Array, void> {
   let gathered: Uint8Array[] = []
   let bytes = 0
   for await (const part of parts) {
@@ -58,7 +68,11 @@ async function answerNext(): Promise<void> {
   } catch (error) {
     const isKnown = error instanceof AppError
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    say({ kind: "failed", code: isKnown ? error.code : "internal", message: isKnown ? error.message : text })
+    say({
+      kind: "failed",
+      code: isKnown ? error.code : "internal",
+      message: isKnown ? error.message : text,
+    })
   }
 }
 
@@ -67,6 +81,6 @@ async function stop(): Promise<void> {
   say({ kind: "end" })
 }
 
-function say(answer: BackupAnswer, transfer: ArrayBuffer[] = []): void {
+function say(answer: BackupReply, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(answer, transfer)
 }

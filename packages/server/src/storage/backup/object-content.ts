@@ -33,24 +33,37 @@ export function readObject(
 
 /** What a server says that was given a database and not the bucket that belongs to it. */
 export function noBucket(): AppError {
-  return new AppError("storage_unavailable", "Cannot back up the blobs: some are in a bucket, and this server knows of none")
+  return new AppError(
+    "storage_unavailable",
+    "Cannot back up the blobs: some are in a bucket, and this server knows of none",
+  )
 }
 
-async function* readChunks(snapshot: Snapshot, { id, size }: ObjectRow): AsyncGenerator<Uint8Array | undefined, void> {
+async function* readChunks(
+  snapshot: Snapshot,
+  { id, size }: ObjectRow,
+): AsyncGenerator<Uint8Array | undefined, void> {
   let bytes = 0
   for (let number = 0; bytes < size; number++) {
     const [row] = await snapshot.read<{ content: Uint8Array }>(
       sql`select content from object_chunks where object_id = ${id} and number = ${number}`,
     )
     if (!row && number === 0) return yield undefined
-    if (!row) throw new AppError("storage_unavailable", `Cannot back up the blobs: of object ${id} a part is missing`)
+    if (!row)
+      throw new AppError(
+        "storage_unavailable",
+        `Cannot back up the blobs: of object ${id} a part is missing`,
+      )
     bytes += row.content.length
     yield row.content
   }
 }
 
 /** Nothing is deleted from a bucket during a backup; what is not there now has been lost before. */
-async function* readBucket(bucket: ContentPlace, { id, size }: ObjectRow): AsyncGenerator<Uint8Array | undefined, void> {
+async function* readBucket(
+  bucket: ContentPlace,
+  { id, size }: ObjectRow,
+): AsyncGenerator<Uint8Array | undefined, void> {
   const pieces = bucket.read(id, 0, size)
   const first = await pieces.next().catch((error: unknown) => {
     if (isNoSuchKey(error)) return undefined

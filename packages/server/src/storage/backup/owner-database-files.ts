@@ -28,15 +28,24 @@ export function listOwnerDatabases(folder: string): readonly OwnerDatabaseFile[]
   return namesIn(folder).flatMap((name) => {
     const [, ownerId] = namePattern.exec(name) ?? []
     const path = join(folder, name)
-    return ownerId === undefined ? [] : [{ ownerId, path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }]
+    return ownerId === undefined
+      ? []
+      : [{ ownerId, path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }]
   })
 }
 
-/** Why a database cannot be read; undefined when it can. Only its first pages are looked at, so that it costs little to ask of all of them. */
+/**
+ * Why a database cannot be read; undefined when it can. Only its first pages are looked at, so that
+ * it costs little to ask of all of them.
+ */
 export function findDamage({ path }: OwnerDatabaseFile): string | undefined {
   let database: DatabaseSync | undefined
   try {
-    database = new DatabaseSync(path, { timeout: limits.busyMsMax, allowExtension: false, defensive: true })
+    database = new DatabaseSync(path, {
+      timeout: limits.busyMsMax,
+      allowExtension: false,
+      defensive: true,
+    })
     database.prepare("select count(*) from sqlite_schema").all()
     return undefined
   } catch (error) {
@@ -57,10 +66,14 @@ export class OwnerDatabaseDamaged extends AppError {
 }
 
 /**
- * The bytes of a database as it is at one moment. They are those of a copy, which SQLite itself makes page by page: nothing that the user has
- * written is run, and row numbers stay what they are.
+ * The bytes of a database as it is at one moment. They are those of a copy, which SQLite itself
+ * makes page by page: nothing that the user has written is run, and row numbers stay what they are.
  */
-export async function* readOwnerDatabase(file: OwnerDatabaseFile, folder: string, username: string): AsyncGenerator<Uint8Array, void> {
+export async function* readOwnerDatabase(
+  file: OwnerDatabaseFile,
+  folder: string,
+  username: string,
+): AsyncGenerator<Uint8Array, void> {
   removeLeftovers(folder)
   const copyFolder = mkdtempSync(join(folder, copyPrefix))
   try {
@@ -75,11 +88,20 @@ export async function* readOwnerDatabase(file: OwnerDatabaseFile, folder: string
 async function copyDatabase(file: OwnerDatabaseFile, to: string, username: string): Promise<void> {
   let source: DatabaseSync | undefined
   try {
-    source = new DatabaseSync(file.path, { timeout: limits.busyMsMax, allowExtension: false, defensive: true })
-    // All pages in one step: with several, it would begin again whenever somebody writes in between.
+    source = new DatabaseSync(file.path, {
+      timeout: limits.busyMsMax,
+      allowExtension: false,
+      defensive: true,
+    })
+    // All pages in one step: with several, it would begin again whenever somebody writes in
+    // between.
     await backup(source, to, { rate: 2 ** 31 - 1 })
   } catch (error) {
-    throw new OwnerDatabaseDamaged(file, username, error instanceof Error ? error.message : String(error))
+    throw new OwnerDatabaseDamaged(
+      file,
+      username,
+      error instanceof Error ? error.message : String(error),
+    )
   } finally {
     source?.close()
   }
@@ -89,7 +111,12 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array, void> {
   const file = await open(path)
   try {
     for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(limits.pieceBytes), 0, limits.pieceBytes, null)
+      const { bytesRead, buffer } = await file.read(
+        Buffer.allocUnsafe(limits.pieceBytes),
+        0,
+        limits.pieceBytes,
+        null,
+      )
       if (bytesRead === 0) return
       yield buffer.subarray(0, bytesRead)
     }
@@ -101,8 +128,11 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array, void> {
 function removeLeftovers(folder: string): void {
   for (const name of namesIn(folder)) {
     const path = join(folder, name)
-    const at = name.startsWith(copyPrefix) ? statSync(path, { throwIfNoEntry: false })?.mtimeMs : undefined
-    if (at !== undefined && Date.now() - at > limits.leftoverMsMax) rmSync(path, { recursive: true, force: true })
+    const at = name.startsWith(copyPrefix)
+      ? statSync(path, { throwIfNoEntry: false })?.mtimeMs
+      : undefined
+    if (at !== undefined && Date.now() - at > limits.leftoverMsMax)
+      rmSync(path, { recursive: true, force: true })
   }
 }
 

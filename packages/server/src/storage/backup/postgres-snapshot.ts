@@ -14,7 +14,12 @@ const limits = {
 
 /** One transaction that sees the database as it was when it began, on a connection of its own. */
 export async function openPostgresSnapshot(address: string): Promise<Snapshot> {
-  const client = createClient({ url: parsePostgresUrl(address), connectionsMax: 1, limits, isReadonly: true })
+  const client = createClient({
+    url: parsePostgresUrl(address),
+    connectionsMax: 1,
+    limits,
+    isReadonly: true,
+  })
   const stop = () => client.close({ timeout: 0 })
   try {
     const connection = await client.reserve()
@@ -25,7 +30,8 @@ export async function openPostgresSnapshot(address: string): Promise<Snapshot> {
     return {
       dialect: postgresDialect,
       read: ({ text, values }) => ask(() => connection.unsafe(text, values as SqlValue[])),
-      readRows: (table, columns, where) => readRows(connection, `select ${columns.join(", ")} from ${table} where ${where}`),
+      readRows: (table, columns, where) =>
+        readRows(connection, `select ${columns.join(", ")} from ${table} where ${where}`),
       stop,
     }
   } catch (error) {
@@ -34,12 +40,17 @@ export async function openPostgresSnapshot(address: string): Promise<Snapshot> {
   }
 }
 
-async function* readRows(connection: ReservedSQL, query: string): AsyncGenerator<readonly SnapshotRow[], void> {
+async function* readRows(
+  connection: ReservedSQL,
+  query: string,
+): AsyncGenerator<readonly SnapshotRow[], void> {
   await ask(() => connection.unsafe(`declare backup_rows no scroll cursor for ${query}`))
   const size = new BatchSize()
   for (;;) {
     const asked = size.rows
-    const found: readonly SnapshotRow[] = await ask(() => connection.unsafe(`fetch ${asked} from backup_rows`).values())
+    const found: readonly SnapshotRow[] = await ask(() =>
+      connection.unsafe(`fetch ${asked} from backup_rows`).values(),
+    )
     size.note(weigh(found))
     if (found.length > 0) yield found
     if (found.length < asked) break

@@ -1,10 +1,14 @@
 import { createSpool, type Spool, type SpoolOptions } from "./spool.ts"
 
 /**
- * Takes pieces as fast as they are made, and gives them as slowly as they are asked for. A backup reads one transaction, for which the database
- * keeps everything that is replaced meanwhile: that must not last as long as a client likes to take.
+ * Takes pieces as fast as they are made, and gives them as slowly as they are asked for. A backup
+ * reads one transaction, for which the database keeps everything that is replaced meanwhile: that
+ * must not last as long as a client likes to take.
  */
-export async function* readAhead(pieces: AsyncGenerator<Uint8Array, void>, options: SpoolOptions): AsyncGenerator<Uint8Array, void> {
+export async function* readAhead(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  options: SpoolOptions,
+): AsyncGenerator<Uint8Array, void> {
   const spool = createSpool(options)
   const filling = fill(pieces, spool)
   try {

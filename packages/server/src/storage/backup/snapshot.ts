@@ -6,7 +6,11 @@ export interface Snapshot {
   readonly dialect: Dialect
   read<Row>(statement: Statement): Promise<readonly Row[]>
   /** All rows of a table for which the condition holds, as lists of values, some at a time. */
-  readRows(table: string, columns: readonly string[], where: string): AsyncGenerator<readonly SnapshotRow[], void>
+  readRows(
+    table: string,
+    columns: readonly string[],
+    where: string,
+  ): AsyncGenerator<readonly SnapshotRow[], void>
   stop(): Promise<void>
 }
 
@@ -31,13 +35,18 @@ export class BatchSize {
   /** So many bytes had as many rows as were asked for. */
   note(bytes: number): void {
     const fitting = Math.floor((this.rows * limits.batchBytes) / Math.max(1, bytes))
-    this.rows = Math.max(limits.rowsMin, Math.min(limits.rowsMax, fitting, this.rows * limits.growthMax))
+    this.rows = Math.max(
+      limits.rowsMin,
+      Math.min(limits.rowsMax, fitting, this.rows * limits.growthMax),
+    )
   }
 }
 
 /** About how many bytes the rows have. */
 export function weigh(rows: readonly SnapshotRow[]): number {
   let bytes = 0
-  for (const row of rows) for (const value of row) bytes += typeof value === "string" || value instanceof Uint8Array ? value.length : 8
+  for (const row of rows)
+    for (const value of row)
+      bytes += typeof value === "string" || value instanceof Uint8Array ? value.length : 8
   return bytes
 }

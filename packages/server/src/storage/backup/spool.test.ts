@@ -15,7 +15,9 @@ async function* make(onMade: (count: number) => void = () => {}): AsyncGenerator
   }
 }
 
-const whole = Buffer.concat(Array.from({ length: pieces }, (_, index) => Buffer.alloc(pieceBytes, index)))
+const whole = Buffer.concat(
+  Array.from({ length: pieces }, (_, index) => Buffer.alloc(pieceBytes, index)),
+)
 
 describe("readAhead", () => {
   // From none of it in memory to all of it.
@@ -40,7 +42,11 @@ describe("readAhead", () => {
   }
 
   test("waits for the reader when neither memory nor disk has room, and goes on", async () => {
-    const limits = { memoryBytesMax: 3_000, freeBytesMin: Number.MAX_SAFE_INTEGER, waitMsMax: 60_000 }
+    const limits = {
+      memoryBytesMax: 3_000,
+      freeBytesMin: Number.MAX_SAFE_INTEGER,
+      waitMsMax: 60_000,
+    }
     const read: Uint8Array[] = []
     for await (const piece of readAhead(make(), { folder: tmpdir(), limits })) read.push(piece)
     expect(Buffer.concat(read).equals(whole)).toBe(true)
@@ -78,7 +84,10 @@ describe("readAhead", () => {
       make((count) => {
         made = count
       }),
-      { folder: tmpdir(), limits: { memoryBytesMax: 2_000, freeBytesMin: Number.MAX_SAFE_INTEGER } },
+      {
+        folder: tmpdir(),
+        limits: { memoryBytesMax: 2_000, freeBytesMin: Number.MAX_SAFE_INTEGER },
+      },
     )
     await left.next()
     await left.return()
@@ -88,7 +97,10 @@ describe("readAhead", () => {
 
 describe("createSpool", () => {
   test("gives what one writes and another reads at the same time, whole and in order", async () => {
-    const spool = createSpool({ folder: tmpdir(), limits: { memoryBytesMax: 5_000, freeBytesMin: 0 } })
+    const spool = createSpool({
+      folder: tmpdir(),
+      limits: { memoryBytesMax: 5_000, freeBytesMin: 0 },
+    })
     const read: Uint8Array[] = []
     const reading = (async () => {
       for (let piece = await spool.read(); piece; piece = await spool.read()) read.push(piece)

@@ -19,11 +19,17 @@ export interface SpoolOptions {
   readonly limits?: Partial<SpoolLimits>
 }
 
-/** Pieces of bytes that come faster than they are taken: first in memory, then in a file without a name. */
+/**
+ * Pieces of bytes that come faster than they are taken: first in memory, then in a file without a
+ * name.
+ */
 export interface Spool {
   readonly isStopped: boolean
   write(piece: Uint8Array): Promise<void>
-  /** Nothing more is going to be written; with an error, the reader gets it after everything that came before. */
+  /**
+   * Nothing more is going to be written; with an error, the reader gets it after everything that
+   * came before.
+   */
   end(error: unknown): void
   /** Undefined after the end. */
   read(): Promise<Uint8Array | undefined>
@@ -32,7 +38,11 @@ export interface Spool {
   close(): Promise<void>
 }
 
-const defaults: SpoolLimits = { memoryBytesMax: 16_777_216, freeBytesMin: 1_073_741_824, waitMsMax: 60_000 }
+const defaults: SpoolLimits = {
+  memoryBytesMax: 16_777_216,
+  freeBytesMin: 1_073_741_824,
+  waitMsMax: 60_000,
+}
 const readBytes = 1_048_576
 
 /** A spool that is empty. It makes its file when it needs one. */
@@ -47,7 +57,9 @@ class FileSpool implements Spool {
   readonly #memory: Uint8Array[] = []
   #memoryBytes = 0
   #file: FileHandle | undefined
-  /** Where the file ends, and how much of it was read. What is in it comes after what is in memory. */
+  /**
+   * Where the file ends, and how much of it was read. What is in it comes after what is in memory.
+   */
   #fileBytes = 0
   #readBytes = 0
   #isSpilling = false
@@ -113,7 +125,12 @@ class FileSpool implements Spool {
       const { bavail, bsize } = await statfs(this.#folder)
       if (bavail * bsize - piece.length < this.#limits.freeBytesMin) return false
       for (let at = 0; at < piece.length; ) {
-        const { bytesWritten } = await this.#file.write(piece, at, piece.length - at, this.#fileBytes + at)
+        const { bytesWritten } = await this.#file.write(
+          piece,
+          at,
+          piece.length - at,
+          this.#fileBytes + at,
+        )
         at += bytesWritten
       }
       this.#fileBytes += piece.length
@@ -126,8 +143,17 @@ class FileSpool implements Spool {
   async #readFile(): Promise<Uint8Array | undefined> {
     const wanted = Math.min(readBytes, this.#fileBytes - this.#readBytes)
     if (!this.#file || wanted === 0) return undefined
-    const { bytesRead, buffer } = await this.#file.read(Buffer.allocUnsafe(wanted), 0, wanted, this.#readBytes)
-    if (bytesRead === 0) throw new AppError("storage_unavailable", "Cannot go on with the backup: its file was made shorter")
+    const { bytesRead, buffer } = await this.#file.read(
+      Buffer.allocUnsafe(wanted),
+      0,
+      wanted,
+      this.#readBytes,
+    )
+    if (bytesRead === 0)
+      throw new AppError(
+        "storage_unavailable",
+        "Cannot go on with the backup: its file was made shorter",
+      )
     this.#readBytes += bytesRead
     // All of it was read: what comes next is written over it.
     if (this.#readBytes === this.#fileBytes && !this.#isSpilling) {

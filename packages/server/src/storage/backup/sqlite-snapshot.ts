@@ -7,8 +7,8 @@ import { BatchSize, type Snapshot, type SnapshotRow, weigh } from "./snapshot.ts
 const pragmas = ["busy_timeout = 5000", "query_only = on", "cache_size = -16384"]
 
 /**
- * A read transaction on a connection of its own: whoever writes meanwhile adds to the write-ahead log, which cannot be cleared before this
- * has ended.
+ * A read transaction on a connection of its own: whoever writes meanwhile adds to the write-ahead
+ * log, which cannot be cleared before this has ended.
  */
 export function openSqliteSnapshot(path: string): Snapshot {
   const connection = open(path)

@@ -16,7 +16,7 @@ export interface BackupOrders {
 }
 
 /** What the thread says, once each time it is asked. */
-export type BackupAnswer =
+export type BackupReply =
   | { readonly kind: "piece"; readonly piece: Uint8Array }
   | { readonly kind: "end" }
   | { readonly kind: "failed"; readonly code: ErrorCode; readonly message: string }
@@ -26,8 +26,14 @@ const limits = {
   stopMsMax: 5_000,
 }
 
-/** The bytes of a backup, made on a thread of its own: one piece is made while the one before is on its way. */
-export async function* readThreaded(orders: BackupOrders, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+/**
+ * The bytes of a backup, made on a thread of its own: one piece is made while the one before is on
+ * its way.
+ */
+export async function* readThreaded(
+  orders: BackupOrders,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
   const thread = new Worker(new URL("./backup-thread.ts", import.meta.url), { workerData: orders })
   const answers = createAnswers(thread)
   // A database or a bucket that has fallen silent is not waited for.
@@ -48,20 +54,23 @@ export async function* readThreaded(orders: BackupOrders, signal: AbortSignal): 
   }
 }
 
-/** Answers come in the order of the questions. After the end of the thread, every answer is that it failed. */
+/**
+ * Answers come in the order of the questions. After the end of the thread, every answer is that it
+ * failed.
+ */
 function createAnswers(thread: Worker) {
-  const waiting: ((answer: BackupAnswer) => void)[] = []
-  let failure: BackupAnswer | undefined
+  const waiting: ((answer: BackupReply) => void)[] = []
+  let failure: BackupReply | undefined
   const fail = (message: string) => {
     failure ??= { kind: "failed", code: "internal", message }
     for (const resolve of waiting.splice(0)) resolve(failure)
   }
-  thread.on("message", (answer: BackupAnswer) => waiting.shift()?.(answer))
+  thread.on("message", (answer: BackupReply) => waiting.shift()?.(answer))
   thread.on("error", (error) => fail(error.stack ?? error.message))
   thread.on("exit", () => fail("the thread of the backup has ended"))
   return {
     fail,
-    ask(question: "next" | "stop"): Promise<BackupAnswer> {
+    ask(question: "next" | "stop"): Promise<BackupReply> {
       if (failure) return Promise.resolve(failure)
       return new Promise((resolve) => {
         waiting.push(resolve)
@@ -72,6 +81,6 @@ function createAnswers(thread: Worker) {
 }
 
 /** What nobody expected is a bug: it is logged like any other. */
-function toError({ code, message }: Extract<BackupAnswer, { kind: "failed" }>): Error {
+function toError({ code, message }: Extract<BackupReply, { kind: "failed" }>): Error {
   return code === "internal" ? new Error(message) : new AppError(code, message)
 }

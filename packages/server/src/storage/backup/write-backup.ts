@@ -4,7 +4,13 @@ import { sql } from "../database/sql.ts"
 import { backupTables, ownerDatabases, type Treatment } from "./backup-tables.ts"
 import { FrameWriter } from "./format/frame-writer.ts"
 import { contentItems, noBucket, type ObjectRow, readObject } from "./object-content.ts"
-import { findDamage, listOwnerDatabases, OwnerDatabaseDamaged, type OwnerDatabaseFile, readOwnerDatabase } from "./owner-database-files.ts"
+import {
+  findDamage,
+  listOwnerDatabases,
+  OwnerDatabaseDamaged,
+  type OwnerDatabaseFile,
+  readOwnerDatabase,
+} from "./owner-database-files.ts"
 import type { Snapshot, SnapshotRow } from "./snapshot.ts"
 
 /** What a backup is made of. */
@@ -48,25 +54,42 @@ export async function* writeBackup(sources: BackupSources): AsyncGenerator<Uint8
   const losses: Losses = { missing: [], damaged: [] }
   yield writer.begin()
   for (const [index, section] of sections.entries()) {
-    if (section.treatment?.kind === "rows") yield* writeRows(sources, writer, index, section, section.treatment.where ?? "true")
-    else if (section.treatment?.kind === "objects") yield* writeObjects(sources, writer, index, section, losses)
+    if (section.treatment?.kind === "rows")
+      yield* writeRows(sources, writer, index, section, section.treatment.where ?? "true")
+    else if (section.treatment?.kind === "objects")
+      yield* writeObjects(sources, writer, index, section, losses)
     else yield* writeOwnerDatabases(sources, writer, index, losses)
   }
   yield writer.end(losses)
 }
 
-async function planSections({ snapshot, bucket, ownerFolder, skipDamaged }: BackupSources): Promise<readonly Section[]> {
+async function planSections({
+  snapshot,
+  bucket,
+  ownerFolder,
+  skipDamaged,
+}: BackupSources): Promise<readonly Section[]> {
   const { dialect } = snapshot
   // Told before the first byte, and not in the middle.
-  const [far] = bucket ? [] : await snapshot.read(sql`select id from objects where place = 's3' and unused_since is null limit 1`)
+  const [far] = bucket
+    ? []
+    : await snapshot.read(
+        sql`select id from objects where place = 's3' and unused_since is null limit 1`,
+      )
   if (far) throw noBucket()
-  const found = await snapshot.read<{ table_name: string; column_name: string; type: ColumnType }>(dialect.columns)
+  const found = await snapshot.read<{ table_name: string; column_name: string; type: ColumnType }>(
+    dialect.columns,
+  )
   const tables = Map.groupBy(found, ({ table_name }) => table_name)
   const sections: Section[] = []
   for (const [name, treatment] of Object.entries(backupTables)) {
     if (treatment.kind === "none") continue
-    const columns = (tables.get(name) ?? []).map((column) => ({ name: column.column_name, type: column.type }))
-    const items = treatment.kind === "objects" ? await countContent(snapshot) : await countAbout(snapshot, name)
+    const columns = (tables.get(name) ?? []).map((column) => ({
+      name: column.column_name,
+      type: column.type,
+    }))
+    const items =
+      treatment.kind === "objects" ? await countContent(snapshot) : await countAbout(snapshot, name)
     sections.push({ name, treatment, columns, items })
   }
   const files = ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)
@@ -76,22 +99,30 @@ async function planSections({ snapshot, bucket, ownerFolder, skipDamaged }: Back
 }
 
 /** Said before the first byte: a client learns nothing about a response that breaks off. */
-async function assertReadable(snapshot: Snapshot, files: readonly OwnerDatabaseFile[]): Promise<void> {
+async function assertReadable(
+  snapshot: Snapshot,
+  files: readonly OwnerDatabaseFile[],
+): Promise<void> {
   for (const file of files) {
     const reason = findDamage(file)
     const username = reason === undefined ? undefined : await findUsername(snapshot, file.ownerId)
-    if (reason !== undefined && username !== undefined) throw new OwnerDatabaseDamaged(file, username, reason)
+    if (reason !== undefined && username !== undefined)
+      throw new OwnerDatabaseDamaged(file, username, reason)
   }
 }
 
 /** Undefined for a user who came after the moment of this backup, or is no more. */
 async function findUsername(snapshot: Snapshot, id: string): Promise<string | undefined> {
-  const [owner] = await snapshot.read<{ username: string }>(sql`select username from users where id = ${id}`)
+  const [owner] = await snapshot.read<{ username: string }>(
+    sql`select username from users where id = ${id}`,
+  )
   return owner?.username
 }
 
 async function countAbout(snapshot: Snapshot, table: string): Promise<number> {
-  const [row] = await snapshot.read<{ count: number | string }>(snapshot.dialect.estimateRows(table))
+  const [row] = await snapshot.read<{ count: number | string }>(
+    snapshot.dialect.estimateRows(table),
+  )
   return Number(row?.count ?? 0)
 }
 
@@ -102,7 +133,10 @@ async function countContent(snapshot: Snapshot): Promise<number> {
   return contentItems(Number(row?.bytes ?? 0))
 }
 
-async function toHeader({ snapshot, serverVersion, now }: BackupSources, sections: readonly Section[]): Promise<BackupHeader> {
+async function toHeader(
+  { snapshot, serverVersion, now }: BackupSources,
+  sections: readonly Section[],
+): Promise<BackupHeader> {
   const applied = await snapshot.read<{ version: number; applied_at: number | string }>(
     sql`select version, applied_at from schema_migrations order by version`,
   )
@@ -117,7 +151,10 @@ async function toHeader({ snapshot, serverVersion, now }: BackupSources, section
       items,
       ...(treatment?.kind === "rows" ? { columns: columns.map((column) => column.name) } : {}),
     })),
-    migrations: applied.map(({ version, applied_at }) => ({ version, appliedAt: Number(applied_at) })),
+    migrations: applied.map(({ version, applied_at }) => ({
+      version,
+      appliedAt: Number(applied_at),
+    })),
   }
 }
 
@@ -147,7 +184,8 @@ type Writable = (SnapshotRow[number] | undefined)[]
 function toInteger(value: Writable[number], table: string): number | null {
   if (value === null || value === undefined) return null
   const number = Number(value)
-  if (!Number.isSafeInteger(number)) throw new Error(`Cannot back up ${table}: it holds the number ${value}`)
+  if (!Number.isSafeInteger(number))
+    throw new Error(`Cannot back up ${table}: it holds the number ${value}`)
   return number
 }
 
@@ -165,9 +203,18 @@ async function* writeObjects(
   { name }: Section,
   { missing }: Losses,
 ): AsyncGenerator<Uint8Array, void> {
-  for await (const rows of snapshot.readRows(name, ["id", "owner_id", "place", "size"], "unused_since is null and size is not null")) {
+  for await (const rows of snapshot.readRows(
+    name,
+    ["id", "owner_id", "place", "size"],
+    "unused_since is null and size is not null",
+  )) {
     for (const row of rows) {
-      const [id, ownerId, place, size] = row as readonly [string, string, ObjectRow["place"], number | string]
+      const [id, ownerId, place, size] = row as readonly [
+        string,
+        string,
+        ObjectRow["place"],
+        number | string,
+      ]
       const object = { id, ownerId, place, size: Number(size) }
       const head = { id, ownerId, size: object.size }
       let at = 0
@@ -200,7 +247,8 @@ async function* writeOwnerDatabases(
         at += piece.length
       }
     } catch (error) {
-      // It is copied as a whole before the first of it is written, so nothing of it is in the backup.
+      // It is copied as a whole before the first of it is written, so nothing of it is in the
+      // backup.
       if (!skipDamaged || !(error instanceof OwnerDatabaseDamaged)) throw error
       damaged.push(username)
     }

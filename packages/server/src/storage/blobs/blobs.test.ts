@@ -16,7 +16,12 @@ describeEachDatabase("createBlobStore", (open) => {
   beforeEach(async () => {
     db = (await open()).db
     blobs = createBlobStore(db)
-    objects = createObjectStore({ db, bucket: undefined, newId: () => Bun.randomUUIDv7(), now: () => 1 })
+    objects = createObjectStore({
+      db,
+      bucket: undefined,
+      newId: () => Bun.randomUUIDv7(),
+      now: () => 1,
+    })
     await db.write(function* () {
       for (const [id, name] of [
         [ada, "ada"],
@@ -27,7 +32,10 @@ describeEachDatabase("createBlobStore", (open) => {
   })
 
   const put = (key: string, content: string | Uint8Array, bytesMax = 1e9, at = 5, ownerId = ada) =>
-    blobs.put({ ownerId, key, contentType: "x/y", content: Buffer.from(content as string), at }, bytesMax)
+    blobs.put(
+      { ownerId, key, contentType: "x/y", content: Buffer.from(content as string), at },
+      bytesMax,
+    )
   const write = (size: number) =>
     objects.write(
       ada,
@@ -44,8 +52,13 @@ describeEachDatabase("createBlobStore", (open) => {
     return [Number(row?.bytes), Number(row?.count)]
   }
   const unusedOf = async () => {
-    const rows = await db.read<{ size: unknown; unused_since: unknown }>(sql`select size, unused_since from objects order by id`)
-    return rows.map(({ size, unused_since: at }) => [size === null ? null : Number(size), at === null ? null : Number(at)])
+    const rows = await db.read<{ size: unknown; unused_since: unknown }>(
+      sql`select size, unused_since from objects order by id`,
+    )
+    return rows.map(({ size, unused_since: at }) => [
+      size === null ? null : Number(size),
+      at === null ? null : Number(at),
+    ])
   }
 
   test("put keeps what is stored as it is, and remove forgets it", async () => {
@@ -55,19 +68,24 @@ describeEachDatabase("createBlobStore", (open) => {
     expect(found).toMatchObject({ key: "a/é", size: 256, contentType: "x/y", modifiedAt: 5 })
     expect(new Uint8Array(found?.content as Uint8Array)).toEqual(content)
     expect(await blobs.find(bob, "a/é")).toBeUndefined()
-    expect([await blobs.remove(bob, "a/é", 6), await blobs.remove(ada, "a/é", 6), await blobs.remove(ada, "a/é", 6)]).toEqual([
-      false,
-      true,
-      false,
-    ])
+    expect([
+      await blobs.remove(bob, "a/é", 6),
+      await blobs.remove(ada, "a/é", 6),
+      await blobs.remove(ada, "a/é", 6),
+    ]).toEqual([false, true, false])
     expect(await blobs.find(ada, "a/é")).toBeUndefined()
   })
 
   test("put keeps an empty blob, and one without a type", async () => {
     await put("empty", "")
-    await blobs.put({ ownerId: ada, key: "bare", contentType: null, content: new Uint8Array(1), at: 5 }, 1)
+    await blobs.put(
+      { ownerId: ada, key: "bare", contentType: null, content: new Uint8Array(1), at: 5 },
+      1,
+    )
     const empty = await blobs.find(ada, "empty")
-    expect([empty?.size, empty?.content instanceof Uint8Array && empty.content.length]).toEqual([0, 0])
+    expect([empty?.size, empty?.content instanceof Uint8Array && empty.content.length]).toEqual([
+      0, 0,
+    ])
     expect((await blobs.find(ada, "bare"))?.contentType).toBeNull()
   })
 
@@ -97,9 +115,11 @@ describeEachDatabase("createBlobStore", (open) => {
     await put("a", "12345")
     // Whoever has too much already may have as much there as there is.
     expect([await blobs.findRoom(ada, "a", 3), await blobs.findRoom(ada, "b", 3)]).toEqual([5, 0])
-    expect([await blobs.findRoom(ada, "a", 10), await blobs.findRoom(ada, "b", 10), await blobs.findRoom(bob, "a", 10)]).toEqual([
-      10, 5, 10,
-    ])
+    expect([
+      await blobs.findRoom(ada, "a", 10),
+      await blobs.findRoom(ada, "b", 10),
+      await blobs.findRoom(bob, "a", 10),
+    ]).toEqual([10, 5, 10])
   })
 
   test("put takes an object over from nobody, and leaves the old one to be purged", async () => {
@@ -107,7 +127,10 @@ describeEachDatabase("createBlobStore", (open) => {
     expect(await unusedOf()).toEqual([[null, 1]])
     await blobs.put({ ownerId: ada, key: "a", contentType: null, content: first, at: 7 }, 1e9)
     expect(await unusedOf()).toEqual([[70_000, null]])
-    expect(await blobs.find(ada, "a")).toMatchObject({ size: 70_000, content: { id: first.id, place: "database" } })
+    expect(await blobs.find(ada, "a")).toMatchObject({
+      size: 70_000,
+      content: { id: first.id, place: "database" },
+    })
     const second = await write(80_000)
     await blobs.put({ ownerId: ada, key: "a", contentType: null, content: second, at: 8 }, 1e9)
     expect(await unusedOf()).toEqual([
@@ -135,7 +158,9 @@ describeEachDatabase("createBlobStore", (open) => {
   })
 
   test("never lets anybody have more than they may, however many are stored at once", async () => {
-    const puts = Array.from({ length: 20 }, (_, index) => put(`key${index % 15}`, "x".repeat(10 + index), 100))
+    const puts = Array.from({ length: 20 }, (_, index) =>
+      put(`key${index % 15}`, "x".repeat(10 + index), 100),
+    )
     const isStored = await Promise.all(puts)
     expect(isStored).toContain(true)
     expect(isStored).toContain(false)
@@ -170,20 +195,29 @@ describeEachDatabase("createBlobStore", (open) => {
       for (const key of keys.toReversed()) await put(key, "x")
       await put("a", "x", 1e9, 5, bob)
       for (const prefix of odd)
-        expect([prefix, await keysOf(prefix)]).toEqual([prefix, keys.filter((key) => key.startsWith(prefix)).sort(byPoints)])
+        expect([prefix, await keysOf(prefix)]).toEqual([
+          prefix,
+          keys.filter((key) => key.startsWith(prefix)).sort(byPoints),
+        ])
     })
 
     test("goes on after any key, in parts", async () => {
       const keys = odd.filter((key) => key !== "").sort(byPoints)
       for (const key of keys) await put(key, "x")
       for (const after of [...odd, "zz"])
-        expect([after, await keysOf("", { after })]).toEqual([after, keys.filter((key) => byPoints(key, after) > 0)])
+        expect([after, await keysOf("", { after })]).toEqual([
+          after,
+          keys.filter((key) => byPoints(key, after) > 0),
+        ])
       expect(await keysOf("a", { after: "_" })).toEqual(["a", "a%b", "a/b", "a_b", "ab"])
       expect(await keysOf("a", { after: "b" })).toEqual([])
       const first = await blobs.list(ada, { prefix: "a", limit: 2 })
       expect([first.items.map(({ key }) => key), first.hasMore]).toEqual([["a", "a%b"], true])
       const last = await blobs.list(ada, { prefix: "a", limit: 3, after: "a%b" })
-      expect([last.items.map(({ key }) => key), last.hasMore]).toEqual([["a/b", "a_b", "ab"], false])
+      expect([last.items.map(({ key }) => key), last.hasMore]).toEqual([
+        ["a/b", "a_b", "ab"],
+        false,
+      ])
     })
   })
 })

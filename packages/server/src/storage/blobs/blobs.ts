@@ -1,5 +1,11 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { BlobEntry, BlobRange, BlobStore, NewBlob, StoredBlob } from "../../domain/blobs/blobs.ts"
+import type {
+  BlobEntry,
+  BlobRange,
+  BlobStore,
+  NewBlob,
+  StoredBlob,
+} from "../../domain/blobs/blobs.ts"
 import type { NewObject, ObjectPlace, StoredObject } from "../../domain/blobs/objects.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
@@ -45,7 +51,8 @@ export function createBlobStore(db: Database): BlobStore {
 
 /** Only one bound from below: given two, a database may read from the wrong one on. */
 function listBlobs(ownerId: string, { prefix, after, limit }: BlobRange): Statement {
-  const from = after === undefined || isBefore(after, prefix) ? sql`key >= ${prefix}` : sql`key > ${after}`
+  const from =
+    after === undefined || isBefore(after, prefix) ? sql`key >= ${prefix}` : sql`key > ${after}`
   const end = firstAfterPrefix(prefix)
   return sql`
     select key, size, modified_at from blobs
@@ -59,11 +66,16 @@ interface OldRow {
 
 function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boolean> {
   const { ownerId, key, contentType, content, at } = blob
-  const [size, bytes, object] = content instanceof Uint8Array ? [content.length, content, undefined] : [content.size, null, content]
+  const [size, bytes, object] =
+    content instanceof Uint8Array
+      ? [content.length, content, undefined]
+      : [content.size, null, content]
   // The user's row is locked, so that what they have is added up one after the other.
   const user = yield* firstRow<{ bytes: number | string }>(sql`
     select blob_bytes as bytes from users where id = ${ownerId} ${dialect.forUpdate}`)
-  const old = yield* firstRow<OldRow>(sql`select size, object_id from blobs where owner_id = ${ownerId} and key = ${key}`)
+  const old = yield* firstRow<OldRow>(
+    sql`select size, object_id from blobs where owner_id = ${ownerId} and key = ${key}`,
+  )
   const grown = size - Number(old?.size ?? 0)
   // Whoever has too much, since the limit was lowered, may still make it less.
   if (grown > 0 && Number(user?.bytes ?? 0) + grown > bytesMax) return false
@@ -79,7 +91,9 @@ function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boo
 
 function* removeBlob(dialect: Dialect, ownerId: string, key: string, at: number): Script<boolean> {
   yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
-  const old = yield* firstRow<OldRow>(sql`delete from blobs where owner_id = ${ownerId} and key = ${key} returning size, object_id`)
+  const old = yield* firstRow<OldRow>(
+    sql`delete from blobs where owner_id = ${ownerId} and key = ${key} returning size, object_id`,
+  )
   if (!old) return false
   if (old.object_id) yield dropObject(old.object_id, at)
   yield changeUsage(ownerId, -Number(old.size), -1)
@@ -89,7 +103,11 @@ function* removeBlob(dialect: Dialect, ownerId: string, key: string, at: number)
 function* nameObject({ id, size }: NewObject): Statements<void> {
   const named = yield* firstRow(sql`
     update objects set unused_since = null, size = ${size} where id = ${id} and unused_since is not null returning id`)
-  if (!named) throw new AppError("storage_unavailable", "Cannot store the blob: it took so long that what was there already is gone")
+  if (!named)
+    throw new AppError(
+      "storage_unavailable",
+      "Cannot store the blob: it took so long that what was there already is gone",
+    )
 }
 
 function dropObject(id: string, at: number): Statement {

@@ -11,7 +11,10 @@ const limits = {
   chunksMax: 16,
 }
 
-/** Content in the database, in chunks that are written and read each by itself, so that nobody waits for a large object. */
+/**
+ * Content in the database, in chunks that are written and read each by itself, so that nobody waits
+ * for a large object.
+ */
 export function createChunkPlace(db: Database): ContentPlace {
   return {
     async write(id, pieces) {
@@ -28,7 +31,11 @@ export function createChunkPlace(db: Database): ContentPlace {
         const number = Math.floor(at / chunkBytes)
         const [row] = await db.read<{ content: Uint8Array }>(sql`
           select content from object_chunks where object_id = ${id} and number = ${number}`)
-        if (!row) throw new AppError("storage_unavailable", "Cannot read the blob any further: it was replaced or deleted")
+        if (!row)
+          throw new AppError(
+            "storage_unavailable",
+            "Cannot read the blob any further: it was replaced or deleted",
+          )
         const from = number * chunkBytes
         yield row.content.subarray(at - from, Math.min(end - from, row.content.length))
         at = from + chunkBytes
@@ -36,18 +43,23 @@ export function createChunkPlace(db: Database): ContentPlace {
     },
     remove: (id) =>
       db.write(function* () {
-        const chunks = (yield sql`select number from object_chunks where object_id = ${id} order by number limit ${limits.chunksMax}`) as {
-          number: number
-        }[]
+        const chunks =
+          (yield sql`select number from object_chunks where object_id = ${id} order by number limit ${limits.chunksMax}`) as {
+            number: number
+          }[]
         const last = chunks.at(-1)
-        if (last) yield sql`delete from object_chunks where object_id = ${id} and number <= ${last.number}`
+        if (last)
+          yield sql`delete from object_chunks where object_id = ${id} and number <= ${last.number}`
         return chunks.length === limits.chunksMax
       }),
   }
 }
 
 /** The same bytes in parts of one length, but for the last. */
-async function* inParts(pieces: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array, void> {
+async function* inParts(
+  pieces: AsyncIterable<Uint8Array>,
+  bytes: number,
+): AsyncGenerator<Uint8Array, void> {
   let chunk = new Uint8Array(bytes)
   let filled = 0
   for await (const piece of pieces) {

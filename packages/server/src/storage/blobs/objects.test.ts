@@ -17,19 +17,32 @@ describeEachDatabase("createObjectStore", (open) => {
   beforeEach(async () => {
     at = 1_000_000
     db = (await open()).db
-    objects = createObjectStore({ db, bucket: undefined, newId: () => Bun.randomUUIDv7(), now: () => at })
+    objects = createObjectStore({
+      db,
+      bucket: undefined,
+      newId: () => Bun.randomUUIDv7(),
+      now: () => at,
+    })
   })
 
   /** As putBlob does, and then as one that replaces it does. */
-  const name = (object: NewObject) => change(sql`update objects set unused_since = null, size = ${object.size} where id = ${object.id}`)
+  const name = (object: NewObject) =>
+    change(
+      sql`update objects set unused_since = null, size = ${object.size} where id = ${object.id}`,
+    )
   const drop = (object: NewObject, since: number) =>
-    change(sql`update objects set unused_since = ${since}, size = ${object.size} where id = ${object.id}`)
+    change(
+      sql`update objects set unused_since = ${since}, size = ${object.size} where id = ${object.id}`,
+    )
   const change = (statement: ReturnType<typeof sql>) =>
     db.write(function* () {
       yield statement
     })
   const countOf = async (table: "objects" | "object_chunks") => {
-    const counts = { objects: sql`select count(*) as count from objects`, object_chunks: sql`select count(*) as count from object_chunks` }
+    const counts = {
+      objects: sql`select count(*) as count from objects`,
+      object_chunks: sql`select count(*) as count from object_chunks`,
+    }
     return Number((await db.read<{ count: unknown }>(counts[table]))[0]?.count)
   }
   const read = async (object: StoredObject, start: number, end: number) =>
@@ -40,11 +53,23 @@ describeEachDatabase("createObjectStore", (open) => {
 
   test("write takes any pieces, and read gives any part of them", async () => {
     const content = crypto.getRandomValues(new Uint8Array(65_536))
-    const all = Buffer.concat(Array.from({ length: 11 }, () => content)).subarray(0, 2 * chunkBytes + 77)
+    const all = Buffer.concat(Array.from({ length: 11 }, () => content)).subarray(
+      0,
+      2 * chunkBytes + 77,
+    )
     for (const pieceBytes of [10_000, chunkBytes, 300_000, 10_000_000]) {
       const object = await objects.write(owner, pieces(all, pieceBytes))
       expect(object).toMatchObject({ place: "database", size: all.length })
-      const edges = fc.constantFrom(0, 1, chunkBytes - 1, chunkBytes, chunkBytes + 1, 2 * chunkBytes, all.length - 1, all.length)
+      const edges = fc.constantFrom(
+        0,
+        1,
+        chunkBytes - 1,
+        chunkBytes,
+        chunkBytes + 1,
+        2 * chunkBytes,
+        all.length - 1,
+        all.length,
+      )
       const anywhere = fc.oneof(edges, fc.nat(all.length))
       await fc.assert(
         fc.asyncProperty(anywhere, anywhere, async (one, other) => {
@@ -125,12 +150,15 @@ describeEachDatabase("createObjectStore", (open) => {
     await objects.purgeBeyond(owner, 5 * chunkBytes)
     const left = await db.read<{ id: string }>(sql`select id from objects`)
     const [, , third, fourth] = all
-    expect(left.map(({ id }) => id).sort()).toEqual([third?.id ?? "", fourth?.id ?? "", used.id, writing.id, other.id].sort())
+    expect(left.map(({ id }) => id).sort()).toEqual(
+      [third?.id ?? "", fourth?.id ?? "", used.id, writing.id, other.id].sort(),
+    )
     await objects.purgeBeyond(owner, 0)
     expect(await countOf("objects")).toBe(3)
   })
 
-  const add = (chunks: number) => objects.write(owner, pieces(new Uint8Array(chunks * chunkBytes), chunkBytes))
+  const add = (chunks: number) =>
+    objects.write(owner, pieces(new Uint8Array(chunks * chunkBytes), chunkBytes))
 })
 
 async function* pieces(all: Uint8Array, bytes: number): AsyncGenerator<Uint8Array> {

@@ -15,7 +15,10 @@ export interface ObjectDeps {
 }
 
 const limits = {
-  /** How often whoever writes says that they still do: far more often than what is unused is deleted. */
+  /**
+   * How often whoever writes says that they still do: far more often than what is unused is
+   * deleted.
+   */
   renewMs: 60_000,
   /** Of what a user no longer uses, so many objects are kept at most. */
   unusedMax: 64,
@@ -28,7 +31,11 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
 
   function getPlace(place: ObjectPlace): ContentPlace {
     const found = places[place]
-    if (!found) throw new AppError("storage_unavailable", "Cannot reach the blob: it is in a bucket, and this server knows of none")
+    if (!found)
+      throw new AppError(
+        "storage_unavailable",
+        "Cannot reach the blob: it is in a bucket, and this server knows of none",
+      )
     return found
   }
 
@@ -41,7 +48,8 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
 
   async function discard(object: StoredObject): Promise<void> {
     try {
-      // Whether a blob names it after all is known for certain here: whoever is about to does so under a lock of the same row.
+      // Whether a blob names it after all is known for certain here: whoever is about to does so
+      // under a lock of the same row.
       const claim = sql`update objects set unused_since = 0 where id = ${object.id} and unused_since is not null
         and (place <> 's3' or size is null or not ${isHeld(now())}) returning id`
       let hasMore = await change(db, claim)
@@ -55,7 +63,10 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
     async write(ownerId, content) {
       const object: StoredObject = { id: newId(), place: bucket ? "s3" : "database" }
       const { id, place } = object
-      await change(db, sql`insert into objects (id, owner_id, place, unused_since) values (${id}, ${ownerId}, ${place}, ${now()})`)
+      await change(
+        db,
+        sql`insert into objects (id, owner_id, place, unused_since) values (${id}, ${ownerId}, ${place}, ${now()})`,
+      )
       let size = 0
       const count = (bytes: number) => {
         size += bytes
@@ -72,7 +83,8 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
     discard,
     async purge(before) {
       const oldest =
-        (await findUnused(db, "database", before)) ?? (bucket && (await findUnused(db, "s3", before, sql`and not ${isHeld(now())}`)))
+        (await findUnused(db, "database", before)) ??
+        (bucket && (await findUnused(db, "s3", before, sql`and not ${isHeld(now())}`)))
       if (oldest) await removePart(oldest)
       return oldest !== undefined
     },
@@ -99,8 +111,8 @@ function change(db: Database, statement: Statement): Promise<boolean> {
 const heldUntil = "objects_held_until"
 
 /**
- * Keeps what has been in a bucket from being deleted until then. A backup reads the database as it was at its moment, but the bucket as it is;
- * what blobs have named is all that it can miss there.
+ * Keeps what has been in a bucket from being deleted until then. A backup reads the database as it
+ * was at its moment, but the bucket as it is; what blobs have named is all that it can miss there.
  */
 export async function holdObjects(db: Database, until: number): Promise<void> {
   await change(
@@ -109,7 +121,10 @@ export async function holdObjects(db: Database, until: number): Promise<void> {
   )
 }
 
-/** Asked by the statement that finds what to delete, so that whoever has found it before was too early for any backup. */
+/**
+ * Asked by the statement that finds what to delete, so that whoever has found it before was too
+ * early for any backup.
+ */
 function isHeld(at: number): Statement {
   return sql`exists (select 1 from settings s where s.name = ${heldUntil} and cast(s.value as bigint) > ${at})`
 }
@@ -125,7 +140,10 @@ async function findUnused(
   return row && { id: row.id, place }
 }
 
-/** The same pieces, counted. Whoever writes for long says now and then that the object is not to be deleted. */
+/**
+ * The same pieces, counted. Whoever writes for long says now and then that the object is not to be
+ * deleted.
+ */
 async function* watched(
   { db, now }: ObjectDeps,
   id: string,
@@ -137,7 +155,10 @@ async function* watched(
     count(piece.length)
     if (now() - saidAt > limits.renewMs) {
       saidAt = now()
-      await change(db, sql`update objects set unused_since = ${saidAt} where id = ${id} and unused_since is not null`)
+      await change(
+        db,
+        sql`update objects set unused_since = ${saidAt} where id = ${id} and unused_since is not null`,
+      )
     }
     yield piece
   }

@@ -14,35 +14,47 @@ describeEachDatabase("createBucketPlace", (open) => {
   let db: Database
   let objects: ObjectStore
   const owner = Bun.randomUUIDv7()
-  const away = () => new Response("<Error><Code>InternalError</Code><Message>no</Message></Error>", { status: 500 })
+  const away = () =>
+    new Response("<Error><Code>InternalError</Code><Message>no</Message></Error>", { status: 500 })
 
   beforeEach(async () => {
     bucket = new FakeBucket()
     db = (await open()).db
-    objects = createObjectStore({ db, bucket: createBucketPlace(bucket.bucket, 100 * mega), newId: () => Bun.randomUUIDv7(), now: () => 1 })
+    objects = createObjectStore({
+      db,
+      bucket: createBucketPlace(bucket.bucket, 100 * mega),
+      newId: () => Bun.randomUUIDv7(),
+      now: () => 1,
+    })
   })
 
   afterEach(() => bucket.stop())
 
-  const countObjects = async () => Number((await db.read<{ count: unknown }>(sql`select count(*) as count from objects`))[0]?.count)
+  const countObjects = async () =>
+    Number(
+      (await db.read<{ count: unknown }>(sql`select count(*) as count from objects`))[0]?.count,
+    )
 
-  test.each([70_000, 5 * mega, 12 * mega + 5])("keeps %i bytes, gives any part of them, and deletes them", async (size) => {
-    const all = random(size)
-    const object = await objects.write(owner, pieces(all))
-    expect(object).toMatchObject({ place: "s3", size })
-    expect([...bucket.files.keys()]).toEqual([`/hamlet/blobs/${object.id}`])
-    for (const [start, end] of [
-      [0, size],
-      [1, 2],
-      [size - 10, size],
-      [0, 0],
-    ] as const) {
-      const read = Buffer.concat(await Array.fromAsync(objects.read(object, start, end)))
-      expect(read.equals(all.subarray(start, end))).toBe(true)
-    }
-    while (await objects.purge(2));
-    expect([bucket.files.size, bucket.openUploads, await countObjects()]).toEqual([0, 0, 0])
-  })
+  test.each([70_000, 5 * mega, 12 * mega + 5])(
+    "keeps %i bytes, gives any part of them, and deletes them",
+    async (size) => {
+      const all = random(size)
+      const object = await objects.write(owner, pieces(all))
+      expect(object).toMatchObject({ place: "s3", size })
+      expect([...bucket.files.keys()]).toEqual([`/hamlet/blobs/${object.id}`])
+      for (const [start, end] of [
+        [0, size],
+        [1, 2],
+        [size - 10, size],
+        [0, 0],
+      ] as const) {
+        const read = Buffer.concat(await Array.fromAsync(objects.read(object, start, end)))
+        expect(read.equals(all.subarray(start, end))).toBe(true)
+      }
+      while (await objects.purge(2));
+      expect([bucket.files.size, bucket.openUploads, await countObjects()]).toEqual([0, 0, 0])
+    },
+  )
 
   test("asks for no more than is read", async () => {
     const object = await objects.write(owner, pieces(random(12 * mega)))
@@ -69,7 +81,9 @@ describeEachDatabase("createBucketPlace", (open) => {
       const object = await objects.write(owner, pieces(random(70_000)))
       bucket.fault = away
       await expect(objects.write(owner, pieces(random(70_000)))).rejects.toMatchObject(unavailable)
-      await expect(objects.write(owner, pieces(random(12 * mega)))).rejects.toMatchObject(unavailable)
+      await expect(objects.write(owner, pieces(random(12 * mega)))).rejects.toMatchObject(
+        unavailable,
+      )
       await expect(objects.read(object, 0, 10).next()).rejects.toMatchObject(unavailable)
       await bucket.stop()
       await expect(objects.read(object, 0, 10).next()).rejects.toMatchObject(unavailable)
@@ -88,13 +102,19 @@ describeEachDatabase("createBucketPlace", (open) => {
 
     test("a shorter answer than was asked for is no content", async () => {
       const object = await objects.write(owner, pieces(random(70_000)))
-      bucket.fault = ({ method }) => (method === "GET" ? new Response("short", { status: 206 }) : undefined)
+      bucket.fault = ({ method }) =>
+        method === "GET" ? new Response("short", { status: 206 }) : undefined
       await expect(objects.read(object, 0, 10).next()).rejects.toMatchObject(unavailable)
     })
   })
 
   test("what is in the database stays readable after a bucket was configured, and what is in the bucket says so when there is none", async () => {
-    const plain = createObjectStore({ db, bucket: undefined, newId: () => Bun.randomUUIDv7(), now: () => 1 })
+    const plain = createObjectStore({
+      db,
+      bucket: undefined,
+      newId: () => Bun.randomUUIDv7(),
+      now: () => 1,
+    })
     const inDatabase = await plain.write(owner, pieces(random(70_000)))
     const inBucket = await objects.write(owner, pieces(random(70_000)))
     expect((await objects.read(inDatabase, 0, 10).next()).value?.length).toBe(10)

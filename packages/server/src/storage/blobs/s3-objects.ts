@@ -35,19 +35,24 @@ export function createBucketPlace(bucket: Bucket, objectBytesMax: number): Conte
   const partBytes = Math.max(limits.partBytesMin, Math.ceil(objectBytesMax / limits.partsMax))
   return {
     async write(id, pieces) {
-      const writer = client.file(toKey(id)).writer({ partSize: partBytes, queueSize: limits.partsAtOnce, retry: limits.retriesMax })
+      const writer = client
+        .file(toKey(id))
+        .writer({ partSize: partBytes, queueSize: limits.partsAtOnce, retry: limits.retriesMax })
       try {
         await writeAll(writer, pieces, partBytes)
       } catch (error) {
-        // Bun cannot break an upload off. One that has ended is deleted like any other; one left open would be kept, and paid for, for ever.
+        // Bun cannot break an upload off. One that has ended is deleted like any other; one left
+        // open would be kept, and paid for, for ever.
         await ask(() => writer.end()).catch(() => {})
         throw error
       }
       await ask(() => writer.end())
     },
-    // A request for each part instead of one stream: memory stays the same however slowly it is read.
+    // A request for each part instead of one stream: memory stays the same however slowly it is
+    // read.
     async *read(id, start, end) {
-      for (let at = start; at < end; at += limits.readBytes) yield await readPart(client, id, at, Math.min(end, at + limits.readBytes))
+      for (let at = start; at < end; at += limits.readBytes)
+        yield await readPart(client, id, at, Math.min(end, at + limits.readBytes))
     },
     async remove(id) {
       await ask(() => client.delete(toKey(id)))
@@ -56,7 +61,11 @@ export function createBucketPlace(bucket: Bucket, objectBytesMax: number): Conte
   }
 }
 
-async function writeAll(writer: NetworkSink, pieces: AsyncIterable<Uint8Array>, partBytes: number): Promise<void> {
+async function writeAll(
+  writer: NetworkSink,
+  pieces: AsyncIterable<Uint8Array>,
+  partBytes: number,
+): Promise<void> {
   let waiting = 0
   for await (const piece of pieces) {
     await ask(() => writer.write(piece))
@@ -67,10 +76,18 @@ async function writeAll(writer: NetworkSink, pieces: AsyncIterable<Uint8Array>, 
   }
 }
 
-async function readPart(client: S3Client, id: string, start: number, end: number): Promise<Uint8Array> {
+async function readPart(
+  client: S3Client,
+  id: string,
+  start: number,
+  end: number,
+): Promise<Uint8Array> {
   const bytes = await ask(() => client.file(toKey(id)).slice(start, end).bytes())
   if (bytes.length === end - start) return bytes
-  throw new AppError("storage_unavailable", `Cannot read the blob: the bucket gave ${bytes.length} bytes instead of ${end - start}`)
+  throw new AppError(
+    "storage_unavailable",
+    `Cannot read the blob: the bucket gave ${bytes.length} bytes instead of ${end - start}`,
+  )
 }
 
 function toKey(id: string): string {
@@ -80,11 +97,16 @@ function toKey(id: string): string {
 /** What the bucket says, unless it takes too long. */
 async function ask<T>(work: () => T | Promise<T>): Promise<T> {
   const expiry = Promise.withResolvers<never>()
-  const timer = setTimeout(() => expiry.reject(new Error(`no answer within ${limits.answerMsMax} ms`)), limits.answerMsMax)
+  const timer = setTimeout(
+    () => expiry.reject(new Error(`no answer within ${limits.answerMsMax} ms`)),
+    limits.answerMsMax,
+  )
   try {
     return await Promise.race([work(), expiry.promise])
   } catch (cause) {
-    throw new AppError("storage_unavailable", "Cannot reach the bucket that keeps large blobs", { cause })
+    throw new AppError("storage_unavailable", "Cannot reach the bucket that keeps large blobs", {
+      cause,
+    })
   } finally {
     clearTimeout(timer)
   }

@@ -1,13 +1,17 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createCoalescer } from "./batch-lookups.ts"
+import { createBatchLookup } from "./batch-lookups.ts"
 
 /** Answers when told to, so that a test decides what overlaps. */
 function createSource() {
   const calls: { readonly keys: readonly string[]; answer(): void; fail(error: Error): void }[] = []
   const fetchMany = (keys: readonly string[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, string>>()
-    calls.push({ keys, answer: () => resolve(new Map(keys.map((key) => [key, `value of ${key}`]))), fail: reject })
+    calls.push({
+      keys,
+      answer: () => resolve(new Map(keys.map((key) => [key, `value of ${key}`]))),
+      fail: reject,
+    })
     return promise
   }
   return { calls, fetchMany }
@@ -18,7 +22,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 describe("createCoalescer", () => {
   test("asks once for the keys of one turn, each key once", async () => {
     const { calls, fetchMany } = createSource()
-    const find = createCoalescer(fetchMany, { keysMax: 10 })
+    const find = createBatchLookup(fetchMany, { keysMax: 10 })
 
     const found = Promise.all([find("a"), find("b"), find("a")])
     await nextTurn()
@@ -30,7 +34,7 @@ describe("createCoalescer", () => {
 
   test("gathers what is asked for while all batches are under way", async () => {
     const { calls, fetchMany } = createSource()
-    const find = createCoalescer(fetchMany, { keysMax: 10, batchesMax: 1 })
+    const find = createBatchLookup(fetchMany, { keysMax: 10, batchesMax: 1 })
     const first = find("a")
     await nextTurn()
 
@@ -50,7 +54,7 @@ describe("createCoalescer", () => {
 
   test("asks again for a key that is being fetched, since the answer may be older than the question", async () => {
     const { calls, fetchMany } = createSource()
-    const find = createCoalescer(fetchMany, { keysMax: 10, batchesMax: 2 })
+    const find = createBatchLookup(fetchMany, { keysMax: 10, batchesMax: 2 })
     const first = find("a")
     await nextTurn()
 
@@ -63,14 +67,14 @@ describe("createCoalescer", () => {
   })
 
   test("gives undefined for a key that was not found", async () => {
-    const find = createCoalescer(async () => new Map<string, string>(), { keysMax: 10 })
+    const find = createBatchLookup(async () => new Map<string, string>(), { keysMax: 10 })
 
     expect(await find("a")).toBeUndefined()
   })
 
   test("passes an error to each caller of the batch, and goes on", async () => {
     const { calls, fetchMany } = createSource()
-    const find = createCoalescer(fetchMany, { keysMax: 10, batchesMax: 1 })
+    const find = createBatchLookup(fetchMany, { keysMax: 10, batchesMax: 1 })
     const failing = Promise.allSettled([find("a"), find("b")])
     await nextTurn()
     const next = find("c")
@@ -84,7 +88,7 @@ describe("createCoalescer", () => {
   })
 
   test("passes on an error that is thrown at once", async () => {
-    const find = createCoalescer<string, string>(
+    const find = createBatchLookup<string, string>(
       () => {
         throw new Error("at once")
       },
@@ -95,39 +99,46 @@ describe("createCoalescer", () => {
   })
 
   test("keeps its limits and answers everybody with a state no older than the question", async () => {
-    const script = fc.array(fc.array(fc.constantFrom("a", "b", "c", "d", "e"), { maxLength: 6 }), { maxLength: 12 })
+    const script = fc.array(fc.array(fc.constantFrom("a", "b", "c", "d", "e"), { maxLength: 6 }), {
+      maxLength: 12,
+    })
     await fc.assert(
-      fc.asyncProperty(script, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (turns, keysMax, batchesMax) => {
-        let clock = 0
-        let underWay = 0
-        const answer = async (keys: readonly string[]) => {
-          const startedAt = clock
-          underWay += 1
-          expect(underWay).toBeLessThanOrEqual(batchesMax)
-          expect(keys.length).toBeLessThanOrEqual(keysMax)
-          expect(new Set(keys).size).toBe(keys.length)
-          for (let turn = 0; turn < 1 + (startedAt % 3); turn += 1) await nextTurn()
-          underWay -= 1
-          return new Map(keys.map((key) => [key, { key, startedAt }]))
-        }
-        const find = createCoalescer(answer, { keysMax, batchesMax })
-
-        const asked: Promise<void>[] = []
-        for (const keys of turns) {
-          for (const key of keys) {
-            const askedAt = clock
-            asked.push(
-              find(key).then((found) => {
-                expect(found?.key).toBe(key)
-                expect(found?.startedAt).toBeGreaterThanOrEqual(askedAt)
-              }),
-            )
+      fc.asyncProperty(
+        script,
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (turns, keysMax, batchesMax) => {
+          let clock = 0
+          let underWay = 0
+          const answer = async (keys: readonly string[]) => {
+            const startedAt = clock
+            underWay += 1
+            expect(underWay).toBeLessThanOrEqual(batchesMax)
+            expect(keys.length).toBeLessThanOrEqual(keysMax)
+            expect(new Set(keys).size).toBe(keys.length)
+            for (let turn = 0; turn < 1 + (startedAt % 3); turn += 1) await nextTurn()
+            underWay -= 1
+            return new Map(keys.map((key) => [key, { key, startedAt }]))
           }
-          clock += 1
-          await nextTurn()
-        }
-        await Promise.all(asked)
-      }),
+          const find = createBatchLookup(answer, { keysMax, batchesMax })
+
+          const asked: Promise<void>[] = []
+          for (const keys of turns) {
+            for (const key of keys) {
+              const askedAt = clock
+              asked.push(
+                find(key).then((found) => {
+                  expect(found?.key).toBe(key)
+                  expect(found?.startedAt).toBeGreaterThanOrEqual(askedAt)
+                }),
+              )
+            }
+            clock += 1
+            await nextTurn()
+          }
+          await Promise.all(asked)
+        },
+      ),
     )
   })
 })

@@ -1,4 +1,4 @@
-export interface CoalescerLimits {
+export interface BatchLookupLimits {
   /** Keys in one batch. */
   readonly keysMax: number
   /** Batches under way at the same time. */
@@ -12,13 +12,14 @@ interface Waiting<V> {
 }
 
 /**
- * Gathers lookups by key that happen at the same time, and asks once for all of them: in the same turn of the event loop, or while as many
- * batches as allowed are under way. A key is always fetched after its caller asked for it, so nobody is given an older state than a
- * lookup of their own would have found.
+ * Gathers lookups by key that happen at the same time, and asks once for all of them: in the same
+ * turn of the event loop, or while as many batches as allowed are under way. A key is always
+ * fetched after its caller asked for it, so nobody is given an older state than a lookup of their
+ * own would have found.
  */
-export function createCoalescer<K extends string, V>(
+export function createBatchLookup<K extends string, V>(
   fetchMany: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
-  { keysMax, batchesMax = 2 }: CoalescerLimits,
+  { keysMax, batchesMax = 2 }: BatchLookupLimits,
 ): (key: K) => Promise<V | undefined> {
   const waiting = new Map<K, Waiting<V>>()
   let batches = 0

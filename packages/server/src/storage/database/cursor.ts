@@ -1,9 +1,12 @@
 import type { CursorKey, CursorKeys } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
-import type { Page } from "../../domain/paging.ts"
+import type { PageRequest } from "../../domain/paging.ts"
 import { join, nothing, raw, type Statement, sql } from "./sql.ts"
 
-/** What a key of a cursor can be. Only what the column can hold comes to the database, whatever was sent. */
+/**
+ * What a key of a cursor can be. Only what the column can hold comes to the database, whatever was
+ * sent.
+ */
 export type KeyKind = "id" | "time" | "integer" | "text"
 
 const integerMax = 2_147_483_647
@@ -15,18 +18,37 @@ const fits: Readonly<Record<KeyKind, (key: CursorKey) => boolean>> = {
   text: (key) => typeof key === "string",
 }
 
-/** The keys of the item after which the page begins; undefined where the page has no cursor. Refuses a cursor of another list. */
-export function findCursor(page: Page, kinds: readonly KeyKind[], canBeNull = false): CursorKeys | undefined {
+/**
+ * The keys of the item after which the page begins; undefined where the page has no cursor. Refuses
+ * a cursor of another list.
+ */
+export function findCursor(
+  page: PageRequest,
+  kinds: readonly KeyKind[],
+  canBeNull = false,
+): CursorKeys | undefined {
   const keys = page.cursor?.keys
   if (keys === undefined) return undefined
-  const isOfList = keys.length === kinds.length && keys.every((key, index) => (key === null ? canBeNull : fits[kinds[index] ?? "id"](key)))
+  const isOfList =
+    keys.length === kinds.length &&
+    keys.every((key, index) => (key === null ? canBeNull : fits[kinds[index] ?? "id"](key)))
   if (isOfList) return keys
   const issues = [{ path: "cursor", message: "must be the cursor of a link of the same list" }]
-  throw new AppError("invalid_request", 'Cannot read the list: "cursor" is of another list', { issues })
+  throw new AppError("invalid_request", 'Cannot read the list: "cursor" is of another list', {
+    issues,
+  })
 }
 
-/** A further condition: what comes after the cursor in a list that goes down in all of these columns. The last of them tells rows apart. */
-export function afterCursor(page: Page, columns: string, kinds: readonly KeyKind[], direction: "asc" | "desc" = "desc"): Statement {
+/**
+ * A further condition: what comes after the cursor in a list that goes down in all of these
+ * columns. The last of them tells rows apart.
+ */
+export function afterCursor(
+  page: PageRequest,
+  columns: string,
+  kinds: readonly KeyKind[],
+  direction: "asc" | "desc" = "desc",
+): Statement {
   const keys = findCursor(page, kinds)
   if (keys === undefined) return nothing
   const values = join(
@@ -39,6 +61,9 @@ export function afterCursor(page: Page, columns: string, kinds: readonly KeyKind
 /** What most lists are ordered by: the newest first. */
 export const newestFirst = { kinds: ["time", "id"], toKeys: toNewestKeys } as const
 
-function toNewestKeys(row: { readonly created_at: number | string; readonly id: string }): CursorKeys {
+function toNewestKeys(row: {
+  readonly created_at: number | string
+  readonly id: string
+}): CursorKeys {
   return [Number(row.created_at), row.id]
 }

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test"
-import { describeEachDatabase, type OpenDatabase, openAgain } from "../../../test/support/databases.ts"
+import {
+  describeEachDatabase,
+  type OpenDatabase,
+  openAgain,
+} from "../../../test/support/databases.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { type Database, firstRow, rows } from "./database.ts"
 import { ConstraintError } from "./errors.ts"
@@ -12,7 +16,9 @@ async function openWithTables(open: OpenDatabase) {
     yield raw(
       `create table items (name ${types.text} primary key, count ${types.integer} default 0 check (count < 1000), at ${types.time})`,
     )
-    yield raw(`create table copies (name ${types.text} not null references items, bytes ${types.bytes}, item ${types.id})`)
+    yield raw(
+      `create table copies (name ${types.text} not null references items, bytes ${types.bytes}, item ${types.id})`,
+    )
   })
   return opened
 }
@@ -35,7 +41,9 @@ describeEachDatabase("Database", (open) => {
 
     const returned = await db.write(function* () {
       yield insert("a")
-      const item = yield* firstRow<{ name: string }>(sql`select name from items where name = ${"a"}`)
+      const item = yield* firstRow<{ name: string }>(
+        sql`select name from items where name = ${"a"}`,
+      )
       const none = yield* firstRow(sql`select name from items where name = ${"b"}`)
       const all = yield* rows<{ name: string }>(sql`select name from items`)
       return [item?.name, none, all.length]
@@ -88,7 +96,12 @@ describeEachDatabase("Database", (open) => {
       }),
     ])
 
-    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"])
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+      "rejected",
+    ])
     expect(await namesIn(db)).toEqual(["a", "a last", "c", "c last"])
   })
 
@@ -147,7 +160,9 @@ describeEachDatabase("Database", (open) => {
     await Promise.all(
       Array.from({ length: 50 }, () =>
         db.write(function* () {
-          const item = yield* firstRow<{ count: number }>(sql`select count from items where name = ${"a"} ${db.dialect.forUpdate}`)
+          const item = yield* firstRow<{ count: number }>(
+            sql`select count from items where name = ${"a"} ${db.dialect.forUpdate}`,
+          )
           yield sql`update items set count = ${(item?.count ?? 0) + 1} where name = ${"a"}`
         }),
       ),
@@ -207,7 +222,9 @@ describeEachDatabase("Database", (open) => {
       { name: "small", count: null, at: 1 },
       { name: "é 😀 '\"\\ $1", count: -5, at },
     ])
-    const copies = await db.read<{ bytes: Uint8Array; item: string | null }>(sql`select bytes, item from copies order by bytes desc`)
+    const copies = await db.read<{ bytes: Uint8Array; item: string | null }>(
+      sql`select bytes, item from copies order by bytes desc`,
+    )
     expect(copies.map((copy) => ({ ...copy, bytes: [...copy.bytes] }))).toEqual([
       { bytes: [0, 1, 255], item: id },
       { bytes: [], item: null },
@@ -238,13 +255,17 @@ describeEachDatabase("Database", (open) => {
   test("a text with a NUL is refused, and harms nobody", async () => {
     const { db } = await openWithTables(open)
 
-    const outcomes = await Promise.allSettled([db.write(insertOnly("a")), db.write(insertOnly("b\0")), db.read(sql`select ${"\0"}`)])
-
-    expect(outcomes.map((outcome) => (outcome.status === "rejected" ? (outcome.reason as AppError).code : "kept"))).toEqual([
-      "kept",
-      "invalid_request",
-      "invalid_request",
+    const outcomes = await Promise.allSettled([
+      db.write(insertOnly("a")),
+      db.write(insertOnly("b\0")),
+      db.read(sql`select ${"\0"}`),
     ])
+
+    expect(
+      outcomes.map((outcome) =>
+        outcome.status === "rejected" ? (outcome.reason as AppError).code : "kept",
+      ),
+    ).toEqual(["kept", "invalid_request", "invalid_request"])
     expect(await namesIn(db)).toEqual(["a"])
   })
 
@@ -301,19 +322,26 @@ describeEachDatabase("Database", (open) => {
     const before = Array.from({ length: 20 }, (_, index) => db.write(insertOnly(String(index))))
 
     const stopped = [db.stop(), db.stop()]
-    const after = await Promise.allSettled([db.write(insertOnly("late")), db.read(sql`select 1`), db.ping()])
+    const after = await Promise.allSettled([
+      db.write(insertOnly("late")),
+      db.read(sql`select 1`),
+      db.ping(),
+    ])
     await Promise.all([...before, ...stopped])
 
-    expect(after.map((outcome) => outcome.status === "rejected" && (outcome.reason as AppError).code)).toEqual(
-      Array(3).fill("database_unavailable"),
-    )
+    expect(
+      after.map((outcome) => outcome.status === "rejected" && (outcome.reason as AppError).code),
+    ).toEqual(Array(3).fill("database_unavailable"))
     expect((await namesIn(database.db)).length).toBe(20)
   })
 
   test("nothing acknowledged is lost when the process is killed", async () => {
     const database = await openWithTables(open)
     const program = new URL("../../../test/support/writing-child.ts", import.meta.url).pathname
-    const child = Bun.spawn([process.execPath, program, database.url ?? "", database.path ?? ""], { stdout: "pipe", stderr: "inherit" })
+    const child = Bun.spawn([process.execPath, program, database.url ?? "", database.path ?? ""], {
+      stdout: "pipe",
+      stderr: "inherit",
+    })
 
     let acknowledged = ""
     const decoder = new TextDecoder()

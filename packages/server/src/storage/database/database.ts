@@ -2,19 +2,23 @@ import type { Dialect } from "./dialect.ts"
 import type { SqlValue, Statement, Statements } from "./sql.ts"
 
 /**
- * A transaction, written once for both databases: it yields statements and is sent their rows. SQLite runs it synchronously, so that
- * nothing can come between; PostgreSQL asynchronously.
+ * A transaction, written once for both databases: it yields statements and is sent their rows.
+ * SQLite runs it synchronously, so that nothing can come between; PostgreSQL asynchronously.
  */
 export type Script<T> = Generator<Statement | LastStep, T, readonly unknown[]>
 
 /**
- * What a script leaves to the end of the transaction, because there it costs less: nothing else in a transaction may depend on it. Of
- * those with one key only the last is run, even when different scripts share the transaction; they are run in the order of their keys.
+ * What a script leaves to the end of the transaction, because there it costs less: nothing else in
+ * a transaction may depend on it. Of those with one key only the last is run, even when different
+ * scripts share the transaction; they are run in the order of their keys.
  */
 export interface LastStep {
   readonly key: string
   run(): Statements<void>
-  /** Where one step can do what several would: takes over what an earlier one with the same key was to do. */
+  /**
+   * Where one step can do what several would: takes over what an earlier one with the same key was
+   * to do.
+   */
   takeOver?(earlier: LastStep): void
 }
 
@@ -31,10 +35,15 @@ export function* firstRow<Row>(statement: Statement): Statements<Row | undefined
 }
 
 /** Drives a script where statements are answered at once; its last steps are only noted. */
-export function runScript<T>(script: () => Script<T>, run: (statement: Statement) => readonly unknown[], lastSteps: LastSteps): T {
+export function runScript<T>(
+  script: () => Script<T>,
+  run: (statement: Statement) => readonly unknown[],
+  lastSteps: LastSteps,
+): T {
   const steps = script()
   let step = steps.next()
-  while (!step.done) step = steps.next("key" in step.value ? noteLast(lastSteps, step.value) : run(step.value))
+  while (!step.done)
+    step = steps.next("key" in step.value ? noteLast(lastSteps, step.value) : run(step.value))
   return step.value
 }
 
@@ -60,13 +69,21 @@ export interface DatabaseStats {
   readonly waiting: number
 }
 
-/** What is written down of a run, in the order of the columns; nothing that JSON could not carry to another thread. */
+/**
+ * What is written down of a run, in the order of the columns; nothing that JSON could not carry to
+ * another thread.
+ */
 export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
 
 export interface WriteOptions {
-  /** For migrations: waits much longer for locks and answers than anything on behalf of a request may. */
+  /**
+   * For migrations: waits much longer for locks and answers than anything on behalf of a request
+   * may.
+   */
   readonly isPatient?: boolean
-  /** The script does nothing but write down these runs. Where that is better, somebody else does it. */
+  /**
+   * The script does nothing but write down these runs. Where that is better, somebody else does it.
+   */
   readonly runs?: readonly RunValues[] | undefined
 }
 
@@ -78,7 +95,10 @@ export interface Hit {
   readonly is_name: number
 }
 
-/** Vals that may match. Each is compared by itself, so that a database can stop between two of them when the time is over. */
+/**
+ * Vals that may match. Each is compared by itself, so that a database can stop between two of them
+ * when the time is over.
+ */
 export interface Candidates {
   /** The columns of a Hit; `is_name` is null for what does not match. */
   readonly select: Statement
@@ -89,8 +109,8 @@ export interface Candidates {
 /** Reads on behalf of one search. */
 export interface Search {
   /**
-   * The best ranked hits. Throws `search_timed_out` when all that was asked for this search took too long, and `overloaded` when too many
-   * searches wait.
+   * The best ranked hits. Throws `search_timed_out` when all that was asked for this search took
+   * too long, and `overloaded` when too many searches wait.
    */
   find(candidates: Candidates): Promise<readonly Hit[]>
 }
@@ -102,13 +122,17 @@ export interface Database {
   /** Runs one statement that changes nothing; one that would change something fails. */
   read<Row>(statement: Statement): Promise<readonly Row[]>
   /**
-   * Runs the script in one transaction, alone (SQLite) or isolated by the row locks it takes (PostgreSQL, read committed), and
-   * resolves after the commit is durable. The script may run more than once, so it must have no effect but its statements. If it
-   * throws, nothing it did remains and the error is passed on.
+   * Runs the script in one transaction, alone (SQLite) or isolated by the row locks it takes
+   * (PostgreSQL, read committed), and resolves after the commit is durable. The script may run more
+   * than once, so it must have no effect but its statements. If it throws, nothing it did remains
+   * and the error is passed on.
    */
   write<T>(script: () => Script<T>, options?: WriteOptions): Promise<T>
-  /** A number that is another one whenever the data may have changed, also by another process. Undefined where asking for it costs as much as reading. */
-  readonly stamp: (() => number) | undefined
+  /**
+   * A number that is another one whenever the data may have changed, also by another process.
+   * Undefined where asking for it costs as much as reading.
+   */
+  readonly changeCount: (() => number) | undefined
   ping(): Promise<void>
   stats(): DatabaseStats
   /** Finishes the writes that were asked for before, then closes. */

@@ -9,8 +9,9 @@ export const sqliteCatalog: readonly Statement[] = [
     order by tbl_name, case type when 'table' then 0 when 'index' then 1 else 2 end, name`,
 ]
 
-// The definitions that PostgreSQL itself gives are put together to statements that read like those that made them.
-// Constraints of the kind "n" (not null) are left out: only newer releases list them, and the columns say it already.
+// The definitions that PostgreSQL itself gives are put together to statements that read like those
+// that made them. Constraints of the kind "n" (not null) are left out: only newer releases list
+// them, and the columns say it already.
 const tables = sql`
   select 'create table ' || t.relname || ' (' || string_agg(p.part, ', ' order by p.rank, p.position, p.part) || ')' as line
   from pg_class t
@@ -60,9 +61,18 @@ const triggers = sql`
 const extensions = sql`
   select 'create extension ' || extname as line from pg_extension where extname <> 'plpgsql' order by extname collate "C"`
 
-export const postgresCatalog: readonly Statement[] = [extensions, tables, indexes, functions, triggers]
+export const postgresCatalog: readonly Statement[] = [
+  extensions,
+  tables,
+  indexes,
+  functions,
+  triggers,
+]
 
-/** The columns of every table of ours in their order: `table_name`, `column_name`, and `type` as one of text, integer and bytes. */
+/**
+ * The columns of every table of ours in their order: `table_name`, `column_name`, and `type` as one
+ * of text, integer and bytes.
+ */
 export const sqliteColumns: Statement = sql`
   select t.name as table_name, c.name as column_name, case lower(c.type) when 'integer' then 'integer' when 'blob' then 'bytes' else 'text' end as type
   from pragma_table_list t join pragma_table_info(t.name) c

@@ -1,12 +1,23 @@
 import { postgresSearchIndex, type SearchIndex, sqliteSearchIndex } from "../search/search-index.ts"
-import { postgresCatalog, postgresColumns, sqliteCatalog, sqliteColumns } from "./dialect-catalog.ts"
+import {
+  postgresCatalog,
+  postgresColumns,
+  sqliteCatalog,
+  sqliteColumns,
+} from "./dialect-catalog.ts"
 import { nothing, raw, type Statement, sql } from "./sql.ts"
 
-/** What differs between the databases, as named capabilities: no other file asks which database it is talking to. */
+/**
+ * What differs between the databases, as named capabilities: no other file asks which database it
+ * is talking to.
+ */
 export interface Dialect {
   /** For messages only. */
   readonly name: string
-  /** Ends a select whose rows must not change until the transaction ends. Empty where a transaction is alone anyway. */
+  /**
+   * Ends a select whose rows must not change until the transaction ends. Empty where a transaction
+   * is alone anyway.
+   */
   readonly forUpdate: Statement
   /** Column types for DDL. */
   readonly types: ColumnTypes
@@ -14,16 +25,25 @@ export interface Dialect {
   readonly tableOptions: string
   /** Where round trips cost: how concurrent lookups are gathered into one statement. */
   readonly gather: Gather | undefined
-  /** Makes whoever resolves or takes the same name wait for each other until the transaction ends. Empty where a transaction is alone anyway. */
+  /**
+   * Makes whoever resolves or takes the same name wait for each other until the transaction ends.
+   * Empty where a transaction is alone anyway.
+   */
   lockName(name: string): readonly Statement[]
   /** The same statement, asking for its plan instead of its rows. */
   explain(statement: Statement): Statement
   readonly search: SearchIndex
-  /** What a migration runs first in its transaction, so that two nodes that start together migrate in turn. */
+  /**
+   * What a migration runs first in its transaction, so that two nodes that start together migrate
+   * in turn.
+   */
   readonly migrationLock: readonly Statement[]
   /** Each gives rows with one column, `line`, that describe the schema in a fixed order. */
   readonly catalog: readonly Statement[]
-  /** Gives every column of every table, in order: `table_name`, `column_name`, and its `type`, which is text, integer or bytes. */
+  /**
+   * Gives every column of every table, in order: `table_name`, `column_name`, and its `type`, which
+   * is text, integer or bytes.
+   */
   readonly columns: Statement
   /** About how many rows a table has, as `count`, without reading all of them. */
   estimateRows(table: string): Statement
@@ -48,7 +68,14 @@ export interface ColumnTypes {
 export const sqliteDialect: Dialect = {
   name: "SQLite",
   forUpdate: nothing,
-  types: { id: "text", time: "integer", integer: "integer", text: "text", bytes: "blob", identity: "integer primary key autoincrement" },
+  types: {
+    id: "text",
+    time: "integer",
+    integer: "integer",
+    text: "text",
+    bytes: "blob",
+    identity: "integer primary key autoincrement",
+  },
   tableOptions: "strict",
   gather: undefined,
   lockName: () => [],
@@ -59,13 +86,17 @@ export const sqliteDialect: Dialect = {
   catalog: sqliteCatalog,
   columns: sqliteColumns,
   // Rows are numbered as they come, and it is the oldest that go.
-  estimateRows: (table) => raw(`select coalesce((select max(rowid) from ${table}) - (select min(rowid) from ${table}) + 1, 0) as count`),
+  estimateRows: (table) =>
+    raw(
+      `select coalesce((select max(rowid) from ${table}) - (select min(rowid) from ${table}) + 1, 0) as count`,
+    ),
 }
 
 export const postgresDialect: Dialect = {
   name: "PostgreSQL",
   forUpdate: raw("for update"),
-  // Collation "C" orders texts by their UTF-8 bytes, as SQLite does, whatever locale the database was made with.
+  // Collation "C" orders texts by their UTF-8 bytes, as SQLite does, whatever locale the database
+  // was made with.
   types: {
     id: "uuid",
     time: "bigint",
@@ -83,7 +114,8 @@ export const postgresDialect: Dialect = {
   lockName: (name) => [sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`],
   explain: (statement) => sql`explain (format json) ${statement}`,
   search: postgresSearchIndex,
-  // The number says nothing, it only has to be ours: locks of this kind are shared by everything in the database.
+  // The number says nothing, it only has to be ours: locks of this kind are shared by everything in
+  // the database.
   migrationLock: [raw("select pg_advisory_xact_lock(7243392817)")],
   catalog: postgresCatalog,
   columns: postgresColumns,

@@ -3,7 +3,10 @@ import type { SqlValue } from "./sql.ts"
 
 export type ConstraintKind = "unique" | "foreign_key" | "not_null" | "check"
 
-/** A statement broke a constraint of the schema. Stores turn the ones they expect into an AppError; any other is a bug. */
+/**
+ * A statement broke a constraint of the schema. Stores turn the ones they expect into an AppError;
+ * any other is a bug.
+ */
 export class ConstraintError extends Error {
   override readonly name = "ConstraintError"
 
@@ -19,11 +22,17 @@ export function unavailable(problem: string, cause?: unknown): AppError {
   return new AppError("database_unavailable", `Cannot use the database: ${problem}`, { cause })
 }
 
-/** PostgreSQL cannot store U+0000 and SQLite cuts texts short at it in its own functions, so neither is ever sent one. */
+/**
+ * PostgreSQL cannot store U+0000 and SQLite cuts texts short at it in its own functions, so neither
+ * is ever sent one.
+ */
 export function assertStorable(values: readonly SqlValue[]): void {
   for (const value of values) {
     if (typeof value === "string" && value.includes("\0")) {
-      throw new AppError("invalid_request", "Cannot store a text that contains the character U+0000")
+      throw new AppError(
+        "invalid_request",
+        "Cannot store a text that contains the character U+0000",
+      )
     }
   }
 }

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import fc from "fast-check"
 import { databases, openAgain, type TestDatabase } from "../../../test/support/databases.ts"
 import type { Database } from "./database.ts"
-import { remember } from "./exact-cache.ts"
+import { createExactCache } from "./exact-cache.ts"
 import { raw, sql } from "./sql.ts"
 
-/** What arrives later is handled in a later turn: that is how far one question to the database reaches. */
+/**
+ * What arrives later is handled in a later turn: that is how far one question to the database
+ * reaches.
+ */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const keys = ["a", "b", "c"] as const
 type Key = (typeof keys)[number]
@@ -51,7 +54,8 @@ describe("remember", () => {
     return row
   }
 
-  const createFind = (weightMax = 1000, weigh: (item: Item) => number = () => 1) => remember(database.db, look, { weightMax }, weigh)
+  const createFind = (weightMax = 1000, weigh: (item: Item) => number = () => 1) =>
+    createExactCache(database.db, look, { weightMax }, weigh)
 
   const write = (db: Database, key: string, value: number) =>
     db.write(function* () {
@@ -111,7 +115,11 @@ describe("remember", () => {
         db.run("update items set value = ? where key = 'a'", [Number(line)])
         console.log(line)
       }`
-    const child = Bun.spawn([process.execPath, "-e", program, database.path ?? ""], { stdin: "pipe", stdout: "pipe", stderr: "inherit" })
+    const child = Bun.spawn([process.execPath, "-e", program, database.path ?? ""], {
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "inherit",
+    })
     const answers = child.stdout.values()
     const find = createFind()
     for (let value = 1; value <= 20; value++) {
@@ -128,47 +136,65 @@ describe("remember", () => {
   test("never gives anything older than what was acknowledged before it was asked", async () => {
     const key = fc.constantFrom(...keys)
     const step = fc.oneof(
-      { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("ask" as const, "ask and wait" as const), key }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constantFrom("ask" as const, "ask and wait" as const),
+          key,
+        }),
+      },
       {
         weight: 2,
-        arbitrary: fc.record({ kind: fc.constantFrom("write" as const, "write and wait" as const, "write elsewhere" as const), key }),
+        arbitrary: fc.record({
+          kind: fc.constantFrom(
+            "write" as const,
+            "write and wait" as const,
+            "write elsewhere" as const,
+          ),
+          key,
+        }),
       },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("turn" as const), key }) },
     )
     let last = 0
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 0, max: 4 }), async (steps, weightMax) => {
-        const find = createFind(weightMax)
-        const acknowledged = new Map<Key, number>()
-        const underWay: Promise<unknown>[] = []
-        const ask = async (key: Key) => {
-          const floor = acknowledged.get(key) ?? 0
-          expect((await find(key))?.value ?? -1).toBeGreaterThanOrEqual(floor)
-        }
-        const change = async (db: Database, key: Key) => {
-          last += 1
-          const value = last
-          await write(db, key, value)
-          // Writes of two connections may be committed in another order than they are told of.
-          if (db === other) await nextTurn()
-          acknowledged.set(key, value)
-        }
-        for (const { kind, key } of steps) {
-          if (kind === "ask") underWay.push(ask(key))
-          if (kind === "ask and wait") await ask(key)
-          if (kind === "write") underWay.push(change(database.db, key))
-          if (kind === "write and wait") await change(database.db, key)
-          if (kind === "turn") await nextTurn()
-          if (kind === "write elsewhere") {
-            // Not at the same time as our own: then nobody could say which of the two is the newer.
-            await Promise.all(underWay.splice(0))
-            await change(other, key)
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 30 }),
+        fc.integer({ min: 0, max: 4 }),
+        async (steps, weightMax) => {
+          const find = createFind(weightMax)
+          const acknowledged = new Map<Key, number>()
+          const underWay: Promise<unknown>[] = []
+          const ask = async (key: Key) => {
+            const floor = acknowledged.get(key) ?? 0
+            expect((await find(key))?.value ?? -1).toBeGreaterThanOrEqual(floor)
           }
-        }
-        await Promise.all(underWay)
-        await nextTurn()
-        for (const each of keys) await ask(each)
-      }),
+          const change = async (db: Database, key: Key) => {
+            last += 1
+            const value = last
+            await write(db, key, value)
+            // Writes of two connections may be committed in another order than they are told of.
+            if (db === other) await nextTurn()
+            acknowledged.set(key, value)
+          }
+          for (const { kind, key } of steps) {
+            if (kind === "ask") underWay.push(ask(key))
+            if (kind === "ask and wait") await ask(key)
+            if (kind === "write") underWay.push(change(database.db, key))
+            if (kind === "write and wait") await change(database.db, key)
+            if (kind === "turn") await nextTurn()
+            if (kind === "write elsewhere") {
+              // Not at the same time as our own: then nobody could say which of the two is the
+              // newer.
+              await Promise.all(underWay.splice(0))
+              await change(other, key)
+            }
+          }
+          await Promise.all(underWay)
+          await nextTurn()
+          for (const each of keys) await ask(each)
+        },
+      ),
       { numRuns: 60 },
     )
   })
@@ -182,7 +208,7 @@ describe("remember", () => {
       await gate.promise
       return found
     }
-    const find = remember(database.db, slow, { weightMax: 1000 }, () => 1)
+    const find = createExactCache(database.db, slow, { weightMax: 1000 }, () => 1)
     const early = find("a")
     await started.promise
     await write(database.db, "a", 1)
@@ -203,7 +229,7 @@ describe("remember", () => {
 
   test("passes an error on, and looks again the next time", async () => {
     let isAway = true
-    const find = remember(
+    const find = createExactCache(
       database.db,
       (key) => (isAway ? Promise.reject(new Error("away")) : look(key)),
       { weightMax: 1000 },
@@ -216,7 +242,7 @@ describe("remember", () => {
 
   test("fails like any other reading when the database is closed", async () => {
     const db = await openAgain(database)
-    const find = remember(db, look, { weightMax: 1000 }, () => 1)
+    const find = createExactCache(db, look, { weightMax: 1000 }, () => 1)
     await find("a")
     await db.stop()
     await nextTurn()
@@ -245,6 +271,13 @@ describe("remember", () => {
   })
 
   test("stands aside where asking for changes costs as much as looking", () => {
-    expect(remember({ ...database.db, stamp: undefined }, look, { weightMax: 1000 }, () => 1)).toBe(look)
+    expect(
+      createExactCache(
+        { ...database.db, changeCount: undefined },
+        look,
+        { weightMax: 1000 },
+        () => 1,
+      ),
+    ).toBe(look)
   })
 })

@@ -1,24 +1,28 @@
 import type { Database } from "./database.ts"
 
 /** How much is remembered. */
-export interface RememberLimits {
+export interface ExactCacheLimits {
   readonly weightMax: number
 }
 
-/** What was found: at once where it is remembered, because a promise would cost more than the look into the memory. */
-export type Remembered<Value> = Value | Promise<Value | undefined>
+/**
+ * What was found: at once where it is remembered, because a promise would cost more than the look
+ * into the memory.
+ */
+export type Cached<Value> = Value | Promise<Value | undefined>
 
 /**
- * Remembers what was found for as long as the database has not changed, however it was changed, so that nobody is ever given
- * anything old. Where asking whether it has changed costs as much as looking, nothing is remembered.
+ * Remembers what was found for as long as the database has not changed, however it was changed, so
+ * that nobody is ever given anything old. Where asking whether it has changed costs as much as
+ * looking, nothing is remembered.
  */
-export function remember<Value>(
+export function createExactCache<Value>(
   db: Database,
   find: (key: string) => Promise<Value | undefined>,
-  limits: RememberLimits,
+  limits: ExactCacheLimits,
   weigh: (value: Value) => number,
-): (key: string) => Remembered<Value> {
-  const { stamp } = db
+): (key: string) => Cached<Value> {
+  const { changeCount: stamp } = db
   if (!stamp) return find
   const known = new Map<string, Value>()
   let knownAt = stamp()
@@ -26,7 +30,8 @@ export function remember<Value>(
   const look = async (key: string) => {
     const since = knownAt
     const value = await find(key)
-    // While it was looked for, the database may have changed, or another caller may have found it too.
+    // While it was looked for, the database may have changed, or another caller may have found it
+    // too.
     if (value !== undefined && knownAt === since && !known.has(key)) {
       known.set(key, value)
       weight += weigh(value)

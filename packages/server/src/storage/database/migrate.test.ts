@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test"
-import { describeEachDatabase, openAgain, type TestDatabase } from "../../../test/support/databases.ts"
+import {
+  describeEachDatabase,
+  openAgain,
+  type TestDatabase,
+} from "../../../test/support/databases.ts"
 import type { Database } from "./database.ts"
 import { type Migration, migrate } from "./migrate.ts"
 import { sql } from "./sql.ts"
@@ -18,7 +22,9 @@ const migration = (version: number, ...statements: string[]): Migration => ({
 })
 
 const appliedIn = async (db: Database) =>
-  (await db.read<{ version: number }>(sql`select version from schema_migrations order by version`)).map(({ version }) => version)
+  (
+    await db.read<{ version: number }>(sql`select version from schema_migrations order by version`)
+  ).map(({ version }) => version)
 
 const first = migration(1, "create table one (a integer)")
 const second = migration(2, "create table two (a integer)", "insert into two values (2)")
@@ -32,7 +38,9 @@ describeEachDatabase("migrate", (open) => {
     expect(await migrate(db, [first, second])).toEqual({ from: 2, to: 2 })
 
     expect(await db.read(sql`select a from two`)).toEqual([{ a: 2 }])
-    expect(await db.read(sql`select version, name from schema_migrations order by version`)).toEqual([
+    expect(
+      await db.read(sql`select version, name from schema_migrations order by version`),
+    ).toEqual([
       { version: 1, name: "step 1" },
       { version: 2, name: "step 2" },
     ])
@@ -55,7 +63,8 @@ describeEachDatabase("migrate", (open) => {
 
     await expect(migrate(db, [first, second])).rejects.toMatchObject({
       code: "database_unavailable",
-      message: 'Cannot use the database: a newer version of Hamlet has written it (its schema is 3 "step 3", this version knows up to 2)',
+      message:
+        'Cannot use the database: a newer version of Hamlet has written it (its schema is 3 "step 3", this version knows up to 2)',
     })
     expect(await appliedIn(db)).toEqual([1, 2, 3])
   })
@@ -63,7 +72,9 @@ describeEachDatabase("migrate", (open) => {
   test("refuses migrations that are not in order", async () => {
     const { db } = await open({ isEmpty: true })
 
-    await expect(migrate(db, [second, first])).rejects.toThrow("Cannot migrate: version 1 is out of order")
+    await expect(migrate(db, [second, first])).rejects.toThrow(
+      "Cannot migrate: version 1 is out of order",
+    )
   })
 
   test("lets processes that start together take turns", async () => {
@@ -92,7 +103,10 @@ describeEachDatabase("migrate", (open) => {
     expect(child.signalCode).toBe("SIGKILL")
     expect(await appliedIn(database.db)).toEqual([1])
     const again = await openAgain(database)
-    const applied = await migrate(again, [migration(1), migration(2, "create table half (a integer)")])
+    const applied = await migrate(again, [
+      migration(1),
+      migration(2, "create table half (a integer)"),
+    ])
     await again.stop()
     expect(applied).toEqual({ from: 1, to: 2 })
   })

@@ -4,7 +4,10 @@ import type { Dialect } from "./dialect.ts"
 import { unavailable } from "./errors.ts"
 import { raw, sql } from "./sql.ts"
 
-/** A step of the schema. Once released it never changes: what is wrong with it is put right by a later one. */
+/**
+ * A step of the schema. Once released it never changes: what is wrong with it is put right by a
+ * later one.
+ */
 export interface Migration {
   readonly version: number
   readonly name: string
@@ -12,10 +15,14 @@ export interface Migration {
 }
 
 /**
- * Brings the schema up to date, each step in a transaction of its own: being killed leaves the schema as some step left it. Nodes that
- * start at the same time take turns, and the later ones find nothing left to do.
+ * Brings the schema up to date, each step in a transaction of its own: being killed leaves the
+ * schema as some step left it. Nodes that start at the same time take turns, and the later ones
+ * find nothing left to do.
  */
-export async function migrate(db: Database, migrations: readonly Migration[]): Promise<{ from: number; to: number }> {
+export async function migrate(
+  db: Database,
+  migrations: readonly Migration[],
+): Promise<{ from: number; to: number }> {
   assertAscending(migrations)
   const from = await db.write(() => prepareTable(db.dialect, migrations), { isPatient: true })
   for (;;) {
@@ -29,7 +36,10 @@ const upgradeMsMax = 3_600_000
 /** Migrations that are applied in one go are as near to each other as this. */
 const firstStartMsMax = 60_000
 
-/** Until when there may be rows that lack what has been written down since that migration; 0 where it was there from the beginning. */
+/**
+ * Until when there may be rows that lack what has been written down since that migration; 0 where
+ * it was there from the beginning.
+ */
 export async function findNotedSince(db: Database, version: number): Promise<number> {
   const applied = await db.read<{ version: number; applied_at: number | string }>(
     sql`select version, applied_at from schema_migrations order by version`,
@@ -40,7 +50,8 @@ export async function findNotedSince(db: Database, version: number): Promise<num
 
 function assertAscending(migrations: readonly Migration[]): void {
   for (const [index, { version }] of migrations.entries()) {
-    if (version <= (migrations[index - 1]?.version ?? 0)) throw new Error(`Cannot migrate: version ${version} is out of order`)
+    if (version <= (migrations[index - 1]?.version ?? 0))
+      throw new Error(`Cannot migrate: version ${version} is out of order`)
   }
 }
 
@@ -59,7 +70,10 @@ function* prepareTable(dialect: Dialect, migrations: readonly Migration[]): Scri
 }
 
 /** Applies the first migration that is missing, if any, and returns its version. */
-function* applyNext(dialect: Dialect, migrations: readonly Migration[]): Script<number | undefined> {
+function* applyNext(
+  dialect: Dialect,
+  migrations: readonly Migration[],
+): Script<number | undefined> {
   yield* dialect.migrationLock
   const applied = yield* appliedVersions(migrations)
   const next = migrations.find(({ version }) => !applied.has(version))
@@ -71,7 +85,9 @@ function* applyNext(dialect: Dialect, migrations: readonly Migration[]): Script<
 
 function* appliedVersions(migrations: readonly Migration[]): Script<ReadonlySet<number>> {
   const known = new Set(migrations.map(({ version }) => version))
-  const applied = yield* rows<{ version: number }>(sql`select version from schema_migrations order by version`)
+  const applied = yield* rows<{ version: number }>(
+    sql`select version from schema_migrations order by version`,
+  )
   const unknown = applied.find(({ version }) => !known.has(version))
   if (unknown !== undefined) yield* refuseNewer(migrations.at(-1)?.version ?? 0)
   return new Set(applied.map(({ version }) => version))

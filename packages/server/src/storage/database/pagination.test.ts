@@ -1,20 +1,25 @@
 import { describe, expect, test } from "bun:test"
-import { limitPart, limitTo, toSlice } from "./pagination.ts"
+import { limitPart, limitTo, toPage } from "./pagination.ts"
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 /** What a database gives for these limits. */
-const cut = (rows: readonly number[], limit: number, offset = 0) => rows.slice(offset, offset + limit)
+const cut = (rows: readonly number[], limit: number, offset = 0) =>
+  rows.slice(offset, offset + limit)
 
 describe("limitTo with toSlice", () => {
   test("gives the page that was asked for, converted, and whether there is more", () => {
     for (const length of upTo(9)) {
-      for (const at of upTo(4).flatMap((limit) => upTo(9).map((offset) => ({ limit: limit + 1, offset })))) {
+      for (const at of upTo(4).flatMap((limit) =>
+        upTo(9).map((offset) => ({ limit: limit + 1, offset })),
+      )) {
         const rows = upTo(length)
         const { text, values } = limitTo(at)
         const [limit = 0, offset = 0] = values.map(Number)
-        const slice = toSlice(cut(rows, limit, offset), at, (row) => `row ${row}`)
+        const slice = toPage(cut(rows, limit, offset), at, (row) => `row ${row}`)
         expect(text).toBe("limit $1 offset $2")
-        expect(slice.items).toEqual(rows.slice(at.offset, at.offset + at.limit).map((row) => `row ${row}`))
+        expect(slice.items).toEqual(
+          rows.slice(at.offset, at.offset + at.limit).map((row) => `row ${row}`),
+        )
         expect(slice.hasMore).toBe(length > at.offset + at.limit)
       }
     }
@@ -22,7 +27,7 @@ describe("limitTo with toSlice", () => {
 
   test("converts no row that is not on the page", () => {
     const converted: number[] = []
-    toSlice([1, 2, 3], { limit: 2, offset: 0 }, (row) => converted.push(row))
+    toPage([1, 2, 3], { limit: 2, offset: 0 }, (row) => converted.push(row))
     expect(converted).toEqual([1, 2])
   })
 })
@@ -30,11 +35,16 @@ describe("limitTo with toSlice", () => {
 describe("limitPart", () => {
   test("leaves in each part of a list everything that can be on the page of all of them together", () => {
     const all = upTo(7)
-    for (const at of upTo(3).flatMap((limit) => upTo(6).map((offset) => ({ limit: limit + 1, offset })))) {
+    for (const at of upTo(3).flatMap((limit) =>
+      upTo(6).map((offset) => ({ limit: limit + 1, offset })),
+    )) {
       const [limit = 0] = limitPart(at).values.map(Number)
       // Every way to have the rows in two parts.
       for (const mask of upTo(2 ** all.length)) {
-        const parts = [all.filter((row) => mask & (1 << row)), all.filter((row) => !(mask & (1 << row)))]
+        const parts = [
+          all.filter((row) => mask & (1 << row)),
+          all.filter((row) => !(mask & (1 << row))),
+        ]
         const merged = parts.flatMap((part) => cut(part, limit)).toSorted()
         expect(cut(merged, at.limit + 1, at.offset)).toEqual(cut(all, at.limit + 1, at.offset))
       }

@@ -17,7 +17,10 @@ describeEachDatabase("dumpSchema", (open) => {
   test("gives one line for each column, and leaves quoted text alone", async () => {
     const { db } = await open({ isEmpty: true })
     await db.write(function* () {
-      yield { text: "create table odd (a integer not null,\n\n   b text default 'x,  (y', check (a in (1, 2)))", values: [] }
+      yield {
+        text: "create table odd (a integer not null,\n\n   b text default 'x,  (y', check (a in (1, 2)))",
+        values: [],
+      }
     })
 
     const schema = await dumpSchema(db)

@@ -1,10 +1,14 @@
 import type { Database } from "./database.ts"
 
-/** The whole schema as text: the same for the same schema, however it came about, so that a change of it shows in a review. */
+/**
+ * The whole schema as text: the same for the same schema, however it came about, so that a change
+ * of it shows in a review.
+ */
 export async function dumpSchema(db: Database): Promise<string> {
   const statements: string[] = []
   for (const query of db.dialect.catalog) {
-    for (const { line } of await db.read<{ line: string }>(query)) statements.push(`${format(line)};\n`)
+    for (const { line } of await db.read<{ line: string }>(query))
+      statements.push(`${format(line)};\n`)
   }
   return statements.join("\n")
 }
@@ -20,10 +24,15 @@ function format(statement: string): string {
 
 /** Spaces inside quotes mean something and stay. */
 function collapseSpaces(text: string): string {
-  return text.replace(/'(?:[^']|'')*'|"[^"]*"|\s+/g, (found) => (found.trim() === "" ? " " : found)).trim()
+  return text
+    .replace(/'(?:[^']|'')*'|"[^"]*"|\s+/g, (found) => (found.trim() === "" ? " " : found))
+    .trim()
 }
 
-/** What stands between the commas in the parentheses that begin at `open`, and where they have ended. */
+/**
+ * What stands between the commas in the parentheses that begin at `open`, and where they have
+ * ended.
+ */
 function splitParentheses(text: string, open: number): { parts: readonly string[]; end: number } {
   const parts: string[] = []
   let depth = 0

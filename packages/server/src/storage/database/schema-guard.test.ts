@@ -15,7 +15,10 @@ describeEachDatabase("guardSchema", (open) => {
       db.write(function* () {
         yield sql`insert into users (id, username, username_key, created_at) values (${Bun.randomUUIDv7()}, ${name}, ${name}, 1)`
       })
-    const names = async () => (await db.read<{ username: string }>(sql`select username from users`)).map(({ username }) => username)
+    const names = async () =>
+      (await db.read<{ username: string }>(sql`select username from users`)).map(
+        ({ username }) => username,
+      )
     try {
       await check()
       await note("before")

@@ -13,10 +13,15 @@ export interface SchemaGuard {
 }
 
 /**
- * Guards a database against writes by a process that is older than its schema: they could leave out what later ones rely on. Reads go
- * on. It stays so until the process ends, and `onNewer` hears of it once.
+ * Guards a database against writes by a process that is older than its schema: they could leave out
+ * what later ones rely on. Reads go on. It stays so until the process ends, and `onNewer` hears of
+ * it once.
  */
-export function guardSchema(db: Database, newestKnown: number, onNewer: (problem: string) => void): SchemaGuard {
+export function guardSchema(
+  db: Database,
+  newestKnown: number,
+  onNewer: (problem: string) => void,
+): SchemaGuard {
   let problem: string | undefined
   const assertKnown = () => {
     if (problem !== undefined) throw new NewerSchema("database_unavailable", problem)

@@ -14,7 +14,9 @@ export function createSettingStore(db: Database): SettingStore {
     getOrSet: (name, value) =>
       db.write(function* () {
         yield sql`insert into settings (name, value) values (${name}, ${value}) on conflict (name) do nothing`
-        const row = yield* firstRow<{ value: string }>(sql`select value from settings where name = ${name}`)
+        const row = yield* firstRow<{ value: string }>(
+          sql`select value from settings where name = ${name}`,
+        )
         return row?.value ?? value
       }),
     set: (name, value) =>

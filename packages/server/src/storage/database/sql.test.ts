@@ -6,7 +6,10 @@ describe("sql", () => {
   test("numbers each value, also when one occurs twice", () => {
     const id = "a"
 
-    expect(sql`select ${id}, ${2}, ${id}`).toEqual({ text: "select $1, $2, $3", values: ["a", 2, "a"] })
+    expect(sql`select ${id}, ${2}, ${id}`).toEqual({
+      text: "select $1, $2, $3",
+      values: ["a", 2, "a"],
+    })
   })
 
   test("takes null and bytes as values, not as statements", () => {
@@ -37,7 +40,9 @@ describe("sql", () => {
       ", ",
     )
 
-    expect(sql`${"first"}, ${twelve}`.text).toBe(`${Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join(", ")}`)
+    expect(sql`${"first"}, ${twelve}`.text).toBe(
+      `${Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join(", ")}`,
+    )
   })
 
   test("numbers upwards without gaps, however statements are nested", () => {
@@ -46,7 +51,9 @@ describe("sql", () => {
         { maxDepth: 4, depthSize: "medium" },
         fc.integer().map((value) => sql`${value}`),
         fc.constant(raw("x")),
-        fc.tuple(tie("statement"), fc.string(), tie("statement")).map(([left, value, right]) => sql`(${left}, ${value}, ${right})`),
+        fc
+          .tuple(tie("statement"), fc.string(), tie("statement"))
+          .map(([left, value, right]) => sql`(${left}, ${value}, ${right})`),
         fc.array(tie("statement"), { maxLength: 3 }).map((parts) => join(parts, ", ")),
       ),
     }))

@@ -1,4 +1,7 @@
-/** What both databases can bind. Booleans are stored as 0 and 1, times as milliseconds, ids as UUID strings. */
+/**
+ * What both databases can bind. Booleans are stored as 0 and 1, times as milliseconds, ids as UUID
+ * strings.
+ */
 export type SqlValue = string | number | null | Uint8Array
 
 export interface Statement {
@@ -10,16 +13,23 @@ export interface Statement {
 export type Statements<T> = Generator<Statement, T, readonly unknown[]>
 
 /**
- * Values become $1, $2, …, in order. Each occurrence gets a number of its own, so that SQLite, to which `$1` is a name, can bind by
- * position. A nested statement is spliced in, with its numbers shifted.
+ * Values become $1, $2, …, in order. Each occurrence gets a number of its own, so that SQLite, to
+ * which `$1` is a name, can bind by position. A nested statement is spliced in, with its numbers
+ * shifted.
  */
 export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Statement)[]): Statement {
   const known = knownTexts.get(strings)
-  if (known !== undefined && isStillValid(known, parts)) return { text: known.text, values: valuesOf(parts, known) }
+  if (known !== undefined && isStillValid(known, parts))
+    return { text: known.text, values: valuesOf(parts, known) }
   const statement = spliced(strings, parts)
-  // Only the fragments: the values may be large, or secret, and must not be kept alive until the next call.
+  // Only the fragments: the values may be large, or secret, and must not be kept alive until the
+  // next call.
   const fragments = parts.map((part) => (isStatement(part) ? part : null))
-  knownTexts.set(strings, { text: statement.text, parts: fragments, hasFragments: parts.some(isStatement) })
+  knownTexts.set(strings, {
+    text: statement.text,
+    parts: fragments,
+    hasFragments: parts.some(isStatement),
+  })
   return statement
 }
 
@@ -36,13 +46,17 @@ export function join(parts: readonly Statement[], separator: string): Statement 
   return { text, values }
 }
 
-/** Text that we wrote ourselves: column lists, DDL. Never anything that a caller sent, and no `$` followed by a digit. */
+/**
+ * Text that we wrote ourselves: column lists, DDL. Never anything that a caller sent, and no `$`
+ * followed by a digit.
+ */
 export function raw(text: string): Statement {
   return { text, values: [] }
 }
 
-// The tag is on the path of every request. A template whose fragments are the same constants as last time has the same text, and the same
-// string object also makes the lookup of its prepared statement cheap.
+// The tag is on the path of every request. A template whose fragments are the same constants as
+// last time has the same text, and the same string object also makes the lookup of its prepared
+// statement cheap.
 interface KnownText {
   readonly text: string
   readonly parts: readonly (SqlValue | Statement)[]
@@ -63,10 +77,15 @@ function isStillValid(known: KnownText, parts: readonly (SqlValue | Statement)[]
 }
 
 function valuesOf(parts: readonly (SqlValue | Statement)[], known: KnownText): readonly SqlValue[] {
-  return (known.hasFragments ? parts.filter((part) => !isStatement(part)) : parts) as readonly SqlValue[]
+  return (
+    known.hasFragments ? parts.filter((part) => !isStatement(part)) : parts
+  ) as readonly SqlValue[]
 }
 
-function spliced(strings: TemplateStringsArray, parts: readonly (SqlValue | Statement)[]): Statement {
+function spliced(
+  strings: TemplateStringsArray,
+  parts: readonly (SqlValue | Statement)[],
+): Statement {
   let text = strings[0] ?? ""
   const values: SqlValue[] = []
   for (const [index, part] of parts.entries()) {

@@ -15,7 +15,11 @@ describe("isBefore", () => {
       const at = left.findIndex((point, index) => point !== right[index])
       return at < 0 ? left.length < right.length : (left[at] ?? 0) < (right[at] ?? -1)
     }
-    fc.assert(fc.property(text, text, (left, right) => expect(isBefore(left, right)).toBe(expected(toPoints(left), toPoints(right)))))
+    fc.assert(
+      fc.property(text, text, (left, right) =>
+        expect(isBefore(left, right)).toBe(expected(toPoints(left), toPoints(right))),
+      ),
+    )
     // What JavaScript itself says is another thing.
     expect([isBefore("\uffff", "😀"), "\uffff" < "😀"]).toEqual([true, false])
   })

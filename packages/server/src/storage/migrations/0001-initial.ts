@@ -1,7 +1,10 @@
 import type { Dialect } from "../database/dialect.ts"
 import type { Migration } from "../database/migrate.ts"
 
-/** Times are milliseconds since 1970, booleans 0 or 1, a `…_key` is the lower-cased text that must be unique. */
+/**
+ * Times are milliseconds since 1970, booleans 0 or 1, a `…_key` is the lower-cased text that must
+ * be unique.
+ */
 export const initial: Migration = {
   version: 1,
   name: "initial",
@@ -42,7 +45,8 @@ function tables({ types, tableOptions }: Dialect): readonly string[] {
       updated_at ${time} not null,
       primary key (user_id, name)
     ${end}`,
-    // `version` is the current one; `version_last` is the highest number ever given, so that none is used twice.
+    // `version` is the current one; `version_last` is the highest number ever given, so that none
+    // is used twice.
     `create table vals (
       id ${id} primary key,
       owner_id ${id} not null references users on delete cascade,
@@ -101,7 +105,8 @@ function tables({ types, tableOptions }: Dialect): readonly string[] {
       comment ${text} not null,
       created_at ${time} not null
     ${end}`,
-    // No foreign key to vals: a val may have a million runs, which are deleted in the background (run_purges).
+    // No foreign key to vals: a val may have a million runs, which are deleted in the background
+    // (run_purges).
     `create table runs (
       id ${id} primary key,
       val_id ${id} not null,
@@ -135,7 +140,8 @@ function tables({ types, tableOptions }: Dialect): readonly string[] {
       name ${text} primary key,
       value ${text} not null
     ${end}`,
-    // What search looks through, folded as in fold-text.ts. Only the rows of public vals are in the search index.
+    // What search looks through, folded as in fold-text.ts. Only the rows of public vals are in the
+    // search index.
     `create table search_texts (
       key ${identity},
       val_id ${id} not null unique references vals on delete cascade,
@@ -167,8 +173,9 @@ const indexes: readonly string[] = [
   "create index comments_received on comments (val_owner_id, created_at desc, id desc) where author_id <> val_owner_id",
   "create index runs_by_account on runs (account_id, started_at desc, id desc)",
   "create index runs_by_val on runs (val_id, started_at desc, id desc)",
-  // The rare kinds have indexes of their own, so that a filter for them does not walk past all the others,
-  // while the frequent kind, a successful run of an http val by its owner, is written to two indexes only.
+  // The rare kinds have indexes of their own, so that a filter for them does not walk past all the
+  // others, while the frequent kind, a successful run of an http val by its owner, is written to
+  // two indexes only.
   "create index runs_failed_by_account on runs (account_id, started_at desc, id desc) where status in ('failed', 'timed_out', 'crashed')",
   "create index runs_failed_by_val on runs (val_id, started_at desc, id desc) where status in ('failed', 'timed_out', 'crashed')",
   "create index runs_by_account_and_source on runs (account_id, source, started_at desc, id desc) where source <> 'http'",

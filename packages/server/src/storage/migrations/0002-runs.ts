@@ -1,7 +1,10 @@
 import type { Dialect } from "../database/dialect.ts"
 import type { Migration } from "../database/migrate.ts"
 
-/** What running vals needs: which code a version imports, when an environment changed, tokens that end with a process, runs and nodes. */
+/**
+ * What running vals needs: which code a version imports, when an environment changed, tokens that
+ * end with a process, runs and nodes.
+ */
 export const runs: Migration = {
   version: 2,
   name: "runs",
@@ -15,10 +18,11 @@ export const runs: Migration = {
 }
 
 /**
- * `specifiers` are the imports as they are written, a JSON array; null in rows from before, whose code has to be read again. Pinned are
- * imports of other people's vals, to the val that had the name when the version was saved (it may be renamed or deleted, and another may
- * take its name, but what was saved goes on importing the same code) and to its version of then, or the one that is written. No foreign
- * key: a pin to what is gone must not turn into a name that somebody can take.
+ * `specifiers` are the imports as they are written, a JSON array; null in rows from before, whose
+ * code has to be read again. Pinned are imports of other people's vals, to the val that had the
+ * name when the version was saved (it may be renamed or deleted, and another may take its name, but
+ * what was saved goes on importing the same code) and to its version of then, or the one that is
+ * written. No foreign key: a pin to what is gone must not turn into a name that somebody can take.
  */
 function imports({ types: { id, integer, text } }: Dialect): readonly string[] {
   return [
@@ -28,7 +32,9 @@ function imports({ types: { id, integer, text } }: Dialect): readonly string[] {
   ]
 }
 
-/** Tokens with a `node_id` belong to the processes of a node: they are in no list and end with it. */
+/**
+ * Tokens with a `node_id` belong to the processes of a node: they are in no list and end with it.
+ */
 function environment({ types: { id, integer } }: Dialect): readonly string[] {
   return [
     `alter table users add column secrets_version ${integer} not null default 0`,
@@ -38,14 +44,19 @@ function environment({ types: { id, integer } }: Dialect): readonly string[] {
 }
 
 /**
- * Runs anew: nothing could run a val before, so there are none to keep. A busy server writes thousands of them in a second, nearly all of
- * them http runs that succeeded. SQLite takes longer for `in` with a list than for everything else about such a row, so every condition
- * settles the frequent case before it comes to a list.
+ * Runs anew: nothing could run a val before, so there are none to keep. A busy server writes
+ * thousands of them in a second, nearly all of them http runs that succeeded. SQLite takes longer
+ * for `in` with a list than for everything else about such a row, so every condition settles the
+ * frequent case before it comes to a list.
  */
-function runTables({ types: { id, time, integer, text }, tableOptions }: Dialect): readonly string[] {
+function runTables({
+  types: { id, time, integer, text },
+  tableOptions,
+}: Dialect): readonly string[] {
   return [
     "drop table runs",
-    // `node_id` is the node that a run is on while it lasts. `input` is what a replay needs of a request beyond its address.
+    // `node_id` is the node that a run is on while it lasts. `input` is what a replay needs of a
+    // request beyond its address.
     `create table runs (
       id ${id} primary key,
       val_id ${id} not null,
@@ -78,7 +89,8 @@ function runTables({ types: { id, time, integer, text }, tableOptions }: Dialect
   ]
 }
 
-// The rare kinds have indexes of their own, so that a filter for them does not walk past all the others.
+// The rare kinds have indexes of their own, so that a filter for them does not walk past all the
+// others.
 const runIndexes: readonly string[] = [
   "create index runs_by_account on runs (account_id, started_at desc, id desc)",
   "create index runs_by_val on runs (val_id, started_at desc, id desc)",

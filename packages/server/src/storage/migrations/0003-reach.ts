@@ -5,15 +5,23 @@ import type { Migration } from "../database/migrate.ts"
 export const reach: Migration = {
   version: 3,
   name: "reach",
-  statements: (dialect) => [`alter table runs add column egress ${dialect.types.text}`, ...dependencies(dialect), ...blobs(dialect)],
+  statements: (dialect) => [
+    `alter table runs add column egress ${dialect.types.text}`,
+    ...dependencies(dialect),
+    ...blobs(dialect),
+  ],
 }
 
 /**
- * A version that imports something from elsewhere has a lock, made together with it, so that nothing is forgotten when a node dies.
- * `claimed_until` is when somebody else may take over what a node has begun; `due_at` when to try (again). Bundles are shared by all
- * versions that import the same, and go when the last of them has.
+ * A version that imports something from elsewhere has a lock, made together with it, so that
+ * nothing is forgotten when a node dies. `claimed_until` is when somebody else may take over what a
+ * node has begun; `due_at` when to try (again). Bundles are shared by all versions that import the
+ * same, and go when the last of them has.
  */
-function dependencies({ types: { id, integer, text, time, bytes }, tableOptions }: Dialect): readonly string[] {
+function dependencies({
+  types: { id, integer, text, time, bytes },
+  tableOptions,
+}: Dialect): readonly string[] {
   return [
     `create table locks (
       val_id ${id} not null,
@@ -40,10 +48,14 @@ function dependencies({ types: { id, integer, text, time, bytes }, tableOptions 
 }
 
 /**
- * A small blob is in its row, a large one is an object: chunks in the database, or a file in a bucket. Objects never change; one that no
- * blob names any more, or that nobody finished writing, is unused, and goes in the background. It has a size once a blob has named it.
+ * A small blob is in its row, a large one is an object: chunks in the database, or a file in a
+ * bucket. Objects never change; one that no blob names any more, or that nobody finished writing,
+ * is unused, and goes in the background. It has a size once a blob has named it.
  */
-function blobs({ types: { id, integer, text, time, bytes }, tableOptions }: Dialect): readonly string[] {
+function blobs({
+  types: { id, integer, text, time, bytes },
+  tableOptions,
+}: Dialect): readonly string[] {
   return [
     `create table objects (
       id ${id} primary key,

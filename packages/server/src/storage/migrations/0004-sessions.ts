@@ -1,8 +1,9 @@
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * Browsers that are signed in. A session is a token that lives in a cookie, and a sign-in link one that is used up when it is used.
- * `parent_id` is the token that either came from: revoking it ends them. A node of the version before makes nothing but tokens.
+ * Browsers that are signed in. A session is a token that lives in a cookie, and a sign-in link one
+ * that is used up when it is used. `parent_id` is the token that either came from: revoking it ends
+ * them. A node of the version before makes nothing but tokens.
  */
 export const sessions: Migration = {
   version: 4,

@@ -26,7 +26,8 @@ describeEachDatabase("migration 5", (open) => {
         for (const version of [1, 2])
           yield sql`insert into versions (val_id, version, created_at, code) values (${id}, ${version}, ${version * 10}, '1')`
       }
-      // The val that was called "library" when these were saved is "archive" now, and another one has its name.
+      // The val that was called "library" when these were saved is "archive" now, and another one
+      // has its name.
       const addImport = (val: string, version: number, pin: string | null) =>
         sql`insert into imports (val_id, version, username_key, name_key, pinned_val_id, pinned_version)
           values (${val}, ${version}, 'ada', 'library', ${pin}, ${pin === null ? null : 1})`
@@ -44,11 +45,16 @@ describeEachDatabase("migration 5", (open) => {
     const found = await db.read<{ from_val_id: string; to_val_id: string; created_at: number }>(
       sql`select from_val_id, to_val_id, created_at from dependencies`,
     )
-    const links = found.map((row) => `${names.get(row.from_val_id)} → ${names.get(row.to_val_id)} ${row.created_at}`)
+    const links = found.map(
+      (row) => `${names.get(row.from_val_id)} → ${names.get(row.to_val_id)} ${row.created_at}`,
+    )
     expect(links.sort()).toEqual(["named → library 5", "own → library 5", "pinned → archive 20"])
     const counts = await db.read<{ name: string; reference_count: number }>(
       sql`select name, reference_count from vals where reference_count > 0`,
     )
-    expect(Object.fromEntries(counts.map((row) => [row.name, row.reference_count]))).toEqual({ archive: 1, library: 2 })
+    expect(Object.fromEntries(counts.map((row) => [row.name, row.reference_count]))).toEqual({
+      archive: 1,
+      library: 2,
+    })
   })
 })

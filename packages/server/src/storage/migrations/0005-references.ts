@@ -2,11 +2,13 @@ import type { Dialect } from "../database/dialect.ts"
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * References follow what runs: an import that is pinned refers to the val that it is pinned to, whatever that is called now. Until now they
- * followed names, so that a val lost its references when it was renamed, and another one that took its name got them. An import without a
- * pin goes on meaning the val that has the name.
+ * References follow what runs: an import that is pinned refers to the val that it is pinned to,
+ * whatever that is called now. Until now they followed names, so that a val lost its references
+ * when it was renamed, and another one that took its name got them. An import without a pin goes on
+ * meaning the val that has the name.
  *
- * A key for idempotency notes which node works under it and how far it has come, so that what was done is known from the moment it is.
+ * A key for idempotency notes which node works under it and how far it has come, so that what was
+ * done is known from the moment it is.
  */
 export const references: Migration = {
   version: 5,
@@ -41,5 +43,8 @@ const correctDependencies: readonly string[] = [
 ]
 
 function idempotency({ types: { id, bytes } }: Dialect): readonly string[] {
-  return [`alter table idempotency_keys add column node_id ${id}`, `alter table idempotency_keys add column progress ${bytes}`]
+  return [
+    `alter table idempotency_keys add column node_id ${id}`,
+    `alter table idempotency_keys add column progress ${bytes}`,
+  ]
 }

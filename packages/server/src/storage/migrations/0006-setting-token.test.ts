@@ -23,8 +23,15 @@ describeEachDatabase("settingToken", (open) => {
 
     await migrate(db, migrations)
 
-    const rows = await db.read<{ scopes: string; is_from_setting: number }>(sql`select scopes, is_from_setting from tokens order by name`)
-    expect(rows.map((row) => row.scopes)).toEqual(["admin backup", "val:read admin backup", "admin val:read backup", ...scopes.slice(3)])
+    const rows = await db.read<{ scopes: string; is_from_setting: number }>(
+      sql`select scopes, is_from_setting from tokens order by name`,
+    )
+    expect(rows.map((row) => row.scopes)).toEqual([
+      "admin backup",
+      "val:read admin backup",
+      "admin val:read backup",
+      ...scopes.slice(3),
+    ])
     expect(rows.every((row) => Number(row.is_from_setting) === 0)).toBe(true)
   })
 })

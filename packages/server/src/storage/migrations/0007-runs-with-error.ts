@@ -1,6 +1,9 @@
 import type { Migration } from "../database/migrate.ts"
 
-/** Runs that have an error, cancelled ones among them: the indexes of before left these out, and so did the filter. */
+/**
+ * Runs that have an error, cancelled ones among them: the indexes of before left these out, and so
+ * did the filter.
+ */
 export const runsWithError: Migration = {
   version: 7,
   name: "runs-with-error",
@@ -12,4 +15,5 @@ export const runsWithError: Migration = {
   ],
 }
 
-const hasError = "status <> 'succeeded' and status in ('failed', 'timed_out', 'cancelled', 'crashed')"
+const hasError =
+  "status <> 'succeeded' and status in ('failed', 'timed_out', 'cancelled', 'crashed')"

@@ -1,8 +1,9 @@
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * What administrators do. A suspended account is refused everywhere; one that is deleted is suspended too, and `purge_at` says that its data
- * is to go. `quotas` is JSON, null where the limits of the server apply. The audit log refers to nothing, so that it stays when users go.
+ * What administrators do. A suspended account is refused everywhere; one that is deleted is
+ * suspended too, and `purge_at` says that its data is to go. `quotas` is JSON, null where the
+ * limits of the server apply. The audit log refers to nothing, so that it stays when users go.
  */
 export const administration: Migration = {
   version: 8,

@@ -1,8 +1,9 @@
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * How much each run takes on disk, so that accounts can have a limit for it. What was written before counts as nothing: it goes when it is
- * too old. The index holds the sizes, because the rows are what is large.
+ * How much each run takes on disk, so that accounts can have a limit for it. What was written
+ * before counts as nothing: it goes when it is too old. The index holds the sizes, because the rows
+ * are what is large.
  */
 export const runBytes: Migration = {
   version: 9,

@@ -14,14 +14,19 @@ interface SliceRow {
 }
 
 const limits = {
-  /** What the bundles weigh that were used last, where it takes longer to ask for them than for all the rest of a program. */
+  /**
+   * What the bundles weigh that were used last, where it takes longer to ask for them than for all
+   * the rest of a program.
+   */
   rememberedBytesMax: 16 * 1024 * 1024,
 }
 
 /** Bundles in the database. */
 export function createBundleStore(db: Database): BundleStore {
   const find = async (hash: string) => {
-    const [row] = await db.read<BundleRow>(sql`select code, cache from bundles where hash = ${hash}`)
+    const [row] = await db.read<BundleRow>(
+      sql`select code, cache from bundles where hash = ${hash}`,
+    )
     return row && { hash, code: row.code, cache: row.cache }
   }
   return {
@@ -35,7 +40,10 @@ export function createBundleStore(db: Database): BundleStore {
   }
 }
 
-/** What has a hash never becomes anything else, so that what is remembered of it is right for as long as anybody asks. */
+/**
+ * What has a hash never becomes anything else, so that what is remembered of it is right for as
+ * long as anybody asks.
+ */
 function rememberLatest(find: BundleStore["find"]): BundleStore["find"] {
   // A Map keeps the order of insertion, so its first entry is the one not used for longest.
   const known = new Map<string, Bundle>()
@@ -59,8 +67,9 @@ function weigh({ code, cache }: Bundle): number {
 }
 
 /**
- * One that is there already is as good as new: whoever deletes old ones at the same moment waits for this transaction and then finds that it
- * is not old. What V8 makes of the code is not always the same, and the latest is from the Deno in use.
+ * One that is there already is as good as new: whoever deletes old ones at the same moment waits
+ * for this transaction and then finds that it is not old. What V8 makes of the code is not always
+ * the same, and the latest is from the Deno in use.
  */
 export function writeBundle({ hash, code, cache }: Bundle, at: number): Statement {
   return sql`insert into bundles (hash, created_at, code, cache) values (${hash}, ${at}, ${code}, ${cache})

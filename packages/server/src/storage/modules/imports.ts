@@ -1,7 +1,7 @@
 import type { ImportStore, ResolvedImport } from "../../domain/modules/module-graph.ts"
-import { createCoalescer } from "../database/batch-lookups.ts"
+import { createBatchLookup } from "../database/batch-lookups.ts"
 import type { Database } from "../database/database.ts"
-import { remember } from "../database/exact-cache.ts"
+import { createExactCache } from "../database/exact-cache.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { toTime } from "../vals/val-rows.ts"
 
@@ -34,10 +34,16 @@ export function createImportStore(db: Database): ImportStore {
     return new Map(keys.map((key) => [key, (imports.get(key) ?? []).map(toImport).sort(byAddress)]))
   }
   const findByKey = db.dialect.gather
-    ? createCoalescer(fetchMany, limits)
-    : remember(db, async (key) => (await fetchMany([key])).get(key), { weightMax: limits.rememberedImportsMax }, weigh)
+    ? createBatchLookup(fetchMany, limits)
+    : createExactCache(
+        db,
+        async (key) => (await fetchMany([key])).get(key),
+        { weightMax: limits.rememberedImportsMax },
+        weigh,
+      )
   return {
-    find: async (valId, version, asOf) => (await findByKey(`${valId} ${version} ${asOf ?? ""}`)) ?? [],
+    find: async (valId, version, asOf) =>
+      (await findByKey(`${valId} ${version} ${asOf ?? ""}`)) ?? [],
   }
 }
 
@@ -62,7 +68,10 @@ function selectImports(key: string): Statement {
     order by i.username_key, i.name_key limit ${limits.importsPerVersionMax}`
 }
 
-/** The version that was current then, out of those that are left; of a val that came later, its first. */
+/**
+ * The version that was current then, out of those that are left; of a val that came later, its
+ * first.
+ */
 function versionAsOf(at: number): Statement {
   return sql`
     (select a.version from versions a where a.val_id = v.id and a.created_at <= ${at} order by a.version desc limit 1),
@@ -76,7 +85,10 @@ function toImport(row: ImportRow): ResolvedImport {
     specifiers: row.specifiers === null ? null : (JSON.parse(row.specifiers) as string[]),
     isPinned: row.is_pinned === 1,
     val: valId === null || ownerId === null ? undefined : { id: valId, ownerId },
-    version: version === null ? undefined : { number: version, savedAt: toTime(row.version_created_at) ?? 0 },
+    version:
+      version === null
+        ? undefined
+        : { number: version, savedAt: toTime(row.version_created_at) ?? 0 },
   }
 }
 

@@ -1,12 +1,22 @@
 import { beforeEach, describe, expect, test } from "bun:test"
 import { recording } from "../../../test/plans/recording-database.ts"
-import { describeEachDatabase, openAgain, type TestDatabase } from "../../../test/support/databases.ts"
+import {
+  describeEachDatabase,
+  openAgain,
+  type TestDatabase,
+} from "../../../test/support/databases.ts"
 import { toBundle } from "../../../test/support/fake-resolver.ts"
-import type { Bundle, BundleStore, LockedImport, LockStore, Resolution } from "../../domain/modules/lockfiles.ts"
+import type {
+  Bundle,
+  BundleStore,
+  LockedImport,
+  LockfileStore,
+  Resolution,
+} from "../../domain/modules/lockfiles.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { createValStore } from "../vals/vals.ts"
 import { createBundleStore } from "./bundles.ts"
-import { createLockStore } from "./lockfiles.ts"
+import { createLockfileStore } from "./lockfiles.ts"
 
 const ada = "10000000-0000-7000-8000-000000000001"
 const bob = "10000000-0000-7000-8000-000000000002"
@@ -14,12 +24,12 @@ const idOf = (number: number) => `20000000-0000-7000-8000-${String(number).padSt
 
 describeEachDatabase("createLockStore", (open) => {
   let database: TestDatabase
-  let locks: LockStore
+  let locks: LockfileStore
   let bundles: BundleStore
 
   beforeEach(async () => {
     database = await open()
-    locks = createLockStore(database.db)
+    locks = createLockfileStore(database.db)
     bundles = createBundleStore(database.db)
     await database.db.write(function* () {
       for (const [id, name] of [
@@ -31,16 +41,34 @@ describeEachDatabase("createLockStore", (open) => {
   })
 
   /** A val whose first version needs a lock from that moment on. */
-  async function addVal(number: number, at: number, ownerId = ada, isRemote = true): Promise<string> {
-    const val = { id: idOf(number), ownerId, ownerName: ownerId === ada ? "ada" : "bob", name: `v${number}`, privacy: "private" } as const
+  async function addVal(
+    number: number,
+    at: number,
+    ownerId = ada,
+    isRemote = true,
+  ): Promise<string> {
+    const val = {
+      id: idOf(number),
+      ownerId,
+      ownerName: ownerId === ada ? "ada" : "bob",
+      name: `v${number}`,
+      privacy: "private",
+    } as const
     const source = { code: `import "npm:x" // ${number}`, imports: [], isRemote }
     await createValStore(database.db).create({ ...val, type: "script", readme: null, source }, at)
     return val.id
   }
 
-  const claim = (at: number, busyOwners: readonly string[] = [], store = locks) => store.claim({ at, until: at + 100, busyOwners })
+  const claim = (at: number, busyOwners: readonly string[] = [], store = locks) =>
+    store.claim({ at, until: at + 100, busyOwners })
   const importOf = (error: string | null): LockedImport => ({
-    ...{ specifier: "npm:x", resolved: error === null ? "npm:x@1" : null, error, entry: 0, exports: ["default"] },
+    ...{
+      specifier: "npm:x",
+      resolved: error === null ? "npm:x@1" : null,
+      error,
+      entry: 0,
+      exports: ["default"],
+    },
     places: [{ start: 7, end: 14 }],
   })
   const ready = (bundle: Bundle) => ({
@@ -63,18 +91,33 @@ describeEachDatabase("createLockStore", (open) => {
   describe("a lock", () => {
     test("is made with the version that needs one, and with no other", async () => {
       const [remote, near] = [await addVal(1, 10), await addVal(2, 10, ada, false)]
-      expect(await locks.find(remote, 1)).toEqual({ state: "pending", bundle: null, updatedAt: 10, resolution: null, retryAt: 10 })
-      expect([await locks.find(near, 1), await locks.findStamp(near, 1), await locks.findStamp(remote, 2)]).toEqual([null, null, null])
+      expect(await locks.find(remote, 1)).toEqual({
+        state: "pending",
+        bundle: null,
+        updatedAt: 10,
+        resolution: null,
+        retryAt: 10,
+      })
+      expect([
+        await locks.find(near, 1),
+        await locks.findStamp(near, 1),
+        await locks.findStamp(remote, 2),
+      ]).toEqual([null, null, null])
       const change = (code: string, isRemote: boolean, at: number) =>
-        createValStore(database.db).change(near, { source: { code, imports: [], isRemote } }, () => {}, at)
+        createValStore(database.db).change(
+          near,
+          { source: { code, imports: [], isRemote } },
+          () => {},
+          at,
+        )
       await change("2", true, 20)
       await change("3", false, 30)
       await change("3", true, 40)
-      expect([await locks.findStamp(near, 2), await locks.findStamp(near, 3), await locks.findStamp(near, 4)]).toEqual([
-        { state: "pending", bundle: null, updatedAt: 20 },
-        null,
-        null,
-      ])
+      expect([
+        await locks.findStamp(near, 2),
+        await locks.findStamp(near, 3),
+        await locks.findStamp(near, 4),
+      ]).toEqual([{ state: "pending", bundle: null, updatedAt: 20 }, null, null])
     })
 
     test("goes with its version", async () => {
@@ -90,7 +133,11 @@ describeEachDatabase("createLockStore", (open) => {
       await locks.add(id, 1, 20)
       await locks.add(id, 1, 30)
       await locks.add(id, 2, 30)
-      expect(await locks.findStamp(id, 1)).toEqual({ state: "pending", bundle: null, updatedAt: 20 })
+      expect(await locks.findStamp(id, 1)).toEqual({
+        state: "pending",
+        bundle: null,
+        updatedAt: 20,
+      })
       expect(await locks.findStamp(id, 2)).toBeNull()
     })
   })
@@ -99,10 +146,20 @@ describeEachDatabase("createLockStore", (open) => {
     test("gives what has been due for longest, to one at a time, until the claim has run out", async () => {
       const [later, sooner] = [await addVal(1, 20), await addVal(2, 10)]
       expect(await claim(9)).toBeUndefined()
-      expect(await claim(25)).toEqual({ valId: sooner, version: 1, ownerId: ada, attempts: 1, claimedUntil: 125 })
+      expect(await claim(25)).toEqual({
+        valId: sooner,
+        version: 1,
+        ownerId: ada,
+        attempts: 1,
+        claimedUntil: 125,
+      })
       expect(await claim(25)).toMatchObject({ valId: later })
       expect(await claim(124)).toBeUndefined()
-      expect(await locks.find(sooner, 1)).toMatchObject({ state: "pending", retryAt: null, updatedAt: 10 })
+      expect(await locks.find(sooner, 1)).toMatchObject({
+        state: "pending",
+        retryAt: null,
+        updatedAt: 10,
+      })
       expect(await claim(125)).toMatchObject({ attempts: 2, claimedUntil: 225 })
     })
 
@@ -116,7 +173,7 @@ describeEachDatabase("createLockStore", (open) => {
     test("gives a lock to one of many nodes", async () => {
       const nodes = await Promise.all(Array.from({ length: 4 }, () => openAgain(database)))
       for (let number = 1; number <= 12; number++) await addVal(number, number)
-      const work = async (store: LockStore) => {
+      const work = async (store: LockfileStore) => {
         const mine: string[] = []
         // A node may find nothing while others take what it was after.
         for (let idle = 0; idle < 20; ) {
@@ -126,7 +183,7 @@ describeEachDatabase("createLockStore", (open) => {
         }
         return mine
       }
-      const taken = await Promise.all(nodes.map((db) => work(createLockStore(db))))
+      const taken = await Promise.all(nodes.map((db) => work(createLockfileStore(db))))
       await Promise.all(nodes.map((db) => db.stop()))
       expect(taken.flat().sort()).toEqual(Array.from({ length: 12 }, (_, index) => idOf(index + 1)))
     })
@@ -134,17 +191,30 @@ describeEachDatabase("createLockStore", (open) => {
 
   describe("settle", () => {
     test("keeps what came of it together with the bundle", async () => {
-      const [id, bundle] = [await addVal(1, 10), { ...toBundle(["({ default: 1 })"]), cache: new Uint8Array([1, 2, 3]) }]
+      const [id, bundle] = [
+        await addVal(1, 10),
+        { ...toBundle(["({ default: 1 })"]), cache: new Uint8Array([1, 2, 3]) },
+      ]
       expect(await locks.settle(await claimed(20), ready(bundle), 30)).toBe(true)
       const { resolution } = ready(bundle)
-      expect(await locks.find(id, 1)).toEqual({ state: "ready", bundle: bundle.hash, updatedAt: 30, resolution, retryAt: null })
-      expect(await locks.findStamp(id, 1)).toEqual({ state: "ready", bundle: bundle.hash, updatedAt: 30 })
+      expect(await locks.find(id, 1)).toEqual({
+        state: "ready",
+        bundle: bundle.hash,
+        updatedAt: 30,
+        resolution,
+        retryAt: null,
+      })
+      expect(await locks.findStamp(id, 1)).toEqual({
+        state: "ready",
+        bundle: bundle.hash,
+        updatedAt: 30,
+      })
       const found = await bundles.find(bundle.hash)
-      expect([found?.hash, Buffer.from(found?.code ?? []).toString(), [...(found?.cache ?? [])]]).toEqual([
-        bundle.hash,
-        Buffer.from(bundle.code).toString(),
-        [1, 2, 3],
-      ])
+      expect([
+        found?.hash,
+        Buffer.from(found?.code ?? []).toString(),
+        [...(found?.cache ?? [])],
+      ]).toEqual([bundle.hash, Buffer.from(bundle.code).toString(), [1, 2, 3]])
       expect(await claim(10_000)).toBeUndefined()
     })
 
@@ -154,10 +224,14 @@ describeEachDatabase("createLockStore", (open) => {
       await locks.settle(await claimed(20), ready({ ...bundle, cache: new Uint8Array([1]) }), 30)
       await addVal(2, 10)
       await locks.settle(await claimed(20), ready(bundle), 30)
-      expect([...((await createBundleStore(database.db).find(bundle.hash))?.cache ?? [])]).toEqual([1])
+      expect([...((await createBundleStore(database.db).find(bundle.hash))?.cache ?? [])]).toEqual([
+        1,
+      ])
       await addVal(3, 10)
       await locks.settle(await claimed(20), ready({ ...bundle, cache: new Uint8Array([2]) }), 30)
-      expect([...((await createBundleStore(database.db).find(bundle.hash))?.cache ?? [])]).toEqual([2])
+      expect([...((await createBundleStore(database.db).find(bundle.hash))?.cache ?? [])]).toEqual([
+        2,
+      ])
     })
 
     test("does nothing for whom the lock no longer belongs to", async () => {
@@ -166,7 +240,10 @@ describeEachDatabase("createLockStore", (open) => {
       const second = await claimed(200)
       const bundle = toBundle(["1"])
       expect(await locks.settle(first, ready(bundle), 210)).toBe(false)
-      expect([(await locks.find(id, 1))?.state, await bundles.find(bundle.hash)]).toEqual(["pending", undefined])
+      expect([(await locks.find(id, 1))?.state, await bundles.find(bundle.hash)]).toEqual([
+        "pending",
+        undefined,
+      ])
       expect(await locks.settle(second, failed, 220)).toBe(true)
       expect(await locks.settle(second, ready(bundle), 230)).toBe(false)
       await locks.reopen(id, 1, 300)
@@ -187,7 +264,13 @@ describeEachDatabase("createLockStore", (open) => {
     test("lets it be tried again at that moment, and tells what came of the attempt", async () => {
       const id = await addVal(1, 10)
       await locks.postpone(await claimed(20), 500, { resolution: failed.resolution, counts: true })
-      const expected = { state: "pending", bundle: null, updatedAt: 10, resolution: failed.resolution, retryAt: 500 }
+      const expected = {
+        state: "pending",
+        bundle: null,
+        updatedAt: 10,
+        resolution: failed.resolution,
+        retryAt: 500,
+      }
       expect(await locks.find(id, 1)).toEqual({ ...expected, state: "pending" })
       expect(await claim(499)).toBeUndefined()
       expect(await claim(500)).toMatchObject({ attempts: 2 })
@@ -218,7 +301,7 @@ describeEachDatabase("createLockStore", (open) => {
     const id = await addVal(1, 10)
     expect(await locks.findStamp(id, 1)).toMatchObject({ state: "pending" })
     const other = await openAgain(database)
-    const store = createLockStore(other)
+    const store = createLockfileStore(other)
     const mine = await claim(20, [], store)
     if (mine) await store.settle(mine, failed, 30)
     await other.stop()
@@ -226,22 +309,32 @@ describeEachDatabase("createLockStore", (open) => {
   })
 
   test("bundles.find gives what it is asked for, however often and however much there is", async () => {
-    const large = Array.from({ length: 4 }, (_, index) => toBundle([`"${String(index).repeat(6_000_000)}"`]))
+    const large = Array.from({ length: 4 }, (_, index) =>
+      toBundle([`"${String(index).repeat(6_000_000)}"`]),
+    )
     for (const [index, bundle] of large.entries()) {
       await addVal(index + 1, 10)
       await locks.settle(await claimed(20), ready(bundle), 30)
     }
     for (const index of [0, 1, 2, 3, 3, 0, 1, 0]) {
       const found = await bundles.find(large[index]?.hash ?? "")
-      expect([found?.hash, Buffer.compare(found?.code ?? Buffer.of(), large[index]?.code ?? Buffer.of())]).toEqual([large[index]?.hash, 0])
+      expect([
+        found?.hash,
+        Buffer.compare(found?.code ?? Buffer.of(), large[index]?.code ?? Buffer.of()),
+      ]).toEqual([large[index]?.hash, 0])
     }
     expect(await bundles.find("0".repeat(64))).toBeUndefined()
   })
 
   test("bundles.find asks once for what is used again, where asking takes long", async () => {
     const statements: Statement[] = []
-    const store = createBundleStore(recording(database.db, (statement) => statements.push(statement)))
-    const [one, two] = [toBundle([`"${"1".repeat(6_000_000)}"`]), toBundle([`"${"2".repeat(17_000_000)}"`])]
+    const store = createBundleStore(
+      recording(database.db, (statement) => statements.push(statement)),
+    )
+    const [one, two] = [
+      toBundle([`"${"1".repeat(6_000_000)}"`]),
+      toBundle([`"${"2".repeat(17_000_000)}"`]),
+    ]
     for (const [index, bundle] of [one, two].entries()) {
       await addVal(index + 1, 10)
       await locks.settle(await claimed(20), ready(bundle), 30)
@@ -262,7 +355,10 @@ describeEachDatabase("createLockStore", (open) => {
       }
       return hashes
     }
-    const left = async () => (await database.db.read<{ hash: string }>(sql`select hash from bundles`)).map(({ hash }) => hash).sort()
+    const left = async () =>
+      (await database.db.read<{ hash: string }>(sql`select hash from bundles`))
+        .map(({ hash }) => hash)
+        .sort()
 
     test("deletes what no version needs any more, slice by slice", async () => {
       const hashes = await addBundles(7)

@@ -1,14 +1,22 @@
-import type { Lock, LockClaim, LockStamp, LockState, LockStore, Resolution, SettledLock } from "../../domain/modules/lockfiles.ts"
-import { createCoalescer } from "../database/batch-lookups.ts"
+import type {
+  Lockfile,
+  LockfileClaim,
+  LockfileStamp,
+  LockfileState,
+  LockfileStore,
+  Resolution,
+  SettledLockfile,
+} from "../../domain/modules/lockfiles.ts"
+import { createBatchLookup } from "../database/batch-lookups.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
-import { type Remembered, remember } from "../database/exact-cache.ts"
+import { type Cached, createExactCache } from "../database/exact-cache.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { writeBundle } from "./bundles.ts"
 
 interface StampRow {
   readonly key: string
-  readonly state: LockState
+  readonly state: LockfileState
   readonly bundle_hash: string | null
   readonly updated_at: number | string
 }
@@ -34,7 +42,7 @@ const limits = {
 }
 
 /** Locks in the database. */
-export function createLockStore(db: Database): LockStore {
+export function createLockfileStore(db: Database): LockfileStore {
   const findByKey = createFindStamp(db)
   return {
     findStamp: async (valId, version) => toStamp(await findByKey(`${valId} ${version}`)),
@@ -68,21 +76,21 @@ export function createLockStore(db: Database): LockStore {
 }
 
 /** The lock of a new version. */
-export function insertLock(valId: string, version: number, at: number): Statement {
+export function insertLockfile(valId: string, version: number, at: number): Statement {
   return sql`insert into locks (val_id, version, state, due_at, updated_at) values (${valId}, ${version}, 'pending', ${at}, ${at})`
 }
 
 /** That there is no lock is remembered too. */
 type FoundStamp = StampRow | "none"
 
-function createFindStamp(db: Database): (key: string) => Remembered<FoundStamp> {
+function createFindStamp(db: Database): (key: string) => Cached<FoundStamp> {
   const fetchMany = async (keys: readonly string[]) => {
     const found = await db.read<StampRow>(join(keys.map(selectStamp), " union all "))
     const byKey = new Map(found.map((row) => [row.key, row]))
     return new Map<string, FoundStamp>(keys.map((key) => [key, byKey.get(key) ?? "none"]))
   }
-  if (db.dialect.gather) return createCoalescer(fetchMany, limits)
-  return remember(
+  if (db.dialect.gather) return createBatchLookup(fetchMany, limits)
+  return createExactCache(
     db,
     async (key) => (await fetchMany([key])).get(key),
     { weightMax: limits.rememberedLocksMax },
@@ -96,12 +104,12 @@ function selectStamp(key: string): Statement {
     where val_id = ${valId} and version = ${Number(version)}`
 }
 
-function toStamp(found: FoundStamp | undefined): LockStamp | null {
+function toStamp(found: FoundStamp | undefined): LockfileStamp | null {
   if (found === undefined || found === "none") return null
   return { state: found.state, bundle: found.bundle_hash, updatedAt: Number(found.updated_at) }
 }
 
-function toLock(row: LockRow): Lock {
+function toLock(row: LockRow): Lockfile {
   return {
     state: row.state,
     bundle: row.bundle_hash,
@@ -113,15 +121,23 @@ function toLock(row: LockRow): Lock {
 
 /** What somebody works on is due when they may have it no longer. */
 function selectDue(at: number, busyOwners: readonly string[]): Statement {
-  const ofOthers = busyOwners.length === 0 ? nothing : sql`and v.owner_id not in (${list(busyOwners)})`
+  const ofOthers =
+    busyOwners.length === 0 ? nothing : sql`and v.owner_id not in (${list(busyOwners)})`
   return sql`
     select l.val_id, l.version, v.owner_id from locks l join vals v on v.id = l.val_id
     where l.state = 'pending' and l.due_at <= ${at} ${ofOthers}
     order by l.due_at limit ${limits.candidatesMax}`
 }
 
-/** Who comes second finds that it is no longer due, having waited for the first where transactions run at the same time. */
-function* claimFirst(due: readonly DueRow[], at: number, until: number): Script<LockClaim | undefined> {
+/**
+ * Who comes second finds that it is no longer due, having waited for the first where transactions
+ * run at the same time.
+ */
+function* claimFirst(
+  due: readonly DueRow[],
+  at: number,
+  until: number,
+): Script<LockfileClaim | undefined> {
   for (const { val_id: valId, version, owner_id: ownerId } of due) {
     const claimed = yield* firstRow<{ attempts: number }>(sql`
       update locks set due_at = ${until}, claimed_until = ${until}, attempts = attempts + 1
@@ -131,7 +147,11 @@ function* claimFirst(due: readonly DueRow[], at: number, until: number): Script<
   return undefined
 }
 
-function* settle(claim: LockClaim, { state, resolution, bundle }: SettledLock, at: number): Script<boolean> {
+function* settle(
+  claim: LockfileClaim,
+  { state, resolution, bundle }: SettledLockfile,
+  at: number,
+): Script<boolean> {
   const settled = yield* firstRow(sql`
     update locks set state = ${state}, claimed_until = null, updated_at = ${at},
       bundle_hash = ${resolution.bundle}, resolution = ${JSON.stringify(resolution)}
@@ -141,6 +161,6 @@ function* settle(claim: LockClaim, { state, resolution, bundle }: SettledLock, a
 }
 
 /** Another node may have taken it over, or somebody may have asked for it again since. */
-function isStill({ valId, version, attempts, claimedUntil }: LockClaim): Statement {
+function isStill({ valId, version, attempts, claimedUntil }: LockfileClaim): Statement {
   return sql`val_id = ${valId} and version = ${version} and state = 'pending' and attempts = ${attempts} and claimed_until = ${claimedUntil}`
 }

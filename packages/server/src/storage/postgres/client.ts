@@ -11,11 +11,17 @@ export interface PostgresLimits extends SearchLimits {
   readonly statementMsMax: number
   readonly lockMsMax: number
   readonly idleInTransactionMsMax: number
-  /** How much longer than the server may take its answer may be under way, before the connection is given up. */
+  /**
+   * How much longer than the server may take its answer may be under way, before the connection is
+   * given up.
+   */
   readonly silenceMsMax: number
   /** How long a statement or a lock of a patient write may take. */
   readonly patientMsMax: number
-  /** Attempts at a transaction that others get in the way of, and at anything whose connection breaks. */
+  /**
+   * Attempts at a transaction that others get in the way of, and at anything whose connection
+   * breaks.
+   */
   readonly attemptsMax: number
   /** About how long to wait before the second attempt; each later wait is about twice as long. */
   readonly repeatMs: number
@@ -69,9 +75,11 @@ export function createClient({ url, connectionsMax, limits, isReadonly }: Client
       timezone: "UTC",
       // Our statements are short: compiling one takes longer than running it.
       jit: "off",
-      // Each statement of ours reads rows from an index in their order, looks up what belongs to each, and stops at its limit. Where the
-      // statistics say that there is little, the planner would rather read a whole table, hash it or sort it; but they are old just when a val
-      // has become busy, there are none when a database was filled a moment ago, and a plan for all values knows only averages.
+      // Each statement of ours reads rows from an index in their order, looks up what belongs to
+      // each, and stops at its limit. Where the statistics say that there is little, the planner
+      // would rather read a whole table, hash it or sort it; but they are old just when a val has
+      // become busy, there are none when a database was filled a moment ago, and a plan for all
+      // values knows only averages.
       enable_seqscan: "off",
       enable_hashjoin: "off",
       enable_mergejoin: "off",
@@ -83,6 +91,7 @@ export function createClient({ url, connectionsMax, limits, isReadonly }: Client
 export function parsePostgresUrl(text: string): URL {
   const url = URL.parse(text)
   // The text is not repeated, since it may contain a password.
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) throw unavailable("its address is not of the form postgres://user@host/name")
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
+    throw unavailable("its address is not of the form postgres://user@host/name")
   return url
 }

@@ -9,30 +9,43 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
 }
 
 /**
- * The states of the server and the way to it, as against mistakes in our SQL: connection (08), login (28), resources (53), a lock (55P03),
- * shutdown and time-outs (57), disks (58), a missing database, a standby, an idle transaction, and conflicts left after the last retry.
+ * The states of the server and the way to it, as against mistakes in our SQL: connection (08),
+ * login (28), resources (53), a lock (55P03), shutdown and time-outs (57), disks (58), a missing
+ * database, a standby, an idle transaction, and conflicts left after the last retry.
  */
 const unavailableStates = /^(08|28|53|57|58|3D000|25006|25P03|40001|40P01|55P03)/
 
-/** The connection is gone, or never came to be. With 57P01 to 57P03 the server says goodbye, or not yet. */
+/**
+ * The connection is gone, or never came to be. With 57P01 to 57P03 the server says goodbye, or not
+ * yet.
+ */
 const lostStates = /^(08|57P0[123]|25P03)/
 const lostCodes = /^ERR_POSTGRES_(CONNECTION_|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/
 
-/** What the rest of the program sees of an error of PostgreSQL; errors that are not PostgreSQL's pass unchanged. */
+/**
+ * What the rest of the program sees of an error of PostgreSQL; errors that are not PostgreSQL's
+ * pass unchanged.
+ */
 export function fromPostgresError(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
   const kind = constraintKinds[stateOf(error)]
   if (kind !== undefined) return new ConstraintError(kind, error)
-  return unavailableStates.test(stateOf(error)) || lostCodes.test(error.code) ? unavailable(error.message, error) : error
+  return unavailableStates.test(stateOf(error)) || lostCodes.test(error.code)
+    ? unavailable(error.message, error)
+    : error
 }
 
 export function isConnectionLost(error: unknown): boolean {
-  return error instanceof SQL.PostgresError && (lostStates.test(stateOf(error)) || lostCodes.test(error.code))
+  return (
+    error instanceof SQL.PostgresError &&
+    (lostStates.test(stateOf(error)) || lostCodes.test(error.code))
+  )
 }
 
 /** The statement took longer than it may. */
 export function isTimedOut(error: unknown): boolean {
-  const cause = error instanceof Error && error.cause instanceof SQL.PostgresError ? error.cause : error
+  const cause =
+    error instanceof Error && error.cause instanceof SQL.PostgresError ? error.cause : error
   return cause instanceof SQL.PostgresError && stateOf(cause) === "57014"
 }
 

@@ -77,7 +77,9 @@ else
     test("gives a patient script an hour", async () => {
       const setting = sql`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
 
-      expect(await db.write(() => rows(setting), { isPatient: true })).toEqual([{ statement: "1h", lock: "1h" }])
+      expect(await db.write(() => rows(setting), { isPatient: true })).toEqual([
+        { statement: "1h", lock: "1h" },
+      ])
       expect(await db.write(() => rows(setting))).toEqual([{ statement: "10s", lock: "5s" }])
     })
 
@@ -89,7 +91,8 @@ else
           attempts += 1
           yield increment(first)
           yield sql`select pg_advisory_xact_lock(${mine})`
-          // Neither goes on before the other has its first row too. In a repetition the other may be done.
+          // Neither goes on before the other has its first row too. In a repetition the other may
+          // be done.
           const isOtherReady = sql`select 1 from pg_locks where locktype = 'advisory' and granted and objid = ${3 - mine}
             and database = (select oid from pg_database where datname = current_database())`
           while (!isRepeated && (yield isOtherReady).length === 0);
@@ -100,7 +103,8 @@ else
 
       await Promise.all([db.write(both(1, "a", "b")), db.write(both(2, "b", "a"))])
 
-      // Whoever is repeated may be faster than the other one notices that it can go on, and get in its way once more.
+      // Whoever is repeated may be faster than the other one notices that it can go on, and get in
+      // its way once more.
       expect(attempts).toBeGreaterThanOrEqual(3)
       expect(await counts()).toEqual([
         { name: "a", count: 2 },
@@ -114,7 +118,9 @@ else
 
       const written = other.write(function* () {
         attempts += 1
-        yield raw("do $$ begin raise exception 'again' using errcode = 'serialization_failure'; end $$")
+        yield raw(
+          "do $$ begin raise exception 'again' using errcode = 'serialization_failure'; end $$",
+        )
       })
 
       await expect(written).rejects.toMatchObject({ code: "database_unavailable" })
@@ -158,7 +164,10 @@ else
         yield increment("a")
       })
 
-      await expect(written).rejects.toMatchObject({ code: "database_unavailable", message: expect.stringContaining("during a commit") })
+      await expect(written).rejects.toMatchObject({
+        code: "database_unavailable",
+        message: expect.stringContaining("during a commit"),
+      })
       expect(attempts).toBe(1)
     })
 
@@ -184,15 +193,21 @@ else
       const migrated = migrate(db, [])
       await areWaiting(1)
 
-      expect(await db.read(sql`select to_regclass('schema_migrations') as found`)).toEqual([{ found: null }])
+      expect(await db.read(sql`select to_regclass('schema_migrations') as found`)).toEqual([
+        { found: null },
+      ])
       await outsider.unsafe("commit")
       expect(await migrated).toEqual({ from: 0, to: 0 })
     })
 
     test("passes on what a commit finds wrong", async () => {
-      await outsider.unsafe("alter table items add column parent text references items deferrable initially deferred")
+      await outsider.unsafe(
+        "alter table items add column parent text references items deferrable initially deferred",
+      )
 
-      const written = db.write(() => rows(sql`insert into items (name, parent) values ('c', 'nobody')`))
+      const written = db.write(() =>
+        rows(sql`insert into items (name, parent) values ('c', 'nobody')`),
+      )
 
       await expect(written).rejects.toBeInstanceOf(ConstraintError)
     })
@@ -211,7 +226,9 @@ else
     })
 
     test("stops asking a read that breaks its connection every time", async () => {
-      await expect(db.read(sql`select pg_terminate_backend(pg_backend_pid())`)).rejects.toMatchObject({ code: "database_unavailable" })
+      await expect(
+        db.read(sql`select pg_terminate_backend(pg_backend_pid())`),
+      ).rejects.toMatchObject({ code: "database_unavailable" })
     })
 
     test("goes on after all its connections were ended", async () => {
@@ -219,7 +236,11 @@ else
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'hamlet' and datname = current_database()",
       )
 
-      const found = await Promise.all([db.read(sql`select 1 as n`), db.write(() => rows(sql`select 2 as n`)), db.ping()])
+      const found = await Promise.all([
+        db.read(sql`select 1 as n`),
+        db.write(() => rows(sql`select 2 as n`)),
+        db.ping(),
+      ])
 
       expect(found.slice(0, 2)).toEqual([[{ n: 1 }], [{ n: 2 }]])
     })
@@ -237,8 +258,14 @@ else
     })
 
     test("gives up waiting for a connection", async () => {
-      // Whoever has the connection waits longer than whoever waits for it, however slow all of them are.
-      const other = await openWith({ connectionsMax: 2, waitMsMax: 2_000, lockMsMax: 25_000, statementMsMax: 25_000 })
+      // Whoever has the connection waits longer than whoever waits for it, however slow all of them
+      // are.
+      const other = await openWith({
+        connectionsMax: 2,
+        waitMsMax: 2_000,
+        lockMsMax: 25_000,
+        statementMsMax: 25_000,
+      })
       await outsider.unsafe("begin; update items set count = 5")
       const first = other.write(() => rows(increment("a")))
       await areWaiting(1)
@@ -258,7 +285,9 @@ else
       const other = await openWith({ connectionsMax: 2, ...limits })
       await outsider.unsafe("begin; update items set count = 5")
 
-      await expect(other.write(() => rows(increment("a")))).rejects.toMatchObject({ code: "database_unavailable" })
+      await expect(other.write(() => rows(increment("a")))).rejects.toMatchObject({
+        code: "database_unavailable",
+      })
       await outsider.unsafe("rollback")
 
       await other.write(() => rows(increment("a")))
@@ -288,8 +317,14 @@ else
 
 describe("openPostgres, without a server,", () => {
   test.each([
-    ["PostgreSQL 14 or newer is needed, and the server is 13.4", { number: "130004", version: "13.4", encoding: "UTF8" }],
-    ["its encoding must be UTF8, and is LATIN1", { number: "150000", version: "15.0", encoding: "LATIN1" }],
+    [
+      "PostgreSQL 14 or newer is needed, and the server is 13.4",
+      { number: "130004", version: "13.4", encoding: "UTF8" },
+    ],
+    [
+      "its encoding must be UTF8, and is LATIN1",
+      { number: "150000", version: "15.0", encoding: "LATIN1" },
+    ],
   ])("refuses a server: %s", async (problem, settings) => {
     const answers = async <Row>() => [settings as Row]
 
@@ -304,7 +339,8 @@ describe("openPostgres, without a server,", () => {
     async (address) => {
       await expect(openPostgres(address)).rejects.toMatchObject({
         code: "database_unavailable",
-        message: "Cannot use the database: its address is not of the form postgres://user@host/name",
+        message:
+          "Cannot use the database: its address is not of the form postgres://user@host/name",
       })
     },
   )

@@ -13,24 +13,39 @@ import { PostgresWriter } from "./writer.ts"
 const serverVersionMin = 140_000
 
 /**
- * Reads and writes have connections of their own: a read then never queues behind writes that wait for a lock, and a statement that
- * writes cannot slip in as a read.
+ * Reads and writes have connections of their own: a read then never queues behind writes that wait
+ * for a lock, and a statement that writes cannot slip in as a read.
  */
-export async function openPostgres(address: string, options: Partial<PostgresLimits> = {}): Promise<Database> {
+export async function openPostgres(
+  address: string,
+  options: Partial<PostgresLimits> = {},
+): Promise<Database> {
   const limits = { ...postgresDefaults, ...options }
   const url = parsePostgresUrl(address)
   const watchdog = new PostgresWatchdog(limits.silenceMsMax / 2)
   const searchersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.2))
   const readersMax = Math.max(1, Math.floor(limits.connectionsMax * 0.3))
   const writersMax = Math.max(1, limits.connectionsMax - readersMax - searchersMax)
-  const ofSearches = { ...limits, statementMsMax: Math.min(limits.statementMsMax, limits.searchMsMax) }
+  const ofSearches = {
+    ...limits,
+    statementMsMax: Math.min(limits.statementMsMax, limits.searchMsMax),
+  }
   const reading = () => createClient({ url, connectionsMax: readersMax, limits, isReadonly: true })
   const writing = () => createClient({ url, connectionsMax: writersMax, limits, isReadonly: false })
-  const searching = () => createClient({ url, connectionsMax: searchersMax, limits: ofSearches, isReadonly: true })
-  const searchReader = new PostgresReader(new PostgresPool(searching, { graceMs: 0 }), watchdog, ofSearches)
+  const searching = () =>
+    createClient({ url, connectionsMax: searchersMax, limits: ofSearches, isReadonly: true })
+  const searchReader = new PostgresReader(
+    new PostgresPool(searching, { graceMs: 0 }),
+    watchdog,
+    ofSearches,
+  )
   const searches = new PostgresSearches(searchReader, searchersMax, limits)
   const reader = new PostgresReader(new PostgresPool(reading, { graceMs: 0 }), watchdog, limits)
-  const writer = new PostgresWriter(new PostgresPool(writing, { graceMs: limits.statementMsMax }), watchdog, limits)
+  const writer = new PostgresWriter(
+    new PostgresPool(writing, { graceMs: limits.statementMsMax }),
+    watchdog,
+    limits,
+  )
   let stopped: Promise<void> | undefined
 
   const database: Database = {
@@ -38,7 +53,7 @@ export async function openPostgres(address: string, options: Partial<PostgresLim
     openSearch: (searcher) => searches.open(searcher),
     read: <Row>(statement: Statement) => reader.read(statement) as Promise<readonly Row[]>,
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
-    stamp: undefined,
+    changeCount: undefined,
     async ping() {
       await reader.read(sql`select 1`)
     },
@@ -49,7 +64,9 @@ export async function openPostgres(address: string, options: Partial<PostgresLim
       waiting: writer.waiting,
     }),
     stop() {
-      stopped ??= Promise.all([writer.stop(), reader.stop(), searches.stop()]).then(() => watchdog.stop())
+      stopped ??= Promise.all([writer.stop(), reader.stop(), searches.stop()]).then(() =>
+        watchdog.stop(),
+      )
       return stopped
     },
   }
@@ -68,6 +85,8 @@ export async function assertSuitable(read: Database["read"]): Promise<void> {
     select current_setting('server_version_num') as number,
       current_setting('server_version') as version,
       current_setting('server_encoding') as encoding`)
-  if (Number(server?.number) < serverVersionMin) throw unavailable(`PostgreSQL 14 or newer is needed, and the server is ${server?.version}`)
-  if (server?.encoding !== "UTF8") throw unavailable(`its encoding must be UTF8, and is ${server?.encoding}`)
+  if (Number(server?.number) < serverVersionMin)
+    throw unavailable(`PostgreSQL 14 or newer is needed, and the server is ${server?.version}`)
+  if (server?.encoding !== "UTF8")
+    throw unavailable(`its encoding must be UTF8, and is ${server?.encoding}`)
 }

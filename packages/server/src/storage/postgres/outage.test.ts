@@ -11,9 +11,11 @@ const startMsMax = 60_000
 const unavailable = { code: "database_unavailable" }
 
 const increment = () => rows(sql`update counters set n = n + 1`)
-const count = async (db: Database) => (await db.read<{ n: number }>(sql`select n from counters`))[0]?.n
+const count = async (db: Database) =>
+  (await db.read<{ n: number }>(sql`select n from counters`))[0]?.n
 
-if (binaries === undefined) notRun("openPostgres, when the server goes away,", "HAMLET_TEST_POSTGRES_BIN is not set")
+if (binaries === undefined)
+  notRun("openPostgres, when the server goes away,", "HAMLET_TEST_POSTGRES_BIN is not set")
 else
   describe("openPostgres, when the server goes away,", () => {
     let server: PrivatePostgres
@@ -93,7 +95,8 @@ else
 
         const kept = await count(db)
 
-        // A commit whose answer was lost may have happened: one for each connection that was writing at most.
+        // A commit whose answer was lost may have happened: one for each connection that was
+        // writing at most.
         expect(kept).toBeGreaterThanOrEqual(acknowledged)
         expect(kept).toBeLessThanOrEqual(acknowledged + 8)
       },
@@ -104,14 +107,27 @@ else
       "gives a silent server up, and uses new connections",
       async () => {
         const proxy = new SilentProxy(server.socket)
-        const limits = { connectionsMax: 4, waitMsMax: 3_000, statementMsMax: 1_500, silenceMsMax: 500 }
-        const distant = await openPostgres(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`, limits)
+        const limits = {
+          connectionsMax: 4,
+          waitMsMax: 3_000,
+          statementMsMax: 1_500,
+          silenceMsMax: 500,
+        }
+        const distant = await openPostgres(
+          `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
+          limits,
+        )
         await Promise.all([distant.write(increment), count(distant)])
 
         proxy.silence()
-        const outcomes = await Promise.allSettled([distant.write(increment), distant.read(sql`select 1`), distant.ping()])
+        const outcomes = await Promise.allSettled([
+          distant.write(increment),
+          distant.read(sql`select 1`),
+          distant.ping(),
+        ])
 
-        for (const outcome of outcomes) expect(outcome).toMatchObject({ status: "rejected", reason: unavailable })
+        for (const outcome of outcomes)
+          expect(outcome).toMatchObject({ status: "rejected", reason: unavailable })
         await distant.write(increment)
         expect(await count(distant)).toBe(2)
         await distant.stop()
@@ -123,17 +139,29 @@ else
 
 describe("openPostgres, when there is no server,", () => {
   test("says that nothing listens there", async () => {
-    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } })
+    const listener = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { data: () => undefined },
+    })
     const { port } = listener
     listener.stop(true)
 
-    await expect(openPostgres(`postgres://postgres@127.0.0.1:${port}/postgres`)).rejects.toMatchObject(unavailable)
+    await expect(
+      openPostgres(`postgres://postgres@127.0.0.1:${port}/postgres`),
+    ).rejects.toMatchObject(unavailable)
   })
 
   test("gives up what accepts connections and never answers", async () => {
-    const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } })
+    const listener = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { data: () => undefined },
+    })
 
-    const opened = openPostgres(`postgres://postgres@127.0.0.1:${listener.port}/postgres`, { connectMsMax: 100 })
+    const opened = openPostgres(`postgres://postgres@127.0.0.1:${listener.port}/postgres`, {
+      connectMsMax: 100,
+    })
 
     await expect(opened).rejects.toMatchObject(unavailable)
     listener.stop(true)

@@ -1,6 +1,9 @@
 import type { SQL } from "bun"
 
-/** A client that can be exchanged for a new one. Bun replaces connections that broke, but cannot know of those that fell silent. */
+/**
+ * A client that can be exchanged for a new one. Bun replaces connections that broke, but cannot
+ * know of those that fell silent.
+ */
 export class PostgresPool {
   readonly #createClient: () => SQL
   readonly #graceMs: number
@@ -16,7 +19,10 @@ export class PostgresPool {
     return this.#client
   }
 
-  /** Stops using the client in which a connection fell silent: most likely the others go the same way. */
+  /**
+   * Stops using the client in which a connection fell silent: most likely the others go the same
+   * way.
+   */
   replace(silent: SQL): void {
     if (this.#client !== silent) return
     this.#client = this.#createClient()

@@ -43,8 +43,9 @@ export class PostgresReader {
   }
 
   /**
-   * A read changes nothing, so it is asked again when the connection broke under it. Not only once: when a server ends all connections,
-   * the next one to be used may be another that broke and whose end has not arrived yet.
+   * A read changes nothing, so it is asked again when the connection broke under it. Not only once:
+   * when a server ends all connections, the next one to be used may be another that broke and whose
+   * end has not arrived yet.
    */
   async #ask(statement: Statement): Promise<readonly unknown[]> {
     const { statementMsMax, silenceMsMax, attemptsMax, repeatMs } = this.#limits
@@ -53,8 +54,10 @@ export class PostgresReader {
       try {
         return await this.#askOnce(statement, deadline)
       } catch (error) {
-        if (!isConnectionLost(error) || attempt >= attemptsMax || performance.now() >= deadline) throw error
-        // Bun refuses at once while nothing listens: without a pause, callers that try again would leave the event loop no turn.
+        if (!isConnectionLost(error) || attempt >= attemptsMax || performance.now() >= deadline)
+          throw error
+        // Bun refuses at once while nothing listens: without a pause, callers that try again would
+        // leave the event loop no turn.
         await Bun.sleep(Math.random() * repeatMs * 2 ** attempt)
       }
     }
@@ -62,7 +65,8 @@ export class PostgresReader {
 
   async #askOnce({ text, values }: Statement, deadline: number): Promise<readonly unknown[]> {
     const { client } = this.#pool
-    // Bun does not say which connection a query is on, so all of them go; what else was under way is asked again over new ones.
+    // Bun does not say which connection a query is on, so all of them go; what else was under way
+    // is asked again over new ones.
     const watched: Watched = { deadline, onOverdue: () => this.#pool.replace(client) }
     this.#watchdog.watch(watched)
     try {

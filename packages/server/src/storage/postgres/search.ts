@@ -5,7 +5,10 @@ import { type SearchLimits, searchTimedOut, tooManySearches } from "../search/se
 import { isTimedOut } from "./errors.ts"
 import type { PostgresReader } from "./reader.ts"
 
-/** Searches over connections of their own, whose statements have a short time limit: other reads never wait for them. */
+/**
+ * Searches over connections of their own, whose statements have a short time limit: other reads
+ * never wait for them.
+ */
 export class PostgresSearches {
   readonly #reader: PostgresReader
   readonly #atOnceMax: number

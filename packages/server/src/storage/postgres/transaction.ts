@@ -5,7 +5,10 @@ import type { SqlValue, Statement } from "../database/sql.ts"
 import { fromPostgresError, isConflict, isConnectionLost } from "./errors.ts"
 import type { PostgresWatchdog } from "./watchdog.ts"
 
-/** Nothing of the transaction remains, and it may be tried again: others got in its way, or the connection broke before the commit. */
+/**
+ * Nothing of the transaction remains, and it may be tried again: others got in its way, or the
+ * connection broke before the commit.
+ */
 export class Repeatable extends Error {
   constructor(override readonly cause: unknown) {
     super("the transaction may be repeated", { cause })
@@ -21,8 +24,15 @@ export interface TransactionOptions {
   onSilence(): void
 }
 
-/** One attempt at a script, on a connection that nobody else uses. Gives the connection back in order, or closed. */
-export async function transact<T>(connection: ReservedSQL, script: () => Script<T>, options: TransactionOptions): Promise<T> {
+/**
+ * One attempt at a script, on a connection that nobody else uses. Gives the connection back in
+ * order, or closed.
+ */
+export async function transact<T>(
+  connection: ReservedSQL,
+  script: () => Script<T>,
+  options: TransactionOptions,
+): Promise<T> {
   try {
     await ask(connection, { text: "begin", values: [] }, options)
     for (const statement of options.opening) await ask(connection, statement, options)
@@ -37,37 +47,59 @@ export async function transact<T>(connection: ReservedSQL, script: () => Script<
   }
 }
 
-async function run<T>(connection: ReservedSQL, script: () => Script<T>, options: TransactionOptions): Promise<T> {
+async function run<T>(
+  connection: ReservedSQL,
+  script: () => Script<T>,
+  options: TransactionOptions,
+): Promise<T> {
   const lastSteps: LastSteps = new Map()
   const value = await drive(script(), lastSteps, (statement) => ask(connection, statement, options))
   await drive(allLast(lastSteps), lastSteps, (statement) => ask(connection, statement, options))
   return value
 }
 
-async function drive<T>(steps: Script<T>, lastSteps: LastSteps, answer: (statement: Statement) => Promise<readonly unknown[]>): Promise<T> {
+async function drive<T>(
+  steps: Script<T>,
+  lastSteps: LastSteps,
+  answer: (statement: Statement) => Promise<readonly unknown[]>,
+): Promise<T> {
   let step = steps.next()
-  while (!step.done) step = steps.next("key" in step.value ? noteLast(lastSteps, step.value) : await answer(step.value))
+  while (!step.done)
+    step = steps.next(
+      "key" in step.value ? noteLast(lastSteps, step.value) : await answer(step.value),
+    )
   return step.value
 }
 
-async function ask(connection: ReservedSQL, statement: Statement, options: TransactionOptions): Promise<readonly unknown[]> {
+async function ask(
+  connection: ReservedSQL,
+  statement: Statement,
+  options: TransactionOptions,
+): Promise<readonly unknown[]> {
   assertStorable(statement.values)
   try {
     return await send(connection, statement, options)
   } catch (error) {
-    throw isConnectionLost(error) || isConflict(error) ? new Repeatable(error) : fromPostgresError(error)
+    throw isConnectionLost(error) || isConflict(error)
+      ? new Repeatable(error)
+      : fromPostgresError(error)
   }
 }
 
 async function commit(connection: ReservedSQL, options: TransactionOptions): Promise<void> {
   try {
     const { command } = await send(connection, { text: "commit", values: [] }, options)
-    // What PostgreSQL says to a commit after a statement had failed. We never get here after one, and must never take it for success.
+    // What PostgreSQL says to a commit after a statement had failed. We never get here after one,
+    // and must never take it for success.
     if (command !== "COMMIT") throw new Error(`Cannot commit: the server answered ${command}`)
   } catch (error) {
     if (isConflict(error)) throw new Repeatable(error)
     // The commit may have happened, so repeating it is not ours to decide.
-    if (isConnectionLost(error)) throw unavailable("the connection broke during a commit, which may or may not have happened", error)
+    if (isConnectionLost(error))
+      throw unavailable(
+        "the connection broke during a commit, which may or may not have happened",
+        error,
+      )
     throw fromPostgresError(error)
   }
 }
@@ -81,7 +113,11 @@ async function rollBack(connection: ReservedSQL, options: TransactionOptions): P
   }
 }
 
-async function send(connection: ReservedSQL, { text, values }: Statement, options: TransactionOptions) {
+async function send(
+  connection: ReservedSQL,
+  { text, values }: Statement,
+  options: TransactionOptions,
+) {
   let isSilent = false
   const watched = {
     deadline: performance.now() + options.answerMsMax,

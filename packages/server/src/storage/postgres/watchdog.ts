@@ -5,8 +5,9 @@ export interface Watched {
 }
 
 /**
- * Notices answers that never come. The server's own time-outs do not help when the server, or the network on the way, has fallen silent.
- * One timer looks after all of them: a timer for each query costs a tenth of the throughput.
+ * Notices answers that never come. The server's own time-outs do not help when the server, or the
+ * network on the way, has fallen silent. One timer looks after all of them: a timer for each query
+ * costs a tenth of the throughput.
  */
 export class PostgresWatchdog {
   readonly #watched = new Set<Watched>()

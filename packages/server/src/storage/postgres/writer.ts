@@ -33,7 +33,8 @@ export class PostgresWriter {
 
   async write<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
     if (this.#isStopping) throw unavailable("it is closed")
-    if (this.#running.size >= this.#limits.writesMax) throw unavailable("too many writes are waiting")
+    if (this.#running.size >= this.#limits.writesMax)
+      throw unavailable("too many writes are waiting")
     const running = this.#repeat(script, isPatient)
     this.#running.add(running)
     try {
@@ -71,7 +72,12 @@ export class PostgresWriter {
       return await transact(connection, script, {
         watchdog: this.#watchdog,
         answerMsMax: silenceMsMax + (isPatient ? patientMsMax : statementMsMax),
-        opening: isPatient ? [raw(`set local statement_timeout = ${patientMsMax}`), raw(`set local lock_timeout = ${patientMsMax}`)] : [],
+        opening: isPatient
+          ? [
+              raw(`set local statement_timeout = ${patientMsMax}`),
+              raw(`set local lock_timeout = ${patientMsMax}`),
+            ]
+          : [],
         onSilence: () => this.#pool.replace(client),
       })
     } finally {
@@ -81,7 +87,10 @@ export class PostgresWriter {
 
   async #reserve(client: SQL): Promise<ReservedSQL> {
     const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort(unavailable("all connections are in use")), this.#limits.waitMsMax)
+    const timer = setTimeout(
+      () => controller.abort(unavailable("all connections are in use")),
+      this.#limits.waitMsMax,
+    )
     try {
       return await client.reserve({ signal: controller.signal })
     } catch (error) {

@@ -11,11 +11,19 @@ interface Linked {
   readonly isPublic: boolean
 }
 
-/** Writes down what a version imports, as it is written in its code; what is other people's is pinned to what it is now. */
-export function* insertImports(val: Importer, version: number, imports: readonly ValImport[]): Script<void> {
+/**
+ * Writes down what a version imports, as it is written in its code; what is other people's is
+ * pinned to what it is now.
+ */
+export function* insertImports(
+  val: Importer,
+  version: number,
+  imports: readonly ValImport[],
+): Script<void> {
   if (imports.length === 0) return
   const values = imports.map(
-    (one) => sql`(${val.id}, ${version}, ${one.username}, ${one.name}, ${one.version}, ${JSON.stringify(one.specifiers)})`,
+    (one) =>
+      sql`(${val.id}, ${version}, ${one.username}, ${one.name}, ${one.version}, ${JSON.stringify(one.specifiers)})`,
   )
   yield sql`insert into imports (val_id, version, username_key, name_key, pinned_version, specifiers)
     values ${join(values, ", ")} on conflict do nothing`
@@ -31,8 +39,9 @@ export function* insertImports(val: Importer, version: number, imports: readonly
 type Importer = Pick<Val, "id" | "ownerId" | "ownerName">
 
 /**
- * After the current version changed: the val depends on what that version imports, and on nothing else. That is what would run: an import
- * that is pinned means the val that it was pinned to, whatever its name is now.
+ * After the current version changed: the val depends on what that version imports, and on nothing
+ * else. That is what would run: an import that is pinned means the val that it was pinned to,
+ * whatever its name is now.
  */
 export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Script<void> {
   const before = yield* listTargets(val.id)
@@ -48,7 +57,8 @@ export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Scri
   const added = after.filter((target) => !before.includes(target.id))
   const addedIds = added.map((target) => target.id)
   assertLocked(locks, [...gone, ...addedIds])
-  for (const id of gone) yield sql`delete from dependencies where from_val_id = ${val.id} and to_val_id = ${id}`
+  for (const id of gone)
+    yield sql`delete from dependencies where from_val_id = ${val.id} and to_val_id = ${id}`
   for (const target of added) {
     yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at) values (${val.id}, ${target.id}, ${target.owner_id}, ${at})`
   }
@@ -57,7 +67,10 @@ export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Scri
   yield* addToCounts(addedIds, 1)
 }
 
-/** Before a val stops being public, or after it has become so: only public vals are counted as references. */
+/**
+ * Before a val stops being public, or after it has become so: only public vals are counted as
+ * references.
+ */
 export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Script<void> {
   const targets = yield* listTargets(valId)
   assertLocked(locks, targets)
@@ -65,10 +78,15 @@ export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Scr
 }
 
 /**
- * After a val was created or renamed: those depend on it whose current version is pinned to it, or imports the name that it has now without
- * a pin. Gives how many count.
+ * After a val was created or renamed: those depend on it whose current version is pinned to it, or
+ * imports the name that it has now without a pin. Gives how many count.
  */
-export function* relinkIncoming(locks: LinkLocks, val: Linked, address: NameKey, at: number): Script<number> {
+export function* relinkIncoming(
+  locks: LinkLocks,
+  val: Linked,
+  address: NameKey,
+  at: number,
+): Script<number> {
   const importing = importersOf(val.id, address)
   const importers = yield* rows<{ id: string; privacy: string }>(sql`
     select v.id, v.privacy from vals v where v.id <> ${val.id} and v.id in (${importing})`)
@@ -89,10 +107,13 @@ export function* relinkIncoming(locks: LinkLocks, val: Linked, address: NameKey,
 }
 
 function* listTargets(valId: string): Script<readonly string[]> {
-  const targets = yield* rows<{ to_val_id: string }>(sql`select to_val_id from dependencies where from_val_id = ${valId}`)
+  const targets = yield* rows<{ to_val_id: string }>(
+    sql`select to_val_id from dependencies where from_val_id = ${valId}`,
+  )
   return targets.map((target) => target.to_val_id)
 }
 
 function* addToCounts(valIds: readonly string[], by: 1 | -1): Script<void> {
-  for (const id of valIds) yield sql`update vals set reference_count = reference_count + ${by} where id = ${id}`
+  for (const id of valIds)
+    yield sql`update vals set reference_count = reference_count + ${by} where id = ${id}`
 }

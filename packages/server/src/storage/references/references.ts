@@ -1,8 +1,8 @@
-import type { Page, Period } from "../../domain/paging.ts"
+import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Reference, ReferenceStore } from "../../domain/vals/references.ts"
 import { afterCursor } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { within } from "../database/period.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { isListed } from "../vals/val-rows.ts"
@@ -22,9 +22,17 @@ interface ReferenceRow {
 /** The val that imports, and the one that is imported. */
 type End = "from" | "to"
 
-/** References in the database. The end that a list is about is known to the viewer; the other must be one they may find in a list. */
+/**
+ * References in the database. The end that a list is about is known to the viewer; the other must
+ * be one they may find in a list.
+ */
 export function createReferenceStore(db: Database): ReferenceStore {
-  const list = async (condition: Statement, ends: readonly End[], period: Period, page: Page) => {
+  const list = async (
+    condition: Statement,
+    ends: readonly End[],
+    period: Period,
+    page: PageRequest,
+  ) => {
     const columns = ["d.created_at", ...ends.map((end) => `d.${end}_val_id`)]
     const after = afterCursor(page, columns.join(", "), ["time", ...ends.map(() => "id" as const)])
     const rows = await db.read<ReferenceRow>(sql`
@@ -35,11 +43,21 @@ export function createReferenceStore(db: Database): ReferenceStore {
       join vals t on t.id = d.to_val_id join users o on o.id = t.owner_id
       where ${condition} ${within("d.created_at", period)} ${after}
       order by ${raw(columns.map((column) => `${column} desc`).join(", "))} ${limitTo(page)}`)
-    return toSlice(rows, page, toReference, (row) => [Number(row.created_at), ...ends.map((end) => row[`${end}_id`])])
+    return toPage(rows, page, toReference, (row) => [
+      Number(row.created_at),
+      ...ends.map((end) => row[`${end}_id`]),
+    ])
   }
   return {
-    listToUser: (userId, period, page) => list(sql`d.to_owner_id = ${userId} and ${isListed("f", userId)}`, ["from", "to"], period, page),
-    listToVal: (viewerId, valId, period, page) => list(sql`d.to_val_id = ${valId} and ${isListed("f", viewerId)}`, ["from"], period, page),
+    listToUser: (userId, period, page) =>
+      list(
+        sql`d.to_owner_id = ${userId} and ${isListed("f", userId)}`,
+        ["from", "to"],
+        period,
+        page,
+      ),
+    listToVal: (viewerId, valId, period, page) =>
+      list(sql`d.to_val_id = ${valId} and ${isListed("f", viewerId)}`, ["from"], period, page),
     listFromVal: (viewerId, valId, period, page) =>
       list(sql`d.from_val_id = ${valId} and ${isListed("t", viewerId)}`, ["to"], period, page),
   }
@@ -48,7 +66,17 @@ export function createReferenceStore(db: Database): ReferenceStore {
 function toReference(row: ReferenceRow): Reference {
   return {
     at: Number(row.created_at),
-    from: { id: row.from_id, name: row.from_name, ownerId: row.from_owner_id, ownerName: row.from_owner_name },
-    to: { id: row.to_id, name: row.to_name, ownerId: row.to_owner_id, ownerName: row.to_owner_name },
+    from: {
+      id: row.from_id,
+      name: row.from_name,
+      ownerId: row.from_owner_id,
+      ownerName: row.from_owner_name,
+    },
+    to: {
+      id: row.to_id,
+      name: row.to_name,
+      ownerId: row.to_owner_id,
+      ownerName: row.to_owner_name,
+    },
   }
 }

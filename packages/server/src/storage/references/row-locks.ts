@@ -32,7 +32,10 @@ export interface LinkLocks {
 }
 
 const limits = {
-  /** Each attempt that fails is one in which somebody else's write went through, so this many in a row are no accident. */
+  /**
+   * Each attempt that fails is one in which somebody else's write went through, so this many in a
+   * row are no accident.
+   */
   attemptsMax: 50,
 }
 
@@ -40,10 +43,12 @@ const limits = {
 export class LinksMoved extends Error {}
 
 /**
- * Writes what changes links. All such scripts take their locks in one order: first the names that they resolve or take, then the vals
- * whose links or counts they change, by id. In any other order two vals that import each other deadlock when both are saved; without the
- * names, a save that imports a name and another that takes it could each miss the other. Which vals those are is only known for certain
- * when they are locked: if it turns out that one is missing, the script begins again, for to lock it now would be out of order.
+ * Writes what changes links. All such scripts take their locks in one order: first the names that
+ * they resolve or take, then the vals whose links or counts they change, by id. In any other order
+ * two vals that import each other deadlock when both are saved; without the names, a save that
+ * imports a name and another that takes it could each miss the other. Which vals those are is only
+ * known for certain when they are locked: if it turns out that one is missing, the script begins
+ * again, for to lock it now would be out of order.
  */
 export async function writeLinks<T>(db: Database, script: () => Script<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -51,7 +56,8 @@ export async function writeLinks<T>(db: Database, script: () => Script<T>): Prom
       return await db.write(script)
     } catch (error) {
       if (!(error instanceof LinksMoved)) throw error
-      if (attempt >= limits.attemptsMax) throw unavailable("others keep changing what the val is linked to", error)
+      if (attempt >= limits.attemptsMax)
+        throw unavailable("others keep changing what the val is linked to", error)
     }
   }
 }
@@ -79,12 +85,20 @@ export function assertLocked(locks: LinkLocks, valIds: readonly string[]): void 
 
 const none = sql`select id from vals where 1 = 0`
 
-function* otherVals({ valId, imports, pinsOf, name, isRecounted = false }: LinkChange): Generator<Statement> {
+function* otherVals({
+  valId,
+  imports,
+  pinsOf,
+  name,
+  isRecounted = false,
+}: LinkChange): Generator<Statement> {
   const before = sql`select to_val_id as id from dependencies where from_val_id = ${valId}`
   const after = imports && imports.length > 0 ? valsNamed(imports) : none
   if (isRecounted) yield before
-  // What is imported before and after is left alone, so that the many who import a popular val need not wait for each other.
-  if (imports) yield isRecounted ? after : sql`((${before} except ${after}) union (${after} except ${before}))`
+  // What is imported before and after is left alone, so that the many who import a popular val need
+  // not wait for each other.
+  if (imports)
+    yield isRecounted ? after : sql`((${before} except ${after}) union (${after} except ${before}))`
   if (pinsOf && pinsOf.length > 0) yield valsPinned(valId, pinsOf)
   if (name) yield sql`(${importersOf(valId, name)})`
 }
@@ -98,7 +112,10 @@ function valsPinned(valId: string, versions: readonly number[]): Statement {
   return sql`select pinned_val_id as id from imports where val_id = ${valId} and version in (${list(versions)})`
 }
 
-/** The vals whose current version imports this one: those that are pinned to it, and those that name it and are pinned to nothing. */
+/**
+ * The vals whose current version imports this one: those that are pinned to it, and those that name
+ * it and are pinned to nothing.
+ */
 export function importersOf(valId: string, { username, name }: NameKey): Statement {
   return sql`
     select v.id from imports i join vals v on v.id = i.val_id and v.version = i.version where i.pinned_val_id = ${valId}

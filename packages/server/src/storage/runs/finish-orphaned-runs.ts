@@ -19,7 +19,10 @@ export function* requestCancel(id: string, error: RunError, at: number): Script<
   const run = yield* firstRow<OpenRunRow>(sql`
     update runs set cancel_requested = 1 where id = ${id} and ended_at is null returning id, val_id, version, started_at, node_id`)
   if (!run) return false
-  const node = run.node_id === null ? undefined : yield* firstRow(sql`select id from nodes where id = ${run.node_id}`)
+  const node =
+    run.node_id === null
+      ? undefined
+      : yield* firstRow(sql`select id from nodes where id = ${run.node_id}`)
   if (!node) yield* endRuns([run], "cancelled", error, at)
   return true
 }
@@ -35,7 +38,12 @@ export function* crashLost(error: RunError, at: number, runsMax: number): Script
 }
 
 /** Vals in the order of their ids, as whoever writes runs down takes them. */
-function* endRuns(runs: readonly OpenRunRow[], status: string, error: RunError, at: number): Statements<void> {
+function* endRuns(
+  runs: readonly OpenRunRow[],
+  status: string,
+  error: RunError,
+  at: number,
+): Statements<void> {
   const text = toJson(error)
   for (const run of runs) {
     yield sql`update runs set status = ${status}, ended_at = ${at}, error = ${text}, node_id = null where id = ${run.id} and ended_at is null`

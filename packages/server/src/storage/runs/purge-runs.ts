@@ -1,5 +1,5 @@
 import type { RunPlace } from "../../domain/runs/runs.ts"
-import { inChunks, list } from "../database/batch-sizes.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
@@ -7,7 +7,9 @@ import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 export function* purgeRuns(runsMax: number): Script<boolean> {
   const purge = yield* firstRow<{ val_id: string }>(sql`select val_id from run_purges limit 1`)
   if (!purge) return false
-  const doomed = yield* rows<{ id: string }>(sql`select id from runs where val_id = ${purge.val_id} limit ${runsMax}`)
+  const doomed = yield* rows<{ id: string }>(
+    sql`select id from runs where val_id = ${purge.val_id} limit ${runsMax}`,
+  )
   yield* deleteRuns(doomed)
   if (doomed.length < runsMax) yield sql`delete from run_purges where val_id = ${purge.val_id}`
   return true
@@ -15,7 +17,9 @@ export function* purgeRuns(runsMax: number): Script<boolean> {
 
 /** Deletes some of the runs whose ids were made before then. */
 export function* purgeOlder(before: number, runsMax: number): Script<boolean> {
-  const doomed = yield* rows<{ id: string }>(sql`select id from runs where id < ${firstIdOf(before)} order by id limit ${runsMax}`)
+  const doomed = yield* rows<{ id: string }>(
+    sql`select id from runs where id < ${firstIdOf(before)} order by id limit ${runsMax}`,
+  )
   yield* deleteRuns(doomed)
   return doomed.length === runsMax
 }
@@ -29,14 +33,22 @@ export function* purgeBeyond(valId: string, keptMax: number, runsMax: number): S
 }
 
 /** The sizes of runs on an account, the latest first. All of it is in an index. */
-export function sizesOf(accountId: string, after: RunPlace | undefined, runsMax: number): Statement {
+export function sizesOf(
+  accountId: string,
+  after: RunPlace | undefined,
+  runsMax: number,
+): Statement {
   const rest = after ? sql`and (started_at, id) < (${after.startedAt}, ${after.id})` : raw("")
   return sql`
     select id, started_at, bytes from runs where account_id = ${accountId} ${rest} order by started_at desc, id desc limit ${runsMax}`
 }
 
 /** Deletes some of the runs on an account, that one and those before it. */
-export function* purgeFrom(accountId: string, { startedAt, id }: RunPlace, runsMax: number): Script<boolean> {
+export function* purgeFrom(
+  accountId: string,
+  { startedAt, id }: RunPlace,
+  runsMax: number,
+): Script<boolean> {
   const doomed = yield* rows<{ id: string }>(sql`
     select id from runs where account_id = ${accountId} and (started_at, id) <= (${startedAt}, ${id})
     order by started_at desc, id desc limit ${runsMax}`)
@@ -45,10 +57,14 @@ export function* purgeFrom(accountId: string, { startedAt, id }: RunPlace, runsM
 }
 
 function* deleteRuns(doomed: readonly { readonly id: string }[]): Statements<void> {
-  for (const chunk of inChunks(doomed.map(({ id }) => id))) yield sql`delete from runs where id in (${list(chunk)})`
+  for (const chunk of inBatches(doomed.map(({ id }) => id)))
+    yield sql`delete from runs where id in (${list(chunk)})`
 }
 
-/** No id that is made at that moment or later comes before this one: the first 48 bits of an id are its time. */
+/**
+ * No id that is made at that moment or later comes before this one: the first 48 bits of an id are
+ * its time.
+ */
 function firstIdOf(at: number): string {
   const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, "0")
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`

@@ -1,15 +1,40 @@
 import { type RunRecord, unsavedVersion } from "../../domain/runs/runs.ts"
-import { inChunks, list } from "../database/batch-sizes.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
 import { type RunValues, rows, type Script } from "../database/database.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { toJson } from "./run-rows.ts"
 
 const columns = [
-  ...["id", "val_id", "version", "account_id", "owner_id", "parent_id", "node_id", "source", "status", "started_at", "ended_at"],
-  ...["logs_truncated", "error", "request", "input", "args", "return_value", "logs", "egress", "bytes"],
+  ...[
+    "id",
+    "val_id",
+    "version",
+    "account_id",
+    "owner_id",
+    "parent_id",
+    "node_id",
+    "source",
+    "status",
+    "started_at",
+    "ended_at",
+  ],
+  ...[
+    "logs_truncated",
+    "error",
+    "request",
+    "input",
+    "args",
+    "return_value",
+    "logs",
+    "egress",
+    "bytes",
+  ],
 ]
 
-/** What a run takes beside its texts, generously: the rest of its row, and its places in the indexes. */
+/**
+ * What a run takes beside its texts, generously: the rest of its row, and its places in the
+ * indexes.
+ */
 const rowBytes = 500
 
 /** The run as it is written down. */
@@ -64,7 +89,14 @@ const endedAtColumn = columns.indexOf("ended_at")
 
 function toRow(values: RunValues): Row {
   const [id, valId, version] = values as readonly [string, string, number]
-  return { values, id, valId, version, startedAt: values[startedAtColumn] as number, endedAt: values[endedAtColumn] as number | null }
+  return {
+    values,
+    id,
+    valId,
+    version,
+    startedAt: values[startedAtColumn] as number,
+    endedAt: values[endedAtColumn] as number | null,
+  }
 }
 
 /** Writes runs down, new ones and new states of known ones. */
@@ -76,14 +108,17 @@ export function* recordRuns(all: readonly RunValues[]): Script<void> {
   const ofVals = distinct.filter((run) => run.version !== unsavedVersion)
   const known = yield* findKnown([...new Set(ofVals.map((run) => run.valId))])
   const isLeft = (run: Row) => run.version === unsavedVersion || known.has(run.valId)
-  for (const chunk of inChunks(distinct.filter(isLeft))) yield insertRuns(chunk)
+  for (const chunk of inBatches(distinct.filter(isLeft))) yield insertRuns(chunk)
   yield* noteLatest(ofVals.filter(isLeft))
 }
 
 function* findKnown(valIds: readonly string[]): Statements<ReadonlySet<string>> {
   const known = new Set<string>()
-  for (const chunk of inChunks(valIds)) {
-    for (const { id } of yield* rows<{ id: string }>(sql`select id from vals where id in (${list(chunk)})`)) known.add(id)
+  for (const chunk of inBatches(valIds)) {
+    for (const { id } of yield* rows<{ id: string }>(
+      sql`select id from vals where id in (${list(chunk)})`,
+    ))
+      known.add(id)
   }
   return known
 }
@@ -91,8 +126,9 @@ function* findKnown(valIds: readonly string[]): Statements<ReadonlySet<string>> 
 const insertTexts = new Map<number, string>()
 
 /**
- * One statement for many runs takes half as long as many statements for one each. It is put together here and not by the `sql` tag,
- * because that would go through a thousand values to find out that none is a fragment.
+ * One statement for many runs takes half as long as many statements for one each. It is put
+ * together here and not by the `sql` tag, because that would go through a thousand values to find
+ * out that none is a fragment.
  */
 function insertRuns(runs: readonly Row[]): Statement {
   const values: SqlValue[] = []
@@ -106,7 +142,8 @@ function insertRuns(runs: readonly Row[]): Statement {
 }
 
 function toInsertText(count: number): string {
-  const toGroup = (row: number) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(", ")})`
+  const toGroup = (row: number) =>
+    `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(", ")})`
   return `insert into runs (${columns.join(", ")}) values ${Array.from({ length: count }, (_, row) => toGroup(row)).join(", ")}
     on conflict (id) do update set status = excluded.status, node_id = excluded.node_id, ended_at = excluded.ended_at,
       logs_truncated = excluded.logs_truncated, error = excluded.error, request = excluded.request,
@@ -125,7 +162,10 @@ function* noteLatest(runs: readonly Row[]): Statements<void> {
   }
 }
 
-/** Of the runs with the same key only the latest, in the order of the keys, so that two batches wait for each other instead of deadlocking. */
+/**
+ * Of the runs with the same key only the latest, in the order of the keys, so that two batches wait
+ * for each other instead of deadlocking.
+ */
 function latestOf(runs: readonly Row[], keyOf: (run: Row) => string): readonly Row[] {
   const latest = new Map<string, Row>()
   for (const run of runs) {

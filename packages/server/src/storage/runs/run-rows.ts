@@ -41,8 +41,12 @@ export interface RunDetailRow extends RunRow {
   readonly egress: string | null
 }
 
-/** The columns of a RunRow; `r` is the run, `v` its val, which code that is not saved has none of, `u` the val's owner. */
-export const runColumns = raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.version, r.val_id,
+/**
+ * The columns of a RunRow; `r` is the run, `v` its val, which code that is not saved has none of,
+ * `u` the val's owner.
+ */
+export const runColumns =
+  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.version, r.val_id,
   coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
 
 /** What these are read from beside the run. */
@@ -52,7 +56,9 @@ export const runJoins = raw("left join vals v on v.id = r.val_id join users u on
 export const isOfNoVal = raw(`r.version = ${unsavedVersion}`)
 
 /** What a RunDetailRow has beyond these. */
-export const runDetailColumns = raw("r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress")
+export const runDetailColumns = raw(
+  "r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress",
+)
 
 /** The run as lists show it. */
 export function toRun(row: RunRow): Run {
@@ -64,7 +70,14 @@ export function toRun(row: RunRow): Run {
     error: fromJson<RunError>(row.error),
     source: row.source,
     status: row.status,
-    val: { id: row.val_id, name: row.name, version: row.version, privacy: row.privacy, ownerId: row.owner_id, ownerName: row.owner_name },
+    val: {
+      id: row.val_id,
+      name: row.name,
+      version: row.version,
+      privacy: row.privacy,
+      ownerId: row.owner_id,
+      ownerName: row.owner_name,
+    },
   }
 }
 

@@ -25,30 +25,67 @@ describeEachDatabase("createRunStore", (open) => {
   }
 
   function toRun(valId: string, more: Partial<RunRecord> = {}): RunRecord {
-    const about = { id: Bun.randomUUIDv7(), valId, version: 1, accountId: user, ownerId: user, parentId: null }
-    const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
-    return { ...about, ...result, source: "api", status: "succeeded", startedAt: 1, endedAt: 2, ...more }
+    const about = {
+      id: Bun.randomUUIDv7(),
+      valId,
+      version: 1,
+      accountId: user,
+      ownerId: user,
+      parentId: null,
+    }
+    const result = {
+      error: null,
+      request: null,
+      args: [],
+      returnValue: null,
+      logs: [],
+      logsTruncated: false,
+    }
+    return {
+      ...about,
+      ...result,
+      source: "api",
+      status: "succeeded",
+      startedAt: 1,
+      endedAt: 2,
+      ...more,
+    }
   }
 
-  test.each([1, 7, 8, 9, 63, 64, 65, 200])("record writes %i runs of many vals, those of vals that are gone aside", async (count) => {
-    const { runs, vals } = await setUp(10)
-    const gone = Bun.randomUUIDv7()
-    const made = Array.from({ length: count }, (_, index) => toRun(vals[index % 10] ?? "", { startedAt: index, endedAt: index + 1 }))
-    await runs.record([...made, toRun(gone)])
-    const listed: string[] = []
-    for (let offset = 0; ; offset += 100) {
-      const { items, hasMore } = await runs.listOfAccount(user, everything, { limit: 100, offset })
-      listed.push(...items.map(({ id }) => id))
-      if (!hasMore) break
-    }
-    expect(listed).toEqual(made.map(({ id }) => id).reverse())
-  })
+  test.each([1, 7, 8, 9, 63, 64, 65, 200])(
+    "record writes %i runs of many vals, those of vals that are gone aside",
+    async (count) => {
+      const { runs, vals } = await setUp(10)
+      const gone = Bun.randomUUIDv7()
+      const made = Array.from({ length: count }, (_, index) =>
+        toRun(vals[index % 10] ?? "", { startedAt: index, endedAt: index + 1 }),
+      )
+      await runs.record([...made, toRun(gone)])
+      const listed: string[] = []
+      for (let offset = 0; ; offset += 100) {
+        const { items, hasMore } = await runs.listOfAccount(user, everything, {
+          limit: 100,
+          offset,
+        })
+        listed.push(...items.map(({ id }) => id))
+        if (!hasMore) break
+      }
+      expect(listed).toEqual(made.map(({ id }) => id).reverse())
+    },
+  )
 
   test("record takes the same run twice, the later state counts", async () => {
     const { runs, val } = await setUp()
     const run = toRun(val, { status: "running", endedAt: null })
-    await runs.record([run, { ...run, status: "failed", endedAt: 9, error: { name: "Error", message: "no\u0000\ud800" } }])
-    expect(await runs.find(user, run.id)).toMatchObject({ status: "failed", endedAt: 9, error: { message: "no\u0000\ud800" } })
+    await runs.record([
+      run,
+      { ...run, status: "failed", endedAt: 9, error: { name: "Error", message: "no\u0000\ud800" } },
+    ])
+    expect(await runs.find(user, run.id)).toMatchObject({
+      status: "failed",
+      endedAt: 9,
+      error: { message: "no\u0000\ud800" },
+    })
   })
 
   test("record opens nothing again that has ended", async () => {
@@ -78,7 +115,10 @@ describeEachDatabase("createRunStore", (open) => {
       yield sql`update runs set input = ${old("text/plain")} where id = ${typed.id}`
       yield sql`update runs set input = ${old(null)} where id = ${bare.id}`
     })
-    expect(await runs.findInput(typed.id)).toEqual({ headers: [["content-type", "text/plain"]], body: "aGVsbG8=" })
+    expect(await runs.findInput(typed.id)).toEqual({
+      headers: [["content-type", "text/plain"]],
+      body: "aGVsbG8=",
+    })
     expect(await runs.findInput(bare.id)).toEqual({ headers: [], body: "aGVsbG8=" })
   })
 
@@ -107,10 +147,15 @@ describeEachDatabase("createRunStore", (open) => {
     const others = [open(alive), open(null), toRun(val)]
     await runs.record([...lost, ...others])
     const batches: boolean[] = []
-    for (let batch = 0; batch < 3; batch++) batches.push(await runs.crashLost({ name: "Error", message: "gone" }, 7, 2))
+    for (let batch = 0; batch < 3; batch++)
+      batches.push(await runs.crashLost({ name: "Error", message: "gone" }, 7, 2))
     expect(batches).toEqual([true, true, false])
     for (const { id } of lost)
-      expect(await runs.find(user, id)).toMatchObject({ status: "crashed", endedAt: 7, error: { message: "gone" } })
+      expect(await runs.find(user, id)).toMatchObject({
+        status: "crashed",
+        endedAt: 7,
+        error: { message: "gone" },
+      })
     for (const { id, status } of others) expect(await runs.find(user, id)).toMatchObject({ status })
   })
 
@@ -133,7 +178,9 @@ describeEachDatabase("createRunStore", (open) => {
       toRun(val, { startedAt: 10 + Math.floor(index / 2), returnValue: "x".repeat(1_000 * index) }),
     )
     await runs.record(all)
-    const ordered = all.toSorted((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1))
+    const ordered = all.toSorted(
+      (left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1),
+    )
     const sizes = await runs.listSizes(user, undefined, 3)
     const more = await runs.listSizes(user, sizes.at(-1), 100)
     expect([...sizes, ...more].map(({ id }) => id)).toEqual(ordered.map(({ id }) => id))

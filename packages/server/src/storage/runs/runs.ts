@@ -1,8 +1,8 @@
-import type { Page } from "../../domain/paging.ts"
+import type { PageRequest } from "../../domain/paging.ts"
 import type { RunFilter, RunInput, RunStore } from "../../domain/runs/runs.ts"
 import { afterCursor } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
-import { limitPart, limitTo, toSlice } from "../database/pagination.ts"
+import { limitPart, limitTo, toPage } from "../database/pagination.ts"
 import { within } from "../database/period.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { isVisible } from "../vals/val-rows.ts"
@@ -23,8 +23,11 @@ import {
 
 /** Runs in the database. */
 export function createRunStore(db: Database): RunStore {
-  const list = async (condition: Statement, filter: RunFilter, page: Page) =>
-    toSlice(await db.read<RunRow>(listRuns(condition, filter, page)), page, toRun, (row) => [Number(row.started_at), row.id])
+  const list = async (condition: Statement, filter: RunFilter, page: PageRequest) =>
+    toPage(await db.read<RunRow>(listRuns(condition, filter, page)), page, toRun, (row) => [
+      Number(row.started_at),
+      row.id,
+    ])
   return {
     async find(viewerId, id) {
       const [row] = await db.read<RunDetailRow>(sql`
@@ -33,9 +36,14 @@ export function createRunStore(db: Database): RunStore {
       return row && toRunDetail(row)
     },
     listOfAccount: (accountId, filter, page) =>
-      list(sql`r.account_id = ${accountId} and (${isOfNoVal} or ${isVisible(accountId)})`, filter, page),
+      list(
+        sql`r.account_id = ${accountId} and (${isOfNoVal} or ${isVisible(accountId)})`,
+        filter,
+        page,
+      ),
     listOfVal: (valId, accountId, filter, page) =>
-      // Whoever is not the owner of the val is asked for by account; the index of such runs is small.
+      // Whoever is not the owner of the val is asked for by account; the index of such runs is
+      // small.
       list(
         accountId === undefined
           ? sql`r.val_id = ${valId}`
@@ -44,9 +52,12 @@ export function createRunStore(db: Database): RunStore {
         page,
       ),
     // By the val alone: nearly all runs of a val are on its owner's account.
-    listOfOwner: (valId, filter, page) => list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
+    listOfOwner: (valId, filter, page) =>
+      list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
     async findInput(id) {
-      const [row] = await db.read<{ input: string | null }>(sql`select input from runs where id = ${id}`)
+      const [row] = await db.read<{ input: string | null }>(
+        sql`select input from runs where id = ${id}`,
+      )
       return toRunInput(fromJson<RunInput | OldRunInput>(row?.input ?? null))
     },
     async record(all) {
@@ -64,8 +75,14 @@ export function createRunStore(db: Database): RunStore {
     purgeOlder: (before, runsMax) => db.write(() => purgeOlder(before, runsMax)),
     purgeBeyond: (valId, keptMax, runsMax) => db.write(() => purgeBeyond(valId, keptMax, runsMax)),
     async listSizes(accountId, after, runsMax) {
-      const found = await db.read<{ id: string; started_at: number | string; bytes: number }>(sizesOf(accountId, after, runsMax))
-      return found.map(({ id, started_at, bytes }) => ({ id, startedAt: Number(started_at), bytes }))
+      const found = await db.read<{ id: string; started_at: number | string; bytes: number }>(
+        sizesOf(accountId, after, runsMax),
+      )
+      return found.map(({ id, started_at, bytes }) => ({
+        id,
+        startedAt: Number(started_at),
+        bytes,
+      }))
     },
     purgeFrom: (accountId, from, runsMax) => db.write(() => purgeFrom(accountId, from, runsMax)),
   }
@@ -79,13 +96,21 @@ interface OldRunInput {
 
 function toRunInput(kept: RunInput | OldRunInput | null): RunInput | undefined {
   if (kept === null || "headers" in kept) return kept ?? undefined
-  return { headers: kept.contentType === null ? [] : [["content-type", kept.contentType]], body: kept.body }
+  return {
+    headers: kept.contentType === null ? [] : [["content-type", kept.contentType]],
+    body: kept.body,
+  }
 }
 
-/** One part for each source that is asked for, each read from an index in order and cut; no filter on the source is one part. */
-function listRuns(condition: Statement, filter: RunFilter, page: Page): Statement {
+/**
+ * One part for each source that is asked for, each read from an index in order and cut; no filter
+ * on the source is one part.
+ */
+function listRuns(condition: Statement, filter: RunFilter, page: PageRequest): Statement {
   const sources = filter.sources?.map((source) =>
-    source === "http" ? raw("and r.source = 'http'") : sql`and r.source <> 'http' and r.source = ${source}`,
+    source === "http"
+      ? raw("and r.source = 'http'")
+      : sql`and r.source <> 'http' and r.source = ${source}`,
   )
   const parts = (sources ?? [nothing]).map(
     (source) => sql`
@@ -100,10 +125,13 @@ function listRuns(condition: Statement, filter: RunFilter, page: Page): Statemen
     order by r.started_at desc, r.id desc`
 }
 
-// Its first part is word for word the condition of the partial indexes: SQLite uses them for nothing less.
+// Its first part is word for word the condition of the partial indexes: SQLite uses them for
+// nothing less.
 function outcomeOf(filter: RunFilter): Statement {
   if (filter.error === undefined) return nothing
   return filter.error
-    ? raw("and r.status <> 'succeeded' and r.status in ('failed', 'timed_out', 'cancelled', 'crashed') and r.error is not null")
+    ? raw(
+        "and r.status <> 'succeeded' and r.status in ('failed', 'timed_out', 'cancelled', 'crashed') and r.error is not null",
+      )
     : raw("and r.error is null")
 }

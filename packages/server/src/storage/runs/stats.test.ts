@@ -3,7 +3,12 @@ import fc from "fast-check"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
 import type { RunRecord, RunStatus } from "../../domain/runs/runs.ts"
-import { getAccountStats, getActivity, getValStats, type StatDeps } from "../../domain/stats/stats.ts"
+import {
+  getAccountStats,
+  getActivity,
+  getValStats,
+  type StatDeps,
+} from "../../domain/stats/stats.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
 import { sql } from "../database/sql.ts"
 import { createValStore } from "../vals/vals.ts"
@@ -12,10 +17,20 @@ import { createStatStore } from "./stats.ts"
 
 const start = Date.parse("2026-01-01T00:00:00Z")
 const hour = 3_600_000
-const statuses: readonly RunStatus[] = ["queued", "running", "succeeded", "failed", "timed_out", "cancelled", "crashed"]
+const statuses: readonly RunStatus[] = [
+  "queued",
+  "running",
+  "succeeded",
+  "failed",
+  "timed_out",
+  "cancelled",
+  "crashed",
+]
 const people = ["ada", "bob"] as const
 /** Whose val, and who may see it; those of the third kind are deleted once they have runs. */
-const kinds = people.flatMap((owner) => (["public", "private", "gone"] as const).map((privacy) => ({ owner, privacy })))
+const kinds = people.flatMap((owner) =>
+  (["public", "private", "gone"] as const).map((privacy) => ({ owner, privacy })),
+)
 
 interface Draw {
   readonly val: number
@@ -25,7 +40,10 @@ interface Draw {
   readonly status: RunStatus
 }
 
-/** Few moments, so that many runs meet at the edge of a bucket, and at the end of what is read at once. */
+/**
+ * Few moments, so that many runs meet at the edge of a bucket, and at the end of what is read at
+ * once.
+ */
 const draws = fc.array(
   fc.record({
     val: fc.nat(kinds.length - 1),
@@ -50,7 +68,11 @@ describeEachDatabase("createStatStore", (open) => {
   beforeAll(async () => {
     const database = await open()
     const users = await Promise.all(people.map((name) => addUser(database.db, name)))
-    const vals = await Promise.all(kinds.map(({ owner, privacy }) => addVal(database, users[people.indexOf(owner)] ?? "", privacy)))
+    const vals = await Promise.all(
+      kinds.map(({ owner, privacy }) =>
+        addVal(database, users[people.indexOf(owner)] ?? "", privacy),
+      ),
+    )
     scene = { database, users, vals }
   })
 
@@ -64,71 +86,125 @@ describeEachDatabase("createStatStore", (open) => {
       yield sql`delete from runs`
     })
     for (const [index, { privacy, owner }] of kinds.entries())
-      if (privacy === "gone") await insertVal(database, vals[index] ?? "", scene.users[people.indexOf(owner)] ?? "", "public")
+      if (privacy === "gone")
+        await insertVal(
+          database,
+          vals[index] ?? "",
+          scene.users[people.indexOf(owner)] ?? "",
+          "public",
+        )
     await createRunStore(database.db).record(runs)
-    for (const [index, { privacy }] of kinds.entries()) if (privacy === "gone") await removeVal(database, vals[index] ?? "")
+    for (const [index, { privacy }] of kinds.entries())
+      if (privacy === "gone") await removeVal(database, vals[index] ?? "")
     return runs
   }
 
   function toDeps(runsAtOnceMax: number, now = start + 4 * hour): StatDeps {
     const { db } = scene.database
-    return { stats: createStatStore(db, { runsAtOnceMax }), vals: createValStore(db), now: () => now }
+    return {
+      stats: createStatStore(db, { runsAtOnceMax }),
+      vals: createValStore(db),
+      now: () => now,
+    }
   }
 
   const queries = fc
-    .tuple(fc.nat(30), fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 3 * hour })), fc.integer({ min: 1, max: 12 }))
-    .map(([from, span, buckets]) => ({ since: start + from - 5, until: start + from - 5 + span, buckets }))
+    .tuple(
+      fc.nat(30),
+      fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 3 * hour })),
+      fc.integer({ min: 1, max: 12 }),
+    )
+    .map(([from, span, buckets]) => ({
+      since: start + from - 5,
+      until: start + from - 5 + span,
+      buckets,
+    }))
 
   test("getAccountStats says what counting one by one says, however many are read at once", async () => {
     await fc.assert(
-      fc.asyncProperty(draws, queries, fc.integer({ min: 1, max: 9 }), async (drawn, query, atOnce) => {
-        const runs = await record(drawn)
-        for (const userId of scene.users) {
-          const visible = runs.filter((run) => run.accountId === userId && canSee(scene, userId, run.valId))
-          const found = await getAccountStats(toDeps(atOnce), toCaller(userId), query)
-          expect(found).toEqual({ ...countOneByOne(visible, query), isPartial: false })
-        }
-      }),
+      fc.asyncProperty(
+        draws,
+        queries,
+        fc.integer({ min: 1, max: 9 }),
+        async (drawn, query, atOnce) => {
+          const runs = await record(drawn)
+          for (const userId of scene.users) {
+            const visible = runs.filter(
+              (run) => run.accountId === userId && canSee(scene, userId, run.valId),
+            )
+            const found = await getAccountStats(toDeps(atOnce), toCaller(userId), query)
+            expect(found).toEqual({ ...countOneByOne(visible, query), isPartial: false })
+          }
+        },
+      ),
       { numRuns: 40 },
     )
   })
 
   test("getValStats counts all runs for the owner and their own for others", async () => {
     await fc.assert(
-      fc.asyncProperty(draws, queries, fc.integer({ min: 1, max: 9 }), async (drawn, query, atOnce) => {
-        const runs = await record(drawn)
-        for (const userId of scene.users) {
-          for (const valId of scene.vals.filter((id) => canSee(scene, userId, id))) {
-            const isOwner = ownerOf(scene, valId) === userId
-            const visible = runs.filter((run) => run.valId === valId && (isOwner || run.accountId === userId))
-            const found = await getValStats(toDeps(atOnce), toCaller(userId), valId, query)
-            expect(found).toEqual({ ...countOneByOne(visible, query), isPartial: false })
+      fc.asyncProperty(
+        draws,
+        queries,
+        fc.integer({ min: 1, max: 9 }),
+        async (drawn, query, atOnce) => {
+          const runs = await record(drawn)
+          for (const userId of scene.users) {
+            for (const valId of scene.vals.filter((id) => canSee(scene, userId, id))) {
+              const isOwner = ownerOf(scene, valId) === userId
+              const visible = runs.filter(
+                (run) => run.valId === valId && (isOwner || run.accountId === userId),
+              )
+              const found = await getValStats(toDeps(atOnce), toCaller(userId), valId, query)
+              expect(found).toEqual({ ...countOneByOne(visible, query), isPartial: false })
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: 20 },
     )
   })
 
   test("getActivity says of each of one's own vals what counting one by one says, those that ran last first", async () => {
     await fc.assert(
-      fc.asyncProperty(draws, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 12 }), async (drawn, hours, buckets) => {
-        const runs = await record(drawn)
-        for (const userId of scene.users) {
-          const span = { since: start + (4 - hours) * hour, until: start + 4 * hour }
-          const isShown = ({ accountId, valId, startedAt }: RunRecord) =>
-            accountId === userId && ownerOf(scene, valId) === userId && canSee(scene, userId, valId) && startedAt > span.since
-          const shown = newestFirst(runs.filter(isShown))
-          const vals = [...new Set(shown.map(({ valId }) => valId))].map((valId) => {
-            const own = shown.filter((run) => run.valId === valId)
-            const counted = countOneByOne(own, { ...span, buckets }).buckets
-            const lists = { runs: counted.map((it) => it.runs), errors: counted.map((it) => it.errors) }
-            return { valId, ...lists, lastRunAt: own[0]?.startedAt ?? 0, lastStatus: own[0]?.status ?? "queued" }
-          })
-          const found = await getActivity(toDeps(3), toCaller(userId), { hours, buckets })
-          expect(found).toEqual({ ...span, vals, bucketMs: Math.ceil((hours * hour) / buckets), isPartial: false })
-        }
-      }),
+      fc.asyncProperty(
+        draws,
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 12 }),
+        async (drawn, hours, buckets) => {
+          const runs = await record(drawn)
+          for (const userId of scene.users) {
+            const span = { since: start + (4 - hours) * hour, until: start + 4 * hour }
+            const isShown = ({ accountId, valId, startedAt }: RunRecord) =>
+              accountId === userId &&
+              ownerOf(scene, valId) === userId &&
+              canSee(scene, userId, valId) &&
+              startedAt > span.since
+            const shown = newestFirst(runs.filter(isShown))
+            const vals = [...new Set(shown.map(({ valId }) => valId))].map((valId) => {
+              const own = shown.filter((run) => run.valId === valId)
+              const counted = countOneByOne(own, { ...span, buckets }).buckets
+              const lists = {
+                runs: counted.map((it) => it.runs),
+                errors: counted.map((it) => it.errors),
+              }
+              return {
+                valId,
+                ...lists,
+                lastRunAt: own[0]?.startedAt ?? 0,
+                lastStatus: own[0]?.status ?? "queued",
+              }
+            })
+            const found = await getActivity(toDeps(3), toCaller(userId), { hours, buckets })
+            expect(found).toEqual({
+              ...span,
+              vals,
+              bucketMs: Math.ceil((hours * hour) / buckets),
+              isPartial: false,
+            })
+          }
+        },
+      ),
       { numRuns: 30 },
     )
   })
@@ -139,7 +215,15 @@ describeEachDatabase("createStatStore", (open) => {
     [4, 4, true],
     [1, 1, true],
   ])("counts only the newest %i runs where there are ten", async (runsMax, counted, isPartial) => {
-    await record(Array.from({ length: 10 }, (_, index) => ({ val: 0, account: 0, offset: index, ms: index, status: "failed" })))
+    await record(
+      Array.from({ length: 10 }, (_, index) => ({
+        val: 0,
+        account: 0,
+        offset: index,
+        ms: index,
+        status: "failed",
+      })),
+    )
     const query = { since: start - 1, until: start + 9, buckets: 10 }
     const limits = { runsMax, activityValsMax: 10 }
     const [ada = ""] = scene.users
@@ -148,12 +232,23 @@ describeEachDatabase("createStatStore", (open) => {
       await getValStats(toDeps(3), toCaller(ada), scene.vals[0] ?? "", query, limits),
     ]) {
       expect([found.total.runs, found.isPartial]).toEqual([counted, isPartial])
-      expect(found.buckets.map((it) => it.runs)).toEqual([...Array(10 - counted).fill(0), ...Array(counted).fill(1)])
+      expect(found.buckets.map((it) => it.runs)).toEqual([
+        ...Array(10 - counted).fill(0),
+        ...Array(counted).fill(1),
+      ])
     }
   })
 
   test("counts each run once where many began at the same moment", async () => {
-    await record(Array.from({ length: 12 }, () => ({ val: 0, account: 0, offset: 3, ms: 1, status: "succeeded" })))
+    await record(
+      Array.from({ length: 12 }, () => ({
+        val: 0,
+        account: 0,
+        offset: 3,
+        ms: 1,
+        status: "succeeded",
+      })),
+    )
     const query = { since: start, until: start + 5, buckets: 1 }
     for (const atOnce of [1, 2, 5, 12, 13]) {
       const found = await getAccountStats(toDeps(atOnce), toCaller(scene.users[0] ?? ""), query)
@@ -164,10 +259,16 @@ describeEachDatabase("createStatStore", (open) => {
   test("counts runs that one may not see for the limit, and for nothing else", async () => {
     const hidden = { account: 0, val: 4, ms: 1, status: "failed" } as const
     const shown = { ...hidden, val: 0 }
-    await record([...Array.from({ length: 5 }, (_, index) => ({ ...hidden, offset: 5 + index })), { ...shown, offset: 1 }])
+    await record([
+      ...Array.from({ length: 5 }, (_, index) => ({ ...hidden, offset: 5 + index })),
+      { ...shown, offset: 1 },
+    ])
     const query = { since: start - 1, until: start + 20, buckets: 1 }
     const count = async (runsMax: number) => {
-      const found = await getAccountStats(toDeps(2), toCaller(scene.users[0] ?? ""), query, { runsMax, activityValsMax: 1 })
+      const found = await getAccountStats(toDeps(2), toCaller(scene.users[0] ?? ""), query, {
+        runsMax,
+        activityValsMax: 1,
+      })
       return [found.total.runs, found.total.errors, found.total.p95Ms, found.isPartial]
     }
     expect(await count(6)).toEqual([1, 1, 1, false])
@@ -175,10 +276,17 @@ describeEachDatabase("createStatStore", (open) => {
   })
 
   test("getActivity tells of so many vals and says that there are more", async () => {
-    await record([0, 1, 0, 1].map((val, offset) => ({ val, account: 0, offset, ms: 1, status: "succeeded" })))
+    await record(
+      [0, 1, 0, 1].map((val, offset) => ({ val, account: 0, offset, ms: 1, status: "succeeded" })),
+    )
     const tell = async (activityValsMax: number) => {
       const limits = { runsMax: 100, activityValsMax }
-      const found = await getActivity(toDeps(3, start + hour - 1), toCaller(scene.users[0] ?? ""), { hours: 1, buckets: 1 }, limits)
+      const found = await getActivity(
+        toDeps(3, start + hour - 1),
+        toCaller(scene.users[0] ?? ""),
+        { hours: 1, buckets: 1 },
+        limits,
+      )
       return [found.vals.map((it) => [scene.vals.indexOf(it.valId), it.runs[0]]), found.isPartial]
     }
     expect(await tell(2)).toEqual([
@@ -192,7 +300,15 @@ describeEachDatabase("createStatStore", (open) => {
   })
 
   test("lets others have their turn between what it reads, however many walk", async () => {
-    await record(Array.from({ length: 20 }, (_, offset) => ({ val: 0, account: 0, offset, ms: 1, status: "succeeded" })))
+    await record(
+      Array.from({ length: 20 }, (_, offset) => ({
+        val: 0,
+        account: 0,
+        offset,
+        ms: 1,
+        status: "succeeded",
+      })),
+    )
     const { db } = scene.database
     const reads: number[] = []
     let turn = 0
@@ -212,7 +328,9 @@ describeEachDatabase("createStatStore", (open) => {
     const stats = createStatStore(watched, { runsAtOnceMax: 5 })
     const deps = { ...toDeps(5), stats }
     const query = { since: start - 1, until: start + 20, buckets: 1 }
-    const found = await Promise.all(Array.from({ length: 4 }, () => getAccountStats(deps, toCaller(scene.users[0] ?? ""), query)))
+    const found = await Promise.all(
+      Array.from({ length: 4 }, () => getAccountStats(deps, toCaller(scene.users[0] ?? ""), query)),
+    )
     isOver = true
     expect(found.map((it) => it.total.runs)).toEqual([20, 20, 20, 20])
     expect(reads).toHaveLength(20)
@@ -220,13 +338,22 @@ describeEachDatabase("createStatStore", (open) => {
   })
 })
 
-async function addVal(database: TestDatabase, ownerId: string, privacy: Privacy | "gone"): Promise<string> {
+async function addVal(
+  database: TestDatabase,
+  ownerId: string,
+  privacy: Privacy | "gone",
+): Promise<string> {
   const id = Bun.randomUUIDv7()
   if (privacy !== "gone") await insertVal(database, id, ownerId, privacy)
   return id
 }
 
-async function insertVal({ db }: TestDatabase, id: string, ownerId: string, privacy: Privacy): Promise<void> {
+async function insertVal(
+  { db }: TestDatabase,
+  id: string,
+  ownerId: string,
+  privacy: Privacy,
+): Promise<void> {
   await db.write(function* () {
     yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
       values (${id}, ${ownerId}, ${`v${id}`}, ${`v${id}`}, ${privacy}, 'script', 1, 1, 1, 1)`
@@ -244,8 +371,20 @@ function toRun(scene: Scene, { val, account, offset, ms, status }: Draw): RunRec
   const valId = scene.vals[val] ?? ""
   const startedAt = start + offset
   return {
-    ...{ id: Bun.randomUUIDv7(), valId, version: 1, parentId: null, source: "api", status, startedAt },
-    ...{ accountId: scene.users[account] ?? "", ownerId: ownerOf(scene, valId), endedAt: ms === null ? null : startedAt + ms },
+    ...{
+      id: Bun.randomUUIDv7(),
+      valId,
+      version: 1,
+      parentId: null,
+      source: "api",
+      status,
+      startedAt,
+    },
+    ...{
+      accountId: scene.users[account] ?? "",
+      ownerId: ownerOf(scene, valId),
+      endedAt: ms === null ? null : startedAt + ms,
+    },
     ...{ error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false },
   }
 }
@@ -268,28 +407,47 @@ function canSee(scene: Scene, userId: string, valId: string): boolean {
 }
 
 function newestFirst(runs: readonly RunRecord[]): readonly RunRecord[] {
-  return runs.toSorted((one, other) => other.startedAt - one.startedAt || (one.id < other.id ? 1 : -1))
+  return runs.toSorted(
+    (one, other) => other.startedAt - one.startedAt || (one.id < other.id ? 1 : -1),
+  )
 }
 
 /** The same in the simplest way: every bucket looks at every run. */
-function countOneByOne(runs: readonly RunRecord[], query: { readonly since: number; readonly until: number; readonly buckets: number }) {
+function countOneByOne(
+  runs: readonly RunRecord[],
+  query: { readonly since: number; readonly until: number; readonly buckets: number },
+) {
   const { since, until } = query
   let bucketMs = 1
-  while (bucketMs * query.buckets < until - since) bucketMs = Math.max(bucketMs + 1, Math.floor((until - since) / query.buckets))
-  const between = (after: number, to: number) => runs.filter((run) => run.startedAt > after && run.startedAt <= to)
+  while (bucketMs * query.buckets < until - since)
+    bucketMs = Math.max(bucketMs + 1, Math.floor((until - since) / query.buckets))
+  const between = (after: number, to: number) =>
+    runs.filter((run) => run.startedAt > after && run.startedAt <= to)
   const buckets = []
-  for (let at = since; at < until; at += bucketMs) buckets.push({ at, ...summary(between(at, Math.min(until, at + bucketMs))) })
+  for (let at = since; at < until; at += bucketMs)
+    buckets.push({ at, ...summary(between(at, Math.min(until, at + bucketMs))) })
   return { since, until, bucketMs, buckets, total: summary(between(since, until)) }
 }
 
 function summary(runs: readonly RunRecord[]) {
-  const durations = runs.flatMap((run) => (run.endedAt === null ? [] : [Math.max(0, run.endedAt - run.startedAt)]))
-  const errors = runs.filter((run) => ["failed", "timed_out", "crashed"].includes(run.status)).length
-  return { runs: runs.length, errors, p50Ms: shortestFor(durations, 0.5), p95Ms: shortestFor(durations, 0.95) }
+  const durations = runs.flatMap((run) =>
+    run.endedAt === null ? [] : [Math.max(0, run.endedAt - run.startedAt)],
+  )
+  const errors = runs.filter((run) =>
+    ["failed", "timed_out", "crashed"].includes(run.status),
+  ).length
+  return {
+    runs: runs.length,
+    errors,
+    p50Ms: shortestFor(durations, 0.5),
+    p95Ms: shortestFor(durations, 0.95),
+  }
 }
 
 /** The shortest duration that so large a part of all does not exceed. */
 function shortestFor(durations: readonly number[], part: number): number | null {
-  const enough = durations.filter((one) => durations.filter((other) => other <= one).length >= durations.length * part - 1e-9)
+  const enough = durations.filter(
+    (one) => durations.filter((other) => other <= one).length >= durations.length * part - 1e-9,
+  )
   return enough.length === 0 ? null : Math.min(...enough)
 }

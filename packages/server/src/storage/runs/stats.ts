@@ -7,8 +7,9 @@ import { isVisible, toTime } from "../vals/val-rows.ts"
 
 const limits = {
   /**
-   * On SQLite nothing else happens while these are read, which takes some milliseconds. That is also why they are counted by whoever
-   * walks, and not by the statement: window functions take four times as long as reading, all at once.
+   * On SQLite nothing else happens while these are read, which takes some milliseconds. That is
+   * also why they are counted by whoever walks, and not by the statement: window functions take
+   * four times as long as reading, all at once.
    */
   runsAtOnceMax: 1_000,
 }
@@ -26,8 +27,9 @@ interface MarkRow {
 export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatStore {
   const read = readInTurn(db)
   return {
-    // Of runs that the user may not see any more only so much is told that the next ones can be asked for: they count for the limit. Code
-    // that is no val has the user's own id in the place of a val's.
+    // Of runs that the user may not see any more only so much is told that the next ones can be
+    // asked for: they count for the limit. Code that is no val has the user's own id in the place
+    // of a val's.
     walkAccount: (accountId, span) =>
       walk(read, span, runsAtOnceMax, (part) => {
         const runs = partOf(sql`r.account_id = ${accountId}`, part)
@@ -39,7 +41,8 @@ export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatS
       }),
     walkVal: (valId, accountId, span) =>
       walk(read, span, runsAtOnceMax, (part) =>
-        // Whoever is not the owner of the val is asked for by account; the index of such runs is small.
+        // Whoever is not the owner of the val is asked for by account; the index of such runs is
+        // small.
         partOf(
           accountId === undefined
             ? sql`r.val_id = ${valId}`
@@ -69,7 +72,12 @@ const firstId = "00000000-0000-0000-0000-000000000000"
 
 type Read = (statement: Statement) => Promise<readonly MarkRow[]>
 
-async function* walk(read: Read, span: Span, runsMax: number, ask: (part: Part) => Statement): RunWalk {
+async function* walk(
+  read: Read,
+  span: Span,
+  runsMax: number,
+  ask: (part: Part) => Statement,
+): RunWalk {
   let before = { at: span.until + 1, id: firstId }
   for (;;) {
     const rows = await read(ask({ since: span.since, before, runsMax }))
@@ -81,8 +89,9 @@ async function* walk(read: Read, span: Span, runsMax: number, ask: (part: Part) 
 }
 
 /**
- * Reads one after the other, whoever walks, with a turn of the event loop after each: a database that answers at once would leave none to
- * anybody else, and many walks together would leave hardly any.
+ * Reads one after the other, whoever walks, with a turn of the event loop after each: a database
+ * that answers at once would leave none to anybody else, and many walks together would leave hardly
+ * any.
  */
 function readInTurn(db: Database): Read {
   let previous: Promise<unknown> = Promise.resolve()
@@ -96,5 +105,11 @@ function readInTurn(db: Database): Read {
 
 function toMark(row: MarkRow): RunMark {
   const { val_id: valId, owner_id: ownerId, status } = row
-  return { valId, ownerId, status, startedAt: Number(row.started_at), endedAt: toTime(row.ended_at) }
+  return {
+    valId,
+    ownerId,
+    status,
+    startedAt: Number(row.started_at),
+    endedAt: toTime(row.ended_at),
+  }
 }

@@ -39,10 +39,18 @@ const pair = fc.oneof(
   fc.tuple(text, text),
   fc
     .tuple(text, fc.nat(12), fc.nat(12))
-    .map(([whole, from, length]): [string, string] => [whole, [...whole].slice(from, from + length).join("")]),
-  fc.tuple(text, text, text).map(([before, part, after]): [string, string] => [before + part.toUpperCase() + after, part]),
+    .map(([whole, from, length]): [string, string] => [
+      whole,
+      [...whole].slice(from, from + length).join(""),
+    ]),
+  fc
+    .tuple(text, text, text)
+    .map(([before, part, after]): [string, string] => [before + part.toUpperCase() + after, part]),
 )
-/** The letters that stand for punctuation: a text of that script may be found by punctuation, which is the price. */
+/**
+ * The letters that stand for punctuation: a text of that script may be found by punctuation, which
+ * is the price.
+ */
 const borrowed = /[\u1401-\u1480]/
 /** As everybody would compare texts, but for the sigma at the end of a word, which is a sigma. */
 const lower = (value: string) => value.toLowerCase().replaceAll("ς", "σ")
@@ -61,7 +69,9 @@ describe("foldText", () => {
   test("never loses a part that is there as written, whatever the script", () => {
     const any = fc.oneof(
       text,
-      fc.array(fc.constantFrom("ᐁ", "ᐡ", "ᑀ", " ", "a", "Σ"), { maxLength: 8 }).map((parts) => parts.join("")),
+      fc
+        .array(fc.constantFrom("ᐁ", "ᐡ", "ᑀ", " ", "a", "Σ"), { maxLength: 8 })
+        .map((parts) => parts.join("")),
     )
     fc.assert(
       fc.property(any, any, any, (before, part, after) => {
@@ -82,7 +92,9 @@ describe("foldText", () => {
 
   test("leaves no character that has a meaning to LIKE, to a trigram index or to a quoted text", () => {
     const ascii = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
-    expect(foldText(ascii.join("")).replace(/[^\0-\x7f]/g, "")).toBe("0123456789abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz")
+    expect(foldText(ascii.join("")).replace(/[^\0-\x7f]/g, "")).toBe(
+      "0123456789abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
+    )
     for (const character of ascii) expect(foldText(character)).toMatch(/^[\p{L}0-9]$/u)
     expect(new Set(ascii.map(foldText)).size).toBe(128 - 26)
   })
@@ -97,12 +109,15 @@ describe("foldBody", () => {
     fc.assert(
       fc.property(text, fc.option(text), text, (code, readme, query) => {
         fc.pre(query !== "")
-        const isInOne = foldText(code).includes(foldText(query)) || foldText(readme ?? "").includes(foldText(query))
+        const isInOne =
+          foldText(code).includes(foldText(query)) ||
+          foldText(readme ?? "").includes(foldText(query))
         expect(foldBody(code, readme).includes(foldText(query))).toBe(isInOne)
       }),
       { numRuns: 500 },
     )
-    for (const seam of ["bc", "b\nc", "b c"]) expect(foldBody("ab", "cd")).not.toContain(foldText(seam))
+    for (const seam of ["bc", "b\nc", "b c"])
+      expect(foldBody("ab", "cd")).not.toContain(foldText(seam))
   })
 })
 
@@ -121,7 +136,11 @@ describeEachDatabase("LIKE over folded texts", (open) => {
       const [row] = await database.db.read<{ hit: number }>(
         sql`select case when ${foldText(whole)} like ${`%${foldText(part)}%`} then 1 else 0 end as hit`,
       )
-      expect([whole, part, row?.hit]).toEqual([whole, part, foldText(whole).includes(foldText(part)) ? 1 : 0])
+      expect([whole, part, row?.hit]).toEqual([
+        whole,
+        part,
+        foldText(whole).includes(foldText(part)) ? 1 : 0,
+      ])
     }
   })
 })

@@ -22,7 +22,9 @@ const numbers = (count: number): Candidates => ({
 describeEachDatabase("openSearch", (open) => {
   test("gives the best ranked hits", async () => {
     const { db } = await open({ isEmpty: true })
-    expect((await db.openSearch("ada").find(numbers(100))).map(({ like_count }) => Number(like_count))).toEqual([100, 99])
+    expect(
+      (await db.openSearch("ada").find(numbers(100))).map(({ like_count }) => Number(like_count)),
+    ).toEqual([100, 99])
   })
 
   test("ends a search that takes too long, and lets others read and search meanwhile", async () => {
@@ -30,7 +32,9 @@ describeEachDatabase("openSearch", (open) => {
     const db = await openAgain(database, { searchMsMax: 300 })
     try {
       const order: string[] = []
-      const slow = outcomeOf(db.openSearch("ada").find(numbers(2_000_000_000))).then((outcome) => order.push(outcome))
+      const slow = outcomeOf(db.openSearch("ada").find(numbers(2_000_000_000))).then((outcome) =>
+        order.push(outcome),
+      )
       await db.read(sql`select 1`).then(() => order.push("read"))
       await slow
       expect(order).toEqual(["read", "search_timed_out"])
@@ -44,8 +48,13 @@ describeEachDatabase("openSearch", (open) => {
     const database = await open({ isEmpty: true })
     const db = await openAgain(database, { searchesWaitingMax: 8 })
     try {
-      const searches = Array.from({ length: 20 }, () => outcomeOf(db.openSearch("ada").find(numbers(1_000))))
-      const codes = await Promise.all([...searches, outcomeOf(db.openSearch("bob").find(numbers(1)))])
+      const searches = Array.from({ length: 20 }, () =>
+        outcomeOf(db.openSearch("ada").find(numbers(1_000))),
+      )
+      const codes = await Promise.all([
+        ...searches,
+        outcomeOf(db.openSearch("bob").find(numbers(1))),
+      ])
       expect(new Set(codes.slice(0, -1))).toEqual(new Set(["found", "overloaded"]))
       expect(codes.at(-1)).toBe("found")
     } finally {

@@ -3,7 +3,8 @@ import fc from "fast-check"
 import { foldText } from "./fold-text.ts"
 import * as module from "./rare-trigrams.ts"
 
-const rareTrigrams = (...args: Parameters<typeof module.rareTrigrams>) => module.rareTrigrams(...args).map(({ text }) => text)
+const rareTrigrams = (...args: Parameters<typeof module.rareTrigrams>) =>
+  module.rareTrigrams(...args).map(({ text }) => text)
 
 describe("rareTrigrams", () => {
   test("takes rare characters before frequent ones", () => {
@@ -26,7 +27,8 @@ describe("rareTrigrams", () => {
         expect(trigrams.length).toBeGreaterThan(0)
         expect(trigrams.length).toBeLessThanOrEqual(countMax)
         expect(new Set(trigrams).size).toBe(trigrams.length)
-        for (const trigram of trigrams) expect([text.includes(trigram), [...trigram].length]).toEqual([true, 3])
+        for (const trigram of trigrams)
+          expect([text.includes(trigram), [...trigram].length]).toEqual([true, 3])
       }),
     )
   })

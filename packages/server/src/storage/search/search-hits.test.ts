@@ -7,7 +7,13 @@ import type { Candidates, Hit } from "../database/database.ts"
 import { raw, sql } from "../database/sql.ts"
 import { createValStore } from "../vals/vals.ts"
 import { foldText } from "./fold-text.ts"
-import { findIndexed, hitsByIds, hitsByNamePrefix, hitsInOrder, type Pattern } from "./search-hits.ts"
+import {
+  findIndexed,
+  hitsByIds,
+  hitsByNamePrefix,
+  hitsInOrder,
+  type Pattern,
+} from "./search-hits.ts"
 import { byRank } from "./search-limits.ts"
 
 describe("byRank", () => {
@@ -35,7 +41,9 @@ describe("byRank", () => {
     fc.assert(
       fc.property(hits, (some) => {
         for (const left of some)
-          for (const right of some) if (left !== right) expect(Math.sign(byRank(left, right))).toBe(-Math.sign(byRank(right, left)))
+          for (const right of some)
+            if (left !== right)
+              expect(Math.sign(byRank(left, right))).toBe(-Math.sign(byRank(right, left)))
       }),
     )
   })
@@ -71,11 +79,15 @@ describeEachDatabase("search hits", (open) => {
     const source = (code: string) => ({ code, imports: [] })
     await Promise.all(
       vals.map(({ at, likes, code, ...val }) =>
-        store.create({ ...val, ownerId, ownerName: "ada", type: "script", source: source(code) }, at),
+        store.create(
+          { ...val, ownerId, ownerName: "ada", type: "script", source: source(code) },
+          at,
+        ),
       ),
     )
     await database.db.write(function* () {
-      for (const { id, likes } of vals) yield sql`update vals set like_count = ${likes} where id = ${id}`
+      for (const { id, likes } of vals)
+        yield sql`update vals set like_count = ${likes} where id = ${id}`
     })
   })
 
@@ -107,7 +119,10 @@ describeEachDatabase("search hits", (open) => {
     "nee",
   ]
   const ranked = (some: readonly Placed[]) =>
-    some.toSorted((left, right) => right.likes - left.likes || right.at - left.at || (left.id < right.id ? 1 : -1))
+    some.toSorted(
+      (left, right) =>
+        right.likes - left.likes || right.at - left.at || (left.id < right.id ? 1 : -1),
+    )
   const shown = () => vals.filter(({ privacy }) => privacy === "public")
   const has = (text: string | null, query: string) => text?.toLowerCase().includes(query) ?? false
   const inName = (val: Placed, query: string) => has(val.name, query)
@@ -118,7 +133,8 @@ describeEachDatabase("search hits", (open) => {
     indexed: foldText(query),
     prefix: undefined,
   })
-  const namesOf = (hits: readonly Hit[]) => hits.map(({ id, is_name }) => [vals.find((val) => val.id === id)?.name, is_name])
+  const namesOf = (hits: readonly Hit[]) =>
+    hits.map(({ id, is_name }) => [vals.find((val) => val.id === id)?.name, is_name])
   const index = () => database.db.dialect.search
   const find = async (candidates: Candidates) => {
     const hits = await database.db.openSearch("test").find(candidates)
@@ -131,7 +147,9 @@ describeEachDatabase("search hits", (open) => {
         ["privacy = 'public'", shown()],
         ["privacy <> 'public'", vals.filter((val) => !shown().includes(val))],
       ] as const) {
-        const found = namesOf(await find(hitsInOrder(index(), anywhere("needle"), raw(part), rowsMax)))
+        const found = namesOf(
+          await find(hitsInOrder(index(), anywhere("needle"), raw(part), rowsMax)),
+        )
         const expected = ranked(some)
           .slice(0, rowsMax)
           .filter((val) => inName(val, "needle") || inBody(val, "needle"))
@@ -148,13 +166,19 @@ describeEachDatabase("search hits", (open) => {
       prefix: undefined,
       ...pattern,
     })
-    const inNames = namesOf(await find(hitsInOrder(index(), only({ name: "b%" }), raw("privacy = 'public'"), 100)))
+    const inNames = namesOf(
+      await find(hitsInOrder(index(), only({ name: "b%" }), raw("privacy = 'public'"), 100)),
+    )
     expect(inNames).toEqual(
       ranked(shown())
         .filter(({ name }) => /^b/i.test(name))
         .map(({ name }) => [name, 1]),
     )
-    const inBodies = namesOf(await find(hitsInOrder(index(), only({ body: foldText("100%") }), raw("privacy = 'public'"), 100)))
+    const inBodies = namesOf(
+      await find(
+        hitsInOrder(index(), only({ body: foldText("100%") }), raw("privacy = 'public'"), 100),
+      ),
+    )
     expect(inBodies).toEqual(
       ranked(shown())
         .filter(({ readme }) => readme !== null)
@@ -163,11 +187,20 @@ describeEachDatabase("search hits", (open) => {
   })
 
   test("hitsByNamePrefix has the public vals whose name begins with it, ignoring case, and no others", async () => {
-    const prefixes = new Set(names.flatMap((name) => [name.toLowerCase(), name.slice(0, 2).toLowerCase(), name.slice(0, 1).toLowerCase()]))
+    const prefixes = new Set(
+      names.flatMap((name) => [
+        name.toLowerCase(),
+        name.slice(0, 2).toLowerCase(),
+        name.slice(0, 1).toLowerCase(),
+      ]),
+    )
     for (const prefix of [...prefixes, "c", "0", "_", "zzzz", "az_"]) {
       const found = await database.db.read<{ val_id: string }>(hitsByNamePrefix(prefix, 100))
       const expected = shown().filter(({ name }) => name.toLowerCase().startsWith(prefix))
-      expect([prefix, found.map(({ val_id }) => val_id).sort()]).toEqual([prefix, expected.map(({ id }) => id).sort()])
+      expect([prefix, found.map(({ val_id }) => val_id).sort()]).toEqual([
+        prefix,
+        expected.map(({ id }) => id).sort(),
+      ])
     }
     expect(await database.db.read(hitsByNamePrefix("a", 2))).toHaveLength(2)
   })
@@ -194,7 +227,9 @@ describeEachDatabase("search hits", (open) => {
 
   test("hitsByIds has no val that is not public, even if it is given one", async () => {
     const ids = { ids: sql`select id as val_id from vals`, check: undefined }
-    const found = namesOf(await find(hitsByIds(ids, { ...anywhere("nothing"), name: undefined }, 100, 0)))
+    const found = namesOf(
+      await find(hitsByIds(ids, { ...anywhere("nothing"), name: undefined }, 100, 0)),
+    )
     expect(found).toEqual(ranked(shown()).map(({ name }) => [name, 0]))
   })
 })

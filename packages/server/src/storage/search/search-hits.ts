@@ -15,10 +15,15 @@ export interface Pattern {
 }
 
 /**
- * The best ranked `rowsMax` vals of a part. The texts are asked for one by one: a planner may turn a join around, and then look into every text
- * there is.
+ * The best ranked `rowsMax` vals of a part. The texts are asked for one by one: a planner may turn
+ * a join around, and then look into every text there is.
  */
-export function hitsInOrder(index: SearchIndex, pattern: Pattern, part: Statement, rowsMax: number): Candidates {
+export function hitsInOrder(
+  index: SearchIndex,
+  pattern: Pattern,
+  part: Statement,
+  rowsMax: number,
+): Candidates {
   const select = sql`
     select v.id, v.like_count, v.created_at, (select ${isName(index, pattern)} from search_texts t where t.val_id = v.id) as is_name
     from (select id, like_count, created_at from vals where ${part} order by like_count desc, created_at desc, id desc limit ${rowsMax}) v`
@@ -34,8 +39,16 @@ export interface Found {
 }
 
 /** The public vals that the trigram index names. */
-export function findIndexed(index: SearchIndex, column: "name" | "body", folded: string, countMax: number): Found {
-  return { ids: index.find(column, folded, countMax), check: index.isExact ? undefined : index.contains(column, folded) }
+export function findIndexed(
+  index: SearchIndex,
+  column: "name" | "body",
+  folded: string,
+  countMax: number,
+): Found {
+  return {
+    ids: index.find(column, folded, countMax),
+    check: index.isExact ? undefined : index.contains(column, folded),
+  }
 }
 
 /** The best ranked of the public vals that an index found. */
@@ -46,7 +59,10 @@ export function hitsByIds(
   isNameHit: 0 | 1,
   after: Hit | undefined = undefined,
 ): Candidates {
-  const other = isNameHit === 0 && pattern.name !== undefined ? sql`and t.name not like ${pattern.name}` : nothing
+  const other =
+    isNameHit === 0 && pattern.name !== undefined
+      ? sql`and t.name not like ${pattern.name}`
+      : nothing
   const hit = isNameHit === 1 ? sql`1` : sql`0`
   const select = sql`
     select v.id, v.like_count, v.created_at, ${check ? sql`case when ${check} then ${hit} end` : hit} as is_name

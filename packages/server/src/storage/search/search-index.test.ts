@@ -13,15 +13,26 @@ import { createValStore } from "../vals/vals.ts"
 
 const valsMax = 3
 // Short pieces from few characters: trigrams that go and trigrams that stay are often the same.
-const code = fc.array(fc.constantFrom("ab", "abc", "b", "😀", " = ", "\n"), { maxLength: 12 }).map((pieces) => pieces.join(""))
+const code = fc
+  .array(fc.constantFrom("ab", "abc", "b", "😀", " = ", "\n"), { maxLength: 12 })
+  .map((pieces) => pieces.join(""))
 const change: fc.Arbitrary<ValChange> = fc.oneof(
   { weight: 6, arbitrary: code.map((text) => ({ source: { code: text, imports: [] } })) },
   { weight: 1, arbitrary: code.map((readme) => ({ readme })) },
-  { weight: 1, arbitrary: fc.constantFrom("public", "private", "unlisted").map((privacy) => ({ privacy })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("public", "private", "unlisted").map((privacy) => ({ privacy })),
+  },
 )
-const step = fc.record({ val: fc.nat(valsMax - 1), change: fc.option(change, { nil: undefined, freq: 12 }) })
+const step = fc.record({
+  val: fc.nat(valsMax - 1),
+  change: fc.option(change, { nil: undefined, freq: 12 }),
+})
 /** Groups of changes that come together, and so share a transaction. */
-const story = fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 })
+const story = fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), {
+  minLength: 1,
+  maxLength: 6,
+})
 
 const folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
 const path = join(folder, "hamlet.db")
@@ -39,7 +50,9 @@ describe("sqliteSearchIndex", () => {
     const owner = await addUser(db, "ada")
     await fc.assert(
       fc.asyncProperty(story, async (groups) => {
-        const ids = await Promise.all(Array.from({ length: valsMax }, (_, number) => create(vals, owner, number)))
+        const ids = await Promise.all(
+          Array.from({ length: valsMax }, (_, number) => create(vals, owner, number)),
+        )
         for (const steps of groups) {
           await Promise.all(steps.map((one) => apply(vals, ids[one.val] ?? "", one.change)))
           expect(indexedTrigrams()).toEqual(publicTrigrams())
@@ -53,23 +66,43 @@ describe("sqliteSearchIndex", () => {
     const vals = createValStore(db)
     const owner = await addUser(db, "bob")
     const makeIds = () => Array.from({ length: 80 }, () => Bun.randomUUIDv7())
-    const make = (ids: readonly string[]) => ids.map((id, number) => create(vals, owner, number, id))
+    const make = (ids: readonly string[]) =>
+      ids.map((id, number) => create(vals, owner, number, id))
     const [some, others] = [makeIds(), makeIds()]
     const code = { source: { code: "xyz", imports: [] }, privacy: "public" } as const
     await Promise.all([...make(some), ...some.slice(0, 20).map((id) => apply(vals, id, code))])
     expect(indexedTrigrams()).toEqual(publicTrigrams())
     // This one spoils the transaction for all, so that each is repeated by itself.
-    await Promise.all([...make(others), ...others.slice(10, 15).map((id) => apply(vals, id, undefined))])
+    await Promise.all([
+      ...make(others),
+      ...others.slice(10, 15).map((id) => apply(vals, id, undefined)),
+    ])
     expect(indexedTrigrams()).toEqual(publicTrigrams())
     const hits = await vals.search(undefined, "xyz", { limit: 100, offset: 0 })
     expect(hits.items.map(({ id }) => id).sort()).toEqual(some.slice(0, 20).sort())
   })
 })
 
-async function create(vals: ValStore, ownerId: string, number: number, id: string = Bun.randomUUIDv7()): Promise<string> {
-  const rest = { type: "script", readme: null, source: { code: `abc ${number}`, imports: [] } } as const
+async function create(
+  vals: ValStore,
+  ownerId: string,
+  number: number,
+  id: string = Bun.randomUUIDv7(),
+): Promise<string> {
+  const rest = {
+    type: "script",
+    readme: null,
+    source: { code: `abc ${number}`, imports: [] },
+  } as const
   await vals.create(
-    { id, ownerId, ownerName: "ada", name: `val_${id.replaceAll("-", "")}`, privacy: number === 0 ? "private" : "public", ...rest },
+    {
+      id,
+      ownerId,
+      ownerName: "ada",
+      name: `val_${id.replaceAll("-", "")}`,
+      privacy: number === 0 ? "private" : "public",
+      ...rest,
+    },
     1,
   )
   return id
@@ -90,14 +123,21 @@ function indexedTrigrams(): readonly unknown[] {
 }
 
 function publicTrigrams(): readonly unknown[] {
-  const bodies = ask((connection) => connection.query("select body from search_texts where is_public = 1").values() as [string][])
+  const bodies = ask(
+    (connection) =>
+      connection.query("select body from search_texts where is_public = 1").values() as [string][],
+  )
   const counts = new Map<string, number>()
   for (const [body] of bodies) {
     const characters = [...body]
-    const trigrams = new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join("")))
+    const trigrams = new Set(
+      characters.slice(2).map((_, index) => characters.slice(index, index + 3).join("")),
+    )
     for (const trigram of trigrams) counts.set(trigram, (counts.get(trigram) ?? 0) + 1)
   }
-  return [...counts].sort(([left], [right]) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+  return [...counts].sort(([left], [right]) =>
+    Buffer.compare(Buffer.from(left), Buffer.from(right)),
+  )
 }
 
 function ask<T>(question: (connection: Connection) => T): T {

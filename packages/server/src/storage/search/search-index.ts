@@ -21,13 +21,16 @@ export interface SearchIndex {
   /** Replaces the text of a val, if there still is one. */
   replace(text: SearchText): Statements<void>
   /**
-   * Selects the `val_id` of public vals whose text contains the folded query of at least three characters, or may do so where it is not exact.
-   * Of very many, not all are found.
+   * Selects the `val_id` of public vals whose text contains the folded query of at least three
+   * characters, or may do so where it is not exact. Of very many, not all are found.
    */
   find(column: "name" | "body", folded: string, countMax: number): Statement
   /** Whether `find` names only what contains the query. */
   readonly isExact: boolean
-  /** Whether a column of the text `t` contains the folded query: by a function that takes much less time than LIKE does in the worst case. */
+  /**
+   * Whether a column of the text `t` contains the folded query: by a function that takes much less
+   * time than LIKE does in the worst case.
+   */
   contains(column: "name" | "body", folded: string): Statement
 }
 
@@ -39,10 +42,11 @@ const limits = {
 }
 
 /**
- * On SQLite two FTS5 tables over search_texts, which keep no copy of the text and no positions: with them the index would be three times
- * as large, and a phrase of frequent trigrams would take seconds. Triggers keep them in step, but for a new body, which is most of what
- * happens: to index what has changed of it takes a tenth of the time, and a statement with triggers makes FTS5 write out what it has
- * gathered for the transaction.
+ * On SQLite two FTS5 tables over search_texts, which keep no copy of the text and no positions:
+ * with them the index would be three times as large, and a phrase of frequent trigrams would take
+ * seconds. Triggers keep them in step, but for a new body, which is most of what happens: to index
+ * what has changed of it takes a tenth of the time, and a statement with triggers makes FTS5 write
+ * out what it has gathered for the transaction.
  */
 export const sqliteSearchIndex: SearchIndex = {
   schema: [
@@ -63,10 +67,12 @@ export const sqliteSearchIndex: SearchIndex = {
   schemaChange: ["drop trigger search_texts_updated", toUpdateTrigger("update of is_public, name")],
   // What FTS5 calls a rebuild would take in the vals that are not public.
   fill: ["name", "body"].map(
-    (column) => `insert into search_${column} (rowid, ${column}) select key, ${column} from search_texts where is_public = 1 order by key`,
+    (column) =>
+      `insert into search_${column} (rowid, ${column}) select key, ${column} from search_texts where is_public = 1 order by key`,
   ),
   *replace({ valId, isPublic, name, body }) {
-    const found = yield sql`select key, is_public, name, body from search_texts where val_id = ${valId}`
+    const found =
+      yield sql`select key, is_public, name, body from search_texts where val_id = ${valId}`
     const [before] = found as readonly TextRow[]
     if (!before) return
     const { key } = before
@@ -102,7 +108,10 @@ function* reindexBody(key: number, before: string, after: string): Statements<vo
   yield sql`insert into search_body (rowid, body) values (${key}, ${changed.after})`
 }
 
-/** On PostgreSQL two GIN indexes. pg_trgm is a trusted extension: whoever owns the database may create it. */
+/**
+ * On PostgreSQL two GIN indexes. pg_trgm is a trusted extension: whoever owns the database may
+ * create it.
+ */
 export const postgresSearchIndex: SearchIndex = {
   schema: [
     "create extension if not exists pg_trgm",
@@ -118,11 +127,15 @@ export const postgresSearchIndex: SearchIndex = {
     const text = raw(`t.${column}`)
     const trigrams = rareTrigrams(folded, limits.trigramsMax, foldText)
     const contains = (part: string) => sql`${text} like ${`%${part}%`}`
-    const allOf = (conditions: readonly Statement[]) => sql`${join(conditions, " and ")} and strpos(${text}, ${folded}) > 0`
-    // A function that no index knows keeps PostgreSQL from asking the index for the frequent trigrams too, which takes most of the time;
-    // where even the rarest are frequent, it had better ask for all of them.
+    const allOf = (conditions: readonly Statement[]) =>
+      sql`${join(conditions, " and ")} and strpos(${text}, ${folded}) > 0`
+    // A function that no index knows keeps PostgreSQL from asking the index for the frequent
+    // trigrams too, which takes most of the time; where even the rarest are frequent, it had better
+    // ask for all of them.
     const condition =
-      (trigrams[0]?.rarity ?? 0) < limits.rarityMin ? contains(folded) : allOf(trigrams.map((trigram) => contains(trigram.text)))
+      (trigrams[0]?.rarity ?? 0) < limits.rarityMin
+        ? contains(folded)
+        : allOf(trigrams.map((trigram) => contains(trigram.text)))
     return sql`select t.val_id from search_texts t where t.is_public = 1 and ${condition} limit ${countMax}`
   },
   isExact: true,

@@ -5,7 +5,9 @@ import type { Hit } from "../database/database.ts"
 export interface SearchLimits {
   /** What one search may take once it has begun, without the time that it waits for others. */
   readonly searchMsMax: number
-  /** Searches that wait for a thread or a connection; one searcher may hold a quarter of the places. */
+  /**
+   * Searches that wait for a thread or a connection; one searcher may hold a quarter of the places.
+   */
   readonly searchesWaitingMax: number
 }
 
@@ -14,7 +16,10 @@ export const searchDefaults: SearchLimits = { searchMsMax: 1_500, searchesWaitin
 /** The error for a search that takes too long. */
 export function searchTimedOut({ searchMsMax }: SearchLimits): AppError {
   const time = `${searchMsMax / 1000} seconds`
-  return new AppError("search_timed_out", `Cannot finish the search: it took longer than ${time}. Another text may be found faster`)
+  return new AppError(
+    "search_timed_out",
+    `Cannot finish the search: it took longer than ${time}. Another text may be found faster`,
+  )
 }
 
 /** The error for a search that finds too many others waiting. */

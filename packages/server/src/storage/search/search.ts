@@ -1,5 +1,5 @@
 import type { CursorKeys } from "@hamlet/contract"
-import type { Page, Slice } from "../../domain/paging.ts"
+import type { Page, PageRequest } from "../../domain/paging.ts"
 import type { Val } from "../../domain/vals/vals.ts"
 import { findCursor } from "../database/cursor.ts"
 import type { Candidates, Database, Hit } from "../database/database.ts"
@@ -7,35 +7,53 @@ import { join, raw, sql } from "../database/sql.ts"
 import { readVals } from "../vals/read-vals.ts"
 import { isListed, listedColumns, toVal, withCurrentVersion } from "../vals/val-rows.ts"
 import { foldText } from "./fold-text.ts"
-import { findIndexed, hitsByIds, hitsByNamePrefix, hitsInOrder, isRankedAfter, type Pattern } from "./search-hits.ts"
+import {
+  findIndexed,
+  hitsByIds,
+  hitsByNamePrefix,
+  hitsInOrder,
+  isRankedAfter,
+  type Pattern,
+} from "./search-hits.ts"
 import type { SearchIndex } from "./search-index.ts"
 import { byRank } from "./search-limits.ts"
 
 const limits = {
-  /** Of a val's public neighbours, so many of the best ranked are looked through before the index is asked. */
+  /**
+   * Of a val's public neighbours, so many of the best ranked are looked through before the index is
+   * asked.
+   */
   sampleRows: 500,
   /** How far we walk down the ranking when the sample says that hits are frequent. */
   walkRowsMax: 10_000,
-  /** How many of their own hidden vals a viewer searches: those that are liked most, then the newest. */
+  /**
+   * How many of their own hidden vals a viewer searches: those that are liked most, then the
+   * newest.
+   */
   hiddenRowsMax: 20_000,
-  /** How many of the vals that an index names are looked at: the newest on SQLite, which compares their texts, some on PostgreSQL. */
+  /**
+   * How many of the vals that an index names are looked at: the newest on SQLite, which compares
+   * their texts, some on PostgreSQL.
+   */
   indexHitsMax: 20_000,
   /** A trigram index answers nothing shorter. */
   indexedCharsMin: 3,
 }
 
 /**
- * Vals whose name, code or readme contains the query, ignoring case; those whose name does come first, then the most liked, then
- * the newest. Where nearly everything matches, ranking all hits would take seconds, but walking down the ranking finds a page at
- * once; where hardly anything does, the walk finds nothing, but the index has few hits to rank. A small sample tells which it is.
+ * Vals whose name, code or readme contains the query, ignoring case; those whose name does come
+ * first, then the most liked, then the newest. Where nearly everything matches, ranking all hits
+ * would take seconds, but walking down the ranking finds a page at once; where hardly anything
+ * does, the walk finds nothing, but the index has few hits to rank. A small sample tells which it
+ * is.
  */
 export async function searchVals(
   db: Database,
   viewerId: string | undefined,
   query: string,
-  page: Page,
+  page: PageRequest,
   searcher = viewerId ?? "",
-): Promise<Slice<Val>> {
+): Promise<Page<Val>> {
   const pattern = toPattern(query)
   const after = toHit(findCursor(page, ["integer", "integer", "time", "id"]))
   const skipped = after ? 0 : page.offset
@@ -47,7 +65,14 @@ export async function searchVals(
   const hidden =
     viewerId === undefined
       ? []
-      : await find(hitsInOrder(index, pattern, sql`privacy <> 'public' and owner_id = ${viewerId}`, limits.hiddenRowsMax))
+      : await find(
+          hitsInOrder(
+            index,
+            pattern,
+            sql`privacy <> 'public' and owner_id = ${viewerId}`,
+            limits.hiddenRowsMax,
+          ),
+        )
   const hits = [...shown, ...hidden].filter(isAfter(after)).sort(byRank).slice(skipped, wanted)
   if (hits.length === 0) return { items: [], hasMore: false }
   const last = hits.length > page.limit ? hits[page.limit - 1] : undefined
@@ -72,7 +97,12 @@ function toKeys(hit: Hit): CursorKeys {
 function toHit(keys: CursorKeys | undefined): Hit | undefined {
   if (keys === undefined) return undefined
   const [isName, likes, createdAt, id] = keys
-  return { is_name: Number(isName), like_count: Number(likes), created_at: Number(createdAt), id: String(id) }
+  return {
+    is_name: Number(isName),
+    like_count: Number(likes),
+    created_at: Number(createdAt),
+    id: String(id),
+  }
 }
 
 /** Without a hit to come after, every one does. */
@@ -83,7 +113,8 @@ function isAfter(before: Hit | undefined): (hit: Hit) => boolean {
 /** Short queries are the beginning of a name, or punctuation, which no name contains. */
 function toPattern(query: string): Pattern {
   const folded = foldText(query)
-  if ([...folded].length >= limits.indexedCharsMin) return { name: `%${folded}%`, body: folded, indexed: folded, prefix: undefined }
+  if ([...folded].length >= limits.indexedCharsMin)
+    return { name: `%${folded}%`, body: folded, indexed: folded, prefix: undefined }
   const isNamePart = /^[a-z0-9_]+$/i.test(query)
   return isNamePart
     ? { name: `${folded}%`, body: undefined, indexed: undefined, prefix: query.toLowerCase() }
@@ -100,19 +131,32 @@ interface Wanted {
 }
 
 /** The best `wanted` public hits. */
-async function findPublicHits(index: SearchIndex, find: Find, { pattern, wanted, after }: Wanted): Promise<readonly Hit[]> {
+async function findPublicHits(
+  index: SearchIndex,
+  find: Find,
+  { pattern, wanted, after }: Wanted,
+): Promise<readonly Hit[]> {
   // After a hit in a name, every hit elsewhere is still to come; after one elsewhere, no name is.
-  const [afterName, afterBody] = [after?.is_name === 0 ? undefined : after, after?.is_name === 0 ? after : undefined]
-  const isPublic = afterBody ? sql`privacy = 'public' and ${isRankedAfter(afterBody)}` : raw("privacy = 'public'")
+  const [afterName, afterBody] = [
+    after?.is_name === 0 ? undefined : after,
+    after?.is_name === 0 ? after : undefined,
+  ]
+  const isPublic = afterBody
+    ? sql`privacy = 'public' and ${isRankedAfter(afterBody)}`
+    : raw("privacy = 'public'")
   const sample = await find(hitsInOrder(index, pattern, isPublic, limits.sampleRows))
   const sampledNames = sample.filter((hit) => hit.is_name === 1).filter(isAfter(after))
   if (sampledNames.length >= wanted) return sampledNames
-  const names = pattern.name === undefined || afterBody ? [] : await find(hitsInNames(index, pattern, wanted, afterName))
+  const names =
+    pattern.name === undefined || afterBody
+      ? []
+      : await find(hitsInNames(index, pattern, wanted, afterName))
   const bodiesWanted = wanted - names.length
   if (bodiesWanted <= 0 || pattern.body === undefined) return names
   const bodies = (hits: readonly Hit[]) => hits.filter((hit) => hit.is_name === 0)
   if (bodies(sample).length >= bodiesWanted) return [...names, ...bodies(sample)]
-  const walk = async (rowsMax: number) => bodies(await find(hitsInOrder(index, pattern, isPublic, rowsMax)))
+  const walk = async (rowsMax: number) =>
+    bodies(await find(hitsInOrder(index, pattern, isPublic, rowsMax)))
   if (pattern.indexed === undefined) return [...names, ...(await walk(limits.walkRowsMax))]
   // Twice as far as the sample promises; a sample without a hit promises nothing.
   const walkRows = Math.ceil((2 * limits.sampleRows * bodiesWanted) / bodies(sample).length)
@@ -124,7 +168,12 @@ async function findPublicHits(index: SearchIndex, find: Find, { pattern, wanted,
   return [...names, ...(await find(hitsByIds(found, pattern, bodiesWanted, 0, afterBody)))]
 }
 
-function hitsInNames(index: SearchIndex, pattern: Pattern, wanted: number, after: Hit | undefined): Candidates {
+function hitsInNames(
+  index: SearchIndex,
+  pattern: Pattern,
+  wanted: number,
+  after: Hit | undefined,
+): Candidates {
   const found =
     pattern.prefix === undefined
       ? findIndexed(index, "name", pattern.indexed ?? "", limits.indexHitsMax)

@@ -7,9 +7,12 @@ function trigramsOf(text: string): readonly string[] {
   return characters.slice(2).map((_, index) => characters.slice(index, index + 3).join(""))
 }
 
-// Few characters, so that what goes in one place often stays in another; the last two share half of their code.
+// Few characters, so that what goes in one place often stays in another; the last two share half of
+// their code.
 const text = (lengthMax: number) =>
-  fc.array(fc.constantFrom("a", "b", "c", "ᐡ", "😀", "😁"), { maxLength: lengthMax }).map((characters) => characters.join(""))
+  fc
+    .array(fc.constantFrom("a", "b", "c", "ᐡ", "😀", "😁"), { maxLength: lengthMax })
+    .map((characters) => characters.join(""))
 
 const edit = fc.oneof(
   fc.tuple(text(40), text(40)),
@@ -44,9 +47,19 @@ describe("findChangedPart", () => {
   })
 
   test.each([
-    ["a change", "one two three four five", "one two 3 four five", { before: "o three f", after: "o 3 f" }],
+    [
+      "a change",
+      "one two three four five",
+      "one two 3 four five",
+      { before: "o three f", after: "o 3 f" },
+    ],
     ["an addition at the end", "one two three", "one two three!", { before: "ee", after: "ee!" }],
-    ["an addition at the beginning", "one two three", "!one two three", { before: "on", after: "!on" }],
+    [
+      "an addition at the beginning",
+      "one two three",
+      "!one two three",
+      { before: "on", after: "!on" },
+    ],
     ["nothing", "one", "one", { before: "ne", after: "ne" }],
     [
       "what stays elsewhere, to the left",

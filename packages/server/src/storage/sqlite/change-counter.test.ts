@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { openStamp } from "./change-counter.ts"
+import { openChangeCounter } from "./change-counter.ts"
 
 let folder: string
 let path: string
@@ -31,7 +31,7 @@ function elsewhere(code: string): string {
 describe("openStamp", () => {
   test("gives the same number while nothing is written, and another one after each commit", () => {
     using database = open()
-    const stamp = openStamp(path)
+    const stamp = openChangeCounter(path)
     const seen = new Set<number | undefined>()
     for (let round = 0; round < 20; round++) {
       const before = stamp?.ask()
@@ -47,7 +47,7 @@ describe("openStamp", () => {
 
   test("says nothing of what is not committed, and is not misled by a file that starts anew", () => {
     using database = open()
-    const stamp = openStamp(path)
+    const stamp = openChangeCounter(path)
     const before = stamp?.ask()
     database.run("begin")
     database.run("insert into notes values ('a')")
@@ -69,7 +69,7 @@ describe("openStamp", () => {
 
   test("hears of another process", () => {
     using database = open()
-    const stamp = openStamp(path)
+    const stamp = openChangeCounter(path)
     const before = stamp?.ask()
     elsewhere(`db.run("insert into notes values ('b')")`)
     expect(stamp?.ask()).not.toBe(before)
@@ -80,11 +80,15 @@ describe("openStamp", () => {
   test("leaves the locks of other databases of this process alone", () => {
     using one = open()
     using other = open()
-    const stamps = [openStamp(path), openStamp(path)]
+    const stamps = [openChangeCounter(path), openChangeCounter(path)]
     one.run("begin immediate")
     one.run("insert into notes values ('mine')")
     stamps[0]?.stop()
-    expect(elsewhere(`try { db.run("insert into notes values ('theirs')") } catch (error) { console.log(error.code) }`)).toBe("SQLITE_BUSY")
+    expect(
+      elsewhere(
+        `try { db.run("insert into notes values ('theirs')") } catch (error) { console.log(error.code) }`,
+      ),
+    ).toBe("SQLITE_BUSY")
     one.run("commit")
     expect(other.query("select text from notes").values()).toEqual([["mine"]])
     one.close()
@@ -93,6 +97,6 @@ describe("openStamp", () => {
   })
 
   test("is nothing where there is no such file", () => {
-    expect(openStamp(join(folder, "none.db"))).toBeUndefined()
+    expect(openChangeCounter(join(folder, "none.db"))).toBeUndefined()
   })
 })

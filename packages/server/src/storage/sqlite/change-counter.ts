@@ -1,10 +1,13 @@
 import { closeSync, openSync, readSync } from "node:fs"
 
-/** Of the two copies that SQLite keeps of the header of its WAL index, the first one, which it writes last. */
+/**
+ * Of the two copies that SQLite keeps of the header of its WAL index, the first one, which it
+ * writes last.
+ */
 const headerBytes = 48
 
 /** Tells whether a database has changed. */
-export interface SqliteStamp {
+export interface ChangeCounter {
   /** A number that is another one whenever something was committed since, by whomever. */
   ask(): number
   /** Only when all connections of this process to the database are closed. */
@@ -12,10 +15,12 @@ export interface SqliteStamp {
 }
 
 /**
- * Looks at the header of the WAL index, which every commit changes before it is acknowledged: a counter, the last frame and its checksum are in
- * it. That is a fourth of what `pragma data_version` costs, which takes and gives back a lock each time. Undefined where there is no such file.
+ * Looks at the header of the WAL index, which every commit changes before it is acknowledged: a
+ * counter, the last frame and its checksum are in it. That is a fourth of what `pragma
+ * data_version` costs, which takes and gives back a lock each time. Undefined where there is no
+ * such file.
  */
-export function openStamp(path: string): SqliteStamp | undefined {
+export function openChangeCounter(path: string): ChangeCounter | undefined {
   const file = share(`${path}-shm`)
   if (!file) return undefined
   const header = new Uint32Array(headerBytes / Uint32Array.BYTES_PER_ELEMENT)
@@ -39,8 +44,9 @@ interface SharedFile {
 }
 
 /**
- * By path. Whoever closes a file gives up all locks that the process has on it, those of SQLite included: the file stays open for as long as
- * there is a database of this process that uses it, and is opened once for all of them.
+ * By path. Whoever closes a file gives up all locks that the process has on it, those of SQLite
+ * included: the file stays open for as long as there is a database of this process that uses it,
+ * and is opened once for all of them.
  */
 const files = new Map<string, SharedFile>()
 

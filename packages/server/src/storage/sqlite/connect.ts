@@ -9,11 +9,16 @@ export interface ConnectLimits {
 }
 
 /** Opens a connection that reads, or one that writes. */
-export function connect(path: string, limits: ConnectLimits, isReadonly: boolean): SqliteConnection {
+export function connect(
+  path: string,
+  limits: ConnectLimits,
+  isReadonly: boolean,
+): SqliteConnection {
   let connection: SqliteConnection | undefined
   try {
     connection = new SqliteConnection(path, { isReadonly, preparedMax: limits.preparedMax })
-    for (const pragma of isReadonly ? readingPragmas(limits) : writingPragmas(limits)) connection.command(`pragma ${pragma}`)
+    for (const pragma of isReadonly ? readingPragmas(limits) : writingPragmas(limits))
+      connection.command(`pragma ${pragma}`)
     return connection
   } catch (error) {
     connection?.stop()
@@ -21,7 +26,8 @@ export function connect(path: string, limits: ConnectLimits, isReadonly: boolean
   }
 }
 
-// No mmap: it measured no faster, and with it a failing disk would be a signal that ends the process instead of an error.
+// No mmap: it measured no faster, and with it a failing disk would be a signal that ends the
+// process instead of an error.
 function writingPragmas(limits: ConnectLimits): readonly string[] {
   return [
     `busy_timeout = ${limits.openMsMax}`,
@@ -31,7 +37,8 @@ function writingPragmas(limits: ConnectLimits): readonly string[] {
     "fullfsync = on",
     "foreign_keys = on",
     "cache_size = -16384",
-    // Four times as rarely as by default: most pages of a busy moment are written again before they are copied.
+    // Four times as rarely as by default: most pages of a busy moment are written again before they
+    // are copied.
     "wal_autocheckpoint = 4000",
     "journal_size_limit = 67108864",
     "temp_store = memory",
@@ -42,5 +49,10 @@ function writingPragmas(limits: ConnectLimits): readonly string[] {
 
 // A reader meets a lock only for an instant, while another process opens or closes the file.
 function readingPragmas(limits: ConnectLimits): readonly string[] {
-  return [`busy_timeout = ${limits.openMsMax}`, "query_only = on", "cache_size = -32768", "temp_store = memory"]
+  return [
+    `busy_timeout = ${limits.openMsMax}`,
+    "query_only = on",
+    "cache_size = -32768",
+    "temp_store = memory",
+  ]
 }

@@ -2,14 +2,23 @@ import { Database as Connection, type Statement as Prepared } from "bun:sqlite"
 import { assertStorable } from "../database/errors.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 
-/** One connection with its prepared statements, of which it keeps those prepared last: a program has only so many. */
+/**
+ * One connection with its prepared statements, of which it keeps those prepared last: a program has
+ * only so many.
+ */
 export class SqliteConnection {
   readonly #connection: Connection
   readonly #prepared = new Map<string, Prepared<unknown, SqlValue[]>>()
   readonly #preparedMax: number
 
-  constructor(path: string, options: { readonly isReadonly: boolean; readonly preparedMax: number }) {
-    this.#connection = new Connection(path, options.isReadonly ? { readonly: true } : { create: true, readwrite: true })
+  constructor(
+    path: string,
+    options: { readonly isReadonly: boolean; readonly preparedMax: number },
+  ) {
+    this.#connection = new Connection(
+      path,
+      options.isReadonly ? { readonly: true } : { create: true, readwrite: true },
+    )
     this.#preparedMax = options.preparedMax
   }
 

@@ -9,10 +9,17 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
   SQLITE_CONSTRAINT_CHECK: "check",
 }
 
-/** The states of the machine, as against mistakes in our SQL. Extended codes such as SQLITE_IOERR_WRITE begin with these. */
-const unavailableCodes = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|NOMEM|CORRUPT|NOTADB|PROTOCOL|PERM|AUTH|INTERRUPT)(_|$)/
+/**
+ * The states of the machine, as against mistakes in our SQL. Extended codes such as
+ * SQLITE_IOERR_WRITE begin with these.
+ */
+const unavailableCodes =
+  /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|NOMEM|CORRUPT|NOTADB|PROTOCOL|PERM|AUTH|INTERRUPT)(_|$)/
 
-/** What the rest of the program sees of an error of SQLite; errors that are not SQLite's pass unchanged. */
+/**
+ * What the rest of the program sees of an error of SQLite; errors that are not SQLite's pass
+ * unchanged.
+ */
 export function fromSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error
   const kind = constraintKinds[error.code ?? ""]

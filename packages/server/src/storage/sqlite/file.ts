@@ -2,8 +2,8 @@ import { statSync } from "node:fs"
 import { unavailable } from "../database/errors.ts"
 
 /**
- * Notices that the file of a database is no longer where it was opened. SQLite would go on with the file that nobody finds any more:
- * everything that it acknowledges is gone at the next start.
+ * Notices that the file of a database is no longer where it was opened. SQLite would go on with the
+ * file that nobody finds any more: everything that it acknowledges is gone at the next start.
  */
 export function watchFile(path: string): { assertThere(): void } {
   const opened = findIdentity(path)

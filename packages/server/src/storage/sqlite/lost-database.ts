@@ -5,8 +5,9 @@ import { join } from "node:path"
 const signs = ["secret.key", "sqlite"]
 
 /**
- * Whether the database is missing in a folder where a server was before: then it was lost or is elsewhere, and a new server in its place would
- * hide that. Gives how things stand, in words for the operator.
+ * Whether the database is missing in a folder where a server was before: then it was lost or is
+ * elsewhere, and a new server in its place would hide that. Gives how things stand, in words for
+ * the operator.
  */
 export function findLostDatabase(dataDir: string): string | undefined {
   const path = join(dataDir, "hamlet.db")

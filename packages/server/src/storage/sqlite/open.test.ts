@@ -33,15 +33,21 @@ function open(options: Parameters<typeof openSqlite>[1] = {}): Database {
 
 const statement = (text: string) => () => rows<Record<string, unknown>>(raw(text))
 const insert = (name: string) => () => rows(sql`insert into items (name) values (${name})`)
-const countIn = async (db: Database) => (await db.read<{ n: number }>(sql`select count(*) as n from items`))[0]?.n
+const countIn = async (db: Database) =>
+  (await db.read<{ n: number }>(sql`select count(*) as n from items`))[0]?.n
 
 async function openWithItems(options: Parameters<typeof openSqlite>[1] = {}): Promise<Database> {
   const db = open(options)
-  await db.write(statement("create table items (name text primary key, parent text references items deferrable initially deferred)"))
+  await db.write(
+    statement(
+      "create table items (name text primary key, parent text references items deferrable initially deferred)",
+    ),
+  )
   return db
 }
 
-const codeOf = (outcome: PromiseSettledResult<unknown>) => (outcome.status === "rejected" ? (outcome.reason as AppError).code : "kept")
+const codeOf = (outcome: PromiseSettledResult<unknown>) =>
+  outcome.status === "rejected" ? (outcome.reason as AppError).code : "kept"
 
 describe("openSqlite", () => {
   test.each([
@@ -71,14 +77,17 @@ describe("openSqlite", () => {
   test("says what is wrong with a file that is not a database", () => {
     writeFileSync(path, "something else".repeat(1_000))
 
-    expect(() => openSqlite(path)).toThrow(new AppError("database_unavailable", "Cannot use the database: file is not a database"))
+    expect(() => openSqlite(path)).toThrow(
+      new AppError("database_unavailable", "Cannot use the database: file is not a database"),
+    )
   })
 
   test("keeps working when it must drop prepared statements", async () => {
     const db = open({ preparedMax: 3 })
 
     for (let round = 0; round < 3; round += 1) {
-      for (let number = 0; number < 10; number += 1) expect(await db.read(raw(`select ${number} as n`))).toEqual([{ n: number }])
+      for (let number = 0; number < 10; number += 1)
+        expect(await db.read(raw(`select ${number} as n`))).toEqual([{ n: number }])
     }
   })
 
@@ -104,7 +113,9 @@ describe("SqliteWriter", () => {
       Array.from({ length: 100 }, (_, index) =>
         db.write(function* () {
           yield sql`insert into items (name) values (${String(index)})`
-          seen.add(watcher.query<{ n: number }, []>("select count(*) as n from items").get()?.n ?? -1)
+          seen.add(
+            watcher.query<{ n: number }, []>("select count(*) as n from items").get()?.n ?? -1,
+          )
         }),
       ),
     )
@@ -123,7 +134,9 @@ describe("SqliteWriter", () => {
       Array.from({ length: 30 }, (_, index) =>
         db.write(function* () {
           yield sql`insert into items (name) values (${String(index)})`
-          seen.add(watcher.query<{ n: number }, []>("select count(*) as n from items").get()?.n ?? -1)
+          seen.add(
+            watcher.query<{ n: number }, []>("select count(*) as n from items").get()?.n ?? -1,
+          )
         }),
       ),
     )
@@ -135,13 +148,20 @@ describe("SqliteWriter", () => {
   test("repeats the neighbours of a script that made SQLite roll everything back", async () => {
     const db = await openWithItems()
     await db.write(
-      statement("create trigger no_evil before insert on items when new.name = 'evil' begin select raise(rollback, 'no'); end"),
+      statement(
+        "create trigger no_evil before insert on items when new.name = 'evil' begin select raise(rollback, 'no'); end",
+      ),
     )
 
-    const outcomes = await Promise.allSettled(["a", "evil", "b"].map((name) => db.write(insert(name))))
+    const outcomes = await Promise.allSettled(
+      ["a", "evil", "b"].map((name) => db.write(insert(name))),
+    )
 
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
-    expect(await db.read(sql`select name from items order by name`)).toEqual([{ name: "a" }, { name: "b" }])
+    expect(await db.read(sql`select name from items order by name`)).toEqual([
+      { name: "a" },
+      { name: "b" },
+    ])
     await db.write(insert("c"))
   })
 
@@ -162,7 +182,11 @@ describe("SqliteWriter", () => {
   test("survives a script that ends the transaction itself", async () => {
     const db = await openWithItems()
 
-    const outcomes = await Promise.allSettled([db.write(insert("a")), db.write(statement("rollback")), db.write(insert("b"))])
+    const outcomes = await Promise.allSettled([
+      db.write(insert("a")),
+      db.write(statement("rollback")),
+      db.write(insert("b")),
+    ])
 
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
     expect(await countIn(db)).toBe(2)
@@ -235,7 +259,10 @@ describe("fromSqliteError", () => {
     }
     connection.close()
 
-    expect(error).toMatchObject({ code: "database_unavailable", message: "Cannot use the database: database or disk is full" })
+    expect(error).toMatchObject({
+      code: "database_unavailable",
+      message: "Cannot use the database: database or disk is full",
+    })
   })
 
   test("lets other errors pass", () => {

@@ -3,16 +3,16 @@ import { sqliteDialect } from "../database/dialect.ts"
 import { unavailable } from "../database/errors.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
-import { openStamp } from "./change-counter.ts"
+import { openChangeCounter } from "./change-counter.ts"
 import { connect } from "./connect.ts"
 import type { SqliteConnection } from "./connection.ts"
 import { fromSqliteError } from "./errors.ts"
 import { watchFile } from "./file.ts"
-import { type ScribeLimits, SqliteScribe } from "./run-writer.ts"
+import { type RunWriterLimits, SqliteRunWriter } from "./run-writer.ts"
 import { SqliteSearches } from "./search.ts"
 import { SqliteWriter, type SqliteWriterLimits } from "./writer.ts"
 
-export interface SqliteLimits extends SqliteWriterLimits, ScribeLimits, SearchLimits {}
+export interface SqliteLimits extends SqliteWriterLimits, RunWriterLimits, SearchLimits {}
 
 const defaults: SqliteLimits = {
   ...searchDefaults,
@@ -30,9 +30,10 @@ const defaults: SqliteLimits = {
 const dataVersion = sql`pragma data_version`
 
 /**
- * One connection writes and another reads: a read never sees what is not yet committed, and never waits for a writer. A third one, on a
- * thread of its own, writes large batches of runs.
- * `Bun.SQL` is not used for SQLite, because there a query from elsewhere joins a transaction that happens to be open.
+ * One connection writes and another reads: a read never sees what is not yet committed, and never
+ * waits for a writer. A third one, on a thread of its own, writes large batches of runs. `Bun.SQL`
+ * is not used for SQLite, because there a query from elsewhere joins a transaction that happens to
+ * be open.
  */
 export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): Database {
   const limits = { ...defaults, ...options }
@@ -52,12 +53,16 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   // Asking for it has SQLite make the file at which the stamp looks.
   const readVersion = () => (ask(dataVersion) as [{ data_version: number }])[0].data_version
   readVersion()
-  const header = openStamp(path)
+  const header = openChangeCounter(path)
   const stamp = oncePerTurn(header ? header.ask : readVersion)
-  // Whoever was told of a write must not be answered from the state before it, even in the same turn.
+  // Whoever was told of a write must not be answered from the state before it, even in the same
+  // turn.
   const file = watchFile(path)
-  const writer = new SqliteWriter(writing, limits, { assertWritable: file.assertThere, onCommit: stamp.forget })
-  const scribe = new SqliteScribe(path, limits)
+  const writer = new SqliteWriter(writing, limits, {
+    assertWritable: file.assertThere,
+    onCommit: stamp.forget,
+  })
+  const scribe = new SqliteRunWriter(path, limits)
   const searches = new SqliteSearches(path, limits)
   const database: Database = {
     dialect: sqliteDialect,
@@ -66,9 +71,13 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
       return ask(statement) as readonly Row[]
     },
     write(script, { isPatient = false, runs } = {}) {
-      return writer.write(script, isPatient, runs && scribe.canWrite(runs) ? () => scribe.write(runs) : undefined)
+      return writer.write(
+        script,
+        isPatient,
+        runs && scribe.canWrite(runs) ? () => scribe.write(runs) : undefined,
+      )
     },
-    stamp() {
+    changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
       return stamp.ask()
     },
@@ -78,7 +87,12 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     },
     stats() {
       const { waiting } = writer
-      return { kind: sqliteDialect.name, connections: scribe.isThere ? 3 : 2, inUse: waiting > 0 ? 1 : 0, waiting }
+      return {
+        kind: sqliteDialect.name,
+        connections: scribe.isThere ? 3 : 2,
+        inUse: waiting > 0 ? 1 : 0,
+        waiting,
+      }
     },
     stop() {
       stopped ??= writer
@@ -97,13 +111,17 @@ function close(reading: SqliteConnection, writing: SqliteConnection): void {
     reading.stop()
     writing.command("pragma wal_checkpoint(truncate)")
   } catch {
-    // The disk is full or broken. What was acknowledged is in the log, which the next one who opens the database reads.
+    // The disk is full or broken. What was acknowledged is in the log, which the next one who opens
+    // the database reads.
   } finally {
     writing.stop()
   }
 }
 
-/** Requests that arrived together are answered from one state: it is looked at once for all that one turn of the event loop handles. */
+/**
+ * Requests that arrived together are answered from one state: it is looked at once for all that one
+ * turn of the event loop handles.
+ */
 function oncePerTurn(ask: () => number): { ask(): number; forget(): void } {
   let answer: number | undefined
   const forget = () => {

@@ -11,7 +11,7 @@ import { migrations } from "../migrations/index.ts"
 import { toRunValues } from "../runs/record-runs.ts"
 import { createRunStore } from "../runs/runs.ts"
 import { openSqlite } from "./open.ts"
-import { SqliteScribe } from "./run-writer.ts"
+import { SqliteRunWriter } from "./run-writer.ts"
 
 const limits = { preparedMax: 100, openMsMax: 1_000, scribeRunsMin: 2, scribeBytesMin: 50_000 }
 const user = Bun.randomUUIDv7()
@@ -19,7 +19,7 @@ const val = Bun.randomUUIDv7()
 let folder: string
 let path: string
 let db: Database
-let scribe: SqliteScribe
+let scribe: SqliteRunWriter
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
@@ -32,7 +32,7 @@ beforeEach(async () => {
       values (${val}, ${user}, 'hello', 'hello', 'public', 'http', 1, 1, 1, 1)`
     yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
   })
-  scribe = new SqliteScribe(path, limits)
+  scribe = new SqliteRunWriter(path, limits)
 })
 
 afterEach(async () => {
@@ -44,15 +44,40 @@ afterEach(async () => {
 })
 
 function toRun(more: Partial<RunRecord> = {}): RunRecord {
-  const about = { id: Bun.randomUUIDv7(), valId: val, version: 1, accountId: user, ownerId: user, parentId: null }
-  const result = { error: null, request: null, args: [], returnValue: null, logs: [], logsTruncated: false }
-  return { ...about, ...result, source: "http", status: "succeeded", startedAt: 1, endedAt: 2, ...more }
+  const about = {
+    id: Bun.randomUUIDv7(),
+    valId: val,
+    version: 1,
+    accountId: user,
+    ownerId: user,
+    parentId: null,
+  }
+  const result = {
+    error: null,
+    request: null,
+    args: [],
+    returnValue: null,
+    logs: [],
+    logsTruncated: false,
+  }
+  return {
+    ...about,
+    ...result,
+    source: "http",
+    status: "succeeded",
+    startedAt: 1,
+    endedAt: 2,
+    ...more,
+  }
 }
 
-const toRuns = (count: number, more: Partial<RunRecord> = {}) => Array.from({ length: count }, () => toRun(more))
-const toValues = (count: number, more: Partial<RunRecord> = {}) => toRuns(count, more).map(toRunValues)
+const toRuns = (count: number, more: Partial<RunRecord> = {}) =>
+  Array.from({ length: count }, () => toRun(more))
+const toValues = (count: number, more: Partial<RunRecord> = {}) =>
+  toRuns(count, more).map(toRunValues)
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
-const countRuns = async () => (await db.read<{ n: number }>(sql`select count(*) as n from runs`))[0]?.n ?? 0
+const countRuns = async () =>
+  (await db.read<{ n: number }>(sql`select count(*) as n from runs`))[0]?.n ?? 0
 
 /** Whoever asks first is told no, and the thread is started. */
 async function ready(runs: readonly RunValues[]): Promise<void> {
@@ -80,16 +105,24 @@ describe("SqliteScribe", () => {
   })
 
   test("writes what everybody sees then, as it was", async () => {
-    const odd = { error: { name: "Error", message: 'no\u0000\ud800"\\' }, request: { method: "GET", url: "http://x/\u2028", status: 200 } }
+    const odd = {
+      error: { name: "Error", message: 'no\u0000\ud800"\\' },
+      request: { method: "GET", url: "http://x/\u2028", status: 200 },
+    }
     const runs = toRuns(150, odd)
     const values = runs.map(toRunValues)
     await ready(values)
     expect(await scribe.write(values)).toBe(true)
     expect(await countRuns()).toBe(150)
-    expect(await createRunStore(db).find(user, runs[149]?.id ?? "")).toMatchObject({ ...odd, args: [], startedAt: 1, endedAt: 2 })
-    expect(await db.read(sql`select run_started_at, run_ended_at from vals where id = ${val}`)).toEqual([
-      { run_started_at: 1, run_ended_at: 2 },
-    ])
+    expect(await createRunStore(db).find(user, runs[149]?.id ?? "")).toMatchObject({
+      ...odd,
+      args: [],
+      startedAt: 1,
+      endedAt: 2,
+    })
+    expect(
+      await db.read(sql`select run_started_at, run_ended_at from vals where id = ${val}`),
+    ).toEqual([{ run_started_at: 1, run_ended_at: 2 }])
   })
 
   test("writes nothing while another process writes, and not half of what cannot be written", async () => {
@@ -106,7 +139,7 @@ describe("SqliteScribe", () => {
   })
 
   test("has nothing to do with a file that it cannot open", async () => {
-    const lost = new SqliteScribe(join(folder, "missing", "hamlet.db"), limits)
+    const lost = new SqliteRunWriter(join(folder, "missing", "hamlet.db"), limits)
     expect(lost.canWrite(toValues(2))).toBe(false)
     await lost.stop()
     expect(lost.canWrite(toValues(2))).toBe(false)
@@ -145,7 +178,9 @@ describe("openSqlite with a scribe", () => {
       // Some come while the scribe is writing.
       await nextTurn()
     }
-    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(all.map(() => "fulfilled"))
+    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(
+      all.map(() => "fulfilled"),
+    )
   })
 
   /** Fails unless all of them are as they should be by then. */
@@ -158,17 +193,18 @@ describe("openSqlite with a scribe", () => {
   test("tells of the change before anybody hears of the write", async () => {
     await warmUp()
     let isOver = false
-    // What is known of the database in a turn is asked for at its beginning, before the scribe is heard.
+    // What is known of the database in a turn is asked for at its beginning, before the scribe is
+    // heard.
     const ask = () => {
       if (isOver) return
-      db.stamp?.()
+      db.changeCount?.()
       setImmediate(ask)
     }
     ask()
     for (let round = 0; round < 50; round++) {
-      const before = db.stamp?.()
+      const before = db.changeCount?.()
       await record(toRuns(2))
-      expect(db.stamp?.()).not.toBe(before)
+      expect(db.changeCount?.()).not.toBe(before)
     }
     isOver = true
   })
@@ -177,7 +213,9 @@ describe("openSqlite with a scribe", () => {
     await warmUp()
     const before = await countRuns()
     const bad = toRun({ source: "nobody" as RunRecord["source"] })
-    expect(await record([...toRuns(2), bad]).catch((error: Error) => error.name)).toBe("ConstraintError")
+    expect(await record([...toRuns(2), bad]).catch((error: Error) => error.name)).toBe(
+      "ConstraintError",
+    )
     expect(await countRuns()).toBe(before)
     const other = new Connection(path)
     other.run("begin immediate")

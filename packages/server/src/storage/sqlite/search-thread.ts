@@ -5,14 +5,17 @@ import { byRank } from "../search/search-limits.ts"
 import { connect } from "./connect.ts"
 import type { SearchJob, SearchResult, SearchThreadOrders } from "./search.ts"
 
-// A thread that searches. It looks at the clock after each text that it has compared, which takes 20 ms at worst.
+// A thread that searches. It looks at the clock after each text that it has compared, which takes
+// 20 ms at worst.
 const orders = workerData as SearchThreadOrders
 const connection = connect(orders.path, orders, true)
 
 serveJobs<SearchJob, SearchResult>(({ select, hitsMax, msMax }) => {
   const startedMs = performance.now()
   const hits: Hit[] = []
-  for (const row of connection.iterate(select) as Iterable<Hit & { readonly is_name: number | null }>) {
+  for (const row of connection.iterate(select) as Iterable<
+    Hit & { readonly is_name: number | null }
+  >) {
     if (row.is_name !== null) hits.push(row)
     const ms = performance.now() - startedMs
     if (ms > msMax) return { result: { hits: undefined, ms } }

@@ -28,7 +28,10 @@ const threads = {
   idleMsMax: 600_000,
 }
 
-/** Searches on threads of their own, over connections of their own: to compare texts takes as long as whoever searches wants it to take. */
+/**
+ * Searches on threads of their own, over connections of their own: to compare texts takes as long
+ * as whoever searches wants it to take.
+ */
 export class SqliteSearches {
   readonly #limits: SearchLimits
   readonly #pool: WorkerPool<SearchJob, SearchResult>
@@ -64,7 +67,9 @@ export class SqliteSearches {
     } catch (error) {
       if (!(error instanceof WorkerPoolError)) throw error
       if (error.reason === "overloaded") throw tooManySearches()
-      throw error.reason === "timed_out" ? searchTimedOut(this.#limits) : unavailable(error.message, error)
+      throw error.reason === "timed_out"
+        ? searchTimedOut(this.#limits)
+        : unavailable(error.message, error)
     }
   }
 }

@@ -17,7 +17,10 @@ export interface SqliteWriterLimits {
 }
 
 export interface SqliteWriterHooks {
-  /** Throws where nothing that is written would be kept. Asked before a transaction, and before anybody hears of its commit. */
+  /**
+   * Throws where nothing that is written would be kept. Asked before a transaction, and before
+   * anybody hears of its commit.
+   */
   assertWritable(): void
   /** Called before anybody hears of a commit. */
   onCommit(): void
@@ -33,16 +36,20 @@ interface Job {
 }
 
 /**
- * Group commit: the scripts that came in during one turn of the event loop share one transaction, and so one wait for the disk, which is
- * most of the cost of a write. Their last steps share the end of it. Each hears of its outcome only when the commit is durable. When one of
- * them fails, all are run again, each in a savepoint of its own with its last steps, so that it fails alone.
+ * Group commit: the scripts that came in during one turn of the event loop share one transaction,
+ * and so one wait for the disk, which is most of the cost of a write. Their last steps share the
+ * end of it. Each hears of its outcome only when the commit is durable. When one of them fails, all
+ * are run again, each in a savepoint of its own with its last steps, so that it fails alone.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
   readonly #limits: SqliteWriterLimits
   readonly #hooks: SqliteWriterHooks
   readonly #queue: Job[] = []
-  /** So many of the queue must not share a transaction, because one of them spoilt the last one for the others. */
+  /**
+   * So many of the queue must not share a transaction, because one of them spoilt the last one for
+   * the others.
+   */
   #alone = 0
   /** Of the queue, how many may be done by somebody else. */
   #lendable = 0
@@ -62,10 +69,18 @@ export class SqliteWriter {
   /** With `lend`, somebody else is asked first to do what the script does. */
   write<T>(script: () => Script<T>, isPatient: boolean, lend?: () => Promise<boolean>): Promise<T> {
     if (this.#onIdle !== undefined) return Promise.reject(unavailable("it is closed"))
-    if (this.#queue.length >= this.#limits.waitingMax) return Promise.reject(unavailable("too many writes are waiting"))
-    const deadline = performance.now() + (isPatient ? this.#limits.patientMsMax : this.#limits.lockMsMax)
+    if (this.#queue.length >= this.#limits.waitingMax)
+      return Promise.reject(unavailable("too many writes are waiting"))
+    const deadline =
+      performance.now() + (isPatient ? this.#limits.patientMsMax : this.#limits.lockMsMax)
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ script, deadline, lend, resolve: resolve as (value: unknown) => void, reject })
+      this.#queue.push({
+        script,
+        deadline,
+        lend,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      })
       if (lend) this.#lendable++
       this.#schedule()
     })
@@ -128,7 +143,10 @@ export class SqliteWriter {
     return lent === -1 ? this.#limits.groupMax : Math.min(lent, this.#limits.groupMax)
   }
 
-  /** Nobody writes here until it is back: two that want to write would have to wait for each other inside SQLite. */
+  /**
+   * Nobody writes here until it is back: two that want to write would have to wait for each other
+   * inside SQLite.
+   */
   async #lend(job: Job, lend: () => Promise<boolean>): Promise<void> {
     this.#isScheduled = true
     const isDone = await lend().catch(() => false)
@@ -152,7 +170,8 @@ export class SqliteWriter {
     }
   }
 
-  // Waiting inside SQLite would stop the whole server, reads included, for as long as the other process takes.
+  // Waiting inside SQLite would stop the whole server, reads included, for as long as the other
+  // process takes.
   #tryLater(group: readonly Job[], error: unknown): void {
     const now = performance.now()
     for (const job of group) if (job.deadline <= now) job.reject(fromSqliteError(error))
@@ -172,14 +191,18 @@ export class SqliteWriter {
     } catch (error) {
       this.#rollBackQuietly()
       if (isBusy(error)) this.#tryLater(group, error)
-      else if (group.length > 1 && (error instanceof TransactionLost || isConstraint(error))) this.#repeatAlone(group)
-      else for (const job of group) job.reject(fromSqliteError(error instanceof TransactionLost ? error.cause : error))
+      else if (group.length > 1 && (error instanceof TransactionLost || isConstraint(error)))
+        this.#repeatAlone(group)
+      else
+        for (const job of group)
+          job.reject(fromSqliteError(error instanceof TransactionLost ? error.cause : error))
     }
   }
 
   /**
-   * Runs the scripts as one, since FTS5 writes its index out at every savepoint, which costs more than the rest of a save. Undefined when
-   * one of them failed: nothing of any remains then, and a new transaction has begun.
+   * Runs the scripts as one, since FTS5 writes its index out at every savepoint, which costs more
+   * than the rest of a save. Undefined when one of them failed: nothing of any remains then, and a
+   * new transaction has begun.
    */
   #runTogether(group: readonly Job[]): readonly (() => void)[] | undefined {
     const lastSteps: LastSteps = new Map()
@@ -208,7 +231,8 @@ export class SqliteWriter {
       this.#connection.command("release script")
       return () => job.resolve(value)
     } catch (error) {
-      // Some errors, such as a full disk, make SQLite roll back everything by itself, the neighbours' work included.
+      // Some errors, such as a full disk, make SQLite roll back everything by itself, the
+      // neighbours' work included.
       if (!this.#connection.isInTransaction) throw new TransactionLost(error)
       this.#connection.command("rollback to script")
       this.#connection.command("release script")
@@ -224,7 +248,8 @@ export class SqliteWriter {
     if (lastSteps.size > 0) this.#runScript(() => allLast(lastSteps), lastSteps)
   }
 
-  // Whose fault it was shows when each has a transaction of its own. A constraint that is only checked by the commit is such a case.
+  // Whose fault it was shows when each has a transaction of its own. A constraint that is only
+  // checked by the commit is such a case.
   #repeatAlone(group: readonly Job[]): void {
     this.#queue.unshift(...group)
     this.#alone = group.length

@@ -3,8 +3,13 @@ import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
-import { insertLock } from "../modules/lockfiles.ts"
-import { countOutgoing, insertImports, relinkIncoming, relinkOutgoing } from "../references/links.ts"
+import { insertLockfile } from "../modules/lockfiles.ts"
+import {
+  countOutgoing,
+  insertImports,
+  relinkIncoming,
+  relinkOutgoing,
+} from "../references/links.ts"
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
 
@@ -17,20 +22,36 @@ export interface LockedVal {
   readonly locks: LinkLocks
 }
 
-/** Applies a change to a val. What equals what is there already changes nothing, not even `updatedAt`. */
-export function* changeVal(dialect: Dialect, locked: LockedVal, change: ValChange, at: number): Script<SavedVal> {
+/**
+ * Applies a change to a val. What equals what is there already changes nothing, not even
+ * `updatedAt`.
+ */
+export function* changeVal(
+  dialect: Dialect,
+  locked: LockedVal,
+  change: ValChange,
+  at: number,
+): Script<SavedVal> {
   const { val: before, locks } = locked
   const source = change.source && change.source.code !== before.code ? change.source : undefined
-  const after = applyChange(before, change, source && { code: source.code, version: locked.versionLast + 1, versionCreatedAt: at }, at)
+  const after = applyChange(
+    before,
+    change,
+    source && { code: source.code, version: locked.versionLast + 1, versionCreatedAt: at },
+    at,
+  )
   if (!source && isSame(before, after)) return { val: before, isNewVersion: false }
-  if (after.name.toLowerCase() !== before.name.toLowerCase()) yield* assertNameIsFree(before, after.name)
-  // Whatever is counted of this val is taken out first and put back in at the end, as the val is then.
-  if (before.privacy === "public" && after.privacy !== "public") yield* countOutgoing(locks, before.id, -1)
+  if (after.name.toLowerCase() !== before.name.toLowerCase())
+    yield* assertNameIsFree(before, after.name)
+  // Whatever is counted of this val is taken out first and put back in at the end, as the val is
+  // then.
+  if (before.privacy === "public" && after.privacy !== "public")
+    yield* countOutgoing(locks, before.id, -1)
   yield writeVal(before, after, Math.max(after.version, locked.versionLast))
   if (source) {
     yield sql`insert into versions (val_id, version, code, created_at) values (${after.id}, ${after.version}, ${after.code}, ${at})`
     yield* insertImports(before, after.version, source.imports)
-    if (source.isRemote) yield insertLock(after.id, after.version, at)
+    if (source.isRemote) yield insertLockfile(after.id, after.version, at)
   }
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
   const referenceCount = yield* relink(locks, before, after, isRelinked, at)
@@ -40,14 +61,27 @@ export function* changeVal(dialect: Dialect, locked: LockedVal, change: ValChang
 }
 
 /** Writes what search looks through. */
-export function writeSearchText(dialect: Dialect, { id, privacy, name, code, readme }: Val): LastStep {
-  const toText = () => ({ valId: id, isPublic: privacy === "public", name: foldText(name), body: foldBody(code, readme) })
+export function writeSearchText(
+  dialect: Dialect,
+  { id, privacy, name, code, readme }: Val,
+): LastStep {
+  const toText = () => ({
+    valId: id,
+    isPublic: privacy === "public",
+    name: foldText(name),
+    body: foldBody(code, readme),
+  })
   return { key: id, run: () => dialect.search.replace(toText()) }
 }
 
 type NewVersion = Pick<Val, "code" | "version" | "versionCreatedAt">
 
-function applyChange(before: Val, change: ValChange, version: NewVersion | undefined, at: number): Val {
+function applyChange(
+  before: Val,
+  change: ValChange,
+  version: NewVersion | undefined,
+  at: number,
+): Val {
   return {
     ...before,
     ...version,
@@ -60,22 +94,33 @@ function applyChange(before: Val, change: ValChange, version: NewVersion | undef
 }
 
 function isSame(before: Val, after: Val): boolean {
-  return before.name === after.name && before.privacy === after.privacy && before.type === after.type && before.readme === after.readme
+  return (
+    before.name === after.name &&
+    before.privacy === after.privacy &&
+    before.type === after.type &&
+    before.readme === after.readme
+  )
 }
 
 function* assertNameIsFree(val: Val, name: string): Script<void> {
-  const other = yield* firstRow(sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${name.toLowerCase()}`)
+  const other = yield* firstRow(
+    sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${name.toLowerCase()}`,
+  )
   if (other) throw nameTaken(name)
 }
 
 /** The error for a name that another val of the same owner has. */
 function nameTaken(name: string): AppError {
-  return new AppError("name_taken", `Cannot rename the val to "${name}": you already have one with that name`)
+  return new AppError(
+    "name_taken",
+    `Cannot rename the val to "${name}": you already have one with that name`,
+  )
 }
 
 // Without `returning`, for which SQLite would begin a transaction within the transaction.
 function writeVal(before: Val, after: Val, versionLast: number): Statement {
-  // SQLite writes every index anew that has a column which is set, whether or not its value changes; new code alone is in none of them.
+  // SQLite writes every index anew that has a column which is set, whether or not its value
+  // changes; new code alone is in none of them.
   const described = isSame(before, after)
     ? nothing
     : sql`name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy}, type = ${after.type}, readme = ${after.readme},`
@@ -84,9 +129,20 @@ function writeVal(before: Val, after: Val, versionLast: number): Statement {
 }
 
 /** Gives how many references the val then has. */
-function* relink(locks: LinkLocks, before: Val, after: Val, isRelinked: boolean, at: number): Script<number> {
+function* relink(
+  locks: LinkLocks,
+  before: Val,
+  after: Val,
+  isRelinked: boolean,
+  at: number,
+): Script<number> {
   const isPublic = after.privacy === "public"
-  const linked = { id: after.id, ownerId: after.ownerId, version: after.version, isPublic: isPublic && before.privacy === "public" }
+  const linked = {
+    id: after.id,
+    ownerId: after.ownerId,
+    version: after.version,
+    isPublic: isPublic && before.privacy === "public",
+  }
   if (isRelinked) yield* relinkOutgoing(locks, linked, at)
   if (isPublic && before.privacy !== "public") yield* countOutgoing(locks, after.id, 1)
   if (after.name.toLowerCase() === before.name.toLowerCase()) return before.referenceCount

@@ -1,10 +1,10 @@
-import type { Page, Period } from "../../domain/paging.ts"
+import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Comment, CommentStore, NewComment, Relationship } from "../../domain/vals/comments.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
 import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitPart, limitTo, toSlice } from "../database/pagination.ts"
+import { limitPart, limitTo, toPage } from "../database/pagination.ts"
 import { within } from "../database/period.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
@@ -24,26 +24,31 @@ interface CommentRow {
   readonly owner_name: string
 }
 
-const columns = raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val_id, v.name, v.version, v.privacy,
+const columns =
+  raw(`c.id, c.comment, c.created_at, c.author_id, a.username as author_name, v.id as val_id, v.name, v.version, v.privacy,
   v.owner_id, o.username as owner_name`)
-const joins = raw("join users a on a.id = c.author_id join vals v on v.id = c.val_id join users o on o.id = v.owner_id")
+const joins = raw(
+  "join users a on a.id = c.author_id join vals v on v.id = c.val_id join users o on o.id = v.owner_id",
+)
 
 /** Comments in the database. */
 export function createCommentStore(db: Database): CommentStore {
   return {
     async find(id) {
-      const [row] = await db.read<CommentRow>(sql`select ${columns} from comments c ${joins} where c.id = ${id}`)
+      const [row] = await db.read<CommentRow>(
+        sql`select ${columns} from comments c ${joins} where c.id = ${id}`,
+      )
       return row && toComment(row)
     },
     async listOfVal(valId, page) {
       const rows = await db.read<CommentRow>(sql`
         select ${columns} from comments c ${joins} where c.val_id = ${valId} ${isAfter(page)}
         order by c.created_at desc, c.id desc ${limitTo(page)}`)
-      return toSlice(rows, page, toComment, newestFirst.toKeys)
+      return toPage(rows, page, toComment, newestFirst.toKeys)
     },
     async listOfUser(userId, relationship, period, page) {
       const rows = await db.read<CommentRow>(listOfUser(userId, relationship, period, page))
-      return toSlice(rows, page, toComment, newestFirst.toKeys)
+      return toPage(rows, page, toComment, newestFirst.toKeys)
     },
     add: (comment) => writeOnce(db, () => addComment(db.dialect, comment)),
     delete: (id) =>
@@ -53,15 +58,24 @@ export function createCommentStore(db: Database): CommentStore {
   }
 }
 
-function isAfter(page: Page): Statement {
+function isAfter(page: PageRequest): Statement {
   return afterCursor(page, "c.created_at, c.id", newestFirst.kinds)
 }
 
-/** Given and received are read from an index each and merged; received ones are by others, so no comment is in both. */
-function listOfUser(userId: string, relationship: Relationship, period: Period, page: Page): Statement {
+/**
+ * Given and received are read from an index each and merged; received ones are by others, so no
+ * comment is in both.
+ */
+function listOfUser(
+  userId: string,
+  relationship: Relationship,
+  period: Period,
+  page: PageRequest,
+): Statement {
   const given = sql`c.author_id = ${userId}`
   const received = sql`c.val_owner_id = ${userId} and c.author_id <> c.val_owner_id`
-  const conditions = relationship === "any" ? [given, received] : relationship === "given" ? [given] : [received]
+  const conditions =
+    relationship === "any" ? [given, received] : relationship === "given" ? [given] : [received]
   const parts = conditions.map(
     (condition) => sql`
     select * from (select c.id, c.created_at from comments c join vals v on v.id = c.val_id
@@ -74,11 +88,15 @@ function listOfUser(userId: string, relationship: Relationship, period: Period, 
 }
 
 function* addComment(dialect: Dialect, comment: NewComment): Script<Comment | undefined> {
-  const val = yield* firstRow<{ owner_id: string }>(sql`select owner_id from vals where id = ${comment.valId} ${dialect.forUpdate}`)
+  const val = yield* firstRow<{ owner_id: string }>(
+    sql`select owner_id from vals where id = ${comment.valId} ${dialect.forUpdate}`,
+  )
   if (!val) return undefined
   yield sql`insert into comments (id, val_id, val_owner_id, author_id, comment, created_at)
     values (${comment.id}, ${comment.valId}, ${val.owner_id}, ${comment.authorId}, ${comment.comment}, ${comment.at})`
-  const row = yield* firstRow<CommentRow>(sql`select ${columns} from comments c ${joins} where c.id = ${comment.id}`)
+  const row = yield* firstRow<CommentRow>(
+    sql`select ${columns} from comments c ${joins} where c.id = ${comment.id}`,
+  )
   return row && toComment(row)
 }
 
@@ -89,6 +107,13 @@ function toComment(row: CommentRow): Comment {
     createdAt: Number(row.created_at),
     authorId: row.author_id,
     authorName: row.author_name,
-    val: { id: row.val_id, name: row.name, version: row.version, privacy: row.privacy, ownerId: row.owner_id, ownerName: row.owner_name },
+    val: {
+      id: row.val_id,
+      name: row.name,
+      version: row.version,
+      privacy: row.privacy,
+      ownerId: row.owner_id,
+      ownerName: row.owner_name,
+    },
   }
 }

@@ -1,7 +1,12 @@
 import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
-import type { ImportedComment, ImportedOne, ValImportStore, ValToImport } from "../../domain/vals/import-vals.ts"
+import type {
+  ImportedComment,
+  ImportedOne,
+  ValImportStore,
+  ValToImport,
+} from "../../domain/vals/import-vals.ts"
 import type { ImportedVersion } from "../../domain/vals/imported-history.ts"
-import { inChunks, list } from "../database/batch-sizes.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, nothing, type Statement, sql } from "../database/sql.ts"
@@ -14,7 +19,10 @@ import { lockVal } from "./vals.ts"
 type Plan = (existing: ExistingVal | undefined) => ImportPlan
 
 const limits = {
-  /** Where a transaction is alone, those that come together share one, and with it the wait for the disk. */
+  /**
+   * Where a transaction is alone, those that come together share one, and with it the wait for the
+   * disk.
+   */
   atOnceAloneMax: 200,
   /** Elsewhere each takes a connection, and others want one too. */
   atOnceMax: 4,
@@ -28,7 +36,8 @@ export function createValImportStore(db: Database): ValImportStore {
       const [row] = await db.read<ExistingRow>(selectExisting(val))
       if (!row) return undefined
       const known = new Set<number>()
-      for (const statement of selectKnown(row.id, val)) for (const { version } of await db.read<KnownRow>(statement)) known.add(version)
+      for (const statement of selectKnown(row.id, val))
+        for (const { version } of await db.read<KnownRow>(statement)) known.add(version)
       return toExisting(row, known)
     },
     write: (val, plan, at) => writeLinks(db, () => importVal(db.dialect, val, plan, at)),
@@ -43,31 +52,53 @@ interface KnownRow {
   readonly version: number
 }
 
-function* importVal(dialect: Dialect, val: ValToImport, plan: Plan, at: number): Script<ImportedOne> {
+function* importVal(
+  dialect: Dialect,
+  val: ValToImport,
+  plan: Plan,
+  at: number,
+): Script<ImportedOne> {
   const existing = yield* findExisting(val)
   const planned = plan(existing)
   if (!existing) return yield* create(dialect, val, planned, at)
   // Most of those that are there already need no lock.
-  if (planned.kind !== "change") return { plan: planned, id: existing.val.id, version: existing.val.version }
+  if (planned.kind !== "change")
+    return { plan: planned, id: existing.val.id, version: existing.val.version }
   const isRecounted = planned.settings.privacy !== undefined
   const imports = planned.versions.length > 0 ? val.history.last.source.imports : undefined
   const locked = yield* lockVal(dialect, { valId: existing.val.id, imports, isRecounted })
   // Whoever had it locked before us may have changed it, and then we want other locks, or none.
-  if (locked?.val.updatedAt !== existing.val.updatedAt || locked.versionLast !== existing.versionLast) throw new LinksMoved()
+  if (
+    locked?.val.updatedAt !== existing.val.updatedAt ||
+    locked.versionLast !== existing.versionLast
+  )
+    throw new LinksMoved()
   const { versions, settings } = planned
   const last = versions.at(-1)
   if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at)).val)
   yield* insertVersions(locked.val, versions.slice(0, -1), at)
-  // The one before it is no longer what its code has to differ from, and the number it gets is its own.
+  // The one before it is no longer what its code has to differ from, and the number it gets is its
+  // own.
   const before = { ...locked, versionLast: last.version - 1, val: { ...locked.val, code: "" } }
-  return toOne(planned, (yield* changeVal(dialect, before, { ...settings, source: last.source }, last.createdAt)).val)
+  return toOne(
+    planned,
+    (yield* changeVal(dialect, before, { ...settings, source: last.source }, last.createdAt)).val,
+  )
 }
 
-function toOne(plan: ImportPlan, { id, version }: { readonly id: string; readonly version: number }): ImportedOne {
+function toOne(
+  plan: ImportPlan,
+  { id, version }: { readonly id: string; readonly version: number },
+): ImportedOne {
   return { plan, id, version }
 }
 
-function* create(dialect: Dialect, val: ValToImport, plan: ImportPlan, at: number): Script<ImportedOne> {
+function* create(
+  dialect: Dialect,
+  val: ValToImport,
+  plan: ImportPlan,
+  at: number,
+): Script<ImportedOne> {
   const isNew = yield* insertVal(dialect, val, val.history, at)
   // Somebody else was faster, whose val is there by the next attempt.
   if (!isNew) throw new LinksMoved()
@@ -76,8 +107,11 @@ function* create(dialect: Dialect, val: ValToImport, plan: ImportPlan, at: numbe
 }
 
 function* insertComments(val: ValToImport, comments: readonly ImportedComment[]): Script<void> {
-  for (const some of inChunks(comments)) {
-    const values = some.map((one) => sql`(${one.id}, ${val.id}, ${val.ownerId}, ${one.authorId}, ${one.comment}, ${one.createdAt})`)
+  for (const some of inBatches(comments)) {
+    const values = some.map(
+      (one) =>
+        sql`(${one.id}, ${val.id}, ${val.ownerId}, ${one.authorId}, ${one.comment}, ${one.createdAt})`,
+    )
     yield sql`insert into comments (id, val_id, val_owner_id, author_id, comment, created_at) values ${join(values, ", ")}`
   }
 }
@@ -86,7 +120,8 @@ function* findExisting(val: ValToImport): Script<ExistingVal | undefined> {
   const row = yield* firstRow<ExistingRow>(selectExisting(val))
   if (!row) return undefined
   const known = new Set<number>()
-  for (const statement of selectKnown(row.id, val)) for (const { version } of yield* rows<KnownRow>(statement)) known.add(version)
+  for (const statement of selectKnown(row.id, val))
+    for (const { version } of yield* rows<KnownRow>(statement)) known.add(version)
   return toExisting(row, known)
 }
 
@@ -98,8 +133,10 @@ function selectExisting({ ownerId, name }: ValToImport): Statement {
 /** The database compares: of a long history, the code of each version would be much to read. */
 function* selectKnown(valId: string, { history }: ValToImport): Generator<Statement> {
   if (!history.isNumbered) return
-  for (const some of inChunks<ImportedVersion>(history.versions)) {
-    const same = some.map(({ version, source }) => sql`(version = ${version} and code = ${source.code})`)
+  for (const some of inBatches<ImportedVersion>(history.versions)) {
+    const same = some.map(
+      ({ version, source }) => sql`(version = ${version} and code = ${source.code})`,
+    )
     const numbers = list(some.map(({ version }) => version))
     yield sql`select version from versions where val_id = ${valId} and version in (${numbers}) and (${join(same, " or ")})`
   }

@@ -1,10 +1,10 @@
 import type { ImportedHistory, ImportedVersion } from "../../domain/vals/imported-history.ts"
 import type { NewVal, Val } from "../../domain/vals/vals.ts"
-import { inChunks } from "../database/batch-sizes.ts"
+import { inBatches } from "../database/batch-sizes.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
-import { insertLock } from "../modules/lockfiles.ts"
+import { insertLockfile } from "../modules/lockfiles.ts"
 import { insertImports, relinkIncoming, relinkOutgoing } from "../references/links.ts"
 import { lockNames, lockVals, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
@@ -12,8 +12,16 @@ import { foldBody, foldText } from "../search/fold-text.ts"
 /** The versions that a val begins with, oldest first. */
 type Beginning = Pick<ImportedHistory, "versions" | "last" | "createdAt" | "updatedAt">
 
-/** Writes down a val that is new, with everything that follows from it: false when its owner has one with that name. */
-export function* insertVal(dialect: Dialect, val: Omit<NewVal, "source">, beginning: Beginning, at: number): Script<boolean> {
+/**
+ * Writes down a val that is new, with everything that follows from it: false when its owner has one
+ * with that name.
+ */
+export function* insertVal(
+  dialect: Dialect,
+  val: Omit<NewVal, "source">,
+  beginning: Beginning,
+  at: number,
+): Script<boolean> {
   const { last, createdAt, updatedAt } = beginning
   const { code, imports } = last.source
   const { version } = last
@@ -27,7 +35,9 @@ export function* insertVal(dialect: Dialect, val: Omit<NewVal, "source">, beginn
   if (!inserted) return false
   yield* insertVersions(val, beginning.versions, at)
   const isPublic = val.privacy === "public"
-  yield writeNewText(sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`)
+  yield writeNewText(
+    sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`,
+  )
   const locks = yield* lockVals(dialect, { valId: val.id, imports, name })
   const linked = { id: val.id, ownerId: val.ownerId, version, isPublic }
   yield* relinkIncoming(locks, linked, name, at)
@@ -41,8 +51,9 @@ interface NewTexts extends LastStep {
 }
 
 /**
- * All that are new in a transaction are written in few statements: each statement on that table makes FTS5 write its index out, which takes
- * longer than everything else about a new val. The key comes before all ids, because what a later script changes of a text has to be there.
+ * All that are new in a transaction are written in few statements: each statement on that table
+ * makes FTS5 write its index out, which takes longer than everything else about a new val. The key
+ * comes before all ids, because what a later script changes of a text has to be there.
  */
 function writeNewText(row: Statement): NewTexts {
   const rows = [row]
@@ -51,7 +62,8 @@ function writeNewText(row: Statement): NewTexts {
     rows,
     takeOver: (earlier) => rows.unshift(...(earlier as NewTexts).rows),
     *run() {
-      for (const some of inChunks(rows)) yield sql`insert into search_texts (val_id, is_public, name, body) values ${join(some, ", ")}`
+      for (const some of inBatches(rows))
+        yield sql`insert into search_texts (val_id, is_public, name, body) values ${join(some, ", ")}`
     },
   }
 }
@@ -62,12 +74,15 @@ export function* insertVersions(
   versions: readonly ImportedVersion[],
   at: number,
 ): Script<void> {
-  for (const some of inChunks(versions)) {
-    const values = some.map(({ version, source, createdAt }) => sql`(${val.id}, ${version}, ${source.code}, ${createdAt})`)
+  for (const some of inBatches(versions)) {
+    const values = some.map(
+      ({ version, source, createdAt }) =>
+        sql`(${val.id}, ${version}, ${source.code}, ${createdAt})`,
+    )
     yield sql`insert into versions (val_id, version, code, created_at) values ${join(values, ", ")}`
   }
   for (const { version, source } of versions) {
     yield* insertImports(val, version, source.imports)
-    if (source.isRemote) yield insertLock(val.id, version, at)
+    if (source.isRemote) yield insertLockfile(val.id, version, at)
   }
 }

@@ -2,7 +2,7 @@ import type { LikeStore } from "../../domain/vals/likes.ts"
 import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { readVals } from "./read-vals.ts"
 import { isVisible, listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
@@ -11,7 +11,9 @@ import { isVisible, listedColumns, toVal, type ValRow, withCurrentVersion } from
 export function createLikeStore(db: Database): LikeStore {
   return {
     async has(userId, valId) {
-      const rows = await db.read(sql`select val_id from likes where user_id = ${userId} and val_id = ${valId}`)
+      const rows = await db.read(
+        sql`select val_id from likes where user_id = ${userId} and val_id = ${valId}`,
+      )
       return rows.length > 0
     },
     add: (userId, valId, at) => db.write(() => addLike(db.dialect, userId, valId, at)),
@@ -22,12 +24,13 @@ export function createLikeStore(db: Database): LikeStore {
         where l.user_id = ${userId} and ${isVisible(userId)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`
       const rows = await readVals<ValRow & { readonly liked_at: number | string }>(db, list)
-      return toSlice(rows, page, toVal, (row) => [Number(row.liked_at), row.id])
+      return toPage(rows, page, toVal, (row) => [Number(row.liked_at), row.id])
     },
   }
 }
 
-// Both lock the val first: one that took the like first would wait for the other, which holds the val and waits for the like.
+// Both lock the val first: one that took the like first would wait for the other, which holds the
+// val and waits for the like.
 function* addLike(dialect: Dialect, userId: string, valId: string, at: number): Script<void> {
   const val = yield* firstRow(sql`select id from vals where id = ${valId} ${dialect.forUpdate}`)
   if (!val) return
@@ -40,6 +43,8 @@ function* addLike(dialect: Dialect, userId: string, valId: string, at: number): 
 /** Takes a like back. */
 export function* removeLike(dialect: Dialect, userId: string, valId: string): Script<void> {
   yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
-  const removed = yield* firstRow(sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning val_id`)
+  const removed = yield* firstRow(
+    sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning val_id`,
+  )
   if (removed) yield sql`update vals set like_count = like_count - 1 where id = ${valId}`
 }

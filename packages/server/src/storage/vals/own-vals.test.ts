@@ -26,8 +26,19 @@ interface Placed {
 function toPlaced(index: number): Placed {
   const name = ["Fetch", "fetch_all", "a_b", "aXb", "Zebra", "zoo"][index % 6] + String(index)
   const run = index % 3 === 0 ? null : 5 + ((index * 3) % 4)
-  const times = { created: 1000 + (index % 5), updated: 2000 + ((index * 7) % 6), likes: (index * 5) % 3, run }
-  return { id: Bun.randomUUIDv7(), name, privacy: privacies[index % 3] ?? "public", type: types[index % 4] ?? "http", ...times }
+  const times = {
+    created: 1000 + (index % 5),
+    updated: 2000 + ((index * 7) % 6),
+    likes: (index * 5) % 3,
+    run,
+  }
+  return {
+    id: Bun.randomUUIDv7(),
+    name,
+    privacy: privacies[index % 3] ?? "public",
+    type: types[index % 4] ?? "http",
+    ...times,
+  }
 }
 
 describeEachDatabase("createOwnValStore", (open) => {
@@ -57,7 +68,10 @@ describeEachDatabase("createOwnValStore", (open) => {
     },
     { requiredKeys: ["sort"] },
   )
-  const pages = fc.record({ limit: fc.integer({ min: 1, max: 45 }), offset: fc.oneof(fc.constant(0), fc.nat(45)) })
+  const pages = fc.record({
+    limit: fc.integer({ min: 1, max: 45 }),
+    offset: fc.oneof(fc.constant(0), fc.nat(45)),
+  })
 
   test("lists what sorting and filtering all of the owner's vals gives, on every page", async () => {
     const store = createOwnValStore(database.db)
@@ -65,7 +79,9 @@ describeEachDatabase("createOwnValStore", (open) => {
       fc.asyncProperty(filters, pages, async (filter, page) => {
         const expected = expectedOf(placed, filter).map(({ name }) => name)
         const { items, hasMore } = await store.list(ada, filter, page)
-        expect(items.map(({ name }) => name)).toEqual(expected.slice(page.offset, page.offset + page.limit))
+        expect(items.map(({ name }) => name)).toEqual(
+          expected.slice(page.offset, page.offset + page.limit),
+        )
         expect(hasMore).toBe(expected.length > page.offset + page.limit)
       }),
       { numRuns: 300 },
@@ -90,7 +106,10 @@ function* insertVal(ownerId: string, val: Placed) {
   yield sql`insert into versions (val_id, version, created_at, code) values (${val.id}, 1, 1, '1')`
 }
 
-function expectedOf(vals: readonly Placed[], { query = "", privacy, type, sort, order }: OwnValFilter): readonly Placed[] {
+function expectedOf(
+  vals: readonly Placed[],
+  { query = "", privacy, type, sort, order }: OwnValFilter,
+): readonly Placed[] {
   const isDown = (order ?? (sort === "name" ? "asc" : "desc")) === "desc"
   const keyOf = (val: Placed) => (sort === "name" ? val.name.toLowerCase() : val[sort])
   const compare = (one: Placed, other: Placed): number => {
@@ -101,6 +120,10 @@ function expectedOf(vals: readonly Placed[], { query = "", privacy, type, sort, 
   }
   return vals
     .filter((val) => val.name.toLowerCase().includes(query.toLowerCase()))
-    .filter((val) => (privacy === undefined || val.privacy === privacy) && (type === undefined || val.type === type))
+    .filter(
+      (val) =>
+        (privacy === undefined || val.privacy === privacy) &&
+        (type === undefined || val.type === type),
+    )
     .toSorted(compare)
 }

@@ -1,15 +1,17 @@
 import type { CursorKeys } from "@hamlet/contract"
-import type { Page } from "../../domain/paging.ts"
+import type { PageRequest } from "../../domain/paging.ts"
 import type { OwnValFilter, OwnValSort, OwnValStore } from "../../domain/vals/own-vals.ts"
 import { afterCursor, findCursor, type KeyKind } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { readVals } from "./read-vals.ts"
 import { listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
 const limits = {
-  /** So many of the newest vals are sorted where no index has the order: it takes some milliseconds. */
+  /**
+   * So many of the newest vals are sorted where no index has the order: it takes some milliseconds.
+   */
   sortedMax: 10_000,
 }
 
@@ -18,7 +20,7 @@ export function createOwnValStore(db: Database, { sortedMax } = limits): OwnValS
   return {
     async list(ownerId, filter, page) {
       const rows = await readVals<PlacedRow>(db, listOwn(ownerId, filter, page, sortedMax))
-      return toSlice(rows, page, toVal, (row) => toKeys(row, filter.sort))
+      return toPage(rows, page, toVal, (row) => toKeys(row, filter.sort))
     },
   }
 }
@@ -44,7 +46,12 @@ const columns: Readonly<Record<OwnValSort, string>> = {
 /** Those for which there is an index, from which the list is read in order and cut. */
 const indexedSorts: readonly OwnValSort[] = ["created", "name"]
 
-function listOwn(ownerId: string, filter: OwnValFilter, page: Page, sortedMax: number): Statement {
+function listOwn(
+  ownerId: string,
+  filter: OwnValFilter,
+  page: PageRequest,
+  sortedMax: number,
+): Statement {
   const { sort, order = sort === "name" ? "asc" : "desc" } = filter
   const isIndexed = indexedSorts.includes(sort)
   const own = isIndexed
@@ -63,13 +70,16 @@ function listOwn(ownerId: string, filter: OwnValFilter, page: Page, sortedMax: n
     order by ${raw(`found.place ${direction}${ties("found")}`)}`
 }
 
-function afterIndexed(page: Page, sort: OwnValSort, order: "asc" | "desc"): Statement {
+function afterIndexed(page: PageRequest, sort: OwnValSort, order: "asc" | "desc"): Statement {
   if (sort === "name") return afterCursor(page, "own.name_key", ["text"], order)
   return afterCursor(page, "own.created_at, own.id", ["time", "id"], order)
 }
 
-/** What has no place comes last, in both directions. A val that is saved, liked or run meanwhile has another place, and no other val has. */
-function afterSorted(page: Page, sort: OwnValSort, order: "asc" | "desc"): Statement {
+/**
+ * What has no place comes last, in both directions. A val that is saved, liked or run meanwhile has
+ * another place, and no other val has.
+ */
+function afterSorted(page: PageRequest, sort: OwnValSort, order: "asc" | "desc"): Statement {
   const kind: KeyKind = sort === "likes" ? "integer" : "time"
   const [place = null, id = null] = findCursor(page, [kind, "id"], sort === "run") ?? []
   if (id === null) return nothing

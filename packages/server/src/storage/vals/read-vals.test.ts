@@ -22,20 +22,37 @@ describeEachDatabase("lists of vals", (open) => {
     ]
     for (const [index, [code, readme]] of texts.entries()) {
       const id = Bun.randomUUIDv7()
-      const val = { id, ownerId, ownerName: "ada", name: `val${index}`, readme, privacy: "public", type: "script" } as const
+      const val = {
+        id,
+        ownerId,
+        ownerName: "ada",
+        name: `val${index}`,
+        readme,
+        privacy: "public",
+        type: "script",
+      } as const
       await vals.create({ ...val, source: { code, imports: [] } }, index)
       await createLikeStore(db).add(ownerId, id, index)
     }
-    const toTexts = (list: { readonly items: readonly { readonly code: string; readonly readme: string | null }[] }) =>
-      list.items.map(({ code, readme }) => [code, readme])
+    const toTexts = (list: {
+      readonly items: readonly { readonly code: string; readonly readme: string | null }[]
+    }) => list.items.map(({ code, readme }) => [code, readme])
     const expected = texts.toReversed()
     const filter = { ownerId: undefined, privacy: undefined }
     expect(toTexts(await vals.list(ownerId, filter, page))).toEqual(expected)
     expect(toTexts(await createLikeStore(db).list(ownerId, page))).toEqual(expected)
-    const own = { query: undefined, privacy: undefined, type: undefined, sort: "created", order: undefined } as const
+    const own = {
+      query: undefined,
+      privacy: undefined,
+      type: undefined,
+      sort: "created",
+      order: undefined,
+    } as const
     expect(toTexts(await createOwnValStore(db).list(ownerId, own, page))).toEqual(expected)
     expect(toTexts(await vals.search(ownerId, "val", page))).toEqual(expected)
     for (const { id, code } of (await vals.list(ownerId, filter, page)).items)
-      expect((await createVersionStore(db).list(id, page)).items.map((version) => version.code)).toEqual([code])
+      expect(
+        (await createVersionStore(db).list(id, page)).items.map((version) => version.code),
+      ).toEqual([code])
   })
 })

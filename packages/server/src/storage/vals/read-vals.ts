@@ -3,14 +3,23 @@ import type { Database } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import type { ValRow } from "./val-rows.ts"
 
-/** The rows of a list with `listedColumns`. Long texts are read afterwards, one val at a time, with pauses for everybody else. */
-export async function readVals<Row extends ValRow = ValRow>(db: Database, list: Statement): Promise<readonly Row[]> {
-  return withTexts<ValRow>(await db.read<Omit<ValRow, "code"> & Untold>(list), async ({ id, version }) => {
-    const [texts] = await db.read<Pick<ValRow, "code" | "readme">>(sql`
+/**
+ * The rows of a list with `listedColumns`. Long texts are read afterwards, one val at a time, with
+ * pauses for everybody else.
+ */
+export async function readVals<Row extends ValRow = ValRow>(
+  db: Database,
+  list: Statement,
+): Promise<readonly Row[]> {
+  return withTexts<ValRow>(
+    await db.read<Omit<ValRow, "code"> & Untold>(list),
+    async ({ id, version }) => {
+      const [texts] = await db.read<Pick<ValRow, "code" | "readme">>(sql`
       select c.code, v.readme from vals v join versions c on c.val_id = v.id where v.id = ${id} and c.version = ${version}`)
-    // It was deleted a moment ago.
-    return texts ?? { code: "", readme: null }
-  }) as Promise<readonly Row[]>
+      // It was deleted a moment ago.
+      return texts ?? { code: "", readme: null }
+    },
+  ) as Promise<readonly Row[]>
 }
 
 interface Untold {

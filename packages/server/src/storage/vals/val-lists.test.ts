@@ -24,7 +24,9 @@ describeEachDatabase("listVals", (open) => {
 
   beforeAll(async () => {
     database = await open()
-    people = await Promise.all(["ada", "bob", "eve"].map((username) => addUser(database.db, username)))
+    people = await Promise.all(
+      ["ada", "bob", "eve"].map((username) => addUser(database.db, username)),
+    )
     // Many at the same moment: then the id decides, and not the order in which they were written.
     const places = Array.from({ length: 36 }, (_, index) => ({
       id: Bun.randomUUIDv7(),
@@ -39,8 +41,19 @@ describeEachDatabase("listVals", (open) => {
   afterAll(() => database.close())
 
   async function addVal({ id, ownerId, privacy, createdAt }: Placed): Promise<void> {
-    const val = { id, ownerId, ownerName: "x", name: `v${id.replaceAll("-", "")}`, privacy, type: "script" as const, readme: null }
-    await createValStore(database.db).create({ ...val, source: { code: "1", imports: [] } }, createdAt)
+    const val = {
+      id,
+      ownerId,
+      ownerName: "x",
+      name: `v${id.replaceAll("-", "")}`,
+      privacy,
+      type: "script" as const,
+      readme: null,
+    }
+    await createValStore(database.db).create(
+      { ...val, source: { code: "1", imports: [] } },
+      createdAt,
+    )
   }
 
   /** What the viewer may find, newest first. */
@@ -62,7 +75,11 @@ describeEachDatabase("listVals", (open) => {
         for (const privacy of [undefined, ...privacies]) {
           const all = expected(viewerId, { ownerId, privacy })
           const pages = limits.flatMap((limit) => offsets.map((offset) => ({ limit, offset })))
-          const found = await Promise.all(pages.map((page) => database.db.read<ValRow>(listVals(viewerId, { ownerId, privacy }, page))))
+          const found = await Promise.all(
+            pages.map((page) =>
+              database.db.read<ValRow>(listVals(viewerId, { ownerId, privacy }, page)),
+            ),
+          )
           for (const [index, { limit, offset }] of pages.entries()) {
             expect(found[index]?.map(({ id }) => id)).toEqual(all.slice(offset, offset + limit + 1))
           }

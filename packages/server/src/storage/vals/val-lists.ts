@@ -1,4 +1,4 @@
-import type { Page } from "../../domain/paging.ts"
+import type { PageRequest } from "../../domain/paging.ts"
 import type { ValFilter } from "../../domain/vals/vals.ts"
 import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { limitPart, limitTo } from "../database/pagination.ts"
@@ -6,10 +6,14 @@ import { join, type Statement, sql } from "../database/sql.ts"
 import { listedColumns, withCurrentVersion } from "./val-rows.ts"
 
 /**
- * Public vals and the viewer's own, newest first. "Public or own" as one condition would scan: each part that a filter leaves
- * is read from an index in order and cut, and the parts are merged.
+ * Public vals and the viewer's own, newest first. "Public or own" as one condition would scan: each
+ * part that a filter leaves is read from an index in order and cut, and the parts are merged.
  */
-export function listVals(viewerId: string | undefined, filter: ValFilter, page: Page): Statement {
+export function listVals(
+  viewerId: string | undefined,
+  filter: ValFilter,
+  page: PageRequest,
+): Statement {
   const parts = partsOf(viewerId, filter)
   if (parts.length === 0) return sql`select 1 where 1 = 0`
   const after = afterCursor(page, "created_at, id", newestFirst.kinds)
@@ -30,9 +34,14 @@ function partsOf(viewerId: string | undefined, filter: ValFilter): readonly Stat
   const isOwn = viewerId !== undefined && (ownerId === undefined || ownerId === viewerId)
   const parts: Statement[] = []
   if (privacy === undefined || privacy === "public") {
-    parts.push(ownerId === undefined ? sql`privacy = 'public'` : sql`privacy = 'public' and owner_id = ${ownerId}`)
+    parts.push(
+      ownerId === undefined
+        ? sql`privacy = 'public'`
+        : sql`privacy = 'public' and owner_id = ${ownerId}`,
+    )
   }
-  if (isOwn && privacy === undefined) parts.push(sql`privacy <> 'public' and owner_id = ${viewerId}`)
+  if (isOwn && privacy === undefined)
+    parts.push(sql`privacy <> 'public' and owner_id = ${viewerId}`)
   if (isOwn && privacy !== undefined && privacy !== "public")
     parts.push(sql`privacy <> 'public' and privacy = ${privacy} and owner_id = ${viewerId}`)
   return parts

@@ -26,12 +26,18 @@ export interface ValRow {
 /** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version whose code is meant. */
 export const valColumns = toColumns("v.readme", "c.code")
 
-/** Texts longer than this together are not read with a list but one val at a time: a page of the longest would take 40 MB in one go. */
+/**
+ * Texts longer than this together are not read with a list but one val at a time: a page of the
+ * longest would take 40 MB in one go.
+ */
 const listedTextBytesMax = 32_768
 const isLong = `octet_length(c.code) + coalesce(octet_length(v.readme), 0) > ${listedTextBytesMax}`
 
 /** The same columns for a list: code and readme are null where they are long, see `readVals`. */
-export const listedColumns = toColumns(`case when ${isLong} then null else v.readme end`, `case when ${isLong} then null else c.code end`)
+export const listedColumns = toColumns(
+  `case when ${isLong} then null else v.readme end`,
+  `case when ${isLong} then null else c.code end`,
+)
 
 function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
@@ -41,10 +47,14 @@ function toColumns(readme: string, code: string): Statement {
 }
 
 /** The code of a version in a list, `null` where it is long. */
-export const listedCode = raw(`case when octet_length(code) > ${listedTextBytesMax} then null else code end as code`)
+export const listedCode = raw(
+  `case when octet_length(code) > ${listedTextBytesMax} then null else code end as code`,
+)
 
 /** Joins the owner and the current version to the val `v`. */
-export const withCurrentVersion = raw(`join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`)
+export const withCurrentVersion = raw(
+  `join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`,
+)
 
 /** The val as the domain knows it. */
 export function toVal(row: ValRow): Val {
@@ -71,10 +81,20 @@ export function toVal(row: ValRow): Val {
 }
 
 /** What tells whether a val has changed. */
-export type ValStateRow = Pick<ValRow, "id" | "name" | "version" | "privacy" | "type" | "updated_at">
+export type ValStateRow = Pick<
+  ValRow,
+  "id" | "name" | "version" | "privacy" | "type" | "updated_at"
+>
 
 /** The state as the domain knows it. */
-export function toValState({ id, name, version, privacy, type, updated_at }: ValStateRow): ValState {
+export function toValState({
+  id,
+  name,
+  version,
+  privacy,
+  type,
+  updated_at,
+}: ValStateRow): ValState {
   return { id, name, version, privacy, type, updatedAt: Number(updated_at) }
 }
 
@@ -86,7 +106,9 @@ export function toTime(value: number | string | null): number | null {
 /** Whether the viewer may find the val in a list: it is public or their own. */
 export function isListed(alias: string, viewerId: string | undefined): Statement {
   const isPublic = raw(`${alias}.privacy = 'public'`)
-  return viewerId === undefined ? isPublic : sql`(${isPublic} or ${raw(alias)}.owner_id = ${viewerId})`
+  return viewerId === undefined
+    ? isPublic
+    : sql`(${isPublic} or ${raw(alias)}.owner_id = ${viewerId})`
 }
 
 /** Whether the user may see the val `v` at all. */

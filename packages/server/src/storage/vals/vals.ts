@@ -1,19 +1,42 @@
-import type { AssertVal, NewVal, SavedVal, Val, ValChange, ValStore } from "../../domain/vals/vals.ts"
+import type {
+  AssertVal,
+  NewVal,
+  SavedVal,
+  Val,
+  ValChange,
+  ValStore,
+} from "../../domain/vals/vals.ts"
 import { newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { countOutgoing } from "../references/links.ts"
-import { type LinkChange, LinksMoved, lockNames, lockVals, type NameKey, toNameKey, writeLinks } from "../references/row-locks.ts"
+import {
+  type LinkChange,
+  LinksMoved,
+  lockNames,
+  lockVals,
+  type NameKey,
+  toNameKey,
+  writeLinks,
+} from "../references/row-locks.ts"
 import { searchVals } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
 import { createFindById } from "./find-val.ts"
 import { insertVal } from "./insert-val.ts"
 import { readVals } from "./read-vals.ts"
 import { listVals } from "./val-lists.ts"
-import { isVisible, toVal, toValState, type ValRow, type ValStateRow, valColumns, withCurrentVersion } from "./val-rows.ts"
+import {
+  isVisible,
+  toVal,
+  toValState,
+  type ValRow,
+  type ValStateRow,
+  valColumns,
+  withCurrentVersion,
+} from "./val-rows.ts"
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
@@ -27,32 +50,50 @@ export function createValStore(db: Database): ValStore {
       return row && toVal(row)
     },
     async list(viewerId, filter, page) {
-      return toSlice(await readVals(db, listVals(viewerId, filter, page)), page, toVal, newestFirst.toKeys)
+      return toPage(
+        await readVals(db, listVals(viewerId, filter, page)),
+        page,
+        toVal,
+        newestFirst.toKeys,
+      )
     },
     async listStates(ownerId, countMax) {
       const page = { limit: countMax, offset: 0 }
       const found = await db.read<ValStateRow>(sql`
         select id, name, version, privacy, type, updated_at from vals where owner_id = ${ownerId} order by name_key ${limitTo(page)}`)
-      return toSlice(found, page, toValState)
+      return toPage(found, page, toValState)
     },
     search: (viewerId, query, page, searcher) => searchVals(db, viewerId, query, page, searcher),
     create: (val, at) => writeLinksOnce(db, () => createVal(db.dialect, val, at)),
-    change: (id, change, assert, at) => writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at)),
-    createOrChange: (val, change, assert, at) => writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),
+    change: (id, change, assert, at) =>
+      writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at)),
+    createOrChange: (val, change, assert, at) =>
+      writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),
     delete: (id, assert) => writeLinks(db, () => deleteVal(db.dialect, id, assert)),
   }
 }
 
-/** The val, and the locks that keep it and whatever it is linked to as they are until the transaction ends. */
+/**
+ * The val, and the locks that keep it and whatever it is linked to as they are until the
+ * transaction ends.
+ */
 export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal | undefined> {
   yield* lockNames(dialect, [...(change.imports ?? []), ...(change.name ? [change.name] : [])])
-  // Locked first and read after: a select that waits for a lock may join the locked row with older rows of other tables.
+  // Locked first and read after: a select that waits for a lock may join the locked row with older
+  // rows of other tables.
   const locks = yield* lockVals(dialect, change)
   const row = yield* firstRow<LockedRow>(sql`
     select ${valColumns}, v.version_last, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
   // SQLite says 1, PostgreSQL true.
-  return row && { val: toVal(row), versionLast: row.version_last, hasDependencies: Boolean(row.has_dependencies), locks }
+  return (
+    row && {
+      val: toVal(row),
+      versionLast: row.version_last,
+      hasDependencies: Boolean(row.has_dependencies),
+      locks,
+    }
+  )
 }
 
 interface LockedRow extends ValRow {
@@ -61,17 +102,30 @@ interface LockedRow extends ValRow {
 }
 
 function* readVal(id: string): Script<Val | undefined> {
-  const row = yield* firstRow<ValRow>(sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`)
+  const row = yield* firstRow<ValRow>(
+    sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`,
+  )
   return row && toVal(row)
 }
 
 function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | undefined> {
   const first = { version: 1, source: val.source, createdAt: at }
-  const isNew = yield* insertVal(dialect, val, { versions: [first], last: first, createdAt: at, updatedAt: at }, at)
+  const isNew = yield* insertVal(
+    dialect,
+    val,
+    { versions: [first], last: first, createdAt: at, updatedAt: at },
+    at,
+  )
   return isNew ? yield* readVal(val.id) : undefined
 }
 
-function* changeById(dialect: Dialect, id: string, change: ValChange, assert: AssertVal, at: number): Script<SavedVal | undefined> {
+function* changeById(
+  dialect: Dialect,
+  id: string,
+  change: ValChange,
+  assert: AssertVal,
+  at: number,
+): Script<SavedVal | undefined> {
   const name = change.name === undefined ? undefined : yield* findNewName(id, change.name)
   const locked = yield* lockVal(dialect, { valId: id, name, ...toLinkChange(change) })
   if (!locked) return undefined
@@ -98,7 +152,9 @@ function* createOrChange(
   at: number,
 ): Script<SavedVal> {
   const nameKey = val.name.toLowerCase()
-  const found = yield* firstRow<{ id: string }>(sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`)
+  const found = yield* firstRow<{ id: string }>(
+    sql`select id from vals where owner_id = ${val.ownerId} and name_key = ${nameKey}`,
+  )
   if (!found) {
     assert(undefined)
     const created = yield* createVal(dialect, val, at)

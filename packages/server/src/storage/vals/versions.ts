@@ -3,7 +3,7 @@ import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/v
 import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toSlice } from "../database/pagination.ts"
+import { limitTo, toPage } from "../database/pagination.ts"
 import { join, sql } from "../database/sql.ts"
 import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
@@ -44,9 +44,10 @@ export function createVersionStore(db: Database): VersionStore {
         )
         return text ?? { code: "" }
       })
-      return toSlice(complete, page, toVersion, (row) => [row.version])
+      return toPage(complete, page, toVersion, (row) => [row.version])
     },
-    delete: (valId, version, assert, at) => writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at)),
+    delete: (valId, version, assert, at) =>
+      writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at)),
   }
 }
 
@@ -61,18 +62,33 @@ function toVersion(row: VersionRow): Version {
   }
 }
 
-function* deleteVersion(dialect: Dialect, valId: string, version: number, assert: AssertVal, at: number): Script<VersionDeletion> {
+function* deleteVersion(
+  dialect: Dialect,
+  valId: string,
+  version: number,
+  assert: AssertVal,
+  at: number,
+): Script<VersionDeletion> {
   // If it is the current one, the next one becomes current, and what that one imports is resolved.
-  const newest = yield* rows<{ version: number }>(sql`select version from versions where val_id = ${valId} order by version desc limit 2`)
+  const newest = yield* rows<{ version: number }>(
+    sql`select version from versions where val_id = ${valId} order by version desc limit 2`,
+  )
   const imported = yield* listImports(
     valId,
     newest.map((row) => row.version),
   )
-  const locked = yield* lockVal(dialect, { valId, imports: imported, pinsOf: newest.map((row) => row.version), isRecounted: true })
+  const locked = yield* lockVal(dialect, {
+    valId,
+    imports: imported,
+    pinsOf: newest.map((row) => row.version),
+    isRecounted: true,
+  })
   if (!locked) return "no_val"
   const { val, locks } = locked
   assert(val)
-  const found = yield* firstRow(sql`select version from versions where val_id = ${valId} and version = ${version}`)
+  const found = yield* firstRow(
+    sql`select version from versions where val_id = ${valId} and version = ${version}`,
+  )
   if (!found) return "no_version"
   const highest = yield* firstRow<{ version: number; code: string }>(sql`
     select version, code from versions where val_id = ${valId} and version <> ${version} order by version desc limit 1`)
@@ -99,6 +115,10 @@ function* listImports(valId: string, versions: readonly number[]): Script<readon
 
 function* makeCurrent(dialect: Dialect, locks: LinkLocks, val: Val, at: number): Script<void> {
   yield sql`update vals set version = ${val.version}, updated_at = ${at} where id = ${val.id}`
-  yield* relinkOutgoing(locks, { id: val.id, ownerId: val.ownerId, version: val.version, isPublic: val.privacy === "public" }, at)
+  yield* relinkOutgoing(
+    locks,
+    { id: val.id, ownerId: val.ownerId, version: val.version, isPublic: val.privacy === "public" },
+    at,
+  )
   yield writeSearchText(dialect, val)
 }

@@ -10,7 +10,10 @@ export interface Abuse {
 }
 
 const cpu = { status: 502, run: /^crashed ProcessEnded: .*CPU time/ }
-const memory = { status: 502, run: /^crashed ProcessEnded: .*(limit of \d+ MB of memory|heap reached the limit of \d+ MB)/ }
+const memory = {
+  status: 502,
+  run: /^crashed ProcessEnded: .*(limit of \d+ MB of memory|heap reached the limit of \d+ MB)/,
+}
 const time = { status: 504, run: /^timed_out TimedOut: .*longer than \d+ seconds/ }
 
 /** On a server that gives little CPU time and much of all other time. */
@@ -22,7 +25,11 @@ export const cpuAbuses: readonly Abuse[] = [
     code: "for (let index = 0; index < 20_000; index++) setInterval(() => Math.sqrt(index), 0); await new Promise(() => {})",
     ...cpu,
   },
-  { takes: "the CPU by a regular expression", code: `return String(/^(a+)+$/.test("a".repeat(60) + "b"))`, ...cpu },
+  {
+    takes: "the CPU by a regular expression",
+    code: `return String(/^(a+)+$/.test("a".repeat(60) + "b"))`,
+    ...cpu,
+  },
   {
     takes: "the CPU in a worker",
     code: `new Worker("data:application/javascript,while(true){}", { type: "module" }); await new Promise(() => {})`,
@@ -53,7 +60,11 @@ export const cpuAbuses: readonly Abuse[] = [
 
 /** On a server that gives little memory and disk. */
 export const memoryAbuses: readonly Abuse[] = [
-  { takes: "the heap by objects", code: "const all = []; while (true) all.push({ a: all.length, b: [all.length] })", ...memory },
+  {
+    takes: "the heap by objects",
+    code: "const all = []; while (true) all.push({ a: all.length, b: [all.length] })",
+    ...memory,
+  },
   {
     takes: "the heap by texts",
     code: `const all = []; while (true) all.push(("x" + all.length).repeat(10_000).split("").join("-"))`,
@@ -69,8 +80,17 @@ export const memoryAbuses: readonly Abuse[] = [
     code: "const all = new Array(2 ** 26).fill().map((_, index) => ({ index })); return String(all.length)",
     ...memory,
   },
-  { takes: "the heap at once when it is loaded", code: "throw new Error('never called')", status: 502, run: memory.run },
-  { takes: "memory by ArrayBuffers", code: "const all = []; while (true) all.push(new Uint8Array(1024 ** 2).fill(1))", ...memory },
+  {
+    takes: "the heap at once when it is loaded",
+    code: "throw new Error('never called')",
+    status: 502,
+    run: memory.run,
+  },
+  {
+    takes: "memory by ArrayBuffers",
+    code: "const all = []; while (true) all.push(new Uint8Array(1024 ** 2).fill(1))",
+    ...memory,
+  },
   {
     takes: "memory by SharedArrayBuffers",
     code: "const all = []; while (true) all.push(new Uint8Array(new SharedArrayBuffer(1024 ** 2)).fill(1))",
@@ -121,7 +141,12 @@ export const memoryAbuses: readonly Abuse[] = [
     // Deno itself may be the one that gets none any more, and ends.
     run: /^(failed \w+: .*(Too many open files|os error 24)|crashed ProcessEnded: .*exited with code 1)/,
   },
-  { takes: "an array that cannot be", code: "return String(new Uint8Array(1e13).length)", status: 502, run: /^failed RangeError: / },
+  {
+    takes: "an array that cannot be",
+    code: "return String(new Uint8Array(1e13).length)",
+    status: 502,
+    run: /^failed RangeError: /,
+  },
   {
     takes: "disk by localStorage",
     code: `for (let index = 0; ; index++) localStorage.setItem("k" + index, "x".repeat(1_000_000))`,
@@ -162,7 +187,11 @@ export const memoryAbuses: readonly Abuse[] = [
 
 /** On a server that gives little time to begin an answer. */
 export const timeAbuses: readonly Abuse[] = [
-  { takes: "all the time there is by never answering", code: "await new Promise(() => {})", ...time },
+  {
+    takes: "all the time there is by never answering",
+    code: "await new Promise(() => {})",
+    ...time,
+  },
   {
     takes: "all the time there is by waiting for what it never reads",
     code: `await new Promise((resolve) => setTimeout(resolve, 2 ** 30))`,

@@ -1,6 +1,9 @@
 import { hostname, networkInterfaces } from "node:os"
 
-/** An address of the machine on which the server runs, or of what is around it, as somebody writes it in order to be let through. */
+/**
+ * An address of the machine on which the server runs, or of what is around it, as somebody writes
+ * it in order to be let through.
+ */
 export interface Notation {
   readonly title: string
   /** What stands between `http://` and the port, in the source of a val. */
@@ -20,7 +23,12 @@ const loopback: Readonly<Record<string, readonly string[]>> = {
   "in percents": ["%31%32%37.0.0.1", "127%2e0%2E0%2e1", "%30%78%37%66%2e1"],
   "with what a parser takes out": ["127.0.\\t0.1", "127.\\n0.0.1", "127.0.0\\u00ad.1"],
   "in IPv6": ["[::1]", "[0:0:0:0:0:0:0:1]", "[0000::0001]", "[::0:1]"],
-  "mapped to IPv6": ["[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::FFFF:7F00:0001]", "[0:0:0:0:0:ffff:127.0.0.1]"],
+  "mapped to IPv6": [
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::FFFF:7F00:0001]",
+    "[0:0:0:0:0:ffff:127.0.0.1]",
+  ],
   "compatible with IPv6": ["[::127.0.0.1]", "[::7f00:1]"],
   "translated by SIIT": ["[::ffff:0:127.0.0.1]", "[::ffff:0:7f00:1]"],
   "translated by NAT64": ["[64:ff9b::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]"],
@@ -32,7 +40,13 @@ const loopback: Readonly<Record<string, readonly string[]>> = {
 
 const names: Readonly<Record<string, readonly string[]>> = {
   "the name of every machine": ["localhost", "LOCALHOST", "LocalHost", "localhost.", "LOCALHOST."],
-  "the name in other letters": ["ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "ｌｏｃａｌｈｏｓｔ", "loc\\u00adalhost", "%6cocalhost", "lo\\tcalhost"],
+  "the name in other letters": [
+    "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ",
+    "ｌｏｃａｌｈｏｓｔ",
+    "loc\\u00adalhost",
+    "%6cocalhost",
+    "lo\\tcalhost",
+  ],
   "a name below it that is no val": [
     "db.localhost",
     "a.b.c.localhost",
@@ -40,17 +54,47 @@ const names: Readonly<Record<string, readonly string[]>> = {
     "127.0.0.1.localhost",
     "ada-neighbour.localhost.",
   ],
-  "a name of this machine": [hostname(), `${hostname()}.`, "ip6-localhost", "localhost.localdomain"],
+  "a name of this machine": [
+    hostname(),
+    `${hostname()}.`,
+    "ip6-localhost",
+    "localhost.localdomain",
+  ],
 }
 
 const surroundings: Readonly<Record<string, readonly string[]>> = {
   "nothing in particular": ["0.0.0.0", "0", "0x0", "00.0", "[::]", "[::ffff:0.0.0.0]"],
   "the metadata of a cloud": [
-    ...["169.254.169.254", "0xa9fea9fe", "2852039166", "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]", "[fd00:ec2::254]"],
+    ...[
+      "169.254.169.254",
+      "0xa9fea9fe",
+      "2852039166",
+      "[::ffff:169.254.169.254]",
+      "[64:ff9b::a9fe:a9fe]",
+      "[fd00:ec2::254]",
+    ],
     ...["169.254.170.2", "100.100.100.200", "168.63.129.16", "192.0.0.192"],
   ],
-  "a private network": ["10.0.0.1", "172.16.0.1", "192.168.0.1", "012.0.0.1", "[fd00::1]", "[fc00::1]", "[fec0::1]", "[::ffff:10.0.0.1]"],
-  "what is near": ["169.254.0.1", "[fe80::1]", "100.64.0.1", "224.0.0.251", "[ff02::1]", "255.255.255.255", "240.0.0.1", "198.18.0.1"],
+  "a private network": [
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.0.1",
+    "012.0.0.1",
+    "[fd00::1]",
+    "[fc00::1]",
+    "[fec0::1]",
+    "[::ffff:10.0.0.1]",
+  ],
+  "what is near": [
+    "169.254.0.1",
+    "[fe80::1]",
+    "100.64.0.1",
+    "224.0.0.251",
+    "[ff02::1]",
+    "255.255.255.255",
+    "240.0.0.1",
+    "198.18.0.1",
+  ],
   "this very machine": listOwn(),
 }
 
@@ -62,8 +106,18 @@ function listOwn(): readonly string[] {
 
 /** What comes before or behind the host, so that another one is meant than is read. */
 const disguises: Readonly<Record<string, readonly string[]>> = {
-  "behind a user name": ["nowhere.invalid@127.0.0.1", "nowhere.invalid:80@127.0.0.1", "a:b@localhost", "@127.0.0.1", "a@b@127.0.0.1"],
-  "behind a backslash": ["nowhere.invalid\\\\@127.0.0.1", "127.0.0.1\\\\@nowhere.invalid", "127.0.0.1\\\\.nowhere.invalid"],
+  "behind a user name": [
+    "nowhere.invalid@127.0.0.1",
+    "nowhere.invalid:80@127.0.0.1",
+    "a:b@localhost",
+    "@127.0.0.1",
+    "a@b@127.0.0.1",
+  ],
+  "behind a backslash": [
+    "nowhere.invalid\\\\@127.0.0.1",
+    "127.0.0.1\\\\@nowhere.invalid",
+    "127.0.0.1\\\\.nowhere.invalid",
+  ],
   "behind a fragment": ["nowhere.invalid#@127.0.0.1", "127.0.0.1#@nowhere.invalid"],
   "behind a query": ["nowhere.invalid?@127.0.0.1", "127.0.0.1?.nowhere.invalid"],
   "behind an encoded delimiter": [
@@ -83,5 +137,7 @@ const groups = {
 }
 
 export const notations: readonly Notation[] = Object.entries(groups).flatMap(([whom, kinds]) =>
-  Object.entries(kinds).flatMap(([kind, hosts]) => hosts.map((host) => ({ title: `${whom} ${kind}: ${host}`, host }))),
+  Object.entries(kinds).flatMap(([kind, hosts]) =>
+    hosts.map((host) => ({ title: `${whom} ${kind}: ${host}`, host })),
+  ),
 )

@@ -1,7 +1,12 @@
-/** Code that a val runs when it is loaded, before any request: it replaces what the guest might use. */
+/**
+ * Code that a val runs when it is loaded, before any request: it replaces what the guest might use.
+ */
 export interface Takeover {
   readonly tries: string
-  /** May call `note(value)` with whatever it gets to see, and use `other`, the id of a run of a neighbour. */
+  /**
+   * May call `note(value)` with whatever it gets to see, and use `other`, the id of a run of a
+   * neighbour.
+   */
   readonly code: string
   /** Deno itself does not work any more after it, so that the val has no use of its own process. */
   readonly isOwnLoss?: true
@@ -19,7 +24,9 @@ function hear(target: string, ...names: readonly string[]): string {
 
 /** Makes a method useless. */
 function ruin(target: string, ...names: readonly string[]): string {
-  return names.map((name) => `${target}.${name} = () => { throw new Error("FORGED ${name}") }`).join("\n")
+  return names
+    .map((name) => `${target}.${name} = () => { throw new Error("FORGED ${name}") }`)
+    .join("\n")
 }
 
 /** The val listens in, and everything goes on: nothing that it hears is somebody else's. */
@@ -29,12 +36,30 @@ export const listening: readonly Takeover[] = [
     tries: "to hear what is encoded and decoded",
     code: `${hear("TextEncoder.prototype", "encode", "encodeInto")}\n${hear("TextDecoder.prototype", "decode")}`,
   },
-  { tries: "to hear what headers are read", code: hear("Headers.prototype", "get", "has", "forEach", "append", "set") },
-  { tries: "to hear what promises are waited for", code: hear("Promise.prototype", "then", "catch", "finally") },
-  { tries: "to hear what is put into arrays", code: hear("Array.prototype", "push", "map", "join", "slice", "concat") },
-  { tries: "to hear how arrays are walked through", code: hear("Array.prototype", "Symbol.iterator") },
-  { tries: "to hear what strings are looked for", code: hear("String.prototype", "indexOf", "startsWith", "slice", "split", "replace") },
-  { tries: "to hear what is matched", code: `${hear("RegExp.prototype", "exec", "test")}\n${hear("RegExp.prototype", "Symbol.replace")}` },
+  {
+    tries: "to hear what headers are read",
+    code: hear("Headers.prototype", "get", "has", "forEach", "append", "set"),
+  },
+  {
+    tries: "to hear what promises are waited for",
+    code: hear("Promise.prototype", "then", "catch", "finally"),
+  },
+  {
+    tries: "to hear what is put into arrays",
+    code: hear("Array.prototype", "push", "map", "join", "slice", "concat"),
+  },
+  {
+    tries: "to hear how arrays are walked through",
+    code: hear("Array.prototype", "Symbol.iterator"),
+  },
+  {
+    tries: "to hear what strings are looked for",
+    code: hear("String.prototype", "indexOf", "startsWith", "slice", "split", "replace"),
+  },
+  {
+    tries: "to hear what is matched",
+    code: `${hear("RegExp.prototype", "exec", "test")}\n${hear("RegExp.prototype", "Symbol.replace")}`,
+  },
   {
     tries: "to hear what maps and sets hold",
     code: `${hear("Map.prototype", "get", "set", "has", "forEach")}\n${hear("Set.prototype", "add", "has", "delete", "forEach")}\n${hear("WeakMap.prototype", "get", "set")}`,
@@ -47,14 +72,26 @@ export const listening: readonly Takeover[] = [
     tries: "to hear what is read from streams",
     code: `${hear("ReadableStream.prototype", "getReader", "pipeTo", "tee")}\n${hear("ReadableStreamDefaultReader.prototype", "read")}`,
   },
-  { tries: "to hear what is written to the host", code: hear("Uint8Array.prototype.__proto__", "subarray", "set", "slice") },
-  { tries: "to hear requests before they are its own", code: hear("Request.prototype", "text", "json", "clone", "arrayBuffer") },
+  {
+    tries: "to hear what is written to the host",
+    code: hear("Uint8Array.prototype.__proto__", "subarray", "set", "slice"),
+  },
+  {
+    tries: "to hear requests before they are its own",
+    code: hear("Request.prototype", "text", "json", "clone", "arrayBuffer"),
+  },
   {
     tries: "to hear what runs carry with them",
     code: `const { AsyncLocalStorage } = await import("node:async_hooks");\n${hear("AsyncLocalStorage.prototype", "run", "getStore", "enterWith")}`,
   },
-  { tries: "to hear what is logged", code: hear("console", "log", "info", "error", "debug", "warn") },
-  { tries: "to hear what timers are set", code: hear("globalThis", "setTimeout", "setInterval", "queueMicrotask") },
+  {
+    tries: "to hear what is logged",
+    code: hear("console", "log", "info", "error", "debug", "warn"),
+  },
+  {
+    tries: "to hear what timers are set",
+    code: hear("globalThis", "setTimeout", "setInterval", "queueMicrotask"),
+  },
 ]
 
 /** The val claims to be somebody else, or turns the guest's tools against it. */
@@ -87,13 +124,29 @@ export const takeovers: readonly Takeover[] = [
     tries: "to make AsyncLocalStorage forget and lie",
     code: `const { AsyncLocalStorage } = await import("node:async_hooks"); AsyncLocalStorage.prototype.getStore = () => ({ id: other }); AsyncLocalStorage.prototype.run = (store, work, ...args) => work(...args)`,
   },
-  { tries: "to make the time stand still", code: `Date.now = () => Number.NaN; performance.now = () => -1` },
+  {
+    tries: "to make the time stand still",
+    code: `Date.now = () => Number.NaN; performance.now = () => -1`,
+  },
   { tries: "to take JSON away", code: ruin("JSON", "stringify", "parse") },
   {
     tries: "to take the text encoders away",
     code: `${ruin("TextEncoder.prototype", "encode", "encodeInto")}\n${ruin("TextDecoder.prototype", "decode")}`,
   },
-  { tries: "to take arrays away", code: ruin("Array.prototype", "push", "pop", "shift", "map", "join", "forEach", "includes", "indexOf") },
+  {
+    tries: "to take arrays away",
+    code: ruin(
+      "Array.prototype",
+      "push",
+      "pop",
+      "shift",
+      "map",
+      "join",
+      "forEach",
+      "includes",
+      "indexOf",
+    ),
+  },
   {
     tries: "to take the walk through arrays away",
     code: `Array.prototype[Symbol.iterator] = function () { throw new Error("FORGED") }`,
@@ -115,7 +168,10 @@ export const takeovers: readonly Takeover[] = [
     tries: "to change every response",
     code: `for (const name of ["status", "headers", "body"]) Object.defineProperty(Response.prototype, name, { get() { throw new Error("FORGED") } })`,
   },
-  { tries: "to change every request", code: `Object.defineProperty(Request.prototype, "url", { get: () => "http://forged.test/" })` },
+  {
+    tries: "to change every request",
+    code: `Object.defineProperty(Request.prototype, "url", { get: () => "http://forged.test/" })`,
+  },
   {
     tries: "to put its own server in the place of the guest's",
     code: `Deno.serve = () => { throw new Error("FORGED") }; Deno.upgradeWebSocket = () => { throw new Error("FORGED") }`,
@@ -132,7 +188,10 @@ export const takeovers: readonly Takeover[] = [
     tries: "to freeze everything",
     code: `for (const value of [Object, Array, Map, Set, Promise, Response, Request, Headers, JSON, console]) { Object.freeze(value); if (value.prototype) Object.freeze(value.prototype) }`,
   },
-  { tries: "to take Deno away", code: `for (const name of Object.keys(Deno)) try { delete Deno[name] } catch {}` },
+  {
+    tries: "to take Deno away",
+    code: `for (const name of Object.keys(Deno)) try { delete Deno[name] } catch {}`,
+  },
   {
     tries: "to listen for everything that goes wrong",
     code: `for (const type of ["error", "unhandledrejection", "beforeunload", "unload"]) globalThis.addEventListener(type, (event) => { note(event); event.preventDefault?.(); event.stopImmediatePropagation?.() }, true)`,

@@ -40,7 +40,12 @@ export const hostileValues: readonly HostileValue[] = [
     status: 502,
     run: /^failed /,
   },
-  { tries: "to throw an error of 50 MB", code: `throw new Error("x".repeat(50 * 1024 ** 2))`, status: 502, run: /^failed Error: x{1000}/ },
+  {
+    tries: "to throw an error of 50 MB",
+    code: `throw new Error("x".repeat(50 * 1024 ** 2))`,
+    status: 502,
+    run: /^failed Error: x{1000}/,
+  },
   {
     tries: "to throw an error in words that are markup",
     code: `throw new Error("</pre><script>alert(1)</script>")`,
@@ -77,15 +82,27 @@ export const hostileValues: readonly HostileValue[] = [
     status: 502,
     run: /^failed RangeError: Maximum call stack/,
   },
-  { tries: "to return a proxy of a response", code: `return new Proxy(new Response("x"), {})`, ...fine },
+  {
+    tries: "to return a proxy of a response",
+    code: `return new Proxy(new Response("x"), {})`,
+    ...fine,
+  },
   {
     tries: "to return a promise of a promise that throws when it is asked",
     code: `return { get then() { throw new Error("thenable") } }`,
     status: 502,
     run: /^failed Error: thenable/,
   },
-  { tries: "to return a value that refuses to become JSON", code: `return { toJSON() { throw new Error("no JSON") } }`, ...fine },
-  { tries: "to return a cycle", code: `const cycle = {}; cycle.self = cycle; return cycle`, ...fine },
+  {
+    tries: "to return a value that refuses to become JSON",
+    code: `return { toJSON() { throw new Error("no JSON") } }`,
+    ...fine,
+  },
+  {
+    tries: "to return a cycle",
+    code: `const cycle = {}; cycle.self = cycle; return cycle`,
+    ...fine,
+  },
   {
     tries: "to return a value that is nested 100,000 times",
     code: `let deep = []; for (let index = 0; index < 100_000; index++) deep = [deep]; return deep`,
@@ -103,7 +120,12 @@ export const hostileValues: readonly HostileValue[] = [
     status: 502,
     run: /^failed /,
   },
-  { tries: "to return an error response", code: `return Response.error()`, status: 502, run: /^failed / },
+  {
+    tries: "to return an error response",
+    code: `return Response.error()`,
+    status: 502,
+    run: /^failed /,
+  },
   { tries: "to return its request", code: `return request`, ...fine },
   {
     tries: "to log values that throw when they are looked at",
@@ -116,8 +138,17 @@ export const hostileValues: readonly HostileValue[] = [
     code: `let deep = {}; for (let index = 0; index < 10_000; index++) deep = { deep }; console.log(deep, new Array(1e7).fill(0)); return "x"`,
     ...fine,
   },
-  { tries: "to log with formats of the host", code: `console.log("%s%s%s%n%c%o%O", "a"); return "x"`, ...fine },
-  { tries: "to exit", code: `Deno.exit(3)`, status: 502, run: /^failed Error: Cannot exit with code 3/ },
+  {
+    tries: "to log with formats of the host",
+    code: `console.log("%s%s%s%n%c%o%O", "a"); return "x"`,
+    ...fine,
+  },
+  {
+    tries: "to exit",
+    code: `Deno.exit(3)`,
+    status: 502,
+    run: /^failed Error: Cannot exit with code 3/,
+  },
   {
     tries: "to exit as Node does",
     code: `(await import("node:process")).exit(3)`,

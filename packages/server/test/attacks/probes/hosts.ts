@@ -1,4 +1,7 @@
-/** A `Host` header, and who must answer it: a val, the gateway for want of a val, the API, or nobody. */
+/**
+ * A `Host` header, and who must answer it: a val, the gateway for want of a val, the API, or
+ * nobody.
+ */
 export interface HostProbe {
   readonly tries: string
   /** `P` after a colon stands for the port. */
@@ -25,7 +28,11 @@ export const hostProbes: readonly HostProbe[] = [
   { tries: "an address", host: "127.0.0.1:P", answers: "api" },
   { tries: "an address of IPv6", host: "[::1]:P", answers: "api" },
   { tries: "a host that is not ours", host: "evil.test", answers: "api" },
-  { tries: "the host of a val within another domain", host: "ada-echo.localhost.evil.test", answers: "api" },
+  {
+    tries: "the host of a val within another domain",
+    host: "ada-echo.localhost.evil.test",
+    answers: "api",
+  },
   { tries: "another host behind an at", host: "ada-echo.localhost@evil.test", answers: "api" },
   { tries: "a user before the host", host: "evil@ada-echo.localhost:P", answers: "no val" },
   { tries: "a path behind the host", host: "ada-echo.localhost/v1/me", answers: "api" },

@@ -1,6 +1,9 @@
 import type { ValProbe } from "./val-probe.ts"
 
-/** Operations of Deno with which a val could look at files, end the process, write past the guest, or change what the guest relies on. */
+/**
+ * Operations of Deno with which a val could look at files, end the process, write past the guest,
+ * or change what the guest relies on.
+ */
 const operations: readonly string[] = [
   "op_desktop_apply_patch",
   "op_desktop_init",
@@ -36,7 +39,10 @@ const operations: readonly string[] = [
   "op_write_sync",
 ]
 
-/** Runs the body of an async function in a Worker, which has a Deno of its own that the guest has not prepared. */
+/**
+ * Runs the body of an async function in a Worker, which has a Deno of its own that the guest has
+ * not prepared.
+ */
 function inWorker(code: string): string {
   const work = `postMessage(await (async () => { ${code} })())`
   return `const worker = new Worker("data:text/javascript," + encodeURIComponent(${JSON.stringify(work)}), { type: "module" })
@@ -63,7 +69,9 @@ export const internalsProbes: readonly ValProbe[] = [
   },
   {
     tries: "to open a native module by an operation in a worker",
-    code: inWorker(`return Deno[Deno.internal].core.ops.op_napi_open("/tmp/evil.node", {}, Buffer, globalThis.reportError)`),
+    code: inWorker(
+      `return Deno[Deno.internal].core.ops.op_napi_open("/tmp/evil.node", {}, Buffer, globalThis.reportError)`,
+    ),
     denied: /Requires ffi access|expected Function|Buffer is not defined/,
   },
   {
@@ -73,7 +81,9 @@ export const internalsProbes: readonly ValProbe[] = [
   },
   {
     tries: "to find the guest's sockets in a worker",
-    code: inWorker(`return Object.values(Deno[Deno.internal].core.resources()).filter((name) => /unix|http/.test(name))`),
+    code: inWorker(
+      `return Object.values(Deno[Deno.internal].core.resources()).filter((name) => /unix|http/.test(name))`,
+    ),
     gets: [],
   },
   {

@@ -1,9 +1,13 @@
 import { noPermission, type ValProbe } from "./val-probe.ts"
 
-/** The filter of system calls knows no such sockets; where there is no filter, the network of the sandbox leads nowhere. */
+/**
+ * The filter of system calls knows no such sockets; where there is no filter, the network of the
+ * sandbox leads nowhere.
+ */
 export const noNetwork =
   /^\w+: .*(EAFNOSUPPORT|Address family not supported|ENETUNREACH|Network is unreachable|ECONNREFUSED|Connection refused|Cannot assign requested)/
-const noName = /^Error: (getaddrinfo (EPERM|ENOTFOUND|EAI_AGAIN)|failed to lookup address information|proto error: io error: No such file)/
+const noName =
+  /^Error: (getaddrinfo (EPERM|ENOTFOUND|EAI_AGAIN)|failed to lookup address information|proto error: io error: No such file)/
 const noFetch = /^TypeError: (fetch failed|error sending request)/
 const { read } = noPermission
 
@@ -12,26 +16,33 @@ function firstOf(good: string, bad = "error"): string {
   return `return await new Promise((resolve, reject) => { thing.once("${good}", () => resolve("${good}")); thing.once("${bad}", reject) })`
 }
 
-/** Any way to anybody else that does not go through the door: the API, the internet, neighbours, the host. */
+/**
+ * Any way to anybody else that does not go through the door: the API, the internet, neighbours, the
+ * host.
+ */
 export const networkProbes: readonly ValProbe[] = [
   {
     tries: "to connect to the API over TCP",
-    code: ({ port }) => `return (await Deno.connect({ hostname: "127.0.0.1", port: ${port} })).remoteAddr`,
+    code: ({ port }) =>
+      `return (await Deno.connect({ hostname: "127.0.0.1", port: ${port} })).remoteAddr`,
     denied: noNetwork,
   },
   {
     tries: "to connect to the API by the name localhost",
-    code: ({ port }) => `return (await Deno.connect({ hostname: "localhost", port: ${port} })).remoteAddr`,
+    code: ({ port }) =>
+      `return (await Deno.connect({ hostname: "localhost", port: ${port} })).remoteAddr`,
     denied: noName,
   },
   {
     tries: "to connect to the API over IPv6",
-    code: ({ port }) => `return (await Deno.connect({ hostname: "::1", port: ${port} })).remoteAddr`,
+    code: ({ port }) =>
+      `return (await Deno.connect({ hostname: "::1", port: ${port} })).remoteAddr`,
     denied: noNetwork,
   },
   {
     tries: "to connect to 0.0.0.0",
-    code: ({ port }) => `return (await Deno.connect({ hostname: "0.0.0.0", port: ${port} })).remoteAddr`,
+    code: ({ port }) =>
+      `return (await Deno.connect({ hostname: "0.0.0.0", port: ${port} })).remoteAddr`,
     denied: noNetwork,
   },
   {
@@ -96,12 +107,14 @@ export const networkProbes: readonly ValProbe[] = [
   },
   {
     tries: "to connect to the socket of a neighbour",
-    code: ({ neighbourFolder }) => `return (await Deno.connect({ transport: "unix", path: "${neighbourFolder}/run/in.sock" })).localAddr`,
+    code: ({ neighbourFolder }) =>
+      `return (await Deno.connect({ transport: "unix", path: "${neighbourFolder}/run/in.sock" })).localAddr`,
     denied: /^(NotCapable: Requires read access|NotFound: No such file)/,
   },
   {
     tries: "to connect to the door of a neighbour",
-    code: ({ neighbourFolder }) => `return (await Deno.connect({ transport: "unix", path: "${neighbourFolder}/run/out.sock" })).localAddr`,
+    code: ({ neighbourFolder }) =>
+      `return (await Deno.connect({ transport: "unix", path: "${neighbourFolder}/run/out.sock" })).localAddr`,
     denied: /^(NotCapable: Requires read access|NotFound: No such file)/,
   },
   {
@@ -119,7 +132,11 @@ export const networkProbes: readonly ValProbe[] = [
     code: `return (await Deno.connect({ transport: "vsock", cid: 2, port: 80 })).localAddr`,
     ends: /^crashed /,
   },
-  { tries: "to ask a name server", code: `return await Deno.resolveDns("example.com", "A")`, denied: noName },
+  {
+    tries: "to ask a name server",
+    code: `return await Deno.resolveDns("example.com", "A")`,
+    denied: noName,
+  },
   {
     tries: "to ask a name server of its choice",
     code: `return await Deno.resolveDns("example.com", "TXT", { nameServer: { ipAddr: "1.1.1.1", port: 53 } })`,
@@ -185,7 +202,8 @@ export const networkProbes: readonly ValProbe[] = [
   },
   {
     tries: "to open a stream of WebSocket messages",
-    code: ({ port }) => `return (await new WebSocketStream("ws://127.0.0.1:${port}/").opened).protocol`,
+    code: ({ port }) =>
+      `return (await new WebSocketStream("ws://127.0.0.1:${port}/").opened).protocol`,
     denied: /^ReferenceError: WebSocketStream is not defined/,
   },
   {
@@ -206,7 +224,8 @@ export const networkProbes: readonly ValProbe[] = [
   },
   {
     tries: "to connect as Node does",
-    code: ({ port }) => `const thing = (await import("node:net")).connect(${port}, "127.0.0.1"); ${firstOf("connect")}`,
+    code: ({ port }) =>
+      `const thing = (await import("node:net")).connect(${port}, "127.0.0.1"); ${firstOf("connect")}`,
     denied: noNetwork,
   },
   {
@@ -216,7 +235,8 @@ export const networkProbes: readonly ValProbe[] = [
   },
   {
     tries: "to get from the API as Node does",
-    code: ({ baseUrl }) => `const thing = (await import("node:http")).get("${baseUrl}/v1/vals"); ${firstOf("response")}`,
+    code: ({ baseUrl }) =>
+      `const thing = (await import("node:http")).get("${baseUrl}/v1/vals"); ${firstOf("response")}`,
     denied: noName,
   },
   {
@@ -226,7 +246,8 @@ export const networkProbes: readonly ValProbe[] = [
   },
   {
     tries: "to speak HTTP/2 with the API as Node does",
-    code: ({ baseUrl }) => `const thing = (await import("node:http2")).connect("${baseUrl}"); ${firstOf("connect")}`,
+    code: ({ baseUrl }) =>
+      `const thing = (await import("node:http2")).connect("${baseUrl}"); ${firstOf("connect")}`,
     denied: noName,
   },
   {
@@ -251,7 +272,8 @@ export const networkProbes: readonly ValProbe[] = [
   },
   {
     tries: "to import an answer of the API",
-    code: ({ baseUrl }) => `return Object.keys((await import("${baseUrl}/openapi.json", { with: { type: "json" } })).default)`,
+    code: ({ baseUrl }) =>
+      `return Object.keys((await import("${baseUrl}/openapi.json", { with: { type: "json" } })).default)`,
     denied: /^TypeError: .*(not found in cache|Cannot import)/is,
   },
   {
@@ -260,8 +282,16 @@ export const networkProbes: readonly ValProbe[] = [
     denied: /^TypeError: (Requires import access to |.*not found in cache|.*Cannot import)/is,
   },
   // Put together, so that nobody sees them when the val is saved.
-  { tries: "to import from npm while it runs", code: `return Object.keys(await import("npm:" + "left-pad"))`, denied: /^TypeError: / },
-  { tries: "to import from JSR while it runs", code: `return Object.keys(await import("jsr:" + "@std/assert"))`, denied: /^TypeError: / },
+  {
+    tries: "to import from npm while it runs",
+    code: `return Object.keys(await import("npm:" + "left-pad"))`,
+    denied: /^TypeError: /,
+  },
+  {
+    tries: "to import from JSR while it runs",
+    code: `return Object.keys(await import("jsr:" + "@std/assert"))`,
+    denied: /^TypeError: /,
+  },
   {
     tries: "to reach a neighbour by a BroadcastChannel",
     code: `const channel = new BroadcastChannel("neighbours"); channel.postMessage("anybody?"); const heard = await Promise.race([new Promise((resolve) => { channel.onmessage = ({ data }) => resolve(data) }), new Promise((resolve) => setTimeout(resolve, 100, "nobody"))]); channel.close(); return heard`,

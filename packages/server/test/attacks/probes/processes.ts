@@ -7,14 +7,21 @@ const anyRun = /^NotCapable: Requires run access, /
 const noChild =
   /^Error: (spawn|spawnSync) .*(EPERM|EACCES|ENOENT)|^NotCapable: Requires run access to |^Error: Failed to spawn 'deno': no path to search/
 
-/** Other programs, native code, signals, other users, and whatever else a process could do to the machine. */
+/**
+ * Other programs, native code, signals, other users, and whatever else a process could do to the
+ * machine.
+ */
 export const processProbes: readonly ValProbe[] = [
   {
     tries: "to run a shell",
     code: `return await new Deno.Command("sh", { args: ["-c", "id"] }).output()`,
     denied: /^Error: Failed to spawn 'sh': no path to search/,
   },
-  { tries: "to run a shell by its path", code: `return new Deno.Command("/bin/sh", { args: ["-c", "id"] }).outputSync()`, denied: run },
+  {
+    tries: "to run a shell by its path",
+    code: `return new Deno.Command("/bin/sh", { args: ["-c", "id"] }).outputSync()`,
+    denied: run,
+  },
   {
     tries: "to run deno with every permission",
     code: `return new Deno.Command("/deno", { args: ["run", "-A", "x.ts"] }).spawn().pid`,
@@ -78,7 +85,11 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
     code: `return Deno.dlopen("libc.so.6", { getpid: { parameters: [], result: "i32" } }).symbols.getpid()`,
     denied: ffi,
   },
-  { tries: "to load deno itself as a library", code: `return Object.keys(Deno.dlopen("/deno", {}))`, denied: ffi },
+  {
+    tries: "to load deno itself as a library",
+    code: `return Object.keys(Deno.dlopen("/deno", {}))`,
+    denied: ffi,
+  },
   {
     tries: "to load a library that it has written",
     code: `Deno.writeFileSync("/tmp/evil.so", new Uint8Array([127, 69, 76, 70])); return Object.keys(Deno.dlopen("/tmp/evil.so", {}))`,
@@ -114,12 +125,24 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
     code: `return new Deno.UnsafeCallback({ parameters: [], result: "void" }, () => {}).pointer`,
     denied: anyFfi,
   },
-  { tries: "to use a graphics card", code: `return (await navigator.gpu?.requestAdapter()) ?? null`, gets: null },
+  {
+    tries: "to use a graphics card",
+    code: `return (await navigator.gpu?.requestAdapter()) ?? null`,
+    gets: null,
+  },
   // It is process 1 of its own world, and the kernel does not let that one be killed from inside.
   { tries: "to kill process 1", code: `Deno.kill(1, "SIGKILL")`, gets: "nothing" },
   { tries: "to kill every process there is", code: `Deno.kill(-1, "SIGKILL")`, denied: anyRun },
-  { tries: "to kill process 1 as Node does", code: `(await import("node:process")).default.kill(1, "SIGKILL")`, gets: "nothing" },
-  { tries: "to kill its whole group as Node does", code: `(await import("node:process")).default.kill(0, "SIGKILL")`, denied: anyRun },
+  {
+    tries: "to kill process 1 as Node does",
+    code: `(await import("node:process")).default.kill(1, "SIGKILL")`,
+    gets: "nothing",
+  },
+  {
+    tries: "to kill its whole group as Node does",
+    code: `(await import("node:process")).default.kill(0, "SIGKILL")`,
+    denied: anyRun,
+  },
   {
     tries: "to see which processes exist by asking with signal 0",
     code: `const process = (await import("node:process")).default; return Array.from({ length: 40 }, (_, pid) => { try { return process.kill(pid + 1, 0) } catch (error) { return error.name } }).flatMap((seen, pid) => seen === true ? [pid + 1] : [])`,
@@ -135,15 +158,43 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
     code: `const inspector = await import("node:inspector"); inspector.open(0, "127.0.0.1"); return inspector.url()`,
     denied: /^Error: Failed to start inspector server/,
   },
-  { tries: "to become root", code: `(await import("node:process")).default.setuid(0)`, denied: sys },
+  {
+    tries: "to become root",
+    code: `(await import("node:process")).default.setuid(0)`,
+    denied: sys,
+  },
   { tries: "to find out who it is", code: `return Deno.uid()`, denied: sys },
   { tries: "to find out the name of the machine", code: `return Deno.hostname()`, denied: sys },
-  { tries: "to find out the name of the machine as Node does", code: `return (await import("node:os")).hostname()`, denied: sys },
-  { tries: "to find out the addresses of the machine", code: `return Deno.networkInterfaces()`, denied: sys },
-  { tries: "to find out the memory of the machine", code: `return Deno.systemMemoryInfo()`, denied: sys },
-  { tries: "to find out the user of the server", code: `return (await import("node:os")).userInfo()`, denied: sys },
-  { tries: "to raise its priority", code: `(await import("node:os")).setPriority(0, -20)`, denied: sys },
-  { tries: "to leave its folder", code: `Deno.chdir("/"); return Deno.cwd()`, denied: noPermission.read },
+  {
+    tries: "to find out the name of the machine as Node does",
+    code: `return (await import("node:os")).hostname()`,
+    denied: sys,
+  },
+  {
+    tries: "to find out the addresses of the machine",
+    code: `return Deno.networkInterfaces()`,
+    denied: sys,
+  },
+  {
+    tries: "to find out the memory of the machine",
+    code: `return Deno.systemMemoryInfo()`,
+    denied: sys,
+  },
+  {
+    tries: "to find out the user of the server",
+    code: `return (await import("node:os")).userInfo()`,
+    denied: sys,
+  },
+  {
+    tries: "to raise its priority",
+    code: `(await import("node:os")).setPriority(0, -20)`,
+    denied: sys,
+  },
+  {
+    tries: "to leave its folder",
+    code: `Deno.chdir("/"); return Deno.cwd()`,
+    denied: noPermission.read,
+  },
   {
     tries: "to reach files with WASI",
     code: `const { WASI } = await import("node:wasi"); return typeof new WASI({ version: "preview1", preopens: { "/": "/" } }).start`,

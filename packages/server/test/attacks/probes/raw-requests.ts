@@ -28,11 +28,19 @@ function smuggled({ otherHost, mark }: RawTarget): string {
   return `GET /smuggled-${mark} HTTP/1.1\r\nHost: ${otherHost}\r\n\r\n`
 }
 
-/** Requests about whose end two readers might disagree. None may become two, and none may reach the val in part. */
+/**
+ * Requests about whose end two readers might disagree. None may become two, and none may reach the
+ * val in part.
+ */
 export const rawRequests: readonly RawRequest[] = [
   {
     tries: "a length before chunks (CL.TE)",
-    bytes: (to) => post(to, `Content-Length: ${5 + smuggled(to).length}\r\nTransfer-Encoding: chunked\r\n`, `0\r\n\r\n${smuggled(to)}`),
+    bytes: (to) =>
+      post(
+        to,
+        `Content-Length: ${5 + smuggled(to).length}\r\nTransfer-Encoding: chunked\r\n`,
+        `0\r\n\r\n${smuggled(to)}`,
+      ),
     statuses: [400],
   },
   {
@@ -47,12 +55,18 @@ export const rawRequests: readonly RawRequest[] = [
   },
   {
     tries: "chunks spelt with a capital and a length",
-    bytes: (to) => post(to, `Transfer-Encoding: Chunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
+    bytes: (to) =>
+      post(to, `Transfer-Encoding: Chunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
     statuses: [400],
   },
   {
     tries: "chunks twice",
-    bytes: (to) => post(to, `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n`, `0\r\n\r\n${smuggled(to)}`),
+    bytes: (to) =>
+      post(
+        to,
+        `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n`,
+        `0\r\n\r\n${smuggled(to)}`,
+      ),
     statuses: [400],
   },
   {
@@ -67,27 +81,40 @@ export const rawRequests: readonly RawRequest[] = [
   },
   {
     tries: "chunked behind a vertical tab",
-    bytes: (to) => post(to, `Transfer-Encoding:\vchunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
+    bytes: (to) =>
+      post(to, `Transfer-Encoding:\vchunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
     statuses: [400],
   },
   {
     tries: "a space before the colon of the coding",
-    bytes: (to) => post(to, `Transfer-Encoding : chunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
+    bytes: (to) =>
+      post(to, `Transfer-Encoding : chunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
     statuses: [400],
   },
   {
     tries: "the coding on a folded line",
-    bytes: (to) => post(to, `X: y\r\n Transfer-Encoding: chunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
+    bytes: (to) =>
+      post(
+        to,
+        `X: y\r\n Transfer-Encoding: chunked\r\nContent-Length: 5\r\n`,
+        `0\r\n\r\n${smuggled(to)}`,
+      ),
     statuses: [400],
   },
   {
     tries: "a coding on a folded line of its own",
-    bytes: (to) => post(to, `Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
+    bytes: (to) =>
+      post(
+        to,
+        `Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n`,
+        `0\r\n\r\n${smuggled(to)}`,
+      ),
     statuses: [400],
   },
   {
     tries: "two lengths",
-    bytes: (to) => post(to, `Content-Length: 0\r\nContent-Length: ${smuggled(to).length}\r\n`, smuggled(to)),
+    bytes: (to) =>
+      post(to, `Content-Length: 0\r\nContent-Length: ${smuggled(to).length}\r\n`, smuggled(to)),
     statuses: [400],
   },
   {
@@ -95,22 +122,46 @@ export const rawRequests: readonly RawRequest[] = [
     bytes: (to) => post(to, `Content-Length: 0, ${smuggled(to).length}\r\n`, smuggled(to)),
     statuses: [400],
   },
-  { tries: "a length with a plus", bytes: (to) => post(to, "Content-Length: +5\r\n", `hello`), statuses: [400] },
-  { tries: "a length below zero", bytes: (to) => post(to, "Content-Length: -1\r\n", `hello`), statuses: [400] },
-  { tries: "a length in hexadecimal", bytes: (to) => post(to, "Content-Length: 0x5\r\n", `hello`), statuses: [400] },
+  {
+    tries: "a length with a plus",
+    bytes: (to) => post(to, "Content-Length: +5\r\n", `hello`),
+    statuses: [400],
+  },
+  {
+    tries: "a length below zero",
+    bytes: (to) => post(to, "Content-Length: -1\r\n", `hello`),
+    statuses: [400],
+  },
+  {
+    tries: "a length in hexadecimal",
+    bytes: (to) => post(to, "Content-Length: 0x5\r\n", `hello`),
+    statuses: [400],
+  },
   {
     tries: "a length too large for any number",
     bytes: (to) => post(to, "Content-Length: 99999999999999999999999\r\n", `hello`),
     statuses: [400],
   },
-  { tries: "a length with a space in it", bytes: (to) => post(to, "Content-Length: 5 5\r\n", `hello`), statuses: [400] },
-  { tries: "a space before the colon of the length", bytes: (to) => post(to, "Content-Length : 5\r\n", `hello`), statuses: [400] },
+  {
+    tries: "a length with a space in it",
+    bytes: (to) => post(to, "Content-Length: 5 5\r\n", `hello`),
+    statuses: [400],
+  },
+  {
+    tries: "a space before the colon of the length",
+    bytes: (to) => post(to, "Content-Length : 5\r\n", `hello`),
+    statuses: [400],
+  },
   {
     tries: "a header whose name holds a NUL",
     bytes: (to) => post(to, "X\0Content-Length: 5\r\nContent-Length: 0\r\n", ""),
     statuses: [400],
   },
-  { tries: "a value that holds a NUL", bytes: (to) => post(to, "X: a\0b\r\nContent-Length: 0\r\n", ""), statuses: [400] },
+  {
+    tries: "a value that holds a NUL",
+    bytes: (to) => post(to, "X: a\0b\r\nContent-Length: 0\r\n", ""),
+    statuses: [400],
+  },
   {
     tries: "a value that holds a bare CR",
     bytes: (to) => post(to, `X: a\rTransfer-Encoding: chunked\r\nContent-Length: 0\r\n`, ""),
@@ -118,10 +169,19 @@ export const rawRequests: readonly RawRequest[] = [
   },
   {
     tries: "a header line that ends in LF alone",
-    bytes: (to) => post(to, `X: a\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n`, `0\r\n\r\n${smuggled(to)}`),
+    bytes: (to) =>
+      post(
+        to,
+        `X: a\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n`,
+        `0\r\n\r\n${smuggled(to)}`,
+      ),
     statuses: [400],
   },
-  { tries: "a header without a name", bytes: (to) => post(to, ": chunked\r\nContent-Length: 0\r\n", ""), statuses: [400] },
+  {
+    tries: "a header without a name",
+    bytes: (to) => post(to, ": chunked\r\nContent-Length: 0\r\n", ""),
+    statuses: [400],
+  },
   {
     tries: "a chunk of negative size",
     bytes: (to) => post(to, "Transfer-Encoding: chunked\r\n", `-1\r\n\r\n${smuggled(to)}`),
@@ -130,7 +190,8 @@ export const rawRequests: readonly RawRequest[] = [
   },
   {
     tries: "a chunk whose size is too large for any number",
-    bytes: (to) => post(to, "Transfer-Encoding: chunked\r\n", `ffffffffffffffffff\r\nx\r\n0\r\n\r\n`),
+    bytes: (to) =>
+      post(to, "Transfer-Encoding: chunked\r\n", `ffffffffffffffffff\r\nx\r\n0\r\n\r\n`),
     statuses: [400],
     isLate: true,
   },
@@ -153,12 +214,18 @@ export const rawRequests: readonly RawRequest[] = [
   },
   {
     tries: "a body of GET that is a request",
-    bytes: (to) => `GET /${to.mark} HTTP/1.1\r\nHost: ${to.host}\r\nContent-Length: ${smuggled(to).length}\r\n${close}\r\n${smuggled(to)}`,
+    bytes: (to) =>
+      `GET /${to.mark} HTTP/1.1\r\nHost: ${to.host}\r\nContent-Length: ${smuggled(to).length}\r\n${close}\r\n${smuggled(to)}`,
     statuses: [200],
   },
   {
     tries: "an upgrade to HTTP/2 that hides a request",
-    bytes: (to) => post(to, "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nContent-Length: 0\r\n", ""),
+    bytes: (to) =>
+      post(
+        to,
+        "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nContent-Length: 0\r\n",
+        "",
+      ),
     statuses: [200],
   },
   {
@@ -167,8 +234,16 @@ export const rawRequests: readonly RawRequest[] = [
       `GET /${to.mark} HTTP/1.1\r\nHost: ${to.host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 99\r\nSec-WebSocket-Key: x\r\n\r\n${smuggled(to)}`,
     statuses: [],
   },
-  { tries: "a protocol that there is not", bytes: (to) => `GET /${to.mark} HTTP/3.0\r\nHost: ${to.host}\r\n\r\n`, statuses: [505] },
-  { tries: "no version at all", bytes: (to) => `GET /${to.mark}\r\nHost: ${to.host}\r\n\r\n`, statuses: [505] },
+  {
+    tries: "a protocol that there is not",
+    bytes: (to) => `GET /${to.mark} HTTP/3.0\r\nHost: ${to.host}\r\n\r\n`,
+    statuses: [505],
+  },
+  {
+    tries: "no version at all",
+    bytes: (to) => `GET /${to.mark}\r\nHost: ${to.host}\r\n\r\n`,
+    statuses: [505],
+  },
   {
     tries: "CONNECT to another machine",
     bytes: (to) => `CONNECT example.com:443 HTTP/1.1\r\nHost: ${to.host}\r\n${close}\r\n`,
@@ -179,5 +254,9 @@ export const rawRequests: readonly RawRequest[] = [
     bytes: (to) => `PROPFIND /${to.mark} HTTP/1.1\r\nHost: ${to.host}\r\n${close}\r\n`,
     statuses: [200],
   },
-  { tries: "the method TRACE", bytes: (to) => `TRACE /${to.mark} HTTP/1.1\r\nHost: ${to.host}\r\n${close}\r\n`, statuses: [200] },
+  {
+    tries: "the method TRACE",
+    bytes: (to) => `TRACE /${to.mark} HTTP/1.1\r\nHost: ${to.host}\r\n${close}\r\n`,
+    statuses: [200],
+  },
 ]

@@ -14,8 +14,11 @@ export class Canary {
       this.#sockets.add(socket)
       socket.on("error", () => {})
       socket.on("close", () => this.#sockets.delete(socket))
-      // Whoever comes gets something, or a probe might end for another reason than that it was refused.
-      socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\ncaptured"))
+      // Whoever comes gets something, or a probe might end for another reason than that it was
+      // refused.
+      socket.once("data", () =>
+        socket.end("HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\ncaptured"),
+      )
     })
   }
 
@@ -36,7 +39,8 @@ export class Canary {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const canaries: Canary[] = []
       try {
-        for (const address of addresses) canaries.push(await Canary.listen(address, canaries[0]?.port))
+        for (const address of addresses)
+          canaries.push(await Canary.listen(address, canaries[0]?.port))
         return canaries
       } catch {
         // Somebody else has the port on one of them.
@@ -57,4 +61,6 @@ export class Canary {
 }
 
 const attemptsMax = 20
-export const hasIPv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === "::1"))
+export const hasIPv6 = Object.values(networkInterfaces()).some((list) =>
+  list?.some(({ address }) => address === "::1"),
+)

@@ -5,7 +5,10 @@ import type { SavedVal, Village } from "./village.ts"
 /** A connection that says nothing for so long has nothing more to say. */
 const quietMs = 3_000
 
-/** The door of the sandbox in which a val is, as somebody finds it who has got past everything inside. */
+/**
+ * The door of the sandbox in which a val is, as somebody finds it who has got past everything
+ * inside.
+ */
 export async function findDoor(village: Village, val: SavedVal): Promise<string> {
   const { folder } = await village.sandboxOf(val)
   return join(folder, "run", "out.sock")
@@ -45,13 +48,19 @@ export class DoorVisitor {
     this.#socket.destroy()
   }
 
-  /** Ends it when nothing has come for a while; where the door has nothing to say nobody else will close it. */
+  /**
+   * Ends it when nothing has come for a while; where the door has nothing to say nobody else will
+   * close it.
+   */
   stopWhenQuiet(): void {
     this.#socket.setTimeout(quietMs, () => this.#socket.destroy())
   }
 }
 
-/** Sends bytes, in so many parts, and gives everything that comes until the door closes the connection. */
+/**
+ * Sends bytes, in so many parts, and gives everything that comes until the door closes the
+ * connection.
+ */
 export async function sendToDoor(path: string, ...parts: readonly string[]): Promise<string> {
   const visitor = await DoorVisitor.enter(path)
   visitor.stopWhenQuiet()

@@ -8,7 +8,10 @@ export interface LiveRun {
   end(): Promise<RunRecord>
 }
 
-/** Answers /hold with a body that ends when somebody asks for /release, and everything else as `rest` says. */
+/**
+ * Answers /hold with a body that ends when somebody asks for /release, and everything else as
+ * `rest` says.
+ */
 export function toHoldingCode(rest = `return new Response("released")`): string {
   return `const held = new Map()
 export default async function (request) {
@@ -46,7 +49,8 @@ export async function holdRun(village: Village, val: SavedVal, name: string): Pr
     return undefined
   })
   const id = response.headers.get("x-run-id")
-  if (response.status !== 200 || id === null) throw new Error(`the val does not hold: ${response.status} ${await response.text()}`)
+  if (response.status !== 200 || id === null)
+    throw new Error(`the val does not hold: ${response.status} ${await response.text()}`)
   return {
     id,
     async end() {

@@ -14,7 +14,8 @@ export function findInMemory(pid: number, texts: readonly string[]): readonly st
     for (const [start, end] of listWritable(pid))
       for (let at = start; at < end; at += partBytes) {
         const count = tryRead(memory, part, Math.min(partBytes + overlap, end - at), at)
-        for (const [index, needle] of needles.entries()) if (part.subarray(0, count).includes(needle)) found.add(texts[index] ?? "")
+        for (const [index, needle] of needles.entries())
+          if (part.subarray(0, count).includes(needle)) found.add(texts[index] ?? "")
       }
   } finally {
     closeSync(memory)

@@ -1,13 +1,25 @@
-/** One answer of the name server: an address of either kind, or another name whose addresses follow. */
+/**
+ * One answer of the name server: an address of either kind, or another name whose addresses follow.
+ */
 export type NameRecord = { readonly address: string } | { readonly alias: string }
 
-/** What a name is this time; `query` counts the questions for it, of this type, from 0. Undefined when it is to stay without an answer. */
-export type Zone = (name: string, type: "A" | "AAAA", query: number) => readonly NameRecord[] | undefined
+/**
+ * What a name is this time; `query` counts the questions for it, of this type, from 0. Undefined
+ * when it is to stay without an answer.
+ */
+export type Zone = (
+  name: string,
+  type: "A" | "AAAA",
+  query: number,
+) => readonly NameRecord[] | undefined
 
 const types: Readonly<Record<number, "A" | "AAAA">> = { 1: "A", 28: "AAAA" }
 const headBytes = 12
 
-/** A name server that changes its mind: as little of the DNS as it takes to lie. Whatever it says holds for no time at all. */
+/**
+ * A name server that changes its mind: as little of the DNS as it takes to lie. Whatever it says
+ * holds for no time at all.
+ */
 export class NameServer {
   /** How often it was asked, by name and type. */
   readonly queries = new Map<string, number>()
@@ -48,7 +60,8 @@ export class NameServer {
     const records = toRecords(found, name, type ?? "A")
     const head = Buffer.from(question.subarray(0, headBytes))
     head.writeUInt16BE(0x8180, 2)
-    for (const [at, count] of [1, records.length, 0, 0].entries()) head.writeUInt16BE(count, 4 + 2 * at)
+    for (const [at, count] of [1, records.length, 0, 0].entries())
+      head.writeUInt16BE(count, 4 + 2 * at)
     return Buffer.concat([head, question.subarray(headBytes, end + 4), ...records])
   }
 }
@@ -83,7 +96,10 @@ function toRecord(owner: string, type: number, data: Buffer): Buffer {
 }
 
 function writeName(name: string): Buffer {
-  return Buffer.concat([...name.split(".").map((label) => Buffer.from([label.length, ...Buffer.from(label)])), Buffer.from([0])])
+  return Buffer.concat([
+    ...name.split(".").map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
+    Buffer.from([0]),
+  ])
 }
 
 /** IPv6 is written out in full, with dots for IPv4 in the end if need be. */
@@ -91,7 +107,8 @@ function toBytes(address: string): Buffer {
   if (!address.includes(":")) return Buffer.from(address.split(".").map(Number))
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [left = "", right] = canonical.split("::")
-  const parts = (text: string) => (text === "" ? [] : text.split(":").map((part) => Number.parseInt(part, 16)))
+  const parts = (text: string) =>
+    text === "" ? [] : text.split(":").map((part) => Number.parseInt(part, 16))
   const [first, last] = [parts(left), parts(right ?? "")]
   const all = [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last]
   const bytes = Buffer.alloc(16)

@@ -15,8 +15,9 @@ export interface OutsideRequest {
 export type Answering = (socket: Socket, request: OutsideRequest) => void
 
 /**
- * A server of the outside world that reads requests as strictly as one can, and remembers all of them: whatever comes that is no request
- * is a fault. What it answers is in the address, as `/raw/{anything}?{answer}`, or a function for the path.
+ * A server of the outside world that reads requests as strictly as one can, and remembers all of
+ * them: whatever comes that is no request is a fault. What it answers is in the address, as
+ * `/raw/{anything}?{answer}`, or a function for the path.
  */
 export class OutsideServer {
   readonly requests: OutsideRequest[] = []
@@ -31,7 +32,10 @@ export class OutsideServer {
     this.#server = createServer((socket) => this.#serve(socket))
   }
 
-  static async listen(answers: Readonly<Record<string, Answering>> = {}, address = "127.0.0.1"): Promise<OutsideServer> {
+  static async listen(
+    answers: Readonly<Record<string, Answering>> = {},
+    address = "127.0.0.1",
+  ): Promise<OutsideServer> {
     const server = new OutsideServer(answers)
     server.#server.listen(0, address)
     await once(server.#server, "listening")
@@ -60,7 +64,11 @@ export class OutsideServer {
     socket.on("close", () => this.#sockets.delete(socket))
     socket.on("data", (bytes) => {
       rest += bytes.toString("latin1")
-      for (let parsed = parseRequest(rest); parsed !== undefined && !socket.destroyed; parsed = parseRequest(rest)) {
+      for (
+        let parsed = parseRequest(rest);
+        parsed !== undefined && !socket.destroyed;
+        parsed = parseRequest(rest)
+      ) {
         if (typeof parsed === "string") {
           this.faults.push(`${parsed}: ${JSON.stringify(rest.slice(0, 500))}`)
           socket.destroy()
@@ -82,7 +90,10 @@ export class OutsideServer {
   }
 }
 
-/** The address at which a server answers with these very bytes; the mark tells one request from another. */
+/**
+ * The address at which a server answers with these very bytes; the mark tells one request from
+ * another.
+ */
 export function toRawUrl(port: number, mark: string, answer: string): string {
   return `http://localhost:${port}/raw/${mark}?${Buffer.from(answer, "latin1").toString("base64url")}`
 }
@@ -93,29 +104,48 @@ export function toRedirect(location: string, status = 302): string {
 }
 
 /** The first request in a text: undefined when it is not whole yet, a text when it is none. */
-function parseRequest(text: string): { readonly request: OutsideRequest; readonly length: number } | string | undefined {
+function parseRequest(
+  text: string,
+): { readonly request: OutsideRequest; readonly length: number } | string | undefined {
   const headEnd = text.indexOf("\r\n\r\n")
   if (headEnd < 0) return undefined
   const [first = "", ...lines] = text.slice(0, headEnd).split("\r\n")
   const [, method, target] = /^([A-Z]+) (\/[\x21-\x7e]*) HTTP\/1\.1$/.exec(first) ?? []
   if (method === undefined || target === undefined) return "no request line"
-  const headers = lines.map((line) => /^([!#$%&'*+.^_`|~0-9a-z-]+): ([\x21-\xff](?:[\t\x20-\xff]*[\x21-\xff])?)?$/i.exec(line)?.slice(1))
-  if (!headers.every((pair): pair is [string, string] => pair !== undefined)) return "a line that is no header"
+  const headers = lines.map((line) =>
+    /^([!#$%&'*+.^_`|~0-9a-z-]+): ([\x21-\xff](?:[\t\x20-\xff]*[\x21-\xff])?)?$/i
+      .exec(line)
+      ?.slice(1),
+  )
+  if (!headers.every((pair): pair is [string, string] => pair !== undefined))
+    return "a line that is no header"
   const list = headers.map(([name, value]) => [name.toLowerCase(), value ?? ""] as const)
   const all = (wanted: string) => list.filter(([name]) => name === wanted).map(([, value]) => value)
   const [lengths, codings] = [all("content-length"), all("transfer-encoding")]
   if (all("host").length !== 1) return "not one host"
   if (lengths.length + codings.length > 1) return "more than one length"
-  const body = codings.length > 0 ? readChunks(text, headEnd + 4) : readLength(text, headEnd + 4, Number(lengths[0] ?? 0))
+  const body =
+    codings.length > 0
+      ? readChunks(text, headEnd + 4)
+      : readLength(text, headEnd + 4, Number(lengths[0] ?? 0))
   if (!body || typeof body === "string") return body
   return { request: { method, target, headers: list, body: body.content }, length: body.end }
 }
 
-function readLength(text: string, at: number, length: number): { readonly content: string; readonly end: number } | undefined {
-  return text.length < at + length ? undefined : { content: text.slice(at, at + length), end: at + length }
+function readLength(
+  text: string,
+  at: number,
+  length: number,
+): { readonly content: string; readonly end: number } | undefined {
+  return text.length < at + length
+    ? undefined
+    : { content: text.slice(at, at + length), end: at + length }
 }
 
-function readChunks(text: string, start: number): { readonly content: string; readonly end: number } | string | undefined {
+function readChunks(
+  text: string,
+  start: number,
+): { readonly content: string; readonly end: number } | string | undefined {
   let content = ""
   for (let at = start; ; ) {
     const lineEnd = text.indexOf("\r\n", at)

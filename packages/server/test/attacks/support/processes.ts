@@ -22,18 +22,28 @@ export function listDescendants(pid: number): readonly SeenProcess[] {
       found.push(seen)
     }
   }
-  return found.map((seen) => ({ ...seen, command: readText(`/proc/${seen.pid}/cmdline`).split("\0").slice(0, -1) }))
+  return found.map((seen) => ({
+    ...seen,
+    command: readText(`/proc/${seen.pid}/cmdline`).split("\0").slice(0, -1),
+  }))
 }
 
-/** Whether this very process is still there; one that has ended and was not noticed by its parent is not. */
-export function isRunning({ pid, startedTicks }: Pick<SeenProcess, "pid" | "startedTicks">): boolean {
+/**
+ * Whether this very process is still there; one that has ended and was not noticed by its parent is
+ * not.
+ */
+export function isRunning({
+  pid,
+  startedTicks,
+}: Pick<SeenProcess, "pid" | "startedTicks">): boolean {
   return readStat(pid)?.startedTicks === startedTicks
 }
 
 /** Memory of a process that is in RAM. */
 export function readResidentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readText(`/proc/${pid}/status`))?.[1]
-  if (kilobytes === undefined) throw new Error(`Cannot read the memory of process ${pid}: it has ended`)
+  if (kilobytes === undefined)
+    throw new Error(`Cannot read the memory of process ${pid}: it has ended`)
   return Number(kilobytes) * 1024
 }
 
@@ -61,8 +71,12 @@ function listProcesses(): readonly Omit<SeenProcess, "command">[] {
     })
 }
 
-function readStat(pid: number): { readonly parent: number; readonly startedTicks: number } | undefined {
+function readStat(
+  pid: number,
+): { readonly parent: number; readonly startedTicks: number } | undefined {
   const text = readText(`/proc/${pid}/stat`)
   const [state = "Z", parent = "0", ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ")
-  return text === "" || state === "Z" || state === "X" ? undefined : { parent: Number(parent), startedTicks: Number(rest[17]) }
+  return text === "" || state === "Z" || state === "X"
+    ? undefined
+    : { parent: Number(parent), startedTicks: Number(rest[17]) }
 }

@@ -14,13 +14,20 @@ export interface Puppet {
   act(code: string): Promise<Deed>
 }
 
-export async function createPuppet(village: Village, owner: Villager = village.mallory): Promise<Puppet> {
+export async function createPuppet(
+  village: Village,
+  owner: Villager = village.mallory,
+): Promise<Puppet> {
   const val = await village.save(owner, { code: puppetCode })
   return {
     val,
     async act(code) {
-      const { status, text, json, headers } = await village.visit(val, { method: "POST", body: code })
-      if (status !== 200 || json === undefined) throw new Error(`the puppet has not answered: ${status} ${text.slice(0, 1000)}`)
+      const { status, text, json, headers } = await village.visit(val, {
+        method: "POST",
+        body: code,
+      })
+      if (status !== 200 || json === undefined)
+        throw new Error(`the puppet has not answered: ${status} ${text.slice(0, 1000)}`)
       return { ...json, runId: headers.get("x-run-id") ?? "" }
     },
   }

@@ -4,12 +4,15 @@ import { createServer, type Server, type Socket } from "node:net"
 import { dirname, join } from "node:path"
 import { findReady } from "./sandboxes.ts"
 
-/** What somebody does who sits at the socket of a sandbox in the place of the guest: says anything at all. */
+/**
+ * What somebody does who sits at the socket of a sandbox in the place of the guest: says anything
+ * at all.
+ */
 export type Roguery = (socket: Socket, requests: number) => void
 
 /**
- * Puts somebody else into the place of the guest of the one sandbox that waits for a val, as if a val had got past every wall inside of it.
- * The next val that needs a process gets this one.
+ * Puts somebody else into the place of the guest of the one sandbox that waits for a val, as if a
+ * val had got past every wall inside of it. The next val that needs a process gets this one.
  */
 export class RogueGuest {
   /** Connections that the host has made. */

@@ -17,35 +17,51 @@ export function listSandboxes(serverPid: number): readonly SandboxInUse[] {
   return processes.flatMap((outer) => {
     const folder = folderOf(outer.command)
     // The guest is the innermost one.
-    const guest = folder === undefined ? undefined : processes.find(({ parent, command }) => parent === outer.pid && command[0] === "/deno")
+    const guest =
+      folder === undefined
+        ? undefined
+        : processes.find(({ parent, command }) => parent === outer.pid && command[0] === "/deno")
     return folder !== undefined && guest ? [{ folder, guest }] : []
   })
 }
 
 /** The sandbox that has a module at an address that begins like this. */
 export function findFolderOf(serverPid: number, address: string): Promise<SandboxInUse> {
-  return waitFor(() => listSandboxes(serverPid).find(({ folder }) => hasModule(join(folder, "deno"), address)))
+  return waitFor(() =>
+    listSandboxes(serverPid).find(({ folder }) => hasModule(join(folder, "deno"), address)),
+  )
 }
 
 /** A sandbox that waits for a val. */
 export function findReady(serverPid: number): Promise<SandboxInUse> {
-  return waitFor(() => listSandboxes(serverPid).find((sandbox) => isWarm(sandbox.folder) && isUnused(sandbox)))
+  return waitFor(() =>
+    listSandboxes(serverPid).find((sandbox) => isWarm(sandbox.folder) && isUnused(sandbox)),
+  )
 }
 
 /** The folder of the sockets is closed when the guest is warm. */
 function isWarm(folder: string): boolean {
   const run = join(folder, "run")
   const mode = statSync(run, { throwIfNoEntry: false })?.mode ?? 0
-  return existsSync(join(run, "in.sock")) && !existsSync(join(run, "control.sock")) && [0o750, 0o500].includes(mode & 0o777)
+  return (
+    existsSync(join(run, "in.sock")) &&
+    !existsSync(join(run, "control.sock")) &&
+    [0o750, 0o500].includes(mode & 0o777)
+  )
 }
 
 /** bubblewrap is told which folder becomes the one with the sockets. */
 function folderOf(command: readonly string[]): string | undefined {
   const path = command[command.indexOf("/run/val") - 1]
-  return path?.endsWith("/run") && command[0]?.endsWith("bwrap") ? path.slice(0, -"/run".length) : undefined
+  return path?.endsWith("/run") && command[0]?.endsWith("bwrap")
+    ? path.slice(0, -"/run".length)
+    : undefined
 }
 
-/** It has no module but the one with which it warmed up, and which its command names: the last address there. */
+/**
+ * It has no module but the one with which it warmed up, and which its command names: the last
+ * address there.
+ */
 function isUnused({ folder, guest }: SandboxInUse): boolean {
   const example = `"url":"${guest.command.findLast((argument) => argument.startsWith("http"))}"`
   return listFiles(join(folder, "deno", "remote")).every((path) => readText(path).includes(example))

@@ -6,7 +6,10 @@ import { Village } from "./village.ts"
 /** A probe may have to wait for its turn. */
 export const probeMsMax = 60_000
 
-/** Defines a suite on a village of its own. At its end the server stops as told, and nothing of it is left. */
+/**
+ * Defines a suite on a village of its own. At its end the server stops as told, and nothing of it
+ * is left.
+ */
 export function describeVillage(
   title: string,
   env: Readonly<Record<string, string>>,
@@ -46,7 +49,12 @@ export function describeVillage(
 }
 
 /** A test of one probe, run next to others. */
-export function probe(village: () => Village, title: string, work: (village: Village) => Promise<void>, msMax = probeMsMax): void {
+export function probe(
+  village: () => Village,
+  title: string,
+  work: (village: Village) => Promise<void>,
+  msMax = probeMsMax,
+): void {
   test.concurrent(
     title,
     () =>
@@ -61,7 +69,8 @@ export function probe(village: () => Village, title: string, work: (village: Vil
 
 /** A test for each val that tries something. */
 export function probeVals(village: () => Village, probes: readonly ValProbe[]): void {
-  for (const attempt of probes) probe(village, `a val tries ${attempt.tries}`, (place) => tryVal(place, attempt))
+  for (const attempt of probes)
+    probe(village, `a val tries ${attempt.tries}`, (place) => tryVal(place, attempt))
 }
 
 async function tryVal(village: Village, attempt: ValProbe): Promise<void> {

@@ -8,7 +8,10 @@ import { waitUntil } from "./wait.ts"
 const endMsMax = 5_000
 const glanceMs = 250
 
-/** What a server makes on the machine, as one sees it from outside: processes, control groups, folders, sockets. */
+/**
+ * What a server makes on the machine, as one sees it from outside: processes, control groups,
+ * folders, sockets.
+ */
 export class Traces {
   readonly #processes = new Map<string, SeenProcess>()
   readonly #groups = new Set<string>()
@@ -52,14 +55,21 @@ export class Traces {
   #list(): readonly string[] {
     const sockets = readText("/proc/net/unix").split("\n")
     return [
-      ...[...this.#processes.values()].filter(isRunning).map(({ pid, command }) => `process ${pid}: ${command.join(" ").slice(0, 200)}`),
+      ...[...this.#processes.values()]
+        .filter(isRunning)
+        .map(({ pid, command }) => `process ${pid}: ${command.join(" ").slice(0, 200)}`),
       ...[...this.#groups].filter(existsSync).map((group) => `control group ${group}`),
       ...[...this.#folders].filter(existsSync).map((folder) => `folder ${folder}`),
-      ...[...this.#folders].flatMap((folder) => sockets.filter((line) => line.includes(folder)).map((line) => `socket ${line}`)),
+      ...[...this.#folders].flatMap((folder) =>
+        sockets.filter((line) => line.includes(folder)).map((line) => `socket ${line}`),
+      ),
     ]
   }
 
-  /** Groups of sandboxes are in one of the server, which is in the one that the server itself is in. A process that ends is in none. */
+  /**
+   * Groups of sandboxes are in one of the server, which is in the one that the server itself is in.
+   * A process that ends is in none.
+   */
   #noteGroup(group: string, own: readonly string[]): void {
     const isBelow = (folder: string) => own.some((ownGroup) => folder.startsWith(`${ownGroup}/`))
     for (let folder = group; isBelow(folder); folder = dirname(folder)) this.#groups.add(folder)
@@ -80,7 +90,11 @@ function listGroups(pid: number): readonly string[] {
     .flatMap((line) => {
       const [, controllers = "", path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
       const roots =
-        controllers === "" ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] : [`/sys/fs/cgroup/${controllers.replace("name=", "")}`]
-      return roots.map((root) => join(root, path).replace(/\/$/, "")).filter((folder) => existsSync(join(folder, "cgroup.procs")))
+        controllers === ""
+          ? ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+          : [`/sys/fs/cgroup/${controllers.replace("name=", "")}`]
+      return roots
+        .map((root) => join(root, path).replace(/\/$/, ""))
+        .filter((folder) => existsSync(join(folder, "cgroup.procs")))
     })
 }

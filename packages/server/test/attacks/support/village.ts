@@ -61,8 +61,9 @@ const secretOfAda = "the-secret-of-ada-4711"
 const markOfHost = "only-in-the-environment-of-the-host-0815"
 
 /**
- * The real server in a process of its own, with bubblewrap and SQLite, and people on it: ada, who started it and has secrets and vals worth
- * stealing, mallory, who attacks, and bob, who looks on. Next to every attack ada's neighbour val must go on as if nothing happened.
+ * The real server in a process of its own, with bubblewrap and SQLite, and people on it: ada, who
+ * started it and has secrets and vals worth stealing, mallory, who attacks, and bob, who looks on.
+ * Next to every attack ada's neighbour val must go on as if nothing happened.
  */
 export class Village {
   readonly turn = createGate(probesAtOnce)
@@ -85,8 +86,14 @@ export class Village {
     this.traces = new Traces(dirname(stage.dataDir))
   }
 
-  /** Builds it; `env` are settings of the operator, and `prefix` is what starts the server in a place of its own. */
-  static async open(env: Readonly<Record<string, string>> = {}, prefix: readonly string[] = []): Promise<Village> {
+  /**
+   * Builds it; `env` are settings of the operator, and `prefix` is what starts the server in a
+   * place of its own.
+   */
+  static async open(
+    env: Readonly<Record<string, string>> = {},
+    prefix: readonly string[] = [],
+  ): Promise<Village> {
     const village = new Village(await openStage(undefined, prefix), env)
     await village.start()
     await village.#settle()
@@ -128,21 +135,34 @@ export class Village {
   async call(
     method: string,
     path: string,
-    options: { readonly as?: Villager | string; readonly body?: unknown; readonly headers?: Record<string, string> } = {},
+    options: {
+      readonly as?: Villager | string
+      readonly body?: unknown
+      readonly headers?: Record<string, string>
+    } = {},
   ): Promise<Answer> {
     const token = typeof options.as === "string" ? options.as : options.as?.token
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       method,
       redirect: "manual",
-      headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...options.headers },
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...options.headers,
+      },
       ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
     })
     return toAnswer(response)
   }
 
   /** Saves a val; without a name it gets a new one. */
-  async save(owner: Villager, { code, name = `v${++this.#number}`, type = "http", privacy = "unlisted" }: NewVal): Promise<SavedVal> {
-    const { status, text, json } = await this.call("PUT", "/v1/vals", { as: owner, body: { name, code, type, privacy } })
+  async save(
+    owner: Villager,
+    { code, name = `v${++this.#number}`, type = "http", privacy = "unlisted" }: NewVal,
+  ): Promise<SavedVal> {
+    const { status, text, json } = await this.call("PUT", "/v1/vals", {
+      as: owner,
+      body: { name, code, type, privacy },
+    })
     if (status !== 200) throw new Error(`the val was not saved: ${status} ${text}`)
     return { id: json.id, name, owner, host: `${owner.username}-${name}.localhost:${this.port}` }
   }
@@ -153,13 +173,27 @@ export class Village {
   }
 
   /** Calls a val at its web address and leaves the answer to be read. */
-  open({ host }: Pick<SavedVal, "host">, { path = "/", headers, ...init }: VisitOptions = {}): Promise<Response> {
-    return fetch(`http://127.0.0.1:${this.port}${path}`, { redirect: "manual", ...init, headers: { ...headers, host } })
+  open(
+    { host }: Pick<SavedVal, "host">,
+    { path = "/", headers, ...init }: VisitOptions = {},
+  ): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.port}${path}`, {
+      redirect: "manual",
+      ...init,
+      headers: { ...headers, host },
+    })
   }
 
   /** Runs a val through the API. */
-  async run(val: SavedVal, args: readonly unknown[] = [], as: Villager = val.owner): Promise<RunRecord> {
-    const { status, text, json } = await this.call("POST", `/v1/vals/${val.id}/runs`, { as, body: { args } })
+  async run(
+    val: SavedVal,
+    args: readonly unknown[] = [],
+    as: Villager = val.owner,
+  ): Promise<RunRecord> {
+    const { status, text, json } = await this.call("POST", `/v1/vals/${val.id}/runs`, {
+      as,
+      body: { args },
+    })
     if (status !== 200) throw new Error(`the val was not run: ${status} ${text}`)
     return json
   }
@@ -174,11 +208,16 @@ export class Village {
   async endedRun(id: string, owner: Villager): Promise<RunRecord> {
     return waitFor(async () => {
       const { status, json } = await this.call("GET", `/v1/runs/${id}`, { as: owner })
-      return status === 200 && json.status !== "running" && json.status !== "queued" ? json : undefined
+      return status === 200 && json.status !== "running" && json.status !== "queued"
+        ? json
+        : undefined
     })
   }
 
-  /** The run once it has ended and as many lines of its log have arrived, which may come after its answer. */
+  /**
+   * The run once it has ended and as many lines of its log have arrived, which may come after its
+   * answer.
+   */
   async loggedRun(id: string, owner: Villager, lines: number): Promise<RunRecord> {
     return waitFor(async () => {
       const run = await this.endedRun(id, owner)
@@ -191,7 +230,10 @@ export class Village {
     return findFolderOf(this.hamlet.pid, `${this.baseUrl}/v/${owner.username}/${name}@`)
   }
 
-  /** The server answers, and ada's neighbour val does its work: with her secret, for this request and no other. */
+  /**
+   * The server answers, and ada's neighbour val does its work: with her secret, for this request
+   * and no other.
+   */
   async expectUnharmed(): Promise<void> {
     const mark = randomUUID()
     const [health, neighbour] = await Promise.all([
@@ -200,11 +242,17 @@ export class Village {
     ])
     expect(health.status).toBe(200)
     const hash = createHash("sha256").update(secretOfAda).digest("hex")
-    expect(`${neighbour.status} ${neighbour.text}`).toBe(`200 all is well at /calm?mark=${mark} with ${mark} and ${hash}`)
+    expect(`${neighbour.status} ${neighbour.text}`).toBe(
+      `200 all is well at /calm?mark=${mark} with ${mark} and ${hash}`,
+    )
   }
 
   /** Ends the server as an operator would, and tells what is left of it: nothing. */
-  async leave(): Promise<{ readonly left: readonly string[]; readonly exitCode: number | null; readonly stderr: string }> {
+  async leave(): Promise<{
+    readonly left: readonly string[]
+    readonly exitCode: number | null
+    readonly stderr: string
+  }> {
     this.traces.look(this.hamlet.pid)
     this.hamlet.signal("SIGTERM")
     const { exitCode, stderr } = await this.hamlet.ended()
@@ -225,11 +273,24 @@ export class Village {
     this.ada = { id: me.json.id, username: "ada", token: chosenToken }
     this.mallory = await this.addVillager("mallory")
     this.bob = await this.addVillager("bob")
-    await this.call("PUT", "/v1/me/secrets/ADAS_SECRET", { as: this.ada, body: { value: secretOfAda } })
-    this.neighbour = await this.save(this.ada, { name: "neighbour", code: neighbourCode, privacy: "public" })
+    await this.call("PUT", "/v1/me/secrets/ADAS_SECRET", {
+      as: this.ada,
+      body: { value: secretOfAda },
+    })
+    this.neighbour = await this.save(this.ada, {
+      name: "neighbour",
+      code: neighbourCode,
+      privacy: "public",
+    })
     await this.expectUnharmed()
     const { folder } = await this.sandboxOf(this.neighbour)
-    this.place = { dataDir: this.dataDir, program, baseUrl: this.baseUrl, port: this.port, neighbourFolder: folder }
+    this.place = {
+      dataDir: this.dataDir,
+      program,
+      baseUrl: this.baseUrl,
+      port: this.port,
+      neighbourFolder: folder,
+    }
   }
 }
 
@@ -244,7 +305,12 @@ const neighbourCode = `export default async function (request: Request): Promise
 async function toAnswer(response: Response): Promise<Answer> {
   const text = await response.text()
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false
-  return { status: response.status, headers: response.headers, text, json: isJson && text !== "" ? tryParse(text) : undefined }
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson && text !== "" ? tryParse(text) : undefined,
+  }
 }
 
 function tryParse(text: string): unknown {

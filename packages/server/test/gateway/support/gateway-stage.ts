@@ -21,7 +21,9 @@ export interface GatewayStage extends AsyncDisposable {
   addVal(name: string, val?: PlainVal, more?: Partial<Pick<Val, "privacy" | "type">>): Promise<Val>
   /** Sends a request to a host name; a bare one is that of a val of ada's. */
   visit(host: string, path?: string, init?: RequestInit): Promise<Response>
-  /** Sends bytes, and gives what came back until the connection was closed or the text was there. */
+  /**
+   * Sends bytes, and gives what came back until the connection was closed or the text was there.
+   */
   exchange(bytes: string | Uint8Array, until?: RegExp): Promise<string>
   /** The run that a response names, once it has ended. */
   runOf(response: Response | string): Promise<RunDetail>
@@ -51,7 +53,11 @@ export async function openGatewayStage(
   const server = listen(loadConfig(settings, []), starting.promise)
   const port = server.port ?? 0
   const runner = new PlainRunner()
-  const hamlet = await compose(loadConfig({ ...settings, HAMLET_PORT: String(port) }, []), { ...replacements, runner, resolver: null })
+  const hamlet = await compose(loadConfig({ ...settings, HAMLET_PORT: String(port) }, []), {
+    ...replacements,
+    runner,
+    resolver: null,
+  })
   starting.resolve(hamlet)
   const addUser = async (username: string): Promise<TestUser> => {
     const { user, token } = await createUser(hamlet.deps, { username, email: null })
@@ -76,17 +82,31 @@ function createActions({
   runner,
   port,
   ada,
-}: Pick<GatewayStage, "hamlet" | "runner" | "port" | "ada">): Pick<GatewayStage, "addVal" | "visit" | "exchange" | "runOf"> {
+}: Pick<GatewayStage, "hamlet" | "runner" | "port" | "ada">): Pick<
+  GatewayStage,
+  "addVal" | "visit" | "exchange" | "runOf"
+> {
   const caller = { userId: ada.id, username: ada.username, tokenId: "", scopes: new Set<never>() }
   return {
     addVal(name, val = () => new Response(name), more = {}) {
       runner.serve(`ada/${name}`, val)
-      return createVal(hamlet.deps, caller, { name, code: "export default 1", privacy: "public", type: "http", ...more })
+      return createVal(hamlet.deps, caller, {
+        name,
+        code: "export default 1",
+        privacy: "public",
+        type: "http",
+        ...more,
+      })
     },
     visit(host, path = "/", { headers, ...init } = {}) {
       const full = host.includes(".") ? host : `ada-${host}.localhost:${port}`
       const all = { ...(headers as Record<string, string>), host: full }
-      return fetch(`http://127.0.0.1:${port}${path}`, { redirect: "manual", ...init, headers: all, decompress: false } as RequestInit)
+      return fetch(`http://127.0.0.1:${port}${path}`, {
+        redirect: "manual",
+        ...init,
+        headers: all,
+        decompress: false,
+      } as RequestInit)
     },
     exchange: (bytes, until) => exchange(port, bytes, until),
     async runOf(response) {

@@ -9,8 +9,8 @@ import type {
   Program,
   RunListener,
   Runner,
-  Seat,
-  SeatRequest,
+  RunSlot,
+  SlotRequest,
   SocketOutcome,
   Stopped,
 } from "../../../src/domain/runs/runner.ts"
@@ -31,8 +31,9 @@ export interface SeenRequest {
 }
 
 /**
- * Runs vals without a sandbox: functions of the test, behind real HTTP servers on Unix sockets. For everything that the gateway does
- * whatever a val may be, and for vals that break the rules in ways that a sandbox makes hard.
+ * Runs vals without a sandbox: functions of the test, behind real HTTP servers on Unix sockets. For
+ * everything that the gateway does whatever a val may be, and for vals that break the rules in ways
+ * that a sandbox makes hard.
  */
 export class PlainRunner implements Runner {
   readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-plain-"))
@@ -41,8 +42,8 @@ export class PlainRunner implements Runner {
   readonly #clients = new Map<string, GuestClient>()
   readonly seen: SeenRequest[] = []
   /** Seats that nobody has left. */
-  readonly taken = new Set<Seat>()
-  /** Thrown in place of a seat. */
+  readonly taken = new Set<RunSlot>()
+  /** Thrown in place of a slot. */
   refusal: Error | undefined
   #number = 0
 
@@ -54,7 +55,8 @@ export class PlainRunner implements Runner {
       fetch(request, self) {
         const path = toPath(request.url)
         seen.push({ path, headers: request.headers })
-        const isUpgraded = websocket !== undefined && request.headers.has("upgrade") && self.upgrade(request)
+        const isUpgraded =
+          websocket !== undefined && request.headers.has("upgrade") && self.upgrade(request)
         return isUpgraded ? undefined : val(request, path)
       },
       websocket: websocket ?? { message() {} },
@@ -78,12 +80,14 @@ export class PlainRunner implements Runner {
     })
   }
 
-  enter(program: Program, run: RunListener): Seat {
+  acquire(program: Program, run: RunListener): RunSlot {
     if (this.refusal) throw this.refusal
     const path = this.#paths.get(program.label) ?? ""
-    const seat: Seat = new PlainSeat(path, this.#clientOf(path), run, () => this.taken.delete(seat))
-    this.taken.add(seat)
-    return seat
+    const slot: RunSlot = new PlainSlot(path, this.#clientOf(path), run, () =>
+      this.taken.delete(slot),
+    )
+    this.taken.add(slot)
+    return slot
   }
 
   retire(): void {}
@@ -113,26 +117,31 @@ export class PlainRunner implements Runner {
   }
 }
 
-class PlainSeat implements Seat {
+class PlainSlot implements RunSlot {
   readonly #stopped = Promise.withResolvers<Stopped>()
 
   constructor(
     readonly path: string,
     readonly client: GuestClient,
     readonly run: RunListener,
-    readonly leave: () => void,
+    readonly release: () => void,
   ) {}
 
-  fetch({ host, target, method, headers, body, client }: SeatRequest): Promise<HttpOutcome> {
+  fetch({ host, target, method, headers, body, client }: SlotRequest): Promise<HttpOutcome> {
     const answer = new Promise<HttpOutcome>((resolve) => {
       const exchange = this.client.send(
         { method, host, path: `/h${this.run.id}${target}`, headers, body },
         {
           onAnswer(answer) {
-            if (!answer.headers.some(([name]) => name === "x-hamlet-failure")) resolve({ kind: "responded", answer })
-            else void readText(answer).then((text) => resolve({ kind: "stopped", status: "failed", error: JSON.parse(text) }))
+            if (!answer.headers.some(([name]) => name === "x-hamlet-failure"))
+              resolve({ kind: "responded", response: answer })
+            else
+              void readText(answer).then((text) =>
+                resolve({ kind: "stopped", status: "failed", error: JSON.parse(text) }),
+              )
           },
-          onFailure: ({ message }) => resolve(stopped(client?.signal.aborted ? "cancelled" : "crashed", message)),
+          onFailure: ({ message }) =>
+            resolve(stopped(client?.signal.aborted ? "cancelled" : "crashed", message)),
         },
       )
       client?.signal.addEventListener("abort", () => exchange.abort())
@@ -140,14 +149,23 @@ class PlainSeat implements Seat {
     return Promise.race([answer, this.#stopped.promise])
   }
 
-  connect({ host, target, headers, client }: SeatRequest): Promise<SocketOutcome> {
-    const protocols = (headers.find(([name]) => name === "sec-websocket-protocol")?.[1] ?? "").split(", ").filter(Boolean)
+  connect({ host, target, headers, client }: SlotRequest): Promise<SocketOutcome> {
+    const protocols = (headers.find(([name]) => name === "sec-websocket-protocol")?.[1] ?? "")
+      .split(", ")
+      .filter(Boolean)
     const options = { protocols, headers: { host } } as unknown as string[]
     const socket = new WebSocket(`ws+unix://${this.path}:/h${this.run.id}${target}`, options)
     const opening = new Promise<SocketOutcome>((resolve) => {
-      socket.addEventListener("open", () => resolve({ kind: "opened", socket, protocol: socket.protocol }))
+      socket.addEventListener("open", () =>
+        resolve({ kind: "opened", socket, protocol: socket.protocol }),
+      )
       socket.addEventListener("error", () =>
-        resolve(stopped(client?.signal.aborted ? "cancelled" : "crashed", "the val did not open a WebSocket")),
+        resolve(
+          stopped(
+            client?.signal.aborted ? "cancelled" : "crashed",
+            "the val did not open a WebSocket",
+          ),
+        ),
       )
     })
     return Promise.race([opening, this.#stopped.promise])
@@ -159,7 +177,7 @@ class PlainSeat implements Seat {
 
   stop(status: "cancelled" | "timed_out"): void {
     this.#stopped.resolve(stopped(status, `The run was ${status}`))
-    this.leave()
+    this.release()
   }
 }
 

@@ -14,7 +14,11 @@ const themeLabels = { system: "As the system says", light: "Light", dark: "Dark"
 export function AccountMenu({ me }: { me: Me }) {
   const leave = () => signOut().then(() => navigate("/"), sayFailed)
   return (
-    <Menu label={`Account of ${me.username}`} buttonClass="avatar-button" button={<Avatar name={me.username} />}>
+    <Menu
+      label={`Account of ${me.username}`}
+      buttonClass="avatar-button"
+      button={<Avatar name={me.username} />}
+    >
       <a role="menuitem" href={`/u/${me.username}`}>
         <Icon name="account" /> Your page
       </a>
@@ -23,7 +27,13 @@ export function AccountMenu({ me }: { me: Me }) {
       </a>
       <hr />
       {themes.map((name) => (
-        <button key={name} type="button" role="menuitemradio" aria-checked={theme.value === name} onClick={() => setTheme(name)}>
+        <button
+          key={name}
+          type="button"
+          role="menuitemradio"
+          aria-checked={theme.value === name}
+          onClick={() => setTheme(name)}
+        >
           <Icon name={name} /> {themeLabels[name]}
           {theme.value === name ? <Icon name="check" /> : null}
         </button>

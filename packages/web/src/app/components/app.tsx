@@ -52,14 +52,17 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
         count.value += 1
       },
       () => {
-        failure.value = "This part of the app could not be loaded: the server does not answer, or has a newer version of it"
+        failure.value =
+          "This part of the app could not be loaded: the server does not answer, or has a newer version of it"
       },
     )
   }, [row, Page, count.value])
   const who = session.value
   if (row.isPersonal && who.kind === "signed-out") return <SignInFirst />
-  if (failure.value !== undefined) return <Failure error={failure.value} onRetry={() => location.reload()} isWholePage />
-  if (who.kind === "unreachable" && !row.isBare) return <Failure error={who.message} onRetry={() => void loadSession()} isWholePage />
+  if (failure.value !== undefined)
+    return <Failure error={failure.value} onRetry={() => location.reload()} isWholePage />
+  if (who.kind === "unreachable" && !row.isBare)
+    return <Failure error={who.message} onRetry={() => void loadSession()} isWholePage />
   // What a page shows depends on who looks at it: it is not begun before that is known.
   if (!Page || (who.kind === "unknown" && !row.isBare)) return <PageSkeleton />
   return <Page key={toKey(row, props)} {...props} />

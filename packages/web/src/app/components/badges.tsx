@@ -55,12 +55,22 @@ export function StatusBadge({ status }: { status: Run["status"] }) {
 }
 
 /** The choices for who may see a val, in a word each. */
-export const privacyChoices = Object.entries(privacies).map(([value, { label, hint }]) => ({ value: value as Val["privacy"], label, hint }))
+export const privacyChoices = Object.entries(privacies).map(([value, { label, hint }]) => ({
+  value: value as Val["privacy"],
+  label,
+  hint,
+}))
 
 /** The choices for what starts a val, in words. */
-export const typeChoices = Object.entries(types).map(([value, { label, hint }]) => ({ value: value as Val["type"], label, hint }))
+export const typeChoices = Object.entries(types).map(([value, { label, hint }]) => ({
+  value: value as Val["type"],
+  label,
+  hint,
+}))
 
 /** Choices with what they mean. */
-export function withMeaning<Value>(choices: readonly { readonly value: Value; readonly label: string; readonly hint: string }[]) {
+export function withMeaning<Value>(
+  choices: readonly { readonly value: Value; readonly label: string; readonly hint: string }[],
+) {
   return choices.map(({ value, label, hint }) => ({ value, label: `${label}: ${hint}` }))
 }

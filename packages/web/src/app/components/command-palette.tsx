@@ -8,7 +8,12 @@ import { session, whoIsHere } from "../state/session.ts"
 import { signOut } from "../state/sign-in.ts"
 import { setTheme } from "../state/theme.ts"
 import { sayFailed } from "../state/toasts.ts"
-import { isPaletteOpen, openPalette, type PaletteCommand, pageCommands } from "./command-palette-state.ts"
+import {
+  isPaletteOpen,
+  openPalette,
+  type PaletteCommand,
+  pageCommands,
+} from "./command-palette-state.ts"
 import { useModal } from "./use-modal.ts"
 
 const limits = { shownMax: 12, foundMax: 8, pauseMs: 120 }
@@ -17,7 +22,15 @@ const limits = { shownMax: 12, foundMax: 8, pauseMs: 120 }
 export function CommandPalette() {
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
-      if (!((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k")) return
+      if (
+        !(
+          (event.ctrlKey || event.metaKey) &&
+          !event.shiftKey &&
+          !event.altKey &&
+          event.key.toLowerCase() === "k"
+        )
+      )
+        return
       event.preventDefault()
       openPalette()
     }
@@ -36,7 +49,10 @@ function Palette() {
   const text = useSignal("")
   const index = useSignal(0)
   const found = useFoundVals(text.value)
-  const named = [...rankCommands([...pageCommands.value, ...commandsEverywhere()], text.value), ...found]
+  const named = [
+    ...rankCommands([...pageCommands.value, ...commandsEverywhere()], text.value),
+    ...found,
+  ]
   const commands = [...named.slice(0, limits.shownMax), ...toSearch(text.value)]
   const current = Math.min(index.value, Math.max(0, commands.length - 1))
   useModal(element)
@@ -141,23 +157,39 @@ function useFoundVals(text: string): readonly PaletteCommand[] {
 
 async function findVals(query: string, signal: AbortSignal): Promise<readonly PaletteCommand[]> {
   const [mine, others] = await Promise.all([
-    session.peek().kind === "signed-in" ? api.listMyVals({ query, sort: "run", limit: limits.foundMax }, { signal }) : { data: [] },
+    session.peek().kind === "signed-in"
+      ? api.listMyVals({ query, sort: "run", limit: limits.foundMax }, { signal })
+      : { data: [] },
     api.searchVals({ query, limit: limits.foundMax }, { signal }),
   ])
-  const paths = new Set([...mine.data, ...others.data].map(({ author, name }) => `${author.username}/${name}`))
-  return [...paths].slice(0, limits.foundMax).map((path) => ({ label: path, icon: "script", run: () => void navigate(`/u/${path}`) }))
+  const paths = new Set(
+    [...mine.data, ...others.data].map(({ author, name }) => `${author.username}/${name}`),
+  )
+  return [...paths]
+    .slice(0, limits.foundMax)
+    .map((path) => ({ label: path, icon: "script", run: () => void navigate(`/u/${path}`) }))
 }
 
 /** What is not found by its name may be found by what is in it. */
 function toSearch(text: string): readonly PaletteCommand[] {
   const query = text.trim()
   if (query === "") return []
-  return [{ label: `Search all vals for “${query}”`, icon: "search", run: () => void navigate(`/search?q=${encodeURIComponent(query)}`) }]
+  return [
+    {
+      label: `Search all vals for “${query}”`,
+      icon: "search",
+      run: () => void navigate(`/search?q=${encodeURIComponent(query)}`),
+    },
+  ]
 }
 
 function commandsEverywhere(): readonly PaletteCommand[] {
   const me = whoIsHere()
-  const go = (label: string, icon: PaletteCommand["icon"], to: string): PaletteCommand => ({ label, icon, run: () => void navigate(to) })
+  const go = (label: string, icon: PaletteCommand["icon"], to: string): PaletteCommand => ({
+    label,
+    icon,
+    run: () => void navigate(to),
+  })
   const personal = me
     ? [
         go("New val", "plus", "/new"),
@@ -168,7 +200,11 @@ function commandsEverywhere(): readonly PaletteCommand[] {
         go("Tokens", "key", "/account/tokens"),
         go("Secrets", "lock", "/account/secrets"),
         go("Usage", "timer", "/account/usage"),
-        { label: "Sign out", icon: "unlock" as const, run: () => void signOut().then(() => navigate("/"), sayFailed) },
+        {
+          label: "Sign out",
+          icon: "unlock" as const,
+          run: () => void signOut().then(() => navigate("/"), sayFailed),
+        },
       ]
     : [go("Sign in", "unlock", "/sign-in")]
   return [

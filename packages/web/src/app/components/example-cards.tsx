@@ -15,12 +15,19 @@ export function ExampleCards() {
     <ul class="example-cards">
       {examples.map((example) => (
         <li key={example.key}>
-          <button type="button" class="example-card" disabled={busyKey.value !== undefined} onClick={() => void make(example)}>
+          <button
+            type="button"
+            class="example-card"
+            disabled={busyKey.value !== undefined}
+            onClick={() => void make(example)}
+          >
             <span class="empty-icon">
               <Icon name={example.icon} />
             </span>
             <span class="example-title">{example.title}</span>
-            <span class="example-summary">{busyKey.value === example.key ? "Making it…" : example.summary}</span>
+            <span class="example-summary">
+              {busyKey.value === example.key ? "Making it…" : example.summary}
+            </span>
           </button>
         </li>
       ))}

@@ -2,7 +2,11 @@ import { cloneElement, type VNode } from "preact"
 import { useId } from "preact/hooks"
 
 /** A label with what is filled in, and a word about it, which is not part of its name. */
-export function Field(props: { readonly label: string; readonly hint?: string; readonly children: VNode }) {
+export function Field(props: {
+  readonly label: string
+  readonly hint?: string
+  readonly children: VNode
+}) {
   const hintId = useId()
   return (
     <div class="field">
@@ -31,7 +35,11 @@ export function Select<Value extends string>(props: {
   return (
     <label class={props.isLabelHidden ? "select" : "field"}>
       <span class={props.isLabelHidden ? "visually-hidden" : "field-label"}>{props.label}</span>
-      <select class="input" value={props.value} onChange={(event) => props.onChange(event.currentTarget.value as Value)}>
+      <select
+        class="input"
+        value={props.value}
+        onChange={(event) => props.onChange(event.currentTarget.value as Value)}
+      >
         {props.choices.map(({ value, label }) => (
           <option key={value} value={value}>
             {label}

@@ -2,7 +2,10 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { explain } from "../model/explain.ts"
 
-/** What is filled in and sent. While it is under way it cannot be sent again; when it is refused, the reason stands above the button. */
+/**
+ * What is filled in and sent. While it is under way it cannot be sent again; when it is refused,
+ * the reason stands above the button.
+ */
 export function Form(props: {
   readonly onSubmit: () => Promise<void>
   /** What the button says. */
@@ -14,7 +17,15 @@ export function Form(props: {
   readonly foot?: "form-foot" | "dialog-foot"
   readonly children: ComponentChildren
 }) {
-  const { onSubmit, label, busyLabel = label, isReady = true, kind = "form", foot = "form-foot", children } = props
+  const {
+    onSubmit,
+    label,
+    busyLabel = label,
+    isReady = true,
+    kind = "form",
+    foot = "form-foot",
+    children,
+  } = props
   const isBusy = useSignal(false)
   const failure = useSignal<string | undefined>(undefined)
   const submit = async (event: Event) => {

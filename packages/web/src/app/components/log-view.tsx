@@ -10,12 +10,27 @@ const rowPixels = 20
 const rowsAround = 20
 const shownRowsMin = 6
 
-/** What a run has logged. Only the lines that can be seen are drawn, so that ten thousand of them scroll like ten. */
-export function LogView({ lines, isLive, isTruncated }: { lines: readonly LogLine[]; isLive: boolean; isTruncated: boolean }) {
+/**
+ * What a run has logged. Only the lines that can be seen are drawn, so that ten thousand of them
+ * scroll like ten.
+ */
+export function LogView({
+  lines,
+  isLive,
+  isTruncated,
+}: {
+  lines: readonly LogLine[]
+  isLive: boolean
+  isTruncated: boolean
+}) {
   const text = useSignal("")
   const level = useSignal(levels[0] ?? "")
-  const shown = useMemo(() => filterLines(lines, level.value, text.value), [lines, level.value, text.value])
-  if (lines.length === 0) return <p class="quiet">{isLive ? "Nothing logged so far" : "Nothing was logged"}</p>
+  const shown = useMemo(
+    () => filterLines(lines, level.value, text.value),
+    [lines, level.value, text.value],
+  )
+  if (lines.length === 0)
+    return <p class="quiet">{isLive ? "Nothing logged so far" : "Nothing was logged"}</p>
   return (
     <div class="log">
       <div class="log-bar">
@@ -33,16 +48,27 @@ export function LogView({ lines, isLive, isTruncated }: { lines: readonly LogLin
           label="Level"
           isLabelHidden
           value={level.value}
-          choices={levels.map((value) => ({ value, label: value === levels[0] ? "All levels" : `${value} and worse` }))}
+          choices={levels.map((value) => ({
+            value,
+            label: value === levels[0] ? "All levels" : `${value} and worse`,
+          }))}
           onChange={(value) => {
             level.value = value
           }}
         />
         <span class="quiet log-count" role="status">
-          {shown.length === lines.length ? toCount(lines.length) : `${shown.length} of ${toCount(lines.length)}`}
+          {shown.length === lines.length
+            ? toCount(lines.length)
+            : `${shown.length} of ${toCount(lines.length)}`}
         </span>
         <CopyButton text={() => toText(shown)} label="Copy the logs" />
-        <button type="button" class="icon-button" aria-label="Download the logs" title="Download the logs" onClick={() => download(shown)}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Download the logs"
+          title="Download the logs"
+          onClick={() => download(shown)}
+        >
           <Icon name="download" />
         </button>
       </div>
@@ -66,7 +92,11 @@ function Lines({ lines, isLive }: { lines: readonly LogLine[]; isLive: boolean }
     // Whoever has scrolled up is reading; everybody else sees what comes.
     if (isLive && isAtEnd.current) current.scrollTop = current.scrollHeight
   }, [lines, isLive])
-  const { from, to } = findVisible(rows, Math.max(0, top.value - rowsAround), rowsSeen.value + 2 * rowsAround)
+  const { from, to } = findVisible(
+    rows,
+    Math.max(0, top.value - rowsAround),
+    rowsSeen.value + 2 * rowsAround,
+  )
   return (
     <div
       ref={element}

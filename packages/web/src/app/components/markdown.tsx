@@ -6,7 +6,9 @@ type Render = (text: string) => unknown
 
 let render: Render | undefined
 
-/** Markdown of whoever, made harmless. What renders it is loaded when there is something to render. */
+/**
+ * Markdown of whoever, made harmless. What renders it is loaded when there is something to render.
+ */
 export function Markdown({ text }: { text: string }) {
   const isReady = useSignal(render !== undefined)
   useEffect(() => {

@@ -2,7 +2,9 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 
-/** A button that opens a list of things to do. Arrows move, Escape closes and gives the focus back. */
+/**
+ * A button that opens a list of things to do. Arrows move, Escape closes and gives the focus back.
+ */
 export function Menu(props: {
   readonly label: string
   readonly button: ComponentChildren
@@ -16,7 +18,8 @@ export function Menu(props: {
     if (!isOpen.value) return
     items(root.current)[0]?.focus()
     const closeOutside = (event: Event) => {
-      if (event.target instanceof Node && !root.current?.contains(event.target)) isOpen.value = false
+      if (event.target instanceof Node && !root.current?.contains(event.target))
+        isOpen.value = false
     }
     addEventListener("pointerdown", closeOutside)
     addEventListener("focusin", closeOutside)

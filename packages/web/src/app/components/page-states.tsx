@@ -4,7 +4,10 @@ import { explain, isNotFound } from "../model/explain.ts"
 import { isEmbedded } from "../settings.ts"
 import type { Resource } from "../state/resource.ts"
 
-/** Shows what was fetched, or how things stand with it: grey shapes while it loads, the reason and another try when it failed. */
+/**
+ * Shows what was fetched, or how things stand with it: grey shapes while it loads, the reason and
+ * another try when it failed.
+ */
 export function Loaded<Data>(props: {
   readonly of: Resource<Data>
   readonly onRetry: () => void
@@ -16,7 +19,8 @@ export function Loaded<Data>(props: {
   const isWholePage = skeleton === undefined
   if (of.kind === "loading") return isWholePage ? <PageSkeleton /> : <>{skeleton}</>
   if (of.kind === "failed" && isNotFound(of.error)) return <NotFound isWholePage={isWholePage} />
-  if (of.kind === "failed") return <Failure error={of.error} onRetry={onRetry} isWholePage={isWholePage} />
+  if (of.kind === "failed")
+    return <Failure error={of.error} onRetry={onRetry} isWholePage={isWholePage} />
   return <>{children(of.data)}</>
 }
 
@@ -46,7 +50,10 @@ export function NotFound({ isWholePage = true }: { isWholePage?: boolean }) {
   const target = isEmbedded ? { target: "_blank", rel: "noopener noreferrer" } : {}
   return (
     <EmptyState icon="search" title="There is nothing here" isWholePage={isWholePage}>
-      <p>Either it never existed, it was deleted, or it is private and you are not signed in as its owner.</p>
+      <p>
+        Either it never existed, it was deleted, or it is private and you are not signed in as its
+        owner.
+      </p>
       <p>
         <a href="/" {...target}>
           Back to the start
@@ -61,7 +68,15 @@ export function NotFound({ isWholePage = true }: { isWholePage?: boolean }) {
 }
 
 /** Something went wrong, in words, with a button to try again. */
-export function Failure({ error, onRetry, isWholePage = false }: { error: unknown; onRetry?: () => void; isWholePage?: boolean }) {
+export function Failure({
+  error,
+  onRetry,
+  isWholePage = false,
+}: {
+  error: unknown
+  onRetry?: () => void
+  isWholePage?: boolean
+}) {
   return (
     <EmptyState icon="warning" title="That did not work" role="alert" isWholePage={isWholePage}>
       <p>{explain(error)}</p>

@@ -4,7 +4,13 @@ import { findPlace } from "../model/stack.ts"
 type RunError = NonNullable<Output<"getRun">["error"]>
 
 /** Why a run failed, with the lines of its stack that are the user's own as links. */
-export function RunErrorView({ error, onGoTo }: { error: RunError; onGoTo?: (line: number) => void }) {
+export function RunErrorView({
+  error,
+  onGoTo,
+}: {
+  error: RunError
+  onGoTo?: (line: number) => void
+}) {
   const stack = withoutTitle(error)
   return (
     <div class="run-error" role="alert">
@@ -28,7 +34,13 @@ function withoutTitle({ name, message, stack }: RunError): string | null | undef
   return stack?.startsWith(title) ? stack.slice(title.length).replace(/^\n/, "") : stack
 }
 
-function StackLine({ text, onGoTo }: { text: string; onGoTo: ((line: number) => void) | undefined }) {
+function StackLine({
+  text,
+  onGoTo,
+}: {
+  text: string
+  onGoTo: ((line: number) => void) | undefined
+}) {
   const found = findPlace(text)
   if (!found) return <div>{text}</div>
   const { before, label, after, user, val, line } = found

@@ -4,7 +4,15 @@ import { useEffect } from "preact/hooks"
 const limits = { pauseMs: 150, charsMax: 512 }
 
 /** A field that says what is looked for: not with every letter, but after a pause. */
-export function SearchBox({ label, value, onChange }: { label: string; value: string; onChange: (text: string) => void }) {
+export function SearchBox({
+  label,
+  value,
+  onChange,
+}: {
+  label: string
+  value: string
+  onChange: (text: string) => void
+}) {
   const typed = useSignal(value)
   const told = useSignal(value)
   // The address has changed by other means: by a link, or by going back.

@@ -3,7 +3,13 @@ import { findHitLines, type HitLine, markHits } from "../model/find-hits.ts"
 import { TypeBadge } from "./badges.tsx"
 
 /** Vals that were found, with the lines in which something was found. */
-export function SearchHits({ vals, query }: { vals: readonly Item<"searchVals">[]; query: string }) {
+export function SearchHits({
+  vals,
+  query,
+}: {
+  vals: readonly Item<"searchVals">[]
+  query: string
+}) {
   return (
     <ul class="val-list">
       {vals.map((val) => {
@@ -42,5 +48,7 @@ export function SearchHits({ vals, query }: { vals: readonly Item<"searchVals">[
 }
 
 function Marked({ parts }: { parts: HitLine["parts"] }) {
-  return <>{parts.map(({ text, isHit }, index) => (isHit ? <mark key={index}>{text}</mark> : text))}</>
+  return (
+    <>{parts.map(({ text, isHit }, index) => (isHit ? <mark key={index}>{text}</mark> : text))}</>
+  )
 }

@@ -9,7 +9,13 @@ export function Segments<Name extends string>(props: {
     <fieldset class="segments">
       <legend class="visually-hidden">{props.label}</legend>
       {props.choices.map(({ name, label }) => (
-        <button key={name} type="button" class="segment" aria-pressed={props.current === name} onClick={() => props.onChange(name)}>
+        <button
+          key={name}
+          type="button"
+          class="segment"
+          aria-pressed={props.current === name}
+          onClick={() => props.onChange(name)}
+        >
           {label}
         </button>
       ))}

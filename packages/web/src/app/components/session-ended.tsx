@@ -3,7 +3,10 @@ import { sayDone } from "../state/toasts.ts"
 import { Dialog } from "./dialog.tsx"
 import { SignInForm, SignInHelp } from "./sign-in-form.tsx"
 
-/** When the session has ended while somebody was at work: signs in over the page, so that what was typed is still there. */
+/**
+ * When the session has ended while somebody was at work: signs in over the page, so that what was
+ * typed is still there.
+ */
 export function SessionEnded() {
   const { value } = session
   if (value.kind !== "ended") return null
@@ -12,7 +15,10 @@ export function SessionEnded() {
   }
   return (
     <Dialog title="You have been signed out" onClose={giveUp}>
-      <p>The session of {value.me.username} has ended. Sign in again to go on; nothing on this page is lost.</p>
+      <p>
+        The session of {value.me.username} has ended. Sign in again to go on; nothing on this page
+        is lost.
+      </p>
       <SignInForm onDone={() => sayDone("Signed in again")} />
       <SignInHelp />
     </Dialog>

@@ -50,8 +50,8 @@ export function SignInFirst() {
 export function SignInHelp() {
   return (
     <p class="quiet">
-      The server prints a sign-in link when it starts on your own machine. From a terminal that is signed in, <code>hamlet open</code> makes
-      another one.
+      The server prints a sign-in link when it starts on your own machine. From a terminal that is
+      signed in, <code>hamlet open</code> makes another one.
     </p>
   )
 }

@@ -10,8 +10,21 @@ export interface Tab {
   readonly count?: number | undefined
 }
 
-/** Links to the parts of a page. They are links: each part can be opened in a tab of the browser, and gone back to. */
-export function Tabs({ label, tabs, current, end }: { label: string; tabs: readonly Tab[]; current: string; end?: ComponentChildren }) {
+/**
+ * Links to the parts of a page. They are links: each part can be opened in a tab of the browser,
+ * and gone back to.
+ */
+export function Tabs({
+  label,
+  tabs,
+  current,
+  end,
+}: {
+  label: string
+  tabs: readonly Tab[]
+  current: string
+  end?: ComponentChildren
+}) {
   const list = useRef<HTMLElement>(null)
   // On a narrow screen the part that one is at may be beyond the edge.
   useLayoutEffect(() => {
@@ -24,7 +37,11 @@ export function Tabs({ label, tabs, current, end }: { label: string; tabs: reado
     <div class="tabs">
       <nav ref={list} class="tabs-list" aria-label={label}>
         {tabs.map(({ href, label, icon, count }) => (
-          <a key={href} href={href} {...(href === current ? { "aria-current": "page" as const } : {})}>
+          <a
+            key={href}
+            href={href}
+            {...(href === current ? { "aria-current": "page" as const } : {})}
+          >
             {icon ? <Icon name={icon} /> : null}
             {label}
             {count ? <span class="count">{count}</span> : null}

@@ -9,7 +9,12 @@ export function Toasts() {
         <div key={id} class={`toast toast-${kind}`}>
           <Icon name={kind === "done" ? "check" : "warning"} />
           <span>{text}</span>
-          <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => dismiss(id)}>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Dismiss"
+            onClick={() => dismiss(id)}
+          >
             <Icon name="close" />
           </button>
         </div>

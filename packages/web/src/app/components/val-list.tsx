@@ -37,12 +37,16 @@ export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
 
 const limits = { charsMax: 180, linesMax: 40 }
 
-/** The first line of the readme that is no heading, else the first line of code that says something. */
+/**
+ * The first line of the readme that is no heading, else the first line of code that says something.
+ */
 function Summary({ of: { readme, code } }: { of: Pick<Item<"listVals">, "readme" | "code"> }) {
   const lines = (text: string) => text.split("\n", limits.linesMax).map((line) => line.trim())
   const said = lines(readme ?? "").find((line) => line !== "" && !/^(#|!\[|```|<)/.test(line))
-  if (said !== undefined) return <p class="val-item-text">{toPlain(said).slice(0, limits.charsMax)}</p>
-  const written = lines(code).find((line) => line !== "" && !/^(import\b|\/\/ hamlet:)/.test(line)) ?? ""
+  if (said !== undefined)
+    return <p class="val-item-text">{toPlain(said).slice(0, limits.charsMax)}</p>
+  const written =
+    lines(code).find((line) => line !== "" && !/^(import\b|\/\/ hamlet:)/.test(line)) ?? ""
   return <p class="val-item-text val-item-code">{written.slice(0, limits.charsMax)}</p>
 }
 

@@ -12,7 +12,11 @@ export function ValueView({ value }: { value: unknown }) {
   const picture = asPicture(value)
   const view = useSignal<"tree" | "table" | "picture" | undefined>(undefined)
   const current = view.value ?? (picture ? "picture" : "tree")
-  const views = ["tree" as const, ...(table ? ["table" as const] : []), ...(picture ? ["picture" as const] : [])]
+  const views = [
+    "tree" as const,
+    ...(table ? ["table" as const] : []),
+    ...(picture ? ["picture" as const] : []),
+  ]
   return (
     <div class="value-box">
       <div class="value-bar">
@@ -26,9 +30,14 @@ export function ValueView({ value }: { value: unknown }) {
             }}
           />
         ) : null}
-        <CopyButton text={() => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))} label="Copy the value" />
+        <CopyButton
+          text={() => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))}
+          label="Copy the value"
+        />
       </div>
-      {current === "picture" && picture ? <img class="picture" src={picture} alt="What the val returned" /> : null}
+      {current === "picture" && picture ? (
+        <img class="picture" src={picture} alt="What the val returned" />
+      ) : null}
       {current === "table" && table ? <Table table={table} /> : null}
       {current === "tree" ? (
         <div class="tree">
@@ -67,7 +76,9 @@ function Node({ value, name, depth }: { value: unknown; name?: string; depth: nu
       {entries.slice(0, limits.itemsShown).map(([key, item]) => (
         <Node key={key} name={key} value={item} depth={depth + 1} />
       ))}
-      {entries.length > limits.itemsShown ? <div class="quiet">and {entries.length - limits.itemsShown} more</div> : null}
+      {entries.length > limits.itemsShown ? (
+        <div class="quiet">and {entries.length - limits.itemsShown} more</div>
+      ) : null}
     </details>
   )
 }
@@ -75,7 +86,9 @@ function Node({ value, name, depth }: { value: unknown; name?: string; depth: nu
 function Leaf({ value }: { value: unknown }) {
   if (typeof value === "string") return <span class="tree-string">{JSON.stringify(value)}</span>
   if (value === undefined) return <span class="tree-word">nothing</span>
-  return <span class={typeof value === "number" ? "tree-number" : "tree-word"}>{String(value)}</span>
+  return (
+    <span class={typeof value === "number" ? "tree-number" : "tree-word"}>{String(value)}</span>
+  )
 }
 
 function Table({ table }: { table: TableValue }) {

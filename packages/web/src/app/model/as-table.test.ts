@@ -13,14 +13,20 @@ describe("asTable", () => {
   })
 
   test("makes none of anything else", () => {
-    for (const value of [[], [1], [{}], [null], [[1]], { a: 1 }, "x", undefined]) expect(asTable(value)).toBeUndefined()
+    for (const value of [[], [1], [{}], [null], [[1]], { a: 1 }, "x", undefined])
+      expect(asTable(value)).toBeUndefined()
   })
 })
 
 describe("asPicture", () => {
   test("takes pictures and nothing that could act", () => {
     expect(asPicture("data:image/png;base64,AAAA")).toBe("data:image/png;base64,AAAA")
-    for (const value of ["data:image/svg+xml;base64,AAAA", "data:text/html;base64,AAAA", "https://x/y.png", 3])
+    for (const value of [
+      "data:image/svg+xml;base64,AAAA",
+      "data:text/html;base64,AAAA",
+      "https://x/y.png",
+      3,
+    ])
       expect(asPicture(value)).toBeUndefined()
   })
 })

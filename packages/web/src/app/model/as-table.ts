@@ -11,12 +11,21 @@ export function asTable(value: unknown): TableValue | undefined {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isRecord)) return undefined
   const columns = [...new Set(value.flatMap((row) => Object.keys(row)))]
   if (columns.length === 0 || columns.length > limits.columnsMax) return undefined
-  return { columns, rows: value.slice(0, limits.rowsMax).map((row) => columns.map((column) => row[column])) }
+  return {
+    columns,
+    rows: value.slice(0, limits.rowsMax).map((row) => columns.map((column) => row[column])),
+  }
 }
 
-/** The address of a picture that a val returned as a data URL: of kinds that hold nothing but a picture. */
+/**
+ * The address of a picture that a val returned as a data URL: of kinds that hold nothing but a
+ * picture.
+ */
 export function asPicture(value: unknown): string | undefined {
-  return typeof value === "string" && /^data:image\/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/.test(value) ? value : undefined
+  return typeof value === "string" &&
+    /^data:image\/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/.test(value)
+    ? value
+    : undefined
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -18,7 +18,12 @@ const systems = [
 /** A browser in two words, as far as it says what it is. */
 export function describeBrowser(userAgent: string | null): string {
   if (userAgent === null || userAgent === "") return "A browser"
-  const find = (names: readonly (readonly [string, string])[]) => names.find(([mark]) => userAgent.includes(mark))?.[1]
+  const find = (names: readonly (readonly [string, string])[]) =>
+    names.find(([mark]) => userAgent.includes(mark))?.[1]
   const [browser, system] = [find(browsers), find(systems)]
-  return browser === undefined ? userAgent.slice(0, 60) : system === undefined ? browser : `${browser} on ${system}`
+  return browser === undefined
+    ? userAgent.slice(0, 60)
+    : system === undefined
+      ? browser
+      : `${browser} on ${system}`
 }

@@ -2,7 +2,8 @@ import { ApiError, ConnectionError } from "@hamlet/contract/client"
 
 /** What went wrong, in words for the person in front of the screen. */
 export function explain(error: unknown): string {
-  if (error instanceof ConnectionError) return "The server does not answer. It may be restarting; what you have typed is kept"
+  if (error instanceof ConnectionError)
+    return "The server does not answer. It may be restarting; what you have typed is kept"
   if (error instanceof ApiError) return withIssues(error)
   return error instanceof Error ? error.message : String(error)
 }

@@ -23,7 +23,8 @@ export function findHitLines(text: string, query: string): readonly HitLine[] {
 export function markHits(text: string, query: string): HitLine["parts"] {
   const wanted = query.toLowerCase()
   const folded = text.toLowerCase()
-  // Lower case can be longer than what it is of: then places cannot be carried over, and nothing is marked.
+  // Lower case can be longer than what it is of: then places cannot be carried over, and nothing is
+  // marked.
   if (wanted === "" || folded.length !== text.length) return [{ text, isHit: false }]
   const parts: { text: string; isHit: boolean }[] = []
   let from = 0

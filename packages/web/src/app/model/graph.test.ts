@@ -20,7 +20,8 @@ describe("layOutGraph", () => {
       [],
     )
     const left = nodes.filter(({ side }) => side === "importer")
-    for (const [index, node] of left.entries()) expect(left[index + 1]?.y ?? Infinity).toBeGreaterThanOrEqual(node.y + node.height)
+    for (const [index, node] of left.entries())
+      expect(left[index + 1]?.y ?? Infinity).toBeGreaterThanOrEqual(node.y + node.height)
   })
 
   test("leaves out a column in which nothing would be", () => {

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { filterLines, findVisible, toRows } from "./log-rows.ts"
 
-const line = (message: string, level = "log") => ({ at: "2026-01-01T00:00:00.000Z", level, message })
+const line = (message: string, level = "log") => ({
+  at: "2026-01-01T00:00:00.000Z",
+  level,
+  message,
+})
 
 describe("toRows", () => {
   test("gives a message of several lines as many rows", () => {
@@ -11,7 +15,9 @@ describe("toRows", () => {
 })
 
 describe("findVisible", () => {
-  const rows = toRows(Array.from({ length: 1_000 }, (_, index) => line(index % 10 === 0 ? "x\ny" : "x")))
+  const rows = toRows(
+    Array.from({ length: 1_000 }, (_, index) => line(index % 10 === 0 ? "x\ny" : "x")),
+  )
 
   test("covers exactly what can be seen, wherever one is", () => {
     for (let top = 0; top < (rows.starts.at(-1) ?? 0); top += 7) {

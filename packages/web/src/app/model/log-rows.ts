@@ -13,17 +13,26 @@ export interface LogRows<Entry extends Line> {
 }
 
 /** The lines of a level and worse that have a text in them. */
-export function filterLines<Entry extends Line>(lines: readonly Entry[], level: string, text: string): readonly Entry[] {
+export function filterLines<Entry extends Line>(
+  lines: readonly Entry[],
+  level: string,
+  text: string,
+): readonly Entry[] {
   const least = levels.indexOf(level)
   const wanted = text.toLowerCase()
   if (least <= 0 && wanted === "") return lines
-  return lines.filter((line) => levels.indexOf(line.level) >= least && line.message.toLowerCase().includes(wanted))
+  return lines.filter(
+    (line) => levels.indexOf(line.level) >= least && line.message.toLowerCase().includes(wanted),
+  )
 }
 
 /** The levels, the least first. */
 export const levels: readonly string[] = ["debug", "log", "info", "warn", "error"]
 
-/** Finds out where each line stands. A message of several lines takes as many rows; none is broken, so that its height is known without drawing it. */
+/**
+ * Finds out where each line stands. A message of several lines takes as many rows; none is broken,
+ * so that its height is known without drawing it.
+ */
 export function toRows<Entry extends Line>(lines: readonly Entry[]): LogRows<Entry> {
   const starts = [0]
   let end = 0
@@ -35,7 +44,11 @@ export function toRows<Entry extends Line>(lines: readonly Entry[]): LogRows<Ent
 }
 
 /** Which lines are to be drawn so that the rows from `top` on are there, `count` of them. */
-export function findVisible({ lines, starts }: LogRows<Line>, top: number, count: number): { readonly from: number; readonly to: number } {
+export function findVisible(
+  { lines, starts }: LogRows<Line>,
+  top: number,
+  count: number,
+): { readonly from: number; readonly to: number } {
   const from = Math.max(0, findLast(starts, top))
   return { from, to: Math.min(lines.length, findLast(starts, top + count) + 1) }
 }

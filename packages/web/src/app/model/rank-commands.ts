@@ -1,5 +1,11 @@
-/** Things whose name begins with the text, then those in which a word does, then those that have its letters in this order. */
-export function rankCommands<Command extends { readonly label: string }>(commands: readonly Command[], text: string): readonly Command[] {
+/**
+ * Things whose name begins with the text, then those in which a word does, then those that have its
+ * letters in this order.
+ */
+export function rankCommands<Command extends { readonly label: string }>(
+  commands: readonly Command[],
+  text: string,
+): readonly Command[] {
   const wanted = text.trim().toLowerCase()
   if (wanted === "") return commands
   return commands

@@ -3,7 +3,10 @@ import { Marked } from "marked"
 
 const marked = new Marked({ gfm: true, breaks: false })
 
-/** What may be in it: text, lists, tables, code and links. No forms, no frames, nothing that loads something or looks like ours. */
+/**
+ * What may be in it: text, lists, tables, code and links. No forms, no frames, nothing that loads
+ * something or looks like ours.
+ */
 const rules = {
   ALLOWED_TAGS: (
     "a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp span strong sub summary sup " +
@@ -29,7 +32,10 @@ purifier.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "IMG") toLink(node)
 })
 
-/** Renders Markdown as HTML in which nothing can act. Gives a `TrustedHTML` where the browser has that. */
+/**
+ * Renders Markdown as HTML in which nothing can act. Gives a `TrustedHTML` where the browser has
+ * that.
+ */
 export function renderMarkdown(text: string): unknown {
   return purifier.sanitize(parse(text), {
     ...rules,
@@ -38,7 +44,10 @@ export function renderMarkdown(text: string): unknown {
   })
 }
 
-/** Thousands of quotes in each other are more than the parser can follow: such a text is shown as it is, and the rest of the page with it. */
+/**
+ * Thousands of quotes in each other are more than the parser can follow: such a text is shown as it
+ * is, and the rest of the page with it.
+ */
 function parse(text: string): string {
   try {
     return marked.parse(text, { async: false })

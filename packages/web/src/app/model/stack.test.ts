@@ -14,6 +14,7 @@ describe("findPlace", () => {
   })
 
   test("finds nothing in lines of others", () => {
-    for (const text of ["Error: no", "    at ext:core/01.js:1:2", "    at npm:zod@4/index.js:3:1"]) expect(findPlace(text)).toBeUndefined()
+    for (const text of ["Error: no", "    at ext:core/01.js:1:2", "    at npm:zod@4/index.js:3:1"])
+      expect(findPlace(text)).toBeUndefined()
   })
 })

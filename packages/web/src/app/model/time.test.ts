@@ -19,6 +19,13 @@ describe("toAgo", () => {
 
 describe("toDuration", () => {
   test("keeps two digits that matter", () => {
-    expect([null, 0.123, 12.3, 999.4, 1_234, 125_000].map(toDuration)).toEqual(["…", "0.1 ms", "12 ms", "999 ms", "1.2 s", "2 min 5 s"])
+    expect([null, 0.123, 12.3, 999.4, 1_234, 125_000].map(toDuration)).toEqual([
+      "…",
+      "0.1 ms",
+      "12 ms",
+      "999 ms",
+      "1.2 s",
+      "2 min 5 s",
+    ])
   })
 })

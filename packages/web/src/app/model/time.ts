@@ -13,7 +13,8 @@ const absolute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle:
 /** How long ago something was: `3 hr. ago`. */
 export function toAgo(at: string, nowMs = Date.now()): string {
   const seconds = (nowMs - Date.parse(at)) / 1000
-  for (const [unit, size] of units) if (Math.abs(seconds) >= size) return relative.format(-Math.trunc(seconds / size), unit)
+  for (const [unit, size] of units)
+    if (Math.abs(seconds) >= size) return relative.format(-Math.trunc(seconds / size), unit)
   return seconds < -5 ? "in a moment" : "just now"
 }
 

@@ -30,7 +30,11 @@ export function Page({ section = "" }: PageProps) {
       <Tabs
         label="Parts of the account"
         current={toHref(section)}
-        tabs={Object.entries(sections).map(([name, { label, icon }]) => ({ href: toHref(name), label, icon }))}
+        tabs={Object.entries(sections).map(([name, { label, icon }]) => ({
+          href: toHref(name),
+          label,
+          icon,
+        }))}
       />
       <div class="account-part">
         <View />

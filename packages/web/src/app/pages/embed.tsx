@@ -6,10 +6,15 @@ import { useTitle } from "../components/page-title.tsx"
 import type { PageProps } from "../page-props.ts"
 import { useResource } from "../state/resource.ts"
 
-/** A val inside somebody else's page: its code, read only. It shows what everybody may see and can do nothing for anybody. */
+/**
+ * A val inside somebody else's page: its code, read only. It shows what everybody may see and can
+ * do nothing for anybody.
+ */
 export function Page({ username = "", valName = "" }: PageProps) {
   useTitle(`${username}/${valName}`)
-  const val = useResource(`${username}/${valName}`, (signal) => api.getValByName({ username, val_name: valName }, { signal }))
+  const val = useResource(`${username}/${valName}`, (signal) =>
+    api.getValByName({ username, val_name: valName }, { signal }),
+  )
   return (
     <main class="embed">
       <Loaded of={val.state} onRetry={val.reload}>
@@ -23,7 +28,12 @@ export function Page({ username = "", valName = "" }: PageProps) {
               </h1>
               <span class="quiet">v{version}</span>
               {links.endpoint ? (
-                <a class="embed-address" href={links.endpoint} target="_blank" rel="noopener noreferrer">
+                <a
+                  class="embed-address"
+                  href={links.endpoint}
+                  target="_blank"
+                  rel="noopener noreferrer"
+                >
                   {new URL(links.endpoint).host}
                 </a>
               ) : null}

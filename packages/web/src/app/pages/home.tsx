@@ -7,5 +7,9 @@ import { session } from "../state/session.ts"
 export function Page() {
   useTitle(undefined)
   const { value } = session
-  return value.kind === "signed-in" || value.kind === "ended" ? <MyHome me={value.me} /> : <Landing />
+  return value.kind === "signed-in" || value.kind === "ended" ? (
+    <MyHome me={value.me} />
+  ) : (
+    <Landing />
+  )
 }

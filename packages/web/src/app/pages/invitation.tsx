@@ -9,7 +9,10 @@ import { navigate, place } from "../state/location.ts"
 import { whoIsHere } from "../state/session.ts"
 import { signIn } from "../state/sign-in.ts"
 
-/** Where an invitation leads: a person chooses a name, is signed in, and sees their first token once. */
+/**
+ * Where an invitation leads: a person chooses a name, is signed in, and sees their first token
+ * once.
+ */
 export function Page() {
   useTitle("Invitation")
   const code = useSignal(new URLSearchParams(place.value.hash.slice(1)).get("code"))
@@ -24,7 +27,9 @@ export function Page() {
         {token.value !== undefined ? (
           <Welcome token={token.value} />
         ) : code.value === null ? (
-          <p role="alert">This is not the whole link: it ends with a code after #. Ask for it again.</p>
+          <p role="alert">
+            This is not the whole link: it ends with a code after #. Ask for it again.
+          </p>
         ) : (
           <Accept
             code={code.value}
@@ -53,10 +58,15 @@ function Accept({ code, onDone }: { code: string; onDone: (token: string) => voi
       <h1>Choose a name</h1>
       <p>
         You are invited to this server.
-        {me ? ` You are signed in as ${me.username}: accepting makes another account, and signs you in as that one.` : ""}
+        {me
+          ? ` You are signed in as ${me.username}: accepting makes another account, and signs you in as that one.`
+          : ""}
       </p>
       <Form onSubmit={submit} label="Accept" busyLabel="Accepting…" kind="sign-in-form">
-        <Field label="Name" hint="Letters, digits and _, up to 30. It becomes part of the addresses of your vals and cannot be changed.">
+        <Field
+          label="Name"
+          hint="Letters, digits and _, up to 30. It becomes part of the addresses of your vals and cannot be changed."
+        >
           <input
             class="input"
             name="username"
@@ -81,7 +91,8 @@ function Welcome({ token }: { token: string }) {
     <>
       <h1>Welcome, {whoIsHere()?.username}</h1>
       <p>
-        You are signed in. This is your first token, for <code>hamlet login</code> and for other browsers. It is shown only now: keep it.
+        You are signed in. This is your first token, for <code>hamlet login</code> and for other
+        browsers. It is shown only now: keep it.
       </p>
       <p>
         <code class="token">{token}</code> <CopyButton text={token} label="Copy the token" />

@@ -36,7 +36,10 @@ export function Page() {
         <h1>New val</h1>
       </div>
       <Form onSubmit={submit} label="Make it" busyLabel="Making it…">
-        <Field label="Name" hint="Letters, digits and _; becomes part of its web address. Left empty, one is made up.">
+        <Field
+          label="Name"
+          hint="Letters, digits and _; becomes part of its web address. Left empty, one is made up."
+        >
           <input
             class="input"
             name="name"
@@ -68,7 +71,10 @@ export function Page() {
           }}
         />
         {type.value === "http" && privacy.value === "private" ? (
-          <p class="field-hint">Its address answers nobody else while it is private. Unlisted, it answers whoever has the address.</p>
+          <p class="field-hint">
+            Its address answers nobody else while it is private. Unlisted, it answers whoever has
+            the address.
+          </p>
         ) : null}
       </Form>
       <section class="section" aria-labelledby="examples">

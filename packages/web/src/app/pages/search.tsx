@@ -19,7 +19,11 @@ export function Page() {
         <h1>Explore</h1>
       </div>
       <search class="toolbar">
-        <SearchBox label="A name, or a piece of code or of a readme" value={query} onChange={(q) => setQuery({ q })} />
+        <SearchBox
+          label="A name, or a piece of code or of a readme"
+          value={query}
+          onChange={(q) => setQuery({ q })}
+        />
       </search>
       {query.trim() === "" ? <Latest /> : <Hits query={query} />}
     </>
@@ -56,7 +60,10 @@ function Hits({ query }: { query: string }) {
             <SearchHits vals={items} query={query} />
           ) : (
             <EmptyState icon="search" title="Nothing has that in it">
-              <p>Names, code and readmes of public vals and of your own are looked through, as they are written.</p>
+              <p>
+                Names, code and readmes of public vals and of your own are looked through, as they
+                are written.
+              </p>
             </EmptyState>
           )
         }

@@ -22,7 +22,10 @@ export function Page() {
   const step = useSignal<Step>({ kind: "waiting" })
   const goOn = () => navigate(toOwnPath(query.get("to")), { replace: true })
   const fail = (error: unknown) => {
-    step.value = { kind: "failed", message: `${explain(error)}. Ask for a new link, or sign in with a token` }
+    step.value = {
+      kind: "failed",
+      message: `${explain(error)}. Ask for a new link, or sign in with a token`,
+    }
   }
   const lookAtLink = async (code: string) => {
     step.value = { kind: "looking" }
@@ -38,8 +41,9 @@ export function Page() {
     if (code === null || !isKnown || step.peek().kind !== "waiting") return
     // The code is good for one sign-in: in the history it would only mislead.
     history.replaceState(null, "", location.pathname + location.search)
-    // A stranger's link opens the stranger's account, and everything that is typed from then on is theirs. So the page says whose account it is,
-    // and signs in only when it is told to, wherever the link came from.
+    // A stranger's link opens the stranger's account, and everything that is typed from then on is
+    // theirs. So the page says whose account it is, and signs in only when it is told to, wherever
+    // the link came from.
     lookAtLink(code).catch(fail)
   }, [code, isKnown])
   return (
@@ -53,7 +57,9 @@ export function Page() {
         {code !== null && step.value.kind === "asking" ? (
           <AskFirst username={step.value.username} onUse={takeLink} onStay={goOn} />
         ) : code !== null && step.value.kind !== "failed" ? (
-          <p role="status">{step.value.kind === "signing-in" ? "Signing in…" : "Looking at the link…"}</p>
+          <p role="status">
+            {step.value.kind === "signing-in" ? "Signing in…" : "Looking at the link…"}
+          </p>
         ) : (
           <>
             <p class="field-error" role="alert">
@@ -68,14 +74,22 @@ export function Page() {
   )
 }
 
-function AskFirst({ username, onUse, onStay }: { username: string; onUse: () => void; onStay: () => void }) {
+function AskFirst({
+  username,
+  onUse,
+  onStay,
+}: {
+  username: string
+  onUse: () => void
+  onStay: () => void
+}) {
   const me = whoIsHere()
   return (
     <>
       <p>
         {me ? `You are signed in as ${me.username} already. ` : ""}
-        This link opens the account of <strong>{username}</strong>. Use it only if that is your account: what you do afterwards belongs to
-        it.
+        This link opens the account of <strong>{username}</strong>. Use it only if that is your
+        account: what you do afterwards belongs to it.
       </p>
       <div class="sign-in-form">
         {me ? (
@@ -95,5 +109,7 @@ function AskFirst({ username, onUse, onStay }: { username: string; onUse: () => 
 function toOwnPath(to: string | null): string {
   const url = URL.parse(to ?? "/", location.origin)
   // A path of two slashes would be read as another host.
-  return url?.origin === location.origin && !url.pathname.startsWith("//") ? url.pathname + url.search : "/"
+  return url?.origin === location.origin && !url.pathname.startsWith("//")
+    ? url.pathname + url.search
+    : "/"
 }

@@ -15,7 +15,9 @@ interface Beginning {
 
 const limits = { triesMax: 20, nameCharsMax: 48 }
 
-/** Makes a val of an example and goes to it. The name gets a number where there is one of that name. */
+/**
+ * Makes a val of an example and goes to it. The name gets a number where there is one of that name.
+ */
 export async function createFromExample(example: Beginning): Promise<void> {
   try {
     for (let number = 1; number <= limits.triesMax; number += 1) {

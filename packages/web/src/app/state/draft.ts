@@ -14,7 +14,10 @@ export interface DraftPlace {
   clear(): void
   /** Keeps a text that is in no editor any more, as if a tab had left it behind. */
   putAside(draft: Draft): void
-  /** Drafts that were put aside, or left behind by tabs that are not open any more, the newest first. */
+  /**
+   * Drafts that were put aside, or left behind by tabs that are not open any more, the newest
+   * first.
+   */
   findLeft(): Promise<readonly LeftDraft[]>
   /** Lets others know that this tab is gone. */
   stop(): void
@@ -32,7 +35,10 @@ const tabKey = "hamlet.tab"
 /** A page that is reloaded gives its place free within this time; one that does not is open. */
 const limits = { waitMsMax: 1_500 }
 
-/** The place for drafts of one text in this tab. Two tabs never share one: each would overwrite what the other has. */
+/**
+ * The place for drafts of one text in this tab. Two tabs never share one: each would overwrite what
+ * the other has.
+ */
 export function openDraftPlace(subject: string): DraftPlace {
   const begin = `${prefix}${subject}.`
   const tabId = readTabId()
@@ -55,7 +61,8 @@ export function openDraftPlace(subject: string): DraftPlace {
     })
   hold(AbortSignal.timeout(limits.waitMsMax))?.catch(() => {
     if (isStopped) return
-    // A tab that was duplicated has the name of its twin: from now on it has another one, the same for all of its texts.
+    // A tab that was duplicated has the name of its twin: from now on it has another one, the same
+    // for all of its texts.
     const isRenamed = readTabId() !== tabId
     key = begin + (isRenamed ? readTabId() : writeTabId())
     hold()?.catch(() => {})
@@ -99,7 +106,9 @@ async function findLeft(begin: string, toOwnKey: () => string): Promise<readonly
     .filter((key) => key.startsWith(begin) && key !== toOwnKey() && isLeft(key))
     .flatMap((key) => {
       const draft = readDraft(key)
-      return draft ? [{ ...draft, isAside: isAside(key), clear: () => writeDraft(key, undefined) }] : []
+      return draft
+        ? [{ ...draft, isAside: isAside(key), clear: () => writeDraft(key, undefined) }]
+        : []
     })
     .sort((one, other) => other.at - one.at)
 }
@@ -107,7 +116,8 @@ async function findLeft(begin: string, toOwnKey: () => string): Promise<readonly
 function readDraft(key: string): Draft | undefined {
   try {
     const { code, baseVersion, at, base } = JSON.parse(localStorage.getItem(key) ?? "{}")
-    if (typeof code !== "string" || typeof baseVersion !== "number" || typeof at !== "number") return undefined
+    if (typeof code !== "string" || typeof baseVersion !== "number" || typeof at !== "number")
+      return undefined
     return { code, baseVersion, at, base: typeof base === "string" ? base : undefined }
   } catch {
     return undefined

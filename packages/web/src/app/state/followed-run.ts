@@ -14,14 +14,16 @@ const limits = { retryMs: 2_000, startMs: 500 }
 export function useFollowedRun(runId: string): UsedResource<RunDetail> {
   const run = useResource(runId, (signal) => api.getRun({ run_id: runId }, { signal }))
   const { state } = run
-  const isGoing = state.kind === "ready" && (state.data.status === "running" || state.data.status === "queued")
+  const isGoing =
+    state.kind === "ready" && (state.data.status === "running" || state.data.status === "queued")
   const attempt = useSignal(0)
   useEffect(() => {
     if (!isGoing || state.kind !== "ready") return
     const controller = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     follow(run, state.data, controller.signal).catch(() => {
-      // The connection was lost: what is known stays, and a server that starts again knows how the run ended.
+      // The connection was lost: what is known stays, and a server that starts again knows how the
+      // run ended.
       if (controller.signal.aborted) return
       timer = setTimeout(() => {
         run.reload()
@@ -36,7 +38,11 @@ export function useFollowedRun(runId: string): UsedResource<RunDetail> {
   return run
 }
 
-async function follow(run: UsedResource<RunDetail>, known: RunDetail, signal: AbortSignal): Promise<void> {
+async function follow(
+  run: UsedResource<RunDetail>,
+  known: RunDetail,
+  signal: AbortSignal,
+): Promise<void> {
   const logs: LogLine[] = [...known.logs]
   let { status } = known
   let frame: number | undefined
@@ -54,7 +60,8 @@ async function follow(run: UsedResource<RunDetail>, known: RunDetail, signal: Ab
     showSoon()
   }
   // A run that says nothing has begun as well.
-  if (status === "queued") void whenBegun(known.id, () => isEnded || status !== "queued", signal).then(begin)
+  if (status === "queued")
+    void whenBegun(known.id, () => isEnded || status !== "queued", signal).then(begin)
   for await (const event of api.follow({ run_id: known.id, from: logs.length }, { signal })) {
     if (event.kind !== "log") continue
     logs.push(event.line)
@@ -68,10 +75,15 @@ async function follow(run: UsedResource<RunDetail>, known: RunDetail, signal: Ab
   if (!signal.aborted) run.set(ended)
 }
 
-/** Asks until the run has left the queue, or it is known without asking. Whether the server is there is seen by following. */
+/**
+ * Asks until the run has left the queue, or it is known without asking. Whether the server is there
+ * is seen by following.
+ */
 async function whenBegun(id: string, isKnown: () => boolean, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && !isKnown()) {
-    const { status } = await api.getRun({ run_id: id }, { signal }).catch(() => ({ status: "queued" }))
+    const { status } = await api
+      .getRun({ run_id: id }, { signal })
+      .catch(() => ({ status: "queued" }))
     if (status !== "queued") return
     await new Promise((resolve) => setTimeout(resolve, limits.startMs))
   }

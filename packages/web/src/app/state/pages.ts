@@ -10,7 +10,10 @@ export interface UsedPages<Element> extends UsedResource<Pages<Element>> {
   /** Fetches the next page and puts it at the end. */
   more(): Promise<void>
   readonly isLoadingMore: boolean
-  /** Puts what is new on top and brings what is shown up to date, without losing the pages that were asked for. */
+  /**
+   * Puts what is new on top and brings what is shown up to date, without losing the pages that were
+   * asked for.
+   */
   refresh(): Promise<void>
 }
 
@@ -21,10 +24,17 @@ interface Pages<Element> {
 }
 
 /** The first page of a list, and more of it on demand. Undefined input fetches nothing yet. */
-export function usePages<Name extends PageName>(name: Name, input: Input<Name> | undefined, limit = 50): UsedPages<Item<Name>> {
+export function usePages<Name extends PageName>(
+  name: Name,
+  input: Input<Name> | undefined,
+  limit = 50,
+): UsedPages<Item<Name>> {
   const isLoadingMore = useSignal(false)
   const load = async (cursor?: string, signal?: AbortSignal): Promise<Pages<Item<Name>>> => {
-    const call = api[name] as unknown as (input: object, options: object) => ReturnType<Client["listVals"]>
+    const call = api[name] as unknown as (
+      input: object,
+      options: object,
+    ) => ReturnType<Client["listVals"]>
     const { data, links } = await call({ ...input, limit, cursor }, { signal })
     return { items: data as unknown as Item<Name>[], next: toCursor(links.next) }
   }
@@ -58,7 +68,10 @@ export function usePages<Name extends PageName>(name: Name, input: Input<Name> |
   }
 }
 
-/** The newest page before what is known; alone where nothing joins the two, since there would be a gap. */
+/**
+ * The newest page before what is known; alone where nothing joins the two, since there would be a
+ * gap.
+ */
 function merge<Element>(newest: Pages<Element>, known: Pages<Element>): Pages<Element> {
   const ids = new Set(newest.items.map(toId))
   const rest = known.items.filter((item) => !ids.has(toId(item)))

@@ -1,6 +1,9 @@
 import { useEffect, useRef } from "preact/hooks"
 
-/** Does something again and again while the page is looked at: nobody is asked on behalf of a tab in the background. */
+/**
+ * Does something again and again while the page is looked at: nobody is asked on behalf of a tab in
+ * the background.
+ */
 export function usePoll(everyMs: number, poll: () => unknown): void {
   const latest = useRef(poll)
   latest.current = poll

@@ -3,10 +3,18 @@ import { api } from "../api.ts"
 import { type Draft, type DraftPlace, noDrafts, openDraftPlace } from "./draft.ts"
 import type { ValEditing } from "./val-editing.ts"
 
-/** How saving went. `changed`: the readme is another one than the text was begun from, and nothing was overwritten. */
-type ReadmeSaved = { readonly kind: "saved" } | { readonly kind: "changed"; readonly theirs: string }
+/**
+ * How saving went. `changed`: the readme is another one than the text was begun from, and nothing
+ * was overwritten.
+ */
+type ReadmeSaved =
+  | { readonly kind: "saved" }
+  | { readonly kind: "changed"; readonly theirs: string }
 
-/** A readme that somebody may be writing. It has no versions: what is overwritten is gone, so it is looked at first. */
+/**
+ * A readme that somebody may be writing. It has no versions: what is overwritten is gone, so it is
+ * looked at first.
+ */
 export class ReadmeEditing {
   /** The text in the editor; undefined while nobody writes. */
   readonly text: Signal<string | undefined>
@@ -23,7 +31,9 @@ export class ReadmeEditing {
     const draft: Draft | undefined = this.#drafts.read()
     this.#base = draft?.base ?? readme ?? ""
     this.text = signal(draft?.code)
-    this.isDirty = computed(() => this.text.value !== undefined && this.text.value !== (editing.val.value.readme ?? ""))
+    this.isDirty = computed(
+      () => this.text.value !== undefined && this.text.value !== (editing.val.value.readme ?? ""),
+    )
   }
 
   begin(): void {
@@ -34,7 +44,8 @@ export class ReadmeEditing {
   /** Remembers what was typed. */
   type(text: string): void {
     this.text.value = text
-    if (this.isDirty.peek()) this.#drafts.write({ code: text, base: this.#base, baseVersion: 0, at: Date.now() })
+    if (this.isDirty.peek())
+      this.#drafts.write({ code: text, base: this.#base, baseVersion: 0, at: Date.now() })
     else this.#drafts.clear()
   }
 

@@ -1,7 +1,10 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 
-/** Something that is fetched. What was there stays until its successor is there, so that nothing jumps. */
+/**
+ * Something that is fetched. What was there stays until its successor is there, so that nothing
+ * jumps.
+ */
 export type Resource<Data> =
   | { readonly kind: "loading" }
   /** Stale while its successor is on its way. */
@@ -18,8 +21,9 @@ export interface UsedResource<Data> {
 }
 
 /**
- * Fetches what `key` names, again whenever the key changes; undefined fetches nothing yet. Only the latest answer counts.
- * With `keepsPrevious` what another key named stays until its successor is there: for lists whose filter changes with every letter.
+ * Fetches what `key` names, again whenever the key changes; undefined fetches nothing yet. Only the
+ * latest answer counts. With `keepsPrevious` what another key named stays until its successor is
+ * there: for lists whose filter changes with every letter.
  */
 export function useResource<Data>(
   key: string | undefined,
@@ -45,7 +49,8 @@ export function useResource<Data>(
       (error: unknown) => {
         if (controller.signal.aborted) return
         const known = state.peek()
-        // What is shown stays when it cannot be fetched again: it was true a moment ago, and whoever asks regularly asks again.
+        // What is shown stays when it cannot be fetched again: it was true a moment ago, and
+        // whoever asks regularly asks again.
         if (known.kind === "ready" && !isAnother) state.value = { ...known, isStale: false }
         else {
           loadedKey.value = key
@@ -55,7 +60,8 @@ export function useResource<Data>(
     )
     return () => controller.abort()
   }, [key, attempt.value])
-  // The first time a page is drawn with another key, nothing has been asked for yet: what the last one named must not go by this one's name.
+  // The first time a page is drawn with another key, nothing has been asked for yet: what the last
+  // one named must not go by this one's name.
   const isOfKey = keepsPrevious || loadedKey.value === key
   return {
     state: isOfKey ? state.value : { kind: "loading" },

@@ -4,7 +4,10 @@ import { signal } from "@preact/signals"
 /** The person in front of the screen. */
 export type Me = Output<"getMe">
 
-/** Whether somebody is signed in. `ended` is somebody whose session has ended while they were here: what they typed is still there. */
+/**
+ * Whether somebody is signed in. `ended` is somebody whose session has ended while they were here:
+ * what they typed is still there.
+ */
 export type Session =
   | { readonly kind: "unknown" }
   | { readonly kind: "signed-out" }

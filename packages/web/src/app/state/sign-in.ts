@@ -13,12 +13,16 @@ export async function loadSession(): Promise<void> {
     const isSignedOut = error instanceof ApiError && error.status === 401
     // Another tab may have signed in meanwhile.
     if (isSignedOut && readPageKey() === key) keepPageKey(null)
-    session.value = isSignedOut ? { kind: "signed-out" } : { kind: "unreachable", message: explain(error) }
+    session.value = isSignedOut
+      ? { kind: "signed-out" }
+      : { kind: "unreachable", message: explain(error) }
   }
 }
 
 /** Signs in with a token, or with the code of a link that is good for one sign-in. */
-export async function signIn(proof: { readonly token: string } | { readonly code: string }): Promise<void> {
+export async function signIn(
+  proof: { readonly token: string } | { readonly code: string },
+): Promise<void> {
   const { pageKey } = await api.createSession(proof)
   keepPageKey(pageKey)
   await loadSession()

@@ -33,6 +33,8 @@ export function dismiss(id: number): void {
 function add(kind: Toast["kind"], text: string): Toast {
   idLast += 1
   const toast = { id: idLast, kind, text }
-  toasts.value = [...toasts.value.filter((other) => other.text !== text), toast].slice(-limits.countMax)
+  toasts.value = [...toasts.value.filter((other) => other.text !== text), toast].slice(
+    -limits.countMax,
+  )
   return toast
 }

@@ -14,7 +14,10 @@ export type SaveState =
   /** Somebody else has saved meanwhile: nothing is overwritten before it was looked at. */
   | { readonly kind: "conflict"; readonly theirs: Val }
 
-/** A val that somebody is working on, or looks at. Text that was typed is in the browser's storage until it is saved. */
+/**
+ * A val that somebody is working on, or looks at. Text that was typed is in the browser's storage
+ * until it is saved.
+ */
 export class ValEditing {
   /** As it was last loaded or saved. */
   readonly val: Signal<Val>
@@ -137,17 +140,25 @@ export class ValEditing {
   }
 
   #putAside(): void {
-    if (this.isDirty.peek()) this.#drafts.putAside({ code: this.code.peek(), baseVersion: this.#baseVersion, at: Date.now() })
+    if (this.isDirty.peek())
+      this.#drafts.putAside({
+        code: this.code.peek(),
+        baseVersion: this.#baseVersion,
+        at: Date.now(),
+      })
   }
 
   async #lookForLeft(): Promise<void> {
     const found = await this.#drafts.findLeft()
-    this.left.value = found.find(({ code }) => code !== this.code.peek() && code !== this.val.peek().code)
+    this.left.value = found.find(
+      ({ code }) => code !== this.code.peek() && code !== this.val.peek().code,
+    )
   }
 }
 
 async function explainFailure(error: unknown, valId: string): Promise<SaveState> {
-  if (!(error instanceof ApiError && error.code === "version_conflict")) return { kind: "failed", error }
+  if (!(error instanceof ApiError && error.code === "version_conflict"))
+    return { kind: "failed", error }
   try {
     return { kind: "conflict", theirs: await api.getVal({ val_id: valId }) }
   } catch (other) {

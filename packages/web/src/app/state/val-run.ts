@@ -22,14 +22,25 @@ export interface ValRun {
 export type RunState =
   | { readonly kind: "none" }
   | { readonly kind: "starting" }
-  | { readonly kind: "running"; readonly id: string; readonly logs: readonly LogLine[]; readonly isLost: boolean }
+  | {
+      readonly kind: "running"
+      readonly id: string
+      readonly logs: readonly LogLine[]
+      readonly isLost: boolean
+    }
   | { readonly kind: "ended"; readonly run: Output<"getRun"> }
   | { readonly kind: "refused"; readonly error: unknown }
 
-/** A server that starts again is there within a few seconds; one that is gone for longer is not waited for. */
+/**
+ * A server that starts again is there within a few seconds; one that is gone for longer is not
+ * waited for.
+ */
 const limits = { reconnectMs: 1_000, reconnectsMax: 60, recordMs: 200, recordTriesMax: 100 }
 
-/** Runs a val and follows what it logs. Leaving the page leaves the run alone: it is in the list of runs. */
+/**
+ * Runs a val and follows what it logs. Leaving the page leaves the run alone: it is in the list of
+ * runs.
+ */
 export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
   const state = useSignal<RunState>({ kind: "none" })
   const args = useSignal("")
@@ -48,7 +59,10 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
         state.value = { kind: "none" }
         return false
       }
-      const { id } = await api.createRun({ val_id: editing.val.peek().id, args: parsed }, { respondAsync: true })
+      const { id } = await api.createRun(
+        { val_id: editing.val.peek().id, args: parsed },
+        { respondAsync: true },
+      )
       await follow(id, controller.signal, (next) => {
         if (!controller.signal.aborted) state.value = next
       })
@@ -72,7 +86,11 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
 }
 
 /** Shows a run until it has ended, over a restart of the server too. */
-async function follow(id: string, signal: AbortSignal, show: (state: RunState) => void): Promise<void> {
+async function follow(
+  id: string,
+  signal: AbortSignal,
+  show: (state: RunState) => void,
+): Promise<void> {
   const logs: LogLine[] = []
   let isLost = false
   let isEnded = false
@@ -91,7 +109,8 @@ async function follow(id: string, signal: AbortSignal, show: (state: RunState) =
       show({ kind: "ended", run })
       return
     } catch (error) {
-      if (signal.aborted || !isOfConnection(error) || reconnects >= limits.reconnectsMax) throw error
+      if (signal.aborted || !isOfConnection(error) || reconnects >= limits.reconnectsMax)
+        throw error
       isLost = true
       showNow()
       await pause(limits.reconnectMs)
@@ -100,7 +119,12 @@ async function follow(id: string, signal: AbortSignal, show: (state: RunState) =
 }
 
 /** A flood of lines is shown once a frame, not once a line. */
-async function readLogs(id: string, logs: LogLine[], signal: AbortSignal, show: () => void): Promise<void> {
+async function readLogs(
+  id: string,
+  logs: LogLine[],
+  signal: AbortSignal,
+  show: () => void,
+): Promise<void> {
   let isShown = true
   for await (const event of api.follow({ run_id: id, from: logs.length }, { signal })) {
     if (event.kind === "log") logs.push(event.line)
@@ -138,7 +162,10 @@ function parseArgs(text: string): unknown[] {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new Error(`Cannot read the arguments: they are not JSON (${cause instanceof Error ? cause.message : cause})`, { cause })
+    throw new Error(
+      `Cannot read the arguments: they are not JSON (${cause instanceof Error ? cause.message : cause})`,
+      { cause },
+    )
   }
   return Array.isArray(value) ? value : [value]
 }

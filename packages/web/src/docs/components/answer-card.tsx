@@ -49,28 +49,43 @@ export function AnswerCard({ api, operation }: AnswerCardProps) {
             }}
           />
         ) : null}
-        {text === undefined ? null : <CopyButton text={text} label={`Copy the ${current === exampleTab ? "example" : "body"}`} />}
+        {text === undefined ? null : (
+          <CopyButton
+            text={text}
+            label={`Copy the ${current === exampleTab ? "example" : "body"}`}
+          />
+        )}
       </div>
       <div id={panelId} role="tabpanel" aria-label={current.label}>
-        {current === exampleTab ? <ExampleAnswer example={example} /> : <LiveAnswer state={state.value} />}
+        {current === exampleTab ? (
+          <ExampleAnswer example={example} />
+        ) : (
+          <LiveAnswer state={state.value} />
+        )}
       </div>
     </section>
   )
 }
 
-/** Below a long form the answer would come out of sight: what one has waited for is brought into view. */
+/**
+ * Below a long form the answer would come out of sight: what one has waited for is brought into
+ * view.
+ */
 function useShownWhenDone(state: SendState) {
   const card = useRef<HTMLElement>(null)
   const before = useRef(state.kind)
   useLayoutEffect(() => {
-    if (before.current === "sending" && state.kind !== "sending") card.current?.scrollIntoView({ block: "nearest" })
+    if (before.current === "sending" && state.kind !== "sending")
+      card.current?.scrollIntoView({ block: "nearest" })
     before.current = state.kind
   }, [state])
   return card
 }
 
 function bodyText(state: SendState): string | undefined {
-  return state.kind === "answered" && "text" in state.answer.body ? state.answer.body.text : undefined
+  return state.kind === "answered" && "text" in state.answer.body
+    ? state.answer.body.text
+    : undefined
 }
 
 function ExamplePicker({
@@ -88,14 +103,28 @@ function ExamplePicker({
     </option>
   )
   return (
-    <select class="example-pick" aria-label="Which answer" value={picked} onChange={(event) => onPick(event.currentTarget.value)}>
+    <select
+      class="example-pick"
+      aria-label="Which answer"
+      value={picked}
+      onChange={(event) => onPick(event.currentTarget.value)}
+    >
       {examples.filter((example) => !example.isError).map(option)}
-      <optgroup label="Errors">{examples.filter((example) => example.isError).map(option)}</optgroup>
+      <optgroup label="Errors">
+        {examples.filter((example) => example.isError).map(option)}
+      </optgroup>
     </select>
   )
 }
 
 function ExampleAnswer({ example }: { example: AnswerExample | undefined }) {
   if (example?.text === undefined) return <p class="answer-empty">This answer has no body</p>
-  return <CodeBlock code={example.text} language={example.language} label={`Example of ${example.label}`} isWrapped />
+  return (
+    <CodeBlock
+      code={example.text}
+      language={example.language}
+      label={`Example of ${example.label}`}
+      isWrapped
+    />
+  )
 }

@@ -8,7 +8,10 @@ import { FailedPage, LoadingPage, UnknownPage } from "./page-states.tsx"
 import { Sidebar } from "./sidebar.tsx"
 import { TopBar } from "./top-bar.tsx"
 
-/** The whole page. Its frame is the same in every state, so that nothing jumps when the description arrives. */
+/**
+ * The whole page. Its frame is the same in every state, so that nothing jumps when the description
+ * arrives.
+ */
 export function App() {
   const state = documentState.value
   const api = state.kind === "ready" ? state.api : undefined
@@ -40,12 +43,20 @@ function SkipButton() {
 
 function Page({ state }: { state: DocumentState }) {
   if (state.kind === "loading") return <LoadingPage />
-  return state.kind === "failed" ? <FailedPage message={state.message} /> : <ReadyPage api={state.api} />
+  return state.kind === "failed" ? (
+    <FailedPage message={state.message} />
+  ) : (
+    <ReadyPage api={state.api} />
+  )
 }
 
 function ReadyPage({ api }: { api: Api }) {
   const id = currentId.value
   if (id === "" || id === "overview") return <Overview api={api} />
   const operation = findOperation(api, id)
-  return operation ? <OperationPage key={id} api={api} operation={operation} /> : <UnknownPage id={id} />
+  return operation ? (
+    <OperationPage key={id} api={api} operation={operation} />
+  ) : (
+    <UnknownPage id={id} />
+  )
 }

@@ -23,7 +23,11 @@ interface BodyEditorProps {
   readonly onChange: (draft: BodyDraft) => void
 }
 
-const modeLabels: Readonly<Record<BodyMode, string>> = { fields: "Fields", json: "JSON", text: "Text" }
+const modeLabels: Readonly<Record<BodyMode, string>> = {
+  fields: "Fields",
+  json: "JSON",
+  text: "Text",
+}
 
 /** The body: field by field, as JSON, or as plain text. */
 export function BodyEditor({ schemas, body, draft, onChange }: BodyEditorProps) {
@@ -36,8 +40,10 @@ export function BodyEditor({ schemas, body, draft, onChange }: BodyEditorProps) 
   }
   const fill = () => {
     const schema = jsonContent(body)?.schema
-    const example = toBodyText(schemas, body, { ...draft, fields: {}, json: "", text: "" }, true)?.text ?? ""
-    if (draft.mode === "fields" && schema) onChange({ ...draft, fields: exampleFields(schemas, schema) })
+    const example =
+      toBodyText(schemas, body, { ...draft, fields: {}, json: "", text: "" }, true)?.text ?? ""
+    if (draft.mode === "fields" && schema)
+      onChange({ ...draft, fields: exampleFields(schemas, schema) })
     else onChange(draft.mode === "json" ? { ...draft, json: example } : { ...draft, text: example })
   }
   return (
@@ -68,14 +74,22 @@ function BodyPanel({ schemas, body, draft, onChange }: BodyEditorProps) {
     const isBroken = draft.json.trim() !== "" && parseJson(draft.json) === undefined
     return (
       <>
-        <BodyText value={draft.json} label="Body as JSON" onInput={(json) => onChange({ ...draft, json })} />
+        <BodyText
+          value={draft.json}
+          label="Body as JSON"
+          onInput={(json) => onChange({ ...draft, json })}
+        />
         {isBroken ? <p class="input-advice">This is no JSON; it is sent as it is</p> : null}
       </>
     )
   }
   if (draft.mode === "text") {
     return (
-      <BodyText value={draft.text} label={`Body as ${textContent(body)?.contentType}`} onInput={(text) => onChange({ ...draft, text })} />
+      <BodyText
+        value={draft.text}
+        label={`Body as ${textContent(body)?.contentType}`}
+        onInput={(text) => onChange({ ...draft, text })}
+      />
     )
   }
   const content = jsonContent(body)
@@ -98,7 +112,15 @@ function BodyPanel({ schemas, body, draft, onChange }: BodyEditorProps) {
   )
 }
 
-function BodyText({ value, label, onInput }: { value: string; label: string; onInput: (text: string) => void }) {
+function BodyText({
+  value,
+  label,
+  onInput,
+}: {
+  value: string
+  label: string
+  onInput: (text: string) => void
+}) {
   return (
     <textarea
       class="input body-text"

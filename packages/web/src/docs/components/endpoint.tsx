@@ -2,7 +2,11 @@ import { Fragment } from "preact"
 
 /** The method in its colour. */
 export function MethodBadge({ method }: { method: string }) {
-  return <span class={`method method-${method.toLowerCase()}`}>{method === "DELETE" ? "DEL" : method}</span>
+  return (
+    <span class={`method method-${method.toLowerCase()}`}>
+      {method === "DELETE" ? "DEL" : method}
+    </span>
+  )
 }
 
 /** A path with its parameters marked; it may break after every slash. */

@@ -21,7 +21,10 @@ export function Field(props: FieldProps) {
   const { schemas, schema, name, place, isRequired, value } = props
   const id = useId()
   const kind = fieldKind(schemas, schema)
-  const advice = value === "" || kind === "choices" || kind === "list" ? undefined : checkValue(schemas, schema, value)
+  const advice =
+    value === "" || kind === "choices" || kind === "list"
+      ? undefined
+      : checkValue(schemas, schema, value)
   const label = (
     <>
       {name}
@@ -40,7 +43,13 @@ export function Field(props: FieldProps) {
         ) : null}
       </label>
       <div class="input-cell">
-        <Input {...props} id={id} kind={kind} place={place} adviceId={advice ? `${id}-advice` : undefined} />
+        <Input
+          {...props}
+          id={id}
+          kind={kind}
+          place={place}
+          adviceId={advice ? `${id}-advice` : undefined}
+        />
         {advice ? (
           <p class="input-advice" id={`${id}-advice`}>
             {advice}
@@ -66,10 +75,25 @@ function Input({
   kind,
   adviceId,
 }: FieldProps & { id: string; kind: FieldKind; adviceId: string | undefined }) {
-  const shared = { id, class: "input", value, "data-place": place, "data-name": name, "aria-describedby": adviceId }
-  const textual = { ...shared, spellcheck: false, autocapitalize: "off", autocomplete: "off" } as const
+  const shared = {
+    id,
+    class: "input",
+    value,
+    "data-place": place,
+    "data-name": name,
+    "aria-describedby": adviceId,
+  }
+  const textual = {
+    ...shared,
+    spellcheck: false,
+    autocapitalize: "off",
+    autocomplete: "off",
+  } as const
   if (kind === "choice") {
-    const values = resolveSchema(schemas, schema).schema.type === "boolean" ? ["true", "false"] : allowedValues(schemas, schema)
+    const values =
+      resolveSchema(schemas, schema).schema.type === "boolean"
+        ? ["true", "false"]
+        : allowedValues(schemas, schema)
     return (
       <select {...shared} onChange={(event) => onInput(event.currentTarget.value)}>
         <option value="">–</option>
@@ -102,17 +126,30 @@ function Input({
   )
 }
 
-function Choices({ schemas, schema, name, place, value, onInput, label }: FieldProps & { label: preact.ComponentChildren }) {
+function Choices({
+  schemas,
+  schema,
+  name,
+  place,
+  value,
+  onInput,
+  label,
+}: FieldProps & { label: preact.ComponentChildren }) {
   const picked = toItems(value)
   const all = allowedValues(schemas, schema)
-  const toggle = (one: string, isOn: boolean) => onInput(all.filter((other) => (other === one ? isOn : picked.includes(other))).join("\n"))
+  const toggle = (one: string, isOn: boolean) =>
+    onInput(all.filter((other) => (other === one ? isOn : picked.includes(other))).join("\n"))
   return (
     <fieldset class="input-row input-row-tall choices" data-place={place} data-name={name}>
       <legend class="input-label">{label}</legend>
       <div class="choices-list">
         {all.map((one) => (
           <label key={one} class="choice">
-            <input type="checkbox" checked={picked.includes(one)} onChange={(event) => toggle(one, event.currentTarget.checked)} />
+            <input
+              type="checkbox"
+              checked={picked.includes(one)}
+              onChange={(event) => toggle(one, event.currentTarget.checked)}
+            />
             <span>{one}</span>
           </label>
         ))}

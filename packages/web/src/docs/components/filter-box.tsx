@@ -9,7 +9,8 @@ export function FilterBox() {
       event.preventDefault()
       filter.value = ""
     }
-    if (event.key === "Enter" && filter.value !== "") event.currentTarget.closest("nav")?.querySelector<HTMLElement>(".nav-link")?.click()
+    if (event.key === "Enter" && filter.value !== "")
+      event.currentTarget.closest("nav")?.querySelector<HTMLElement>(".nav-link")?.click()
   }
   return (
     <div class="filter">
@@ -38,7 +39,8 @@ export function FilterBox() {
 /** Lets `/` go to the filter box from everywhere but a place to type in. */
 export function followSlash(): void {
   document.addEventListener("keydown", (event) => {
-    const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select") !== null
+    const isTyping =
+      event.target instanceof Element && event.target.closest("input, textarea, select") !== null
     if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
     const boxes = [...document.querySelectorAll<HTMLInputElement>(".filter-input")]
     const visible = boxes.find((box) => box.checkVisibility())

@@ -26,7 +26,9 @@ function AnswerFacts({ answer }: { answer: Answer }) {
   const { status, statusText, durationMs, bodyBytes, isCut } = answer
   return (
     <>
-      <span class={status >= 400 ? "status status-error" : "status status-ok"}>{`${status} ${statusText}`.trim()}</span>
+      <span class={status >= 400 ? "status status-error" : "status status-ok"}>
+        {`${status} ${statusText}`.trim()}
+      </span>
       <span class="answer-hint">
         {Math.round(durationMs)} ms · {isCut ? "more than " : ""}
         {toSize(bodyBytes)}
@@ -54,7 +56,9 @@ function AnswerContent({ answer }: { answer: Answer }) {
         </dl>
       </details>
       {body.kind === "none" ? <p class="answer-empty">The answer has no body</p> : null}
-      {body.kind === "bytes" ? <p class="answer-empty">The body is no text: {body.contentType || "no content type"}</p> : null}
+      {body.kind === "bytes" ? (
+        <p class="answer-empty">The body is no text: {body.contentType || "no content type"}</p>
+      ) : null}
       {body.kind === "json" || body.kind === "text" ? (
         <div class="answer-body">
           <CodeBlock code={body.text} language={body.kind} label="Body of the answer" isWrapped />

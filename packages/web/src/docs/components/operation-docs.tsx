@@ -1,5 +1,11 @@
 import { Icon } from "../../ui/icon.tsx"
-import { type AnswerDefinition, type Api, isErrorStatus, type Operation, type Parameter } from "../model/api.ts"
+import {
+  type AnswerDefinition,
+  type Api,
+  isErrorStatus,
+  type Operation,
+  type Parameter,
+} from "../model/api.ts"
 import { jsonContent, textContent } from "../model/body-draft.ts"
 import { describeType, expandSchema } from "../model/describe-schema.ts"
 import { ErrorTable } from "./error-table.tsx"
@@ -11,7 +17,11 @@ interface DocsProps {
   readonly operation: Operation
 }
 
-const placeTitles = { path: "Path parameters", query: "Query parameters", header: "Headers" } as const
+const placeTitles = {
+  path: "Path parameters",
+  query: "Query parameters",
+  header: "Headers",
+} as const
 
 /** What there is to read about an operation. */
 export function OperationDocs({ api, operation }: DocsProps) {
@@ -26,7 +36,11 @@ export function OperationDocs({ api, operation }: DocsProps) {
       {errors.length > 0 ? (
         <section>
           <h2>Errors</h2>
-          <ErrorTable errors={errors.flatMap((answer) => answer.codes.map((code) => ({ code, status: answer.status })))} />
+          <ErrorTable
+            errors={errors.flatMap((answer) =>
+              answer.codes.map((code) => ({ code, status: answer.status })),
+            )}
+          />
         </section>
       ) : null}
     </>
@@ -41,7 +55,12 @@ function ParameterSection({ api, operation, place }: DocsProps & { place: Parame
       <h2>{placeTitles[place]}</h2>
       <ul class="fields">
         {parameters.map(({ name, isRequired, schema, description }) => (
-          <SchemaRow key={name} schemas={api.schemas} field={{ name, kind: "field", isRequired, schema }} description={description} />
+          <SchemaRow
+            key={name}
+            schemas={api.schemas}
+            field={{ name, kind: "field", isRequired, schema }}
+            description={description}
+          />
         ))}
       </ul>
     </section>
@@ -63,7 +82,9 @@ function BodySection({ api, operation }: DocsProps) {
         <p class="aside-note">
           {json ? "Also accepted as " : "Sent as "}
           <code>{text.contentType}</code>
-          {text.schema.description ? `: ${text.schema.description.charAt(0).toLowerCase()}${text.schema.description.slice(1)}` : ""}
+          {text.schema.description
+            ? `: ${text.schema.description.charAt(0).toLowerCase()}${text.schema.description.slice(1)}`
+            : ""}
         </p>
       ) : null}
     </section>
@@ -76,19 +97,32 @@ function AnswerSection({ api, operation }: DocsProps) {
     <section>
       <h2>Answers</h2>
       {answers.map((answer, index) => (
-        <AnswerEntry key={answer.status} api={api} operation={operation} answer={answer} isOpen={index === 0} />
+        <AnswerEntry
+          key={answer.status}
+          api={api}
+          operation={operation}
+          answer={answer}
+          isOpen={index === 0}
+        />
       ))}
     </section>
   )
 }
 
-function AnswerEntry({ api, operation, answer, isOpen }: DocsProps & { answer: AnswerDefinition; isOpen: boolean }) {
+function AnswerEntry({
+  api,
+  operation,
+  answer,
+  isOpen,
+}: DocsProps & { answer: AnswerDefinition; isOpen: boolean }) {
   const content = answer.contents[0]
   const text = answer.description === operation.summary ? "" : answer.description
   const head = (
     <>
       <span class="status status-ok">{answer.status}</span>
-      <span class="answer-type">{content ? describeType(api.schemas, content.schema) : "no body"}</span>
+      <span class="answer-type">
+        {content ? describeType(api.schemas, content.schema) : "no body"}
+      </span>
       <span class="content-type">{content?.contentType}</span>
     </>
   )
@@ -109,7 +143,12 @@ function AnswerEntry({ api, operation, answer, isOpen }: DocsProps & { answer: A
       {text || answer.headers.length > 0 ? (
         <p class="answer-note">
           <Text>
-            {[text, answer.headers.length > 0 ? `Headers: ${answer.headers.map((name) => `\`${name}\``).join(", ")}` : ""]
+            {[
+              text,
+              answer.headers.length > 0
+                ? `Headers: ${answer.headers.map((name) => `\`${name}\``).join(", ")}`
+                : "",
+            ]
               .filter(Boolean)
               .join(". ")}
           </Text>

@@ -17,7 +17,10 @@ const conventions: readonly (readonly [string, string])[] = [
     "Values",
     "Bodies are JSON. Times are ISO-8601 in UTC with milliseconds, ids are UUIDs. In a period, `since` is exclusive and `until` inclusive; a time without a zone is in UTC, and a date is its first moment.",
   ],
-  ["Privacy", "Public and unlisted vals can be read without a token. A private val exists only for its owner; everybody else gets 404."],
+  [
+    "Privacy",
+    "Public and unlisted vals can be read without a token. A private val exists only for its owner; everybody else gets 404.",
+  ],
   [
     "Saving",
     'Send `If-Match: "3"` to be refused with 412 when the val has moved on from version 3. `Idempotency-Key` on a POST makes it safe to send again.',
@@ -31,13 +34,19 @@ export function Overview({ api }: { api: Api }) {
     <div class="overview">
       <header class="overview-head">
         <PageTitle title={`${api.title} API`} />
-        <p class="lead">{api.summary ? `${api.summary}. ` : ""}Read what it can do, and try it from here.</p>
+        <p class="lead">
+          {api.summary ? `${api.summary}. ` : ""}Read what it can do, and try it from here.
+        </p>
       </header>
       <section>
         <h2>Start</h2>
         <p>
           Every address begins with <code>{location.origin}</code>. Requests carry a bearer token
-          <Text>{api.tokenHelp ? `: ${api.tokenHelp.charAt(0).toLowerCase()}${api.tokenHelp.slice(1)}` : "."}</Text>
+          <Text>
+            {api.tokenHelp
+              ? `: ${api.tokenHelp.charAt(0).toLowerCase()}${api.tokenHelp.slice(1)}`
+              : "."}
+          </Text>
         </p>
         <div class="card card-code">
           <CodeBlock code={call} language="shell" label="A first request" />
@@ -45,7 +54,9 @@ export function Overview({ api }: { api: Api }) {
         </div>
         <form class="card card-form" onSubmit={(event) => event.preventDefault()}>
           <TokenField />
-          <p class="field-text">For trying things out on this page. It goes to this server and nowhere else.</p>
+          <p class="field-text">
+            For trying things out on this page. It goes to this server and nowhere else.
+          </p>
         </form>
       </section>
       <section>
@@ -70,10 +81,15 @@ export function Overview({ api }: { api: Api }) {
       <section>
         <h2>Errors</h2>
         <p>
-          Every error has the same shape. Branch on <code>code</code>, show <code>message</code> to a person; <code>requestId</code> finds
-          the request in the server's log.
+          Every error has the same shape. Branch on <code>code</code>, show <code>message</code> to
+          a person; <code>requestId</code> finds the request in the server's log.
         </p>
-        <ErrorTable errors={Object.entries(errorCodes).map(([code, { status }]) => ({ code, status: String(status) }))} />
+        <ErrorTable
+          errors={Object.entries(errorCodes).map(([code, { status }]) => ({
+            code,
+            status: String(status),
+          }))}
+        />
       </section>
     </div>
   )

@@ -25,7 +25,8 @@ export function FailedPage({ message }: { message: string }) {
         {message}
       </p>
       <p>
-        This page is made from <code>{documentPath}</code>, which the server itself writes. If the server runs, try again.
+        This page is made from <code>{documentPath}</code>, which the server itself writes. If the
+        server runs, try again.
       </p>
       <button type="button" class="button" onClick={() => void loadDocument()}>
         Try again

@@ -1,7 +1,10 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { moveCount } from "../state/location.ts"
 
-/** The heading of a page. After a move it takes the focus, so that the keyboard and a screen reader go on from there. */
+/**
+ * The heading of a page. After a move it takes the focus, so that the keyboard and a screen reader
+ * go on from there.
+ */
 export function PageTitle({ title }: { title: string }) {
   const heading = useRef<HTMLHeadingElement>(null)
   const moves = moveCount.value

@@ -21,7 +21,8 @@ const panelId = "snippet"
 export function RequestCard({ api, operation }: RequestCardProps) {
   const { schemas } = api
   const request = toRequest(schemas, operation, exchangeOf(schemas, operation).draft.value, true)
-  const hasToken = operation.auth === "required" || (operation.auth === "optional" && token.value.trim() !== "")
+  const hasToken =
+    operation.auth === "required" || (operation.auth === "optional" && token.value.trim() !== "")
   const kind = snippetKinds.find((one) => one.kind === snippetKind.value) ?? snippetKinds[0]
   if (!kind) return null
   const code = toSnippet(kind.kind, { schemas, request, baseUrl: location.origin, hasToken })

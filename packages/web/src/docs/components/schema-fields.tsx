@@ -1,6 +1,12 @@
 import { useSignal } from "@preact/signals"
 import { Icon } from "../../ui/icon.tsx"
-import { allowedValues, describeConstraints, describeType, expandSchema, type SchemaField } from "../model/describe-schema.ts"
+import {
+  allowedValues,
+  describeConstraints,
+  describeType,
+  expandSchema,
+  type SchemaField,
+} from "../model/describe-schema.ts"
 import { resolveSchema, type Schema, type Schemas } from "../model/schema.ts"
 import { Text } from "./text.tsx"
 
@@ -40,10 +46,16 @@ export function SchemaRow({ schemas, field, description, isAnswer = false }: Sch
   return (
     <li class="field">
       <div class="field-head">
-        <code class={field.kind === "field" ? "field-name" : "field-name field-alternative"}>{field.name}</code>
-        {field.kind === "field" ? <span class="field-type">{describeType(schemas, schema)}</span> : null}
+        <code class={field.kind === "field" ? "field-name" : "field-name field-alternative"}>
+          {field.name}
+        </code>
+        {field.kind === "field" ? (
+          <span class="field-type">{describeType(schemas, schema)}</span>
+        ) : null}
         {field.isRequired && !isAnswer ? <span class="field-required">required</span> : null}
-        {!field.isRequired && isAnswer && field.kind === "field" ? <span class="field-absent">may be absent</span> : null}
+        {!field.isRequired && isAnswer && field.kind === "field" ? (
+          <span class="field-absent">may be absent</span>
+        ) : null}
       </div>
       {text ? (
         <p class="field-text">
@@ -68,7 +80,9 @@ export function SchemaRow({ schemas, field, description, isAnswer = false }: Sch
           ))}
         </p>
       ) : null}
-      {expandSchema(schemas, schema).length > 0 ? <NestedFields schemas={schemas} schema={schema} isAnswer={isAnswer} /> : null}
+      {expandSchema(schemas, schema).length > 0 ? (
+        <NestedFields schemas={schemas} schema={schema} isAnswer={isAnswer} />
+      ) : null}
     </li>
   )
 }

@@ -27,7 +27,11 @@ export function Sidebar({ api }: { api: Api | undefined }) {
       </div>
       <div class="sidebar-list">
         {filter.value === "" ? (
-          <a class="nav-link" href="#overview" aria-current={id === "" || id === "overview" ? "page" : undefined}>
+          <a
+            class="nav-link"
+            href="#overview"
+            aria-current={id === "" || id === "overview" ? "page" : undefined}
+          >
             Overview
           </a>
         ) : null}

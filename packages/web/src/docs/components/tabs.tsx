@@ -15,7 +15,9 @@ interface TabsProps<Id extends string> {
 export function Tabs<Id extends string>({ label, tabs, current, panelId, onPick }: TabsProps<Id>) {
   const move = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
     const index = tabs.findIndex((tab) => tab.id === current)
-    const target = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: tabs.length - 1 }[event.key]
+    const target = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: tabs.length - 1 }[
+      event.key
+    ]
     if (target === undefined) return
     event.preventDefault()
     const next = (target + tabs.length) % tabs.length

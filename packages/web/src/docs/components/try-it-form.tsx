@@ -16,12 +16,17 @@ export function TryItForm({ api, operation }: TryItFormProps) {
   const current = state.value
   const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault()
-    const empty = [...event.currentTarget.querySelectorAll<HTMLInputElement>("[data-place=path]")].find((input) => input.value === "")
+    const empty = [
+      ...event.currentTarget.querySelectorAll<HTMLInputElement>("[data-place=path]"),
+    ].find((input) => input.value === "")
     empty?.focus()
     void send(api.schemas, operation)
   }
   const type = (parameter: Parameter, text: string) => {
-    draft.value = { ...draft.value, parameters: { ...draft.value.parameters, [parameterKey(parameter)]: text } }
+    draft.value = {
+      ...draft.value,
+      parameters: { ...draft.value.parameters, [parameterKey(parameter)]: text },
+    }
   }
   const field = (parameter: Parameter) => (
     <Field
@@ -36,7 +41,14 @@ export function TryItForm({ api, operation }: TryItFormProps) {
     />
   )
   return (
-    <form class="try" noValidate autocomplete="off" aria-label="Try it" onSubmit={submit} onKeyDown={submitOnModifiedEnter}>
+    <form
+      class="try"
+      noValidate
+      autocomplete="off"
+      aria-label="Try it"
+      onSubmit={submit}
+      onKeyDown={submitOnModifiedEnter}
+    >
       {operation.auth === "none" ? null : <TokenField isOptional={operation.auth === "optional"} />}
       {operation.parameters.filter((parameter) => parameter.place !== "header").map(field)}
       {operation.body ? (

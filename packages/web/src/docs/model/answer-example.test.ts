@@ -3,8 +3,10 @@ import { realApi, realOperation } from "../../../test/real-api.ts"
 import { toAnswerExamples } from "./answer-example.ts"
 
 describe("toAnswerExamples", () => {
-  const examples = (id: string) => toAnswerExamples(realApi.schemas, realOperation(id).answers, { name_taken: "It is `taken`." })
-  const body = (id: string, label: string) => JSON.parse(examples(id).find((example) => example.label === label)?.text ?? "null")
+  const examples = (id: string) =>
+    toAnswerExamples(realApi.schemas, realOperation(id).answers, { name_taken: "It is `taken`." })
+  const body = (id: string, label: string) =>
+    JSON.parse(examples(id).find((example) => example.label === label)?.text ?? "null")
 
   test("has one for each success and one for each error code", () => {
     const labels = examples("createVersion").map((example) => example.label)
@@ -15,7 +17,12 @@ describe("toAnswerExamples", () => {
 
   test("shows an error with its own status, code and meaning", () => {
     const shown = body("createVal", "409 name_taken")
-    expect(shown).toMatchObject({ statusCode: 409, error: "Conflict", code: "name_taken", message: "It is taken" })
+    expect(shown).toMatchObject({
+      statusCode: 409,
+      error: "Conflict",
+      code: "name_taken",
+      message: "It is taken",
+    })
     expect(shown).not.toHaveProperty("issues")
     expect(body("createVal", "400 invalid_request").issues).toHaveLength(1)
   })

@@ -16,7 +16,11 @@ export interface AnswerExample {
 }
 
 /** The examples of an operation's answers: one for each success, one for each code of an error. */
-export function toAnswerExamples(schemas: Schemas, answers: readonly AnswerDefinition[], meanings: Meanings): readonly AnswerExample[] {
+export function toAnswerExamples(
+  schemas: Schemas,
+  answers: readonly AnswerDefinition[],
+  meanings: Meanings,
+): readonly AnswerExample[] {
   return answers.flatMap((answer) => {
     const codes = answer.codes.length > 0 ? answer.codes : [undefined]
     return codes.map((code) => toExample(schemas, answer, code, meanings))
@@ -25,18 +29,33 @@ export function toAnswerExamples(schemas: Schemas, answers: readonly AnswerDefin
 
 type Meanings = Readonly<Record<string, string>>
 
-function toExample(schemas: Schemas, answer: AnswerDefinition, code: string | undefined, meanings: Meanings): AnswerExample {
+function toExample(
+  schemas: Schemas,
+  answer: AnswerDefinition,
+  code: string | undefined,
+  meanings: Meanings,
+): AnswerExample {
   const label = code === undefined ? answer.status : `${answer.status} ${code}`
   const shared = { label, isError: isErrorStatus(answer.status) }
   const content = answer.contents[0]
   if (!content) return { ...shared, text: undefined, language: "text" }
-  if (!isJsonType(content.contentType)) return { ...shared, text: textExample(content.contentType), language: "text" }
+  if (!isJsonType(content.contentType))
+    return { ...shared, text: textExample(content.contentType), language: "text" }
   const value = schemaToExample(schemas, content.schema)
-  return { ...shared, text: JSON.stringify(withCode(answer, code, value, meanings), null, 2), language: "json" }
+  return {
+    ...shared,
+    text: JSON.stringify(withCode(answer, code, value, meanings), null, 2),
+    language: "json",
+  }
 }
 
 /** All errors have one schema; what tells them apart is the status and its codes. */
-function withCode(answer: AnswerDefinition, code: string | undefined, value: Json, meanings: Meanings): Json {
+function withCode(
+  answer: AnswerDefinition,
+  code: string | undefined,
+  value: Json,
+  meanings: Meanings,
+): Json {
   if (code === undefined || !isObject(value)) return value
   const { issues, ...rest } = value
   const error = answer.description.split(":")[0] ?? ""

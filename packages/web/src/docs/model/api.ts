@@ -1,6 +1,8 @@
 import type { Schema, Schemas } from "./schema.ts"
 
-/** The API as the page shows it: the OpenAPI document, read once and put into the order of reading. */
+/**
+ * The API as the page shows it: the OpenAPI document, read once and put into the order of reading.
+ */
 export interface Api {
   readonly title: string
   readonly version: string

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import { realApi, realOperation } from "../../../test/real-api.ts"
 import type { RequestBody } from "./api.ts"
-import { type BodyDraft, bodyModes, exampleFields, isJsonType, jsonContent, switchBodyMode, toBodyText } from "./body-draft.ts"
+import {
+  type BodyDraft,
+  bodyModes,
+  exampleFields,
+  isJsonType,
+  jsonContent,
+  switchBodyMode,
+  toBodyText,
+} from "./body-draft.ts"
 
 const { schemas } = realApi
 const empty: BodyDraft = { mode: "fields", fields: {}, json: "", text: "" }
@@ -11,12 +19,17 @@ function bodyOf(id: string): RequestBody {
 }
 
 function sent(id: string, draft: Partial<BodyDraft>, isFilled = false) {
-  return JSON.parse(toBodyText(schemas, bodyOf(id), { ...empty, ...draft }, isFilled)?.text ?? "null")
+  return JSON.parse(
+    toBodyText(schemas, bodyOf(id), { ...empty, ...draft }, isFilled)?.text ?? "null",
+  )
 }
 
 describe("toBodyText", () => {
   test("sends the fields that are typed and no others", () => {
-    expect(sent("createVal", { fields: { code: "x", privacy: "public", name: "" } })).toEqual({ code: "x", privacy: "public" })
+    expect(sent("createVal", { fields: { code: "x", privacy: "public", name: "" } })).toEqual({
+      code: "x",
+      privacy: "public",
+    })
     expect(sent("createVal", {})).toEqual({})
   })
 
@@ -36,7 +49,10 @@ describe("toBodyText", () => {
       contentType: "application/json",
       text: "{ broken",
     })
-    expect(toBodyText(schemas, body, { ...empty, mode: "text", text: "@file" }, true)).toEqual({ contentType: "text/plain", text: "@file" })
+    expect(toBodyText(schemas, body, { ...empty, mode: "text", text: "@file" }, true)).toEqual({
+      contentType: "text/plain",
+      text: "@file",
+    })
   })
 })
 
@@ -45,12 +61,19 @@ describe("switchBodyMode", () => {
     const typed: BodyDraft = { ...empty, fields: { name: "ci", scopes: "val:read\nval:write" } }
     const json = switchBodyMode(schemas, bodyOf("createToken"), typed, "json")
     expect(JSON.parse(json?.json ?? "")).toEqual({ name: "ci", scopes: ["val:read", "val:write"] })
-    expect(switchBodyMode(schemas, bodyOf("createToken"), json as BodyDraft, "fields")?.fields).toEqual(typed.fields)
+    expect(
+      switchBodyMode(schemas, bodyOf("createToken"), json as BodyDraft, "fields")?.fields,
+    ).toEqual(typed.fields)
   })
 
-  test.each(['{"code":"x","readme":null}', '{"code":"x","other":1}', "[1]", "{"])("refuses to lose anything of %s", (json) => {
-    expect(switchBodyMode(schemas, bodyOf("createVal"), { ...empty, mode: "json", json }, "fields")).toBeUndefined()
-  })
+  test.each(['{"code":"x","readme":null}', '{"code":"x","other":1}', "[1]", "{"])(
+    "refuses to lose anything of %s",
+    (json) => {
+      expect(
+        switchBodyMode(schemas, bodyOf("createVal"), { ...empty, mode: "json", json }, "fields"),
+      ).toBeUndefined()
+    },
+  )
 })
 
 test("exampleFields makes a body that can be sent", () => {
@@ -64,10 +87,12 @@ test("bodyModes offers what the operation takes", () => {
 })
 
 test("isJsonType", () => {
-  expect(["application/json", "application/problem+json; charset=utf-8", "text/plain", "text/javascript"].map(isJsonType)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ])
+  expect(
+    [
+      "application/json",
+      "application/problem+json; charset=utf-8",
+      "text/plain",
+      "text/javascript",
+    ].map(isJsonType),
+  ).toEqual([true, true, false, false])
 })

@@ -24,7 +24,8 @@ export interface BodyText {
 /** The ways to type a body, the best first. */
 export function bodyModes(schemas: Schemas, body: RequestBody): readonly BodyMode[] {
   const json = jsonContent(body)
-  const hasFields = json !== undefined && resolveSchema(schemas, json.schema).schema.properties !== undefined
+  const hasFields =
+    json !== undefined && resolveSchema(schemas, json.schema).schema.properties !== undefined
   return [
     ...(hasFields ? (["fields"] as const) : []),
     ...(json ? (["json"] as const) : []),
@@ -47,18 +48,33 @@ export function isJsonType(contentType: string): boolean {
   return /^[^;]*[/+]json\s*(;|$)/i.test(contentType)
 }
 
-/** What a body that is no JSON is to the typed client: the content of a blob, or the code itself. */
+/**
+ * What a body that is no JSON is to the typed client: the content of a blob, or the code itself.
+ */
 export function textField(contentType: string): "content" | "code" {
   return contentType === "application/octet-stream" ? "content" : "code"
 }
 
-/** The body as it would be sent. When `isFilled`, what is required and still empty is taken from an example: so a snippet is always whole. */
-export function toBodyText(schemas: Schemas, body: RequestBody, draft: BodyDraft, isFilled: boolean): BodyText | undefined {
+/**
+ * The body as it would be sent. When `isFilled`, what is required and still empty is taken from an
+ * example: so a snippet is always whole.
+ */
+export function toBodyText(
+  schemas: Schemas,
+  body: RequestBody,
+  draft: BodyDraft,
+  isFilled: boolean,
+): BodyText | undefined {
   const json = jsonContent(body)
   if (draft.mode === "text") {
     const content = textContent(body)
-    const example = isFilled && content ? schemaToExample(schemas, content.schema, { name: textField(content.contentType) }) : ""
-    return content ? { contentType: content.contentType, text: draft.text || String(example) } : undefined
+    const example =
+      isFilled && content
+        ? schemaToExample(schemas, content.schema, { name: textField(content.contentType) })
+        : ""
+    return content
+      ? { contentType: content.contentType, text: draft.text || String(example) }
+      : undefined
   }
   if (!json) return undefined
   const text =
@@ -68,41 +84,78 @@ export function toBodyText(schemas: Schemas, body: RequestBody, draft: BodyDraft
   return { contentType: json.contentType, text }
 }
 
-/** Changes the way of typing and takes along what was typed; undefined when the fields cannot hold all of the JSON. */
-export function switchBodyMode(schemas: Schemas, body: RequestBody, draft: BodyDraft, mode: BodyMode): BodyDraft | undefined {
+/**
+ * Changes the way of typing and takes along what was typed; undefined when the fields cannot hold
+ * all of the JSON.
+ */
+export function switchBodyMode(
+  schemas: Schemas,
+  body: RequestBody,
+  draft: BodyDraft,
+  mode: BodyMode,
+): BodyDraft | undefined {
   const schema = jsonContent(body)?.schema
-  if (!schema || mode === draft.mode || mode === "text" || draft.mode === "text") return { ...draft, mode }
-  if (mode === "json") return { ...draft, mode, json: JSON.stringify(fieldsToObject(schemas, schema, draft.fields, false), null, 2) }
+  if (!schema || mode === draft.mode || mode === "text" || draft.mode === "text")
+    return { ...draft, mode }
+  if (mode === "json")
+    return {
+      ...draft,
+      mode,
+      json: JSON.stringify(fieldsToObject(schemas, schema, draft.fields, false), null, 2),
+    }
   if (draft.json.trim() === "") return { ...draft, mode, fields: {} }
   const value = parseJson(draft.json)
   if (!isObject(value)) return undefined
-  const fields = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, valueToText(inner)]))
-  return isSame(fieldsToObject(schemas, schema, fields, false), value) ? { ...draft, mode, fields } : undefined
+  const fields = Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, valueToText(inner)]),
+  )
+  return isSame(fieldsToObject(schemas, schema, fields, false), value)
+    ? { ...draft, mode, fields }
+    : undefined
 }
 
 /** The fields of an example with everything that is required. */
 export function exampleFields(schemas: Schemas, schema: Schema): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(fieldsToObject(schemas, schema, {}, true)).map(([name, value]) => [name, valueToText(value)]))
+  return Object.fromEntries(
+    Object.entries(fieldsToObject(schemas, schema, {}, true)).map(([name, value]) => [
+      name,
+      valueToText(value),
+    ]),
+  )
 }
 
-function fieldsToObject(schemas: Schemas, schema: Schema, fields: Readonly<Record<string, string>>, isFilled: boolean): JsonObject {
+function fieldsToObject(
+  schemas: Schemas,
+  schema: Schema,
+  fields: Readonly<Record<string, string>>,
+  isFilled: boolean,
+): JsonObject {
   const { schema: resolved } = resolveSchema(schemas, schema)
   const isUntouched = Object.values(fields).every((text) => text === "")
   // Where nothing is required, an example with nothing in it would show nothing.
   const isFilledWhole = isFilled && isUntouched && !resolved.required?.length
-  const entries = Object.entries(resolved.properties ?? {}).flatMap(([name, property]): [string, Json][] => {
-    const text = fields[name] ?? ""
-    const isRequired = resolved.required?.includes(name) ?? false
-    if (text !== "") return [[name, textToValue(schemas, property, text)]]
-    if (isFilledWhole || (isFilled && isRequired)) return [[name, schemaToExample(schemas, property, { name })]]
-    return isRequired && isEmptyFit(schemas, property) ? [[name, ""]] : []
-  })
+  const entries = Object.entries(resolved.properties ?? {}).flatMap(
+    ([name, property]): [string, Json][] => {
+      const text = fields[name] ?? ""
+      const isRequired = resolved.required?.includes(name) ?? false
+      if (text !== "") return [[name, textToValue(schemas, property, text)]]
+      if (isFilledWhole || (isFilled && isRequired))
+        return [[name, schemaToExample(schemas, property, { name })]]
+      return isRequired && isEmptyFit(schemas, property) ? [[name, ""]] : []
+    },
+  )
   return Object.fromEntries(entries)
 }
 
 function isEmptyFit(schemas: Schemas, schema: Schema): boolean {
   const { schema: resolved } = resolveSchema(schemas, schema)
-  return resolved.type === "string" && !resolved.minLength && !resolved.enum && !resolved.format && !resolved.pattern
+  return (
+    resolved.type === "string" &&
+    !resolved.minLength &&
+    !resolved.enum &&
+    !resolved.format &&
+    !resolved.pattern
+  )
 }
 
 function isSame(one: JsonObject, other: JsonObject): boolean {

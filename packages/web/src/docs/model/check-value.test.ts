@@ -12,7 +12,11 @@ describe("checkValue", () => {
     [{ type: "string", pattern: "^[a-z]+$" }, "A", "should match ^[a-z]+$"],
     [{ type: "string", pattern: "(" }, "A", undefined],
     [{ type: "string", format: "uuid" }, "x", "should be a UUID"],
-    [{ type: "string", format: "date-time" }, "15 January", "should be a date or a time in ISO-8601"],
+    [
+      { type: "string", format: "date-time" },
+      "15 January",
+      "should be a date or a time in ISO-8601",
+    ],
     [{ type: "string", format: "date-time" }, "2026-01-15", undefined],
     [{ type: "string", format: "date-time" }, "2026-01-15T12:30", undefined],
     [{ type: "string", enum: ["a", "b"] }, "c", "should be one of a, b"],

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test"
 import { realApi, realOperation } from "../../../test/real-api.ts"
-import { allowedValues, describeConstraints, describeType, expandSchema } from "./describe-schema.ts"
+import {
+  allowedValues,
+  describeConstraints,
+  describeType,
+  expandSchema,
+} from "./describe-schema.ts"
 import type { Schema } from "./schema.ts"
 
-const schemas = { Val: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } } as const
+const schemas = {
+  Val: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+} as const
 const val: Schema = { $ref: "#/components/schemas/Val" }
 
 describe("describeType", () => {
@@ -24,7 +31,10 @@ describe("describeConstraints", () => {
   test.each<[Schema, string[]]>([
     [{ type: "string", minLength: 1, maxLength: 256_000 }, ["1 to 256,000 characters"]],
     [{ type: "string", minLength: 0, maxLength: 5 }, ["at most 5 characters"]],
-    [{ type: "integer", minimum: 0, maximum: 999_999_999_999_999, default: 0 }, ["at least 0", "default 0"]],
+    [
+      { type: "integer", minimum: 0, maximum: 999_999_999_999_999, default: 0 },
+      ["at least 0", "default 0"],
+    ],
     [{ type: "array", minItems: 1, maxItems: 1 }, ["exactly 1 item"]],
     [{ type: "boolean" }, []],
   ])("%j", (schema, texts) => {
@@ -41,13 +51,17 @@ describe("expandSchema", () => {
 
   test("opens a union only when there is something in it", () => {
     expect(expandSchema(schemas, { anyOf: [{ type: "string" }, { type: "integer" }] })).toEqual([])
-    expect(expandSchema(schemas, { anyOf: [{ type: "string" }, val] }).map((field) => field.name)).toEqual(["string", "Val"])
+    expect(
+      expandSchema(schemas, { anyOf: [{ type: "string" }, val] }).map((field) => field.name),
+    ).toEqual(["string", "Val"])
   })
 
   test("opens the answer of a real list", () => {
     const schema = realOperation("listVals").answers[0]?.contents[0]?.schema ?? {}
     const [data] = expandSchema(realApi.schemas, schema)
-    expect(expandSchema(realApi.schemas, data?.schema ?? {}).map((field) => field.name)).toContain("code")
+    expect(expandSchema(realApi.schemas, data?.schema ?? {}).map((field) => field.name)).toContain(
+      "code",
+    )
   })
 })
 

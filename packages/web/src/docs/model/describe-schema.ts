@@ -17,11 +17,15 @@ export function describeType(schemas: Schemas, schema: Schema): string {
 function describeBareType(schemas: Schemas, schema: Schema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   const alternatives = alternativesOf(schema)
-  if (alternatives.length > 0) return alternatives.map((one) => describeType(schemas, one)).join(" or ")
+  if (alternatives.length > 0)
+    return alternatives.map((one) => describeType(schemas, one)).join(" or ")
   const { data, links } = schema.properties ?? {}
-  if (links && data?.type === "array" && data.items) return `page of ${describeType(schemas, data.items)}`
-  if (schema.type === "array") return schema.items ? `array of ${describeType(schemas, schema.items)}` : "array"
-  if (typeof schema.type !== "string") return schema.type?.join(" or ") ?? (schema.properties ? "object" : "anything")
+  if (links && data?.type === "array" && data.items)
+    return `page of ${describeType(schemas, data.items)}`
+  if (schema.type === "array")
+    return schema.items ? `array of ${describeType(schemas, schema.items)}` : "array"
+  if (typeof schema.type !== "string")
+    return schema.type?.join(" or ") ?? (schema.properties ? "object" : "anything")
   return schema.format ? `${schema.type} · ${schema.format}` : schema.type
 }
 
@@ -40,25 +44,52 @@ export function describeConstraints(schemas: Schemas, schema: Schema): readonly 
 /** The values that are allowed, where the schema or its items list them. */
 export function allowedValues(schemas: Schemas, schema: Schema): readonly string[] {
   const { schema: resolved } = resolveSchema(schemas, schema)
-  const listed = resolved.enum ?? (resolved.items ? resolveSchema(schemas, resolved.items).schema.enum : undefined)
+  const listed =
+    resolved.enum ??
+    (resolved.items ? resolveSchema(schemas, resolved.items).schema.enum : undefined)
   return (listed ?? []).map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
 }
 
-/** The rows that a schema opens to; none for a plain value. An array opens to the rows of its items. */
+/**
+ * The rows that a schema opens to; none for a plain value. An array opens to the rows of its items.
+ */
 export function expandSchema(schemas: Schemas, schema: Schema): readonly SchemaField[] {
   // Arrays of arrays of … are followed, but not forever.
   let { schema: resolved } = resolveSchema(schemas, schema)
-  for (let depth = 0; depth < 8 && resolved.items; depth++) resolved = resolveSchema(schemas, resolved.items).schema
+  for (let depth = 0; depth < 8 && resolved.items; depth++)
+    resolved = resolveSchema(schemas, resolved.items).schema
   const alternatives = alternativesOf(resolved)
   if (alternatives.length > 0) {
     if (alternatives.every((one) => expandsToNothing(schemas, one))) return []
-    return alternatives.map((one) => ({ name: describeType(schemas, one), kind: "alternative", isRequired: false, schema: one }))
+    return alternatives.map((one) => ({
+      name: describeType(schemas, one),
+      kind: "alternative",
+      isRequired: false,
+      schema: one,
+    }))
   }
   const fields = Object.entries(resolved.properties ?? {}).map(([name, property]): SchemaField => {
-    return { name, kind: "field", isRequired: resolved.required?.includes(name) ?? false, schema: property }
+    return {
+      name,
+      kind: "field",
+      isRequired: resolved.required?.includes(name) ?? false,
+      schema: property,
+    }
   })
-  if (typeof resolved.additionalProperties !== "object" || Object.keys(resolved.additionalProperties).length === 0) return fields
-  return [...fields, { name: "any other key", kind: "field", isRequired: false, schema: resolved.additionalProperties }]
+  if (
+    typeof resolved.additionalProperties !== "object" ||
+    Object.keys(resolved.additionalProperties).length === 0
+  )
+    return fields
+  return [
+    ...fields,
+    {
+      name: "any other key",
+      kind: "field",
+      isRequired: false,
+      schema: resolved.additionalProperties,
+    },
+  ]
 }
 
 function expandsToNothing(schemas: Schemas, schema: Schema): boolean {
@@ -73,7 +104,11 @@ function shownBound(value: number | undefined): number | undefined {
   return value === undefined || Math.abs(value) >= boundMax ? undefined : value
 }
 
-function describeRange(min: number | undefined, max: number | undefined, unit: string): string | undefined {
+function describeRange(
+  min: number | undefined,
+  max: number | undefined,
+  unit: string,
+): string | undefined {
   if (min === undefined && max === undefined) return undefined
   const format = (value: number) => value.toLocaleString("en-US")
   const units = unit && ` ${unit}${(max ?? min) === 1 ? "" : "s"}`

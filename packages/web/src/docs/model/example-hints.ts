@@ -49,5 +49,16 @@ export const hintsByFormat: Readonly<Record<string, string>> = {
   uri: host,
 }
 
-/** What is tried when neither name nor format helps, in this order; the first that keeps to the constraints is taken. */
-export const hintsByTrial: readonly string[] = ["text", "hello", "HELLO", "api.hamlet.example", "/", "1", ""]
+/**
+ * What is tried when neither name nor format helps, in this order; the first that keeps to the
+ * constraints is taken.
+ */
+export const hintsByTrial: readonly string[] = [
+  "text",
+  "hello",
+  "HELLO",
+  "api.hamlet.example",
+  "/",
+  "1",
+  "",
+]

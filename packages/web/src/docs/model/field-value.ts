@@ -24,7 +24,10 @@ export function toItems(text: string): readonly string[] {
   return text.split("\n").filter((item) => item !== "")
 }
 
-/** The JSON value of typed text. Text that is none of what is wanted goes as text, so that the server can say what is wrong with it. */
+/**
+ * The JSON value of typed text. Text that is none of what is wanted goes as text, so that the
+ * server can say what is wrong with it.
+ */
 export function textToValue(schemas: Schemas, schema: Schema, text: string): Json {
   const { schema: resolved } = resolveSchema(schemas, schema)
   switch (fieldKind(schemas, schema)) {
@@ -45,6 +48,7 @@ export function textToValue(schemas: Schemas, schema: Schema, text: string): Jso
 /** The text to type for a JSON value: the way back of `textToValue`. */
 export function valueToText(value: Json | undefined): string {
   if (value === undefined || value === null) return ""
-  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join("\n")
+  if (Array.isArray(value) && value.every((item) => typeof item === "string"))
+    return value.join("\n")
   return typeof value === "string" ? value : JSON.stringify(value)
 }

@@ -3,7 +3,10 @@ import { realApi } from "../../../test/real-api.ts"
 import { filterGroups } from "./filter-groups.ts"
 
 describe("filterGroups", () => {
-  const found = (query: string) => filterGroups(realApi.groups, query).flatMap((group) => group.operations.map((operation) => operation.id))
+  const found = (query: string) =>
+    filterGroups(realApi.groups, query).flatMap((group) =>
+      group.operations.map((operation) => operation.id),
+    )
 
   test("finds by method, path, name and scope, all words together", () => {
     expect(found("DELETE version")).toEqual(["deleteVersion"])

@@ -1,11 +1,20 @@
 import type { Operation, OperationGroup } from "./api.ts"
 
-/** The groups with only those operations that contain every word of the query; groups without any are left out. */
-export function filterGroups(groups: readonly OperationGroup[], query: string): readonly OperationGroup[] {
+/**
+ * The groups with only those operations that contain every word of the query; groups without any
+ * are left out.
+ */
+export function filterGroups(
+  groups: readonly OperationGroup[],
+  query: string,
+): readonly OperationGroup[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return groups
   return groups
-    .map((group) => ({ ...group, operations: group.operations.filter((operation) => containsAll(operation, words)) }))
+    .map((group) => ({
+      ...group,
+      operations: group.operations.filter((operation) => containsAll(operation, words)),
+    }))
     .filter((group) => group.operations.length > 0)
 }
 

@@ -3,21 +3,45 @@ import fc from "fast-check"
 import { highlight, type Language } from "./highlight.ts"
 
 describe("highlight", () => {
-  test.each<Language>(["json", "ts", "shell", "text"])("loses and adds nothing, whatever the text: %s", (language) => {
-    const code = fc.string({ unit: fc.constantFrom("'", '"', "`", "\\", "\n", "{", ":", "1", "-", "a", "#", " ", "/", "<", "é", "\u202e") })
-    fc.assert(
-      fc.property(code, (text) => {
-        expect(
-          highlight(text, language)
-            .map((part) => part.text)
-            .join(""),
-        ).toBe(text)
-      }),
-    )
-  })
+  test.each<Language>(["json", "ts", "shell", "text"])(
+    "loses and adds nothing, whatever the text: %s",
+    (language) => {
+      const code = fc.string({
+        unit: fc.constantFrom(
+          "'",
+          '"',
+          "`",
+          "\\",
+          "\n",
+          "{",
+          ":",
+          "1",
+          "-",
+          "a",
+          "#",
+          " ",
+          "/",
+          "<",
+          "é",
+          "\u202e",
+        ),
+      })
+      fc.assert(
+        fc.property(code, (text) => {
+          expect(
+            highlight(text, language)
+              .map((part) => part.text)
+              .join(""),
+          ).toBe(text)
+        }),
+      )
+    },
+  )
 
   test("tells keys from strings in JSON", () => {
-    const parts = highlight('{"a": "b", "c": [1, null]}', "json").filter((part) => part.kind !== "plain")
+    const parts = highlight('{"a": "b", "c": [1, null]}', "json").filter(
+      (part) => part.kind !== "plain",
+    )
     expect(parts).toEqual([
       { text: '"a"', kind: "key" },
       { text: '"b"', kind: "string" },

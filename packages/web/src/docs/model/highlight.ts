@@ -16,7 +16,8 @@ const patterns: Readonly<Record<Exclude<Language, "text">, RegExp>> = {
   shell: /(?<comment>^#.*)|(?<string>'[^']*'|"[^"]*")|(?<word>^\w+|(?<=\s)--?[a-zA-Z][\w-]*)/gm,
 }
 
-// Colouring makes an element per token; beyond this the text is shown plain, so that a long answer does not stop the page.
+// Colouring makes an element per token; beyond this the text is shown plain, so that a long answer
+// does not stop the page.
 const highlightCharsMax = 60_000
 
 /** Splits code into coloured stretches, which together are the code again. */
@@ -26,7 +27,10 @@ export function highlight(code: string, language: Language): readonly CodePart[]
   let end = 0
   for (const match of code.matchAll(patterns[language])) {
     if (match.index > end) parts.push({ text: code.slice(end, match.index), kind: "plain" })
-    parts.push({ text: match[0], kind: kinds.find((kind) => match.groups?.[kind] !== undefined) ?? "plain" })
+    parts.push({
+      text: match[0],
+      kind: kinds.find((kind) => match.groups?.[kind] !== undefined) ?? "plain",
+    })
     end = match.index + match[0].length
   }
   return end < code.length ? [...parts, { text: code.slice(end), kind: "plain" }] : parts

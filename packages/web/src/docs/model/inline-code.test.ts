@@ -11,5 +11,8 @@ test("toTextParts splits at backticks and leaves a lone one", () => {
 })
 
 test("quotedNames gives the names between backticks", () => {
-  expect(quotedNames("Conflict: `name_taken`, `last_version`")).toEqual(["name_taken", "last_version"])
+  expect(quotedNames("Conflict: `name_taken`, `last_version`")).toEqual([
+    "name_taken",
+    "last_version",
+  ])
 })

@@ -4,7 +4,10 @@ export interface TextPart {
   readonly isCode: boolean
 }
 
-/** Splits a sentence at its backticks: all the Markdown that the description uses, and no HTML can come of it. */
+/**
+ * Splits a sentence at its backticks: all the Markdown that the description uses, and no HTML can
+ * come of it.
+ */
 export function toTextParts(sentence: string): readonly TextPart[] {
   return sentence
     .split(/`([^`]*)`/)

@@ -11,7 +11,9 @@ export function toJsLiteral(value: Json, indent = ""): string {
       indent,
     )
   if (!isObject(value)) return JSON.stringify(value)
-  const fields = Object.entries(value).map(([name, field]) => `${toJsKey(name)}: ${toJsLiteral(field ?? null, inner)}`)
+  const fields = Object.entries(value).map(
+    ([name, field]) => `${toJsKey(name)}: ${toJsLiteral(field ?? null, inner)}`,
+  )
   return wrap("{", "}", fields, indent)
 }
 

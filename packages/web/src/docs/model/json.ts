@@ -6,7 +6,10 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** The value if it is a JSON object, else an empty one: what the description lacks is shown as absent, it never throws. */
+/**
+ * The value if it is a JSON object, else an empty one: what the description lacks is shown as
+ * absent, it never throws.
+ */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }

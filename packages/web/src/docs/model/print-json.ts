@@ -1,12 +1,14 @@
 import { parseJson } from "./json.ts"
 
-// Indenting costs depth × lines: past this depth an answer made of brackets alone would fill the memory.
+// Indenting costs depth × lines: past this depth an answer made of brackets alone would fill the
+// memory.
 const indentDepthMax = 40
 const tokenPattern = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /**
- * JSON text with line breaks and indents, or undefined when it is no JSON. It works on the text and not on the parsed value,
- * because numbers beyond 2^53, `1.0` and repeated keys have to be shown as the server wrote them.
+ * JSON text with line breaks and indents, or undefined when it is no JSON. It works on the text and
+ * not on the parsed value, because numbers beyond 2^53, `1.0` and repeated keys have to be shown as
+ * the server wrote them.
  */
 export function printJson(text: string): string | undefined {
   if (parseJson(text) === undefined) return undefined

@@ -11,8 +11,12 @@ function request(id: string, parameters: Record<string, string>, isFilled = fals
 
 describe("toRequest", () => {
   test("encodes what is typed, so that it stays one segment and one value", () => {
-    expect(request("getUserByName", { "path username": "a/b?c#d%" }).path).toBe("/v1/alias/a%2Fb%3Fc%23d%25")
-    expect(request("searchVals", { "query query": "a&b=c d" }).path).toBe("/v1/search/vals?query=a%26b%3Dc%20d")
+    expect(request("getUserByName", { "path username": "a/b?c#d%" }).path).toBe(
+      "/v1/alias/a%2Fb%3Fc%23d%25",
+    )
+    expect(request("searchVals", { "query query": "a&b=c d" }).path).toBe(
+      "/v1/search/vals?query=a%26b%3Dc%20d",
+    )
   })
 
   test("does not take $& in a value for a pattern of replacement", () => {
@@ -20,22 +24,30 @@ describe("toRequest", () => {
   })
 
   test("joins a list with commas", () => {
-    expect(request("listMyRuns", { "query source": "ui\nhttp", "query limit": "5" }).path).toBe("/v1/me/runs?limit=5&source=ui,http")
+    expect(request("listMyRuns", { "query source": "ui\nhttp", "query limit": "5" }).path).toBe(
+      "/v1/me/runs?limit=5&source=ui,http",
+    )
   })
 
   test("uses examples for what is required only when asked to", () => {
-    expect(request("getVersion", { "path version": "3" }, true).path).toBe("/v1/vals/019a7c1e-52d0-7b3a-9f41-6d0c8e2b7a15/versions/3")
+    expect(request("getVersion", { "path version": "3" }, true).path).toBe(
+      "/v1/vals/019a7c1e-52d0-7b3a-9f41-6d0c8e2b7a15/versions/3",
+    )
     expect(request("getVersion", {}).path).toBe("/v1/vals/{val_id}/versions/{version}")
   })
 })
 
 describe("findObstacle", () => {
   test("asks for the path parameters", () => {
-    expect(findObstacle(request("getVersion", { "path version": "3" }))).toBe("Fill in val_id: it is part of the path")
+    expect(findObstacle(request("getVersion", { "path version": "3" }))).toBe(
+      "Fill in val_id: it is part of the path",
+    )
     expect(findObstacle(request("getUserByName", { "path username": "ada" }))).toBeUndefined()
   })
 
   test.each([".", ".."])("refuses %p, which would name another route", (username) => {
-    expect(findObstacle(request("getUserByName", { "path username": username }))).toContain("Change username")
+    expect(findObstacle(request("getUserByName", { "path username": username }))).toContain(
+      "Change username",
+    )
   })
 })

@@ -12,20 +12,31 @@ ajv.addSchema({ $id: "http://hamlet.example/", components: { schemas: realApi.sc
 
 function findFaults(schema: Schema, value: unknown) {
   // The references are relative to the document, so the schema is compiled as if it stood in it.
-  const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"http://hamlet.example/#/')))
+  const validate = ajv.compile(
+    JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"http://hamlet.example/#/')),
+  )
   return validate(value) ? [] : validate.errors
 }
 
 describe("schemaToExample", () => {
-  test.each(operationsOf(realApi).map((operation) => [operation.id, operation] as const))("keeps to every schema of %s", (_, operation) => {
-    const { schemas } = realApi
-    for (const { name, schema } of operation.parameters) expect(findFaults(schema, schemaToExample(schemas, schema, { name }))).toEqual([])
-    const contents = [...(operation.body?.contents ?? []), ...operation.answers.flatMap((answer) => answer.contents)]
-    for (const { schema } of contents) {
-      expect(findFaults(schema, schemaToExample(schemas, schema))).toEqual([])
-      expect(findFaults(schema, schemaToExample(schemas, schema, { isRequiredOnly: true }))).toEqual([])
-    }
-  })
+  test.each(operationsOf(realApi).map((operation) => [operation.id, operation] as const))(
+    "keeps to every schema of %s",
+    (_, operation) => {
+      const { schemas } = realApi
+      for (const { name, schema } of operation.parameters)
+        expect(findFaults(schema, schemaToExample(schemas, schema, { name }))).toEqual([])
+      const contents = [
+        ...(operation.body?.contents ?? []),
+        ...operation.answers.flatMap((answer) => answer.contents),
+      ]
+      for (const { schema } of contents) {
+        expect(findFaults(schema, schemaToExample(schemas, schema))).toEqual([])
+        expect(
+          findFaults(schema, schemaToExample(schemas, schema, { isRequiredOnly: true })),
+        ).toEqual([])
+      }
+    },
+  )
 
   test("prefers what the schema says: examples, const, default, enum", () => {
     expect(schemaToExample({}, { type: "string", examples: ["e"], default: "d" })).toBe("e")
@@ -35,12 +46,21 @@ describe("schemaToExample", () => {
   })
 
   test("leaves out what may be left out when asked to", () => {
-    const schema = { type: "object", properties: { code: { type: "string" }, name: { type: "string" } }, required: ["code"] }
-    expect(Object.keys(schemaToExample({}, schema, { isRequiredOnly: true }) ?? {})).toEqual(["code"])
+    const schema = {
+      type: "object",
+      properties: { code: { type: "string" }, name: { type: "string" } },
+      required: ["code"],
+    }
+    expect(Object.keys(schemaToExample({}, schema, { isRequiredOnly: true }) ?? {})).toEqual([
+      "code",
+    ])
   })
 
   test("ends on a schema that holds itself", () => {
-    const tree: Schema = { type: "object", properties: { next: { $ref: "#/components/schemas/Tree" } } }
+    const tree: Schema = {
+      type: "object",
+      properties: { next: { $ref: "#/components/schemas/Tree" } },
+    }
     expect(JSON.stringify(schemaToExample({ Tree: tree }, tree)).length).toBeLessThan(200)
   })
 })

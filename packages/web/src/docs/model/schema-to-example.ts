@@ -15,8 +15,17 @@ export interface ExampleOptions {
 const depthMax = 8
 
 /** A value that fits the schema and looks like a real one. */
-export function schemaToExample(schemas: Schemas, schema: Schema, options: ExampleOptions = {}): Json {
-  return example({ schemas, isRequiredOnly: options.isRequiredOnly ?? false }, schema, options.name ?? "", 0)
+export function schemaToExample(
+  schemas: Schemas,
+  schema: Schema,
+  options: ExampleOptions = {},
+): Json {
+  return example(
+    { schemas, isRequiredOnly: options.isRequiredOnly ?? false },
+    schema,
+    options.name ?? "",
+    0,
+  )
 }
 
 interface Context {
@@ -26,15 +35,24 @@ interface Context {
 
 function example(context: Context, schema: Schema, name: string, depth: number): Json {
   const { schema: resolved, isNullable } = resolveSchema(context.schemas, schema)
-  const given = schema.examples?.[0] ?? resolved.examples?.[0] ?? resolved.const ?? schema.default ?? resolved.default
+  const given =
+    schema.examples?.[0] ??
+    resolved.examples?.[0] ??
+    resolved.const ??
+    schema.default ??
+    resolved.default
   if (given !== undefined) return given as Json
   if (depth >= depthMax || (isNullable && nullNames.has(name))) return null
-  if (resolved.enum) return (resolved.enum.find((value) => value === hintByName(name)) ?? resolved.enum[0]) as Json
+  if (resolved.enum)
+    return (resolved.enum.find((value) => value === hintByName(name)) ?? resolved.enum[0]) as Json
   const alternatives = alternativesOf(resolved)
   if (alternatives[0]) return example(context, alternatives[0], name, depth + 1)
-  if (resolved.prefixItems) return resolved.prefixItems.map((item) => example(context, item, name, depth + 1))
-  if (resolved.type === "array") return resolved.items ? [example(context, resolved.items, name, depth + 1)] : []
-  if (resolved.type === "object" || resolved.properties) return exampleObject(context, resolved, depth)
+  if (resolved.prefixItems)
+    return resolved.prefixItems.map((item) => example(context, item, name, depth + 1))
+  if (resolved.type === "array")
+    return resolved.items ? [example(context, resolved.items, name, depth + 1)] : []
+  if (resolved.type === "object" || resolved.properties)
+    return exampleObject(context, resolved, depth)
   if (resolved.type === "integer" || resolved.type === "number") return exampleNumber(resolved)
   if (resolved.type === "boolean") return true
   return resolved.type === "string" ? exampleText(context.schemas, resolved, name) : null
@@ -42,8 +60,12 @@ function example(context: Context, schema: Schema, name: string, depth: number):
 
 function exampleObject(context: Context, schema: Schema, depth: number): Json {
   const properties = Object.entries(schema.properties ?? {})
-  const wanted = context.isRequiredOnly ? properties.filter(([name]) => schema.required?.includes(name)) : properties
-  return Object.fromEntries(wanted.map(([name, property]) => [name, example(context, property, name, depth + 1)]))
+  const wanted = context.isRequiredOnly
+    ? properties.filter(([name]) => schema.required?.includes(name))
+    : properties
+  return Object.fromEntries(
+    wanted.map(([name, property]) => [name, example(context, property, name, depth + 1)]),
+  )
 }
 
 function exampleNumber(schema: Schema): number {
@@ -52,7 +74,11 @@ function exampleNumber(schema: Schema): number {
 
 function exampleText(schemas: Schemas, schema: Schema, name: string): string {
   const candidates = [hintByName(name), hintsByFormat[schema.format ?? ""], ...hintsByTrial]
-  return candidates.find((text) => text !== undefined && checkValue(schemas, schema, text) === undefined) ?? "text"
+  return (
+    candidates.find(
+      (text) => text !== undefined && checkValue(schemas, schema, text) === undefined,
+    ) ?? "text"
+  )
 }
 
 function hintByName(name: string): string | undefined {

@@ -6,7 +6,11 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 describe("resolveSchema", () => {
   test("follows references and keeps the last name", () => {
     const schemas = { A: ref("B"), B: { type: "string" } }
-    expect(resolveSchema(schemas, ref("A"))).toEqual({ schema: { type: "string" }, name: "B", isNullable: false })
+    expect(resolveSchema(schemas, ref("A"))).toEqual({
+      schema: { type: "string" },
+      name: "B",
+      isNullable: false,
+    })
   })
 
   test.each([
@@ -23,14 +27,27 @@ describe("resolveSchema", () => {
 
   test("takes null out of the alternatives, in both ways of writing it", () => {
     const inner = { type: "string" }
-    expect(resolveSchema({}, { anyOf: [inner, { type: "null" }] })).toEqual({ schema: inner, isNullable: true })
-    expect(resolveSchema({}, { type: ["string", "null"] })).toEqual({ schema: inner, isNullable: true })
-    expect(resolveSchema({ A: inner }, { anyOf: [ref("A"), { type: "null" }] })).toEqual({ schema: inner, name: "A", isNullable: true })
+    expect(resolveSchema({}, { anyOf: [inner, { type: "null" }] })).toEqual({
+      schema: inner,
+      isNullable: true,
+    })
+    expect(resolveSchema({}, { type: ["string", "null"] })).toEqual({
+      schema: inner,
+      isNullable: true,
+    })
+    expect(resolveSchema({ A: inner }, { anyOf: [ref("A"), { type: "null" }] })).toEqual({
+      schema: inner,
+      name: "A",
+      isNullable: true,
+    })
   })
 
   test("reads an allOf as one object", () => {
     const parts = [ref("A"), { type: "object", properties: { b: {} }, required: ["b"] }]
-    const { schema } = resolveSchema({ A: { type: "object", properties: { a: {} }, required: ["a"] } }, { allOf: parts })
+    const { schema } = resolveSchema(
+      { A: { type: "object", properties: { a: {} }, required: ["a"] } },
+      { allOf: parts },
+    )
     expect(Object.keys(schema.properties ?? {})).toEqual(["a", "b"])
     expect(schema.required).toEqual(["a", "b"])
   })

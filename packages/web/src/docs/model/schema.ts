@@ -37,7 +37,10 @@ export interface ResolvedSchema {
   readonly isNullable: boolean
 }
 
-/** Follows references and unwraps `X or null`. A reference that leads nowhere or back to itself becomes the schema of anything. */
+/**
+ * Follows references and unwraps `X or null`. A reference that leads nowhere or back to itself
+ * becomes the schema of anything.
+ */
 export function resolveSchema(schemas: Schemas, schema: Schema): ResolvedSchema {
   const seen = new Set<string>()
   let current = schema

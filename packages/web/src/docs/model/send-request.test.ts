@@ -19,18 +19,33 @@ afterAll(() => server.stop(true))
 async function sendTo(id: string, next: () => Response, token = "") {
   answer = next
   const operation = realOperation(id)
-  const request = toRequest(realApi.schemas, operation, emptyDraft(realApi.schemas, operation), true)
-  return await sendRequest(request, { origin: server.url.origin, token, signal: new AbortController().signal })
+  const request = toRequest(
+    realApi.schemas,
+    operation,
+    emptyDraft(realApi.schemas, operation),
+    true,
+  )
+  return await sendRequest(request, {
+    origin: server.url.origin,
+    token,
+    signal: new AbortController().signal,
+  })
 }
 
 describe("sendRequest", () => {
   test("sends method, path, body and token, and reads JSON as it was written", async () => {
     const got = await sendTo(
       "createVal",
-      () => new Response('{"a":1.0}', { status: 201, headers: { "content-type": "application/json" } }),
+      () =>
+        new Response('{"a":1.0}', { status: 201, headers: { "content-type": "application/json" } }),
       "secret",
     )
-    expect(got).toMatchObject({ status: 201, body: { kind: "json", text: '{\n  "a": 1.0\n}' }, bodyBytes: 9, isCut: false })
+    expect(got).toMatchObject({
+      status: 201,
+      body: { kind: "json", text: '{\n  "a": 1.0\n}' },
+      bodyBytes: 9,
+      isCut: false,
+    })
     expect(seen?.method).toBe("POST")
     expect(seen?.headers.get("authorization")).toBe("Bearer secret")
     expect(JSON.parse(seenBody)).toHaveProperty("code")
@@ -46,10 +61,15 @@ describe("sendRequest", () => {
   test.each<[string, () => Response, object]>([
     ["nothing", () => new Response(null, { status: 204 }), { kind: "none" }],
     ["text", () => new Response("<b>"), { kind: "text", text: "<b>" }],
-    ["JSON that is none", () => new Response("{", { headers: { "content-type": "application/json" } }), { kind: "text", text: "{" }],
+    [
+      "JSON that is none",
+      () => new Response("{", { headers: { "content-type": "application/json" } }),
+      { kind: "text", text: "{" },
+    ],
     [
       "bytes",
-      () => new Response(new Uint8Array([0xff, 0xfe, 0]), { headers: { "content-type": "image/png" } }),
+      () =>
+        new Response(new Uint8Array([0xff, 0xfe, 0]), { headers: { "content-type": "image/png" } }),
       { kind: "bytes", contentType: "image/png" },
     ],
   ])("reads %s", async (_, next, body) => {
@@ -57,7 +77,12 @@ describe("sendRequest", () => {
   })
 
   test("stops reading an answer without an end", async () => {
-    const endless = () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000).fill(97)) }))
+    const endless = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(100_000).fill(97)),
+        }),
+      )
     expect(await sendTo("getMe", endless)).toMatchObject({ isCut: true, bodyBytes: 1_000_000 })
   })
 })

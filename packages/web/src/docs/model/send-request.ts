@@ -39,7 +39,8 @@ export async function sendRequest(request: ApiRequest, options: SendOptions): Pr
   const response = await fetch(options.origin + request.path, {
     method: request.operation.method,
     headers: toHeaders(request, options.token),
-    // The API knows tokens only. A cookie that came along would make an answer look authorized that is not.
+    // The API knows tokens only. A cookie that came along would make an answer look authorized that
+    // is not.
     credentials: "omit",
     cache: "no-store",
     referrerPolicy: "no-referrer",
@@ -64,7 +65,8 @@ function toHeaders(request: ApiRequest, token: string): Headers {
   for (const { parameter, text } of request.parameters) {
     if (parameter.place === "header") headers.set(parameter.name, text)
   }
-  if (token !== "" && request.operation.auth !== "none") headers.set("authorization", `Bearer ${token}`)
+  if (token !== "" && request.operation.auth !== "none")
+    headers.set("authorization", `Bearer ${token}`)
   return headers
 }
 

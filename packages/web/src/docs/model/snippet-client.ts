@@ -5,17 +5,31 @@ import { isObject, type Json, type JsonObject, parseJson } from "./json.ts"
 import type { ApiRequest, SentParameter } from "./request.ts"
 import type { SnippetInput } from "./snippet-input.ts"
 
-/** The request as a call of the typed client: one flat object of path, query and body, then the options that are headers on the wire. */
+/**
+ * The request as a call of the typed client: one flat object of path, query and body, then the
+ * options that are headers on the wire.
+ */
 export function toClientSnippet({ schemas, request, baseUrl, hasToken }: SnippetInput): string {
   const fields = request.parameters
     .filter(({ parameter }) => parameter.place !== "header")
-    .map(({ parameter, text }): [string, Json] => [parameter.name, textToValue(schemas, parameter.schema, text)])
+    .map(({ parameter, text }): [string, Json] => [
+      parameter.name,
+      textToValue(schemas, parameter.schema, text),
+    ])
   const input: JsonObject = { ...Object.fromEntries(fields), ...bodyFields(request) }
-  const options: JsonObject = Object.assign({}, ...request.parameters.filter(({ parameter }) => parameter.place === "header").map(toOption))
+  const options: JsonObject = Object.assign(
+    {},
+    ...request.parameters.filter(({ parameter }) => parameter.place === "header").map(toOption),
+  )
   // Only the raw method can answer that nothing has changed.
   const method = `client.${"ifNoneMatch" in options ? "raw." : ""}${request.operation.id}`
-  const inputs = [...(hasFields(input) || hasFields(options) ? [input] : []), ...(hasFields(options) ? [options] : [])]
-  const hasAnswer = request.operation.answers.some((answer) => answer.status.startsWith("2") && answer.contents.length > 0)
+  const inputs = [
+    ...(hasFields(input) || hasFields(options) ? [input] : []),
+    ...(hasFields(options) ? [options] : []),
+  ]
+  const hasAnswer = request.operation.answers.some(
+    (answer) => answer.status.startsWith("2") && answer.contents.length > 0,
+  )
   return [
     'import { createClient } from "@hamlet/contract/client"',
     "",
@@ -23,7 +37,9 @@ export function toClientSnippet({ schemas, request, baseUrl, hasToken }: Snippet
     `  baseUrl: ${JSON.stringify(baseUrl)},`,
     ...(hasToken ? ["  token: process.env.HAMLET_TOKEN,"] : []),
     "})",
-    ...(isSayable(request) ? [] : ["// The client sends objects only: this body cannot be sent with it"]),
+    ...(isSayable(request)
+      ? []
+      : ["// The client sends objects only: this body cannot be sent with it"]),
     `${hasAnswer ? "const answer = " : ""}await ${method}(${inputs.map(toLines).join(", ")})`,
   ].join("\n")
 }

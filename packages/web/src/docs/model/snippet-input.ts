@@ -1,7 +1,10 @@
 import type { ApiRequest } from "./request.ts"
 import type { Schemas } from "./schema.ts"
 
-/** What a snippet is made from. The token is read from the environment when the snippet runs: a copied snippet holds no secret. */
+/**
+ * What a snippet is made from. The token is read from the environment when the snippet runs: a
+ * copied snippet holds no secret.
+ */
 export interface SnippetInput {
   readonly schemas: Schemas
   readonly request: ApiRequest

@@ -40,8 +40,15 @@ async function run(code: string): Promise<Sent | undefined> {
     return Response.json({}, { status: 200 })
   }
   const script = code.replace(/^import .*\n/, "")
-  const create = (options: object) => createClient({ ...options, fetch, retriesMax: 0 } as Parameters<typeof createClient>[0])
-  const body = new Function("fetch", "createClient", "process", "console", `return (async () => {\n${script}\n})()`)
+  const create = (options: object) =>
+    createClient({ ...options, fetch, retriesMax: 0 } as Parameters<typeof createClient>[0])
+  const body = new Function(
+    "fetch",
+    "createClient",
+    "process",
+    "console",
+    `return (async () => {\n${script}\n})()`,
+  )
   // What the answer is read as does not matter here, and a made-up one need not fit.
   await body(fetch, create, { env: { HAMLET_TOKEN: token } }, { log() {} }).catch(() => undefined)
   return sent
@@ -50,7 +57,9 @@ async function run(code: string): Promise<Sent | undefined> {
 /** Runs a curl line in a shell where curl prints its arguments. */
 function curlArguments(code: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${code}`
-  const { stdout, exitCode } = Bun.spawnSync(["sh", "-c", script], { env: { HAMLET_TOKEN: token, HOME: "/nowhere" } })
+  const { stdout, exitCode } = Bun.spawnSync(["sh", "-c", script], {
+    env: { HAMLET_TOKEN: token, HOME: "/nowhere" },
+  })
   expect(exitCode).toBe(0)
   return stdout.toString().split("\0").slice(0, -1)
 }
@@ -60,12 +69,19 @@ const asJson = (text: string | undefined) => (text?.startsWith("{") ? JSON.parse
 
 describe.each(operationsOf(realApi).map((operation) => operation.id))("toSnippet of %s", (id) => {
   const request = toFilledRequest(id)
-  const wanted = { method: request.operation.method, url: baseUrl + request.path, authorization: `Bearer ${token}` }
+  const wanted = {
+    method: request.operation.method,
+    url: baseUrl + request.path,
+    authorization: `Bearer ${token}`,
+  }
 
   test("as curl sends what the form would", () => {
     const args = curlArguments(snippet("curl", request))
     const method = args.includes("-X") ? args[args.indexOf("-X") + 1] : "GET"
-    expect({ method, url: args.find((arg) => arg.startsWith("http")) }).toEqual({ method: wanted.method, url: wanted.url })
+    expect({ method, url: args.find((arg) => arg.startsWith("http")) }).toEqual({
+      method: wanted.method,
+      url: wanted.url,
+    })
     expect(args).toContain(`Authorization: ${wanted.authorization}`)
     expect(request.body ? args.at(-1) : undefined).toBe(request.body?.text)
   })
@@ -96,14 +112,22 @@ describe("toSnippet", () => {
     expect(asJson(sent?.body)).toEqual({ name: "x", code: hostile })
   })
 
-  test.each<SnippetKind>(["fetch", "client"])("keeps a field named __proto__ as %s", async (kind) => {
-    const json = '{"__proto__":{"x":1},"code":"y"}'
-    const sent = await run(snippet(kind, toFilledRequest("createVal", { body: { ...body, mode: "json", json } })))
-    expect(sent?.body).toContain('"__proto__"')
-  })
+  test.each<SnippetKind>(["fetch", "client"])(
+    "keeps a field named __proto__ as %s",
+    async (kind) => {
+      const json = '{"__proto__":{"x":1},"code":"y"}'
+      const sent = await run(
+        snippet(kind, toFilledRequest("createVal", { body: { ...body, mode: "json", json } })),
+      )
+      expect(sent?.body).toContain('"__proto__"')
+    },
+  )
 
   test("follows what is typed, headers as options of the client", () => {
-    const parameters = { "path val_id": "019a7c1e-52d0-7b3a-9f41-000000000000", "header If-Match": '"3"' }
+    const parameters = {
+      "path val_id": "019a7c1e-52d0-7b3a-9f41-000000000000",
+      "header If-Match": '"3"',
+    }
     const request = toFilledRequest("deleteVal", { parameters })
     expect(snippet("client", request)).toContain("ifMatch: 3")
     expect(snippet("curl", request)).toContain(`-H 'If-Match: "3"'`)
@@ -112,7 +136,11 @@ describe("toSnippet", () => {
 
   test("never holds the token, and no authorization where none is sent", () => {
     const request = toFilledRequest("getHealth")
-    expect(toSnippet("curl", { schemas, request, baseUrl, hasToken: false })).toBe(`curl '${baseUrl}/healthz'`)
-    expect(toSnippet("fetch", { schemas, request, baseUrl, hasToken: false })).not.toContain("authorization")
+    expect(toSnippet("curl", { schemas, request, baseUrl, hasToken: false })).toBe(
+      `curl '${baseUrl}/healthz'`,
+    )
+    expect(toSnippet("fetch", { schemas, request, baseUrl, hasToken: false })).not.toContain(
+      "authorization",
+    )
   })
 })

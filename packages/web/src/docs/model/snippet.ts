@@ -42,15 +42,22 @@ function toFetch({ request, baseUrl, hasToken }: SnippetInput): string {
   const { method } = request.operation
   const headers = [
     ...(hasToken ? ["authorization: `Bearer ${process.env.HAMLET_TOKEN}`"] : []),
-    ...headersOf(request).map(([name, value]) => `${toJsKey(name.toLowerCase())}: ${JSON.stringify(value)}`),
+    ...headersOf(request).map(
+      ([name, value]) => `${toJsKey(name.toLowerCase())}: ${JSON.stringify(value)}`,
+    ),
   ]
   const options = [
     ...(method === "GET" ? [] : [`method: "${method}"`]),
-    ...(headers.length === 0 ? [] : [`headers: {\n${headers.map((line) => `    ${line},\n`).join("")}  }`]),
+    ...(headers.length === 0
+      ? []
+      : [`headers: {\n${headers.map((line) => `    ${line},\n`).join("")}  }`]),
     ...(request.body ? [`body: ${toFetchBody(request.body.text, request.body.contentType)}`] : []),
   ]
   const url = JSON.stringify(baseUrl + request.path)
-  const call = options.length === 0 ? `fetch(${url})` : `fetch(${url}, {\n${options.map((line) => `  ${line},\n`).join("")}})`
+  const call =
+    options.length === 0
+      ? `fetch(${url})`
+      : `fetch(${url}, {\n${options.map((line) => `  ${line},\n`).join("")}})`
   return `const response = await ${call}\n${readAnswer(request)}`
 }
 

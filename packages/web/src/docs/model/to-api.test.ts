@@ -25,15 +25,23 @@ describe("toApi", () => {
       "header If-Match",
       "header Idempotency-Key",
     ])
-    expect(operation.body?.contents.map((content) => content.contentType)).toEqual(["application/json", "text/plain"])
-    expect(operation.answers.find((answer) => answer.status === "412")?.codes).toEqual(["version_conflict"])
+    expect(operation.body?.contents.map((content) => content.contentType)).toEqual([
+      "application/json",
+      "text/plain",
+    ])
+    expect(operation.answers.find((answer) => answer.status === "412")?.codes).toEqual([
+      "version_conflict",
+    ])
     expect(realOperation("getVal").auth).toBe("optional")
     expect(realOperation("getHealth").auth).toBe("none")
   })
 
   test("takes no path that could lead to another host", () => {
     const get = { operationId: "x", responses: {} }
-    const api = toApi({ openapi: "3.1.0", paths: { "@evil.example/": { get }, "https://evil.example/": { get }, "/good": { get } } })
+    const api = toApi({
+      openapi: "3.1.0",
+      paths: { "@evil.example/": { get }, "https://evil.example/": { get }, "/good": { get } },
+    })
     expect(api && operationsOf(api).map((operation) => operation.path)).toEqual(["/good"])
   })
 
@@ -50,7 +58,13 @@ describe("toApi", () => {
       requestBody: { content: [] },
       responses: { 200: null },
     }
-    const api = toApi({ openapi: "3.1.0", info: 1, tags: {}, paths: { "/x": { get: operation, post: [] } }, components: { schemas: [] } })
+    const api = toApi({
+      openapi: "3.1.0",
+      info: 1,
+      tags: {},
+      paths: { "/x": { get: operation, post: [] } },
+      components: { schemas: [] },
+    })
     expect(api && operationsOf(api)).toHaveLength(1)
   })
 })

@@ -1,4 +1,12 @@
-import type { AnswerDefinition, Api, Content, Operation, OperationGroup, Parameter, RequestBody } from "./api.ts"
+import type {
+  AnswerDefinition,
+  Api,
+  Content,
+  Operation,
+  OperationGroup,
+  Parameter,
+  RequestBody,
+} from "./api.ts"
 import { quotedNames } from "./inline-code.ts"
 import { asList, asObject, asText, isObject, type Json, type JsonObject } from "./json.ts"
 import type { Schema, Schemas } from "./schema.ts"
@@ -9,7 +17,12 @@ const places = ["path", "query", "header"] as const
 
 /** Reads an OpenAPI document; undefined when it is none. What it lacks is shown as absent. */
 export function toApi(document: unknown): Api | undefined {
-  if (!isObject(document) || !isObject(document.paths) || !asText(document.openapi).startsWith("3.")) return undefined
+  if (
+    !isObject(document) ||
+    !isObject(document.paths) ||
+    !asText(document.openapi).startsWith("3.")
+  )
+    return undefined
   const info = asObject(document.info)
   const components = asObject(document.components)
   return {
@@ -35,13 +48,16 @@ function toGroups(document: JsonObject): readonly OperationGroup[] {
 }
 
 function toOperations(path: string, item: JsonObject): readonly Operation[] {
-  return methods.flatMap((method) => (isObject(item[method]) ? [toOperation(method, path, item[method])] : []))
+  return methods.flatMap((method) =>
+    isObject(item[method]) ? [toOperation(method, path, item[method])] : [],
+  )
 }
 
 function toOperation(method: string, path: string, source: JsonObject): Operation {
   const id = asText(source.operationId) || `${method}${path.replaceAll(/[^a-zA-Z0-9]+/g, "_")}`
   const description = asText(source.description)
-  // The document has no field for a scope of a bearer token; the sentence that names it is the only place.
+  // The document has no field for a scope of a bearer token; the sentence that names it is the only
+  // place.
   const scope = /^Scope of the token: `([^`]+)`/.exec(description)?.[1]
   return {
     id,
@@ -55,7 +71,9 @@ function toOperation(method: string, path: string, source: JsonObject): Operatio
     ...(scope === undefined ? {} : { scope }),
     parameters: asList(source.parameters).flatMap(toParameter),
     ...(isObject(source.requestBody) ? { body: toBody(source.requestBody) } : {}),
-    answers: Object.entries(asObject(source.responses)).map(([status, answer]) => toAnswer(status, asObject(answer))),
+    answers: Object.entries(asObject(source.responses)).map(([status, answer]) =>
+      toAnswer(status, asObject(answer)),
+    ),
   }
 }
 

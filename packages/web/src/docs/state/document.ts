@@ -17,12 +17,18 @@ export const documentState = signal<DocumentState>({ kind: "loading" })
 /** Fetches the description; also the way out of a failure. */
 export async function loadDocument(): Promise<void> {
   documentState.value = { kind: "loading" }
-  documentState.value = await fetchDocument().catch((): DocumentState => failed("the server does not answer"))
+  documentState.value = await fetchDocument().catch(
+    (): DocumentState => failed("the server does not answer"),
+  )
 }
 
 async function fetchDocument(): Promise<DocumentState> {
-  const response = await fetch(documentPath, { credentials: "omit", headers: { accept: "application/json" } })
-  if (!response.ok) return failed(`the server answered ${`${response.status} ${response.statusText}`.trim()}`)
+  const response = await fetch(documentPath, {
+    credentials: "omit",
+    headers: { accept: "application/json" },
+  })
+  if (!response.ok)
+    return failed(`the server answered ${`${response.status} ${response.statusText}`.trim()}`)
   const api = toApi(await response.json().catch(() => undefined))
   return api ? { kind: "ready", api } : failed("what the server sent is no OpenAPI 3 document")
 }

@@ -12,7 +12,9 @@ export type SendState =
   | { readonly kind: "answered"; readonly answer: Answer }
   | { readonly kind: "failed"; readonly message: string }
 
-/** The form of an operation and what came of it. It outlives going to another operation and back. */
+/**
+ * The form of an operation and what came of it. It outlives going to another operation and back.
+ */
 export interface Exchange {
   readonly draft: Signal<Draft>
   readonly state: Signal<SendState>
@@ -52,7 +54,11 @@ export async function send(schemas: Schemas, operation: Operation): Promise<void
   const controller = new AbortController()
   state.value = { kind: "sending", stop: () => controller.abort() }
   try {
-    const options = { origin: location.origin, token: token.value.trim(), signal: controller.signal }
+    const options = {
+      origin: location.origin,
+      token: token.value.trim(),
+      signal: controller.signal,
+    }
     state.value = { kind: "answered", answer: await sendRequest(request, options) }
   } catch (error) {
     state.value = { kind: "failed", message: describeFailure(error, controller.signal.aborted) }

@@ -2,7 +2,10 @@ import { effect, signal } from "@preact/signals"
 
 const storageKey = "hamlet.docs.token"
 
-/** The token that requests are sent with. In memory; in the tab's session storage only when the person asks for it; nowhere else. */
+/**
+ * The token that requests are sent with. In memory; in the tab's session storage only when the
+ * person asks for it; nowhere else.
+ */
 export const token = signal(readKept())
 
 /** Whether the token outlives a reload of this tab. */

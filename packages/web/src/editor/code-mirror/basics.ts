@@ -35,6 +35,8 @@ export function basics(language: EditorLanguage): Extension {
     bracketMatching(),
     closeBrackets(),
     search({ top: true }),
-    isProse ? EditorView.lineWrapping : [foldGutter(), indentOnInput(), highlightSelectionMatches()],
+    isProse
+      ? EditorView.lineWrapping
+      : [foldGutter(), indentOnInput(), highlightSelectionMatches()],
   ]
 }

@@ -10,7 +10,10 @@ const limits = {
   /** Lines around a difference that are shown, and the least that is worth folding. */
   marginLines: 3,
   foldedLinesMin: 4,
-  /** Two texts that have little in common take long to compare exactly; beyond it, whole stretches count as different. */
+  /**
+   * Two texts that have little in common take long to compare exactly; beyond it, whole stretches
+   * count as different.
+   */
   diffMsMax: 500,
   diffScanMax: 2_000,
 }
@@ -18,7 +21,9 @@ const limits = {
 /** Shows differences on the page, read only; gives what ends it. */
 export function createDiff(parent: HTMLElement, props: DiffViewProps): { stop(): void } {
   const shared = {
-    ...(props.isCollapsed === false ? {} : { collapseUnchanged: { margin: limits.marginLines, minSize: limits.foldedLinesMin } }),
+    ...(props.isCollapsed === false
+      ? {}
+      : { collapseUnchanged: { margin: limits.marginLines, minSize: limits.foldedLinesMin } }),
     diffConfig: { scanLimit: limits.diffScanMax, timeout: limits.diffMsMax },
   }
   const { before, after, label } = props
@@ -29,7 +34,10 @@ export function createDiff(parent: HTMLElement, props: DiffViewProps): { stop():
     return { stop: () => view.destroy() }
   }
   const inline = unifiedMergeView({ original: before, mergeControls: false, ...shared })
-  const view = new EditorView({ parent, state: EditorState.create({ doc: after, extensions: [readOnly(parent, props, label), inline] }) })
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({ doc: after, extensions: [readOnly(parent, props, label), inline] }),
+  })
   return { stop: () => view.destroy() }
 }
 

@@ -39,7 +39,12 @@ const ofPage = Annotation.define<boolean>()
 
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const { language, path } = options
-  const [languagePart, readOnlyPart, labelPart, typesPart] = [new Compartment(), new Compartment(), new Compartment(), new Compartment()]
+  const [languagePart, readOnlyPart, labelPart, typesPart] = [
+    new Compartment(),
+    new Compartment(),
+    new Compartment(),
+    new Compartment(),
+  ]
   let service: TypeService | undefined
 
   const attributesOf = (label: string) =>
@@ -64,13 +69,16 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
         readOnlyPart.of(readOnlyOf(options.isReadOnly)),
         labelPart.of(attributesOf(options.label)),
         EditorView.updateListener.of((update) => {
-          const isTyped = update.docChanged && !update.transactions.some((transaction) => transaction.annotation(ofPage))
+          const isTyped =
+            update.docChanged &&
+            !update.transactions.some((transaction) => transaction.annotation(ofPage))
           if (isTyped) options.onChange(update.state.doc.toString())
         }),
       ],
     }),
   })
-  if (loaded instanceof Promise) void loaded.then((extension) => view.dispatch({ effects: languagePart.reconfigure(extension) }))
+  if (loaded instanceof Promise)
+    void loaded.then((extension) => view.dispatch({ effects: languagePart.reconfigure(extension) }))
 
   async function format(): Promise<FormatOutcome> {
     const outcome = await formatDocument(view, language, path, service)
@@ -93,11 +101,16 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     focus: () => view.focus(),
     openSearch: () => void openSearchPanel(view),
     format,
-    setReadOnly: (isReadOnly) => view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
+    setReadOnly: (isReadOnly) =>
+      view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
     setLabel: (label) => view.dispatch({ effects: labelPart.reconfigure(attributesOf(label)) }),
     setTypeService(given) {
       service = given
-      view.dispatch({ effects: typesPart.reconfigure(given && language === "typescript" ? typesOf(given, path) : []) })
+      view.dispatch({
+        effects: typesPart.reconfigure(
+          given && language === "typescript" ? typesOf(given, path) : [],
+        ),
+      })
     },
     stop: () => view.destroy(),
   }
@@ -105,12 +118,17 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
 
 /** It can still be focused, selected and searched. */
 function readOnlyOf(isReadOnly: boolean) {
-  return isReadOnly ? [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ "aria-readonly": "true" })] : []
+  return isReadOnly
+    ? [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ "aria-readonly": "true" })]
+    : []
 }
 
 function goTo(view: EditorView, line: number, column = 1): void {
   const { doc } = view.state
   const { from, length } = doc.line(Math.min(Math.max(1, Math.trunc(line) || 1), doc.lines))
   const anchor = from + Math.min(Math.max(0, Math.trunc(column) - 1 || 0), length)
-  view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) })
+  view.dispatch({
+    selection: { anchor },
+    effects: EditorView.scrollIntoView(anchor, { y: "center" }),
+  })
 }

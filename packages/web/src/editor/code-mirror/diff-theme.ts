@@ -1,15 +1,23 @@
 import { EditorView } from "@codemirror/view"
 
-/** What was added and what is gone, also for those who see no colours: it is underlined, or struck through. */
+/**
+ * What was added and what is gone, also for those who see no colours: it is underlined, or struck
+ * through.
+ */
 export const diffTheme = EditorView.theme({
   "&": { height: "auto" },
-  "&.cm-merge-a .cm-changedLine, .cm-deletedChunk, .cm-inlineChangedLine.cm-deletedLine": { backgroundColor: "var(--danger-ground)" },
+  "&.cm-merge-a .cm-changedLine, .cm-deletedChunk, .cm-inlineChangedLine.cm-deletedLine": {
+    backgroundColor: "var(--danger-ground)",
+  },
   "&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine": { backgroundColor: "var(--ok-ground)" },
   "&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText": {
     background: "none",
     textDecoration: "line-through var(--danger)",
   },
-  "&.cm-merge-b .cm-changedText, .cm-changedText": { background: "none", textDecoration: "underline 2px var(--ok)" },
+  "&.cm-merge-b .cm-changedText, .cm-changedText": {
+    background: "none",
+    textDecoration: "underline 2px var(--ok)",
+  },
   "&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter": { backgroundColor: "var(--danger)" },
   "&.cm-merge-b .cm-changedLineGutter, .cm-changedLineGutter": { backgroundColor: "var(--ok)" },
   ".cm-deletedChunk": { padding: "0 12px 0 6px" },

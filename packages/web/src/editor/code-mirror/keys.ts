@@ -14,8 +14,8 @@ export interface KeyListeners {
 }
 
 /**
- * What keys do. Tab indents, which would be a trap for whoever has no mouse: after Escape the next Tab leaves, and Control-M switches
- * indenting off, both by CodeMirror itself.
+ * What keys do. Tab indents, which would be a trap for whoever has no mouse: after Escape the next
+ * Tab leaves, and Control-M switches indenting off, both by CodeMirror itself.
  */
 export function keys({ onSave, onRun, onFormat }: KeyListeners): Extension {
   const own = keymap.of([
@@ -24,6 +24,15 @@ export function keys({ onSave, onRun, onFormat }: KeyListeners): Extension {
     { key: "Shift-Alt-f", run: onFormat },
     { key: "Tab", run: acceptCompletion },
   ])
-  const usual = [closeBracketsKeymap, defaultKeymap, searchKeymap, historyKeymap, foldKeymap, completionKeymap, lintKeymap, [indentWithTab]]
+  const usual = [
+    closeBracketsKeymap,
+    defaultKeymap,
+    searchKeymap,
+    historyKeymap,
+    foldKeymap,
+    completionKeymap,
+    lintKeymap,
+    [indentWithTab],
+  ]
   return [Prec.high(own), keymap.of(usual.flat())]
 }

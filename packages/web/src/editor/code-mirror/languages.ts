@@ -2,7 +2,10 @@ import { javascript, javascriptLanguage } from "@codemirror/lang-javascript"
 import type { Extension } from "@codemirror/state"
 import type { EditorLanguage } from "../code-editor-props.ts"
 
-/** How a language is read. Markdown has parsers of four more languages in it, so it comes as a file of its own. */
+/**
+ * How a language is read. Markdown has parsers of four more languages in it, so it comes as a file
+ * of its own.
+ */
 export function loadLanguage(language: EditorLanguage): Extension | Promise<Extension> {
   if (language === "typescript") return javascript({ jsx: true, typescript: true })
   if (language === "json") return jsonLanguage

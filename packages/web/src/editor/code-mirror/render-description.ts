@@ -10,6 +10,7 @@ export function renderDescription({ signature, documentation }: Description): HT
     part.textContent = text
     if (kind !== "plain") part.className = `cm-types-${kind}`
   }
-  if (documentation !== "") element.appendChild(document.createElement("p")).textContent = documentation
+  if (documentation !== "")
+    element.appendChild(document.createElement("p")).textContent = documentation
   return element
 }

@@ -5,11 +5,17 @@ import { tags } from "@lezer/highlight"
 import { partsTheme } from "./theme-parts.ts"
 
 /**
- * How the editor looks. CodeMirror has colours for light and for dark, and is told which; here every colour is a custom property of the page
- * instead, which the browser resolves, so all of CodeMirror's own are overruled.
+ * How the editor looks. CodeMirror has colours for light and for dark, and is told which; here
+ * every colour is a custom property of the page instead, which the browser resolves, so all of
+ * CodeMirror's own are overruled.
  */
 const textTheme = EditorView.theme({
-  "&": { color: "var(--text)", backgroundColor: "var(--page)", fontSize: "0.84rem", height: "100%" },
+  "&": {
+    color: "var(--text)",
+    backgroundColor: "var(--page)",
+    fontSize: "0.84rem",
+    height: "100%",
+  },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", scrollbarWidth: "thin" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
@@ -17,12 +23,21 @@ const textTheme = EditorView.theme({
   ".cm-line": { padding: "0 12px 0 6px", unicodeBidi: "isolate" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)", borderLeftWidth: "2px" },
   ".cm-fat-cursor": { backgroundColor: "var(--accent)" },
-  ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": {
-    backgroundColor: "var(--accent-ground)",
-  },
+  ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground":
+    {
+      backgroundColor: "var(--accent-ground)",
+    },
   // A ground would hide the selection, which is drawn behind the lines.
-  ".cm-activeLine": { backgroundColor: "transparent", boxShadow: "inset 0 1px var(--line), inset 0 -1px var(--line)" },
-  ".cm-gutters": { color: "var(--text-faint)", backgroundColor: "var(--page)", border: "0", borderRight: "1px solid var(--line)" },
+  ".cm-activeLine": {
+    backgroundColor: "transparent",
+    boxShadow: "inset 0 1px var(--line), inset 0 -1px var(--line)",
+  },
+  ".cm-gutters": {
+    color: "var(--text-faint)",
+    backgroundColor: "var(--page)",
+    border: "0",
+    borderRight: "1px solid var(--line)",
+  },
   ".cm-gutters.cm-gutters-before": { borderRightWidth: "1px" },
   ".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "var(--sunken)" },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 10px", minWidth: "34px" },
@@ -40,23 +55,51 @@ const textTheme = EditorView.theme({
     backgroundColor: "transparent",
     outline: "1px solid var(--accent)",
   },
-  ".cm-nonmatchingBracket, &.cm-focused .cm-nonmatchingBracket": { color: "var(--danger)", backgroundColor: "transparent" },
+  ".cm-nonmatchingBracket, &.cm-focused .cm-nonmatchingBracket": {
+    color: "var(--danger)",
+    backgroundColor: "transparent",
+  },
   // Lines instead of grounds: a ground that can be seen takes from the contrast of the text on it.
   ".cm-selectionMatch": { backgroundColor: "transparent", outline: "1px solid var(--line-strong)" },
   ".cm-searchMatch": { backgroundColor: "transparent", outline: "1px solid var(--warn)" },
-  ".cm-searchMatch.cm-searchMatch-selected": { backgroundColor: "var(--accent-ground)", outline: "2px solid var(--accent)" },
+  ".cm-searchMatch.cm-searchMatch-selected": {
+    backgroundColor: "var(--accent-ground)",
+    outline: "2px solid var(--accent)",
+  },
 })
 
 const highlightStyle = HighlightStyle.define([
-  { tag: [tags.keyword, tags.modifier, tags.operatorKeyword, tags.controlKeyword, tags.self, tags.tagName], color: "var(--code-word)" },
-  { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.character, tags.monospace], color: "var(--code-string)" },
+  {
+    tag: [
+      tags.keyword,
+      tags.modifier,
+      tags.operatorKeyword,
+      tags.controlKeyword,
+      tags.self,
+      tags.tagName,
+    ],
+    color: "var(--code-word)",
+  },
+  {
+    tag: [tags.string, tags.special(tags.string), tags.regexp, tags.character, tags.monospace],
+    color: "var(--code-string)",
+  },
   { tag: [tags.number, tags.bool, tags.null, tags.atom, tags.escape], color: "var(--code-number)" },
   { tag: [tags.comment, tags.meta, tags.quote], color: "var(--code-comment)" },
   {
-    tag: [tags.typeName, tags.className, tags.namespace, tags.function(tags.variableName), tags.function(tags.propertyName)],
+    tag: [
+      tags.typeName,
+      tags.className,
+      tags.namespace,
+      tags.function(tags.variableName),
+      tags.function(tags.propertyName),
+    ],
     color: "var(--code-key)",
   },
-  { tag: [tags.attributeName, tags.labelName, tags.definition(tags.propertyName)], color: "var(--code-key)" },
+  {
+    tag: [tags.attributeName, tags.labelName, tags.definition(tags.propertyName)],
+    color: "var(--code-key)",
+  },
   { tag: [tags.punctuation, tags.operator, tags.angleBracket], color: "var(--text-soft)" },
   { tag: tags.heading, color: "var(--text)", fontWeight: "700" },
   { tag: tags.strong, fontWeight: "700" },
@@ -69,5 +112,10 @@ const highlightStyle = HighlightStyle.define([
 /** All of it. The nonce is that of the page, without which its policy lets no style in. */
 export function themeOf(page: Document): Extension {
   const nonce = page.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content
-  return [nonce ? EditorView.cspNonce.of(nonce) : [], textTheme, partsTheme, syntaxHighlighting(highlightStyle)]
+  return [
+    nonce ? EditorView.cspNonce.of(nonce) : [],
+    textTheme,
+    partsTheme,
+    syntaxHighlighting(highlightStyle),
+  ]
 }

@@ -1,4 +1,9 @@
-import { autocompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete"
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from "@codemirror/autocomplete"
 import { localCompletionSource } from "@codemirror/lang-javascript"
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint"
 import { type Extension, StateEffect } from "@codemirror/state"
@@ -12,16 +17,24 @@ const limits = { lintDelayMs: 500, hoverDelayMs: 300 }
 /** Earlier answers may be out of date. */
 const typesChanged = StateEffect.define<null>()
 
-/** Completion, types and errors from the type service. Each of them is a question that the editor does not wait for. */
+/**
+ * Completion, types and errors from the type service. Each of them is a question that the editor
+ * does not wait for.
+ */
 export function typesOf(service: TypeService, path: string): Extension {
   return [
     ViewPlugin.define((view) => follow(service, path, view)),
     autocompletion({ override: [(context) => complete(service, path, context)], icons: true }),
-    hoverTooltip((view, position) => hover(service, path, view, position), { hoverTime: limits.hoverDelayMs }),
+    hoverTooltip((view, position) => hover(service, path, view, position), {
+      hoverTime: limits.hoverDelayMs,
+    }),
     lintGutter(),
     linter((view) => lint(service, path, view), {
       delay: limits.lintDelayMs,
-      needsRefresh: (update) => update.transactions.some(({ effects }) => effects.some((effect) => effect.is(typesChanged))),
+      needsRefresh: (update) =>
+        update.transactions.some(({ effects }) =>
+          effects.some((effect) => effect.is(typesChanged)),
+        ),
     }),
   ]
 }
@@ -38,15 +51,28 @@ function follow(service: TypeService, path: string, view: EditorView) {
 }
 
 /** Until the service is there, the names in the document itself are offered. */
-async function complete(service: TypeService, path: string, context: CompletionContext): Promise<CompletionResult | null> {
+async function complete(
+  service: TypeService,
+  path: string,
+  context: CompletionContext,
+): Promise<CompletionResult | null> {
   const { state, pos: position, explicit: isExplicit } = context
   const found = await service.ask(path, state.doc, "complete", { position, isExplicit })
   if (found === undefined) return localCompletionSource(context)
   if (found === null || context.aborted) return null
-  return { from: found.from, options: found.options.map((option) => toCompletion(service, path, context, option)), validFor: /^[\w$]*$/ }
+  return {
+    from: found.from,
+    options: found.options.map((option) => toCompletion(service, path, context, option)),
+    validFor: /^[\w$]*$/,
+  }
 }
 
-function toCompletion(service: TypeService, path: string, context: CompletionContext, option: CompletionOption): Completion {
+function toCompletion(
+  service: TypeService,
+  path: string,
+  context: CompletionContext,
+  option: CompletionOption,
+): Completion {
   const { name, type, rank, insert } = option
   return {
     label: name,
@@ -54,7 +80,10 @@ function toCompletion(service: TypeService, path: string, context: CompletionCon
     boost: Math.max(-99, 11 - rank),
     info: async () => {
       const state = context.view?.state ?? context.state
-      const found = await service.ask(path, state.doc, "describe", { position: state.selection.main.head, name })
+      const found = await service.ask(path, state.doc, "describe", {
+        position: state.selection.main.head,
+        name,
+      })
       return found ? renderDescription(found) : null
     },
     ...(insert && {
@@ -68,15 +97,29 @@ function toCompletion(service: TypeService, path: string, context: CompletionCon
   }
 }
 
-async function hover(service: TypeService, path: string, view: EditorView, position: number): Promise<Tooltip | null> {
+async function hover(
+  service: TypeService,
+  path: string,
+  view: EditorView,
+  position: number,
+): Promise<Tooltip | null> {
   const { doc } = view.state
   const found = await service.ask(path, doc, "hover", { position })
   if (!found || view.state.doc !== doc) return null
-  return { pos: found.from, end: found.to, above: true, create: () => ({ dom: renderDescription(found) }) }
+  return {
+    pos: found.from,
+    end: found.to,
+    above: true,
+    create: () => ({ dom: renderDescription(found) }),
+  }
 }
 
 /** CodeMirror takes no notice of the answer if the text has changed meanwhile. */
-async function lint(service: TypeService, path: string, view: EditorView): Promise<readonly Diagnostic[]> {
+async function lint(
+  service: TypeService,
+  path: string,
+  view: EditorView,
+): Promise<readonly Diagnostic[]> {
   const { doc } = view.state
   const problems = (await service.ask(path, doc, "diagnose", {})) ?? []
   return problems.map(({ from, to, severity, message }) => ({

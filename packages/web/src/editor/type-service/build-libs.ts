@@ -5,11 +5,16 @@ import { dirname, join } from "node:path"
 import { prelude } from "./prelude.ts"
 
 /**
- * Writes the types that every val has, as one file for the type service, and gives its name: the libraries of the language, and of Deno
- * where other people take a browser's. It is done when the app is built, since the Deno that is asked is the one that runs vals.
+ * Writes the types that every val has, as one file for the type service, and gives its name: the
+ * libraries of the language, and of Deno where other people take a browser's. It is done when the
+ * app is built, since the Deno that is asked is the one that runs vals.
  */
 export async function writeTypeLibs(folder: string): Promise<string> {
-  const text = JSON.stringify({ ...readLanguageLibs(), "/lib/deno.d.ts": await readDenoTypes(), "/lib/prelude.d.ts": prelude })
+  const text = JSON.stringify({
+    ...readLanguageLibs(),
+    "/lib/deno.d.ts": await readDenoTypes(),
+    "/lib/prelude.d.ts": prelude,
+  })
   const name = `type-libs-${createHash("sha256").update(text).digest("hex").slice(0, 8)}.json`
   await writeFile(join(folder, name), text)
   return name
@@ -21,7 +26,9 @@ const libPattern = /^lib\.(decorators|es5|es20\d\d|esnext)(\.(?!full)[a-z.]+)?\.
 function readLanguageLibs(): Record<string, string> {
   const folder = join(findPackage("typescript-js"), "lib")
   const names = readdirSync(folder).filter((name) => libPattern.test(name))
-  return Object.fromEntries(names.map((name) => [`/lib/${name}`, readFileSync(join(folder, name), "utf8")]))
+  return Object.fromEntries(
+    names.map((name) => [`/lib/${name}`, readFileSync(join(folder, name), "utf8")]),
+  )
 }
 
 async function readDenoTypes(): Promise<string> {
@@ -30,13 +37,20 @@ async function readDenoTypes(): Promise<string> {
     stderr: "pipe",
     env: { ...process.env, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
   })
-  const [types, complaint, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  const [types, complaint, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
   if (code !== 0) throw new Error(`Cannot read the types of Deno: ${complaint.trim()}`)
   // They are many files in one, and name each other by names that only Deno knows.
   return types.replaceAll(/^\/\/\/ <reference .*$/gm, "")
 }
 
-/** The Deno that was installed with this program; its npm package has the binary in place unless install scripts were not run. */
+/**
+ * The Deno that was installed with this program; its npm package has the binary in place unless
+ * install scripts were not run.
+ */
 function findDeno(): string {
   const library = process.platform === "linux" ? "-glibc" : ""
   const file = process.platform === "win32" ? "deno.exe" : "deno"

@@ -19,30 +19,59 @@ export function complete(
   position: number,
   isExplicit: boolean,
 ): Completions | null {
-  const from = position - (/[\w$]*$/.exec(text.slice(Math.max(0, position - 100), position))?.[0].length ?? 0)
+  const from =
+    position - (/[\w$]*$/.exec(text.slice(Math.max(0, position - 100), position))?.[0].length ?? 0)
   const before = text[from - 1]
-  const isAsked = isExplicit || from < position || (before !== undefined && `."'/<@`.includes(before))
+  const isAsked =
+    isExplicit || from < position || (before !== undefined && `."'/<@`.includes(before))
   if (!isAsked || /^\d/.test(text.slice(from, position))) return null
   const found = service.getCompletionsAtPosition(fileName, position, preferences)
   if (!found) return null
   const span = found.optionalReplacementSpan
-  const options = found.entries.filter(({ kind }) => kind !== ts.ScriptElementKind.warning).slice(0, limits.optionsMax)
-  // Inside of a string the names may have characters that no identifier has, and TypeScript says where they begin.
+  const options = found.entries
+    .filter(({ kind }) => kind !== ts.ScriptElementKind.warning)
+    .slice(0, limits.optionsMax)
+  // Inside of a string the names may have characters that no identifier has, and TypeScript says
+  // where they begin.
   return { from: span?.start ?? from, to: position, options: options.map(toOption) }
 }
 
 /** What TypeScript knows of a name from the list. */
-export function findDetails(service: ts.LanguageService, fileName: string, position: number, name: string) {
-  return service.getCompletionEntryDetails(fileName, position, name, undefined, undefined, preferences, undefined)
+export function findDetails(
+  service: ts.LanguageService,
+  fileName: string,
+  position: number,
+  name: string,
+) {
+  return service.getCompletionEntryDetails(
+    fileName,
+    position,
+    name,
+    undefined,
+    undefined,
+    preferences,
+    undefined,
+  )
 }
 
-function toOption({ name, kind, sortText, insertText, replacementSpan }: ts.CompletionEntry): CompletionOption {
+function toOption({
+  name,
+  kind,
+  sortText,
+  insertText,
+  replacementSpan,
+}: ts.CompletionEntry): CompletionOption {
   const option = { name, type: iconOf[kind] ?? "variable", rank: toRank(sortText) }
   if (insertText === undefined || insertText === name) return option
-  return replacementSpan ? { ...option, insert: { text: insertText, from: replacementSpan.start } } : option
+  return replacementSpan
+    ? { ...option, insert: { text: insertText, from: replacementSpan.start } }
+    : option
 }
 
-/** TypeScript sorts by texts such as `11`, and puts a z before those of what nobody should use any more. */
+/**
+ * TypeScript sorts by texts such as `11`, and puts a z before those of what nobody should use any
+ * more.
+ */
 function toRank(sortText: string): number {
   return Number(/\d+/.exec(sortText)?.[0] ?? 0) + (sortText.startsWith("z") ? 10 : 0)
 }

@@ -9,7 +9,11 @@ const limits = {
 }
 
 /** What stands at a position. */
-export function describeAt(service: ts.LanguageService, fileName: string, position: number): (Description & Span) | null {
+export function describeAt(
+  service: ts.LanguageService,
+  fileName: string,
+  position: number,
+): (Description & Span) | null {
   const found = service.getQuickInfoAtPosition(fileName, position)
   if (!found) return null
   const { start, length } = found.textSpan
@@ -17,7 +21,12 @@ export function describeAt(service: ts.LanguageService, fileName: string, positi
 }
 
 /** What a name from the list of completions means. */
-export function describeName(service: ts.LanguageService, fileName: string, position: number, name: string): Description | null {
+export function describeName(
+  service: ts.LanguageService,
+  fileName: string,
+  position: number,
+  name: string,
+): Description | null {
   const found = findDetails(service, fileName, position, name)
   return found ? toDescription(found) : null
 }
@@ -29,7 +38,10 @@ interface Described {
 
 function toDescription({ displayParts = [], documentation = [] }: Described): Description {
   const text = ts.displayPartsToString([...documentation])
-  return { signature: toParts(displayParts), documentation: cut(text, limits.documentationCharsMax) }
+  return {
+    signature: toParts(displayParts),
+    documentation: cut(text, limits.documentationCharsMax),
+  }
 }
 
 function toParts(displayParts: readonly ts.SymbolDisplayPart[]): readonly Part[] {

@@ -5,8 +5,8 @@ import type { Problem } from "./protocol.ts"
 const limits = { problemsMax: 200, messageCharsMax: 1_000 }
 
 /**
- * What TypeScript complains about because types are not at hand, not because of the code: packages from elsewhere and what is built into
- * Node have none here.
+ * What TypeScript complains about because types are not at hand, not because of the code: packages
+ * from elsewhere and what is built into Node have none here.
  */
 const quietCodes: ReadonlySet<number> = new Set([
   2307, // Cannot find module
@@ -20,7 +20,10 @@ const quietCodes: ReadonlySet<number> = new Set([
 /** What is wrong with a document, in the order of the text. */
 export function diagnose(project: Project, path: string): readonly Problem[] {
   const fileName = project.toFileName(path)
-  const found = [...project.service.getSyntacticDiagnostics(fileName), ...project.service.getSemanticDiagnostics(fileName)]
+  const found = [
+    ...project.service.getSyntacticDiagnostics(fileName),
+    ...project.service.getSemanticDiagnostics(fileName),
+  ]
   const problems = found.filter(({ code }) => !quietCodes.has(code)).map(toProblem)
   const missing = project.listMissing(path).map(
     ({ fileName: specifier, pos, end }): Problem => ({
@@ -31,10 +34,19 @@ export function diagnose(project: Project, path: string): readonly Problem[] {
       message: `Cannot import "${specifier}": there is no such val that you may see`,
     }),
   )
-  return [...problems, ...missing].toSorted((one, other) => one.from - other.from).slice(0, limits.problemsMax)
+  return [...problems, ...missing]
+    .toSorted((one, other) => one.from - other.from)
+    .slice(0, limits.problemsMax)
 }
 
 function toProblem({ start = 0, length = 0, category, messageText }: ts.Diagnostic): Problem {
-  const message = ts.flattenDiagnosticMessageText(messageText, "\n").slice(0, limits.messageCharsMax)
-  return { from: start, to: start + length, severity: category === ts.DiagnosticCategory.Error ? "error" : "warning", message }
+  const message = ts
+    .flattenDiagnosticMessageText(messageText, "\n")
+    .slice(0, limits.messageCharsMax)
+  return {
+    from: start,
+    to: start + length,
+    severity: category === ts.DiagnosticCategory.Error ? "error" : "warning",
+    message,
+  }
 }

@@ -12,7 +12,10 @@ const settings: ts.FormatCodeSettings = {
   semicolons: ts.SemicolonPreference.Ignore,
 }
 
-/** The edits that put a document in order. Code that cannot be read is left alone, for its blanks may mean something that nobody sees yet. */
+/**
+ * The edits that put a document in order. Code that cannot be read is left alone, for its blanks
+ * may mean something that nobody sees yet.
+ */
 export function format(project: Project, path: string): Formatted {
   const fileName = project.toFileName(path)
   const [error] = project.service.getSyntacticDiagnostics(fileName)
@@ -22,5 +25,12 @@ export function format(project: Project, path: string): Formatted {
     return { ok: false, message: `Cannot format the code: ${reason} (line ${line + 1})` }
   }
   const edits = project.service.getFormattingEditsForDocument(fileName, settings)
-  return { ok: true, edits: edits.map(({ span, newText }) => ({ from: span.start, to: span.start + span.length, text: newText })) }
+  return {
+    ok: true,
+    edits: edits.map(({ span, newText }) => ({
+      from: span.start,
+      to: span.start + span.length,
+      text: newText,
+    })),
+  }
 }

@@ -41,12 +41,18 @@ describe("findModuleAddress", () => {
   })
 
   test("resolves what a module of a pinned version imports beside itself", () => {
-    expect(findModuleAddress("./other", "/v/bob/greet@3.tsx", base)?.fileName).toBe("/v/bob/other.tsx")
+    expect(findModuleAddress("./other", "/v/bob/greet@3.tsx", base)?.fileName).toBe(
+      "/v/bob/other.tsx",
+    )
   })
 
   test("keeps to the path of a server that has one", () => {
-    expect(findModuleAddress("https://host/hamlet/v/ada/greet", importer, "https://host/hamlet/")?.path).toBe("/v/ada/greet")
-    expect(findModuleAddress("https://host/v/ada/greet", importer, "https://host/hamlet/")).toBeUndefined()
+    expect(
+      findModuleAddress("https://host/hamlet/v/ada/greet", importer, "https://host/hamlet/")?.path,
+    ).toBe("/v/ada/greet")
+    expect(
+      findModuleAddress("https://host/v/ada/greet", importer, "https://host/hamlet/"),
+    ).toBeUndefined()
     expect(findModuleAddress("./greet", importer, "https://host/hamlet")?.path).toBe("/v/ada/greet")
   })
 })

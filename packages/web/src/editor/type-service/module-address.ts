@@ -14,21 +14,30 @@ const standardPattern = /^\/std\/([a-z]+)(?:\.ts)?$/
 /** Where vals that were written for Val Town find the standard library. */
 const townStandardPattern = /^\/v\/@?std\/(blob|sqlite)(?:@[\w.-]+)?(?:\/(?:main|global)\.tsx?)?$/
 const townOrigin = "https://esm.town"
-/** A bare specifier (`lodash`, `npm:x`) must not be resolved: it would be taken for a path beside the importing val. */
+/**
+ * A bare specifier (`lodash`, `npm:x`) must not be resolved: it would be taken for a path beside
+ * the importing val.
+ */
 const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
 
 /**
- * The module of this server that a specifier means in the file `importer`, by the same rules as when the val runs; undefined for what is
- * elsewhere.
+ * The module of this server that a specifier means in the file `importer`, by the same rules as
+ * when the val runs; undefined for what is elsewhere.
  */
-export function findModuleAddress(specifier: string, importer: string, baseUrl: string): ModuleAddress | undefined {
+export function findModuleAddress(
+  specifier: string,
+  importer: string,
+  baseUrl: string,
+): ModuleAddress | undefined {
   if (!addressPattern.test(specifier)) return undefined
   const base = baseUrl.replace(/\/$/, "")
   const url = URL.parse(specifier, base + importer.replace(/\.tsx?$/, ""))
   if (!url) return undefined
   if (url.origin === townOrigin) {
     const standard = townStandardPattern.exec(url.pathname)?.[1]
-    return standard === undefined ? toVal(url.pathname, url.searchParams.get("v")) : toStandard(standard)
+    return standard === undefined
+      ? toVal(url.pathname, url.searchParams.get("v"))
+      : toStandard(standard)
   }
   const address = url.origin + url.pathname
   if (!address.startsWith(`${base}/`)) return undefined
@@ -37,11 +46,16 @@ export function findModuleAddress(specifier: string, importer: string, baseUrl: 
   return standard === undefined ? toVal(path, null) : toStandard(standard)
 }
 
-/** `queryVersion` is the old way to name a version; the one in the path wins. Names are the same in any case. */
+/**
+ * `queryVersion` is the old way to name a version; the one in the path wins. Names are the same in
+ * any case.
+ */
 function toVal(path: string, queryVersion: string | null): ModuleAddress | undefined {
   const [, user, name, pathVersion] = valPattern.exec(path) ?? []
   if (user === undefined || name === undefined) return undefined
-  const version = pathVersion ?? (queryVersion !== null && /^[1-9][0-9]*$/.test(queryVersion) ? queryVersion : undefined)
+  const version =
+    pathVersion ??
+    (queryVersion !== null && /^[1-9][0-9]*$/.test(queryVersion) ? queryVersion : undefined)
   const module = `/v/${user.toLowerCase()}/${name.toLowerCase()}${version === undefined ? "" : `@${version}`}`
   return { fileName: `${module}.tsx`, path: module, isPinned: version !== undefined }
 }

@@ -22,7 +22,10 @@ export interface ModuleLoaderOptions {
 export interface ModuleLoader {
   /** Loads what code in a file imports, and what that imports in turn. */
   load(code: string, importer: string): void
-  find(specifier: string, importer: string): (ModuleAddress & { readonly state: Loaded }) | undefined
+  find(
+    specifier: string,
+    importer: string,
+  ): (ModuleAddress & { readonly state: Loaded }) | undefined
   findCode(fileName: string): string | undefined
   /** Forgets what may be another one by now. */
   forget(): void
@@ -34,8 +37,16 @@ const limits = {
   fetchMsMax: 15_000,
 }
 
-/** Fetches the vals that an open document imports, with all that they import, as the TypeScript that they were written in. */
-export function createModuleLoader({ baseUrl, readPageKey, listImports, onChange }: ModuleLoaderOptions): ModuleLoader {
+/**
+ * Fetches the vals that an open document imports, with all that they import, as the TypeScript that
+ * they were written in.
+ */
+export function createModuleLoader({
+  baseUrl,
+  readPageKey,
+  listImports,
+  onChange,
+}: ModuleLoaderOptions): ModuleLoader {
   const modules = new Map<string, { readonly address: ModuleAddress; state: Loaded }>()
 
   function load(code: string, importer: string): void {
@@ -77,13 +88,18 @@ export function createModuleLoader({ baseUrl, readPageKey, listImports, onChange
 async function fetchCode(url: string, pageKey: string): Promise<Loaded> {
   try {
     const response = await fetch(url, {
-      // A browser is given JavaScript unless it says that it wants the types. The second header lets the cookie of the session count.
+      // A browser is given JavaScript unless it says that it wants the types. The second header
+      // lets the cookie of the session count.
       headers: { accept: "text/tsx, text/typescript", [sessionHeader]: pageKey },
       credentials: "same-origin",
       signal: AbortSignal.timeout(limits.fetchMsMax),
     })
     if (response.status === 404) return { kind: "missing" }
-    if (!response.ok || !/^text\/(tsx|typescript)\b/.test(response.headers.get("content-type") ?? "")) return { kind: "unknown" }
+    if (
+      !response.ok ||
+      !/^text\/(tsx|typescript)\b/.test(response.headers.get("content-type") ?? "")
+    )
+      return { kind: "unknown" }
     const code = await response.text()
     return code.length > limits.moduleCharsMax ? { kind: "unknown" } : { kind: "loaded", code }
   } catch {

@@ -1,6 +1,7 @@
 /**
- * Types that Deno's own leave out. Those that Deno takes from Node come with no library that is at hand, except as packages: timers are
- * written down as they are, the rest is any. Names of browsers are any as well, since a val may serve code that runs there.
+ * Types that Deno's own leave out. Those that Deno takes from Node come with no library that is at
+ * hand, except as packages: timers are written down as they are, the rest is any. Names of browsers
+ * are any as well, since a val may serve code that runs there.
  */
 export const prelude = `
 declare namespace NodeJS {
@@ -45,9 +46,33 @@ declare var document: any
 declare var history: any
 declare function requestAnimationFrame(callback: (time: number) => void): number
 declare function cancelAnimationFrame(handle: number): void
-${["Document", "DocumentFragment", "Element", "FileList", "HTMLButtonElement", "HTMLCanvasElement", "HTMLDivElement", "HTMLElement"]
-  .concat(["HTMLFormElement", "HTMLImageElement", "HTMLInputElement", "HTMLSelectElement", "HTMLTextAreaElement", "InputEvent"])
-  .concat(["KeyboardEvent", "MouseEvent", "Node", "NodeList", "PointerEvent", "SVGElement", "SubmitEvent"])
+${[
+  "Document",
+  "DocumentFragment",
+  "Element",
+  "FileList",
+  "HTMLButtonElement",
+  "HTMLCanvasElement",
+  "HTMLDivElement",
+  "HTMLElement",
+]
+  .concat([
+    "HTMLFormElement",
+    "HTMLImageElement",
+    "HTMLInputElement",
+    "HTMLSelectElement",
+    "HTMLTextAreaElement",
+    "InputEvent",
+  ])
+  .concat([
+    "KeyboardEvent",
+    "MouseEvent",
+    "Node",
+    "NodeList",
+    "PointerEvent",
+    "SVGElement",
+    "SubmitEvent",
+  ])
   .map((name) => `declare var ${name}: any\ntype ${name} = any`)
   .join("\n")}
 `

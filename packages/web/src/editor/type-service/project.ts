@@ -27,8 +27,8 @@ export interface ProjectOptions {
 }
 
 /**
- * What Deno checks with, except that a value may be of type any without anybody saying so: packages have no types here, and every function
- * that is handed to one of them would be an error.
+ * What Deno checks with, except that a value may be of type any without anybody saying so: packages
+ * have no types here, and every function that is handed to one of them would be an error.
  */
 const compilerOptions: ts.CompilerOptions = {
   target: ts.ScriptTarget.ESNext,
@@ -48,7 +48,12 @@ const compilerOptions: ts.CompilerOptions = {
 }
 
 /** A project over the libraries; it has no documents yet. */
-export function createProject({ libs, baseUrl, readPageKey, onTypesChanged }: ProjectOptions): Project {
+export function createProject({
+  libs,
+  baseUrl,
+  readPageKey,
+  onTypesChanged,
+}: ProjectOptions): Project {
   const documents = new Map<string, { text: string; version: number }>()
   /** Counts changes; those of modules change how all files resolve what they import. */
   let changes = 0
@@ -62,14 +67,21 @@ export function createProject({ libs, baseUrl, readPageKey, onTypesChanged }: Pr
   }
 
   function read(fileName: string): string | undefined {
-    return documents.get(fileName)?.text ?? loader.findCode(fileName) ?? (Object.hasOwn(libs, fileName) ? libs[fileName] : undefined)
+    return (
+      documents.get(fileName)?.text ??
+      loader.findCode(fileName) ??
+      (Object.hasOwn(libs, fileName) ? libs[fileName] : undefined)
+    )
   }
 
   const host: ts.LanguageServiceHost = {
     getCompilationSettings: () => compilerOptions,
     getProjectVersion: () => String(changes),
     getScriptFileNames: () => [...rootLibs, ...documents.keys()],
-    getScriptVersion: (fileName) => (Object.hasOwn(libs, fileName) ? "1" : `${moduleChanges}.${documents.get(fileName)?.version ?? 0}`),
+    getScriptVersion: (fileName) =>
+      Object.hasOwn(libs, fileName)
+        ? "1"
+        : `${moduleChanges}.${documents.get(fileName)?.version ?? 0}`,
     getScriptSnapshot(fileName) {
       const text = read(fileName)
       return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
@@ -78,12 +90,18 @@ export function createProject({ libs, baseUrl, readPageKey, onTypesChanged }: Pr
     getDefaultLibFileName: () => "/lib/lib.esnext.d.ts",
     fileExists: (fileName) => read(fileName) !== undefined,
     readFile: read,
-    // What is not ours or not here yet stays unresolved: TypeScript then takes all of it for any, and its one complaint is left out.
+    // What is not ours or not here yet stays unresolved: TypeScript then takes all of it for any,
+    // and its one complaint is left out.
     resolveModuleNameLiterals: (literals, importer) =>
       literals.map(({ text }) => {
         const module = loader.find(text, importer)
         const extension = module?.fileName.endsWith(".ts") ? ts.Extension.Ts : ts.Extension.Tsx
-        return { resolvedModule: module?.state.kind === "loaded" ? { resolvedFileName: module.fileName, extension } : undefined }
+        return {
+          resolvedModule:
+            module?.state.kind === "loaded"
+              ? { resolvedFileName: module.fileName, extension }
+              : undefined,
+        }
       }),
   }
 
@@ -94,7 +112,8 @@ export function createProject({ libs, baseUrl, readPageKey, onTypesChanged }: Pr
     warmUp: () => void service.getProgram()?.getTypeChecker(),
     open(path) {
       loader.forget()
-      if (!documents.has(toFileName(path))) documents.set(toFileName(path), { text: "", version: 0 })
+      if (!documents.has(toFileName(path)))
+        documents.set(toFileName(path), { text: "", version: 0 })
       for (const [fileName, { text }] of documents) loader.load(text, fileName)
       changes += 1
       moduleChanges += 1
@@ -113,7 +132,9 @@ export function createProject({ libs, baseUrl, readPageKey, onTypesChanged }: Pr
       const text = documents.get(toFileName(path))?.text ?? ""
       return ts
         .preProcessFile(text, true, true)
-        .importedFiles.filter(({ fileName }) => loader.find(fileName, toFileName(path))?.state.kind === "missing")
+        .importedFiles.filter(
+          ({ fileName }) => loader.find(fileName, toFileName(path))?.state.kind === "missing",
+        )
     },
   }
 }

@@ -1,14 +1,24 @@
 /**
- * What the page and the worker of the type service say to each other: plain data, one message a question, one an answer. Positions are
- * offsets in the text in UTF-16 units, as both CodeMirror and TypeScript count.
+ * What the page and the worker of the type service say to each other: plain data, one message a
+ * question, one an answer. Positions are offsets in the text in UTF-16 units, as both CodeMirror
+ * and TypeScript count.
  */
 export interface Questions {
   /** The names that may stand at a position. */
-  readonly complete: { readonly ask: { readonly position: number; readonly isExplicit: boolean }; readonly answer: Completions | null }
+  readonly complete: {
+    readonly ask: { readonly position: number; readonly isExplicit: boolean }
+    readonly answer: Completions | null
+  }
   /** What one of those names means. */
-  readonly describe: { readonly ask: { readonly position: number; readonly name: string }; readonly answer: Description | null }
+  readonly describe: {
+    readonly ask: { readonly position: number; readonly name: string }
+    readonly answer: Description | null
+  }
   /** What stands at a position. */
-  readonly hover: { readonly ask: { readonly position: number }; readonly answer: (Description & Span) | null }
+  readonly hover: {
+    readonly ask: { readonly position: number }
+    readonly answer: (Description & Span) | null
+  }
   readonly diagnose: { readonly ask: Record<never, never>; readonly answer: readonly Problem[] }
   readonly format: { readonly ask: Record<never, never>; readonly answer: Formatted }
 }
@@ -28,7 +38,10 @@ export type ToWorker =
       readonly ask: Questions[QuestionName]["ask"]
     }
 
-/** What the page knows and the worker cannot read itself: it comes with every message, since it changes when somebody signs in. */
+/**
+ * What the page knows and the worker cannot read itself: it comes with every message, since it
+ * changes when somebody signs in.
+ */
 export interface FromPage {
   readonly pageKey: string
 }
@@ -39,7 +52,11 @@ export type FromWorker =
   /** Modules have arrived, so that earlier answers may be out of date. */
   | { readonly kind: "types_changed" }
   | { readonly kind: "failed"; readonly message: string }
-  | { readonly kind: "answer"; readonly id: number; readonly answer: Questions[QuestionName]["answer"] }
+  | {
+      readonly kind: "answer"
+      readonly id: number
+      readonly answer: Questions[QuestionName]["answer"]
+    }
 
 export interface Span {
   readonly from: number

@@ -1,12 +1,21 @@
 import type { FromPage, FromWorker, QuestionName, Questions, ToWorker } from "./protocol.ts"
 import { toWorkerUrl } from "./worker-url.ts"
 
-/** The types of the code that is being edited. One for the whole app; it answers nothing until it is loaded, and nothing if it cannot be. */
+/**
+ * The types of the code that is being edited. One for the whole app; it answers nothing until it is
+ * loaded, and nothing if it cannot be.
+ */
 export interface TypeService {
-  /** Says that a document is shown. The first one has the worker started, as soon as the browser has nothing else to do. */
+  /**
+   * Says that a document is shown. The first one has the worker started, as soon as the browser has
+   * nothing else to do.
+   */
   open(path: string): void
   close(path: string): void
-  /** Undefined while there is nobody to answer. `text` is sent only if it is another object than the last time. */
+  /**
+   * Undefined while there is nobody to answer. `text` is sent only if it is another object than the
+   * last time.
+   */
   ask<Name extends QuestionName>(
     path: string,
     text: { toString(): string },
@@ -23,19 +32,29 @@ export interface TypeServiceOptions {
   readonly libsUrl: string
   /** The address of the server, that vals are imported from. */
   readonly baseUrl: string
-  /** What a page of the server sends so that its session counts; it changes when somebody signs in. */
+  /**
+   * What a page of the server sends so that its session counts; it changes when somebody signs in.
+   */
   readonly readPageKey: () => string
 }
 
 const limits = {
   /** An idle moment may not come on a busy page. */
   idleMsMax: 5_000,
-  /** TypeScript can get lost in a type. Whoever waits longer would wait for ever, with a core at work. */
+  /**
+   * TypeScript can get lost in a type. Whoever waits longer would wait for ever, with a core at
+   * work.
+   */
   answerMsMax: 30_000,
 }
 
 /** A type service that has not started yet. */
-export function createTypeService({ workerUrl, libsUrl, baseUrl, readPageKey }: TypeServiceOptions): TypeService {
+export function createTypeService({
+  workerUrl,
+  libsUrl,
+  baseUrl,
+  readPageKey,
+}: TypeServiceOptions): TypeService {
   const listeners = new Set<() => void>()
   const waiting = new Map<number, (answer: Questions[QuestionName]["answer"] | undefined) => void>()
   const open = new Map<string, { count: number; sent: object | undefined }>()
@@ -43,7 +62,8 @@ export function createTypeService({ workerUrl, libsUrl, baseUrl, readPageKey }: 
   let worker: Worker | undefined
   let asked = 0
 
-  const say = (message: ToWorker) => worker?.postMessage({ ...message, pageKey: readPageKey() } satisfies ToWorker & FromPage)
+  const say = (message: ToWorker) =>
+    worker?.postMessage({ ...message, pageKey: readPageKey() } satisfies ToWorker & FromPage)
 
   function start(): void {
     if (state !== "starting") return
@@ -98,7 +118,14 @@ export function createTypeService({ workerUrl, libsUrl, baseUrl, readPageKey }: 
       if (state !== "ready" || !document) return Promise.resolve(undefined)
       asked += 1
       const id = asked
-      say({ kind: "ask", id, path, name, ask, text: document.sent === text ? undefined : text.toString() })
+      say({
+        kind: "ask",
+        id,
+        path,
+        name,
+        ask,
+        text: document.sent === text ? undefined : text.toString(),
+      })
       document.sent = text
       return new Promise((resolve) => {
         const timer = setTimeout(stop, limits.answerMsMax)
@@ -119,6 +146,7 @@ export function createTypeService({ workerUrl, libsUrl, baseUrl, readPageKey }: 
 
 function whenIdle(run: () => void): void {
   // Not every browser has it.
-  if (typeof requestIdleCallback === "function") requestIdleCallback(run, { timeout: limits.idleMsMax })
+  if (typeof requestIdleCallback === "function")
+    requestIdleCallback(run, { timeout: limits.idleMsMax })
   else setTimeout(run)
 }

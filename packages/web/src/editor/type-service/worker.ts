@@ -1,6 +1,7 @@
 /**
- * The type service: TypeScript in a web worker, so that nothing it does holds up a key. It is given the libraries once, then documents and
- * questions about them. It asks nobody but this server, for the vals that documents import.
+ * The type service: TypeScript in a web worker, so that nothing it does holds up a key. It is given
+ * the libraries once, then documents and questions about them. It asks nobody but this server, for
+ * the vals that documents import.
  */
 import { noPageKey } from "@hamlet/contract/client"
 import { complete } from "./complete.ts"
@@ -11,14 +12,26 @@ import { createProject, type Project } from "./project.ts"
 import type { FromPage, FromWorker, QuestionName, Questions, ToWorker } from "./protocol.ts"
 
 type Answerers = {
-  readonly [Name in QuestionName]: (project: Project, path: string, ask: Questions[Name]["ask"]) => Questions[Name]["answer"]
+  readonly [Name in QuestionName]: (
+    project: Project,
+    path: string,
+    ask: Questions[Name]["ask"],
+  ) => Questions[Name]["answer"]
 }
 
 const answerers: Answerers = {
   complete: (project, path, { position, isExplicit }) =>
-    complete(project.service, project.toFileName(path), project.getText(path), position, isExplicit),
-  describe: (project, path, { position, name }) => describeName(project.service, project.toFileName(path), position, name),
-  hover: (project, path, { position }) => describeAt(project.service, project.toFileName(path), position),
+    complete(
+      project.service,
+      project.toFileName(path),
+      project.getText(path),
+      position,
+      isExplicit,
+    ),
+  describe: (project, path, { position, name }) =>
+    describeName(project.service, project.toFileName(path), position, name),
+  hover: (project, path, { position }) =>
+    describeAt(project.service, project.toFileName(path), position),
   diagnose: (project, path) => diagnose(project, path),
   format: (project, path) => format(project, path),
 }
@@ -54,7 +67,8 @@ async function start(libsUrl: string, baseUrl: string): Promise<void> {
       readPageKey: () => pageKey,
       onTypesChanged: () => say({ kind: "types_changed" }),
     })
-    // Reading the libraries takes seconds. Whoever asks before it is done gets no answer at once, instead of a good one too late.
+    // Reading the libraries takes seconds. Whoever asks before it is done gets no answer at once,
+    // instead of a good one too late.
     project.warmUp()
     say({ kind: "ready" })
   } catch (error) {
@@ -62,14 +76,24 @@ async function start(libsUrl: string, baseUrl: string): Promise<void> {
   }
 }
 
-function answer({ name, path, text, ask }: Extract<ToWorker, { kind: "ask" }>): Questions[QuestionName]["answer"] {
+function answer({
+  name,
+  path,
+  text,
+  ask,
+}: Extract<ToWorker, { kind: "ask" }>): Questions[QuestionName]["answer"] {
   if (!project) return nothing[name]
   try {
     if (text !== undefined) project.setText(path, text)
-    const answerer = answerers[name] as (project: Project, path: string, ask: unknown) => Questions[QuestionName]["answer"]
+    const answerer = answerers[name] as (
+      project: Project,
+      path: string,
+      ask: unknown,
+    ) => Questions[QuestionName]["answer"]
     return answerer(project, path, ask)
   } catch (error) {
-    // TypeScript has faults of its own: one question without an answer is better than a service that is gone.
+    // TypeScript has faults of its own: one question without an answer is better than a service
+    // that is gone.
     console.warn(error)
     return nothing[name]
   }

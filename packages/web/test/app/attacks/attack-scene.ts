@@ -22,7 +22,10 @@ export interface AttackScene extends AsyncDisposable, Pick<App, "open" | "stage"
   show(path: string, text: string): Promise<void>
   /** The frame in Ada's tab, once the val's page is in it. */
   findFrame(): Promise<Frame>
-  /** Nothing ran, nothing opened, nothing was asked for elsewhere, no policy was broken, and we are where we were. */
+  /**
+   * Nothing ran, nothing opened, nothing was asked for elsewhere, no policy was broken, and we are
+   * where we were.
+   */
   expectNothing(): Promise<void>
 }
 
@@ -31,8 +34,17 @@ export async function openAttackScene({ open, stage }: App): Promise<AttackScene
   const elsewhere = startElsewhere()
   const [ada, eve] = [await stage.person("ada"), await stage.person("eve")]
   await eve.client.createVal({ name: "plain", code: "export default 1\n", privacy: "public" })
-  const { links } = await eve.client.createVal({ name: "reaching", code: hostileHttp("x"), type: "http", privacy: "public" })
-  const { id } = await ada.client.createVal({ name: "target", code: "export default () => 1\n", privacy: "private" })
+  const { links } = await eve.client.createVal({
+    name: "reaching",
+    code: hostileHttp("x"),
+    type: "http",
+    privacy: "public",
+  })
+  const { id } = await ada.client.createVal({
+    name: "target",
+    code: "export default () => 1\n",
+    privacy: "private",
+  })
   const tab = await open(ada)
   const { page } = tab
   const canary = await releaseCanary(tab.context, stage.valsDomain)
@@ -58,7 +70,10 @@ export async function openAttackScene({ open, stage }: App): Promise<AttackScene
     },
     async expectNothing() {
       await settle(page)
-      expect([...canary.take(), ...tab.problems.splice(0).filter((problem) => !isOfParser(problem))]).toEqual([])
+      expect([
+        ...canary.take(),
+        ...tab.problems.splice(0).filter((problem) => !isOfParser(problem)),
+      ]).toEqual([])
       expect(new URL(page.url()).origin).toBe(stage.url)
     },
     async [Symbol.asyncDispose]() {
@@ -68,8 +83,9 @@ export async function openAttackScene({ open, stage }: App): Promise<AttackScene
 }
 
 /**
- * Waits until whatever a page has begun to load before now has failed or come: a trick that waits for its picture to fail would otherwise be heard
- * too late. The picture that is asked for here fails in the same way, after the others.
+ * Waits until whatever a page has begun to load before now has failed or come: a trick that waits
+ * for its picture to fail would otherwise be heard too late. The picture that is asked for here
+ * fails in the same way, after the others.
  */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
@@ -82,9 +98,12 @@ async function settle(page: Page): Promise<void> {
 }
 
 /**
- * The sanitiser reads markup into a document that is never shown and runs nothing. Chromium notes there what the policy would refuse; what is left
- * of the markup afterwards is looked at by the test itself.
+ * The sanitiser reads markup into a document that is never shown and runs nothing. Chromium notes
+ * there what the policy would refuse; what is left of the markup afterwards is looked at by the
+ * test itself.
  */
 function isOfParser(problem: string): boolean {
-  return /^(Executing inline event handler|Applying inline style|Setting the document's base URI) /.test(problem)
+  return /^(Executing inline event handler|Applying inline style|Setting the document's base URI) /.test(
+    problem,
+  )
 }

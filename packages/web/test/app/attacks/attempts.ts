@@ -18,10 +18,17 @@ export async function readAccount({ client }: Person): Promise<unknown> {
     client.listMyRuns({}),
     client.listMyLikes({}),
   ])
-  const ids = ({ data }: { readonly data: readonly { readonly id: string }[] }) => data.map(({ id }) => id).sort()
+  const ids = ({ data }: { readonly data: readonly { readonly id: string }[] }) =>
+    data.map(({ id }) => id).sort()
   return {
     bio: me.bio,
-    vals: vals.data.map(({ id, name, version, privacy, likeCount }) => ({ id, name, version, privacy, likeCount })),
+    vals: vals.data.map(({ id, name, version, privacy, likeCount }) => ({
+      id,
+      name,
+      version,
+      privacy,
+      likeCount,
+    })),
     tokens: ids(tokens),
     sessions: ids(sessions),
     runs: ids(runs),
@@ -30,7 +37,10 @@ export async function readAccount({ client }: Person): Promise<unknown> {
   }
 }
 
-/** Sends to the API, from a page of another origin, what somebody who is signed in could send. Gives what each request came to. */
+/**
+ * Sends to the API, from a page of another origin, what somebody who is signed in could send. Gives
+ * what each request came to.
+ */
 export async function forgeRequests(
   from: Page | Frame,
   app: string,
@@ -71,7 +81,10 @@ export async function forgeRequests(
           const name = `${way} ${method} ${path}`
           const sent = method === "GET" || body === undefined ? {} : { body: JSON.stringify(body) }
           const outcome = await fetch(app + path, { method, ...init, ...sent }).then(
-            async (answer) => (answer.type === "opaque" ? "opaque" : `${answer.status} ${(await answer.text()).slice(0, 200)}`),
+            async (answer) =>
+              answer.type === "opaque"
+                ? "opaque"
+                : `${answer.status} ${(await answer.text()).slice(0, 200)}`,
             () => "refused by the browser",
           )
           attempts.push({ name, outcome })
@@ -82,7 +95,10 @@ export async function forgeRequests(
   )
 }
 
-/** Posts forms and loads pictures, scripts and styles: requests that a browser sends for any page, and waits until each was answered. */
+/**
+ * Posts forms and loads pictures, scripts and styles: requests that a browser sends for any page,
+ * and waits until each was answered.
+ */
 export async function forgeLoads(
   page: Page,
   app: string,
@@ -97,12 +113,17 @@ export async function forgeLoads(
           const element = document.createElement(tag)
           element.onload = () => resolve(`${tag} loaded ${url}`)
           element.onerror = () => resolve("")
-          if (element instanceof HTMLLinkElement) Object.assign(element, { rel: "stylesheet", href: url })
+          if (element instanceof HTMLLinkElement)
+            Object.assign(element, { rel: "stylesheet", href: url })
           else if (element instanceof HTMLObjectElement) element.data = url
           else element.src = url
           document.body.append(element)
         })
-      const outcomes = await Promise.all(paths.flatMap((path) => (["img", "script", "link"] as const).map((tag) => load(tag, app + path))))
+      const outcomes = await Promise.all(
+        paths.flatMap((path) =>
+          (["img", "script", "link"] as const).map((tag) => load(tag, app + path)),
+        ),
+      )
       return outcomes.filter((outcome) => outcome !== "")
     },
     { app, paths },
@@ -119,12 +140,24 @@ export async function forgeLoads(
 
 /** As `text/plain`, a form can send anything that begins with a name: `{"x":1,"y":"=` and so on. */
 async function postForm(page: Page, url: string, body: string): Promise<void> {
-  const answered = page.waitForResponse((response) => response.url() === url && response.request().method() === "POST")
+  const answered = page.waitForResponse(
+    (response) => response.url() === url && response.request().method() === "POST",
+  )
   await page.evaluate(
     ({ url, body }) => {
-      const frame = Object.assign(document.createElement("iframe"), { name: `frame${Math.random()}` })
-      const form = Object.assign(document.createElement("form"), { action: url, method: "post", enctype: "text/plain", target: frame.name })
-      const field = Object.assign(document.createElement("input"), { name: `${body.slice(0, -1)},"z":"`, value: `"}` })
+      const frame = Object.assign(document.createElement("iframe"), {
+        name: `frame${Math.random()}`,
+      })
+      const form = Object.assign(document.createElement("form"), {
+        action: url,
+        method: "post",
+        enctype: "text/plain",
+        target: frame.name,
+      })
+      const field = Object.assign(document.createElement("input"), {
+        name: `${body.slice(0, -1)},"z":"`,
+        value: `"}`,
+      })
       form.append(field)
       document.body.append(frame, form)
       form.submit()

@@ -11,12 +11,20 @@ export function attackByOtherSites(at: () => AttackScene): void {
       const { ada, elsewhere, eve, stage, tab, target } = at()
       const before = await readAccount(ada)
       const page = await tab.context.newPage()
-      const { links } = await eve.client.createVal({ name: "forging", code: hostileHttp("x"), type: "http", privacy: "public" })
+      const { links } = await eve.client.createVal({
+        name: "forging",
+        code: hostileHttp("x"),
+        type: "http",
+        privacy: "public",
+      })
       for (const origin of [elsewhere.url, links.endpoint ?? ""]) {
         await page.goto(origin)
         const attempts = await forgeRequests(page, stage.url, target)
-        expect(attempts.filter(({ outcome }) => /^2\d\d/.test(outcome) || outcome.includes("ada"))).toEqual([])
-        if (origin === elsewhere.url) expect(await forgeLoads(page, stage.url, target, eve.token)).toEqual([])
+        expect(
+          attempts.filter(({ outcome }) => /^2\d\d/.test(outcome) || outcome.includes("ada")),
+        ).toEqual([])
+        if (origin === elsewhere.url)
+          expect(await forgeLoads(page, stage.url, target, eve.token)).toEqual([])
       }
       await page.close()
       expect(await readAccount(ada)).toEqual(before)
@@ -55,7 +63,10 @@ export function attackByOtherSites(at: () => AttackScene): void {
         const follow = async () => {
           await other.page.goto(elsewhere.url)
           await other.page.evaluate(
-            (href) => document.body.append(Object.assign(document.createElement("a"), { href, textContent: "prize" })),
+            (href) =>
+              document.body.append(
+                Object.assign(document.createElement("a"), { href, textContent: "prize" }),
+              ),
             url,
           )
           await other.page.getByText("prize").click()
@@ -64,7 +75,9 @@ export function attackByOtherSites(at: () => AttackScene): void {
         for (const open of [follow, () => other.page.goto(url)]) {
           await open()
           await other.page.getByRole("button", { name: "Sign in as eve" }).waitFor()
-          expect(await other.page.getByText("You are signed in as ada already").count()).toBe(isSignedIn ? 1 : 0)
+          expect(await other.page.getByText("You are signed in as ada already").count()).toBe(
+            isSignedIn ? 1 : 0,
+          )
           expect(await other.context.cookies()).toEqual(cookies)
         }
         if (isSignedIn) await other.page.getByRole("button", { name: "Go on as ada" }).click()
@@ -78,7 +91,8 @@ export function attackByOtherSites(at: () => AttackScene): void {
       const [planted] = await attacker.context.cookies()
       if (!planted) throw new Error("there is no cookie to plant")
       await using victim = await open()
-      // A page on a shared parent domain can do that over http. By its path the cookie is another one, and it is sent before the app's own.
+      // A page on a shared parent domain can do that over http. By its path the cookie is another
+      // one, and it is sent before the app's own.
       const plant = (path: string) => victim.context.addCookies([{ ...planted, path }])
       await plant("/")
       await victim.page.goto("/account")
@@ -104,7 +118,9 @@ export function attackByOtherSites(at: () => AttackScene): void {
       await using attacker = await open(eve)
       const [planted] = await attacker.context.cookies()
       await using victim = await open()
-      await victim.context.addCookies([planted ?? { name: "hamlet_session", value: "planted", url: stage.url }])
+      await victim.context.addCookies([
+        planted ?? { name: "hamlet_session", value: "planted", url: stage.url },
+      ])
       await victim.page.goto("/sign-in")
       await victim.page.getByLabel("Token").fill(ada.token)
       await victim.page.getByRole("button", { name: "Sign in" }).click()
@@ -122,10 +138,21 @@ export function attackByOtherSites(at: () => AttackScene): void {
   })
 }
 
-/** What a page sees of another in a frame: that it was refused, or the frame, in which only the test can read. */
+/**
+ * What a page sees of another in a frame: that it was refused, or the frame, in which only the test
+ * can read.
+ */
 async function frameIn(page: Page, url: string): Promise<"refused" | Frame> {
-  const settled = page.waitForEvent("frameattached").then((frame) => frame.waitForLoadState().then(() => frame))
-  await page.evaluate((src) => document.body.append(Object.assign(document.createElement("iframe"), { src, width: 600, height: 300 })), url)
+  const settled = page
+    .waitForEvent("frameattached")
+    .then((frame) => frame.waitForLoadState().then(() => frame))
+  await page.evaluate(
+    (src) =>
+      document.body.append(
+        Object.assign(document.createElement("iframe"), { src, width: 600, height: 300 }),
+      ),
+    url,
+  )
   const frame = await settled
   await frame.waitForURL((at) => at.protocol === "chrome-error:" || at.href === url)
   return frame.url().startsWith("chrome-error:") ? "refused" : frame

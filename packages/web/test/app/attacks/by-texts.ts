@@ -14,7 +14,8 @@ export function attackByTexts(at: () => AttackScene): void {
         privacy: "public",
         readme: hostileMarkdown.join("\n\n"),
       })
-      for (const comment of hostileMarkdown) await eve.client.createComment({ val_id: val.id, comment })
+      for (const comment of hostileMarkdown)
+        await eve.client.createComment({ val_id: val.id, comment })
       for (const part of ["readme", "discussion"]) {
         await show(`/u/eve/tricks/${part}`, "canary(1)")
         const found = await tab.page
@@ -33,10 +34,21 @@ export function attackByTexts(at: () => AttackScene): void {
         ))
           expect(names).not.toContain(name)
         const attributes = [...names].filter((name) => name.endsWith("=")).sort()
-        expect(attributes.filter((name) => !"align= href= is= rel= start= tabindex= target= title=".split(" ").includes(name))).toEqual([])
+        expect(
+          attributes.filter(
+            (name) =>
+              !"align= href= is= rel= start= tabindex= target= title=".split(" ").includes(name),
+          ),
+        ).toEqual([])
         const links = await tab.page
           .locator(".markdown a")
-          .evaluateAll((all) => all.map((a) => [a.getAttribute("href") ?? "#", a.getAttribute("target"), a.getAttribute("rel")]))
+          .evaluateAll((all) =>
+            all.map((a) => [
+              a.getAttribute("href") ?? "#",
+              a.getAttribute("target"),
+              a.getAttribute("rel"),
+            ]),
+          )
         for (const [href, target, rel] of links) {
           expect(href).toMatch(/^(https?:|mailto:|\/(?!\/)|#)/i)
           expect(`${target} ${rel}`).toMatch(/^_blank .*noopener/)
@@ -47,8 +59,13 @@ export function attackByTexts(at: () => AttackScene): void {
 
     test("a comment that takes for ever to read does not break the page for others", async () => {
       const { eve, expectNothing, show, tab } = at()
-      const val = await eve.client.createVal({ name: "endless", code: "export default 1\n", privacy: "public" })
-      for (const comment of endlessMarkdown) await eve.client.createComment({ val_id: val.id, comment })
+      const val = await eve.client.createVal({
+        name: "endless",
+        code: "export default 1\n",
+        privacy: "public",
+      })
+      for (const comment of endlessMarkdown)
+        await eve.client.createComment({ val_id: val.id, comment })
       await eve.client.createComment({ val_id: val.id, comment: "still here" })
       await show("/u/eve/endless/discussion", "still here")
       expect(await tab.page.getByRole("heading", { level: 1 }).count()).toBe(1)
@@ -57,22 +74,34 @@ export function attackByTexts(at: () => AttackScene): void {
 
     test("names, code, bios, tokens and search are shown as they are", async () => {
       const { ada, eve, expectNothing, show } = at()
-      expect(await status(eve.client.createVal({ name: "<svg onload=canary(1)>", code: "1" }))).toBe(400)
+      expect(
+        await status(eve.client.createVal({ name: "<svg onload=canary(1)>", code: "1" })),
+      ).toBe(400)
       expect(await status(ada.client.putSecret({ name: "<svg>", value: "x" }))).toBe(400)
-      await eve.client.createVal({ name: "shown", code: `// ${hostileText}\nexport default 1\n`, privacy: "public", readme: hostileText })
+      await eve.client.createVal({
+        name: "shown",
+        code: `// ${hostileText}\nexport default 1\n`,
+        privacy: "public",
+        readme: hostileText,
+      })
       await eve.client.updateMe({ bio: hostileText })
-      for (const name of hostileTexts) await ada.client.createToken({ name: name.slice(0, 90), scopes: ["val:read"] })
+      for (const name of hostileTexts)
+        await ada.client.createToken({ name: name.slice(0, 90), scopes: ["val:read"] })
       await show("/search", "canary(")
       await show("/u/eve", "canary(")
       await show("/u/eve/shown", "canary(")
       await show("/account/tokens", "canary(")
-      for (const text of hostileTexts) await show(`/search?q=${encodeURIComponent(text.slice(0, 20))}`, text.slice(0, 20))
+      for (const text of hostileTexts)
+        await show(`/search?q=${encodeURIComponent(text.slice(0, 20))}`, text.slice(0, 20))
       await expectNothing()
     })
 
     test("what a run logs, returns and fails with is shown as it is", async () => {
       const { ada, expectNothing, show, tab } = at()
-      const val = await ada.client.createVal({ name: "hostile_run", code: hostileScript(hostileText) })
+      const val = await ada.client.createVal({
+        name: "hostile_run",
+        code: hostileScript(hostileText),
+      })
       for (const kind of ["tree", "table", "picture", "drawing", "error"]) {
         const { id } = await ada.client.createRun({ val_id: val.id, args: [kind] })
         await show(`/runs/${id}`, "canary(")
@@ -99,7 +128,12 @@ export function attackByTexts(at: () => AttackScene): void {
 
     test("what a val answers is shown as it is, in the frame and in the request builder", async () => {
       const { ada, expectNothing, show, tab } = at()
-      const val = await ada.client.createVal({ name: "hostile_http", code: hostileHttp(hostileText), type: "http", privacy: "public" })
+      const val = await ada.client.createVal({
+        name: "hostile_http",
+        code: hostileHttp(hostileText),
+        type: "http",
+        privacy: "public",
+      })
       await fetch(`${val.links.endpoint}/?<svg onload=canary(1)>`)
       for (const path of ["/", "/svg", "/redirect", "/refresh"]) {
         await tab.page.goto("/u/ada/hostile_http")

@@ -19,15 +19,20 @@ export function attackByVals(at: () => AttackScene): void {
             return ""
           }
         }
-        for (const message of [{ type: "navigate", to: "/account" }, "reload", { code: "x" }]) parent.postMessage(message, "*")
+        for (const message of [{ type: "navigate", to: "/account" }, "reload", { code: "x" }])
+          parent.postMessage(message, "*")
         const found = [
           attempt("document", () => parent.document.title),
           attempt("top", () => top?.document.cookie),
           attempt("storage", () => parent.localStorage.length),
-          attempt("function", () => (parent as unknown as { fetch(path: string): unknown }).fetch("/v1/me")),
+          attempt("function", () =>
+            (parent as unknown as { fetch(path: string): unknown }).fetch("/v1/me"),
+          ),
           attempt("frame", () => frameElement?.tagName),
           attempt("opener", () => window.opener),
-          attempt("cookie", () => (document.cookie.includes("hamlet") ? document.cookie : undefined)),
+          attempt("cookie", () =>
+            document.cookie.includes("hamlet") ? document.cookie : undefined,
+          ),
         ]
         attempt("location", () => {
           ;(top as Window).location.href = "http://elsewhere.invalid/"
@@ -39,7 +44,9 @@ export function attackByVals(at: () => AttackScene): void {
       }, stage.url)
       expect(reached).toEqual([])
       const forged = await forgeRequests(frame, stage.url, target)
-      expect(forged.filter(({ outcome }) => /^2\d\d/.test(outcome) || outcome.includes("ada"))).toEqual([])
+      expect(
+        forged.filter(({ outcome }) => /^2\d\d/.test(outcome) || outcome.includes("ada")),
+      ).toEqual([])
       expect(tab.page.url()).toBe(`${stage.url}/u/eve/reaching`)
       expect(await readAccount(ada)).toEqual(before)
       await tab.page.getByRole("button", { name: "Account of ada" }).waitFor()
@@ -60,8 +67,14 @@ export function attackByVals(at: () => AttackScene): void {
           document.cookie = `hamlet_session=planted; Path=/${domain === "" ? "" : `; Domain=${domain}`}`
         }
         const other = window.open(`${app}/account`)
-        const registration = await navigator.serviceWorker?.register("/worker.js", { scope: "/" }).catch(() => undefined)
-        return { cookie: document.cookie, worker: registration?.scope ?? "", hasWindow: other !== null }
+        const registration = await navigator.serviceWorker
+          ?.register("/worker.js", { scope: "/" })
+          .catch(() => undefined)
+        return {
+          cookie: document.cookie,
+          worker: registration?.scope ?? "",
+          hasWindow: other !== null,
+        }
       }, stage.url)
       expect(found.worker === "" || found.worker.startsWith(endpoint.origin)).toBe(true)
       expect(await tab.context.cookies(stage.url)).toEqual(cookie ? [cookie] : [])

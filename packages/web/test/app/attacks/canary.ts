@@ -7,8 +7,8 @@ export interface Canary {
 }
 
 /**
- * Gives every page a function `canary`, which hostile texts call. A val may call it on its own origin, where it may do as it likes; everywhere else
- * it is a break-in.
+ * Gives every page a function `canary`, which hostile texts call. A val may call it on its own
+ * origin, where it may do as it likes; everywhere else it is a break-in.
  */
 export async function releaseCanary(context: BrowserContext, valsDomain: string): Promise<Canary> {
   const heard: string[] = []

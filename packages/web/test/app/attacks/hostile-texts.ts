@@ -1,4 +1,7 @@
-/** Texts that would run something wherever they were taken for code, for markup or for an address. `canary` tells on them. */
+/**
+ * Texts that would run something wherever they were taken for code, for markup or for an address.
+ * `canary` tells on them.
+ */
 export const hostileTexts = [
   `<script>canary("script")</script>`,
   `"><img src=x onerror=canary("img")>`,

@@ -5,7 +5,11 @@ import type { AttackScene } from "./attack-scene.ts"
 export function checkPolicy(at: () => AttackScene): void {
   test("find a policy on every page that lets in no script but the app's own", async () => {
     const { canary, eve, stage, tab } = at()
-    await eve.client.createVal({ name: "module", code: "export default canary('module')\n", privacy: "public" })
+    await eve.client.createVal({
+      name: "module",
+      code: "export default canary('module')\n",
+      privacy: "public",
+    })
     for (const path of [
       "/",
       "/sign-in",
@@ -22,7 +26,9 @@ export function checkPolicy(at: () => AttackScene): void {
     ]) {
       const { headers } = await fetch(stage.url + path)
       const policy = new Map(
-        (headers.get("content-security-policy") ?? "").split("; ").map((part) => [part.split(" ")[0], part.split(" ").slice(1).join(" ")]),
+        (headers.get("content-security-policy") ?? "")
+          .split("; ")
+          .map((part) => [part.split(" ")[0], part.split(" ").slice(1).join(" ")]),
       )
       expect(policy.get("default-src")).toBe("'none'")
       expect(policy.get("script-src") ?? "").not.toMatch(/unsafe|data:|blob:|\*|https?:/)
@@ -37,7 +43,8 @@ export function checkPolicy(at: () => AttackScene): void {
       expect(policy.get("trusted-types")).toBe("dompurify hamlet")
       expect(headers.get("cross-origin-opener-policy")).toBe("same-origin")
     }
-    // Code of vals has addresses on the app's origin: even somebody who gets markup in cannot load it from there.
+    // Code of vals has addresses on the app's origin: even somebody who gets markup in cannot load
+    // it from there.
     await tab.page.goto("/")
     const outcomes = await tab.page.evaluate(async () => {
       const imported = await import(`${location.origin}/v/eve/module`).then(

@@ -1,4 +1,7 @@
-/** Makes V8's cache of the code of a bundle, and runs none of it: the code comes on standard input, the cache goes to standard output. */
+/**
+ * Makes V8's cache of the code of a bundle, and runs none of it: the code comes on standard input,
+ * the cache goes to standard output.
+ */
 import { readFileSync, writeSync } from "node:fs"
 import { Script } from "node:vm"
 import { packagesScript } from "@hamlet/guest/protocol"
@@ -10,8 +13,14 @@ for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at)
 function compile(code: string): Uint8Array {
   const { name, before, after } = packagesScript
   try {
-    return joinAnswer({ error: null }, new Script(before + code + after, { filename: name }).createCachedData())
+    return joinAnswer(
+      { error: null },
+      new Script(before + code + after, { filename: name }).createCachedData(),
+    )
   } catch (error) {
-    return joinAnswer({ error: error instanceof Error ? error.message : String(error) }, new Uint8Array())
+    return joinAnswer(
+      { error: error instanceof Error ? error.message : String(error) },
+      new Uint8Array(),
+    )
   }
 }

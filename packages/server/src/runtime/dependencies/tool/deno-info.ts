@@ -60,7 +60,10 @@ export function fetchInfo(place: DenoPlace, file: string): Promise<DenoInfo> {
   return readInfo(place, [...fetchSwitches, file])
 }
 
-/** Why Deno cannot fetch what a file imports, which `deno info` does not always tell; undefined when it can. */
+/**
+ * Why Deno cannot fetch what a file imports, which `deno info` does not always tell; undefined when
+ * it can.
+ */
 export async function findFetchError(place: DenoPlace, file: string): Promise<string | undefined> {
   const { code, stderr } = await runDeno(place, ["cache", ...switches, ...fetchSwitches, file])
   return code === 0 ? undefined : toMessage(stderr)
@@ -73,7 +76,11 @@ async function readInfo(place: DenoPlace, args: readonly string[]): Promise<Deno
   const { stdout, stderr } = await runDeno(place, ["info", "--json", ...switches, ...args])
   try {
     const info = JSON.parse(stdout) as Partial<DenoInfo>
-    return { modules: info.modules ?? [], redirects: info.redirects ?? {}, npmPackages: info.npmPackages ?? {} }
+    return {
+      modules: info.modules ?? [],
+      redirects: info.redirects ?? {},
+      npmPackages: info.npmPackages ?? {},
+    }
   } catch {
     throw new Error(toMessage(stderr))
   }

@@ -20,10 +20,14 @@ export interface Fetched<Import extends Wanted> {
 }
 
 /**
- * Fetches what is wanted. One npm package that cannot be had keeps Deno from resolving all others, so what fails is left out and the rest
- * fetched again; that is fast, since what is there already is not fetched twice.
+ * Fetches what is wanted. One npm package that cannot be had keeps Deno from resolving all others,
+ * so what fails is left out and the rest fetched again; that is fast, since what is there already
+ * is not fetched twice.
  */
-export async function fetchGraph<Import extends Wanted>(place: DenoPlace, wanted: readonly Import[]): Promise<Fetched<Import>> {
+export async function fetchGraph<Import extends Wanted>(
+  place: DenoPlace,
+  wanted: readonly Import[],
+): Promise<Fetched<Import>> {
   const failures = new Map<Import, Failure>()
   const complete = new Set<Import>()
   let left = wanted
@@ -37,16 +41,27 @@ export async function fetchGraph<Import extends Wanted>(place: DenoPlace, wanted
 }
 
 async function readGraph(place: DenoPlace, wanted: readonly Wanted[]): Promise<ModuleGraph> {
-  if (wanted.length === 0) return new ModuleGraph({ modules: [], redirects: {}, npmPackages: {} }, "")
+  if (wanted.length === 0)
+    return new ModuleGraph({ modules: [], redirects: {}, npmPackages: {} }, "")
   const main = writeMain(place, wanted)
   return new ModuleGraph(await fetchInfo(place, main), pathToFileURL(main).href)
 }
 
-/** Those that are broken; if there are none, those of the others that are. `complete` are those known to be all right without the rest. */
-async function findFailures<Import extends Wanted>(place: DenoPlace, graph: ModuleGraph, wanted: readonly Import[], complete: Set<Import>) {
+/**
+ * Those that are broken; if there are none, those of the others that are. `complete` are those
+ * known to be all right without the rest.
+ */
+async function findFailures<Import extends Wanted>(
+  place: DenoPlace,
+  graph: ModuleGraph,
+  wanted: readonly Import[],
+  complete: Set<Import>,
+) {
   const judged = wanted.flatMap((one) => {
     const failure = graph.findFailure(one.specifier)
-    return failure && !(failure.kind === "incomplete" && complete.has(one)) ? [{ one, failure }] : []
+    return failure && !(failure.kind === "incomplete" && complete.has(one))
+      ? [{ one, failure }]
+      : []
   })
   const broken = judged.filter(({ failure }) => failure.kind === "broken")
   const failures = new Map<Import, Failure>(broken.map(({ one, failure }) => [one, failure]))
@@ -58,13 +73,16 @@ async function findFailures<Import extends Wanted>(place: DenoPlace, graph: Modu
   }
   // Each can be had alone, but not all of them together.
   const unresolved = judged.filter(({ failure }) => failure.kind === "unresolved")
-  return failures.size > 0 ? failures : new Map<Import, Failure>(unresolved.map(({ one, failure }) => [one, failure]))
+  return failures.size > 0
+    ? failures
+    : new Map<Import, Failure>(unresolved.map(({ one, failure }) => [one, failure]))
 }
 
 function writeMain(place: DenoPlace, wanted: readonly Wanted[]): string {
   const path = join(place.cwd, "main.ts")
   const lines = wanted.map(
-    ({ specifier, type }) => `import ${JSON.stringify(specifier)}${type === undefined ? "" : ` with { type: ${JSON.stringify(type)} }`};`,
+    ({ specifier, type }) =>
+      `import ${JSON.stringify(specifier)}${type === undefined ? "" : ` with { type: ${JSON.stringify(type)} }`};`,
   )
   writeFileSync(path, lines.join("\n"))
   return path

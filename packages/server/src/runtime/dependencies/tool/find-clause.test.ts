@@ -19,7 +19,11 @@ test("findClauseEnd finds the end of attributes, however they are written", () =
 })
 
 test("findClauseEnd finds the end of the options of a dynamic import, before its bracket", () => {
-  const clauses = [', { with: { type: "json" } }', ",{with:{type:'json',},},", " , /* { */ { with: { type: 'json' } } // )\n"]
+  const clauses = [
+    ', { with: { type: "json" } }',
+    ",{with:{type:'json',},},",
+    " , /* { */ { with: { type: 'json' } } // )\n",
+  ]
   for (const clause of clauses) expect(readClause(`${clause}); export {}`)).toBe(clause)
 })
 

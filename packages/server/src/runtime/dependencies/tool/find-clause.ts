@@ -1,22 +1,28 @@
 import { skipTrivia } from "./skip-trivia.ts"
 
 /**
- * Where the attributes end that follow a specifier: after the brace of ` with { type: "json" }`, and for `import("…", { … })` just before the
- * closing bracket. Undefined when there is anything else: then nobody knows.
+ * Where the attributes end that follow a specifier: after the brace of ` with { type: "json" }`,
+ * and for `import("…", { … })` just before the closing bracket. Undefined when there is anything
+ * else: then nobody knows.
  */
 export function findClauseEnd(text: string, from: number): number | undefined {
   const at = skipTrivia(text, from)
   if (text.charAt(at) === ",") {
     const end = findClosing(text, skipTrivia(text, at + 1))
     const after = end === undefined ? undefined : skipTrivia(text, end)
-    const last = after !== undefined && text.charAt(after) === "," ? skipTrivia(text, after + 1) : after
+    const last =
+      after !== undefined && text.charAt(after) === "," ? skipTrivia(text, after + 1) : after
     return last !== undefined && text.charAt(last) === ")" ? last : undefined
   }
   const keyword = /^(?:with|assert)\b/.exec(text.slice(at, at + 7))?.[0]
-  return keyword === undefined ? undefined : findClosing(text, skipTrivia(text, at + keyword.length))
+  return keyword === undefined
+    ? undefined
+    : findClosing(text, skipTrivia(text, at + keyword.length))
 }
 
-/** After the brace that closes the one here. There are only names, strings and braces in between. */
+/**
+ * After the brace that closes the one here. There are only names, strings and braces in between.
+ */
 function findClosing(text: string, from: number): number | undefined {
   if (text.charAt(from) !== "{") return undefined
   let depth = 0

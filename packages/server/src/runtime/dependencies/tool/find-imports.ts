@@ -19,8 +19,9 @@ export interface FoundImport {
 }
 
 /**
- * The imports of the code that are remote; none when it does not parse. Deno itself reads it, since Deno is going to run it. It tells only the
- * first place of each specifier, so that place is blotted out, and it is asked again, until there is none left.
+ * The imports of the code that are remote; none when it does not parse. Deno itself reads it, since
+ * Deno is going to run it. It tells only the first place of each specifier, so that place is
+ * blotted out, and it is asked again, until there is none left.
  */
 export async function findImports(
   place: DenoPlace,
@@ -34,20 +35,26 @@ export async function findImports(
   for (let round = 0; ; round++) {
     const dependencies = await readDependencies(place, text)
     // It did parse before: one of the clauses does not end where we think it does.
-    if (!dependencies) return [...found.values()].map((one) => (one.type ? { ...one, error: unreadable } : one))
+    if (!dependencies)
+      return [...found.values()].map((one) => (one.type ? { ...one, error: unreadable } : one))
     const remote = dependencies.filter((one) => one.code && isRemote(one.specifier))
     if (remote.length === 0) return [...found.values()]
     const read = text
     for (const one of remote) text = note(found, read, text, one, shift)
     if (round < placesMax) continue
     const rest = new Set(remote.map(toKey))
-    return [...found].map(([key, one]) => (rest.has(key) ? { ...one, error: `the val says it more than ${placesMax} times` } : one))
+    return [...found].map(([key, one]) =>
+      rest.has(key) ? { ...one, error: `the val says it more than ${placesMax} times` } : one,
+    )
   }
 }
 
 const unreadable = "what follows its specifier cannot be read"
 
-async function readDependencies(place: DenoPlace, text: string): Promise<readonly InfoDependency[] | undefined> {
+async function readDependencies(
+  place: DenoPlace,
+  text: string,
+): Promise<readonly InfoDependency[] | undefined> {
   const path = join(place.cwd, "val.tsx")
   writeFileSync(path, text)
   const { modules } = await readFileInfo(place, path)
@@ -55,8 +62,17 @@ async function readDependencies(place: DenoPlace, text: string): Promise<readonl
   return own?.error === undefined ? (own?.dependencies ?? []) : undefined
 }
 
-/** Notes where an import stands in what Deno has read; gives the text without it, and as long as before. */
-function note(found: Map<string, FoundImport>, read: string, text: string, one: InfoDependency, shift: number): string {
+/**
+ * Notes where an import stands in what Deno has read; gives the text without it, and as long as
+ * before.
+ */
+function note(
+  found: Map<string, FoundImport>,
+  read: string,
+  text: string,
+  one: InfoDependency,
+  shift: number,
+): string {
   const span = one.code && toOffsets(read, one.code.span)
   const key = toKey(one)
   const known = found.get(key)
@@ -70,7 +86,12 @@ function note(found: Map<string, FoundImport>, read: string, text: string, one: 
     places: [...(known?.places ?? []), { start: start + shift, end: (end ?? span.end) + shift }],
     error: end === undefined ? unreadable : (known?.error ?? null),
   })
-  return text.slice(0, start) + toBlot(text.slice(start, span.end)) + " ".repeat((end ?? span.end) - span.end) + text.slice(end ?? span.end)
+  return (
+    text.slice(0, start) +
+    toBlot(text.slice(start, span.end)) +
+    " ".repeat((end ?? span.end) - span.end) +
+    text.slice(end ?? span.end)
+  )
 }
 
 function toKey({ specifier, assertionType }: InfoDependency): string {
@@ -85,7 +106,9 @@ function toBlot(literal: string): string {
 
 function toOffsets(text: string, { start, end }: InfoSpan): Place | undefined {
   const lines = [start.line, end.line].map((line) => findLine(text, line))
-  const [from, to] = [start, end].map(({ character }, index) => advance(text, lines[index] ?? -1, character))
+  const [from, to] = [start, end].map(({ character }, index) =>
+    advance(text, lines[index] ?? -1, character),
+  )
   return from === undefined || to === undefined || from >= to ? undefined : { start: from, end: to }
 }
 
@@ -103,6 +126,7 @@ function findLine(text: string, line: number): number {
 /** So many code points further on. */
 function advance(text: string, from: number, characters: number): number | undefined {
   let at = from
-  for (let index = 0; index < characters && at >= 0 && at < text.length; index++) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+  for (let index = 0; index < characters && at >= 0 && at < text.length; index++)
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
   return at < 0 ? undefined : at
 }

@@ -1,15 +1,23 @@
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parse } from "cjs-module-lexer"
-import type { BuildFailure, BuildOptions, Metafile, OnLoadResult, Plugin, PluginBuild } from "esbuild"
+import type {
+  BuildFailure,
+  BuildOptions,
+  Metafile,
+  OnLoadResult,
+  Plugin,
+  PluginBuild,
+} from "esbuild"
 import { build } from "esbuild"
 import { toOptions } from "./bundle-packages.ts"
 import { readObjectKeys } from "./read-object-keys.ts"
 import type { RemoteModules } from "./remote-modules.ts"
 
 /**
- * The names that each specifier exports. For esbuild CommonJS exports nothing that it knows of, so for this it sees an ES module in the place
- * of each CommonJS one, with the names that Node would find there. `inputs` say which ones these are.
+ * The names that each specifier exports. For esbuild CommonJS exports nothing that it knows of, so
+ * for this it sees an ES module in the place of each CommonJS one, with the names that Node would
+ * find there. `inputs` say which ones these are.
  */
 export async function listExports(
   modules: RemoteModules,
@@ -18,18 +26,26 @@ export async function listExports(
   folder: string,
 ): Promise<readonly (readonly string[])[]> {
   const all = Object.entries(inputs).filter(([, { format }]) => format === "cjs")
-  const standIns: StandIns = { paths: new Set(all.map(([path]) => resolve(folder, path))), more: new Map() }
+  const standIns: StandIns = {
+    paths: new Set(all.map(([path]) => resolve(folder, path))),
+    more: new Map(),
+  }
   const options: BuildOptions & { metafile: true } = {
     ...toOptions(folder),
     format: "esm",
     logLimit: 0,
     plugins: [createPlugin(modules, specifiers, standIns)],
-    entryPoints: specifiers.map((_, index) => ({ in: `hamlet:entry/${index}`, out: `entry-${index}` })),
+    entryPoints: specifiers.map((_, index) => ({
+      in: `hamlet:entry/${index}`,
+      out: `entry-${index}`,
+    })),
   }
   for (let round = 0; round < roundsMax; round++) {
     const built = await build(options).catch((error: BuildFailure) => error)
     if (!(built instanceof Error))
-      return specifiers.map((_, index) => findExports(built.metafile, resolve(folder, `entry-${index}.js`), folder))
+      return specifiers.map((_, index) =>
+        findExports(built.metafile, resolve(folder, `entry-${index}.js`), folder),
+      )
     if (!addMissing(standIns, built, folder)) break
   }
   // A namespace without names is still one, and everything is there under its default export.
@@ -50,7 +66,10 @@ function findExports(metafile: Metafile, path: string, folder: string): readonly
   return found?.[1].exports ?? []
 }
 
-/** In the bundle it is no error to import from CommonJS what nobody can find there. False when that was not it. */
+/**
+ * In the bundle it is no error to import from CommonJS what nobody can find there. False when that
+ * was not it.
+ */
 function addMissing({ more }: StandIns, { errors }: BuildFailure, folder: string): boolean {
   for (const { text } of errors) {
     const [, file, name] = /^No matching export in "(.+)" for import "(.+)"$/.exec(text) ?? []
@@ -61,7 +80,11 @@ function addMissing({ more }: StandIns, { errors }: BuildFailure, folder: string
   return errors.length > 0
 }
 
-function createPlugin(modules: RemoteModules, specifiers: readonly string[], standIns: StandIns): Plugin {
+function createPlugin(
+  modules: RemoteModules,
+  specifiers: readonly string[],
+  standIns: StandIns,
+): Plugin {
   return {
     name: "exports",
     setup(plugin) {
@@ -70,25 +93,43 @@ function createPlugin(modules: RemoteModules, specifiers: readonly string[], sta
         return modules.resolve(plugin, specifiers[index] ?? "")
       })
       plugin.onResolve({ filter: /./ }, (args) => modules.resolveFrom(plugin, args))
-      plugin.onLoad({ filter: /\.(?:json|node)$/ }, () => ({ contents: "export default 0", loader: "js" }))
+      plugin.onLoad({ filter: /\.(?:json|node)$/ }, () => ({
+        contents: "export default 0",
+        loader: "js",
+      }))
       plugin.onLoad({ filter: /./, namespace: "file" }, async ({ path }) => {
         const loaded = modules.load(path)
         if (loaded?.loader === "json") return { contents: "export default 0", loader: "js" }
-        return loaded ?? (standIns.paths.has(path) ? await toStandIn(plugin, path, standIns) : undefined)
+        return (
+          loaded ?? (standIns.paths.has(path) ? await toStandIn(plugin, path, standIns) : undefined)
+        )
       })
     },
   }
 }
 
 /** `export *` leaves out `default`, which CommonJS always has and of which there is one. */
-async function toStandIn(plugin: PluginBuild, path: string, standIns: StandIns): Promise<OnLoadResult> {
+async function toStandIn(
+  plugin: PluginBuild,
+  path: string,
+  standIns: StandIns,
+): Promise<OnLoadResult> {
   const { exports, reexports } = readNames(path)
   const resolveDir = resolve(path, "..")
-  const found = await Promise.all(reexports.map((name) => plugin.resolve(name, { kind: "require-call", resolveDir, importer: path })))
-  const stars = found.filter(({ errors, external, path: target }) => errors.length === 0 && !external && target !== path)
-  // The bundle need not have it: Node looks at the last file that is named, even if it is the one for development.
+  const found = await Promise.all(
+    reexports.map((name) =>
+      plugin.resolve(name, { kind: "require-call", resolveDir, importer: path }),
+    ),
+  )
+  const stars = found.filter(
+    ({ errors, external, path: target }) => errors.length === 0 && !external && target !== path,
+  )
+  // The bundle need not have it: Node looks at the last file that is named, even if it is the one
+  // for development.
   for (const one of stars) if (/\.c?js$/.test(one.path)) standIns.paths.add(one.path)
-  const names = [...new Set([...exports, ...(standIns.more.get(path) ?? []), "default"])].filter((name) => name.isWellFormed())
+  const names = [...new Set([...exports, ...(standIns.more.get(path) ?? []), "default"])].filter(
+    (name) => name.isWellFormed(),
+  )
   const lines = [
     ...stars.map((one) => `export * from ${JSON.stringify(one.path)}`),
     `export { ${names.map((name) => `it as ${JSON.stringify(name)}`).join(", ")} }`,
@@ -97,7 +138,10 @@ async function toStandIn(plugin: PluginBuild, path: string, standIns: StandIns):
 }
 
 /** What Node finds, and what Deno finds beyond it. */
-function readNames(path: string): { readonly exports: readonly string[]; readonly reexports: readonly string[] } {
+function readNames(path: string): {
+  readonly exports: readonly string[]
+  readonly reexports: readonly string[]
+} {
   const code = readFileSync(path, "utf8")
   const { keys, spreads } = readObjectKeys(code)
   try {

@@ -8,7 +8,10 @@ const redirectsMax = 20
 export class ModuleGraph {
   readonly #info: DenoInfo
   readonly #modules: ReadonlyMap<string, InfoModule>
-  /** What the specifiers in the file itself are, once they are read: whoever writes `NPM:` means `npm:`. */
+  /**
+   * What the specifiers in the file itself are, once they are read: whoever writes `NPM:` means
+   * `npm:`.
+   */
   readonly #roots: ReadonlyMap<string, string>
 
   /** `main` is the address of the file that it begins with. */
@@ -16,7 +19,9 @@ export class ModuleGraph {
     this.#info = info
     this.#modules = new Map(info.modules.map((one) => [one.specifier, one]))
     const roots = this.#modules.get(main)?.dependencies ?? []
-    this.#roots = new Map(roots.map(({ specifier, code }) => [specifier, code?.specifier ?? specifier]))
+    this.#roots = new Map(
+      roots.map(({ specifier, code }) => [specifier, code?.specifier ?? specifier]),
+    )
   }
 
   get packageCount(): number {
@@ -43,19 +48,25 @@ export class ModuleGraph {
     return id === undefined ? undefined : this.#info.npmPackages[id]
   }
 
-  /** What is wrong with a specifier or anything that it needs; undefined when all of it is there. */
+  /**
+   * What is wrong with a specifier or anything that it needs; undefined when all of it is there.
+   */
   findFailure(specifier: string): GraphFailure | undefined {
     const queue: Edge[] = [{ specifier, isNeeded: true }]
     const seen = new Set<string>()
     for (const { specifier: current, isNeeded } of queue) {
       const module = this.find(current)
       const failure = this.#judge(module, current)
-      // What is imported later, if at all, may be missing, but an npm package that is keeps all others from being resolved.
-      if (failure && (isNeeded || failure.kind !== "broken")) return { ...failure, about: current === specifier ? null : current }
+      // What is imported later, if at all, may be missing, but an npm package that is keeps all
+      // others from being resolved.
+      if (failure && (isNeeded || failure.kind !== "broken"))
+        return { ...failure, about: current === specifier ? null : current }
       for (const one of module?.dependencies ?? []) {
         const edge = this.#toEdge(one, isNeeded)
         if (edge instanceof Error)
-          return isNeeded ? { kind: "broken", message: edge.message, from: "deno", about: one.specifier } : undefined
+          return isNeeded
+            ? { kind: "broken", message: edge.message, from: "deno", about: one.specifier }
+            : undefined
         if (!edge || seen.has(`${edge.specifier} ${edge.isNeeded}`)) continue
         seen.add(`${edge.specifier} ${edge.isNeeded}`)
         queue.push(edge)
@@ -64,13 +75,19 @@ export class ModuleGraph {
     return undefined
   }
 
-  #toEdge({ code, isDynamic, specifier }: InfoDependency, isNeeded: boolean): Edge | Error | undefined {
+  #toEdge(
+    { code, isDynamic, specifier }: InfoDependency,
+    isNeeded: boolean,
+  ): Edge | Error | undefined {
     if (!code) return undefined
     if (code.error !== undefined && !isDynamic) return new Error(code.error)
     return { specifier: code.specifier ?? specifier, isNeeded: isNeeded && !isDynamic }
   }
 
-  #judge(module: InfoModule | undefined, specifier: string): Omit<GraphFailure, "about"> | undefined {
+  #judge(
+    module: InfoModule | undefined,
+    specifier: string,
+  ): Omit<GraphFailure, "about"> | undefined {
     // What is on another server has no business with the files of this one, but Deno would let it.
     if (!module || module.specifier.startsWith("file:"))
       return { kind: "broken", message: `Module not found "${specifier}".`, from: "deno" }

@@ -34,6 +34,12 @@ test("readObjectKeys finds the keys, whatever their values are", () => {
 test("readObjectKeys gives what it has when it loses its way, and nothing where there is no object", () => {
   expect(readObjectKeys("module.exports = { a: 1, b: [ }").keys).toEqual(["a", "b"])
   expect(readObjectKeys("module.exports = {").keys).toEqual([])
-  expect(readObjectKeys("module.exports = {}; exports.x = { y: 1 }; const module = { exports: { z: 1 } }").keys).toEqual([])
-  expect(readObjectKeys("exports = module.exports = { a }; if (x) module.exports = { b }").keys).toEqual(["a", "b"])
+  expect(
+    readObjectKeys(
+      "module.exports = {}; exports.x = { y: 1 }; const module = { exports: { z: 1 } }",
+    ).keys,
+  ).toEqual([])
+  expect(
+    readObjectKeys("exports = module.exports = { a }; if (x) module.exports = { b }").keys,
+  ).toEqual(["a", "b"])
 })

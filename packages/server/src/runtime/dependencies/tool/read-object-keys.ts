@@ -1,14 +1,19 @@
 import { skipTrivia } from "./skip-trivia.ts"
 
 /**
- * The keys of the objects that code assigns to `module.exports`, and the specifiers of what it spreads into them. Node's own lexer gives up at
- * the first value that is more than a name, where Deno goes on; packages are imported in both ways. What is no plain key is left out, and
- * what cannot be followed ends the list.
+ * The keys of the objects that code assigns to `module.exports`, and the specifiers of what it
+ * spreads into them. Node's own lexer gives up at the first value that is more than a name, where
+ * Deno goes on; packages are imported in both ways. What is no plain key is left out, and what
+ * cannot be followed ends the list.
  */
-export function readObjectKeys(code: string): { readonly keys: readonly string[]; readonly spreads: readonly string[] } {
+export function readObjectKeys(code: string): {
+  readonly keys: readonly string[]
+  readonly spreads: readonly string[]
+} {
   const keys = new Set<string>()
   const spreads = new Set<string>()
-  for (const { 0: start, index } of code.matchAll(/\bmodule\.exports\s*=\s*\{/g)) readObject(code, index + start.length, keys, spreads)
+  for (const { 0: start, index } of code.matchAll(/\bmodule\.exports\s*=\s*\{/g))
+    readObject(code, index + start.length, keys, spreads)
   return { keys: [...keys], spreads: [...spreads] }
 }
 
@@ -50,12 +55,16 @@ function skipValue(code: string, from: number): number | undefined {
   return undefined
 }
 
-const textPattern = /"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|`(?:[^`\\$]|\\[\s\S]|\$(?!\{))*`/y
+const textPattern =
+  /"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|`(?:[^`\\$]|\\[\s\S]|\$(?!\{))*`/y
 const regexPattern = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y
 
 /** A text, or a regular expression where a value may begin. */
 function matchLiteral(code: string, at: number, before: string): string | undefined {
   textPattern.lastIndex = at
   regexPattern.lastIndex = at
-  return textPattern.exec(code)?.[0] ?? ("(,=:[!&|?{};>".includes(before) ? regexPattern.exec(code)?.[0] : undefined)
+  return (
+    textPattern.exec(code)?.[0] ??
+    ("(,=:[!&|?{};>".includes(before) ? regexPattern.exec(code)?.[0] : undefined)
+  )
 }

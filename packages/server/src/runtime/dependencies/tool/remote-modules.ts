@@ -20,13 +20,16 @@ const loaders: Readonly<Record<string, Loader>> = {
 const metadataPattern = /\n\/\/ denoCacheMetadata=[^\n]*$/
 
 /**
- * Makes esbuild see what Deno has fetched: modules of other servers as files in a folder of ES modules, npm packages in the folder where they
- * are installed.
+ * Makes esbuild see what Deno has fetched: modules of other servers as files in a folder of ES
+ * modules, npm packages in the folder where they are installed.
  */
 export class RemoteModules {
   readonly #graph: ModuleGraph
   readonly #folder: string
-  /** The addresses of modules by their paths in the folder, which have nothing but a number and an ending. */
+  /**
+   * The addresses of modules by their paths in the folder, which have nothing but a number and an
+   * ending.
+   */
   readonly #modules = new Map<string, InfoModule>()
   readonly #paths = new Map<string, string>()
 
@@ -34,12 +37,17 @@ export class RemoteModules {
     this.#graph = graph
     this.#folder = folder
     mkdirSync(folder, { recursive: true })
-    // Without it, esbuild takes CommonJS packages that they import as bundlers do, and not as runtimes do.
+    // Without it, esbuild takes CommonJS packages that they import as bundlers do, and not as
+    // runtimes do.
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
   }
 
   /** What a specifier of ours leads to. */
-  async resolve(build: PluginBuild, specifier: string, npmPackage?: string): Promise<OnResolveResult> {
+  async resolve(
+    build: PluginBuild,
+    specifier: string,
+    npmPackage?: string,
+  ): Promise<OnResolveResult> {
     const module = this.#graph.find(specifier)
     if (module?.kind === "node") return { path: module.specifier, external: true }
     if (module?.kind === "npm") return await this.#resolveNpm(build, module, npmPackage)
@@ -67,12 +75,25 @@ export class RemoteModules {
     const module = this.#modules.get(path)
     if (!module?.local) return undefined
     const loader = loaders[module.mediaType ?? ""]
-    if (!loader) return { errors: [{ text: `No loader is configured for "${module.mediaType}" files: ${module.specifier}` }] }
-    return { contents: readFileSync(module.local, "utf8").replace(metadataPattern, ""), loader, resolveDir: this.#folder }
+    if (!loader)
+      return {
+        errors: [
+          { text: `No loader is configured for "${module.mediaType}" files: ${module.specifier}` },
+        ],
+      }
+    return {
+      contents: readFileSync(module.local, "utf8").replace(metadataPattern, ""),
+      loader,
+      resolveDir: this.#folder,
+    }
   }
 
   /** Deno says where the package is; what it exports is for esbuild to find. */
-  async #resolveNpm(build: PluginBuild, module: InfoModule, npmPackage: string | undefined): Promise<OnResolveResult> {
+  async #resolveNpm(
+    build: PluginBuild,
+    module: InfoModule,
+    npmPackage: string | undefined,
+  ): Promise<OnResolveResult> {
     const found = this.#graph.findPackage(module.npmPackage ?? npmPackage)
     if (!found?.localPath) return { errors: [{ text: `Could not resolve "${module.specifier}"` }] }
     // `…/node_modules/@scope/name` is what a file in `…` means by `@scope/name`.
@@ -84,7 +105,10 @@ export class RemoteModules {
   #toPath(module: InfoModule): string {
     const known = this.#paths.get(module.specifier)
     if (known !== undefined) return known
-    const path = join(this.#folder, `${this.#paths.size}.${loaders[module.mediaType ?? ""] ?? "js"}`)
+    const path = join(
+      this.#folder,
+      `${this.#paths.size}.${loaders[module.mediaType ?? ""] ?? "js"}`,
+    )
     this.#paths.set(module.specifier, path)
     this.#modules.set(path, module)
     return path

@@ -1,4 +1,7 @@
-/** Fetches and bundles what code imports, and runs none of it. Started by the server in a sandbox, with where things are as its argument. */
+/**
+ * Fetches and bundles what code imports, and runs none of it. Started by the server in a sandbox,
+ * with where things are as its argument.
+ */
 import { mkdirSync, readFileSync, realpathSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { ToolPaths } from "../../sandbox/commands/tool-command.ts"
@@ -10,7 +13,9 @@ const paths = JSON.parse(process.argv[2] ?? "{}") as ToolPaths
 process.env.ESBUILD_BINARY_PATH = paths.helpers.esbuild
 const request = JSON.parse(readFileSync(0, "utf8")) as ResolveRequest
 const { resolveCode } = await import("./resolve-code.ts")
-const { answer, bundle } = await resolveCode(createPlace(), request, (found) => writeAll(joinAnswer({ found })))
+const { answer, bundle } = await resolveCode(createPlace(), request, (found) =>
+  writeAll(joinAnswer({ found })),
+)
 writeAll(joinAnswer(answer, bundle))
 process.exit(0)
 
@@ -22,7 +27,14 @@ function createPlace(): DenoPlace {
   const proxy = `unix:${paths.run}/out.sock`
   const registries = { NPM_CONFIG_REGISTRY: request.npmRegistry, JSR_URL: request.jsrUrl }
   const home = { DENO_DIR: join(paths.scratch, "deno"), HOME: paths.scratch }
-  const env = { ...home, ...registries, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" }
+  const env = {
+    ...home,
+    ...registries,
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    DENO_NO_UPDATE_CHECK: "1",
+    NO_COLOR: "1",
+  }
   return { deno: paths.deno, cwd, env }
 }
 

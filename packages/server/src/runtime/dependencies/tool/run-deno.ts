@@ -16,7 +16,10 @@ export interface DenoPlace {
 
 const outputCharsMax = 64 * 1024 ** 2
 
-/** Starts Deno and waits for its end. What it says beyond the limit is left out, and with it the sense of it. */
+/**
+ * Starts Deno and waits for its end. What it says beyond the limit is left out, and with it the
+ * sense of it.
+ */
 export function runDeno({ deno, cwd, env }: DenoPlace, args: readonly string[]): Promise<DenoEnd> {
   return new Promise((resolve, reject) => {
     const child = spawn(deno, args, { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"] })

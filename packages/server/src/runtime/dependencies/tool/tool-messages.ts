@@ -23,7 +23,10 @@ export interface ResolveLimits {
   readonly exportsMax: number
 }
 
-/** What it answers first: one line of JSON, so that there is something to say of each import should it not get any further. */
+/**
+ * What it answers first: one line of JSON, so that there is something to say of each import should
+ * it not get any further.
+ */
 export interface FoundAnswer {
   readonly found: readonly { readonly specifier: string; readonly places: readonly Place[] }[]
 }
@@ -61,23 +64,35 @@ export interface Failure {
   readonly about: string | null
 }
 
-/** What the other tool answers: one line of JSON, and after it V8's cache of the code, if there is one. */
+/**
+ * What the other tool answers: one line of JSON, and after it V8's cache of the code, if there is
+ * one.
+ */
 export interface CompileAnswer {
   /** Why the code cannot be compiled. */
   readonly error: string | null
 }
 
 /** A line of JSON with bytes after it. */
-export function joinAnswer(head: FoundAnswer | ResolveAnswer | CompileAnswer, body: Uint8Array = new Uint8Array()): Uint8Array {
+export function joinAnswer(
+  head: FoundAnswer | ResolveAnswer | CompileAnswer,
+  body: Uint8Array = new Uint8Array(),
+): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
 }
 
 /** The other way round; undefined when there is no such line. */
-export function splitAnswer(answer: Uint8Array, headBytesMax: number): { readonly head: unknown; readonly body: Uint8Array } | undefined {
+export function splitAnswer(
+  answer: Uint8Array,
+  headBytesMax: number,
+): { readonly head: unknown; readonly body: Uint8Array } | undefined {
   const at = answer.subarray(0, headBytesMax).indexOf(lineEnd)
   if (at === -1) return undefined
   try {
-    return { head: JSON.parse(new TextDecoder().decode(answer.subarray(0, at))), body: answer.subarray(at + 1) }
+    return {
+      head: JSON.parse(new TextDecoder().decode(answer.subarray(0, at))),
+      body: answer.subarray(at + 1),
+    }
   } catch {
     return undefined
   }

@@ -124,7 +124,8 @@ const table: readonly (readonly [host: string, fault: string | undefined])[] = [
   ["2001:4860:4860::8888", undefined],
   ["2a00::1", undefined],
 
-  // IPv4 within IPv6: mapped is IPv4, NAT64 is what is in it, and all other forms are refused whatever is in them.
+  // IPv4 within IPv6: mapped is IPv4, NAT64 is what is in it, and all other forms are refused
+  // whatever is in them.
   ["::ffff:127.0.0.1", loopback],
   ["::ffff:7f00:1", loopback],
   ["[::ffff:7f00:1]", loopback],
@@ -198,7 +199,8 @@ describe("findFault", () => {
     (_, hex) => `2002:${hex}::1`,
     (_, hex) => `2001:0:${hex}::1`,
     // Teredo has the client's address with every bit the other way round.
-    (_, hex) => `2001:0:808:808::${hex.replace(/[0-9a-f]/g, (digit) => (15 - Number.parseInt(digit, 16)).toString(16))}`,
+    (_, hex) =>
+      `2001:0:808:808::${hex.replace(/[0-9a-f]/g, (digit) => (15 - Number.parseInt(digit, 16)).toString(16))}`,
     (_, hex) => `2a00:1450:4001:81b:0:5efe:${hex}`,
     (ip) => `2a00:1450:4001:81b:200:5efe:${ip}`,
   ]
@@ -229,7 +231,10 @@ describe("findFault", () => {
       fc.property(parts, (numbers) => {
         const address = parseAddress(numbers.map((number) => number.toString(16)).join(":"))
         const isGlobal = ((numbers[0] ?? 0) & 0xe000) === 0x2000
-        return address !== undefined && (isGlobal || !address.text.includes(":") || findFault(address) !== undefined)
+        return (
+          address !== undefined &&
+          (isGlobal || !address.text.includes(":") || findFault(address) !== undefined)
+        )
       }),
       { numRuns: 5000 },
     )

@@ -8,7 +8,10 @@ export interface Address {
   readonly forms: readonly [IPv4 | IPv6, ...IPv4[]]
 }
 
-/** Why vals may not reach an address, as words that follow "is"; undefined when they may. Only what is certainly public passes. */
+/**
+ * Why vals may not reach an address, as words that follow "is"; undefined when they may. Only what
+ * is certainly public passes.
+ */
 export function findFault(address: Address): string | undefined {
   for (const form of address.forms) {
     const range = form instanceof ipaddr.IPv4 ? rangeOfIPv4(form) : rangeOfIPv6(form)
@@ -40,8 +43,9 @@ const words: Readonly<Record<string, string>> = {
 const addressCharsMax = 45
 
 /**
- * An IPv4 address as four decimal numbers, or an IPv6 address without brackets and zone. It is for the URL parser to say what an IPv6 address
- * means: the library takes `::127.0.0.1` for `::ffff:127.0.0.1`, the operating system does not.
+ * An IPv4 address as four decimal numbers, or an IPv6 address without brackets and zone. It is for
+ * the URL parser to say what an IPv6 address means: the library takes `::127.0.0.1` for
+ * `::ffff:127.0.0.1`, the operating system does not.
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.length > addressCharsMax) return undefined
@@ -52,8 +56,9 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
- * A mapped address is the IPv4 address: the operating system connects to that. One with the well-known prefix of NAT64 is sent to the IPv4
- * address in it by the network, and is what names resolve to where there is only IPv6; so both of its forms are judged.
+ * A mapped address is the IPv4 address: the operating system connects to that. One with the
+ * well-known prefix of NAT64 is sent to the IPv4 address in it by the network, and is what names
+ * resolve to where there is only IPv6; so both of its forms are judged.
  */
 function toAddress(ip: IPv4 | IPv6): Address {
   if (ip instanceof ipaddr.IPv4) return { text: ip.toString(), forms: [ip] }
@@ -67,21 +72,30 @@ function toIPv4(parts: readonly number[]): IPv4 {
   return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff])
 }
 
-/** 64:ff9b::/96. The library has one name for it and for 64:ff9b:1::/48, in which every network puts the IPv4 address where it likes. */
+/**
+ * 64:ff9b::/96. The library has one name for it and for 64:ff9b:1::/48, in which every network puts
+ * the IPv4 address where it likes.
+ */
 function isWellKnownNat64(parts: readonly number[]): boolean {
   return parts[0] === 0x64 && parts[1] === 0xff9b && parts.slice(2, 6).every((part) => part === 0)
 }
 
 const translated = "translated by a form that is judged itself"
 
-/** Azure answers virtual machines there, with what is theirs alone; all other clouds use addresses of some special range. */
+/**
+ * Azure answers virtual machines there, with what is theirs alone; all other clouds use addresses
+ * of some special range.
+ */
 const azurePlatform = "168.63.129.16"
 
 function rangeOfIPv4(ip: IPv4): string {
   return ip.toString() === azurePlatform ? "metadata" : ip.range()
 }
 
-/** Three things that the library does not know: what is compatible with IPv4, what is assigned at all (2000::/3), and ISATAP. */
+/**
+ * Three things that the library does not know: what is compatible with IPv4, what is assigned at
+ * all (2000::/3), and ISATAP.
+ */
 function rangeOfIPv6(ip: IPv6): string {
   const { parts } = ip
   const range: string = ip.range()
@@ -92,7 +106,10 @@ function rangeOfIPv6(ip: IPv6): string {
   return isIsatap(parts) ? "isatap" : "unicast"
 }
 
-/** An interface that is ::0:5efe:a.b.c.d, with either of the two bits that tell whether that address is unique and whether it is a group. */
+/**
+ * An interface that is ::0:5efe:a.b.c.d, with either of the two bits that tell whether that address
+ * is unique and whether it is a group.
+ */
 function isIsatap(parts: readonly number[]): boolean {
   return ((parts[4] ?? 0) & 0xfcff) === 0 && parts[5] === 0x5efe
 }

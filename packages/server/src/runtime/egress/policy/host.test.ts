@@ -77,25 +77,31 @@ describe("parseHost", () => {
 
   test("reads every text, and reads what it gave in the same way", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: "grapheme" }), fc.domain(), fc.ipV4Extended(), fc.ipV6()), (text) => {
-        const host = parseHost(text)
-        if (!host) return
-        const canonical = host.kind === "name" ? host.name : host.address.text
-        expect(parseHost(canonical)).toEqual(host)
-        expect(canonical).toMatch(/^[a-z0-9._:-]+$/)
-      }),
+      fc.property(
+        fc.oneof(fc.string({ unit: "grapheme" }), fc.domain(), fc.ipV4Extended(), fc.ipV6()),
+        (text) => {
+          const host = parseHost(text)
+          if (!host) return
+          const canonical = host.kind === "name" ? host.name : host.address.text
+          expect(parseHost(canonical)).toEqual(host)
+          expect(canonical).toMatch(/^[a-z0-9._:-]+$/)
+        },
+      ),
       { numRuns: 2000 },
     )
   })
 
   test("agrees with the URL parser about every host of a URL", () => {
     fc.assert(
-      fc.property(fc.webAuthority({ withIPv4: true, withIPv4Extended: true, withIPv6: true }), (authority) => {
-        const hostname = URL.parse(`http://${authority}`)?.hostname
-        if (hostname === undefined) return
-        const host = parseHost(hostname)
-        expect(host?.kind === "address").toBe(/^(\[.*\]|[\d.]+)$/.test(hostname))
-      }),
+      fc.property(
+        fc.webAuthority({ withIPv4: true, withIPv4Extended: true, withIPv6: true }),
+        (authority) => {
+          const hostname = URL.parse(`http://${authority}`)?.hostname
+          if (hostname === undefined) return
+          const host = parseHost(hostname)
+          expect(host?.kind === "address").toBe(/^(\[.*\]|[\d.]+)$/.test(hostname))
+        },
+      ),
       { numRuns: 2000 },
     )
   })

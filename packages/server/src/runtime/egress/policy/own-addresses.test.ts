@@ -4,14 +4,27 @@ import { createReadOwnAddresses } from "./own-addresses.ts"
 
 test("createReadOwnAddresses knows every address of this machine", () => {
   const own = createReadOwnAddresses()()
-  const listed = Object.values(networkInterfaces()).flatMap((list) => list?.filter(({ family }) => family === "IPv4") ?? [])
+  const listed = Object.values(networkInterfaces()).flatMap(
+    (list) => list?.filter(({ family }) => family === "IPv4") ?? [],
+  )
   expect(listed.map(({ address }) => address).filter((address) => !own.has(address))).toEqual([])
   expect(own.has("127.0.0.1")).toBe(true)
 })
 
 test("createReadOwnAddresses has one notation for an address, and leaves out what is no address", () => {
-  const list = () => ["93.184.216.34", "2001:0DB8:0:0:0:0:0:1", "::ffff:93.184.216.35", "fe80::1%eth0", "eth0"]
-  expect([...createReadOwnAddresses({ list })()]).toEqual(["93.184.216.34", "2001:db8::1", "93.184.216.35", "fe80::1"])
+  const list = () => [
+    "93.184.216.34",
+    "2001:0DB8:0:0:0:0:0:1",
+    "::ffff:93.184.216.35",
+    "fe80::1%eth0",
+    "eth0",
+  ]
+  expect([...createReadOwnAddresses({ list })()]).toEqual([
+    "93.184.216.34",
+    "2001:db8::1",
+    "93.184.216.35",
+    "fe80::1",
+  ])
 })
 
 test("createReadOwnAddresses gives the same set until the interfaces have changed, and notices that within a second", () => {

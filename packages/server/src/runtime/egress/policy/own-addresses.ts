@@ -2,8 +2,9 @@ import { networkInterfaces } from "node:os"
 import { parseAddress } from "./address-rule.ts"
 
 /**
- * The addresses of this machine, in the notation of `Address.text`. The same set comes back until the interfaces have changed, so a decision
- * can be kept together with the set that it was made with.
+ * The addresses of this machine, in the notation of `Address.text`. The same set comes back until
+ * the interfaces have changed, so a decision can be kept together with the set that it was made
+ * with.
  */
 export type ReadOwnAddresses = () => ReadonlySet<string>
 
@@ -13,10 +14,16 @@ export interface OwnAddressOptions {
   readonly nowMs?: () => number
 }
 
-/** To read the interfaces takes 50 µs, which is too much for every request. An address that is new counts after this time at the latest. */
+/**
+ * To read the interfaces takes 50 µs, which is too much for every request. An address that is new
+ * counts after this time at the latest.
+ */
 const keptMs = 1_000
 
-/** Reads the addresses of all interfaces, and again when what was read is a second old: machines get and lose addresses while they run. */
+/**
+ * Reads the addresses of all interfaces, and again when what was read is a second old: machines get
+ * and lose addresses while they run.
+ */
 export function createReadOwnAddresses({
   list = listInterfaces,
   nowMs = performance.now.bind(performance),
@@ -34,7 +41,9 @@ export function createReadOwnAddresses({
 }
 
 function listInterfaces(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
+  return Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.map(({ address }) => address),
+  )
 }
 
 /** A link-local address may come with the interface that it is for. */

@@ -8,7 +8,10 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "private.example": ["10.0.0.5"],
   "loopback.example": ["127.0.0.1"],
   "mixed.example": ["93.184.216.34", "10.0.0.5"],
-  "mixed-last.example": [...Array.from({ length: 40 }, (_, index) => `93.184.216.${index}`), "10.0.0.5"],
+  "mixed-last.example": [
+    ...Array.from({ length: 40 }, (_, index) => `93.184.216.${index}`),
+    "10.0.0.5",
+  ],
   "many.example": Array.from({ length: 40 }, (_, index) => `93.184.216.${index}`),
   "mapped.example": ["::ffff:10.0.0.5"],
   "mapped-public.example": ["::ffff:93.184.216.34"],
@@ -33,7 +36,12 @@ const names: Readonly<Record<string, readonly string[]>> = {
 const own = new Set(["127.0.0.1", "::1", "10.0.0.4", "203.0.114.5", "2606:4700::5"])
 
 /** Settings, a host, a port, and what comes of it: the addresses or the reason. */
-type Row = readonly [settings: Partial<EgressPolicyOptions>, host: string, port: number, outcome: readonly string[] | string]
+type Row = readonly [
+  settings: Partial<EgressPolicyOptions>,
+  host: string,
+  port: number,
+  outcome: readonly string[] | string,
+]
 
 const none = {}
 const denied = "the operator of this server has denied it"
@@ -92,7 +100,12 @@ const table: readonly Row[] = [
   [{ allow: ["203.0.114.5:8080"] }, "203.0.114.5", 8081, `203.0.114.5 is ${ownMachine}`],
   [{ allow: ["own.example"] }, "own.example", 80, ["203.0.114.5"]],
   [{ allow: ["own.example"] }, "203.0.114.5", 80, `203.0.114.5 is ${ownMachine}`],
-  [{ allow: ["203.0.114.5"] }, "own-nat64.example", 80, `own-nat64.example resolves to ${ownMachine}`],
+  [
+    { allow: ["203.0.114.5"] },
+    "own-nat64.example",
+    80,
+    `own-nat64.example resolves to ${ownMachine}`,
+  ],
 
   // Ports.
   [none, "public.example", 80, both],
@@ -193,12 +206,22 @@ describe("createEgressPolicy", () => {
       return asked.length === 1 ? ["93.184.216.34"] : ["127.0.0.1"]
     }
     const policy = open({ resolve, deny: ["denied.example"] })
-    for (const hostname of ["denied.example", "localhost", "a.localhost", "93.184.216.34", "bad..example"])
+    for (const hostname of [
+      "denied.example",
+      "localhost",
+      "a.localhost",
+      "93.184.216.34",
+      "bad..example",
+    ])
       await policy.decide({ hostname, port: 80 })
     await policy.decide({ hostname: "rebinding.example", port: 25 })
     expect(asked).toEqual([])
-    expect(await policy.decide({ hostname: "rebinding.example", port: 80 })).toMatchObject({ addresses: ["93.184.216.34"] })
-    expect(await policy.decide({ hostname: "rebinding.example", port: 80 })).toMatchObject({ kind: "blocked" })
+    expect(await policy.decide({ hostname: "rebinding.example", port: 80 })).toMatchObject({
+      addresses: ["93.184.216.34"],
+    })
+    expect(await policy.decide({ hostname: "rebinding.example", port: 80 })).toMatchObject({
+      kind: "blocked",
+    })
     expect(asked).toEqual(["rebinding.example", "rebinding.example"])
   })
 
@@ -206,7 +229,11 @@ describe("createEgressPolicy", () => {
     let addresses: ReadonlySet<string> = new Set()
     const policy = open({ readOwnAddresses: () => addresses })
     const ask = () =>
-      Promise.all(["93.184.216.34", "public.example"].map(async (hostname) => (await policy.decide({ hostname, port: 80 })).kind))
+      Promise.all(
+        ["93.184.216.34", "public.example"].map(
+          async (hostname) => (await policy.decide({ hostname, port: 80 })).kind,
+        ),
+      )
     expect(await ask()).toEqual(["pass", "pass"])
     addresses = new Set(["93.184.216.34"])
     expect(await ask()).toEqual(["blocked", "blocked"])
@@ -226,8 +253,19 @@ describe("createEgressPolicy", () => {
 
   test("tells nothing about the address of a name", async () => {
     const reasons = new Set<string>()
-    for (const address of ["10.0.0.5", "127.0.0.1", "169.254.169.254", "fd00::1", "0.0.0.0", "203.0.113.1", "2002:a00:1::"]) {
-      const decision = await open({ resolve: async () => [address] }).decide({ hostname: "some.example", port: 80 })
+    for (const address of [
+      "10.0.0.5",
+      "127.0.0.1",
+      "169.254.169.254",
+      "fd00::1",
+      "0.0.0.0",
+      "203.0.113.1",
+      "2002:a00:1::",
+    ]) {
+      const decision = await open({ resolve: async () => [address] }).decide({
+        hostname: "some.example",
+        port: 80,
+      })
       reasons.add(toReason(decision))
     }
     expect([...reasons]).toEqual([isPrivate("some.example")])
@@ -241,10 +279,16 @@ describe("createEgressPolicy", () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(address, { maxLength: 4 }), async (addresses) => {
-        const decision = await open({ resolve: async () => addresses }).decide({ hostname: "some.example", port: 80 })
-        const byThemselves = await Promise.all(addresses.map((hostname) => open(none).decide({ hostname, port: 80 })))
+        const decision = await open({ resolve: async () => addresses }).decide({
+          hostname: "some.example",
+          port: 80,
+        })
+        const byThemselves = await Promise.all(
+          addresses.map((hostname) => open(none).decide({ hostname, port: 80 })),
+        )
         const areGood = addresses.length > 0 && byThemselves.every(({ kind }) => kind === "pass")
-        // What a resolver must not say, such as 127.1, is not an address; as a host it would be one.
+        // What a resolver must not say, such as 127.1, is not an address; as a host it would be
+        // one.
         if (decision.kind === "pass") expect(areGood).toBe(true)
       }),
       { numRuns: 500 },
@@ -252,9 +296,15 @@ describe("createEgressPolicy", () => {
   })
 
   test.each([
-    [{ allow: ["good.example", "10.0.0.0/64"] }, 'Cannot use HAMLET_EGRESS_ALLOW "10.0.0.0/64": it must be'],
+    [
+      { allow: ["good.example", "10.0.0.0/64"] },
+      'Cannot use HAMLET_EGRESS_ALLOW "10.0.0.0/64": it must be',
+    ],
     [{ allow: ["*"] }, 'Cannot use HAMLET_EGRESS_ALLOW "*": it must be'],
-    [{ deny: ["http://example.com"] }, 'Cannot use HAMLET_EGRESS_DENY "http://example.com": it must be'],
+    [
+      { deny: ["http://example.com"] },
+      'Cannot use HAMLET_EGRESS_DENY "http://example.com": it must be',
+    ],
   ])("refuses %j in a sentence for the operator", (settings, sentence) => {
     expect(() => open(settings)).toThrow(AppError)
     expect(() => open(settings)).toThrow(sentence)

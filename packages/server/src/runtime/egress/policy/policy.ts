@@ -4,7 +4,9 @@ import { createReadOwnAddresses, type ReadOwnAddresses } from "./own-addresses.t
 import { CannotResolve, createResolveHost, type ResolveHost } from "./resolve-host.ts"
 import { allowRules, createRuleList, denyRules, type Match, type RuleList } from "./rule-list.ts"
 
-/** Decides what vals may reach. Every request is decided about for itself, those of redirects too. */
+/**
+ * Decides what vals may reach. Every request is decided about for itself, those of redirects too.
+ */
 export interface EgressPolicy {
   decide(target: EgressTarget): Promise<Decision>
 }
@@ -20,12 +22,20 @@ export interface EgressTarget {
 export type Decision =
   | {
       readonly kind: "pass"
-      /** To connect to one of these, in this order, and to nothing else: the name is not to be resolved again. IPv6 without brackets. */
+      /**
+       * To connect to one of these, in this order, and to nothing else: the name is not to be
+       * resolved again. IPv6 without brackets.
+       */
       readonly addresses: readonly string[]
-      /** Whether the operator has named the host or its addresses, and not just nobody forbids it. */
+      /**
+       * Whether the operator has named the host or its addresses, and not just nobody forbids it.
+       */
       readonly isAllowed: boolean
     }
-  /** The reason follows `Cannot fetch "URL": `. It says nothing about the network but what the val said itself. */
+  /**
+   * The reason follows `Cannot fetch "URL": `. It says nothing about the network but what the val
+   * said itself.
+   */
   | { readonly kind: "blocked"; readonly reason: string }
 
 /** What an operator has set. */
@@ -34,7 +44,10 @@ export interface EgressPolicyOptions {
   readonly deny: readonly string[]
   readonly ports: readonly { readonly first: number; readonly last: number }[]
   readonly resolve?: ResolveHost
-  /** The addresses of this machine, which are refused however public they are: what listens there may trust its neighbours. */
+  /**
+   * The addresses of this machine, which are refused however public they are: what listens there
+   * may trust its neighbours.
+   */
   readonly readOwnAddresses?: ReadOwnAddresses
 }
 
@@ -55,8 +68,17 @@ interface Rules {
   readonly readOwnAddresses: ReadOwnAddresses
 }
 
-/** The policy for these settings. Throws an AppError that names the setting when an entry is of no use. */
-export function createEgressPolicy({ allow, deny, ports, resolve, readOwnAddresses }: EgressPolicyOptions): EgressPolicy {
+/**
+ * The policy for these settings. Throws an AppError that names the setting when an entry is of no
+ * use.
+ */
+export function createEgressPolicy({
+  allow,
+  deny,
+  ports,
+  resolve,
+  readOwnAddresses,
+}: EgressPolicyOptions): EgressPolicy {
   const rules: Rules = {
     allow: createRuleList(allowRules, allow),
     deny: createRuleList(denyRules, deny),
@@ -79,7 +101,10 @@ export function createEgressPolicy({ allow, deny, ports, resolve, readOwnAddress
   }
 }
 
-/** A decision, and what it was made of beside the settings: this machine's addresses, and where a name had to be resolved, that name and its addresses. */
+/**
+ * A decision, and what it was made of beside the settings: this machine's addresses, and where a
+ * name had to be resolved, that name and its addresses.
+ */
 interface Remembered {
   readonly decision: Decision
   readonly own: ReadonlySet<string>
@@ -90,10 +115,14 @@ interface Remembered {
 type NamedHost = Host & { readonly kind: "name" }
 
 /**
- * What was known is good as long as this machine has the same addresses, and the resolver gives the same array, which it does until it has
- * asked again.
+ * What was known is good as long as this machine has the same addresses, and the resolver gives the
+ * same array, which it does until it has asked again.
  */
-async function decide(rules: Rules, target: EgressTarget, kept: Remembered | undefined): Promise<Remembered> {
+async function decide(
+  rules: Rules,
+  target: EgressTarget,
+  kept: Remembered | undefined,
+): Promise<Remembered> {
   const own = rules.readOwnAddresses()
   const known = kept?.own === own ? kept : undefined
   if (known && !known.host) return known
@@ -102,8 +131,14 @@ async function decide(rules: Rules, target: EgressTarget, kept: Remembered | und
   try {
     const addresses = await rules.resolve(judged.name, target.ownerId)
     if (known?.addresses === addresses) return known
-    if (addresses.length === 0) return { decision: blocked(`${judged.name} cannot be found`), own, host: judged }
-    return { decision: judge(rules, judged, target.port, addresses.map(parseAddress), own), own, host: judged, addresses }
+    if (addresses.length === 0)
+      return { decision: blocked(`${judged.name} cannot be found`), own, host: judged }
+    return {
+      decision: judge(rules, judged, target.port, addresses.map(parseAddress), own),
+      own,
+      host: judged,
+      addresses,
+    }
   } catch (error) {
     const reason = error instanceof CannotResolve ? error.message : "cannot be found"
     return { decision: blocked(`${judged.name} ${reason}`), own, host: judged }
@@ -111,7 +146,11 @@ async function decide(rules: Rules, target: EgressTarget, kept: Remembered | und
 }
 
 /** The decision, or the name on whose addresses it depends. */
-function judgeUnresolved(rules: Rules, { hostname, port }: EgressTarget, own: ReadonlySet<string>): Decision | NamedHost {
+function judgeUnresolved(
+  rules: Rules,
+  { hostname, port }: EgressTarget,
+  own: ReadonlySet<string>,
+): Decision | NamedHost {
   const host = parseHost(hostname)
   if (!host) return blocked("its host is neither a name nor an address")
   if (rules.deny.match(host, port) !== "none") return denied
@@ -122,10 +161,16 @@ function judgeUnresolved(rules: Rules, { hostname, port }: EgressTarget, own: Re
 }
 
 /**
- * All addresses have to be good: whoever mixes a forbidden one among them hopes that it is taken. An undefined one is what the resolver gave
- * and we cannot read, such as an address with a zone.
+ * All addresses have to be good: whoever mixes a forbidden one among them hopes that it is taken.
+ * An undefined one is what the resolver gave and we cannot read, such as an address with a zone.
  */
-function judge(rules: Rules, host: Host, port: number, addresses: readonly (Address | undefined)[], own: ReadonlySet<string>): Decision {
+function judge(
+  rules: Rules,
+  host: Host,
+  port: number,
+  addresses: readonly (Address | undefined)[],
+  own: ReadonlySet<string>,
+): Decision {
   const named = rules.allow.match(host, port)
   const passed: string[] = []
   let isAllowed = true
@@ -135,7 +180,8 @@ function judge(rules: Rules, host: Host, port: number, addresses: readonly (Addr
     if (rules.deny.match(target, port) !== "none") return denied
     const match = stronger(named, rules.allow.match(target, port))
     const fault = match === "none" ? findFault(address) : undefined
-    if (fault !== undefined) return host.kind === "name" ? hidden(host) : blocked(`${address.text} is ${fault}`)
+    if (fault !== undefined)
+      return host.kind === "name" ? hidden(host) : blocked(`${address.text} is ${fault}`)
     if (match === "none" && isOwn(address, own)) return ownMachine(host)
     if (match !== "port" && !rules.isOpen(port)) return closed(port)
     isAllowed &&= match !== "none"
@@ -154,10 +200,22 @@ function isLocal(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost")
 }
 
-/** They are refused, unless the operator has named them, or a loopback address: nobody can have mixed these addresses. */
-function judgeLocal(rules: Rules, host: Host & { readonly kind: "name" }, port: number, own: ReadonlySet<string>): Decision {
-  const decisions = ["127.0.0.1", "::1"].map((text) => judge(rules, host, port, [parseAddress(text)], own))
-  const addresses = decisions.flatMap((decision) => (decision.kind === "pass" ? decision.addresses : []))
+/**
+ * They are refused, unless the operator has named them, or a loopback address: nobody can have
+ * mixed these addresses.
+ */
+function judgeLocal(
+  rules: Rules,
+  host: Host & { readonly kind: "name" },
+  port: number,
+  own: ReadonlySet<string>,
+): Decision {
+  const decisions = ["127.0.0.1", "::1"].map((text) =>
+    judge(rules, host, port, [parseAddress(text)], own),
+  )
+  const addresses = decisions.flatMap((decision) =>
+    decision.kind === "pass" ? decision.addresses : [],
+  )
   if (addresses.length > 0) return { kind: "pass", addresses, isAllowed: true }
   const refusal = decisions.find((decision) => decision === denied)
   return refusal ?? blocked(`${host.name} is the machine on which the server runs`)
@@ -176,13 +234,17 @@ function closed(port: number): Decision {
 
 /** To say which address it is, or of which kind, would tell about the network. */
 function hidden(host: Host): Decision {
-  return blocked(`${host.kind === "name" ? host.name : host.address.text} resolves to a private address`)
+  return blocked(
+    `${host.kind === "name" ? host.name : host.address.text} resolves to a private address`,
+  )
 }
 
 /** The address is public, so it tells nothing about the network. */
 function ownMachine(host: Host): Decision {
   const whose = "an address of the machine on which the server runs"
-  return blocked(host.kind === "name" ? `${host.name} resolves to ${whose}` : `${host.address.text} is ${whose}`)
+  return blocked(
+    host.kind === "name" ? `${host.name} resolves to ${whose}` : `${host.address.text} is ${whose}`,
+  )
 }
 
 function blocked(reason: string): Decision {

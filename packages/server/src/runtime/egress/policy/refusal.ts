@@ -25,7 +25,11 @@ const statusTexts = {
 export type RefusalStatus = keyof typeof statusTexts
 
 /** The door's own answer to a request that came to nothing. */
-export function toBlockedAnswer(status: RefusalStatus, sentence: string, { isKept, isHead }: BlockedOptions): Uint8Array {
+export function toBlockedAnswer(
+  status: RefusalStatus,
+  sentence: string,
+  { isKept, isHead }: BlockedOptions,
+): Uint8Array {
   const body = Buffer.from(sentence)
   const lines = [
     `HTTP/1.1 ${status} ${statusTexts[status]}`,
@@ -45,7 +49,10 @@ interface BlockedOptions {
   readonly isHead: boolean
 }
 
-/** The sentence that a val reads. What follows the path is left out: it is long, and secrets are in it. */
+/**
+ * The sentence that a val reads. What follows the path is left out: it is long, and secrets are in
+ * it.
+ */
 export function toSentence(url: string, reason: string, charsMax: number): string {
   const shown = url.split(/[?#]/, 1)[0] ?? ""
   return `Cannot fetch "${cutChars(shown, charsMax)}": ${reason}`

@@ -3,7 +3,11 @@ import { CannotResolve, createResolveHost, type ResolveLimits } from "./resolve-
 
 /** A resolver over a lookup that answers when the test says so. */
 function open(limits: Partial<ResolveLimits> = {}) {
-  const asked: { readonly name: string; answer(addresses: readonly string[]): void; fail(): void }[] = []
+  const asked: {
+    readonly name: string
+    answer(addresses: readonly string[]): void
+    fail(): void
+  }[] = []
   const clock = { nowMs: 0 }
   const resolve = createResolveHost({
     limits,
@@ -55,7 +59,12 @@ describe("createResolveHost", () => {
     await Promise.all([resolve("b.example"), resolve("c.example")])
     expect(asked).toHaveLength(3)
     const again = resolve("a.example")
-    expect(asked.map(({ name }) => name)).toEqual(["a.example", "b.example", "c.example", "a.example"])
+    expect(asked.map(({ name }) => name)).toEqual([
+      "a.example",
+      "b.example",
+      "c.example",
+      "a.example",
+    ])
     asked[3]?.answer(["1.1.1.1"])
     await again
   })
@@ -87,7 +96,9 @@ describe("createResolveHost", () => {
       for (const name of ["a.example", "b.example"]) {
         const late = resolve(name, "ada")
         jest.advanceTimersByTime(1_001)
-        expect(await late.catch((error) => error)).toEqual(new CannotResolve("was not found in time"))
+        expect(await late.catch((error) => error)).toEqual(
+          new CannotResolve("was not found in time"),
+        )
       }
     } finally {
       jest.useRealTimers()
@@ -116,6 +127,8 @@ describe("createResolveHost", () => {
   })
 
   test("asks the machine, whose file of hosts counts", async () => {
-    expect(await createResolveHost()("localhost")).toContainEqual(expect.stringMatching(/^(127\.0\.0\.1|::1)$/))
+    expect(await createResolveHost()("localhost")).toContainEqual(
+      expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
+    )
   })
 })

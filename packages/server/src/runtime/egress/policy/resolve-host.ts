@@ -1,4 +1,7 @@
-/** The addresses of a name. Fails with CannotResolve, or anything else, when there are none. The owner is whose share of the lookups it takes. */
+/**
+ * The addresses of a name. Fails with CannotResolve, or anything else, when there are none. The
+ * owner is whose share of the lookups it takes.
+ */
 export type ResolveHost = (name: string, ownerId?: string) => Promise<readonly string[]>
 
 /** Why a name has no addresses for us, as words that follow the name; nothing in it is secret. */
@@ -10,7 +13,10 @@ export class CannotResolve extends Error {
 export interface ResolveLimits {
   readonly lookupMsMax: number
   readonly lookupsMax: number
-  /** Of the vals of one user, so that one who asks for names that nobody answers for leaves room for the others. */
+  /**
+   * Of the vals of one user, so that one who asks for names that nobody answers for leaves room for
+   * the others.
+   */
   readonly lookupsPerOwnerMax: number
   /** A name with more is refused: all of them have to be looked at. */
   readonly addressesMax: number
@@ -35,10 +41,20 @@ export interface ResolveParts {
   readonly limits?: Partial<ResolveLimits>
 }
 
-/** Resolves names as the machine does, each once at a time, and remembers for a moment what was found. */
-export function createResolveHost({ lookup = lookUp, nowMs = () => performance.now(), limits: given }: ResolveParts = {}): ResolveHost {
+/**
+ * Resolves names as the machine does, each once at a time, and remembers for a moment what was
+ * found.
+ */
+export function createResolveHost({
+  lookup = lookUp,
+  nowMs = () => performance.now(),
+  limits: given,
+}: ResolveParts = {}): ResolveHost {
   const limits = { ...resolveLimits, ...given }
-  const kept = new Map<string, { readonly addresses: readonly string[]; readonly untilMs: number }>()
+  const kept = new Map<
+    string,
+    { readonly addresses: readonly string[]; readonly untilMs: number }
+  >()
   const pending = new Map<string, Promise<readonly string[]>>()
   const perOwner = new Map<string, number>()
 
@@ -82,16 +98,24 @@ export function createResolveHost({ lookup = lookUp, nowMs = () => performance.n
 }
 
 /**
- * Not `lookup` of node:dns, which takes a thread for each name: a few that nobody answers for would stop everything that waits for a file.
- * Both of these read /etc/hosts, and only that of Linux misses a change of the name servers until the next start.
+ * Not `lookup` of node:dns, which takes a thread for each name: a few that nobody answers for would
+ * stop everything that waits for a file. Both of these read /etc/hosts, and only that of Linux
+ * misses a change of the name servers until the next start.
  */
 async function lookUp(name: string): Promise<readonly string[]> {
-  const found = await Bun.dns.lookup(name, { backend: process.platform === "linux" ? "c-ares" : "system", socketType: "tcp" })
+  const found = await Bun.dns.lookup(name, {
+    backend: process.platform === "linux" ? "c-ares" : "system",
+    socketType: "tcp",
+  })
   return found.map(({ address }) => address)
 }
 
 /** Counts a lookup of the owner's; gives what ends it. */
-function enter(perOwner: Map<string, number>, ownerId: string | undefined, countMax: number): () => void {
+function enter(
+  perOwner: Map<string, number>,
+  ownerId: string | undefined,
+  countMax: number,
+): () => void {
   if (ownerId === undefined) return () => {}
   const count = perOwner.get(ownerId) ?? 0
   if (count >= countMax) throw tooMany()

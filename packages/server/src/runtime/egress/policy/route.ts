@@ -13,7 +13,10 @@ export interface OwnServer {
   fetchApi(request: Request, accountId: string): Promise<Response>
   /** Where it listens; undefined while it does not. */
   readonly address: () => { readonly hostname: string; readonly port: number } | undefined
-  /** The header in which a proxy before the server tells who a visitor is: vals go past the proxy, and may not say it in its place. */
+  /**
+   * The header in which a proxy before the server tells who a visitor is: vals go past the proxy,
+   * and may not say it in its place.
+   */
   readonly addressHeader?: string | undefined
 }
 
@@ -44,20 +47,40 @@ export interface Asker {
   readonly depth: number
 }
 
-/** Decides where a request goes, if anywhere. Its own host is known by name, whatever its address; all others are the policy's to judge. */
-export async function chooseRoute(deps: RouteDeps, target: Target, who: Asker): Promise<Route | Refusal> {
+/**
+ * Decides where a request goes, if anywhere. Its own host is known by name, whatever its address;
+ * all others are the policy's to judge.
+ */
+export async function chooseRoute(
+  deps: RouteDeps,
+  target: Target,
+  who: Asker,
+): Promise<Route | Refusal> {
   const isApi = deps.own.isApiHost(target.host)
   if (isApi || deps.own.isValHost(target.host)) {
-    if (who.depth + 1 > depthMax) return new Refusal(508, `vals have called one another ${depthMax} times already`)
+    if (who.depth + 1 > depthMax)
+      return new Refusal(508, `vals have called one another ${depthMax} times already`)
     return isApi ? apiRoute : toOwnRoute(deps.own, target)
   }
   const { hostname, port, host, isTls } = target
   const decision = await deps.policy.decide({ hostname, port, ownerId: who.ownerId })
   if (decision.kind === "blocked") return new Refusal(403, decision.reason)
-  const addresses = decision.addresses.length > deps.addressesMax ? decision.addresses.slice(0, deps.addressesMax) : decision.addresses
+  const addresses =
+    decision.addresses.length > deps.addressesMax
+      ? decision.addresses.slice(0, deps.addressesMax)
+      : decision.addresses
   const tls = isTls ? toTls(hostname, deps.ca) : undefined
   const key = `${isTls ? "https" : "http"}//${host}`
-  return { kind: "connect", key, addresses, port, host, tls, isOwn: false, isTrusted: isTls || decision.isAllowed }
+  return {
+    kind: "connect",
+    key,
+    addresses,
+    port,
+    host,
+    tls,
+    isOwn: false,
+    isTrusted: isTls || decision.isAllowed,
+  }
 }
 
 const apiRoute: Route = { kind: "api" }
@@ -66,10 +89,22 @@ function toOwnRoute(own: OwnServer, { host }: Target): Route | Refusal {
   const address = own.address()
   if (!address) return new Refusal(502, "this server does not listen yet")
   const { hostname, port } = address
-  return { kind: "connect", key: `own//${host}`, addresses: [hostname], port, host, tls: undefined, isOwn: true, isTrusted: true }
+  return {
+    kind: "connect",
+    key: `own//${host}`,
+    addresses: [hostname],
+    port,
+    host,
+    tls: undefined,
+    isOwn: true,
+    isTrusted: true,
+  }
 }
 
-/** The certificate has to be for the name that was asked for. A name may end with the dot of the root, which no certificate has. */
+/**
+ * The certificate has to be for the name that was asked for. A name may end with the dot of the
+ * root, which no certificate has.
+ */
 function toTls(hostname: string, ca: string[] | undefined): Bun.TLSOptions {
   const serverName = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "")
   return { serverName, rejectUnauthorized: true, ...(ca && { ca }) }

@@ -54,16 +54,20 @@ const table: readonly (readonly [entry: string, host: string, port: number, matc
 
 describe("createRuleList", () => {
   for (const kind of [allowRules, denyRules])
-    test.each(table)(`${kind.setting}=%s: %s port %d is covered: %s`, (entry, host, port, match) => {
-      expect(createRuleList(kind, [entry]).match(read(host), port)).toBe(match)
-    })
+    test.each(table)(
+      `${kind.setting}=%s: %s port %d is covered: %s`,
+      (entry, host, port, match) => {
+        expect(createRuleList(kind, [entry]).match(read(host), port)).toBe(match)
+      },
+    )
 
   test.each([
     ["*", 80, "host"],
     ["*:25", 25, "port"],
     ["*:25", 80, "none"],
   ] as const)("HAMLET_EGRESS_DENY=%s covers every host with port %d: %s", (entry, port, match) => {
-    for (const host of ["example.com", "8.8.8.8", "fd00::1"]) expect(createRuleList(denyRules, [entry]).match(read(host), port)).toBe(match)
+    for (const host of ["example.com", "8.8.8.8", "fd00::1"])
+      expect(createRuleList(denyRules, [entry]).match(read(host), port)).toBe(match)
   })
 
   test("denies an address when what a translator makes of it is denied, and allows only the address itself", () => {
@@ -133,11 +137,15 @@ describe("createRuleList", () => {
   for (const kind of [allowRules, denyRules])
     test.each(bad)(`${kind.setting} cannot be %p`, (entry) => {
       expect(() => createRuleList(kind, ["good.example", entry])).toThrow(AppError)
-      expect(() => createRuleList(kind, [entry])).toThrow(`Cannot use ${kind.setting} "${entry}": it must be`)
+      expect(() => createRuleList(kind, [entry])).toThrow(
+        `Cannot use ${kind.setting} "${entry}": it must be`,
+      )
     })
 
   test.each(["*", "*:80"])("HAMLET_EGRESS_ALLOW cannot be %p", (entry) => {
-    expect(() => createRuleList(allowRules, [entry])).toThrow(`Cannot use HAMLET_EGRESS_ALLOW "${entry}": it must be`)
+    expect(() => createRuleList(allowRules, [entry])).toThrow(
+      `Cannot use HAMLET_EGRESS_ALLOW "${entry}": it must be`,
+    )
   })
 })
 

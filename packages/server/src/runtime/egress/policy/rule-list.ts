@@ -10,7 +10,10 @@ export interface RuleList {
   hasPort(port: number): boolean
 }
 
-/** Whether a list covers a host: not at all, or whatever its port is, or because an entry names it with this very port. */
+/**
+ * Whether a list covers a host: not at all, or whatever its port is, or because an entry names it
+ * with this very port.
+ */
 export type Match = "none" | "host" | "port"
 
 /** How the entries of a setting are read. */
@@ -18,19 +21,33 @@ export interface RuleKind {
   readonly setting: "HAMLET_EGRESS_ALLOW" | "HAMLET_EGRESS_DENY"
   /** Whether `*` means everything. */
   readonly canBeAll: boolean
-  /** Whether an address is covered as soon as one of its forms is. What is allowed must be the address itself. */
+  /**
+   * Whether an address is covered as soon as one of its forms is. What is allowed must be the
+   * address itself.
+   */
   readonly isAnyForm: boolean
 }
 
-export const allowRules: RuleKind = { setting: "HAMLET_EGRESS_ALLOW", canBeAll: false, isAnyForm: false }
-export const denyRules: RuleKind = { setting: "HAMLET_EGRESS_DENY", canBeAll: true, isAnyForm: true }
+export const allowRules: RuleKind = {
+  setting: "HAMLET_EGRESS_ALLOW",
+  canBeAll: false,
+  isAnyForm: false,
+}
+export const denyRules: RuleKind = {
+  setting: "HAMLET_EGRESS_DENY",
+  canBeAll: true,
+  isAnyForm: true,
+}
 
 interface Rule {
   readonly port: number | undefined
   covers(host: Host): boolean
 }
 
-/** Reads the entries: `host`, `*.suffix`, an address, each with `:port` if need be, or a network. Throws when one is of no use. */
+/**
+ * Reads the entries: `host`, `*.suffix`, an address, each with `:port` if need be, or a network.
+ * Throws when one is of no use.
+ */
 export function createRuleList(kind: RuleKind, entries: readonly string[]): RuleList {
   const rules = entries.map((entry) => parseRule(kind, entry) ?? refuse(kind, entry))
   return {
@@ -75,15 +92,22 @@ function parseRule(kind: RuleKind, entry: string): Rule | undefined {
 const portMax = 65_535
 
 function toNameRule(name: string, isSuffix: boolean, port: number | undefined): Rule {
-  const isCovered = isSuffix ? (other: string) => other.endsWith(`.${name}`) : (other: string) => other === name
+  const isCovered = isSuffix
+    ? (other: string) => other.endsWith(`.${name}`)
+    : (other: string) => other === name
   return { port, covers: (host) => host.kind === "name" && isCovered(host.name) }
 }
 
 /** An address by itself is a network of one. */
-function toNetworkRule({ isAnyForm }: RuleKind, text: string, port: number | undefined): Rule | undefined {
+function toNetworkRule(
+  { isAnyForm }: RuleKind,
+  text: string,
+  port: number | undefined,
+): Rule | undefined {
   const network = parseNetwork(text)
   if (!network) return undefined
-  const isIn = (form: IPv4 | IPv6) => form.kind() === network.start.kind() && form.match(network.start, network.bits)
+  const isIn = (form: IPv4 | IPv6) =>
+    form.kind() === network.start.kind() && form.match(network.start, network.bits)
   return {
     port,
     covers(host) {
@@ -94,7 +118,9 @@ function toNetworkRule({ isAnyForm }: RuleKind, text: string, port: number | und
   }
 }
 
-function parseNetwork(text: string): { readonly start: IPv4 | IPv6; readonly bits: number } | undefined {
+function parseNetwork(
+  text: string,
+): { readonly start: IPv4 | IPv6; readonly bits: number } | undefined {
   const [, start = "", digits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const address = parseAddress(start)
   if (!address) return undefined

@@ -47,10 +47,16 @@ export class ApiCall implements Carrier {
     this.#listener = listener
   }
 
-  /** Asks. What has come of the body by now is sent whole if that was all. Whatever comes of it is told to the listener, never thrown. */
+  /**
+   * Asks. What has come of the body by now is sent whole if that was all. Whatever comes of it is
+   * told to the listener, never thrown.
+   */
   async send(): Promise<void> {
     const request = this.#toRequest()
-    if (!request) return this.#fail(new Refusal(400, `it is no request to an API, with the method ${this.#request.method}`))
+    if (!request)
+      return this.#fail(
+        new Refusal(400, `it is no request to an API, with the method ${this.#request.method}`),
+      )
     try {
       const response = await this.#fetch(request)
       if (this.#isOver) void response.body?.cancel().catch(() => {})
@@ -93,13 +99,20 @@ export class ApiCall implements Carrier {
     this.#reader?.cancel().catch(() => {})
   }
 
-  /** Undefined when there is no such request: a method that Bun does not know would become a GET. */
+  /**
+   * Undefined when there is no such request: a method that Bun does not know would become a GET.
+   */
   #toRequest(): Request | undefined {
     const { method, url } = this.#request
     const headers = this.#request.headers as [string, string][]
     const body = this.#toBody() as BodyInit | undefined
     try {
-      const request = new Request(url, { method, headers, signal: this.#abort.signal, ...(body !== undefined && { body, duplex: "half" }) })
+      const request = new Request(url, {
+        method,
+        headers,
+        signal: this.#abort.signal,
+        ...(body !== undefined && { body, duplex: "half" }),
+      })
       return request.method === method ? request : undefined
     } catch {
       return undefined
@@ -139,9 +152,15 @@ export class ApiCall implements Carrier {
     if (isBodiless || isSmall || response.body === null) {
       const bytes = isBodiless ? undefined : await response.bytes()
       if (this.#isOver) return
-      this.#listener.onHead({ status, headers, framing: bytes?.length ?? length ?? 0, isKept: true }, bytes ?? null)
+      this.#listener.onHead(
+        { status, headers, framing: bytes?.length ?? length ?? 0, isKept: true },
+        bytes ?? null,
+      )
     } else {
-      this.#listener.onHead({ status, headers, framing: length ?? "chunked", isKept: true }, undefined)
+      this.#listener.onHead(
+        { status, headers, framing: length ?? "chunked", isKept: true },
+        undefined,
+      )
       await this.#passParts(response.body, length)
     }
     if (this.#isOver) return
@@ -157,7 +176,8 @@ export class ApiCall implements Carrier {
       const { done, value } = await reader.read()
       if (this.#isOver) return
       passed += value?.length ?? 0
-      if (length !== undefined && (done ? passed !== length : passed > length)) throw new Error("the answer is not as long as it says")
+      if (length !== undefined && (done ? passed !== length : passed > length))
+        throw new Error("the answer is not as long as it says")
       if (done) return
       if (value.length > 0) this.#listener.onPart(value)
       await this.#resumed?.promise

@@ -1,4 +1,4 @@
-import type { AnswerHead } from "../../http1/response-head.ts"
+import type { ResponseHead } from "../../http1/response-head.ts"
 import type { Refusal } from "../policy/refusal.ts"
 
 /** What carries a request to whoever answers it, and the answer back. */
@@ -14,15 +14,20 @@ export interface Carrier {
   abort(): void
 }
 
-/** Hears what comes of a request: a head, parts of its body unless that came with it, and an end; or, at any point, a failure. */
+/**
+ * Hears what comes of a request: a head, parts of its body unless that came with it, and an end;
+ * or, at any point, a failure.
+ */
 export interface CarrierListener {
   /** The body is null where there is none, and undefined where it is still to come. */
-  onHead(head: AnswerHead, body: Uint8Array | null | undefined): void
+  onHead(head: ResponseHead, body: Uint8Array | null | undefined): void
   onPart(bytes: Uint8Array): void
   onEnd(): void
   onFailure(refusal: Refusal): void
   /** There is room for more of the request's body. */
   onCarrierRoom(): void
-  /** The connection was closed before anything came, while it was not in use as far as one can tell. */
+  /**
+   * The connection was closed before anything came, while it was not in use as far as one can tell.
+   */
   onStale(): void
 }

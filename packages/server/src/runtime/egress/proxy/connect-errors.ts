@@ -11,7 +11,11 @@ export function explainConnect(error: unknown, host: string): Refusal {
 /** Why the connection is not a secure one, in the words that tell whom to ask. */
 export function explainTls(error: unknown, host: string): Refusal {
   const code = toCode(error)
-  return new Refusal(502, certificateFaults[code]?.(host) ?? `no secure connection to ${host} is possible${code && ` (${code})`}`)
+  return new Refusal(
+    502,
+    certificateFaults[code]?.(host) ??
+      `no secure connection to ${host} is possible${code && ` (${code})`}`,
+  )
 }
 
 const unknownAuthority = (host: string) => `the certificate of ${host} is from an unknown authority`
@@ -22,7 +26,8 @@ const certificateFaults: Readonly<Record<string, (host: string) => string>> = {
   CERT_NOT_YET_VALID: (host) => `the certificate of ${host} is not valid yet`,
   CERT_REVOKED: (host) => `the certificate of ${host} was revoked`,
   ERR_TLS_CERT_ALTNAME_INVALID: (host) => `the certificate is for another host than ${host}`,
-  DEPTH_ZERO_SELF_SIGNED_CERT: (host) => `the certificate of ${host} is self-signed, from no authority that is known`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: (host) =>
+    `the certificate of ${host} is self-signed, from no authority that is known`,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,

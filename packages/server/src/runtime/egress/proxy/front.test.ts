@@ -16,10 +16,13 @@ afterEach(async () => {
 
 const host = () => `a.test:${outside.port}`
 /** A request with these lines behind the first one; PORT is the port of the server outside. */
-const lines = (...more: readonly string[]) => `POST http://a.test:PORT/ HTTP/1.1\r\n${more.map((line) => `${line}\r\n`).join("")}\r\n`
+const lines = (...more: readonly string[]) =>
+  `POST http://a.test:PORT/ HTTP/1.1\r\n${more.map((line) => `${line}\r\n`).join("")}\r\n`
 const first = (line: string) => `${line}\r\nhost: a.test\r\n\r\n`
 
-/** What must not get anywhere: each is refused, nobody outside hears of it, and the connection ends. */
+/**
+ * What must not get anywhere: each is refused, nobody outside hears of it, and the connection ends.
+ */
 const malformed: Readonly<Record<string, string>> = {
   "a path instead of an address": first("GET / HTTP/1.1"),
   "the path of an address whose host is in a header": "GET / HTTP/1.1\r\nhost: a.test:PORT\r\n\r\n",
@@ -39,7 +42,9 @@ const malformed: Readonly<Record<string, string>> = {
   "a user name": first("GET http://ada@a.test:PORT/ HTTP/1.1"),
   "a user name and a password": first("GET http://ada:x@a.test:PORT/ HTTP/1.1"),
   "an empty user name": first("GET http://@a.test:PORT/ HTTP/1.1"),
-  "a host behind a user name that looks like one": first("GET http://b.test:80@a.test:PORT/ HTTP/1.1"),
+  "a host behind a user name that looks like one": first(
+    "GET http://b.test:80@a.test:PORT/ HTTP/1.1",
+  ),
   "a fragment": first("GET http://a.test:PORT/#x HTTP/1.1"),
   "a host with a percent sign in its code": first("GET http://a%00.test:PORT/ HTTP/1.1"),
   "an address of IPv4 that is none": first("GET http://1.2.3.4.5:PORT/ HTTP/1.1"),
@@ -57,7 +62,8 @@ const malformed: Readonly<Record<string, string>> = {
   "a method without an end": first(`${"G".repeat(100)} http://a.test:PORT/ HTTP/1.1`),
   "no method": first(" http://a.test:PORT/ HTTP/1.1"),
   "an empty line before the first": `\r\n${first("GET http://a.test:PORT/ HTTP/1.1")}`,
-  "a bare LF at the end of the first line": "GET http://a.test:PORT/ HTTP/1.1\nhost: a.test\r\n\r\n",
+  "a bare LF at the end of the first line":
+    "GET http://a.test:PORT/ HTTP/1.1\nhost: a.test\r\n\r\n",
   "a bare CR in the first line": first("GET http://a.test:PORT/\rx HTTP/1.1"),
   "an answer": "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
   "a handshake of TLS": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n",
@@ -96,7 +102,9 @@ const malformed: Readonly<Record<string, string>> = {
   "a DEL in a value": lines("x-a: b\x7f"),
   "a head that is too long": lines(`x-a: ${"b".repeat(70_000)}`),
   "a first line that is too long": first(`GET http://a.test:PORT/${"x".repeat(70_000)} HTTP/1.1`),
-  "a head with too many headers": lines(...Array.from({ length: 10_000 }, (_, index) => `x-${index}: b`)),
+  "a head with too many headers": lines(
+    ...Array.from({ length: 10_000 }, (_, index) => `x-${index}: b`),
+  ),
 }
 
 describe("a door refuses", () => {
@@ -104,13 +112,17 @@ describe("a door refuses", () => {
     test(title, async () => {
       const client = await stage.ask(text.replaceAll("PORT", String(outside.port)))
       await client.answered()
-      expect([client.status, client.header("x-hamlet-blocked"), client.header("content-type")]).toEqual([
-        400,
-        "1",
-        "text/plain; charset=utf-8",
-      ])
+      expect([
+        client.status,
+        client.header("x-hamlet-blocked"),
+        client.header("content-type"),
+      ]).toEqual([400, "1", "text/plain; charset=utf-8"])
       expect(client.body).toMatch(/^Cannot (read the request|fetch ".{0,200}"): [^\r\n]+$/)
-      expect([outside.sockets.length, stage.door.totals.blocked, stage.door.totals.bytesSent]).toEqual([0, 1, 0])
+      expect([
+        outside.sockets.length,
+        stage.door.totals.blocked,
+        stage.door.totals.bytesSent,
+      ]).toEqual([0, 1, 0])
     })
   }
 
@@ -188,7 +200,9 @@ describe("a door reads", () => {
     }
     await client.answered()
     expect([client.status, client.body]).toEqual([200, "outside"])
-    expect(outside.heard()).toBe(`POST /x?y=1 HTTP/1.1\r\nhost: ${host()}\r\ncontent-length: 3\r\n\r\nabc`)
+    expect(outside.heard()).toBe(
+      `POST /x?y=1 HTTP/1.1\r\nhost: ${host()}\r\ncontent-length: 3\r\n\r\nabc`,
+    )
   })
 
   test("one request after the other on a connection", async () => {
@@ -202,7 +216,9 @@ describe("a door reads", () => {
 
   test("a method of the val's own, and a body whatever the method", async () => {
     await stage.ask(`BREW http://${host()}/ HTTP/1.1\r\ncontent-length: 2\r\n\r\nab`)
-    expect(outside.heard()).toBe(`BREW / HTTP/1.1\r\nhost: ${host()}\r\ncontent-length: 2\r\n\r\nab`)
+    expect(outside.heard()).toBe(
+      `BREW / HTTP/1.1\r\nhost: ${host()}\r\ncontent-length: 2\r\n\r\nab`,
+    )
   })
 
   test("no more than the end of a connection when its request says so", async () => {
@@ -213,7 +229,10 @@ describe("a door reads", () => {
 
   test("what is left of a body after an early answer, up to a limit", async () => {
     await stage.stop()
-    stage = new Stage({ decide: () => ({ kind: "blocked", reason: "no" }), limits: { discardedBytesMax: 1000, lingerMsMax: 20 } })
+    stage = new Stage({
+      decide: () => ({ kind: "blocked", reason: "no" }),
+      limits: { discardedBytesMax: 1000, lingerMsMax: 20 },
+    })
     const client = await stage.connect()
     client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 500\r\n\r\n`)
     await until(() => stage.door.totals.blocked === 1)
@@ -232,8 +251,13 @@ describe("a door reads", () => {
 describe("a door answers", () => {
   test("before the end of a body that does not come", async () => {
     await stage.stop()
-    stage = new Stage({ decide: () => ({ kind: "blocked", reason: "no" }), limits: { lateMsMax: 20 } })
-    const client = await stage.ask(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 500\r\n\r\nabc`)
+    stage = new Stage({
+      decide: () => ({ kind: "blocked", reason: "no" }),
+      limits: { lateMsMax: 20 },
+    })
+    const client = await stage.ask(
+      `POST http://${host()}/ HTTP/1.1\r\ncontent-length: 500\r\n\r\nabc`,
+    )
     expect([client.status, client.isClosed]).toEqual([403, false])
   })
 })
@@ -260,10 +284,15 @@ describe("a door ends", () => {
     outside.stop()
     outside = new Outside(() => {})
     stage = new Stage({ limits: { connectionsMax: 1, sparesMax: 1, lateMsMax: 1 } })
-    const [oldest, second, third] = [await stage.connect(), await stage.connect(), await stage.connect()]
+    const [oldest, second, third] = [
+      await stage.connect(),
+      await stage.connect(),
+      await stage.connect(),
+    ]
     await oldest.until(() => oldest.isClosed)
     expect([second.isClosed, third.isClosed, stage.door.sizes.fronts]).toEqual([false, false, 2])
-    for (const client of [second, third]) client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 10\r\n\r\n`)
+    for (const client of [second, third])
+      client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 10\r\n\r\n`)
     await until(() => outside.heard() !== "" && second.text + third.text !== "")
     const [refused] = [second, third].filter(({ text }) => text !== "")
     expect(refused?.body).toEndWith("the val has 1 outgoing requests open already")

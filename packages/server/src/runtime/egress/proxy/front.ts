@@ -127,8 +127,9 @@ export class Front {
   }
 
   /**
-   * The answer is written, and there may be another request. An answer that is given here is written when the body has come: Deno stumbles over
-   * one that comes earlier, and takes five seconds now and then to send the next request.
+   * The answer is written, and there may be another request. An answer that is given here is
+   * written when the body has come: Deno stumbles over one that comes earlier, and takes five
+   * seconds now and then to send the next request.
    */
   finish(late?: Uint8Array): void {
     if (this.#state !== "busy") return
@@ -158,7 +159,8 @@ export class Front {
     if (this.#state === "busy") return
     const { keptMsMax, headMsMax, lingerMsMax, lateMsMax } = this.#keeper.limits
     if (this.#late && nowMs - this.#sinceMs > lateMsMax) this.#speak()
-    const msMax = this.#state === "idle" ? keptMsMax : this.#state === "closing" ? lingerMsMax : headMsMax
+    const msMax =
+      this.#state === "idle" ? keptMsMax : this.#state === "closing" ? lingerMsMax : headMsMax
     if (nowMs - this.#sinceMs > msMax) this.terminate()
   }
 
@@ -183,7 +185,8 @@ export class Front {
 
   #hold(bytes: Buffer): void {
     if (this.#body?.isOver) return void this.#refuseRest(pipelined)
-    // It came in the same read as the head, or in the one that was under way when the connection was told to wait.
+    // It came in the same read as the head, or in the one that was under way when the connection
+    // was told to wait.
     this.#held = this.#held ? Buffer.concat([this.#held, bytes]) : bytes
     if (this.#held !== bytes) this.pause()
   }
@@ -210,7 +213,8 @@ export class Front {
     if (typeof decoded !== "object") return void this.terminate()
     this.#discardedBytes += decoded.read
     if (this.#discardedBytes > this.#keeper.limits.discardedBytesMax) {
-      // Whoever is in the middle of saying something hears of the answer only when it has to wait; ending it at once would be all it hears of.
+      // Whoever is in the middle of saying something hears of the answer only when it has to wait;
+      // ending it at once would be all it hears of.
       if (this.#state === "discarding") this.#enter("closing")
       this.#speak()
       this.pause()
@@ -223,7 +227,10 @@ export class Front {
 
   #refuse(reason: string): void {
     this.#keeper.noteUnread()
-    this.#late = toBlockedAnswer(400, `Cannot read the request: ${reason}`, { isKept: false, isHead: false })
+    this.#late = toBlockedAnswer(400, `Cannot read the request: ${reason}`, {
+      isKept: false,
+      isHead: false,
+    })
     this.#close()
   }
 
@@ -244,7 +251,8 @@ export class Front {
     this.#held = undefined
     this.#discardedBytes = 0
     this.resume()
-    // Only our half: whoever is still saying something, such as goodbye to a WebSocket, would fail to say it and forget what it has heard.
+    // Only our half: whoever is still saying something, such as goodbye to a WebSocket, would fail
+    // to say it and forget what it has heard.
     this.#outlet.finish(() => this.#socket.shutdown())
   }
 

@@ -5,12 +5,16 @@ import type { RequestHead } from "./request-head.ts"
 export function passHeaders(headers: HeaderList): HeaderList {
   const named = readNamed(headers)
   const passed: HeaderList[number][] = []
-  // One of the places that every request comes through, twice: taking the pairs apart as a list costs more than all the rest.
-  for (const header of headers) if (!isDropped(header[0]) && !named?.has(header[0])) passed.push(header)
+  // One of the places that every request comes through, twice: taking the pairs apart as a list
+  // costs more than all the rest.
+  for (const header of headers)
+    if (!isDropped(header[0]) && !named?.has(header[0])) passed.push(header)
   return passed
 }
 
-/** Whether a request asks for a WebSocket. Nothing else that a connection could become is passed on. */
+/**
+ * Whether a request asks for a WebSocket. Nothing else that a connection could become is passed on.
+ */
 export function isUpgrade({ method, framing, headers }: RequestHead): boolean {
   return method === "GET" && framing === 0 && isToSocket(headers)
 }
@@ -22,13 +26,15 @@ export function isToSocket(headers: HeaderList): boolean {
 
 function hasUpgrade(headers: HeaderList): boolean {
   let count = 0
-  for (const header of headers) if (header[0] === "upgrade") count += header[1].toLowerCase() === "websocket" ? 1 : 2
+  for (const header of headers)
+    if (header[0] === "upgrade") count += header[1].toLowerCase() === "websocket" ? 1 : 2
   return count === 1
 }
 
 /**
- * What is between two neighbours on the way, or for the one to say who sends the message. What begins with our own prefix is for nobody else to
- * say: the depth of a call, the run of a request, that it was blocked. The names are new strings, and a Set would have to hash each of them.
+ * What is between two neighbours on the way, or for the one to say who sends the message. What
+ * begins with our own prefix is for nobody else to say: the depth of a call, the run of a request,
+ * that it was blocked. The names are new strings, and a Set would have to hash each of them.
  */
 function isDropped(name: string): boolean {
   switch (name[0]) {

@@ -15,7 +15,10 @@ import { substitute } from "./substitute.ts"
 export interface JourneyDoor {
   readonly limits: EgressLimits
   readonly routes: RouteDeps
-  /** Counts one more request that is open, or says why there is none. The API has limits of its own for how often it may be asked. */
+  /**
+   * Counts one more request that is open, or says why there is none. The API has limits of its own
+   * for how often it may be asked.
+   */
   enter(isApi: boolean): Refusal | undefined
   /** One that was counted is over. */
   leave(): void
@@ -30,7 +33,10 @@ export interface JourneyEnd {
   readonly bytesReceived: number
 }
 
-/** Everything about one request but its bytes: who sends it, where it may go, what it takes with it, what its run hears of it. */
+/**
+ * Everything about one request but its bytes: who sends it, where it may go, what it takes with it,
+ * what its run hears of it.
+ */
 export class Journey {
   readonly target: Target | Refusal
   readonly meter: Meter
@@ -75,7 +81,10 @@ export class Journey {
     if (refusal) return refusal
     this.#hasEntered = true
     const { ownerId } = this.#guest
-    return this.meter.begin(this.#head.bytes) ?? chooseRoute(this.#door.routes, this.target, { ownerId, depth: this.#depth })
+    return (
+      this.meter.begin(this.#head.bytes) ??
+      chooseRoute(this.#door.routes, this.target, { ownerId, depth: this.#depth })
+    )
   }
 
   /** The headers that it has from here on. */
@@ -84,10 +93,19 @@ export class Journey {
     const isOwn = route.kind === "api" || route.isOwn
     const isTrusted = route.kind === "api" || route.isTrusted
     const { substitutions } = this.#guest
-    const headers = substitute(passHeaders(this.#head.headers), this.host, isTrusted, substitutions, (sentence) => this.#warn(sentence))
+    const headers = substitute(
+      passHeaders(this.#head.headers),
+      this.host,
+      isTrusted,
+      substitutions,
+      (sentence) => this.#warn(sentence),
+    )
     if (!isOwn) return headers
     const { addressHeader } = this.#door.routes.own
-    return [...headers.filter(([name]) => name !== addressHeader), [depthHeader, String(this.#depth + 1)]]
+    return [
+      ...headers.filter(([name]) => name !== addressHeader),
+      [depthHeader, String(this.#depth + 1)],
+    ]
   }
 
   /** What a val reads when nothing has come of it. */
@@ -99,7 +117,9 @@ export class Journey {
   end(status: number | null, refusal: Refusal | null): void {
     this.meter.end()
     if (this.#hasEntered) this.#door.leave()
-    const [bytesSent, bytesReceived] = this.#hasLeft ? [this.meter.sent, this.meter.received] : [0, 0]
+    const [bytesSent, bytesReceived] = this.#hasLeft
+      ? [this.meter.sent, this.meter.received]
+      : [0, 0]
     this.#door.noteEnd({ isBlocked: refusal !== null, bytesSent, bytesReceived })
     this.#run?.sent({
       at: this.#at,
@@ -122,11 +142,18 @@ export class Journey {
   }
 
   #warn(sentence: string): void {
-    this.#run?.log({ at: new Date().toISOString(), level: "warn", message: this.#guest.mask(sentence) })
+    this.#run?.log({
+      at: new Date().toISOString(),
+      level: "warn",
+      message: this.#guest.mask(sentence),
+    })
   }
 }
 
-/** What is escaped is looked for in the text that it stands for; where something is found, that text is shown. */
+/**
+ * What is escaped is looked for in the text that it stands for; where something is found, that text
+ * is shown.
+ */
 function maskUrl(url: string, mask: (text: string) => string): string {
   for (const escaped of /[%+]/.test(url) ? [url, url.replaceAll("+", " ")] : []) {
     const text = escaped.replace(/(%[0-9a-f]{2})+/gi, unescapeText)
@@ -145,9 +172,13 @@ function unescapeText(escaped: string): string {
   }
 }
 
-/** The run that the guest says the request is of. The val may add the header too, but does not know the key. */
+/**
+ * The run that the guest says the request is of. The val may add the header too, but does not know
+ * the key.
+ */
 function findRunId(headers: HeaderList, key: string): string | undefined {
   const start = `${key} `
-  for (const header of headers) if (header[0] === runHeader && header[1].startsWith(start)) return header[1].slice(start.length)
+  for (const header of headers)
+    if (header[0] === runHeader && header[1].startsWith(start)) return header[1].slice(start.length)
   return undefined
 }

@@ -40,7 +40,8 @@ export class Meter {
   receive(bytes: number): Refusal | undefined {
     this.received += bytes
     const { bytesMax } = this.#deps.limits
-    if (this.received > bytesMax) return new Refusal(403, `the answer has more than ${bytesMax} bytes`)
+    if (this.received > bytesMax)
+      return new Refusal(403, `the answer has more than ${bytesMax} bytes`)
     return this.#count(bytes)
   }
 

@@ -6,11 +6,17 @@ export interface Drain {
   write(bytes: Uint8Array, from: number, length: number): number
 }
 
-/** What is smaller is copied together, so that a head and its body are one call of the system; what is larger is not worth a copy. */
+/**
+ * What is smaller is copied together, so that a head and its body are one call of the system; what
+ * is larger is not worth a copy.
+ */
 const smallBytesMax = 32_768
 const scratch = Buffer.allocUnsafeSlow(2 * smallBytesMax)
 
-/** Writes to a socket: small things together at the end of the turn, the rest as soon as the socket takes it. */
+/**
+ * Writes to a socket: small things together at the end of the turn, the rest as soon as the socket
+ * takes it.
+ */
 export class Outlet {
   readonly #onRoom: () => void
   #drain: Drain | undefined
@@ -96,7 +102,11 @@ export class Outlet {
   /** The first, if there is nothing to put it together with. */
   #takeAlone(): Uint8Array | undefined {
     const first = this.#waiting[0]
-    if (first === undefined || (first.length <= smallBytesMax && (this.#waiting.length > 1 || typeof first === "string"))) return undefined
+    if (
+      first === undefined ||
+      (first.length <= smallBytesMax && (this.#waiting.length > 1 || typeof first === "string"))
+    )
+      return undefined
     this.#waiting.shift()
     return typeof first === "string" ? Buffer.from(first, "latin1") : first
   }

@@ -1,5 +1,5 @@
 import type { HeaderList } from "../../../domain/runs/runner.ts"
-import type { AnswerHead } from "../../http1/response-head.ts"
+import type { ResponseHead } from "../../http1/response-head.ts"
 import { hasNoBody } from "../../http1/write-request.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import { Refusal, toBlockedAnswer } from "../policy/refusal.ts"
@@ -96,11 +96,12 @@ export class Relay implements RequestListener, CarrierListener {
     this.#finish(null)
   }
 
-  onHead(head: AnswerHead, body: Uint8Array | null | undefined): void {
+  onHead(head: ResponseHead, body: Uint8Array | null | undefined): void {
     if (this.#phase !== "waiting") return
     this.#lastMs = performance.now()
     const isTunnel = head.status === 101
-    if (isTunnel && !isToSocket(head.headers)) return void this.end(new Refusal(502, `${this.#host} answered with no WebSocket`))
+    if (isTunnel && !isToSocket(head.headers))
+      return void this.end(new Refusal(502, `${this.#host} answered with no WebSocket`))
     const { text, isChunked } = toAnswerLines(head, this.#head.method)
     const refusal = this.#journey?.meter.receive(text.length + (body?.length ?? 0))
     if (refusal) return void this.end(refusal)
@@ -139,7 +140,8 @@ export class Relay implements RequestListener, CarrierListener {
 
   onStale(): void {
     this.#carrier = undefined
-    // Sending it twice is safe only if nothing comes of it, and if nothing of it is gone already. The new connection has no past.
+    // Sending it twice is safe only if nothing comes of it, and if nothing of it is gone already.
+    // The new connection has no past.
     if (this.#request && this.#isRepeatable) this.#see(this.#send(this.#request, { isFresh: true }))
     else this.end(new Refusal(502, `${this.#host} has closed the connection`))
   }
@@ -149,11 +151,18 @@ export class Relay implements RequestListener, CarrierListener {
     const { limits } = this.#door
     const quietMs = nowMs - this.#lastMs
     if (this.#isTunnel) {
-      if (quietMs > limits.tunnelIdleMsMax) this.end(new Refusal(504, `nothing has come or gone for ${limits.tunnelIdleMsMax / 1000} s`))
-    } else if (nowMs - this.#startedMs > limits.msMax) this.end(new Refusal(504, `it took longer than ${limits.msMax / 1000} s`))
+      if (quietMs > limits.tunnelIdleMsMax)
+        this.end(
+          new Refusal(504, `nothing has come or gone for ${limits.tunnelIdleMsMax / 1000} s`),
+        )
+    } else if (nowMs - this.#startedMs > limits.msMax)
+      this.end(new Refusal(504, `it took longer than ${limits.msMax / 1000} s`))
     else if (this.#phase === "connecting") this.#giveUpTrying(nowMs)
     else if (this.#phase === "waiting" && this.#hasBodyEnded) {
-      if (quietMs > limits.answerMsMax) this.end(new Refusal(504, `${this.#host} has not answered for ${limits.answerMsMax / 1000} s`))
+      if (quietMs > limits.answerMsMax)
+        this.end(
+          new Refusal(504, `${this.#host} has not answered for ${limits.answerMsMax / 1000} s`),
+        )
     } else if (this.#phase !== "deciding" && quietMs > limits.idleMsMax)
       this.end(new Refusal(504, `nothing has come or gone for ${limits.idleMsMax / 1000} s`))
   }
@@ -166,7 +175,10 @@ export class Relay implements RequestListener, CarrierListener {
     const sentence = this.#journey?.toSentence(refusal.reason) ?? refusal.reason
     this.#finish(refusal)
     if (isBroken) this.#front.terminate()
-    else this.#front.finish(toBlockedAnswer(refusal.status, sentence, { isKept, isHead: method === "HEAD" }))
+    else
+      this.#front.finish(
+        toBlockedAnswer(refusal.status, sentence, { isKept, isHead: method === "HEAD" }),
+      )
   }
 
   get #host(): string {
@@ -174,7 +186,9 @@ export class Relay implements RequestListener, CarrierListener {
   }
 
   get #isRepeatable(): boolean {
-    return this.#head.framing === 0 && (hasNoBody(this.#head.method) || this.#head.method === "OPTIONS")
+    return (
+      this.#head.framing === 0 && (hasNoBody(this.#head.method) || this.#head.method === "OPTIONS")
+    )
   }
 
   /** Nothing that goes wrong on the way is left without an end. */
@@ -198,16 +212,26 @@ export class Relay implements RequestListener, CarrierListener {
     const headers = journey.depart(route)
     if (route.kind === "api") return this.#ask(target, headers, journey.accountId)
     const request = toSentRequest(this.#head, target, headers)
-    if (!request) return this.end(new Refusal(400, "there is a character in its headers that cannot be sent"))
+    if (!request)
+      return this.end(new Refusal(400, "there is a character in its headers that cannot be sent"))
     await this.#send(request, { isFresh: false })
   }
 
   #ask({ href, host }: Target, headers: HeaderList, accountId: string): void {
     const { own } = this.#door
     const { method, framing } = this.#head
-    const request = { method, url: href, headers: [["host", host], ...headers] as const, hasBody: framing !== 0 }
+    const request = {
+      method,
+      url: href,
+      headers: [["host", host], ...headers] as const,
+      hasBody: framing !== 0,
+    }
     const onError = (error: unknown) => this.#door.onError(error)
-    const call = new ApiCall({ fetchApi: (request) => own.fetchApi(request, accountId), onError }, request, this)
+    const call = new ApiCall(
+      { fetchApi: (request) => own.fetchApi(request, accountId), onError },
+      request,
+      this,
+    )
     this.#phase = "waiting"
     this.#carrier = call
     this.#front.flow()
@@ -218,7 +242,9 @@ export class Relay implements RequestListener, CarrierListener {
     const route = this.#route as ConnectRoute
     this.#phase = "connecting"
     this.#request = request
-    const kept = isFresh ? undefined : this.#door.pool.take(route.key, route.addresses, this.#isRepeatable)
+    const kept = isFresh
+      ? undefined
+      : this.#door.pool.take(route.key, route.addresses, this.#isRepeatable)
     const upstream = kept ?? (await this.#connect(route))
     if (this.#isOver) return upstream instanceof Upstream ? upstream.abort() : undefined
     if (upstream instanceof Refusal) return this.end(upstream)
@@ -229,7 +255,9 @@ export class Relay implements RequestListener, CarrierListener {
     this.#front.flow()
   }
 
-  /** Tries one after the other. Where somebody answers, but not as they have to, no other is tried. */
+  /**
+   * Tries one after the other. Where somebody answers, but not as they have to, no other is tried.
+   */
   async #connect({ addresses, ...rest }: ConnectRoute): Promise<Upstream | Refusal> {
     let outcome: Upstream | Refusal = new Refusal(502, "it has no address")
     for (const address of addresses) {

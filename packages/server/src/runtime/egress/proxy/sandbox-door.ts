@@ -52,8 +52,14 @@ export class SandboxDoor implements Door, FrontKeeper, RelayDoor, JourneyDoor {
     this.own = routes.own
     this.pool = new UpstreamPool(limits)
     this.#deps = deps
-    this.#limiter = limits.requestsPerMinute === undefined ? undefined : createRateLimiter(limits.requestsPerMinute, Date.now)
-    this.#listener = Bun.listen<Front>({ unix: path, socket: { ...handlers, open: (socket) => this.#meet(socket) } })
+    this.#limiter =
+      limits.requestsPerMinute === undefined
+        ? undefined
+        : createRateLimiter(limits.requestsPerMinute, Date.now)
+    this.#listener = Bun.listen<Front>({
+      unix: path,
+      socket: { ...handlers, open: (socket) => this.#meet(socket) },
+    })
   }
 
   get totals(): DoorTotals {
@@ -102,7 +108,9 @@ export class SandboxDoor implements Door, FrontKeeper, RelayDoor, JourneyDoor {
   }
 
   embark(head: RequestHead): Journey | Promise<Journey> {
-    return this.#guest ? new Journey(this, this.#guest, head) : this.#admitted.promise.then((guest) => new Journey(this, guest, head))
+    return this.#guest
+      ? new Journey(this, this.#guest, head)
+      : this.#admitted.promise.then((guest) => new Journey(this, guest, head))
   }
 
   forgetRelay(relay: Relay): void {
@@ -149,7 +157,8 @@ export class SandboxDoor implements Door, FrontKeeper, RelayDoor, JourneyDoor {
   #meet(socket: Bun.Socket<Front>): void {
     socket.data = new Front(socket, this)
     if (this.#fronts.size >= this.limits.connectionsMax + this.limits.sparesMax) this.#makeRoom()
-    if (this.#isStopped || this.#fronts.size >= this.limits.connectionsMax + this.limits.sparesMax) socket.data.terminate()
+    if (this.#isStopped || this.#fronts.size >= this.limits.connectionsMax + this.limits.sparesMax)
+      socket.data.terminate()
     else this.#fronts.add(socket.data)
   }
 

@@ -5,8 +5,15 @@ import { isUpgrade } from "./headers.ts"
 import type { RequestHead } from "./request-head.ts"
 import type { SentRequest } from "./upstream.ts"
 
-/** The request as it goes out: to whom its address says, with its body framed anew. Undefined when it cannot be written down. */
-export function toSentRequest(from: RequestHead, { host, path }: Target, headers: HeaderList): SentRequest | undefined {
+/**
+ * The request as it goes out: to whom its address says, with its body framed anew. Undefined when
+ * it cannot be written down.
+ */
+export function toSentRequest(
+  from: RequestHead,
+  { host, path }: Target,
+  headers: HeaderList,
+): SentRequest | undefined {
   const { method, framing } = from
   const hasBody = framing !== 0
   const isChunked = framing === "chunked"
@@ -15,5 +22,7 @@ export function toSentRequest(from: RequestHead, { host, path }: Target, headers
   if (isToUpgrade) lines = "connection: upgrade\r\nupgrade: websocket\r\n"
   else if (!hasBody && hasNoBody(method)) lines = ""
   const head = writeRequestHead({ method, host, path, headers }, lines)
-  return head === undefined ? undefined : { method, head, isChunked, hasBody, isUpgrade: isToUpgrade }
+  return head === undefined
+    ? undefined
+    : { method, head, isChunked, hasBody, isUpgrade: isToUpgrade }
 }

@@ -55,7 +55,11 @@ const table: readonly (readonly [header: string, value: string, sent: string])[]
   ["authorization", basic("hamlet-secret:KEY:hamlet-secret:KEY2"), basic("sk-1:sk-2")],
   ["authorization", basic("ädä:hamlet-secret:KEY"), basic("ädä:sk-1")],
   ["authorization", basic("ada:hamlet-secret:ACCENT"), basic("ada:pässwörd")],
-  ["authorization", basic("ada:hamlet-secret:KEY").replace("Basic ", "bAsIc  "), basic("ada:sk-1").replace("Basic ", "bAsIc  ")],
+  [
+    "authorization",
+    basic("ada:hamlet-secret:KEY").replace("Basic ", "bAsIc  "),
+    basic("ada:sk-1").replace("Basic ", "bAsIc  "),
+  ],
   ["authorization", basic("ada:hamlet-secret:KEY").replaceAll("=", ""), basic("ada:sk-1")],
   ["authorization", basic("ada:password"), basic("ada:password")],
   ["authorization", "Basic YWRhOnBhc3N3b3Jk=", "Basic YWRhOnBhc3N3b3Jk="],
@@ -74,11 +78,28 @@ const left: readonly (readonly [header: string, value: string, reason: string])[
   ["x-nul", "hamlet-secret:NUL", "the value has characters that cannot be sent in a header"],
   ["x-accent", "hamlet-secret:ACCENT", "the value has characters that cannot be sent in a header"],
   ["x-wide", "hamlet-secret:WIDE", "the value has characters that cannot be sent in a header"],
-  ["authorization", basic("ada:hamlet-secret:LINES"), "the value has characters that cannot be sent in a header"],
-  ["authorization", basic("ada:hamlet-secret:NUL"), "the value has characters that cannot be sent in a header"],
-  ...["host", "Host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect", "keep-alive"].map(
-    (name) => [name, "hamlet-secret:KEY", "this header is not for secrets"] as const,
-  ),
+  [
+    "authorization",
+    basic("ada:hamlet-secret:LINES"),
+    "the value has characters that cannot be sent in a header",
+  ],
+  [
+    "authorization",
+    basic("ada:hamlet-secret:NUL"),
+    "the value has characters that cannot be sent in a header",
+  ],
+  ...[
+    "host",
+    "Host",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "upgrade",
+    "te",
+    "trailer",
+    "expect",
+    "keep-alive",
+  ].map((name) => [name, "hamlet-secret:KEY", "this header is not for secrets"] as const),
   ["sec-websocket-protocol", "hamlet-secret:KEY", "this header is not for secrets"],
   ["sec-websocket-key", "hamlet-secret:KEY", "this header is not for secrets"],
 ]
@@ -90,9 +111,15 @@ describe("substitute", () => {
 
   test.each(left)("%s: %s is left: %s", (name, value, reason) => {
     const sentences: string[] = []
-    expect(substitute([[name, value]], host, true, secrets, (sentence) => sentences.push(sentence))).toEqual([[name, value]])
+    expect(
+      substitute([[name, value]], host, true, secrets, (sentence) => sentences.push(sentence)),
+    ).toEqual([[name, value]])
     expect(sentences).toEqual([
-      expect.stringMatching(new RegExp(`^Cannot put a secret in place of "hamlet-secret:\\w+" in header "[a-z-]+": ${reason}$`)),
+      expect.stringMatching(
+        new RegExp(
+          `^Cannot put a secret in place of "hamlet-secret:\\w+" in header "[a-z-]+": ${reason}$`,
+        ),
+      ),
     ])
   })
 
@@ -113,7 +140,9 @@ describe("substitute", () => {
     ["", undefined],
   ])("gives a secret for api.example.com to %p: %s", (target, value) => {
     const header = ["authorization", "hamlet-secret:KEY"] as const
-    expect(substitute([header], target, true, secrets)).toEqual([["authorization", value ?? "hamlet-secret:KEY"]])
+    expect(substitute([header], target, true, secrets)).toEqual([
+      ["authorization", value ?? "hamlet-secret:KEY"],
+    ])
   })
 
   test.each([
@@ -124,7 +153,9 @@ describe("substitute", () => {
     ["api.example.com", undefined],
   ])("gives a secret for hosts with ports to %p: %s", (target, value) => {
     const header = ["authorization", "hamlet-secret:PORT"] as const
-    expect(substitute([header], target, true, secrets)).toEqual([["authorization", value ?? "hamlet-secret:PORT"]])
+    expect(substitute([header], target, true, secrets)).toEqual([
+      ["authorization", value ?? "hamlet-secret:PORT"],
+    ])
   })
 
   test("gives nothing to a host that cannot be trusted, and says so once for each header", () => {
@@ -133,7 +164,9 @@ describe("substitute", () => {
       ["x-key", "hamlet-secret:KEY hamlet-secret:KEY hamlet-secret:OTHER"],
     ]
     const sentences: string[] = []
-    expect(substitute(headers, host, false, secrets, (sentence) => sentences.push(sentence))).toEqual(headers)
+    expect(
+      substitute(headers, host, false, secrets, (sentence) => sentences.push(sentence)),
+    ).toEqual(headers)
     expect(sentences).toEqual([
       'Cannot put a secret in place of "hamlet-secret:KEY" in header "authorization": the request is not encrypted',
       'Cannot put a secret in place of "hamlet-secret:KEY" in header "x-key": the request is not encrypted',
@@ -171,19 +204,28 @@ describe("substitute", () => {
     ]
     const sentences: string[] = []
     const sent = substitute(headers, host, true, [large], (sentence) => sentences.push(sentence))
-    expect(sent.map(([, value]) => value.length)).toEqual([3 * 32_768, 32_768 + 2 * "hamlet-secret:LARGE".length])
+    expect(sent.map(([, value]) => value.length)).toEqual([
+      3 * 32_768,
+      32_768 + 2 * "hamlet-secret:LARGE".length,
+    ])
     expect(sentences).toEqual([expect.stringContaining("the headers would become too large")])
   })
 
   test("never puts into a header what could end it, and never gives a value to another host", () => {
     const value = fc.string({ unit: "binary", minLength: 8, maxLength: 40 })
-    const texts = fc.constantFrom("hamlet-secret:RANDOM", "Bearer hamlet-secret:RANDOM", basic("a:hamlet-secret:RANDOM"))
+    const texts = fc.constantFrom(
+      "hamlet-secret:RANDOM",
+      "Bearer hamlet-secret:RANDOM",
+      basic("a:hamlet-secret:RANDOM"),
+    )
     fc.assert(
       fc.property(value, texts, fc.constantFrom("authorization", "x-key"), (random, text, name) => {
         const random1 = [secret("RANDOM", random)]
         const sent = substitute([[name, text]], host, true, random1)[0]?.[1] ?? ""
         expect(sent).toMatch(/^[\t\x20-\x7e]*$/)
-        expect(substitute([[name, text]], "evil.example.com", true, random1)).toEqual([[name, text]])
+        expect(substitute([[name, text]], "evil.example.com", true, random1)).toEqual([
+          [name, text],
+        ])
       }),
       { numRuns: 2000 },
     )

@@ -1,18 +1,25 @@
 import type { Substitution } from "../../../domain/egress.ts"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 
-/** Says, in a sentence for the val's owner, why a placeholder was left where the value would have been expected. */
+/**
+ * Says, in a sentence for the val's owner, why a placeholder was left where the value would have
+ * been expected.
+ */
 export type ReportLeft = (sentence: string) => void
 
 const limits = {
-  /** By how much one request may grow: a value may be 32 KB, and its placeholder may stand in a header a thousand times. */
+  /**
+   * By how much one request may grow: a value may be 32 KB, and its placeholder may stand in a
+   * header a thousand times.
+   */
   charsAddedMax: 131_072,
 }
 
 /**
- * Puts the values of secrets in place of their placeholders, in the values of headers of a request to one of their hosts; nothing else is
- * touched. `host` is in lower case, with its port unless that is the usual one. `isTrusted` says that nobody on the way reads along: the
- * connection is encrypted, or the operator has named the host as one of their own.
+ * Puts the values of secrets in place of their placeholders, in the values of headers of a request
+ * to one of their hosts; nothing else is touched. `host` is in lower case, with its port unless
+ * that is the usual one. `isTrusted` says that nobody on the way reads along: the connection is
+ * encrypted, or the operator has named the host as one of their own.
  */
 export function substitute(
   headers: HeaderList,
@@ -35,7 +42,9 @@ export function substitute(
       charsAdded += value.length
       return value
     }
-    sentences.add(`Cannot put a secret in place of "${found.placeholder}" in header "${name}": ${reason}`)
+    sentences.add(
+      `Cannot put a secret in place of "${found.placeholder}" in header "${name}": ${reason}`,
+    )
     return undefined
   }
 
@@ -46,13 +55,18 @@ export function substitute(
     const [, scheme = "", encoded = ""] = credentials
     const before = Buffer.from(encoded, "base64").toString("latin1")
     const after = replace(before, finder, toValue(key, basic))
-    return [name, after === before ? value : `${scheme}${Buffer.from(after, "latin1").toString("base64")}`] as const
+    return [
+      name,
+      after === before ? value : `${scheme}${Buffer.from(after, "latin1").toString("base64")}`,
+    ] as const
   })
   for (const sentence of sentences) report(sentence)
   return replaced
 }
 
-/** User and password as everybody writes them: a placeholder in there is only seen after decoding. */
+/**
+ * User and password as everybody writes them: a placeholder in there is only seen after decoding.
+ */
 const basicPattern = /^(basic +)([a-z0-9+/]+=*)$/i
 
 /** What becomes of a value where it is put. */
@@ -61,21 +75,37 @@ interface Encoding {
   readonly allowed: RegExp
 }
 
-/** Other characters than these would be bytes that depend on who writes the header, and a line break would begin another header. */
+/**
+ * Other characters than these would be bytes that depend on who writes the header, and a line break
+ * would begin another header.
+ */
 const plain: Encoding = { toText: (value) => value, allowed: /^[\t\x20-\x7e]*$/ }
 
 /** Bytes as characters, in UTF-8; control characters are not for user names and passwords. */
-const basic: Encoding = { toText: (value) => Buffer.from(value, "utf8").toString("latin1"), allowed: /^\P{Cc}*$/u }
+const basic: Encoding = {
+  toText: (value) => Buffer.from(value, "utf8").toString("latin1"),
+  allowed: /^\P{Cc}*$/u,
+}
 
 /** Those that say where a request goes, how long it is or what becomes of its connection. */
 const fixedHeaders = new Set(
-  "connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade".split(" "),
+  "connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade".split(
+    " ",
+  ),
 )
 
-function findReason(name: string, isTrusted: boolean, encoding: Encoding, value: string, charsAdded: number): string | undefined {
+function findReason(
+  name: string,
+  isTrusted: boolean,
+  encoding: Encoding,
+  value: string,
+  charsAdded: number,
+): string | undefined {
   if (!isTrusted) return "the request is not encrypted"
-  if (fixedHeaders.has(name) || name.startsWith("sec-websocket-")) return "this header is not for secrets"
-  if (!encoding.allowed.test(value)) return "the value has characters that cannot be sent in a header"
+  if (fixedHeaders.has(name) || name.startsWith("sec-websocket-"))
+    return "this header is not for secrets"
+  if (!encoding.allowed.test(value))
+    return "the value has characters that cannot be sent in a header"
   return charsAdded > limits.charsAddedMax ? "the headers would become too large" : undefined
 }
 
@@ -101,15 +131,27 @@ function getFinder(substitutions: readonly Substitution[]): Finder {
   return finder
 }
 
-/** All placeholders, the longest first, those for other hosts included: KEY must not be found in the placeholder of KEY2. */
+/**
+ * All placeholders, the longest first, those for other hosts included: KEY must not be found in the
+ * placeholder of KEY2.
+ */
 function createFinder(substitutions: readonly Substitution[]): Finder {
-  const byPlaceholder = new Map(substitutions.map((substitution) => [substitution.placeholder, substitution]))
+  const byPlaceholder = new Map(
+    substitutions.map((substitution) => [substitution.placeholder, substitution]),
+  )
   const longestFirst = [...byPlaceholder.keys()].sort((left, right) => right.length - left.length)
-  return { pattern: new RegExp(longestFirst.map((text) => RegExp.escape(text)).join("|"), "g"), byPlaceholder }
+  return {
+    pattern: new RegExp(longestFirst.map((text) => RegExp.escape(text)).join("|"), "g"),
+    byPlaceholder,
+  }
 }
 
 /** One pass: what a value brings along is not looked at again. */
-function replace(text: string, { pattern, byPlaceholder }: Finder, toValue: (found: Substitution) => string | undefined): string {
+function replace(
+  text: string,
+  { pattern, byPlaceholder }: Finder,
+  toValue: (found: Substitution) => string | undefined,
+): string {
   return text.replace(pattern, (placeholder) => {
     const found = byPlaceholder.get(placeholder)
     return (found && toValue(found)) ?? placeholder

@@ -8,7 +8,13 @@ import { UpstreamPool } from "./upstream-pool.ts"
 let outside: Outside | undefined
 afterEach(() => outside?.stop())
 
-const to = (port: number) => ({ key: "http://a.test", address: "127.0.0.1", port, host: "a.test", tls: undefined })
+const to = (port: number) => ({
+  key: "http://a.test",
+  address: "127.0.0.1",
+  port,
+  host: "a.test",
+  tls: undefined,
+})
 
 test("UpstreamPool counts a connection that was given up until it is made, or is not", async () => {
   outside = new Outside((socket) => socket.write(say("x")))

@@ -1,13 +1,18 @@
 import type { EgressLimits } from "../egress-limits.ts"
 import { type Destination, Upstream, type UpstreamKeeper } from "./upstream.ts"
 
-/** The connections to the outside of one sandbox. Nobody else ever gets one of them: what a val has said there is its own affair. */
+/**
+ * The connections to the outside of one sandbox. Nobody else ever gets one of them: what a val has
+ * said there is its own affair.
+ */
 export class UpstreamPool implements UpstreamKeeper {
   readonly limits: EgressLimits
   readonly #all = new Set<Upstream>()
   /** Those without a request, the one that was used last at the end. */
   readonly #idle: Upstream[] = []
-  /** Those that are still being made though nobody waits for them any more: that cannot be stopped. */
+  /**
+   * Those that are still being made though nobody waits for them any more: that cannot be stopped.
+   */
   readonly #abandoned = new Set<Upstream>()
   #isStopped = false
 
@@ -27,12 +32,14 @@ export class UpstreamPool implements UpstreamKeeper {
 
   /** One to the same host that goes to one of these addresses. */
   take(key: string, addresses: readonly string[], isRepeatable: boolean): Upstream | undefined {
-    const oldestMs = performance.now() - (isRepeatable ? this.limits.pooledMsMax : this.limits.freshMsMax)
+    const oldestMs =
+      performance.now() - (isRepeatable ? this.limits.pooledMsMax : this.limits.freshMsMax)
     for (let index = this.#idle.length - 1; index >= 0; index--) {
       const upstream = this.#idle[index] as Upstream
       // The others before it are older still.
       if (upstream.idleSinceMs < oldestMs) return undefined
-      if (upstream.destination.key !== key || !addresses.includes(upstream.destination.address)) continue
+      if (upstream.destination.key !== key || !addresses.includes(upstream.destination.address))
+        continue
       this.#idle.splice(index, 1)
       return upstream
     }
@@ -65,7 +72,8 @@ export class UpstreamPool implements UpstreamKeeper {
 
   /** Closes what has not been used for long. */
   sweep(nowMs: number): void {
-    while (this.#idle[0] && nowMs - this.#idle[0].idleSinceMs > this.limits.pooledMsMax) this.#idle[0].stop()
+    while (this.#idle[0] && nowMs - this.#idle[0].idleSinceMs > this.limits.pooledMsMax)
+      this.#idle[0].stop()
   }
 
   stop(): void {

@@ -1,6 +1,6 @@
-import type { AnswerLimits } from "../../http1/http1-limits.ts"
-import type { AnswerHead } from "../../http1/response-head.ts"
-import { AnswerReader, type AnswerSink } from "../../http1/response-reader.ts"
+import type { ResponseLimits } from "../../http1/http1-limits.ts"
+import type { ResponseHead } from "../../http1/response-head.ts"
+import { ResponseReader, type ResponseSink } from "../../http1/response-reader.ts"
 import { Refusal } from "../policy/refusal.ts"
 import type { Carrier, CarrierListener } from "./carrier.ts"
 import { explainConnect, explainTls } from "./connect-errors.ts"
@@ -29,24 +29,27 @@ export interface SentRequest {
 
 /** What a connection tells whoever keeps it. */
 export interface UpstreamKeeper {
-  readonly limits: AnswerLimits
+  readonly limits: ResponseLimits
   /** Its request is over, and there may be another. */
   release(upstream: Upstream): void
-  /** It has been given up while it was being made; it is known until it is made, or turns out not to be. */
+  /**
+   * It has been given up while it was being made; it is known until it is made, or turns out not to
+   * be.
+   */
   abandon(upstream: Upstream): void
   /** It is no more. */
   forget(upstream: Upstream): void
 }
 
 /** A connection to the outside: one request at a time, and none after anything unexpected. */
-export class Upstream implements Carrier, AnswerSink {
+export class Upstream implements Carrier, ResponseSink {
   readonly destination: Destination
   /** The connection, or why there is none. */
   readonly connected: Promise<Upstream | Refusal>
   readonly startedMs = performance.now()
   readonly #keeper: UpstreamKeeper
   readonly #settle: (outcome: Upstream | Refusal) => void
-  readonly #reader: AnswerReader
+  readonly #reader: ResponseReader
   readonly #outlet = new Outlet(() => this.#listener?.onCarrierRoom())
   #socket: Bun.Socket<Upstream> | undefined
   #listener: CarrierListener | undefined
@@ -65,7 +68,7 @@ export class Upstream implements Carrier, AnswerSink {
     this.connected = promise
     this.#settle = resolve
     this.#keeper = keeper
-    this.#reader = new AnswerReader(keeper.limits, this, { isOldRead: true })
+    this.#reader = new ResponseReader(keeper.limits, this, { isOldRead: true })
     const options = { hostname: address, port, data: this, socket: handlers, ...(tls && { tls }) }
     Bun.connect<Upstream>(options).catch((error: unknown) => this.#neverOpened(error))
   }
@@ -112,7 +115,8 @@ export class Upstream implements Carrier, AnswerSink {
   }
 
   abort(): void {
-    // Whoever has said goodbye on a WebSocket wants it to arrive; others see that nobody waits for them.
+    // Whoever has said goodbye on a WebSocket wants it to arrive; others see that nobody waits for
+    // them.
     if (this.#request?.isUpgrade) this.#outlet.finish(() => this.#socket?.end())
     this.#leave()
     this.stop()
@@ -157,7 +161,10 @@ export class Upstream implements Carrier, AnswerSink {
     if (this.#isStopped) return
     const { host, tls } = this.destination
     const isStale = this.#uses > 1 && !this.#hasHeard && this.#listener !== undefined
-    if (this.#uses === 0) this.stop(tls ? explainTls(error, host) : new Refusal(502, `${host} has closed the connection`))
+    if (this.#uses === 0)
+      this.stop(
+        tls ? explainTls(error, host) : new Refusal(502, `${host} has closed the connection`),
+      )
     else if (isStale) {
       const listener = this.#leave()
       this.stop()
@@ -168,7 +175,7 @@ export class Upstream implements Carrier, AnswerSink {
     }
   }
 
-  onHead(head: AnswerHead, body: Uint8Array | null | undefined): void {
+  onHead(head: ResponseHead, body: Uint8Array | null | undefined): void {
     this.#listener?.onHead(head, body)
   }
 
@@ -188,7 +195,9 @@ export class Upstream implements Carrier, AnswerSink {
 
   onBroken(reason: string, isClosed: boolean): void {
     const { host } = this.destination
-    const what = isClosed ? "has closed the connection before its answer was there" : `gave an answer that cannot be read: ${reason}`
+    const what = isClosed
+      ? "has closed the connection before its answer was there"
+      : `gave an answer that cannot be read: ${reason}`
     this.stop(new Refusal(502, `${host} ${what}`))
   }
 

@@ -20,7 +20,11 @@ export class Outside {
   closed = 0
   onDrain: ((socket: OutsideSocket) => void) | undefined
 
-  constructor(act: Act, tls?: Certificate, at: { readonly hostname: string; readonly port: number } = { hostname: "127.0.0.1", port: 0 }) {
+  constructor(
+    act: Act,
+    tls?: Certificate,
+    at: { readonly hostname: string; readonly port: number } = { hostname: "127.0.0.1", port: 0 },
+  ) {
     this.#listener = Bun.listen<OutsideSocket["data"]>({
       ...at,
       ...(tls && { tls }),
@@ -31,7 +35,9 @@ export class Outside {
         },
         data: (socket, bytes) => {
           socket.data.bytes += bytes.length
-          socket.data.tail = (socket.data.tail + bytes.toString("latin1", Math.max(0, bytes.length - tailBytes))).slice(-tailBytes)
+          socket.data.tail = (
+            socket.data.tail + bytes.toString("latin1", Math.max(0, bytes.length - tailBytes))
+          ).slice(-tailBytes)
           if (socket.data.bytes < textBytesMax) socket.data.text += bytes.toString("latin1")
           act(socket, socket.data.text)
         },

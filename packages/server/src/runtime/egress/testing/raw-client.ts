@@ -43,7 +43,10 @@ export class RawClient {
     this.#socket.terminate()
   }
 
-  /** The first answer with all of its body, when that has a length or ends with the last chunk; or the connection is closed. */
+  /**
+   * The first answer with all of its body, when that has a length or ends with the last chunk; or
+   * the connection is closed.
+   */
   async answered(): Promise<void> {
     await this.until(() => this.isClosed || isWhole(this.text))
   }

@@ -35,12 +35,20 @@ export class Stage {
   readonly errors: unknown[] = []
   readonly #clients: RawClient[] = []
 
-  constructor({ limits, own, guest, decide = () => here, ca, takeBytes = () => {}, isLate = false }: StageOptions = {}) {
+  constructor({
+    limits,
+    own,
+    guest,
+    decide = () => here,
+    ca,
+    takeBytes = () => {},
+    isLate = false,
+  }: StageOptions = {}) {
     const run: RunListener = {
       id: "run-1",
       depth: 3,
       log: ({ message }) => void this.warnings.push(message),
-      cutLogs() {},
+      noteTruncatedLogs() {},
       fail() {},
       sent: (request) => void this.sent.push(request),
     }
@@ -56,7 +64,13 @@ export class Stage {
       policy: { decide: async ({ hostname, port }) => decide(hostname, port) },
       limits: { ...egressLimits, sweepMs: 5, ...limits },
       ca,
-      own: { isApiHost: () => false, isValHost: () => false, fetchApi: async () => new Response("api"), address: () => undefined, ...own },
+      own: {
+        isApiHost: () => false,
+        isValHost: () => false,
+        fetchApi: async () => new Response("api"),
+        address: () => undefined,
+        ...own,
+      },
       takeBytes,
       onError: (error) => void this.errors.push(error),
     })

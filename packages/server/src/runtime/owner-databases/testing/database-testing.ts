@@ -2,7 +2,12 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { BatchMode, SqlOutcome, SqlRequest, SqlStatement } from "../../../domain/owner-databases.ts"
+import type {
+  BatchMode,
+  SqlOutcome,
+  SqlRequest,
+  SqlStatement,
+} from "../../../domain/owner-databases.ts"
 import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
 
 type Args = SqlStatement["args"]
@@ -21,10 +26,17 @@ export interface TestOwner {
   readonly id: string
   run(request: Omit<SqlRequest, "ownerId">): Promise<SqlOutcome>
   /** The result of a statement, or the outcome that it had instead. */
-  execute(sql: string, args?: Args, canWrite?: boolean): Promise<TestResult | Exclude<SqlOutcome, { kind: "done" }>>
+  execute(
+    sql: string,
+    args?: Args,
+    canWrite?: boolean,
+  ): Promise<TestResult | Exclude<SqlOutcome, { kind: "done" }>>
   /** The rows of a statement, which must have some. */
   rows(sql: string, args?: Args): Promise<TestResult["rows"]>
-  batch(statements: readonly (string | SqlStatement)[], mode?: BatchMode): Promise<TestResult[] | Exclude<SqlOutcome, { kind: "done" }>>
+  batch(
+    statements: readonly (string | SqlStatement)[],
+    mode?: BatchMode,
+  ): Promise<TestResult[] | Exclude<SqlOutcome, { kind: "done" }>>
 }
 
 /** Databases in a folder of their own. */
@@ -35,10 +47,19 @@ export interface TestDatabases extends AsyncDisposable {
 }
 
 /** Opens databases with room for little, in little time, where nothing else is said. */
-export async function openDatabases(options: Partial<DatabasePoolOptions> = {}): Promise<TestDatabases> {
+export async function openDatabases(
+  options: Partial<DatabasePoolOptions> = {},
+): Promise<TestDatabases> {
   const place = await mkdtemp(join(tmpdir(), "hamlet-databases-"))
   const folder = join(place, "sqlite")
-  const pool = new DatabasePool({ folder, bytesMax: 16 * 1024 * 1024, msMax: 20_000, isShared: false, isolation: "auto", ...options })
+  const pool = new DatabasePool({
+    folder,
+    bytesMax: 16 * 1024 * 1024,
+    msMax: 20_000,
+    isShared: false,
+    isolation: "auto",
+    ...options,
+  })
   return {
     pool,
     folder,
@@ -64,7 +85,9 @@ function createOwner(pool: DatabasePool, id: string): TestOwner {
       throw new Error(`${sql}: ${JSON.stringify(result)}`)
     },
     batch: async (statements, mode = "deferred") =>
-      parse<TestResult[]>(await run({ mode, statements: statements.map(toStatement), canWrite: true })),
+      parse<TestResult[]>(
+        await run({ mode, statements: statements.map(toStatement), canWrite: true }),
+      ),
   }
 }
 
@@ -73,5 +96,7 @@ function toStatement(statement: string | SqlStatement): SqlStatement {
 }
 
 function parse<Result>(outcome: SqlOutcome): Result | Exclude<SqlOutcome, { kind: "done" }> {
-  return outcome.kind === "done" ? (JSON.parse(Buffer.from(outcome.json).toString()) as Result) : outcome
+  return outcome.kind === "done"
+    ? (JSON.parse(Buffer.from(outcome.json).toString()) as Result)
+    : outcome
 }

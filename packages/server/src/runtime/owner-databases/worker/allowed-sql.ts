@@ -1,6 +1,9 @@
-// What statements may name beyond tables and columns. Whatever is not here is refused: a newer SQLite may bring things nobody has thought of.
+// What statements may name beyond tables and columns. Whatever is not here is refused: a newer
+// SQLite may bring things nobody has thought of.
 
-/** Every function that neither reaches out of the database nor touches the memory of the process. */
+/**
+ * Every function that neither reaches out of the database nor touches the memory of the process.
+ */
 export const allowedFunctions: ReadonlySet<string> = new Set(
   [
     "abs acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow power radians round",
@@ -23,8 +26,16 @@ export const allowedFunctions: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(" ")),
 )
 
-/** Virtual tables that one may create. The older full-text searches are left out: they can do nothing more, and have had more faults. */
-export const allowedModules: ReadonlySet<string> = new Set(["fts5", "fts5vocab", "rtree", "rtree_i32"])
+/**
+ * Virtual tables that one may create. The older full-text searches are left out: they can do
+ * nothing more, and have had more faults.
+ */
+export const allowedModules: ReadonlySet<string> = new Set([
+  "fts5",
+  "fts5vocab",
+  "rtree",
+  "rtree_i32",
+])
 
 /** Tables that are there without being created, and show more than the data of the owner. */
 export const refusedTables: ReadonlySet<string> = new Set([
@@ -37,20 +48,30 @@ export const refusedTables: ReadonlySet<string> = new Set([
   "tables_used",
 ])
 
-/** How a pragma may be used: to `ask`, with an argument if need be; to `read` a setting; to `set` it, which the database keeps. */
+/**
+ * How a pragma may be used: to `ask`, with an argument if need be; to `read` a setting; to `set`
+ * it, which the database keeps.
+ */
 type PragmaUse = "ask" | "read" | "set" | "set_on" | "set_in_batch"
 
-/** Every pragma that shows what is in the database, and those few that change something of nobody but its owner. */
+/**
+ * Every pragma that shows what is in the database, and those few that change something of nobody
+ * but its owner.
+ */
 export const allowedPragmas: ReadonlyMap<string, PragmaUse> = new Map([
   ...uses(
     "ask",
     "collation_list compile_options foreign_key_check foreign_key_list function_list index_info index_list index_xinfo integrity_check",
   ),
   ...uses("ask", "module_list pragma_list quick_check table_info table_list table_xinfo"),
-  ...uses("read", "auto_vacuum data_version encoding freelist_count journal_mode max_page_count page_count page_size"),
+  ...uses(
+    "read",
+    "auto_vacuum data_version encoding freelist_count journal_mode max_page_count page_count page_size",
+  ),
   ...uses("read", "recursive_triggers schema_version synchronous"),
   ...uses("set", "application_id user_version"),
-  // Programs switch it on to be sure, though it is on; off it would be for the statements of others too.
+  // Programs switch it on to be sure, though it is on; off it would be for the statements of others
+  // too.
   ...uses("set_on", "foreign_keys"),
   // It ends with the transaction.
   ...uses("set_in_batch", "defer_foreign_keys"),

@@ -22,14 +22,30 @@ interface Question {
 }
 
 /**
- * Decides what statements may do. SQLite asks when it reads a statement, once for each thing that the statement would do, whatever way it is
- * written: so nothing has to be found in the text. It asks again for what statements cause on the way, such as the pragma in a table function.
+ * Decides what statements may do. SQLite asks when it reads a statement, once for each thing that
+ * the statement would do, whatever way it is written: so nothing has to be found in the text. It
+ * asks again for what statements cause on the way, such as the pragma in a table function.
  */
 export interface Authorizer {
-  /** For SQLite to call. Before the first `guard` the statements are our own, to which everything is allowed. */
-  decide(action: number, first: string | null, second: string | null, database: string | null, source: string | null): number
-  /** Has SQLite read or run a statement of a user. Where it is refused something, the error says why. */
-  guard<T>(isInBatch: boolean, work: () => T): { readonly result: T; readonly traits: StatementTraits }
+  /**
+   * For SQLite to call. Before the first `guard` the statements are our own, to which everything is
+   * allowed.
+   */
+  decide(
+    action: number,
+    first: string | null,
+    second: string | null,
+    database: string | null,
+    source: string | null,
+  ): number
+  /**
+   * Has SQLite read or run a statement of a user. Where it is refused something, the error says
+   * why.
+   */
+  guard<T>(
+    isInBatch: boolean,
+    work: () => T,
+  ): { readonly result: T; readonly traits: StatementTraits }
 }
 
 /** What a statement has turned out to be so far. */
@@ -54,12 +70,20 @@ export function createAuthorizer(): Authorizer {
       return constants.SQLITE_DENY
     },
     guard(isInBatch, work) {
-      const taken: Notes = { isInBatch, isWrite: false, isDefinition: false, isChange: false, isInsert: false }
+      const taken: Notes = {
+        isInBatch,
+        isWrite: false,
+        isDefinition: false,
+        isChange: false,
+        isInsert: false,
+      }
       notes = taken
       try {
         return { result: work(), traits: toTraits(taken) }
       } catch (error) {
-        throw taken.refusal === undefined ? error : new StatementError(`not authorized: ${taken.refusal}`)
+        throw taken.refusal === undefined
+          ? error
+          : new StatementError(`not authorized: ${taken.refusal}`)
       } finally {
         notes = undefined
       }
@@ -81,7 +105,9 @@ function findRefusal(notes: Notes, question: Question): string | undefined {
     case constants.SQLITE_READ:
       return isHidden(first.toLowerCase()) ? `the table ${first} is not available` : undefined
     case constants.SQLITE_FUNCTION:
-      return allowedFunctions.has((second ?? "").toLowerCase()) ? undefined : `the function ${second} is not available`
+      return allowedFunctions.has((second ?? "").toLowerCase())
+        ? undefined
+        : `the function ${second} is not available`
     case constants.SQLITE_PRAGMA:
       return findPragmaRefusal(notes, first.toLowerCase(), second)
     case constants.SQLITE_INSERT:
@@ -95,7 +121,10 @@ function findRefusal(notes: Notes, question: Question): string | undefined {
 }
 
 function isHidden(table: string): boolean {
-  return refusedTables.has(table) || (table.startsWith(pragmaPrefix) && !allowedPragmas.has(table.slice(pragmaPrefix.length)))
+  return (
+    refusedTables.has(table) ||
+    (table.startsWith(pragmaPrefix) && !allowedPragmas.has(table.slice(pragmaPrefix.length)))
+  )
 }
 
 function findPragmaRefusal(notes: Notes, name: string, value: string | null): string | undefined {
@@ -104,7 +133,12 @@ function findPragmaRefusal(notes: Notes, name: string, value: string | null): st
   if (value === null || use === "ask") return undefined
   notes.isWrite = true
   notes.isDefinition = true
-  if (use === "set" || (use === "set_on" && onPattern.test(value)) || (use === "set_in_batch" && notes.isInBatch)) return undefined
+  if (
+    use === "set" ||
+    (use === "set_on" && onPattern.test(value)) ||
+    (use === "set_in_batch" && notes.isInBatch)
+  )
+    return undefined
   return `the pragma ${name} cannot be set to ${value}${use === "set_in_batch" ? " outside of a batch" : ""}`
 }
 
@@ -116,14 +150,21 @@ function noteChange(notes: Notes, { action, source }: Question): void {
   notes.isInsert ||= action === constants.SQLITE_INSERT
 }
 
-function findDefinitionRefusal(notes: Notes, { action, second, database }: Question): string | undefined {
+function findDefinitionRefusal(
+  notes: Notes,
+  { action, second, database }: Question,
+): string | undefined {
   notes.isWrite = true
   notes.isDefinition = true
-  if (action === constants.SQLITE_CREATE_VTABLE && !allowedModules.has((second ?? "").toLowerCase()))
+  if (
+    action === constants.SQLITE_CREATE_VTABLE &&
+    !allowedModules.has((second ?? "").toLowerCase())
+  )
     return `virtual tables of ${second} are not available`
   if (definitions.has(action)) return database === "temp" ? noTemporary : undefined
   if (transactions.has(action)) return "a transaction is what a batch is, and nothing else"
-  if (action === constants.SQLITE_ATTACH) return "there is no other database, and none is written elsewhere (ATTACH, VACUUM)"
+  if (action === constants.SQLITE_ATTACH)
+    return "there is no other database, and none is written elsewhere (ATTACH, VACUUM)"
   return temporaries.has(action) ? noTemporary : "this is not available"
 }
 
@@ -132,7 +173,10 @@ const onPattern = /^(on|1|true|yes)$/i
 /** They would be there for some of the statements that follow, and not for others. */
 const noTemporary = "temporary tables, views and triggers are not available"
 
-const transactions: ReadonlySet<number> = new Set([constants.SQLITE_TRANSACTION, constants.SQLITE_SAVEPOINT])
+const transactions: ReadonlySet<number> = new Set([
+  constants.SQLITE_TRANSACTION,
+  constants.SQLITE_SAVEPOINT,
+])
 
 const definitions: ReadonlySet<number> = new Set([
   constants.SQLITE_CREATE_INDEX,

@@ -4,13 +4,21 @@ import type { SqlStatement } from "../../../domain/owner-databases.ts"
 import type { Parameters } from "./scan-sql.ts"
 import { StatementError } from "./statement-error.ts"
 
-/** The values of the parameters that have names, by those, and of the others in their order: this is how the connection takes them. */
+/**
+ * The values of the parameters that have names, by those, and of the others in their order: this is
+ * how the connection takes them.
+ */
 export type Bindings = readonly [Readonly<Record<string, SQLInputValue>>, ...SQLInputValue[]]
 
-/** The values of all parameters. That one is missing is an error, where SQLite would take it for null. */
+/**
+ * The values of all parameters. That one is missing is an error, where SQLite would take it for
+ * null.
+ */
 export function bindArgs(parameters: Parameters, args: SqlStatement["args"]): Bindings {
   if (isList(args) && args.length !== parameters.length)
-    throw new StatementError(`it has ${parameters.length} parameters, and there are ${args.length} arguments`)
+    throw new StatementError(
+      `it has ${parameters.length} parameters, and there are ${args.length} arguments`,
+    )
   const named: Record<string, SQLInputValue> = Object.create(null)
   const others: SQLInputValue[] = []
   for (const [index, name] of parameters.entries()) {
@@ -25,9 +33,18 @@ function isList(args: SqlStatement["args"]): args is readonly Value[] {
   return Array.isArray(args)
 }
 
-/** Names that no parameter has are passed over: programs hand the same object to several statements. */
-function findArg(args: Readonly<Record<string, Value>>, name: string | undefined, index: number): Value {
-  if (name === undefined) throw new StatementError(`parameter ${index + 1} has no name, and the arguments are given by name`)
+/**
+ * Names that no parameter has are passed over: programs hand the same object to several statements.
+ */
+function findArg(
+  args: Readonly<Record<string, Value>>,
+  name: string | undefined,
+  index: number,
+): Value {
+  if (name === undefined)
+    throw new StatementError(
+      `parameter ${index + 1} has no name, and the arguments are given by name`,
+    )
   for (const key of [name, name.slice(1)]) {
     const value = Object.hasOwn(args, key) ? args[key] : undefined
     if (value !== undefined) return value
@@ -35,10 +52,15 @@ function findArg(args: Readonly<Record<string, Value>>, name: string | undefined
   throw new StatementError(`there is no argument for parameter ${name}`)
 }
 
-/** A number without a fraction becomes an integer: as a real one, 5 would become the text 5.0 in a column of text. */
+/**
+ * A number without a fraction becomes an integer: as a real one, 5 would become the text 5.0 in a
+ * column of text.
+ */
 function toBound(value: Value): SQLInputValue {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value
   if (typeof value === "boolean") return value ? 1n : 0n
   if (value === null || typeof value === "string") return value
-  return "base64" in value ? Buffer.from(String(value.base64), "base64") : Uint8Array.from(Object.values(value))
+  return "base64" in value
+    ? Buffer.from(String(value.base64), "base64")
+    : Uint8Array.from(Object.values(value))
 }

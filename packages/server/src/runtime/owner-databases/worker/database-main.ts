@@ -1,9 +1,17 @@
-// The program of a database process: one request in, one answer out, nothing in between. It waits for requests without an event loop, which
-// is the fastest way to answer them, and ends when the server has nothing more to ask.
+// The program of a database process: one request in, one answer out, nothing in between. It waits
+// for requests without an event loop, which is the fastest way to answer them, and ends when the
+// server has nothing more to ask.
 import { readSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { SqlRequest } from "../../../domain/owner-databases.ts"
-import { createFrameReader, doneMark, frameDescriptor, outcomeMark, readyMark, toAnswerFrame } from "../database-frames.ts"
+import {
+  createFrameReader,
+  doneMark,
+  frameDescriptor,
+  outcomeMark,
+  readyMark,
+  toAnswerFrame,
+} from "../database-frames.ts"
 import { statementLimits } from "../database-limits.ts"
 import type { ProcessSettings } from "../database-process.ts"
 import { endWithServer } from "./end-with-server.ts"
@@ -38,7 +46,11 @@ function answerRequest(request: SqlRequest): void {
     answer(doneMark, database.run(request))
   } catch (error) {
     const index = request.mode === "single" ? undefined : database?.index
-    const outcome = toOutcome(error, { ...settings, bytesMax: request.bytesMax ?? settings.bytesMax, index })
+    const outcome = toOutcome(error, {
+      ...settings,
+      bytesMax: request.bytesMax ?? settings.bytesMax,
+      index,
+    })
     // It may be fine again once it is opened anew.
     if (outcome.kind === "unavailable") closeDatabase(request.ownerId)
     answer(outcomeMark, Buffer.from(JSON.stringify(outcome)))
@@ -46,7 +58,9 @@ function answerRequest(request: SqlRequest): void {
 }
 
 function openDatabase(ownerId: string): OwnerDatabase {
-  const database = open.get(ownerId) ?? new OwnerDatabase(join(settings.folder, `${ownerId}.db`), settings, statementLimits)
+  const database =
+    open.get(ownerId) ??
+    new OwnerDatabase(join(settings.folder, `${ownerId}.db`), settings, statementLimits)
   open.delete(ownerId)
   open.set(ownerId, database)
   const [oldest = ""] = open.keys()

@@ -11,12 +11,21 @@ export interface DatabaseSettings {
   readonly busyMsMax: number
 }
 
-/** Opens a database, which is made if there is none, with everything switched off that a statement could reach out of it with. */
-export function openConnection(path: string, settings: DatabaseSettings, limits: StatementLimits, authorizer: Authorizer): DatabaseSync {
+/**
+ * Opens a database, which is made if there is none, with everything switched off that a statement
+ * could reach out of it with.
+ */
+export function openConnection(
+  path: string,
+  settings: DatabaseSettings,
+  limits: StatementLimits,
+  authorizer: Authorizer,
+): DatabaseSync {
   const db = new DatabaseSync(path, {
     timeout: settings.busyMsMax,
     enableForeignKeyConstraints: true,
-    // Programs that were written for SQLite put texts into the wrong quotes, and SQLite understands them.
+    // Programs that were written for SQLite put texts into the wrong quotes, and SQLite understands
+    // them.
     enableDoubleQuotedStringLiterals: true,
     allowExtension: false,
     defensive: true,
@@ -36,7 +45,8 @@ export function openConnection(path: string, settings: DatabaseSettings, limits:
     db.setAuthorizer(authorizer.decide)
     // Both hold from the first page on. To set them again would be to write that page again.
     if (readNumber(db, "page_count") === 0)
-      for (const pragma of [`page_size = ${pageBytes}`, "auto_vacuum = incremental"]) db.exec(`pragma ${pragma}`)
+      for (const pragma of [`page_size = ${pageBytes}`, "auto_vacuum = incremental"])
+        db.exec(`pragma ${pragma}`)
     for (const pragma of toPragmas(settings, limits)) db.exec(`pragma ${pragma}`)
     return db
   } catch (error) {
@@ -45,7 +55,10 @@ export function openConnection(path: string, settings: DatabaseSettings, limits:
   }
 }
 
-/** The page size is SQLite's own, which is asked for so that the limit in pages is the limit in bytes. */
+/**
+ * The page size is SQLite's own, which is asked for so that the limit in pages is the limit in
+ * bytes.
+ */
 const pageBytes = 4096
 
 /** The pragma that bounds a database to so many bytes. */

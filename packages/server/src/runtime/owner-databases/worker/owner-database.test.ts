@@ -21,7 +21,9 @@ async function withBooks(): Promise<TestOwner> {
 describe("a result", () => {
   test("has columns with the types that the table declares, and rows as arrays", async () => {
     const owner = await withBooks()
-    await owner.execute("insert into books (title, price, cover, stock) values ('Hamlet', 9.5, x'010203', 7)")
+    await owner.execute(
+      "insert into books (title, price, cover, stock) values ('Hamlet', 9.5, x'010203', 7)",
+    )
     expect(await owner.execute("select *, price * 2 as twice from books")).toEqual({
       columns: ["id", "title", "price", "cover", "stock", "note", "twice"],
       columnTypes: ["INTEGER", "TEXT", "REAL", "BLOB", "INT", "varchar(20)", ""],
@@ -33,34 +35,72 @@ describe("a result", () => {
 
   test("has integers beyond those of JSON as strings, and what JSON cannot say as null", async () => {
     const owner = databases.owner()
-    const sql = "select 9007199254740991, 9007199254740992, -9223372036854775808, 1e999, -1e999, 1e300, 0.1, ''"
-    const row = [9007199254740991, "9007199254740992", "-9223372036854775808", null, null, 1e300, 0.1, ""]
+    const sql =
+      "select 9007199254740991, 9007199254740992, -9223372036854775808, 1e999, -1e999, 1e300, 0.1, ''"
+    const row = [
+      9007199254740991,
+      "9007199254740992",
+      "-9223372036854775808",
+      null,
+      null,
+      1e300,
+      0.1,
+      "",
+    ]
     expect(await owner.rows(sql)).toEqual([row])
   })
 
   test("has texts as they are", async () => {
     const owner = databases.owner()
     const text = 'é\u2028😀"\\\n\t\u0000 end'
-    expect(await owner.rows("select ?, length(cast(? as blob)), char(0) || 'x'", [text, text])).toEqual([
-      [text, Buffer.byteLength(text), "\u0000x"],
-    ])
+    expect(
+      await owner.rows("select ?, length(cast(? as blob)), char(0) || 'x'", [text, text]),
+    ).toEqual([[text, Buffer.byteLength(text), "\u0000x"]])
   })
 
   test("says how many rows a statement has changed, and which was the last to be inserted", async () => {
     const owner = await withBooks()
     const insert = "insert into books (title) values (?), (?)"
-    expect(await owner.execute(insert, ["a", "b"])).toMatchObject({ rowsAffected: 2, lastInsertRowid: 2, columns: [], rows: [] })
-    expect(await owner.execute("update books set stock = 1")).toMatchObject({ rowsAffected: 2, lastInsertRowid: null })
-    expect(await owner.execute("select * from books where id = 1")).toMatchObject({ rowsAffected: 0, lastInsertRowid: null })
-    const returning = await owner.execute("insert into books (id, title) values (9, 'c') returning id, title")
-    expect(returning).toMatchObject({ rowsAffected: 1, lastInsertRowid: 9, columns: ["id", "title"], rows: [[9, "c"]] })
-    expect(await owner.execute("insert or ignore into books (id, title) values (9, 'd')")).toMatchObject({
+    expect(await owner.execute(insert, ["a", "b"])).toMatchObject({
+      rowsAffected: 2,
+      lastInsertRowid: 2,
+      columns: [],
+      rows: [],
+    })
+    expect(await owner.execute("update books set stock = 1")).toMatchObject({
+      rowsAffected: 2,
+      lastInsertRowid: null,
+    })
+    expect(await owner.execute("select * from books where id = 1")).toMatchObject({
       rowsAffected: 0,
       lastInsertRowid: null,
     })
-    expect(await owner.execute("delete from books returning id")).toMatchObject({ rowsAffected: 3, lastInsertRowid: null })
-    expect(await owner.execute("create table other (a)")).toMatchObject({ rowsAffected: 0, lastInsertRowid: null })
-    expect(await owner.execute("insert into other (rowid, a) values (9223372036854775807, 1)")).toMatchObject({
+    const returning = await owner.execute(
+      "insert into books (id, title) values (9, 'c') returning id, title",
+    )
+    expect(returning).toMatchObject({
+      rowsAffected: 1,
+      lastInsertRowid: 9,
+      columns: ["id", "title"],
+      rows: [[9, "c"]],
+    })
+    expect(
+      await owner.execute("insert or ignore into books (id, title) values (9, 'd')"),
+    ).toMatchObject({
+      rowsAffected: 0,
+      lastInsertRowid: null,
+    })
+    expect(await owner.execute("delete from books returning id")).toMatchObject({
+      rowsAffected: 3,
+      lastInsertRowid: null,
+    })
+    expect(await owner.execute("create table other (a)")).toMatchObject({
+      rowsAffected: 0,
+      lastInsertRowid: null,
+    })
+    expect(
+      await owner.execute("insert into other (rowid, a) values (9223372036854775807, 1)"),
+    ).toMatchObject({
       lastInsertRowid: "9223372036854775807",
     })
     expect(await owner.execute("drop table other")).toMatchObject({ rowsAffected: 0 })
@@ -69,9 +109,14 @@ describe("a result", () => {
   test("does not count what triggers have changed", async () => {
     const owner = await withBooks()
     await owner.execute("create table log (a)")
-    await owner.execute("create trigger tr after update on books begin insert into log values (1), (2); end")
+    await owner.execute(
+      "create trigger tr after update on books begin insert into log values (1), (2); end",
+    )
     await owner.execute("insert into books (title) values ('a')")
-    expect(await owner.execute("update books set stock = 1")).toMatchObject({ rowsAffected: 1, lastInsertRowid: null })
+    expect(await owner.execute("update books set stock = 1")).toMatchObject({
+      rowsAffected: 1,
+      lastInsertRowid: null,
+    })
     expect(await owner.rows("select count(*) from log")).toEqual([[2]])
   })
 
@@ -85,14 +130,22 @@ describe("a result", () => {
     await owner.execute("alter table books add column extra")
     expect(await columns()).toBe(7)
     await owner.execute("drop table books")
-    expect(await owner.execute("select * from books")).toMatchObject({ kind: "failed", message: "no such table: books" })
+    expect(await owner.execute("select * from books")).toMatchObject({
+      kind: "failed",
+      message: "no such table: books",
+    })
   })
 
   test("that is too large is refused, and what the statement did is undone", async () => {
     const owner = databases.owner()
     await owner.execute("create table t (a)")
-    const outcome = await owner.execute("insert into t values (hex(zeroblob(5000000))), (1) returning a")
-    expect(outcome).toMatchObject({ kind: "failed", message: "the result is larger than 8388608 bytes" })
+    const outcome = await owner.execute(
+      "insert into t values (hex(zeroblob(5000000))), (1) returning a",
+    )
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      message: "the result is larger than 8388608 bytes",
+    })
     expect(await owner.rows("select count(*) from t")).toEqual([[0]])
     // Nor does one that was broken off hold on to anything.
     await owner.execute("insert into t values (zeroblob(5000000)), (zeroblob(5000000))")
@@ -110,7 +163,9 @@ describe("arguments", () => {
     expect(await owner.rows("select ?, ?", [1, "b"])).toEqual([[1, "b"]])
     expect(await owner.rows("select ?2, ?1, ?2", ["a", "b"])).toEqual([["b", "a", "b"]])
     expect(await owner.rows("select :a, @b, $c", ["a", "b", "c"])).toEqual([["a", "b", "c"]])
-    expect(await owner.rows("select :a, @b, $c, :a", { a: 1, "@b": 2, c: 3 })).toEqual([[1, 2, 3, 1]])
+    expect(await owner.rows("select :a, @b, $c, :a", { a: 1, "@b": 2, c: 3 })).toEqual([
+      [1, 2, 3, 1],
+    ])
     expect(await owner.rows("select :a, $a", { ":a": 1, $a: 2 })).toEqual([[1, 2]])
     expect(await owner.rows("select :a", { a: 1, unused: 2 })).toEqual([[1]])
     expect(await owner.rows("select ?, :a, ?", ["x", "y", "z"])).toEqual([["x", "y", "z"]])
@@ -119,9 +174,9 @@ describe("arguments", () => {
   test("may be of every kind that SQLite has", async () => {
     const owner = databases.owner()
     const sql = "select typeof(?), typeof(?), typeof(?), typeof(?), typeof(?), hex(?), hex(?)"
-    expect(await owner.rows(sql, [null, true, 5, 1.5, "5", { base64: "AQID" }, { 0: 255, 1: 0 }])).toEqual([
-      ["null", "integer", "integer", "real", "text", "010203", "FF00"],
-    ])
+    expect(
+      await owner.rows(sql, [null, true, 5, 1.5, "5", { base64: "AQID" }, { 0: 255, 1: 0 }]),
+    ).toEqual([["null", "integer", "integer", "real", "text", "010203", "FF00"]])
     expect(await owner.rows("select ?, ?", [true, false])).toEqual([[1, 0]])
     await owner.execute("create table t (a text)")
     await owner.execute("insert into t values (?)", [5])
@@ -137,50 +192,86 @@ describe("arguments", () => {
     expect(await message("select ?, ?", [1])).toBe("it has 2 parameters, and there are 1 arguments")
     expect(await message("select 1", [1])).toBe("it has 0 parameters, and there are 1 arguments")
     expect(await message("select :name", {})).toBe("there is no argument for parameter :name")
-    expect(await message("select :constructor", {})).toBe("there is no argument for parameter :constructor")
-    expect(await message("select ?", { a: 1 })).toBe("parameter 1 has no name, and the arguments are given by name")
+    expect(await message("select :constructor", {})).toBe(
+      "there is no argument for parameter :constructor",
+    )
+    expect(await message("select ?", { a: 1 })).toBe(
+      "parameter 1 has no name, and the arguments are given by name",
+    )
     expect(
-      await message('select \'?\', ":a", [@b], `$c` -- ?\n from (select 1 as ":a", 2 as "@b", 3 as "$c") /* :d */', []),
+      await message(
+        'select \'?\', ":a", [@b], `$c` -- ?\n from (select 1 as ":a", 2 as "@b", 3 as "$c") /* :d */',
+        [],
+      ),
     ).toBeUndefined()
   })
 
   test("may be as many as 32,766", async () => {
     const owner = databases.owner()
     const args = Array.from({ length: 32_766 }, (_, index) => index)
-    expect(await owner.rows(`select count(*) from (values ${args.map(() => "(?)").join(",")})`, args)).toEqual([[32_766]])
+    expect(
+      await owner.rows(`select count(*) from (values ${args.map(() => "(?)").join(",")})`, args),
+    ).toEqual([[32_766]])
   })
 })
 
 describe("a batch", () => {
   test("runs all statements or none, whatever fails", async () => {
     const owner = await withBooks()
-    await owner.execute("create table pages (book integer references books (id) deferrable initially deferred)")
-    const good = await owner.batch(["create table more (a)", "insert into more values (1)", { sql: "select a + ? from more", args: [1] }])
-    expect(good).toMatchObject([{ rowsAffected: 0 }, { rowsAffected: 1, lastInsertRowid: 1 }, { rows: [[2]] }])
+    await owner.execute(
+      "create table pages (book integer references books (id) deferrable initially deferred)",
+    )
+    const good = await owner.batch([
+      "create table more (a)",
+      "insert into more values (1)",
+      { sql: "select a + ? from more", args: [1] },
+    ])
+    expect(good).toMatchObject([
+      { rowsAffected: 0 },
+      { rowsAffected: 1, lastInsertRowid: 1 },
+      { rows: [[2]] },
+    ])
     const insert = "insert into books (title) values ('x')"
     expect(await owner.batch([insert, "insert into books (title) values (null)"])).toMatchObject({
       kind: "failed",
       index: 1,
       message: "NOT NULL constraint failed: books.title",
     })
-    expect(await owner.batch([insert, "create table gone (a)", "drop table more", "selec"])).toMatchObject({ kind: "failed", index: 3 })
-    expect(await owner.batch([insert, "insert or rollback into books (title) values (null)", insert])).toMatchObject({ index: 1 })
+    expect(
+      await owner.batch([insert, "create table gone (a)", "drop table more", "selec"]),
+    ).toMatchObject({ kind: "failed", index: 3 })
+    expect(
+      await owner.batch([insert, "insert or rollback into books (title) values (null)", insert]),
+    ).toMatchObject({ index: 1 })
     // The end of the transaction fails.
-    expect(await owner.batch([insert, "insert into pages values (77)"])).toMatchObject({ message: "FOREIGN KEY constraint failed" })
+    expect(await owner.batch([insert, "insert into pages values (77)"])).toMatchObject({
+      message: "FOREIGN KEY constraint failed",
+    })
     expect(await owner.batch([insert, "select ?"])).toMatchObject({ index: 1 })
     expect(await owner.batch([insert, "commit"])).toMatchObject({ index: 1 })
-    expect(await owner.rows("select (select count(*) from books), (select count(*) from more)")).toEqual([[0, 1]])
-    expect(await owner.rows("select name from sqlite_master where name in ('gone', 'more')")).toEqual([["more"]])
+    expect(
+      await owner.rows("select (select count(*) from books), (select count(*) from more)"),
+    ).toEqual([[0, 1]])
+    expect(
+      await owner.rows("select name from sqlite_master where name in ('gone', 'more')"),
+    ).toEqual([["more"]])
   })
 
   test("may defer foreign keys to its end, and no further", async () => {
     const owner = databases.owner()
-    await owner.batch(["create table a (id integer primary key)", "create table b (a references a (id))"])
+    await owner.batch([
+      "create table a (id integer primary key)",
+      "create table b (a references a (id))",
+    ])
     const wrongOrder = ["insert into b values (1)", "insert into a values (1)"]
     expect(await owner.batch(wrongOrder)).toMatchObject({ kind: "failed", index: 0 })
     expect(await owner.batch(["pragma defer_foreign_keys = on", ...wrongOrder])).toHaveLength(3)
-    expect(await owner.execute("pragma defer_foreign_keys = on")).toMatchObject({ message: expect.stringContaining("outside of a batch") })
-    expect(await owner.execute("insert into b values (2)")).toMatchObject({ message: "FOREIGN KEY constraint failed" })
+    expect(await owner.execute("pragma defer_foreign_keys = on")).toMatchObject({
+      message: expect.stringContaining("outside of a batch"),
+    })
+    expect(await owner.execute("insert into b values (2)")).toMatchObject({
+      message: "FOREIGN KEY constraint failed",
+    })
   })
 
   test("may be empty", async () => {
@@ -192,9 +283,15 @@ describe("a batch", () => {
     const insert = "insert into books (title) values ('x')"
     expect(await owner.batch([insert], "write")).toMatchObject([{ rowsAffected: 1 }])
     expect(await owner.batch([insert], "deferred")).toMatchObject([{ rowsAffected: 1 }])
-    expect(await owner.batch(["select count(*) from books", insert], "read")).toEqual({ kind: "write_refused" })
-    expect(await owner.batch(["select count(*) from books"], "read")).toMatchObject([{ rows: [[2]] }])
-    expect(await owner.batch(["select count(*) from books"], "write")).toMatchObject([{ rows: [[2]] }])
+    expect(await owner.batch(["select count(*) from books", insert], "read")).toEqual({
+      kind: "write_refused",
+    })
+    expect(await owner.batch(["select count(*) from books"], "read")).toMatchObject([
+      { rows: [[2]] },
+    ])
+    expect(await owner.batch(["select count(*) from books"], "write")).toMatchObject([
+      { rows: [[2]] },
+    ])
     expect(await owner.batch([insert])).toMatchObject([{ rowsAffected: 1 }])
   })
 })
@@ -206,15 +303,26 @@ describe("a database", () => {
     await owner.execute("create table t (id integer primary key, a)")
     let rows = 0
     let outcome = await owner.execute("insert into t (a) values (zeroblob(20000))")
-    for (; "rowsAffected" in outcome; rows++) outcome = await owner.execute("insert into t (a) values (zeroblob(20000))")
-    expect(outcome).toEqual({ kind: "full", message: "it would become larger than 400000 bytes, which is as large as it may be" })
+    for (; "rowsAffected" in outcome; rows++)
+      outcome = await owner.execute("insert into t (a) values (zeroblob(20000))")
+    expect(outcome).toEqual({
+      kind: "full",
+      message: "it would become larger than 400000 bytes, which is as large as it may be",
+    })
     expect(rows).toBeGreaterThan(15)
-    expect(await owner.batch(["insert into t (id, a) values (1000, 1)", "insert into t (a) values (zeroblob(200000))"])).toMatchObject({
+    expect(
+      await owner.batch([
+        "insert into t (id, a) values (1000, 1)",
+        "insert into t (a) values (zeroblob(200000))",
+      ]),
+    ).toMatchObject({
       kind: "full",
     })
     expect(await owner.rows("select count(*) from t")).toEqual([[rows]])
     expect(await owner.execute("delete from t where id <= 3")).toMatchObject({ rowsAffected: 3 })
-    expect(await owner.execute("insert into t (a) values (zeroblob(20000))")).toMatchObject({ rowsAffected: 1 })
+    expect(await owner.execute("insert into t (a) values (zeroblob(20000))")).toMatchObject({
+      rowsAffected: 1,
+    })
   })
 
   test("cannot be made larger by a transaction of which nothing is left", async () => {
@@ -222,7 +330,10 @@ describe("a database", () => {
     const owner = small.owner()
     await owner.execute("create table t (a)")
     for (let count = 0; count < 5; count++)
-      await owner.batch([...Array.from({ length: 15 }, () => "insert into t values (zeroblob(100000))"), "delete from t"])
+      await owner.batch([
+        ...Array.from({ length: 15 }, () => "insert into t values (zeroblob(100000))"),
+        "delete from t",
+      ])
     expect(await small.pool.sizeOf(owner.id)).toBeLessThan(2_000_000 + 4_194_304 + 2_000_000)
   })
 
@@ -230,7 +341,8 @@ describe("a database", () => {
     await using small = await openDatabases({ limits: { idleMsMax: 30 } })
     const owner = small.owner()
     await owner.execute("create table t (a)")
-    for (let count = 0; count < 10; count++) await owner.execute("insert into t values (zeroblob(500000))")
+    for (let count = 0; count < 10; count++)
+      await owner.execute("insert into t values (zeroblob(500000))")
     const before = await small.pool.sizeOf(owner.id)
     await owner.execute("delete from t")
     while (small.pool.pids.length > 0) await new Promise(setImmediate)
@@ -251,9 +363,11 @@ describe("a database", () => {
     await owner.execute(
       "insert into posts (body, meta) values ('To be, or not to be', json_object('tags', 'play')), ('Words, words', '{}')",
     )
-    expect(await owner.rows("select rowid, highlight(search, 0, '<', '>') from search where search match 'be'")).toEqual([
-      [1, "To <be>, or not to <be>"],
-    ])
+    expect(
+      await owner.rows(
+        "select rowid, highlight(search, 0, '<', '>') from search where search match 'be'",
+      ),
+    ).toEqual([[1, "To <be>, or not to <be>"]])
     expect(await owner.rows("select id from recent")).toEqual([[2], [1]])
     expect(await owner.rows("select tags, row_number() over (order by id) from posts")).toEqual([
       ["play", 1],
@@ -278,7 +392,11 @@ describe("a database", () => {
     ])
       expect([sql, await owner.execute(sql)]).toMatchObject([sql, {}])
     expect(await owner.rows("pragma user_version")).toEqual([[3]])
-    expect(await owner.rows("select strftime('%Y', 0, 'unixepoch'), upper('é'), round(2.5), iif(1, 2, 3)")).toEqual([["1970", "é", 3, 2]])
+    expect(
+      await owner.rows(
+        "select strftime('%Y', 0, 'unixepoch'), upper('é'), round(2.5), iif(1, 2, 3)",
+      ),
+    ).toEqual([["1970", "é", 3, 2]])
   })
 })
 
@@ -308,6 +426,10 @@ describe("a statement", () => {
     ["select abs(-9223372036854775808)", "integer overflow"],
     ["insert into missing default values", "no such table: missing"],
   ])("%p fails with SQLite's message and code", async (sql, message) => {
-    expect(await databases.owner().execute(sql)).toEqual({ kind: "failed", message, sqliteCode: "SQLITE_ERROR" })
+    expect(await databases.owner().execute(sql)).toEqual({
+      kind: "failed",
+      message,
+      sqliteCode: "SQLITE_ERROR",
+    })
   })
 })

@@ -45,10 +45,14 @@ export class OwnerDatabase {
     const isReader = request.mode === "read" || !request.canWrite
     this.#index = 0
     this.#limitTo(request.bytesMax ?? this.#bytesMaxDefault)
-    // The authorizer finds whoever writes; this is for what it might not know. Not kept prepared: such a pragma does what it does when it is read.
+    // The authorizer finds whoever writes; this is for what it might not know. Not kept prepared:
+    // such a pragma does what it does when it is read.
     if (isReader) this.#db.exec("pragma query_only = 1")
     try {
-      const json = request.mode === "single" ? this.#runSingle(request, writer) : this.#runBatch(request, writer, isReader)
+      const json =
+        request.mode === "single"
+          ? this.#runSingle(request, writer)
+          : this.#runBatch(request, writer, isReader)
       const bytes = writer.toBytes(json)
       if (this.#db.isTransaction) this.#command("commit")
       return bytes
@@ -65,7 +69,8 @@ export class OwnerDatabase {
   stop(): void {
     try {
       const pagesMax = Math.floor(this.#limits.trimmedBytesMax / this.#readNumber("page_size"))
-      const isMostlyFull = this.#readNumber("freelist_count") < this.#readNumber("page_count") * emptyShareMin
+      const isMostlyFull =
+        this.#readNumber("freelist_count") < this.#readNumber("page_count") * emptyShareMin
       if (!isMostlyFull) this.#db.exec(`pragma incremental_vacuum(${pagesMax})`)
     } finally {
       this.#db.close()
@@ -99,16 +104,27 @@ export class OwnerDatabase {
     return `[${results.join(",")}]`
   }
 
-  #runStatement(prepared: Prepared, { sql, args }: SqlStatement, writer: ResultWriter, isInBatch: boolean): string {
+  #runStatement(
+    prepared: Prepared,
+    { sql, args }: SqlStatement,
+    writer: ResultWriter,
+    isInBatch: boolean,
+  ): string {
     const { statement, isChange } = prepared
     const bindings = bindArgs(prepared.parameters, args)
     if (hasLong(bindings, this.#limits.preparedCharsMax)) this.#prepared.delete(sql)
     const { result } = this.#authorizer.guard(isInBatch, () =>
       prepared.hasColumns ? readRows(statement, bindings, writer) : statement.run(...bindings),
     )
-    if (!Array.isArray(result)) return writer.toResult([], [], isChange ? toChanges(prepared, result) : undefined)
-    // Asked for only now: if the tables have changed since it was prepared, SQLite has read the statement once more.
-    return writer.toResult(statement.columns(), result, isChange ? toChanges(prepared, this.#readChanges()) : undefined)
+    if (!Array.isArray(result))
+      return writer.toResult([], [], isChange ? toChanges(prepared, result) : undefined)
+    // Asked for only now: if the tables have changed since it was prepared, SQLite has read the
+    // statement once more.
+    return writer.toResult(
+      statement.columns(),
+      result,
+      isChange ? toChanges(prepared, this.#readChanges()) : undefined,
+    )
   }
 
   #prepare(sql: string, isInBatch: boolean): Prepared {
@@ -116,7 +132,8 @@ export class OwnerDatabase {
     this.#prepared.delete(sql)
     const prepared = known ?? this.#read(sql, isInBatch)
     // Definitions come once.
-    const isKept = (prepared.isRead || prepared.isChange) && sql.length <= this.#limits.preparedCharsMax
+    const isKept =
+      (prepared.isRead || prepared.isChange) && sql.length <= this.#limits.preparedCharsMax
     if (isKept) this.#prepared.set(sql, prepared)
     const [oldest = ""] = this.#prepared.keys()
     if (this.#prepared.size > this.#limits.preparedMax) this.#prepared.delete(oldest)
@@ -126,9 +143,12 @@ export class OwnerDatabase {
   #read(sql: string, isInBatch: boolean): Prepared {
     const text = skipBlanks(sql)
     if (text === "") throw new StatementError("there is no statement in it")
-    const { result: statement, traits } = this.#authorizer.guard(isInBatch, () => this.#db.prepare(text))
+    const { result: statement, traits } = this.#authorizer.guard(isInBatch, () =>
+      this.#db.prepare(text),
+    )
     // SQLite reads up to the end of the first statement.
-    if (!isBlank(text.slice(statement.sourceSQL.length))) throw new StatementError("there is more than one statement in it: use a batch")
+    if (!isBlank(text.slice(statement.sourceSQL.length)))
+      throw new StatementError("there is more than one statement in it: use a batch")
     statement.setReturnArrays(true)
     statement.setReadBigInts(true)
     // Names come with their prefix, since two may differ in nothing else.
@@ -138,7 +158,10 @@ export class OwnerDatabase {
   }
 
   #readChanges(): Changes {
-    const [changes] = this.#command("select changes() as changes, last_insert_rowid() as lastInsertRowid", { isExact: true })
+    const [changes] = this.#command(
+      "select changes() as changes, last_insert_rowid() as lastInsertRowid",
+      { isExact: true },
+    )
     return changes as unknown as Changes
   }
 
@@ -175,6 +198,7 @@ function toChanges({ isInsert }: Prepared, { changes, lastInsertRowid }: Changes
 /** SQLite holds on to them as long as the statement is kept. */
 function hasLong([named, ...others]: Bindings, lengthMax: number): boolean {
   return [...Object.values(named), ...others].some(
-    (value) => (typeof value === "string" || value instanceof Uint8Array) && value.length > lengthMax,
+    (value) =>
+      (typeof value === "string" || value instanceof Uint8Array) && value.length > lengthMax,
   )
 }

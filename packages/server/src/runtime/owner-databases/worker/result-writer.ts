@@ -29,7 +29,9 @@ export function createResultWriter(bytesMax: number): ResultWriter {
     toResult(columns, rows, changes) {
       const names = count(JSON.stringify(columns.map(({ name }) => name)))
       const types = count(JSON.stringify(columns.map(({ type }) => type ?? "")))
-      const ends = count(`"rowsAffected":${changes?.changes ?? 0},"lastInsertRowid":${toJson(changes?.lastInsertRowid ?? null)}`)
+      const ends = count(
+        `"rowsAffected":${changes?.changes ?? 0},"lastInsertRowid":${toJson(changes?.lastInsertRowid ?? null)}`,
+      )
       return `{"columns":${names},"columnTypes":${types},"rows":[${rows.join(",")}],${ends}}`
     },
     toBytes(json) {
@@ -49,7 +51,9 @@ function toJson(value: SQLOutputValue): string {
   if (typeof value === "string") return JSON.stringify(value)
   if (typeof value === "bigint") return isSafe(value) ? String(value) : `"${value}"`
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "null"
-  return value === null ? "null" : `"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}"`
+  return value === null
+    ? "null"
+    : `"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}"`
 }
 
 function isSafe(value: bigint): boolean {

@@ -21,12 +21,15 @@ describe("findParameters", () => {
 
   test("finds as many as SQLite does", () => {
     const db = new DatabaseSync(":memory:")
-    const part = fc.constantFrom(..."? ?1 ?3 :a :b @a $a 'x:y' \"?\" [:q] `@z` -- /* */ \n 1 a$b x'00' ' \" [".split(" "))
+    const part = fc.constantFrom(
+      ..."? ?1 ?3 :a :b @a $a 'x:y' \"?\" [:q] `@z` -- /* */ \n 1 a$b x'00' ' \" [".split(" "),
+    )
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
         const sql = `select ${parts.join(",")}`
         const count = countParameters(db, sql)
-        if (count !== undefined) expect([sql, findParameters(sql, 1000).length]).toEqual([sql, count])
+        if (count !== undefined)
+          expect([sql, findParameters(sql, 1000).length]).toEqual([sql, count])
       }),
       { numRuns: 3_000 },
     )
@@ -45,10 +48,13 @@ function countParameters(db: DatabaseSync, sql: string): number | undefined {
 }
 
 describe("isBlank and skipBlanks", () => {
-  test.each(["", " \n;", "-- x", "-- x\n;", "/* x */", "/* x", ";;/**/;--"])("%p is nothing to run", (sql) => {
-    expect(isBlank(sql)).toBe(true)
-    expect(skipBlanks(sql)).toBe("")
-  })
+  test.each(["", " \n;", "-- x", "-- x\n;", "/* x */", "/* x", ";;/**/;--"])(
+    "%p is nothing to run",
+    (sql) => {
+      expect(isBlank(sql)).toBe(true)
+      expect(skipBlanks(sql)).toBe("")
+    },
+  )
 
   test("what is something begins after what is nothing", () => {
     expect(isBlank("; select 1")).toBe(false)

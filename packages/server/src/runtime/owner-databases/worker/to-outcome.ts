@@ -10,7 +10,9 @@ interface Place {
   readonly index: number | undefined
 }
 
-/** What the caller is told of an error. Most are their own; those of the disk are the operator's. */
+/**
+ * What the caller is told of an error. Most are their own; those of the disk are the operator's.
+ */
 export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): SqlOutcome {
   if (error instanceof WriteRefused) return { kind: "write_refused" }
   const message = error instanceof Error ? error.message : String(error)
@@ -20,8 +22,12 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): S
   if (code === codes.corruptTable) return { kind: "failed", message, index, sqliteCode }
   switch (code & primaryMask) {
     case codes.full:
-      if (isDiskFull(folder)) return { kind: "unavailable", message: "there is no space left on the server's disk" }
-      return { kind: "full", message: `it would become larger than ${bytesMax} bytes, which is as large as it may be` }
+      if (isDiskFull(folder))
+        return { kind: "unavailable", message: "there is no space left on the server's disk" }
+      return {
+        kind: "full",
+        message: `it would become larger than ${bytesMax} bytes, which is as large as it may be`,
+      }
     case codes.busy:
     case codes.locked:
     case codes.inputOutput:
@@ -34,7 +40,10 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): S
   }
 }
 
-/** The numbers that SQLite has for its errors. The lowest eight bits say what it is, the others tell more. */
+/**
+ * The numbers that SQLite has for its errors. The lowest eight bits say what it is, the others tell
+ * more.
+ */
 const codes = {
   busy: 5,
   locked: 6,
@@ -43,7 +52,10 @@ const codes = {
   full: 13,
   cannotOpen: 14,
   notADatabase: 26,
-  /** The index of a full-text search that does not fit its table, which is whoever filled it to blame for. */
+  /**
+   * The index of a full-text search that does not fit its table, which is whoever filled it to
+   * blame for.
+   */
   corruptTable: 267,
 }
 const primaryMask = 0xff
@@ -68,7 +80,9 @@ const codeNames: Readonly<Record<number, string>> = {
 }
 
 function readCode(error: unknown): number {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number"
+    ? error.errcode
+    : 0
 }
 
 /** With so little left, SQLite may fail to write the next few pages. */

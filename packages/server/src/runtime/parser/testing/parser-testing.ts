@@ -1,13 +1,20 @@
 // What the tests of the parsers share.
 import { readdirSync, readFileSync } from "node:fs"
 
-/** The ids of the living parser processes that a process has started, with bubblewrap around them or without. */
+/**
+ * The ids of the living parser processes that a process has started, with bubblewrap around them or
+ * without.
+ */
 export function listParsers(parentPid: number): number[] {
   const pids = listNumbers("/proc")
   const parents = new Map(pids.map((pid) => [pid, readParentPid(pid)]))
-  const isOfParent = (pid: number | undefined): boolean => pid !== undefined && (pid === parentPid || isOfParent(parents.get(pid)))
+  const isOfParent = (pid: number | undefined): boolean =>
+    pid !== undefined && (pid === parentPid || isOfParent(parents.get(pid)))
   return pids.filter(
-    (pid) => /\0--smol\0[^\0]*(parser-main\.ts|\/worker\.js)\0$/.test(readProc(pid, "cmdline")) && !isAround(pid) && isOfParent(pid),
+    (pid) =>
+      /\0--smol\0[^\0]*(parser-main\.ts|\/worker\.js)\0$/.test(readProc(pid, "cmdline")) &&
+      !isAround(pid) &&
+      isOfParent(pid),
   )
 }
 
@@ -22,7 +29,9 @@ export function readEnvironment(pid: number): string[] {
     .map((entry) => entry.replace(/=.*/s, ""))
 }
 
-/** Lets everything else go on until the condition holds; the time limit of the test is the only one. */
+/**
+ * Lets everything else go on until the condition holds; the time limit of the test is the only one.
+ */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise(setImmediate)
 }

@@ -1,10 +1,14 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** What of a cgroup hierarchy we use. On version 1 CPU time is counted by a controller of its own. */
+/**
+ * What of a cgroup hierarchy we use. On version 1 CPU time is counted by a controller of its own.
+ */
 export type Controller = "memory" | "pids" | "cpu" | "cpuacct"
 
-/** The server's own group in one hierarchy, as a folder, and the controllers that can be had there. */
+/**
+ * The server's own group in one hierarchy, as a folder, and the controllers that can be had there.
+ */
 export interface OwnGroup {
   readonly version: 1 | 2
   readonly folder: string
@@ -13,17 +17,25 @@ export interface OwnGroup {
 
 const controllers: readonly Controller[] = ["memory", "pids", "cpu", "cpuacct"]
 
-/** Finds the groups that this process is in. A hierarchy that is not mounted, or not where we could see our own group, is left out. */
+/**
+ * Finds the groups that this process is in. A hierarchy that is not mounted, or not where we could
+ * see our own group, is left out.
+ */
 export function findOwnGroups(read: (path: string) => string = readText): OwnGroup[] {
   const memberships = read("/proc/self/cgroup").split("\n").map(parseMembership)
   return read("/proc/self/mountinfo")
     .split("\n")
     .flatMap((line) => {
       const mount = parseMount(line)
-      const path = mount && memberships.find((membership) => membership && isOfMount(membership.names, mount))?.path
+      const path =
+        mount &&
+        memberships.find((membership) => membership && isOfMount(membership.names, mount))?.path
       const folder = mount && path !== undefined ? toFolder(mount, path) : undefined
       if (!mount || folder === undefined) return []
-      const named = mount.version === 1 ? mount.options : read(join(folder, "cgroup.controllers")).trim().split(" ")
+      const named =
+        mount.version === 1
+          ? mount.options
+          : read(join(folder, "cgroup.controllers")).trim().split(" ")
       const offered = controllers.filter((name) => named.includes(name))
       return offered.length === 0 ? [] : [{ version: mount.version, folder, controllers: offered }]
     })
@@ -46,20 +58,28 @@ function parseMount(line: string): Mount | undefined {
 }
 
 /** `4:memory:/path` on version 1, `0::/path` on version 2. */
-function parseMembership(line: string): { readonly names: readonly string[]; readonly path: string } | undefined {
+function parseMembership(
+  line: string,
+): { readonly names: readonly string[]; readonly path: string } | undefined {
   const match = /^\d+:([^:]*):(\/.*)$/.exec(line)
-  return match ? { names: (match[1] ?? "").split(",").filter(Boolean), path: match[2] ?? "" } : undefined
+  return match
+    ? { names: (match[1] ?? "").split(",").filter(Boolean), path: match[2] ?? "" }
+    : undefined
 }
 
 function isOfMount(names: readonly string[], mount: Mount): boolean {
-  return mount.version === 2 ? names.length === 0 : names.length > 0 && names.every((name) => mount.options.includes(name))
+  return mount.version === 2
+    ? names.length === 0
+    : names.length > 0 && names.every((name) => mount.options.includes(name))
 }
 
 /** In a container only a part of the hierarchy may be mounted. */
 function toFolder({ root, folder }: Mount, path: string): string | undefined {
   if (path.startsWith("/..")) return undefined
   if (root === "/") return join(folder, path)
-  return path === root || path.startsWith(`${root}/`) ? join(folder, path.slice(root.length)) : undefined
+  return path === root || path.startsWith(`${root}/`)
+    ? join(folder, path.slice(root.length))
+    : undefined
 }
 
 function readText(path: string): string {

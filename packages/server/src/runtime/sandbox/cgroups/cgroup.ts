@@ -5,7 +5,9 @@ import type { SandboxLimits } from "../sandbox-limits.ts"
 import type { Controller } from "./cgroup-mounts.ts"
 
 /** Where each controller has the group. */
-export type CgroupFolders = Readonly<Partial<Record<Controller, { readonly version: 1 | 2; readonly folder: string }>>>
+export type CgroupFolders = Readonly<
+  Partial<Record<Controller, { readonly version: 1 | 2; readonly folder: string }>>
+>
 
 /** Threads beside the guest's own: bubblewrap's process outside, and the shell before it. */
 const helperThreads = 4
@@ -21,7 +23,10 @@ export class Cgroup {
     this.#folders = folders
   }
 
-  /** The kernel makes and removes one group at a time on the whole machine, and may keep whoever asks waiting. */
+  /**
+   * The kernel makes and removes one group at a time on the whole machine, and may keep whoever
+   * asks waiting.
+   */
   static async create(folders: CgroupFolders, limits: SandboxLimits): Promise<Cgroup> {
     const group = new Cgroup(folders)
     try {
@@ -47,7 +52,9 @@ export class Cgroup {
   readMemoryBytes(): number | undefined {
     const memory = this.#folders.memory
     if (!memory) return undefined
-    const used = readNumber(join(memory.folder, memory.version === 1 ? "memory.usage_in_bytes" : "memory.current"))
+    const used = readNumber(
+      join(memory.folder, memory.version === 1 ? "memory.usage_in_bytes" : "memory.current"),
+    )
     const stat = readText(join(memory.folder, "memory.stat"))
     const fileBytes = readField(stat, "inactive_file") + readField(stat, "active_file")
     return used === undefined ? undefined : Math.max(0, used - fileBytes)
@@ -56,7 +63,12 @@ export class Cgroup {
   /** Pages of files included. Undefined where the kernel does not remember. */
   readPeakBytes(): number | undefined {
     const memory = this.#folders.memory
-    return memory && readNumber(join(memory.folder, memory.version === 1 ? "memory.max_usage_in_bytes" : "memory.peak"))
+    return (
+      memory &&
+      readNumber(
+        join(memory.folder, memory.version === 1 ? "memory.max_usage_in_bytes" : "memory.peak"),
+      )
+    )
   }
 
   readCpuMs(): number | undefined {
@@ -70,11 +82,20 @@ export class Cgroup {
     return Number.isNaN(microseconds) ? undefined : microseconds / 1e3
   }
 
-  /** Whether the kernel has killed something here because there was no memory left within the limit. */
+  /**
+   * Whether the kernel has killed something here because there was no memory left within the limit.
+   */
   wasOutOfMemory(): boolean {
     const memory = this.#folders.memory
     if (!memory) return false
-    return readField(readText(join(memory.folder, memory.version === 1 ? "memory.oom_control" : "memory.events")), "oom_kill") > 0
+    return (
+      readField(
+        readText(
+          join(memory.folder, memory.version === 1 ? "memory.oom_control" : "memory.events"),
+        ),
+        "oom_kill",
+      ) > 0
+    )
   }
 
   /** Whether the kernel has refused a new thread or process here. */
@@ -84,14 +105,19 @@ export class Cgroup {
   }
 
   /**
-   * A low one gets a twentieth of what others get. False where there is no say in it. Not what Linux calls idle: a core on which only such
-   * groups work passes for a free one, so that quick work is put right there, behind them.
+   * A low one gets a twentieth of what others get. False where there is no say in it. Not what
+   * Linux calls idle: a core on which only such groups work passes for a free one, so that quick
+   * work is put right there, behind them.
    */
   setWeight(weight: "normal" | "low"): boolean {
     const cpu = this.#folders.cpu
     if (!cpu) return false
-    const [file, normal] = cpu.version === 1 ? (["cpu.shares", 1024] as const) : (["cpu.weight", 100] as const)
-    return write(join(cpu.folder, file), weight === "normal" ? normal : Math.round(normal / lowWeightDivisor))
+    const [file, normal] =
+      cpu.version === 1 ? (["cpu.shares", 1024] as const) : (["cpu.weight", 100] as const)
+    return write(
+      join(cpu.folder, file),
+      weight === "normal" ? normal : Math.round(normal / lowWeightDivisor),
+    )
   }
 
   /** The processes in it, as far as we can see them. */
@@ -132,7 +158,8 @@ export class Cgroup {
       if (existsSync(swapPath)) await writeFile(swapPath, "0")
       write(join(memory.folder, "memory.oom.group"), 1)
     }
-    if (pids) await writeFile(join(pids.folder, "pids.max"), String(limits.threadsMax + helperThreads))
+    if (pids)
+      await writeFile(join(pids.folder, "pids.max"), String(limits.threadsMax + helperThreads))
   }
 }
 

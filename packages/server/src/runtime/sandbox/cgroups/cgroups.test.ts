@@ -24,9 +24,16 @@ describe("findOwnGroups", () => {
     },
     "version 2": {
       "/proc/self/cgroup": "0::/user.slice/hamlet.service\n",
-      "/proc/self/mountinfo": "28 20 0:25 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate",
+      "/proc/self/mountinfo":
+        "28 20 0:25 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate",
       "/sys/fs/cgroup/user.slice/hamlet.service/cgroup.controllers": "cpuset cpu io memory pids\n",
-      expected: [{ version: 2, folder: "/sys/fs/cgroup/user.slice/hamlet.service", controllers: ["memory", "pids", "cpu"] }],
+      expected: [
+        {
+          version: 2,
+          folder: "/sys/fs/cgroup/user.slice/hamlet.service",
+          controllers: ["memory", "pids", "cpu"],
+        },
+      ],
     },
     "a part of version 1 in a container": {
       "/proc/self/cgroup": "4:pids:/docker/abc/sub\n3:memory:/elsewhere",
@@ -42,11 +49,16 @@ describe("findOwnGroups", () => {
     "a system without any": { expected: [] },
   }
   test.each(Object.entries(cases))("finds %s", (_, { expected, ...files }) => {
-    expect(findOwnGroups((path) => (files as Record<string, string>)[path] ?? "") as unknown).toEqual(expected)
+    expect(
+      findOwnGroups((path) => (files as Record<string, string>)[path] ?? "") as unknown,
+    ).toEqual(expected)
   })
 })
 
-/** The machine that runs this has only one of the versions; what the files of the other say can still be read. */
+/**
+ * The machine that runs this has only one of the versions; what the files of the other say can
+ * still be read.
+ */
 test("Cgroup sets limits by the files of version 2, and reads what they tell", async () => {
   const parent = mkdtempSync(join(tmpdir(), "hamlet-cgroup-test-"))
   const folder = join(parent, "s1")
@@ -54,13 +66,22 @@ test("Cgroup sets limits by the files of version 2, and reads what they tell", a
   const group = await Cgroup.create({ memory: at, pids: at, cpu: at }, sandboxLimits)
   const read = (name: string) => readFileSync(join(folder, name), "utf8")
   expect(group.joinPaths).toEqual([join(folder, "cgroup.procs")])
-  expect([read("memory.max"), read("memory.oom.group"), read("pids.max")]).toEqual(["268435456", "1", "68"])
+  expect([read("memory.max"), read("memory.oom.group"), read("pids.max")]).toEqual([
+    "268435456",
+    "1",
+    "68",
+  ])
   writeFileSync(join(folder, "memory.current"), "5000\n")
   writeFileSync(join(folder, "memory.stat"), "anon 1\ninactive_file 100\nactive_file 200\n")
   writeFileSync(join(folder, "cpu.stat"), "usage_usec 7000\nuser_usec 1\n")
   writeFileSync(join(folder, "memory.events"), "low 0\nhigh 0\nmax 9\noom 1\noom_kill 0\n")
   writeFileSync(join(folder, "pids.events"), "max 3\n")
-  expect([group.readMemoryBytes(), group.readCpuMs(), group.wasOutOfMemory(), group.wasOutOfProcesses()]).toEqual([4700, 7, false, true])
+  expect([
+    group.readMemoryBytes(),
+    group.readCpuMs(),
+    group.wasOutOfMemory(),
+    group.wasOutOfProcesses(),
+  ]).toEqual([4700, 7, false, true])
   writeFileSync(join(folder, "memory.events"), "oom 1\noom_kill 1\noom_group_kill 0\n")
   expect(group.wasOutOfMemory()).toBe(true)
   expect([group.setWeight("low"), read("cpu.weight")]).toEqual([true, "5"])
@@ -69,10 +90,10 @@ test("Cgroup sets limits by the files of version 2, and reads what they tell", a
   writeFileSync(join(folder, "cgroup.procs"), "0\n0\n")
   expect([group.listPids(), group.kill()]).toEqual([[], 0])
   rmSync(parent, { recursive: true })
-  expect([group.readMemoryBytes(), group.readCpuMs(), group.wasOutOfMemory(), await group.remove()]).toEqual([
-    undefined,
-    undefined,
-    false,
-    true,
-  ])
+  expect([
+    group.readMemoryBytes(),
+    group.readCpuMs(),
+    group.wasOutOfMemory(),
+    await group.remove(),
+  ]).toEqual([undefined, undefined, false, true])
 })

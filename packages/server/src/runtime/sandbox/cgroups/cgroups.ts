@@ -6,8 +6,9 @@ import { Cgroup, type CgroupFolders, removeGroup } from "./cgroup.ts"
 import { type Controller, findOwnGroups, type OwnGroup } from "./cgroup-mounts.ts"
 
 /**
- * The control groups of one server: below the group it is in, in each hierarchy, one group for the server's sandboxes, and in that one for
- * each sandbox. What the machine does not offer is left out; `has` says what there is.
+ * The control groups of one server: below the group it is in, in each hierarchy, one group for the
+ * server's sandboxes, and in that one for each sandbox. What the machine does not offer is left
+ * out; `has` says what there is.
  */
 export class Cgroups {
   /** Sentences for the operator. */
@@ -21,11 +22,20 @@ export class Cgroups {
     this.details = this.#describe(failures)
   }
 
-  /** `noteFolder` hears of every folder before it is made, so that a server which is killed leaves word of it. */
-  static async create(name: string, limits: SandboxLimits, noteFolder: (folder: string) => void, isWanted: boolean): Promise<Cgroups> {
+  /**
+   * `noteFolder` hears of every folder before it is made, so that a server which is killed leaves
+   * word of it.
+   */
+  static async create(
+    name: string,
+    limits: SandboxLimits,
+    noteFolder: (folder: string) => void,
+    isWanted: boolean,
+  ): Promise<Cgroups> {
     const failures: string[] = []
     const folders = {}
-    for (const own of isWanted ? findOwnGroups() : []) Object.assign(folders, await prepare(own, name, noteFolder, failures))
+    for (const own of isWanted ? findOwnGroups() : [])
+      Object.assign(folders, await prepare(own, name, noteFolder, failures))
     return new Cgroups(folders, limits, failures)
   }
 
@@ -34,13 +44,22 @@ export class Cgroups {
   }
 
   /** Makes the group of a sandbox, with its limits. Undefined where nothing can be limited. */
-  async createGroup(name: string, limits: SandboxLimits = this.#limits): Promise<Cgroup | undefined> {
-    const entries = Object.entries(this.#folders).map(([controller, group]) => [controller, { ...group, folder: join(group.folder, name) }])
+  async createGroup(
+    name: string,
+    limits: SandboxLimits = this.#limits,
+  ): Promise<Cgroup | undefined> {
+    const entries = Object.entries(this.#folders).map(([controller, group]) => [
+      controller,
+      { ...group, folder: join(group.folder, name) },
+    ])
     if (entries.length === 0) return undefined
     return await Cgroup.create(Object.fromEntries(entries) as CgroupFolders, limits)
   }
 
-  /** Removes the server's groups; those of its sandboxes must be gone. False when the system still holds on to one. */
+  /**
+   * Removes the server's groups; those of its sandboxes must be gone. False when the system still
+   * holds on to one.
+   */
   async stop(): Promise<boolean> {
     const folders = [...new Set(Object.values(this.#folders).map((group) => group.folder))]
     const deadlineMs = performance.now() + this.#limits.endMsMax
@@ -52,13 +71,29 @@ export class Cgroups {
   }
 
   #describe(failures: readonly string[]): string[] {
-    const versions = new Map(Object.entries(this.#folders).map(([controller, { version }]) => [controller, version]))
+    const versions = new Map(
+      Object.entries(this.#folders).map(([controller, { version }]) => [controller, version]),
+    )
     const say = (controller: Controller, what: string, otherwise: string) =>
-      versions.has(controller) ? `${what} limited by cgroup v${versions.get(controller)}` : otherwise
+      versions.has(controller)
+        ? `${what} limited by cgroup v${versions.get(controller)}`
+        : otherwise
     return [
-      say("memory", "memory", `no memory cgroup: memory is looked at every ${this.#limits.watchMs} ms`),
-      say("pids", "processes", `no pids cgroup: threads are looked at every ${this.#limits.watchMs} ms`),
-      say("cpu", "CPU share", "no cpu cgroup: a process that hogs the CPU is kept to half of the cores or made nice, if that can be done"),
+      say(
+        "memory",
+        "memory",
+        `no memory cgroup: memory is looked at every ${this.#limits.watchMs} ms`,
+      ),
+      say(
+        "pids",
+        "processes",
+        `no pids cgroup: threads are looked at every ${this.#limits.watchMs} ms`,
+      ),
+      say(
+        "cpu",
+        "CPU share",
+        "no cpu cgroup: a process that hogs the CPU is kept to half of the cores or made nice, if that can be done",
+      ),
       ...failures,
     ]
   }
@@ -66,23 +101,37 @@ export class Cgroups {
 
 const removeRetryMs = 5
 
-/** A group of this name is where a server on version 2 moves itself, since a group that has groups with limits may have no processes. */
+/**
+ * A group of this name is where a server on version 2 moves itself, since a group that has groups
+ * with limits may have no processes.
+ */
 const ownLeafName = "hamlet-main"
 
-async function prepare(own: OwnGroup, name: string, noteFolder: (folder: string) => void, failures: string[]): Promise<CgroupFolders> {
-  const parent = own.version === 2 && basename(own.folder) === ownLeafName ? dirname(own.folder) : own.folder
+async function prepare(
+  own: OwnGroup,
+  name: string,
+  noteFolder: (folder: string) => void,
+  failures: string[],
+): Promise<CgroupFolders> {
+  const parent =
+    own.version === 2 && basename(own.folder) === ownLeafName ? dirname(own.folder) : own.folder
   const folder = join(parent, name)
   try {
     noteFolder(folder)
     mkdirSync(folder)
-    const enabled = own.version === 1 ? own.controllers : await delegate(parent, folder, own.controllers)
+    const enabled =
+      own.version === 1 ? own.controllers : await delegate(parent, folder, own.controllers)
     if (enabled.length === 0) throw new Error("its controllers cannot be handed down")
     if (enabled.includes("cpu")) weigh(own.version, folder)
     await assertJoinable(join(folder, "trial"))
-    return Object.fromEntries(enabled.map((controller) => [controller, { version: own.version, folder }]))
+    return Object.fromEntries(
+      enabled.map((controller) => [controller, { version: own.version, folder }]),
+    )
   } catch (error) {
     await removeGroup(folder)
-    failures.push(`cgroup v${own.version} (${own.controllers.join(", ")}) is not usable: ${toReason(error)}`)
+    failures.push(
+      `cgroup v${own.version} (${own.controllers.join(", ")}) is not usable: ${toReason(error)}`,
+    )
     return {}
   }
 }
@@ -90,20 +139,33 @@ async function prepare(own: OwnGroup, name: string, noteFolder: (folder: string)
 /** One may be allowed to make a group and still not to put a process there. */
 async function assertJoinable(folder: string): Promise<void> {
   mkdirSync(folder)
-  const { success } = Bun.spawnSync(["/bin/sh", "-c", 'echo $$ >"$1"', "sh", join(folder, "cgroup.procs")], { stderr: "ignore" })
+  const { success } = Bun.spawnSync(
+    ["/bin/sh", "-c", 'echo $$ >"$1"', "sh", join(folder, "cgroup.procs")],
+    { stderr: "ignore" },
+  )
   await removeGroup(folder)
   if (!success) throw new Error("no process can be put into its groups")
 }
 
-/** All sandboxes together weigh as much as if each core had a process of its own, against the server and whatever else is there. */
+/**
+ * All sandboxes together weigh as much as if each core had a process of its own, against the server
+ * and whatever else is there.
+ */
 function weigh(version: 1 | 2, folder: string): void {
   const cores = availableParallelism()
   if (version === 1) writeFileSync(join(folder, "cpu.shares"), String(1024 * cores))
   else writeFileSync(join(folder, "cpu.weight"), String(Math.min(100 * cores, 10_000)))
 }
 
-/** Version 2: lets the groups below have limits. Whoever started us is moved along, or we could not: all are in the same group. */
-async function delegate(parent: string, folder: string, wanted: readonly Controller[]): Promise<Controller[]> {
+/**
+ * Version 2: lets the groups below have limits. Whoever started us is moved along, or we could not:
+ * all are in the same group.
+ */
+async function delegate(
+  parent: string,
+  folder: string,
+  wanted: readonly Controller[],
+): Promise<Controller[]> {
   if (!enable(parent, wanted)) {
     const leaf = join(parent, ownLeafName)
     const own = listOwnProcesses(parent)
@@ -126,7 +188,8 @@ function move(pids: readonly number[], folder: string): void {
 
 function enable(folder: string, wanted: readonly Controller[]): boolean {
   const path = join(folder, "cgroup.subtree_control")
-  const isOn = () => wanted.every((controller) => readFileSync(path, "utf8").trim().split(" ").includes(controller))
+  const isOn = () =>
+    wanted.every((controller) => readFileSync(path, "utf8").trim().split(" ").includes(controller))
   if (isOn()) return true
   try {
     appendFileSync(path, wanted.map((controller) => `+${controller}`).join(" "))
@@ -138,9 +201,12 @@ function enable(folder: string, wanted: readonly Controller[]): boolean {
 
 /** Ourselves and whoever started us, as far as they are in that group. */
 function listOwnProcesses(parent: string): number[] {
-  const members = new Set(readFileSync(join(parent, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number))
+  const members = new Set(
+    readFileSync(join(parent, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number),
+  )
   const found: number[] = []
-  for (let pid = process.pid; members.has(pid) && !found.includes(pid); pid = readParent(pid)) found.push(pid)
+  for (let pid = process.pid; members.has(pid) && !found.includes(pid); pid = readParent(pid))
+    found.push(pid)
   return found
 }
 

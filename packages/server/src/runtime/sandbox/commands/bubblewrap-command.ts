@@ -16,11 +16,13 @@ export interface BubblewrapTools {
 }
 
 /**
- * There is no /proc in a sandbox, but before Deno parses a module it asks the C library where the stack of the first thread is, which looks it
- * up in /proc/self/maps, and without an answer Deno panics. This one says that it may be anywhere. The price: code that is nested too deeply for
- * the parser ends the process, where Deno would otherwise have made a larger stack.
+ * There is no /proc in a sandbox, but before Deno parses a module it asks the C library where the
+ * stack of the first thread is, which looks it up in /proc/self/maps, and without an answer Deno
+ * panics. This one says that it may be anywhere. The price: code that is nested too deeply for the
+ * parser ends the process, where Deno would otherwise have made a larger stack.
  */
-export const stackMap = "00000000-00100000 ---p 00000000 00:00 0\n00100000-ffffffffffffffff rw-p 00000000 00:00 0\n"
+export const stackMap =
+  "00000000-00100000 ---p 00000000 00:00 0\n00100000-ffffffffffffffff rw-p 00000000 00:00 0\n"
 
 /** How things are called inside. */
 const names = { deno: "/deno", run: "/run/val", scratch: "/tmp" }
@@ -49,7 +51,10 @@ export interface Box {
   readonly scratchBytesMax: number
   /** Whether bubblewrap says on file descriptor 3 which process is in it. */
   readonly isReported: boolean
-  /** Whether the program is the first process inside; otherwise there is one of bubblewrap's, with which all others end. */
+  /**
+   * Whether the program is the first process inside; otherwise there is one of bubblewrap's, with
+   * which all others end.
+   */
   readonly isFirst: boolean
 }
 
@@ -60,8 +65,16 @@ export interface Box {
  */
 export type BubblewrapWay = "outside" | "inside" | "own"
 
-/** A sandbox in bubblewrap: who is in it sees its program, its folders and a few files of the system, and no network. */
-export function toBubblewrapCommand(tools: BubblewrapTools, way: BubblewrapWay, box: Box, command: readonly string[]): string[] {
+/**
+ * A sandbox in bubblewrap: who is in it sees its program, its folders and a few files of the
+ * system, and no network.
+ */
+export function toBubblewrapCommand(
+  tools: BubblewrapTools,
+  way: BubblewrapWay,
+  box: Box,
+  command: readonly string[],
+): string[] {
   const user = [`--reuid=${box.uid}`, `--regid=${box.uid}`, "--clear-groups", "--no-new-privs"]
   const setpriv = tools.setpriv ?? "setpriv"
   return [
@@ -72,16 +85,29 @@ export function toBubblewrapCommand(tools: BubblewrapTools, way: BubblewrapWay, 
     ...(box.isReported ? ["--info-fd", "3"] : []),
     ...(tools.hasFilter ? ["--seccomp", "4"] : []),
     "--",
-    ...(way === "inside" ? ["/setpriv", ...user, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"] : []),
+    ...(way === "inside"
+      ? ["/setpriv", ...user, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"]
+      : []),
     ...command,
   ]
 }
 
 function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay, box: Box): string[] {
-  const withUser = tools.canDisableUserns ? ["--unshare-user", "--disable-userns"] : ["--unshare-user"]
-  const others = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+  const withUser = tools.canDisableUserns
+    ? ["--unshare-user", "--disable-userns"]
+    : ["--unshare-user"]
+  const others = [
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+  ]
   // What setpriv needs to become somebody else and to give up even these.
-  const forSetpriv = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((capability) => ["--cap-add", capability])
+  const forSetpriv = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((capability) => [
+    "--cap-add",
+    capability,
+  ])
   return [
     ...others,
     ...(way === "inside" ? [] : withUser),
@@ -97,12 +123,16 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay, box: Box): str
 }
 
 /**
- * There is no /proc but the one link in it that Deno cannot do without, and none of bubblewrap's own /dev: that one is a file system of its own
- * that the guest could fill.
+ * There is no /proc but the one link in it that Deno cannot do without, and none of bubblewrap's
+ * own /dev: that one is a file system of its own that the guest could fill.
  */
 function toFileSystem(tools: BubblewrapTools, way: BubblewrapWay, box: Box): string[] {
   const programs = way === "inside" ? [["/setpriv", tools.setpriv ?? ""] as const] : []
-  const readable = [[box.program, tools.program] as const, ...programs, ...Object.entries(box.readable)]
+  const readable = [
+    [box.program, tools.program] as const,
+    ...programs,
+    ...Object.entries(box.readable),
+  ]
   const data = Object.entries(box.data ?? {})
   const writable = Object.entries(box.writable)
   const devices = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"]
@@ -115,7 +145,13 @@ function toFileSystem(tools: BubblewrapTools, way: BubblewrapWay, box: Box): str
     ...tools.libraries.flatMap((path) => ["--ro-bind", path, path]),
     ...devices.flatMap((path) => ["--dev-bind", path, path]),
     ...readable.flatMap(([inside, outside]) => ["--ro-bind", outside, inside]),
-    ...data.flatMap(([inside, descriptor]) => ["--perms", "0444", "--ro-bind-data", String(descriptor), inside]),
+    ...data.flatMap(([inside, descriptor]) => [
+      "--perms",
+      "0444",
+      "--ro-bind-data",
+      String(descriptor),
+      inside,
+    ]),
     ...writable.flatMap(([inside, outside]) => ["--bind", outside, inside]),
     ...["--perms", "1777", "--size", String(box.scratchBytesMax), "--tmpfs", names.scratch],
     ...["--remount-ro", "/"],

@@ -18,11 +18,17 @@ export interface GuestImports {
 }
 
 /**
- * How the guest is started. Permissions are allow-lists, since what a deny-list forgets is allowed; there is no permission to run programs
- * or to load native libraries. All of the network is allowed where the sandbox has none but the host's proxy, since the proxy decides;
- * otherwise nothing of it is but the two sockets.
+ * How the guest is started. Permissions are allow-lists, since what a deny-list forgets is allowed;
+ * there is no permission to run programs or to load native libraries. All of the network is allowed
+ * where the sandbox has none but the host's proxy, since the proxy decides; otherwise nothing of it
+ * is but the two sockets.
  */
-export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: SandboxLimits, hasProxy: boolean): string[] {
+export function toDenoCommand(
+  paths: GuestPaths,
+  imports: GuestImports,
+  limits: SandboxLimits,
+  hasProxy: boolean,
+): string[] {
   const { run, scratch } = paths
   const packages = toPackagesFolder(paths.denoDir)
   const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
@@ -31,13 +37,15 @@ export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: 
     "run",
     "--quiet",
     "--no-prompt",
-    // Without these two Deno searches the folders above for files that are not there, which takes longer than everything else.
+    // Without these two Deno searches the folders above for files that are not there, which takes
+    // longer than everything else.
     "--no-config",
     "--no-lock",
     "--no-npm",
     "--cached-only",
     "--no-code-cache",
-    // Otherwise a request's signal is aborted when it was answered, and a val that listens for it is warned in its logs.
+    // Otherwise a request's signal is aborted when it was answered, and a val that listens for it
+    // is warned in its logs.
     "--unstable-no-legacy-abort",
     "--allow-env",
     hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
@@ -54,8 +62,9 @@ export function toDenoCommand(paths: GuestPaths, imports: GuestImports, limits: 
 }
 
 /**
- * For the C library, which has a heap for each of the few threads of a process otherwise, and gives each back whenever Deno has imported something:
- * two heaps that keep a little in hand make the first answer of a val a twentieth faster.
+ * For the C library, which has a heap for each of the few threads of a process otherwise, and gives
+ * each back whenever Deno has imported something: two heaps that keep a little in hand make the
+ * first answer of a val a twentieth faster.
  */
 const allocation = { MALLOC_ARENA_MAX: "2", MALLOC_TOP_PAD_: String(1024 * 1024) }
 
@@ -65,7 +74,8 @@ export function toDenoEnvironment(paths: GuestPaths, hasProxy: boolean): Record<
   const proxies = hasProxy ? { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } : {}
   return {
     DENO_DIR: paths.denoDir,
-    // It cannot write there, and would try five times, with pauses of 150 ms in all, before a process is ready.
+    // It cannot write there, and would try five times, with pauses of 150 ms in all, before a
+    // process is ready.
     DENO_EMIT_CACHE_MODE: "disable",
     DENO_NO_UPDATE_CHECK: "1",
     HOME: paths.scratch,

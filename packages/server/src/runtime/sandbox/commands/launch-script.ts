@@ -16,11 +16,17 @@ export interface LaunchStart {
 
 /** Blocks of `ulimit -f` as POSIX has them. */
 const blockBytes = 512
-/** bubblewrap's process outside, the shell before it, and some more: where there is a pids cgroup it is to be the first to say no, since it tells. */
+/**
+ * bubblewrap's process outside, the shell before it, and some more: where there is a pids cgroup it
+ * is to be the first to say no, since it tells.
+ */
 const helperProcesses = 8
 const shell = "/bin/sh"
 
-/** A shell sets what only a process can set for itself: its control groups, its limits. The command takes its place. */
+/**
+ * A shell sets what only a process can set for itself: its control groups, its limits. The command
+ * takes its place.
+ */
 export function toShellCommand(start: LaunchStart, command: readonly string[]): string[] {
   const { limits } = start
   const values = [
@@ -36,11 +42,12 @@ export function toShellCommand(start: LaunchStart, command: readonly string[]): 
 }
 
 /**
- * A process that could not join its groups or take on its limits must not run. The start time in /proc/PID/stat stays the same through every
- * exec, so the line names the sandbox for good. A limit that cannot be set is fine if a stricter one is in force. Shells disagree about
- * the letter for processes. Signals to all processes of a terminal or of a service are for the server, which lets its vals finish; it ends
- * sandboxes with SIGKILL. If the machine runs out of memory, a sandbox
- * has to go before anybody else.
+ * A process that could not join its groups or take on its limits must not run. The start time in
+ * /proc/PID/stat stays the same through every exec, so the line names the sandbox for good. A limit
+ * that cannot be set is fine if a stricter one is in force. Shells disagree about the letter for
+ * processes. Signals to all processes of a terminal or of a service are for the server, which lets
+ * its vals finish; it ends sandboxes with SIGKILL. If the machine runs out of memory, a sandbox has
+ * to go before anybody else.
  */
 const script = `
 set -e

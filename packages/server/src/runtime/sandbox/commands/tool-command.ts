@@ -1,6 +1,9 @@
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
-/** A program of ours that works on what strangers have written: one file for Deno, which gets bytes and gives bytes. */
+/**
+ * A program of ours that works on what strangers have written: one file for Deno, which gets bytes
+ * and gives bytes.
+ */
 export interface Tool {
   readonly program: string
   /** Programs that it starts, by the names under which it is told where they are. */
@@ -23,9 +26,25 @@ export interface ToolPaths {
 /** How a tool is started. */
 export function toToolCommand(paths: ToolPaths, tool: Tool, limits: SandboxLimits): string[] {
   const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
-  const switches = ["--quiet", "--no-prompt", "--no-config", "--no-lock", "--no-npm", "--no-remote", "--no-code-cache"]
+  const switches = [
+    "--quiet",
+    "--no-prompt",
+    "--no-config",
+    "--no-lock",
+    "--no-npm",
+    "--no-remote",
+    "--no-code-cache",
+  ]
   const flags = `--v8-flags=--max-old-space-size=${heapMegabytes}`
-  return [paths.deno, "run", ...switches, ...tool.permissions, flags, paths.program, JSON.stringify(paths)]
+  return [
+    paths.deno,
+    "run",
+    ...switches,
+    ...tool.permissions,
+    flags,
+    paths.program,
+    JSON.stringify(paths),
+  ]
 }
 
 /** The whole environment of a tool. */

@@ -8,7 +8,10 @@ import { parseGuestMessage } from "./guest-message.ts"
 
 type ControlLimits = Pick<
   SandboxLimits,
-  "controlLineBytesMax" | "controlBytesPerSecondMax" | "controlMessagesPerSecondMax" | "controlWaitingBytesMax"
+  | "controlLineBytesMax"
+  | "controlBytesPerSecondMax"
+  | "controlMessagesPerSecondMax"
+  | "controlWaitingBytesMax"
 >
 
 /** Who listens to a guest. */
@@ -24,11 +27,13 @@ const lineValuesMax = 10_000
 const nothing: Buffer = Buffer.alloc(0)
 
 /**
- * The host's end of a sandbox's control socket. One guest may connect, once; then the socket file is gone. Nothing is kept but what was read at
- * once and is not heard yet, and the beginning of one line, so a guest can fill its own memory but not ours.
+ * The host's end of a sandbox's control socket. One guest may connect, once; then the socket file
+ * is gone. Nothing is kept but what was read at once and is not heard yet, and the beginning of one
+ * line, so a guest can fill its own memory but not ours.
  *
- * A guest is heard up to its limits, and as far as the turns that all guests share allow. Beyond that the socket is not read: nothing of what the
- * guest says is lost, but it has to wait, and the guest with it.
+ * A guest is heard up to its limits, and as far as the turns that all guests share allow. Beyond
+ * that the socket is not read: nothing of what the guest says is lost, but it has to wait, and the
+ * guest with it.
  */
 export class ControlChannel {
   /** The connection has ended, or there will never be one. */
@@ -41,7 +46,10 @@ export class ControlChannel {
   #socket: Socket<undefined> | undefined
   readonly #begun = new LineStart()
   readonly #turns: ControlTurns
-  /** What may be heard at the moment: buckets that hold what may be said in one second, and fill up at that rate. */
+  /**
+   * What may be heard at the moment: buckets that hold what may be said in one second, and fill up
+   * at that rate.
+   */
   #bytesLeft: number
   #messagesLeft: number
   #refilledMs = performance.now()
@@ -82,14 +90,19 @@ export class ControlChannel {
     if (!this.#socket || this.#isOver) return
     const line = Buffer.from(`${JSON.stringify(message)}\n`)
     if (this.#unsent.length + line.length > this.#limits.controlWaitingBytesMax) {
-      this.#refuse(`it left more than ${this.#limits.controlWaitingBytesMax} bytes of control messages unread`)
+      this.#refuse(
+        `it left more than ${this.#limits.controlWaitingBytesMax} bytes of control messages unread`,
+      )
       return
     }
     this.#unsent = this.#unsent.length === 0 ? line : Buffer.concat([this.#unsent, line])
     this.#flush()
   }
 
-  /** The guest has ended: what it said last is heard without limits, since there is no more than the kernel holds. */
+  /**
+   * The guest has ended: what it said last is heard without limits, since there is no more than the
+   * kernel holds.
+   */
   hearLast(): void {
     this.#isLast = true
   }
@@ -182,8 +195,11 @@ export class ControlChannel {
   }
 
   #hear(line: Buffer): void {
-    // A guest's messages have few fields. Of small values there could be so many in a line that reading it would keep everybody waiting.
-    const message = hasFewValues(line, lineValuesMax) ? parseGuestMessage(line.toString("utf8")) : undefined
+    // A guest's messages have few fields. Of small values there could be so many in a line that
+    // reading it would keep everybody waiting.
+    const message = hasFewValues(line, lineValuesMax)
+      ? parseGuestMessage(line.toString("utf8"))
+      : undefined
     if (message) this.#listener.hear(message, line.length)
     else this.#refuse("it wrote something to the control socket that is no message")
   }
@@ -204,8 +220,14 @@ export class ControlChannel {
     const { controlBytesPerSecondMax, controlMessagesPerSecondMax } = this.#limits
     const nowMs = performance.now()
     const seconds = (nowMs - this.#refilledMs) / 1000
-    this.#bytesLeft = Math.min(controlBytesPerSecondMax, this.#bytesLeft + seconds * controlBytesPerSecondMax)
-    this.#messagesLeft = Math.min(controlMessagesPerSecondMax, this.#messagesLeft + seconds * controlMessagesPerSecondMax)
+    this.#bytesLeft = Math.min(
+      controlBytesPerSecondMax,
+      this.#bytesLeft + seconds * controlBytesPerSecondMax,
+    )
+    this.#messagesLeft = Math.min(
+      controlMessagesPerSecondMax,
+      this.#messagesLeft + seconds * controlMessagesPerSecondMax,
+    )
     this.#refilledMs = nowMs
   }
 
@@ -219,7 +241,10 @@ export class ControlChannel {
   }
 }
 
-/** The beginning of a line whose end has not come yet: one buffer that doubles, since the parts may be of one byte each. */
+/**
+ * The beginning of a line whose end has not come yet: one buffer that doubles, since the parts may
+ * be of one byte each.
+ */
 class LineStart {
   #buffer: Buffer = nothing
   bytes = 0

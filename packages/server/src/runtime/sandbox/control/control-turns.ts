@@ -7,15 +7,19 @@ export interface Heard {
   hearMore(messagesMax: number): HeardState
 }
 
-/** In each window guests are heard for so long, all of them together. The rest of the thread's time is for requests. */
+/**
+ * In each window guests are heard for so long, all of them together. The rest of the thread's time
+ * is for requests.
+ */
 const windowMs = 5
 const workMsMax = 1
 /** Messages that are heard without a look at the clock; each takes about 2 µs. */
 const messagesPerTurn = 128
 
 /**
- * Shares the time in which the server listens to guests among all of them. A guest that says little is heard at once; those that say more than
- * fits into the window wait for their turn, one after the other, and take a fifth of the thread's time at most, however many they are.
+ * Shares the time in which the server listens to guests among all of them. A guest that says little
+ * is heard at once; those that say more than fits into the window wait for their turn, one after
+ * the other, and take a fifth of the thread's time at most, however many they are.
  */
 export class ControlTurns {
   /** In the order in which they have their turns. */

@@ -15,11 +15,24 @@ const good = [
 ]
 
 test.each(good)("parseGuestMessage takes %j, and nothing that it did not ask for", (message) => {
-  expect(parseGuestMessage(JSON.stringify({ ...message, more: { of: "it" } })) as unknown).toEqual(message)
+  expect(parseGuestMessage(JSON.stringify({ ...message, more: { of: "it" } })) as unknown).toEqual(
+    message,
+  )
 })
 
 const bad = [
-  ...["", "{", "null", "1", '"warm"', "[]", "{}", '{"kind":"load"}', '{"kind":"__proto__"}', "\u0000"],
+  ...[
+    "",
+    "{",
+    "null",
+    "1",
+    '"warm"',
+    "[]",
+    "{}",
+    '{"kind":"load"}',
+    '{"kind":"__proto__"}',
+    "\u0000",
+  ],
   ...[
     { kind: "loaded" },
     { kind: "load_failed", error: null },

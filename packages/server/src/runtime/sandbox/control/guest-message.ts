@@ -1,8 +1,9 @@
 import type { ErrorText, GuestMessage, LogLevel } from "@hamlet/guest/protocol"
 
 /**
- * Reads a line that a guest wrote; undefined when it is nothing that a guest may say. By hand, since a schema library would take most of the
- * time of a val that logs a lot. What comes out has exactly the fields of the protocol, however much else was in the line.
+ * Reads a line that a guest wrote; undefined when it is nothing that a guest may say. By hand,
+ * since a schema library would take most of the time of a val that logs a lot. What comes out has
+ * exactly the fields of the protocol, however much else was in the line.
  */
 export function parseGuestMessage(line: string): GuestMessage | undefined {
   const message = parseObject(line)
@@ -14,12 +15,16 @@ export function parseGuestMessage(line: string): GuestMessage | undefined {
       return typeof message.run === "string" ? { kind: "logs_cut", run: message.run } : undefined
     case "uncaught": {
       const error = toErrorText(message.error)
-      return error && typeof message.run === "string" ? { kind: "uncaught", run: message.run, error } : undefined
+      return error && typeof message.run === "string"
+        ? { kind: "uncaught", run: message.run, error }
+        : undefined
     }
     case "refused":
       return toRefused(message)
     case "loaded":
-      return typeof message.isCallable === "boolean" ? { kind: "loaded", isCallable: message.isCallable } : undefined
+      return typeof message.isCallable === "boolean"
+        ? { kind: "loaded", isCallable: message.isCallable }
+        : undefined
     case "load_failed": {
       const error = toErrorText(message.error)
       return error && { kind: "load_failed", error }
@@ -54,21 +59,46 @@ function isFields(value: unknown): value is Fields {
 }
 
 function toLog({ run, at, level, message }: Fields): GuestMessage | undefined {
-  if (typeof run !== "string" || typeof message !== "string" || typeof at !== "number" || !levels.has(level)) return undefined
+  if (
+    typeof run !== "string" ||
+    typeof message !== "string" ||
+    typeof at !== "number" ||
+    !levels.has(level)
+  )
+    return undefined
   if (!(Math.abs(at) <= timeMsMax)) return undefined
   return { kind: "log", run, at, level: level as LogLevel, message }
 }
 
 function toRefused({ run, status, headers, body }: Fields): GuestMessage | undefined {
-  if (typeof run !== "string" || typeof body !== "string" || !Number.isInteger(status) || !Array.isArray(headers)) return undefined
-  // What a Response can be made with; 1xx, and what has no body, are not answers to an upgrade request.
-  if ((status as number) < 200 || (status as number) > 599 || headers.length > headersMax) return undefined
+  if (
+    typeof run !== "string" ||
+    typeof body !== "string" ||
+    !Number.isInteger(status) ||
+    !Array.isArray(headers)
+  )
+    return undefined
+  // What a Response can be made with; 1xx, and what has no body, are not answers to an upgrade
+  // request.
+  if ((status as number) < 200 || (status as number) > 599 || headers.length > headersMax)
+    return undefined
   if (!headers.every(isHeader)) return undefined
-  return { kind: "refused", run, status: status as number, headers: headers.map(([name, value]) => [name, value] as const), body }
+  return {
+    kind: "refused",
+    run,
+    status: status as number,
+    headers: headers.map(([name, value]) => [name, value] as const),
+    body,
+  }
 }
 
 function isHeader(value: unknown): value is [string, string] {
-  return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && typeof value[1] === "string"
+  return (
+    Array.isArray(value) &&
+    value.length === 2 &&
+    typeof value[0] === "string" &&
+    typeof value[1] === "string"
+  )
 }
 
 function toErrorText(value: unknown): ErrorText | undefined {

@@ -3,22 +3,29 @@ import { GuestProcess } from "./guest-process.ts"
 
 const isLinux = process.platform === "linux"
 
-test.if(isLinux)("isRunnable tells a process that wants the processor from one that waits, whichever of its threads it is", async () => {
-  await using waiting = Bun.spawn(["sleep", "60"])
-  await using looping = Bun.spawn(["sh", "-c", "while :; do :; done"])
-  const inWorker = `new Worker("data:text/javascript,for(;;){}"); setInterval(() => {}, 1000)`
-  await using threaded = Bun.spawn([process.execPath, "-e", inWorker])
-  const isRunnable = (pid: number) => GuestProcess.find(pid)?.isRunnable()
-  while (!isRunnable(looping.pid) || !isRunnable(threaded.pid) || isRunnable(waiting.pid)) await Bun.sleep(1)
-  expect(isRunnable(looping.pid)).toBe(true)
-  expect(isRunnable(waiting.pid)).toBe(false)
-})
+test.if(isLinux)(
+  "isRunnable tells a process that wants the processor from one that waits, whichever of its threads it is",
+  async () => {
+    await using waiting = Bun.spawn(["sleep", "60"])
+    await using looping = Bun.spawn(["sh", "-c", "while :; do :; done"])
+    const inWorker = `new Worker("data:text/javascript,for(;;){}"); setInterval(() => {}, 1000)`
+    await using threaded = Bun.spawn([process.execPath, "-e", inWorker])
+    const isRunnable = (pid: number) => GuestProcess.find(pid)?.isRunnable()
+    while (!isRunnable(looping.pid) || !isRunnable(threaded.pid) || isRunnable(waiting.pid))
+      await Bun.sleep(1)
+    expect(isRunnable(looping.pid)).toBe(true)
+    expect(isRunnable(waiting.pid)).toBe(false)
+  },
+)
 
-test.if(isLinux)("readOwnBytes counts what a process has filled, and not the program that it shares with others", () => {
-  const own = GuestProcess.find(process.pid)
-  const beforeBytes = own?.readOwnBytes() ?? 0
-  const filled = new Uint8Array(100 * 1024 ** 2).fill(1)
-  expect((own?.readOwnBytes() ?? 0) - beforeBytes).toBeGreaterThan(filled.length / 2)
-  expect(own?.readOwnBytes()).toBeLessThan(own?.readUsage()?.memoryBytes ?? 0)
-  expect(GuestProcess.find(process.pid)?.readOwnBytes()).toBeGreaterThan(0)
-})
+test.if(isLinux)(
+  "readOwnBytes counts what a process has filled, and not the program that it shares with others",
+  () => {
+    const own = GuestProcess.find(process.pid)
+    const beforeBytes = own?.readOwnBytes() ?? 0
+    const filled = new Uint8Array(100 * 1024 ** 2).fill(1)
+    expect((own?.readOwnBytes() ?? 0) - beforeBytes).toBeGreaterThan(filled.length / 2)
+    expect(own?.readOwnBytes()).toBeLessThan(own?.readUsage()?.memoryBytes ?? 0)
+    expect(GuestProcess.find(process.pid)?.readOwnBytes()).toBeGreaterThan(0)
+  },
+)

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { identityOf, isAlive, pidOf, readProcessStat } from "./process-identity.ts"
 
-/** The process in which a val runs, as the host sees it: the one inside bubblewrap, if there is one around it. */
+/**
+ * The process in which a val runs, as the host sees it: the one inside bubblewrap, if there is one
+ * around it.
+ */
 export class GuestProcess {
   readonly #identity: string
   readonly #pid: number
@@ -36,19 +39,30 @@ export class GuestProcess {
     }
   }
 
-  readUsage(): { readonly cpuMs: number; readonly memoryBytes: number; readonly threads: number } | undefined {
+  readUsage():
+    | { readonly cpuMs: number; readonly memoryBytes: number; readonly threads: number }
+    | undefined {
     const stat = readProcessStat(this.#pid)
     if (!stat) return undefined
-    return { cpuMs: stat.cpuTicks * tickMs, memoryBytes: stat.memoryPages * readPageBytes(), threads: stat.threads }
+    return {
+      cpuMs: stat.cpuTicks * tickMs,
+      memoryBytes: stat.memoryPages * readPageBytes(),
+      threads: stat.threads,
+    }
   }
 
   /** What it has for itself, without the program and its libraries, which all sandboxes share. */
   readOwnBytes(): number | undefined {
     const [, resident, shared] = readText(`/proc/${this.#pid}/statm`).split(" ").map(Number)
-    return resident === undefined || shared === undefined ? undefined : (resident - shared) * readPageBytes()
+    return resident === undefined || shared === undefined
+      ? undefined
+      : (resident - shared) * readPageBytes()
   }
 
-  /** How many files and folders there are in the file system at that path of its own. Undefined where the host cannot look. */
+  /**
+   * How many files and folders there are in the file system at that path of its own. Undefined
+   * where the host cannot look.
+   */
   readEntries(path: string): number | undefined {
     try {
       const { files, ffree } = statfsSync(`/proc/${this.#pid}/root${path}`)
@@ -60,13 +74,17 @@ export class GuestProcess {
 
   /** Whether any of its threads would do something if it were given a processor. */
   isRunnable(): boolean {
-    return list(`/proc/${this.#pid}/task`).some((thread) => readProcessStat(this.#pid, thread)?.isRunnable)
+    return list(`/proc/${this.#pid}/task`).some(
+      (thread) => readProcessStat(this.#pid, thread)?.isRunnable,
+    )
   }
 
   /** Each thread has a priority of its own. Only root can take a lowered one back. */
   setNice(nice: number): void {
-    for (const thread of list(`/proc/${this.#pid}/task`)) ignoreErrors(() => setPriority(Number(thread), nice))
-    // Where sessions are weighed against each other, the priority of threads counts only within theirs.
+    for (const thread of list(`/proc/${this.#pid}/task`))
+      ignoreErrors(() => setPriority(Number(thread), nice))
+    // Where sessions are weighed against each other, the priority of threads counts only within
+    // theirs.
     ignoreErrors(() => writeFileSync(`/proc/${this.#pid}/autogroup`, String(nice)))
   }
 }

@@ -33,13 +33,19 @@ export interface Launch {
   readonly hasChildren: boolean
 }
 
-/** Between the first two looks whether it is gone; each time twice as long, up to the most: one that has much memory takes a while. */
+/**
+ * Between the first two looks whether it is gone; each time twice as long, up to the most: one that
+ * has much memory takes a while.
+ */
 const goneCheckMs = 2
 const goneCheckMsMax = 32
 /** bubblewrap ends by itself when the process inside has; after this long it is not waited for. */
 const outerGraceMs = 1_000
 
-/** A process behind the launch script, with its limits and its control group: what there is to look at, to end, and to wait for. */
+/**
+ * A process behind the launch script, with its limits and its control group: what there is to look
+ * at, to end, and to wait for.
+ */
 export class LaunchedProcess {
   readonly child: Bun.Subprocess
   readonly group: Cgroup | undefined
@@ -58,26 +64,36 @@ export class LaunchedProcess {
   /** All that there is of it, as far as anybody can tell. */
   listPids(): number[] {
     const pids = new Set(this.group?.listPids())
-    // Who has just been started has not joined the group yet; who has ended may have left its number to somebody else.
+    // Who has just been started has not joined the group yet; who has ended may have left its
+    // number to somebody else.
     if (this.child.exitCode === null && this.child.signalCode === null) pids.add(this.child.pid)
     if (this.#inner?.isAlive()) pids.add(this.#inner.pid)
     return [...pids]
   }
 
-  /** The process in which the work is done: the one inside bubblewrap, if there is one around it. Undefined while it cannot be found. */
+  /**
+   * The process in which the work is done: the one inside bubblewrap, if there is one around it.
+   * Undefined while it cannot be found.
+   */
   findInner(): GuestProcess | undefined {
-    this.#inner ??= this.#host.isolation.hasOuterProcess ? this.#findReported() : GuestProcess.find(this.child.pid)
+    this.#inner ??= this.#host.isolation.hasOuterProcess
+      ? this.#findReported()
+      : GuestProcess.find(this.child.pid)
     return this.#inner
   }
 
-  /** bubblewrap, if there is one, takes note of the end inside and follows. Killed itself, it would leave that to somebody else. */
+  /**
+   * bubblewrap, if there is one, takes note of the end inside and follows. Killed itself, it would
+   * leave that to somebody else.
+   */
   kill(): void {
     const inner = this.findInner()
     if (!inner?.isAlive()) {
       this.#killChild()
       return
     }
-    // Where there are no namespaces, children of its own would live on; the first of a namespace takes all others along.
+    // Where there are no namespaces, children of its own would live on; the first of a namespace
+    // takes all others along.
     if (this.#hasGroupOfProcesses) this.#killChild()
     else inner.kill()
     setTimeout(() => this.child.kill("SIGKILL"), outerGraceMs).unref()
@@ -94,14 +110,19 @@ export class LaunchedProcess {
       const left = this.group?.kill() ?? 0
       if (!isInnerAlive && left === 0) return
       if (performance.now() > deadlineMs) {
-        onError(new Error(`Cannot end sandbox "${this.#launch.id}": a process in it does not go away`))
+        onError(
+          new Error(`Cannot end sandbox "${this.#launch.id}": a process in it does not go away`),
+        )
         return
       }
       await Bun.sleep(pauseMs)
     }
   }
 
-  /** What can be known of it once it has ended. `cpuMs` is what was seen of it before, where the system does not remember. */
+  /**
+   * What can be known of it once it has ended. `cpuMs` is what was seen of it before, where the
+   * system does not remember.
+   */
   readEnd(stopped: StopCause | undefined, cpuMs: number | undefined): EndFacts {
     return {
       code: this.child.exitCode,
@@ -145,14 +166,17 @@ export class LaunchedProcess {
       cwd: isolation.hasOuterProcess ? "/" : folder.scratch,
       env: environment,
       stdio: [stdin, stdout, stderr],
-      // In a process group of its own: what a terminal sends to the group of the server, such as Ctrl-C, does not reach it.
+      // In a process group of its own: what a terminal sends to the group of the server, such as
+      // Ctrl-C, does not reach it.
       detached: true,
     })
   }
 
   #findReported(): GuestProcess | undefined {
     try {
-      const report = JSON.parse(readFileSync(join(this.#launch.folder.path, bubblewrapFile), "utf8")) as { "child-pid": number }
+      const report = JSON.parse(
+        readFileSync(join(this.#launch.folder.path, bubblewrapFile), "utf8"),
+      ) as { "child-pid": number }
       return GuestProcess.find(report["child-pid"])
     } catch {
       return undefined

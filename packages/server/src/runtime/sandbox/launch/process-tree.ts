@@ -21,7 +21,10 @@ export function findInnermost(pid: number): number {
   return child === undefined ? pid : findInnermost(child)
 }
 
-/** Ends what a process has started, with which bubblewrap and a shell end too, or the process itself if that is nothing. */
+/**
+ * Ends what a process has started, with which bubblewrap and a shell end too, or the process itself
+ * if that is nothing.
+ */
 export function killInnermost(pid: number): void {
   const children = listChildren(pid)
   for (const child of children) killInnermost(child)
@@ -36,7 +39,12 @@ export function killInnermost(pid: number): void {
 function listChildren(pid: number): number[] {
   try {
     const threads = readdirSync(`/proc/${pid}/task`)
-    return threads.flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number))
+    return threads.flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")
+        .split(" ")
+        .filter(Boolean)
+        .map(Number),
+    )
   } catch {
     // Has ended, or there is no /proc.
     return []

@@ -3,11 +3,21 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Sandboxes } from "../sandboxes.ts"
-import { createDataDir, findRuntimeFolder, hasBubblewrap, isRoot, notRun, openSandboxes, until } from "../testing/sandbox-testing.ts"
+import {
+  createDataDir,
+  findRuntimeFolder,
+  hasBubblewrap,
+  isRoot,
+  notRun,
+  openSandboxes,
+  until,
+} from "../testing/sandbox-testing.ts"
 import { readProcessStat } from "./process-identity.ts"
 import type { ToolJob, ToolLimits, ToolOutcome } from "./tool-run.ts"
 
-const levels = (["bubblewrap", "deno"] as const).filter((level) => level === "deno" || hasBubblewrap)
+const levels = (["bubblewrap", "deno"] as const).filter(
+  (level) => level === "deno" || hasBubblewrap,
+)
 if (!hasBubblewrap) notRun("tools in bubblewrap", "bubblewrap is not installed")
 const mebibyte = 1024 ** 2
 const childPath = fileURLToPath(new URL("../testing/child-tool.ts", import.meta.url))
@@ -33,7 +43,10 @@ interface RunOptions extends Partial<Omit<ToolJob, "limits" | "tool">> {
 
 let programs = 0
 
-/** Runs a piece of code as a tool: the body of an async function that gets `paths`, and whose result goes to standard output as JSON. */
+/**
+ * Runs a piece of code as a tool: the body of an async function that gets `paths`, and whose result
+ * goes to standard output as JSON.
+ */
 function run(sandboxes: Sandboxes, body: string, options: RunOptions = {}): Promise<ToolOutcome> {
   const { permissions = ["--allow-all"], helpers = {}, limits: others, ...rest } = options
   const code = `const paths = JSON.parse(Deno.args[0]); console.log(JSON.stringify(await (async () => { ${body} })()))`
@@ -48,7 +61,11 @@ function run(sandboxes: Sandboxes, body: string, options: RunOptions = {}): Prom
   })
 }
 
-async function evaluate(sandboxes: Sandboxes, body: string, options: RunOptions = {}): Promise<unknown> {
+async function evaluate(
+  sandboxes: Sandboxes,
+  body: string,
+  options: RunOptions = {},
+): Promise<unknown> {
   const outcome = await run(sandboxes, body, options)
   if (outcome.kind === "failed") throw new Error(`${outcome.reason}: ${outcome.said}`)
   return JSON.parse(Buffer.from(outcome.output).toString() || "null")
@@ -86,23 +103,47 @@ describe.each(levels)("runTool with %s", (isolation) => {
       })
       return [before, Deno.cwd() === Deno.realPathSync(paths.scratch), refused.length, Object.keys(Deno.env.toObject()).toSorted()]`
     // Some of them Deno makes by itself.
-    const names = ["DENO_DIR", "DENO_NODE_SHIM_ACTIVE", "DENO_NO_UPDATE_CHECK", "HOME", "NO_COLOR", "PATH", "PWD"]
-    const [before, isThere, refused, env] = (await evaluate(open.sandboxes, body)) as [string[], boolean, number, string[]]
-    expect({ before, isThere, refused }).toEqual({ before: [], isThere: true, refused: isRoot || isolation === "bubblewrap" ? 4 : refused })
+    const names = [
+      "DENO_DIR",
+      "DENO_NODE_SHIM_ACTIVE",
+      "DENO_NO_UPDATE_CHECK",
+      "HOME",
+      "NO_COLOR",
+      "PATH",
+      "PWD",
+    ]
+    const [before, isThere, refused, env] = (await evaluate(open.sandboxes, body)) as [
+      string[],
+      boolean,
+      number,
+      string[],
+    ]
+    expect({ before, isThere, refused }).toEqual({
+      before: [],
+      isThere: true,
+      refused: isRoot || isolation === "bubblewrap" ? 4 : refused,
+    })
     expect(env.filter((name) => !names.includes(name))).toEqual([])
   })
 
-  test.each([true, false])("lets it start the programs that it was given, which end with it (control groups: %p)", async (usesCgroups) => {
-    await using open = await openSandboxes({ isolation, usesCgroups })
-    const helpers = { helper: Bun.which("sleep") ?? "" }
-    const body = `new Deno.Command(paths.helpers.helper, { args: ["98765"] }).spawn(); console.error("started"); await new Promise(() => setInterval(() => {}, 1000))`
-    const controller = new AbortController()
-    const running = run(open.sandboxes, body, { helpers, signal: controller.signal }).catch((error: unknown) => error)
-    await until(() => listProcesses("sleep 98765").length + listProcesses("helper 98765").length > 0)
-    controller.abort()
-    expect(await running).toMatchObject({ name: "AbortError" })
-    expect([...listProcesses("sleep 98765"), ...listProcesses("helper 98765")]).toEqual([])
-  })
+  test.each([true, false])(
+    "lets it start the programs that it was given, which end with it (control groups: %p)",
+    async (usesCgroups) => {
+      await using open = await openSandboxes({ isolation, usesCgroups })
+      const helpers = { helper: Bun.which("sleep") ?? "" }
+      const body = `new Deno.Command(paths.helpers.helper, { args: ["98765"] }).spawn(); console.error("started"); await new Promise(() => setInterval(() => {}, 1000))`
+      const controller = new AbortController()
+      const running = run(open.sandboxes, body, { helpers, signal: controller.signal }).catch(
+        (error: unknown) => error,
+      )
+      await until(
+        () => listProcesses("sleep 98765").length + listProcesses("helper 98765").length > 0,
+      )
+      controller.abort()
+      expect(await running).toMatchObject({ name: "AbortError" })
+      expect([...listProcesses("sleep 98765"), ...listProcesses("helper 98765")]).toEqual([])
+    },
+  )
 
   test("ends one that takes longer, writes more or says more than it may", async () => {
     await using open = await openSandboxes({ isolation })
@@ -110,7 +151,8 @@ describe.each(levels)("runTool with %s", (isolation) => {
     const late = await run(open.sandboxes, wait, { limits: { msMax: 500 } })
     expect(late).toMatchObject({ kind: "failed", reason: "time" })
     expect(Buffer.from(late.kind === "failed" ? late.partial : []).toString()).toBe("so far\n")
-    const talk = "for (;;) await new Blob(['x'.repeat(100000)]).stream().pipeTo(Deno.stdout.writable, { preventClose: true })"
+    const talk =
+      "for (;;) await new Blob(['x'.repeat(100000)]).stream().pipeTo(Deno.stdout.writable, { preventClose: true })"
     expect(await run(open.sandboxes, talk)).toMatchObject({ kind: "failed", reason: "output" })
     expect(await run(open.sandboxes, "throw new Error('of its own')")).toMatchObject({
       reason: "exited",
@@ -118,14 +160,20 @@ describe.each(levels)("runTool with %s", (isolation) => {
     })
     const write = `for (let i = 0; ; i++) { try { Deno.writeFileSync(paths.scratch + "/" + i, new Uint8Array(1000000)) } catch { return "refused" } await new Promise((go) => setTimeout(go, 20)) }`
     const full = await run(open.sandboxes, write)
-    expect(full.kind === "done" ? full.output.length : full.reason).toBe(isolation === "bubblewrap" ? '"refused"\n'.length : "files")
+    expect(full.kind === "done" ? full.output.length : full.reason).toBe(
+      isolation === "bubblewrap" ? '"refused"\n'.length : "files",
+    )
   })
 
   test("leaves nothing behind, also of one that was going on when the server stops", async () => {
     await using open = await openSandboxes({ isolation })
-    const ended = run(open.sandboxes, "await new Promise(() => setInterval(() => {}, 1000))").catch((error: unknown) => error)
+    const ended = run(open.sandboxes, "await new Promise(() => setInterval(() => {}, 1000))").catch(
+      (error: unknown) => error,
+    )
     const folder = findRuntimeFolder(open.dataDir)
-    await until(() => readdirSync(folder).some((name) => existsSync(join(folder, name, "s2", "process"))))
+    await until(() =>
+      readdirSync(folder).some((name) => existsSync(join(folder, name, "s2", "process"))),
+    )
     await open.sandboxes.stop()
     expect(await ended).toMatchObject({ name: "AbortError" })
     expect(listProcesses(folder)).toEqual([])
@@ -135,7 +183,9 @@ describe.each(levels)("runTool with %s", (isolation) => {
 describe.each(levels)("A server that is killed while a tool runs, with %s,", (isolation) => {
   test("leaves nothing that the next one does not sweep", async () => {
     const dataDir = createDataDir()
-    const child = Bun.spawn([process.execPath, childPath, dataDir, JSON.stringify({ isolation })], { stderr: "inherit" })
+    const child = Bun.spawn([process.execPath, childPath, dataDir, JSON.stringify({ isolation })], {
+      stderr: "inherit",
+    })
     const folder = findRuntimeFolder(dataDir)
     const listHelpers = () => [...listProcesses("sleep 87654"), ...listProcesses("helper 87654")]
     await until(() => listHelpers().length > 0)
@@ -164,8 +214,16 @@ describe.if(hasBubblewrap)("runTool in bubblewrap", () => {
         [...Deno.readDirSync("/")].map((entry) => entry.name).filter((name) => name !== "lib64" && name !== "setpriv" && name !== "usr").toSorted(),
         Deno.uid() >= 1000 || ${!isRoot},
       ]`
-    const [network, passwd, environ, root, isUser] = (await evaluate(open.sandboxes, body)) as unknown[]
-    expect({ network, passwd, environ, isUser }).toEqual({ network: "Error", passwd: "NotFound", environ: "NotFound", isUser: true })
+    const [network, passwd, environ, root, isUser] = (await evaluate(
+      open.sandboxes,
+      body,
+    )) as unknown[]
+    expect({ network, passwd, environ, isUser }).toEqual({
+      network: "Error",
+      passwd: "NotFound",
+      environ: "NotFound",
+      isUser: true,
+    })
     expect(root).toEqual(["deno", "dev", "lib", "proc", "run", "tmp", "tool.js"])
   })
 

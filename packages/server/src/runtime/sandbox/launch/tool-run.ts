@@ -3,7 +3,12 @@ import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import type { Tool } from "../commands/tool-command.ts"
 import { type StopCause, toSandboxExit } from "../sandbox-exit.ts"
-import { closeRunFolder, createSandboxFolder, removeSandboxFolder, type SandboxFolder } from "../sandbox-folder.ts"
+import {
+  closeRunFolder,
+  createSandboxFolder,
+  removeSandboxFolder,
+  type SandboxFolder,
+} from "../sandbox-folder.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import { isLargerThan } from "../scratch-size.ts"
 import { LaunchedProcess, type LaunchHost } from "./launched-process.ts"
@@ -13,11 +18,20 @@ import { readTreeBytes } from "./process-tree.ts"
 export interface ToolLimits
   extends Pick<
     SandboxLimits,
-    "memoryBytesMax" | "heapBytesMax" | "threadsMax" | "scratchBytesMax" | "openFilesMax" | "fileBytesMax" | "cpuSecondsMax"
+    | "memoryBytesMax"
+    | "heapBytesMax"
+    | "threadsMax"
+    | "scratchBytesMax"
+    | "openFilesMax"
+    | "fileBytesMax"
+    | "cpuSecondsMax"
   > {
   readonly msMax: number
   readonly outputBytesMax: number
-  /** Files and folders in its scratch folder; only looked at where it is not a file system of its own. */
+  /**
+   * Files and folders in its scratch folder; only looked at where it is not a file system of its
+   * own.
+   */
   readonly scratchEntriesMax: number
 }
 
@@ -39,7 +53,15 @@ export interface ToolFailure {
   readonly kind: "failed"
   /** What it wrote until then. */
   readonly partial: Uint8Array
-  readonly reason: "time" | "memory" | "processes" | "cpu" | "files" | "output" | "killed" | "exited"
+  readonly reason:
+    | "time"
+    | "memory"
+    | "processes"
+    | "cpu"
+    | "files"
+    | "output"
+    | "killed"
+    | "exited"
   /** The last that it wrote to standard error, for the operator. */
   readonly said: string
 }
@@ -48,7 +70,10 @@ export interface ToolFailure {
 const watchMs = 200
 const saidCharsMax = 4_000
 
-/** Runs a tool in a sandbox of its own, of which nothing is left afterwards. Throws the reason of the signal when it was aborted. */
+/**
+ * Runs a tool in a sandbox of its own, of which nothing is left afterwards. Throws the reason of
+ * the signal when it was aborted.
+ */
 export async function runTool(
   host: LaunchHost,
   place: { readonly id: string; readonly path: string; readonly uid: number | undefined },
@@ -74,7 +99,11 @@ export async function runTool(
     const streams = { stdin: job.input, stdout: "pipe", stderr: "pipe" } as const
     const group = await host.cgroups.createGroup(place.id, limits)
     undo.push(() => group?.removeSoon())
-    const launched = new LaunchedProcess(host, { id: place.id, folder, ...launch, limits, ...streams, hasChildren: true }, group)
+    const launched = new LaunchedProcess(
+      host,
+      { id: place.id, folder, ...launch, limits, ...streams, hasChildren: true },
+      group,
+    )
     return await attend(host, folder, launched, job, limits)
   } finally {
     for (const step of undo.reverse()) await Promise.try(step).catch(host.onError)
@@ -96,8 +125,13 @@ async function attend(
   }
   const look = () => {
     const inner = launched.findInner()
-    if (!launched.group?.has("memory") && inner && readTreeBytes(inner.pid) > limits.memoryBytesMax) stop("memory")
-    else if (!host.isolation.hasOuterProcess && isLargerThan(folder.scratch, limits.scratchBytesMax, scratchEntriesMax)) stop("files")
+    if (!launched.group?.has("memory") && inner && readTreeBytes(inner.pid) > limits.memoryBytesMax)
+      stop("memory")
+    else if (
+      !host.isolation.hasOuterProcess &&
+      isLargerThan(folder.scratch, limits.scratchBytesMax, scratchEntriesMax)
+    )
+      stop("files")
   }
   const onAbort = () => stop("killed")
   signal.addEventListener("abort", onAbort, { once: true })
@@ -125,7 +159,11 @@ function toReason(reason: ReturnType<typeof toSandboxExit>["reason"]): ToolFailu
   return reason === "protocol" ? "exited" : reason
 }
 
-async function readOutput(stream: Bun.Subprocess["stdout"], bytesMax: number, onTooMuch: () => void): Promise<Uint8Array> {
+async function readOutput(
+  stream: Bun.Subprocess["stdout"],
+  bytesMax: number,
+  onTooMuch: () => void,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   if (stream instanceof ReadableStream)

@@ -41,10 +41,14 @@ describe.if(hasBubblewrap)("a worker", () => {
     await owner.execute("create table t (a)")
     await bare.pool.stop()
     await using boxed = await openDatabases({ folder: bare.folder })
-    expect(await boxed.owner(owner.id).execute("insert into t values (1)")).toMatchObject({ rowsAffected: 1 })
+    expect(await boxed.owner(owner.id).execute("insert into t values (1)")).toMatchObject({
+      rowsAffected: 1,
+    })
     await boxed.pool.stop()
     await using again = await openDatabases({ folder: bare.folder, isolation: "deno" })
-    expect(await again.owner(owner.id).execute("insert into t values (2)")).toMatchObject({ rowsAffected: 1 })
+    expect(await again.owner(owner.id).execute("insert into t values (2)")).toMatchObject({
+      rowsAffected: 1,
+    })
   })
 
   test("works in a folder that was made anew", async () => {
@@ -58,7 +62,10 @@ describe.if(hasBubblewrap)("a worker", () => {
   })
 })
 
-/** What is around every sandbox: another user, no rights, no network, a root of its own, and a filter. */
+/**
+ * What is around every sandbox: another user, no rights, no network, a root of its own, and a
+ * filter.
+ */
 function expectWalls(pid: number): void {
   if (isRoot) expect(readStatus(pid, "Uid")).not.toStartWith("0")
   for (const set of ["CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb"])
@@ -66,11 +73,18 @@ function expectWalls(pid: number): void {
   expect(readStatus(pid, "NoNewPrivs")).toBe("1")
   if (createSystemCallFilter()) expect(readStatus(pid, "Seccomp")).toBe("2")
   for (const namespace of ["net", "pid", "mnt", "ipc", "uts"])
-    expect(readlinkSync(`/proc/${pid}/ns/${namespace}`)).not.toBe(readlinkSync(`/proc/self/ns/${namespace}`))
+    expect(readlinkSync(`/proc/${pid}/ns/${namespace}`)).not.toBe(
+      readlinkSync(`/proc/self/ns/${namespace}`),
+    )
   const seen = readdirSync(`/proc/${pid}/root`)
-  for (const name of ["etc", "home", "root", "var", "bin", "usr/bin"]) expect(seen).not.toContain(name)
+  for (const name of ["etc", "home", "root", "var", "bin", "usr/bin"])
+    expect(seen).not.toContain(name)
   const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")
-  expect(environment.filter((entry) => !/^($|BUN_ENABLE_CRASH_REPORTING=|DO_NOT_TRACK=|NODE_CHANNEL_|PWD=)/.test(entry))).toEqual([])
+  expect(
+    environment.filter(
+      (entry) => !/^($|BUN_ENABLE_CRASH_REPORTING=|DO_NOT_TRACK=|NODE_CHANNEL_|PWD=)/.test(entry),
+    ),
+  ).toEqual([])
   expect(readFileSync(`/proc/${pid}/limits`, "utf8")).toMatch(/^Max core file size\s+0\s/m)
 }
 

@@ -1,23 +1,44 @@
-import { chownSync, closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  chownSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { lchown, readdir } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { AppError } from "../../../domain/app-error.ts"
-import { type BubblewrapTools, type BubblewrapWay, insideMaps, stackMap, toBubblewrapCommand } from "../commands/bubblewrap-command.ts"
+import {
+  type BubblewrapTools,
+  type BubblewrapWay,
+  insideMaps,
+  stackMap,
+  toBubblewrapCommand,
+} from "../commands/bubblewrap-command.ts"
 import { bundleProgram } from "../commands/bundle-program.ts"
 import { findBubblewrap } from "../commands/find-bubblewrap.ts"
 import { listLibraries } from "../isolation.ts"
 import { createSystemCallFilter } from "../seccomp/system-call-filter.ts"
 import { chooseWorkerUser } from "../user-range.ts"
 
-/** A program of ours on Bun that works on what users have written, for many requests: it parses code, or runs statements. */
+/**
+ * A program of ours on Bun that works on what users have written, for many requests: it parses
+ * code, or runs statements.
+ */
 export interface WorkerOptions {
   readonly isolation: "auto" | "bubblewrap" | "deno"
   /** Its main file. */
   readonly program: string
   /** The one folder of the host that it may see, and write to. */
   readonly folder?: string
-  /** Told in a sentence that there is bubblewrap, and workers are without a sandbox all the same. */
+  /**
+   * Told in a sentence that there is bubblewrap, and workers are without a sandbox all the same.
+   */
   readonly onWeak?: ((message: string) => void) | undefined
 }
 
@@ -27,7 +48,10 @@ export interface WorkerLaunch {
   readonly isBoxed: boolean
   /** The folder by the name that they see it under. */
   readonly folder: string | undefined
-  /** What the command expects as its file descriptors from the fourth on. The third is for whatever is said. */
+  /**
+   * What the command expects as its file descriptors from the fourth on. The third is for whatever
+   * is said.
+   */
   readonly descriptors: readonly number[]
   toCommand(args: readonly string[], cpuSecondsMax: number): string[]
   /** Makes the folder if it is not there, and lets workers write to it. */
@@ -42,10 +66,16 @@ const scratchBytesMax = 1_048_576
 const isRoot = process.getuid?.() === 0
 
 /**
- * Finds out how workers can be started on this machine: in bubblewrap, with the same walls as around a val, but for the one folder. Without
- * it they are ordinary processes of the server, unless bubblewrap is asked for.
+ * Finds out how workers can be started on this machine: in bubblewrap, with the same walls as
+ * around a val, but for the one folder. Without it they are ordinary processes of the server,
+ * unless bubblewrap is asked for.
  */
-export async function prepareWorkers({ isolation, program, folder, onWeak }: WorkerOptions): Promise<WorkerLaunch> {
+export async function prepareWorkers({
+  isolation,
+  program,
+  folder,
+  onWeak,
+}: WorkerOptions): Promise<WorkerLaunch> {
   const bwrap = isolation === "deno" || process.platform !== "linux" ? undefined : findBubblewrap()
   const box = bwrap && (await getBox(bwrap, program, folder !== undefined))
   if (box) {
@@ -53,7 +83,11 @@ export async function prepareWorkers({ isolation, program, folder, onWeak }: Wor
     await launch.claimFolder()
     return launch
   }
-  if (isolation === "bubblewrap") throw new AppError("sandbox_unavailable", "Cannot start a worker: bubblewrap does not work here")
+  if (isolation === "bubblewrap")
+    throw new AppError(
+      "sandbox_unavailable",
+      "Cannot start a worker: bubblewrap does not work here",
+    )
   if (bwrap) onWeak?.("Cannot put workers into a sandbox: bubblewrap does not work for them here")
   return new BareLaunch(program, folder)
 }
@@ -66,10 +100,17 @@ interface WorkerBox {
   readonly descriptors: readonly number[]
 }
 
-/** What works on this machine, by program. It does not change while the server runs, and to find it out takes a few tenths of a second. */
+/**
+ * What works on this machine, by program. It does not change while the server runs, and to find it
+ * out takes a few tenths of a second.
+ */
 const boxes = new Map<string, Promise<WorkerBox | undefined>>()
 
-async function getBox(bwrap: string, program: string, hasFolder: boolean): Promise<WorkerBox | undefined> {
+async function getBox(
+  bwrap: string,
+  program: string,
+  hasFolder: boolean,
+): Promise<WorkerBox | undefined> {
   const finding = boxes.get(program) ?? findBox(bwrap, program, hasFolder)
   boxes.set(program, finding)
   const box = await finding.catch(() => undefined)
@@ -78,7 +119,11 @@ async function getBox(bwrap: string, program: string, hasFolder: boolean): Promi
   return box
 }
 
-async function findBox(bwrap: string, program: string, hasFolder: boolean): Promise<WorkerBox | undefined> {
+async function findBox(
+  bwrap: string,
+  program: string,
+  hasFolder: boolean,
+): Promise<WorkerBox | undefined> {
   const user = isRoot ? chooseWorkerUser() : undefined
   const setpriv = Bun.which("setpriv") ?? undefined
   if (isRoot && (!setpriv || user === undefined)) return undefined
@@ -102,8 +147,9 @@ async function findBox(bwrap: string, program: string, hasFolder: boolean): Prom
 }
 
 /**
- * The best first. A user without rights cannot get at a folder of the server's, so where there is one, root makes it visible. The last is
- * for containers that do not let root do that: root without any capability, in a user namespace.
+ * The best first. A user without rights cannot get at a folder of the server's, so where there is
+ * one, root makes it visible. The last is for containers that do not let root do that: root without
+ * any capability, in a user namespace.
  */
 function listWays(hasFolder: boolean): readonly BubblewrapWay[] {
   if (!isRoot) return ["own"]
@@ -151,19 +197,21 @@ class BoxedLaunch implements WorkerLaunch {
   openFolder(): void {
     if (this.#outside === undefined) return
     mkdirSync(this.#outside, { recursive: true, mode: 0o700 })
-    if (isRoot && statSync(this.#outside).uid !== this.#uid) chownSync(this.#outside, this.#uid ?? 0, this.#uid ?? 0)
+    if (isRoot && statSync(this.#outside).uid !== this.#uid)
+      chownSync(this.#outside, this.#uid ?? 0, this.#uid ?? 0)
   }
 
   /**
-   * Gives the folder with all that is in it to the user of the workers. Where root may not do that, as in a folder of another machine, the
-   * workers are the user to whom it belongs.
+   * Gives the folder with all that is in it to the user of the workers. Where root may not do that,
+   * as in a folder of another machine, the workers are the user to whom it belongs.
    */
   async claimFolder(): Promise<void> {
     if (this.#outside === undefined || !isRoot) return
     const uid = this.#uid ?? 0
     try {
       this.openFolder()
-      for (const name of await readdir(this.#outside)) await lchown(join(this.#outside, name), uid, uid)
+      for (const name of await readdir(this.#outside))
+        await lchown(join(this.#outside, name), uid, uid)
     } catch {
       this.#uid = statSync(this.#outside, { throwIfNoEntry: false })?.uid ?? uid
     }
@@ -181,11 +229,19 @@ class BoxedLaunch implements WorkerLaunch {
       scratchBytesMax,
       program: inside.bun,
       isReported: false,
-      // When the server is killed, bubblewrap's process outside may not send a signal to another user, but to its own inside.
+      // When the server is killed, bubblewrap's process outside may not send a signal to another
+      // user, but to its own inside.
       isFirst: way !== "inside",
     }
     const command = toBubblewrapCommand(tools, way, box, [inside.bun, "--smol", ...args])
-    return ["/bin/sh", "-c", `${limitScript} ${reopenScript} exec "$@"`, "sh", String(cpuSecondsMax), ...command]
+    return [
+      "/bin/sh",
+      "-c",
+      `${limitScript} ${reopenScript} exec "$@"`,
+      "sh",
+      String(cpuSecondsMax),
+      ...command,
+    ]
   }
 }
 
@@ -211,7 +267,10 @@ class BareLaunch implements WorkerLaunch {
   }
 }
 
-/** Sets what only a process can set for itself: no core dumps, and no more processor time than `$1` seconds. Ctrl-C is for the server. */
+/**
+ * Sets what only a process can set for itself: no core dumps, and no more processor time than `$1`
+ * seconds. Ctrl-C is for the server.
+ */
 const limitScript = 'trap "" HUP INT TERM; ulimit -c 0; ulimit -t "$1"; shift;'
 
 /** All workers have the same open files, and each of them reads these from the beginning. */

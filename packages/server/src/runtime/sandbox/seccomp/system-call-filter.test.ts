@@ -2,7 +2,14 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { evaluate, findGuestPid, hasBubblewrap, notRun, openSandboxes, readStatus } from "../testing/sandbox-testing.ts"
+import {
+  evaluate,
+  findGuestPid,
+  hasBubblewrap,
+  notRun,
+  openSandboxes,
+  readStatus,
+} from "../testing/sandbox-testing.ts"
 import { createSystemCallFilter, type FilterOptions } from "./system-call-filter.ts"
 import { systemCallTables } from "./system-calls.ts"
 
@@ -14,12 +21,17 @@ const streamSocket = 1
 const anyProtocol = 0
 const perl = Bun.which("perl")
 const canCall = hasBubblewrap && perl !== null && createSystemCallFilter() !== undefined
-if (!canCall) notRun("the filter of system calls", "needs bubblewrap, perl and a machine with a table of system calls")
+if (!canCall)
+  notRun(
+    "the filter of system calls",
+    "needs bubblewrap, perl and a machine with a table of system calls",
+  )
 
 test("createSystemCallFilter knows the usual machines and admits that it does not know others", () => {
   expect(createSystemCallFilter("s390x")).toBeUndefined()
   if (process.platform !== "linux") return
-  for (const architecture of ["x64", "arm64"] as const) expect(createSystemCallFilter(architecture)?.length).toBeGreaterThan(400)
+  for (const architecture of ["x64", "arm64"] as const)
+    expect(createSystemCallFilter(architecture)?.length).toBeGreaterThan(400)
 })
 
 describe.if(canCall)("createSystemCallFilter", () => {
@@ -33,19 +45,27 @@ describe.if(canCall)("createSystemCallFilter", () => {
       Object.fromEntries(names.map((name) => [name, notPermitted])),
     )
     // They would have done something or other without it.
-    expect(callEach(numbers, false).filter((error) => error !== notPermitted).length).toBeGreaterThan(10)
+    expect(
+      callEach(numbers, false).filter((error) => error !== notPermitted).length,
+    ).toBeGreaterThan(10)
   })
 
   test("leaves the C library to clone without namespaces, and sockets to Unix", () => {
     const { clone = 0, clone3 = 0, socket = 0, socketpair = 0 } = table ?? {}
     expect(callEach([[clone3]], true)).toEqual([notImplemented])
-    for (const flags of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000])
+    for (const flags of [
+      0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000,
+    ])
       expect([flags, ...callEach([[clone, flags]], true)]).toEqual([flags, notPermitted])
     const others = [2, 10, 16, 17, 30, 38, 40]
-    const toCalls = (number: number) => [1, ...others].map((family) => [number, family, streamSocket, anyProtocol])
+    const toCalls = (number: number) =>
+      [1, ...others].map((family) => [number, family, streamSocket, anyProtocol])
     expect(callEach(toCalls(socket), true)).toEqual([0, ...others.map(() => familyNotSupported)])
     // A pair has no address here to be written to: what gets as far as that has passed the filter.
-    expect(callEach(toCalls(socketpair), true)).toEqual([badAddress, ...others.map(() => familyNotSupported)])
+    expect(callEach(toCalls(socketpair), true)).toEqual([
+      badAddress,
+      ...others.map(() => familyNotSupported),
+    ])
   })
 
   test("lets no process be started where none is to be", () => {
@@ -72,10 +92,15 @@ describe.if(canCall)("createSystemCallFilter", () => {
 })
 
 /**
- * Makes system calls, each a number and its arguments; gives the error number of each, 0 for success. All six arguments are passed: those
- * that are left out would be what happens to be in the registers.
+ * Makes system calls, each a number and its arguments; gives the error number of each, 0 for
+ * success. All six arguments are passed: those that are left out would be what happens to be in the
+ * registers.
  */
-function callEach(calls: readonly (readonly number[])[], isFiltered: boolean, options: FilterOptions = {}): number[] {
+function callEach(
+  calls: readonly (readonly number[])[],
+  isFiltered: boolean,
+  options: FilterOptions = {},
+): number[] {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-filter-test-"))
   try {
     const filter = join(folder, "filter")
@@ -96,7 +121,17 @@ function callEach(calls: readonly (readonly number[])[], isFiltered: boolean, op
       "ALL",
       ...(isFiltered ? ["--seccomp", "4"] : []),
     ]
-    const result = Bun.spawnSync(["sh", "-c", 'exec 4<"$1"; shift; exec "$@"', "sh", filter, ...bwrap, perl ?? "", "-e", lines.join("\n")])
+    const result = Bun.spawnSync([
+      "sh",
+      "-c",
+      'exec 4<"$1"; shift; exec "$@"',
+      "sh",
+      filter,
+      ...bwrap,
+      perl ?? "",
+      "-e",
+      lines.join("\n"),
+    ])
     if (!result.success) throw new Error(result.stderr.toString())
     return result.stdout.toString().split("\n").filter(Boolean).map(Number)
   } finally {

@@ -2,8 +2,8 @@ import { endianness } from "node:os"
 import { type SystemCallTable, systemCallTables } from "./system-calls.ts"
 
 /**
- * The filter that bubblewrap installs: a program for the kernel's packet filter, which sees each system call before it is made. Undefined on
- * machines whose system calls we have no table of.
+ * The filter that bubblewrap installs: a program for the kernel's packet filter, which sees each
+ * system call before it is made. Undefined on machines whose system calls we have no table of.
  */
 export function createSystemCallFilter(
   architecture: NodeJS.Architecture = process.arch,
@@ -56,9 +56,14 @@ function toInstructions(table: SystemCallTable, canFork: boolean): Instruction[]
     // Its flags are where a filter cannot look. The C library then makes do with the older one.
     ...ifEqual(table.clone3, [fail(errors.notImplemented)]),
     ...ifEqual(table.clone, [load(argumentAt), ...namespaces, ...processes, allow]),
-    // Not all families know of network namespaces: through AF_VSOCK a virtual machine talks to its host.
+    // Not all families know of network namespaces: through AF_VSOCK a virtual machine talks to its
+    // host.
     ...[table.socket, table.socketpair].flatMap((number) =>
-      ifEqual(number, [load(argumentAt), ...unlessEqual(unixFamily, [fail(errors.familyNotSupported)]), allow]),
+      ifEqual(number, [
+        load(argumentAt),
+        ...unlessEqual(unixFamily, [fail(errors.familyNotSupported)]),
+        allow,
+      ]),
     ),
     allow,
   ]

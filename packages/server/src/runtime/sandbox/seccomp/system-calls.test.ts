@@ -5,10 +5,17 @@ import { join } from "node:path"
 import { notRun } from "../testing/sandbox-testing.ts"
 import { systemCallTables } from "./system-calls.ts"
 
-/** Where Debian puts the headers of its kernel: of the machine itself, and of others that it builds for. */
+/**
+ * Where Debian puts the headers of its kernel: of the machine itself, and of others that it builds
+ * for.
+ */
 const machines = [
   { architecture: "x64", triplet: "x86_64-linux-gnu", files: ["asm/unistd_64.h"] },
-  { architecture: "arm64", triplet: "aarch64-linux-gnu", files: ["asm/unistd_64.h", "../asm-generic/unistd.h"] },
+  {
+    architecture: "arm64",
+    triplet: "aarch64-linux-gnu",
+    files: ["asm/unistd_64.h", "../asm-generic/unistd.h"],
+  },
 ] as const
 
 for (const { architecture, triplet, files } of machines) {
@@ -19,35 +26,53 @@ for (const { architecture, triplet, files } of machines) {
     .find(existsSync)
   // Few machines have the headers of another architecture; libseccomp below knows both.
   if (header === undefined && architecture === process.arch)
-    notRun(`the table of system calls of ${architecture} against the kernel's headers`, "needs linux-libc-dev")
+    notRun(
+      `the table of system calls of ${architecture} against the kernel's headers`,
+      "needs linux-libc-dev",
+    )
 
-  test.if(header !== undefined)(`systemCallTables has the numbers of the kernel's headers for ${architecture}`, () => {
-    const known = readHeader(readFileSync(header ?? "", "utf8"))
-    const newest = Math.max(...known.values())
-    const wrong = listCalls(architecture).filter(([name, number]) => {
-      const said = known.get(name)
-      // Headers of an older kernel do not have what came later, and later means a higher number.
-      return said === undefined ? number <= newest : said !== number
-    })
-    expect(known.size).toBeGreaterThan(250)
-    expect(wrong).toEqual([])
-  })
+  test.if(header !== undefined)(
+    `systemCallTables has the numbers of the kernel's headers for ${architecture}`,
+    () => {
+      const known = readHeader(readFileSync(header ?? "", "utf8"))
+      const newest = Math.max(...known.values())
+      const wrong = listCalls(architecture).filter(([name, number]) => {
+        const said = known.get(name)
+        // Headers of an older kernel do not have what came later, and later means a higher number.
+        return said === undefined ? number <= newest : said !== number
+      })
+      expect(known.size).toBeGreaterThan(250)
+      expect(wrong).toEqual([])
+    },
+  )
 }
 
 const seccompLibrary = openSeccompLibrary()
-if (!seccompLibrary) notRun("the tables of system calls against libseccomp", "needs libseccomp.so.2")
+if (!seccompLibrary)
+  notRun("the tables of system calls against libseccomp", "needs libseccomp.so.2")
 
 describe.if(seccompLibrary !== undefined)("systemCallTables", () => {
-  test.each(["x64", "arm64"] as const)("has the numbers that libseccomp has for %s", (architecture) => {
-    const { architecture: token = 0 } = systemCallTables[architecture] ?? {}
-    const said = listCalls(architecture).map(([name, number]) => ({ name, number, said: seccompLibrary?.findNumber(token, name) }))
-    expect(said.filter((call) => call.said !== undefined).length).toBeGreaterThan(50)
-    expect(said.filter((call) => call.said !== undefined && call.said !== call.number)).toEqual([])
-  })
+  test.each(["x64", "arm64"] as const)(
+    "has the numbers that libseccomp has for %s",
+    (architecture) => {
+      const { architecture: token = 0 } = systemCallTables[architecture] ?? {}
+      const said = listCalls(architecture).map(([name, number]) => ({
+        name,
+        number,
+        said: seccompLibrary?.findNumber(token, name),
+      }))
+      expect(said.filter((call) => call.said !== undefined).length).toBeGreaterThan(50)
+      expect(said.filter((call) => call.said !== undefined && call.said !== call.number)).toEqual(
+        [],
+      )
+    },
+  )
 
   test("knows that only x86 has modify_ldt", () => {
     const { x64, arm64 } = systemCallTables
-    expect(seccompLibrary?.findNumber(x64?.architecture ?? 0, "modify_ldt")).toBe(x64?.refused.modify_ldt)
+    expect(seccompLibrary?.findNumber(x64?.architecture ?? 0, "modify_ldt")).toBe(
+      x64?.refused.modify_ldt,
+    )
     expect(seccompLibrary?.findNumber(arm64?.architecture ?? 0, "modify_ldt")).toBeUndefined()
   })
 })
@@ -60,7 +85,10 @@ function listCalls(architecture: "x64" | "arm64"): [name: string, number: number
   return Object.entries({ ...refused, ...forks, clone, clone3, socket, socketpair })
 }
 
-/** The lines `#define __NR_name number`; those of asm-generic have another prefix for calls that depend on the size of a word. */
+/**
+ * The lines `#define __NR_name number`; those of asm-generic have another prefix for calls that
+ * depend on the size of a word.
+ */
 function readHeader(text: string): Map<string, number> {
   const lines = text.matchAll(/^#define __NR(?:3264)?_(\w+)\s+(\d+)\s*$/gm)
   return new Map([...lines].map(([, name = "", number]) => [name, Number(number)]))
@@ -73,7 +101,10 @@ function openSeccompLibrary() {
       seccomp_syscall_resolve_name_arch: { args: ["u32", "cstring"], returns: "i32" },
     })
     return {
-      /** Undefined for what the library has not heard of, and for what the architecture does not have. */
+      /**
+       * Undefined for what the library has not heard of, and for what the architecture does not
+       * have.
+       */
       findNumber(token: number, name: string): number | undefined {
         const number = symbols.seccomp_syscall_resolve_name_arch(token, Buffer.from(`${name}\0`))
         return number < 0 ? undefined : number

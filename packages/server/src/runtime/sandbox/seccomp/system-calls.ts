@@ -34,8 +34,10 @@ const refusedEverywhere = {
 const clone3 = 435
 
 /**
- * What no JavaScript needs, but has been or may well become a way out: looking into other processes, namespaces and mounts, keys, kernel
- * modules, the large programmable interfaces of the kernel, and the clock and names of the machine. `modify_ldt` exists on x86 only, and was the way to several holes there.
+ * What no JavaScript needs, but has been or may well become a way out: looking into other
+ * processes, namespaces and mounts, keys, kernel modules, the large programmable interfaces of the
+ * kernel, and the clock and names of the machine. `modify_ldt` exists on x86 only, and was the way
+ * to several holes there.
  */
 export const systemCallTables: Readonly<Partial<Record<NodeJS.Architecture, SystemCallTable>>> = {
   x64: {

@@ -1,4 +1,5 @@
-// A server with nothing but sandboxes, which tests start as a process of its own: prints what it has, then waits to be killed.
+// A server with nothing but sandboxes, which tests start as a process of its own: prints what it
+// has, then waits to be killed.
 import { join } from "node:path"
 import { sandboxLimits } from "../sandbox-limits.ts"
 import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
@@ -6,7 +7,10 @@ import { listPids, toOptions } from "./sandbox-testing.ts"
 
 const [dataDir = "", count = "1", overrides = "{}"] = process.argv.slice(2)
 const options = { ...toOptions(dataDir), ...(JSON.parse(overrides) as Partial<SandboxOptions>) }
-const sandboxes = await Sandboxes.create({ ...options, limits: { ...sandboxLimits, ...options.limits } }, (error) => console.error(error))
+const sandboxes = await Sandboxes.create(
+  { ...options, limits: { ...sandboxLimits, ...options.limits } },
+  (error) => console.error(error),
+)
 const launched = await Promise.all(Array.from({ length: Number(count) }, () => sandboxes.launch()))
 const folders = launched.map((sandbox) => join(sandbox.socketPath, "../.."))
 console.log(JSON.stringify({ report: sandboxes.report, folders, pids: folders.flatMap(listPids) }))

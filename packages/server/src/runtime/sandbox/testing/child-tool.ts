@@ -1,4 +1,5 @@
-// A server with nothing but one tool that never ends, which tests start as a process of its own: prints when it runs, then waits to be killed.
+// A server with nothing but one tool that never ends, which tests start as a process of its own:
+// prints when it runs, then waits to be killed.
 import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
 import { toOptions } from "./sandbox-testing.ts"
 

@@ -1,5 +1,13 @@
 // What the tests of sandboxes share.
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs"
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -23,8 +31,13 @@ export function createDataDir(): string {
   return mkdtempSync(join(tmpdir(), "hamlet-sandbox-test-"))
 }
 
-/** Sandboxes with a stand-in for the guest. Disposing fails if they have reported an error or left anything behind. */
-export async function openSandboxes(options: Partial<Omit<SandboxOptions, "limits">> & { limits?: Partial<SandboxLimits> }) {
+/**
+ * Sandboxes with a stand-in for the guest. Disposing fails if they have reported an error or left
+ * anything behind.
+ */
+export async function openSandboxes(
+  options: Partial<Omit<SandboxOptions, "limits">> & { limits?: Partial<SandboxLimits> },
+) {
   const dataDir = createDataDir()
   const errors: unknown[] = []
   const all = { ...toOptions(dataDir), ...options, limits: { ...sandboxLimits, ...options.limits } }
@@ -67,12 +80,21 @@ export function findRuntimeFolder(dataDir: string, uid = process.getuid?.() ?? 0
 /** What servers in this process have there. */
 function listOwnFolders(dataDir: string): string[] {
   const folder = findRuntimeFolder(dataDir)
-  return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(String(process.pid))) : []
+  return existsSync(folder)
+    ? readdirSync(folder).filter((name) => name.startsWith(String(process.pid)))
+    : []
 }
 
 /** Has the stand-in guest run code as the body of an async function, and gives what it returned. */
-export async function evaluate(sandbox: Pick<Sandbox, "socketPath">, code: string): Promise<unknown> {
-  const response = await fetch("http://val/", { unix: sandbox.socketPath, method: "POST", body: code })
+export async function evaluate(
+  sandbox: Pick<Sandbox, "socketPath">,
+  code: string,
+): Promise<unknown> {
+  const response = await fetch("http://val/", {
+    unix: sandbox.socketPath,
+    method: "POST",
+    body: code,
+  })
   const { value, error } = (await response.json()) as { value?: unknown; error?: string }
   if (error !== undefined) throw new Error(error)
   return value
@@ -102,16 +124,29 @@ export function listOpenFiles(pid: number): string[] {
 }
 
 export function readStatus(pid: number, field: string): string {
-  return new RegExp(`^${field}:[ \\t]*(.*?)\\s*$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? ""
+  return (
+    new RegExp(`^${field}:[ \\t]*(.*?)\\s*$`, "m").exec(
+      readFileSync(`/proc/${pid}/status`, "utf8"),
+    )?.[1] ?? ""
+  )
 }
 
 /** The cgroup folders whose names contain the text. */
 export function listGroups(text: string): string[] {
-  const found = Bun.spawnSync(["find", "/sys/fs/cgroup", "-type", "d", "-name", `*${text}*`]).stdout.toString()
+  const found = Bun.spawnSync([
+    "find",
+    "/sys/fs/cgroup",
+    "-type",
+    "d",
+    "-name",
+    `*${text}*`,
+  ]).stdout.toString()
   return found.split("\n").filter(Boolean)
 }
 
-/** Lets everything else go on until the condition holds; the time limit of the test is the only one. */
+/**
+ * Lets everything else go on until the condition holds; the time limit of the test is the only one.
+ */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2))
 }

@@ -1,5 +1,5 @@
-// A guest as small as can be, for the tests of the sandbox: says that it is warm, then does what the address of the module tells it.
-// It runs on Deno, whose types are not those of the server.
+// A guest as small as can be, for the tests of the sandbox: says that it is warm, then does what
+// the address of the module tells it. It runs on Deno, whose types are not those of the server.
 interface Connection {
   read(into: Uint8Array): Promise<number | null>
   write(from: Uint8Array): Promise<number>
@@ -7,7 +7,10 @@ interface Connection {
 declare const Deno: {
   readonly args: readonly string[]
   connect(options: { transport: "unix"; path: string }): Promise<Connection>
-  serve(options: { path: string; onListen(): void }, handler: (request: Request) => Response | Promise<Response>): void
+  serve(
+    options: { path: string; onListen(): void },
+    handler: (request: Request) => Response | Promise<Response>,
+  ): void
   exit(code: number): never
 }
 
@@ -25,11 +28,20 @@ const say = (message: object) => write(`${JSON.stringify(message)}\n`)
 Deno.serve({ path: `${run}/in.sock`, onListen() {} }, async (request) => {
   const code = await request.text()
   // What a test sends is code that may use these; its value goes back as JSON.
-  const evaluate = new Function("Deno", "say", "write", "run", "scratch", `return (async () => { ${code} })()`)
+  const evaluate = new Function(
+    "Deno",
+    "say",
+    "write",
+    "run",
+    "scratch",
+    `return (async () => { ${code} })()`,
+  )
   try {
     return Response.json({ value: (await evaluate(Deno, say, write, run, scratch)) ?? null })
   } catch (error) {
-    return Response.json({ error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) })
+    return Response.json({
+      error: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+    })
   }
 })
 await say({ kind: "warm" })

@@ -5,7 +5,10 @@ const code = `const { helpers } = JSON.parse(Deno.args[0])
 console.log((await new Deno.Command(helpers.helper).output()).code)`
 
 /** Has a tool start its helper, and gives the helper's exit code. */
-export async function tryTool(sandboxes: Sandboxes, helpers: { readonly helper: string }): Promise<number> {
+export async function tryTool(
+  sandboxes: Sandboxes,
+  helpers: { readonly helper: string },
+): Promise<number> {
   const outcome = await sandboxes.runTool({
     tool: { program: sandboxes.addProgram("try.js", code), helpers, permissions: ["--allow-all"] },
     input: new Uint8Array(),

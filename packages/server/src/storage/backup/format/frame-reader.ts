@@ -21,8 +21,13 @@ export interface Frame extends Payload {
 /** What is read at a time. */
 const pieceBytes = 1_048_576
 
-/** Reads the file from its first byte to its last and throws unless all of it is as it was written. */
-export async function checkFile(path: string, report: (bytes: number, total: number) => void): Promise<BackupSummary> {
+/**
+ * Reads the file from its first byte to its last and throws unless all of it is as it was written.
+ */
+export async function checkFile(
+  path: string,
+  report: (bytes: number, total: number) => void,
+): Promise<BackupSummary> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
@@ -40,7 +45,10 @@ export async function checkFile(path: string, report: (bytes: number, total: num
   }
 }
 
-/** The data of a file that was checked. It is hashed once more: what is loaded is what was checked, or it is not loaded. */
+/**
+ * The data of a file that was checked. It is hashed once more: what is loaded is what was checked,
+ * or it is not loaded.
+ */
 export async function* readFrames(path: string): AsyncGenerator<Frame, void> {
   const file = await open(path)
   const hash = createHash("sha256")
@@ -52,13 +60,17 @@ export async function* readFrames(path: string): AsyncGenerator<Frame, void> {
   try {
     await read(backupMark.length)
     for (;;) {
-      const { kind, section, items, storedBytes, rawBytes } = parseHead(await read(backupSizes.head))
+      const { kind, section, items, storedBytes, rawBytes } = parseHead(
+        await read(backupSizes.head),
+      )
       const stored = await read(storedBytes)
       if (kind === frameKinds.trailer) break
-      if (kind === frameKinds.data) yield { section, items, ...fromPayload(unpack(stored, rawBytes)) }
+      if (kind === frameKinds.data)
+        yield { section, items, ...fromPayload(unpack(stored, rawBytes)) }
     }
     const whole = hash.digest()
-    if (!whole.equals(await readExactly(file, backupSizes.hash))) throw new BackupDamaged("it was changed while it was read")
+    if (!whole.equals(await readExactly(file, backupSizes.hash)))
+      throw new BackupDamaged("it was changed while it was read")
   } finally {
     await file.close()
   }

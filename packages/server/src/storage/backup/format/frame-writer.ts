@@ -18,11 +18,23 @@ const compressionLevel = 1
 export class FrameWriter {
   readonly #header: BackupHeader
   readonly #whole = createHash("sha256")
-  readonly #sections: { readonly name: string; readonly hash: Hash; items: number; frames: number; bytes: number }[]
+  readonly #sections: {
+    readonly name: string
+    readonly hash: Hash
+    items: number
+    frames: number
+    bytes: number
+  }[]
 
   constructor(header: BackupHeader) {
     this.#header = header
-    this.#sections = header.sections.map(({ name }) => ({ name, hash: createHash("sha256"), items: 0, frames: 0, bytes: 0 }))
+    this.#sections = header.sections.map(({ name }) => ({
+      name,
+      hash: createHash("sha256"),
+      items: 0,
+      frames: 0,
+      bytes: 0,
+    }))
   }
 
   begin(): Uint8Array {
@@ -36,8 +48,17 @@ export class FrameWriter {
     const raw = toPayload(json, bytes)
     const stored = Bun.zstdCompressSync(raw, { level: compressionLevel })
     if (Math.max(raw.length, stored.length) > backupLimits.frameBytesMax)
-      throw new AppError("internal", `Cannot back up ${section.name}: one of them has more than ${backupLimits.frameBytesMax} bytes`)
-    const head = toHeadBytes({ kind: frameKinds.data, section: index, items, storedBytes: stored.length, rawBytes: raw.length })
+      throw new AppError(
+        "internal",
+        `Cannot back up ${section.name}: one of them has more than ${backupLimits.frameBytesMax} bytes`,
+      )
+    const head = toHeadBytes({
+      kind: frameKinds.data,
+      section: index,
+      items,
+      storedBytes: stored.length,
+      rawBytes: raw.length,
+    })
     section.hash.update(head).update(stored)
     section.items += items
     section.frames += 1
@@ -46,7 +67,10 @@ export class FrameWriter {
   }
 
   end(losses: Pick<BackupTrailer, "missing" | "damaged">): Uint8Array {
-    const sections: BackupSection[] = this.#sections.map(({ hash, ...section }) => ({ ...section, sha256: hash.digest("hex") }))
+    const sections: BackupSection[] = this.#sections.map(({ hash, ...section }) => ({
+      ...section,
+      sha256: hash.digest("hex"),
+    }))
     const items = sections.reduce((sum, section) => sum + section.items, 0)
     const last = this.#note(toJsonFrame(frameKinds.trailer, { items, sections, ...losses }))
     return Buffer.concat([last, this.#whole.digest()])
@@ -61,5 +85,8 @@ export class FrameWriter {
 
 function toJsonFrame(kind: number, value: unknown): readonly Uint8Array[] {
   const json = Buffer.from(JSON.stringify(value))
-  return [toHeadBytes({ kind, section: 0, items: 0, storedBytes: json.length, rawBytes: json.length }), json]
+  return [
+    toHeadBytes({ kind, section: 0, items: 0, storedBytes: json.length, rawBytes: json.length }),
+    json,
+  ]
 }

@@ -1,6 +1,9 @@
 import { BackupDamaged } from "@hamlet/contract/backup"
 
-/** What a data frame holds: something that JSON can say, and the bytes that it speaks of, one after the other. */
+/**
+ * What a data frame holds: something that JSON can say, and the bytes that it speaks of, one after
+ * the other.
+ */
 export interface Payload {
   readonly json: unknown
   readonly bytes: Uint8Array
@@ -21,7 +24,10 @@ export function fromPayload(raw: Buffer): Payload {
   const length = raw.length < lengthBytes ? raw.length : raw.readUInt32LE(0)
   if (length > raw.length - lengthBytes) throw new BackupDamaged("it has a frame that is none")
   try {
-    return { json: JSON.parse(raw.toString("utf8", lengthBytes, lengthBytes + length)), bytes: raw.subarray(lengthBytes + length) }
+    return {
+      json: JSON.parse(raw.toString("utf8", lengthBytes, lengthBytes + length)),
+      bytes: raw.subarray(lengthBytes + length),
+    }
   } catch {
     throw new BackupDamaged("it holds something that is not JSON where JSON should be")
   }

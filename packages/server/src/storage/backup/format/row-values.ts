@@ -18,8 +18,13 @@ export function isId(column: string): boolean {
 }
 
 /** The rows of a frame. Nothing that the database might take for something else gets through. */
-export function toRows({ json, bytes, items }: Frame, table: string, columns: readonly TableColumn[]): readonly (readonly SqlValue[])[] {
-  if (!Array.isArray(json) || json.length !== items) throw new BackupDamaged("it has a frame whose rows are not as many as it says")
+export function toRows(
+  { json, bytes, items }: Frame,
+  table: string,
+  columns: readonly TableColumn[],
+): readonly (readonly SqlValue[])[] {
+  if (!Array.isArray(json) || json.length !== items)
+    throw new BackupDamaged("it has a frame whose rows are not as many as it says")
   let at = 0
   const take = (length: number) => {
     at += length
@@ -27,13 +32,21 @@ export function toRows({ json, bytes, items }: Frame, table: string, columns: re
     return bytes.subarray(at - length, at)
   }
   return json.map((row: unknown) => {
-    if (!Array.isArray(row) || row.length !== columns.length) throw new BackupDamaged(`it has a row of ${table} that is none`)
+    if (!Array.isArray(row) || row.length !== columns.length)
+      throw new BackupDamaged(`it has a row of ${table} that is none`)
     return columns.map(({ name, type }, index) => {
       const value: unknown = row[index]
       if (value === null) return null
-      if (type === "text" && typeof value === "string" && isStorable(value) && (!isId(name) || idPattern.test(value))) return value
+      if (
+        type === "text" &&
+        typeof value === "string" &&
+        isStorable(value) &&
+        (!isId(name) || idPattern.test(value))
+      )
+        return value
       if (type === "integer" && Number.isSafeInteger(value)) return value as number
-      if (type === "bytes" && Number.isSafeInteger(value) && (value as number) >= 0) return take(value as number)
+      if (type === "bytes" && Number.isSafeInteger(value) && (value as number) >= 0)
+        return take(value as number)
       throw new RestoreRefused(`a row of ${table} has a ${name} that cannot be stored`)
     })
   })

@@ -36,7 +36,11 @@ export function createChunkLoader(loader: Loader): ContentLoader {
     let rest = Buffer.alloc(0)
     const flush = async (bytesMin: number) => {
       for (; rest.length >= bytesMin && rest.length > 0; rest = rest.subarray(chunkBytes))
-        await loader.insert("object_chunks", ["object_id", "number", "content"], [[id, number++, rest.subarray(0, chunkBytes)]])
+        await loader.insert(
+          "object_chunks",
+          ["object_id", "number", "content"],
+          [[id, number++, rest.subarray(0, chunkBytes)]],
+        )
     }
     return {
       write(piece) {
@@ -49,10 +53,14 @@ export function createChunkLoader(loader: Loader): ContentLoader {
 }
 
 /**
- * Objects, in a bucket. They get new ids: the server that the backup is of may have the same bucket, and what one of the two deletes must not
- * be missing at the other.
+ * Objects, in a bucket. They get new ids: the server that the backup is of may have the same
+ * bucket, and what one of the two deletes must not be missing at the other.
  */
-export function createBucketLoader(loader: Loader, bucket: ContentPlace, ids: Map<string, string>): ContentLoader {
+export function createBucketLoader(
+  loader: Loader,
+  bucket: ContentPlace,
+  ids: Map<string, string>,
+): ContentLoader {
   return createObjectLoader(
     loader,
     "s3",
@@ -88,7 +96,8 @@ function createObjectLoader(
 ): ContentLoader {
   let current: { readonly head: Head; readonly sink: Sink; bytes: number } | undefined
   const finish = async () => {
-    if (current && current.bytes !== current.head.size) throw new BackupDamaged("it has an object that is not as large as it says")
+    if (current && current.bytes !== current.head.size)
+      throw new BackupDamaged("it has an object that is not as large as it says")
     await current?.sink.end()
     current = undefined
   }
@@ -98,11 +107,16 @@ function createObjectLoader(
       if (current?.head.id !== head.id) {
         await finish()
         const id = toId(head.id)
-        await loader.insert("objects", ["id", "owner_id", "place", "size"], [[id, head.ownerId, place, head.size]])
+        await loader.insert(
+          "objects",
+          ["id", "owner_id", "place", "size"],
+          [[id, head.ownerId, place, head.size]],
+        )
         if (head.isMissing) return
         current = { head, sink: open(id), bytes: 0 }
       }
-      if (head.at !== current.bytes) throw new BackupDamaged("it has an object whose parts are out of order")
+      if (head.at !== current.bytes)
+        throw new BackupDamaged("it has an object whose parts are out of order")
       current.bytes += bytes.length
       await current.sink.write(bytes)
     },
@@ -110,8 +124,14 @@ function createObjectLoader(
   }
 }
 
-/** The databases of users, as files of a folder. Their names are ids of users who are there, and nothing else that a file could say. */
-export function createOwnerDatabaseLoader(loader: Loader, folder: string): ContentLoader & { readonly count: number } {
+/**
+ * The databases of users, as files of a folder. Their names are ids of users who are there, and
+ * nothing else that a file could say.
+ */
+export function createOwnerDatabaseLoader(
+  loader: Loader,
+  folder: string,
+): ContentLoader & { readonly count: number } {
   let current: { readonly id: string; readonly file: number; bytes: number } | undefined
   let count = 0
   const finish = () => {
@@ -135,7 +155,8 @@ export function createOwnerDatabaseLoader(loader: Loader, folder: string): Conte
         current = { id, file: openSync(join(folder, `${id}.db`), "wx", 0o600), bytes: 0 }
         count += 1
       }
-      if (at !== current.bytes) throw new BackupDamaged("it has a database whose parts are out of order")
+      if (at !== current.bytes)
+        throw new BackupDamaged("it has a database whose parts are out of order")
       for (let sent = 0; sent < bytes.length; ) sent += writeSync(current.file, bytes, sent)
       current.bytes += bytes.length
     },
@@ -144,9 +165,19 @@ export function createOwnerDatabaseLoader(loader: Loader, folder: string): Conte
 }
 
 function toHead(json: unknown): Head {
-  const { id, at = 0, ownerId = "", size = 0, isMissing = false } = Object(json) as Record<string, unknown>
+  const {
+    id,
+    at = 0,
+    ownerId = "",
+    size = 0,
+    isMissing = false,
+  } = Object(json) as Record<string, unknown>
   const isSound =
-    typeof id === "string" && idPattern.test(id) && Number.isSafeInteger(at) && typeof ownerId === "string" && Number.isSafeInteger(size)
+    typeof id === "string" &&
+    idPattern.test(id) &&
+    Number.isSafeInteger(at) &&
+    typeof ownerId === "string" &&
+    Number.isSafeInteger(size)
   if (!isSound) throw new BackupDamaged("it has content that nobody can tell what it is of")
   return { id, at: Number(at), ownerId, size: Number(size), isMissing: isMissing === true }
 }

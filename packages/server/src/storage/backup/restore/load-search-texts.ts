@@ -14,7 +14,10 @@ interface TextSource {
 const valsMax = 500
 
 /** Makes the texts that search looks through, in the order in which the vals were made. */
-export async function loadSearchTexts(loader: Loader, report: (vals: number) => void): Promise<void> {
+export async function loadSearchTexts(
+  loader: Loader,
+  report: (vals: number) => void,
+): Promise<void> {
   let done = 0
   for (let after = "00000000-0000-0000-0000-000000000000"; ; ) {
     const found = await loader.run<TextSource>(sql`

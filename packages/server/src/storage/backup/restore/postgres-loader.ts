@@ -13,7 +13,10 @@ interface Made {
   readonly create: string
 }
 
-/** What is asked of it takes as long as it takes; but nobody waits for a server that somebody has started on it meanwhile. */
+/**
+ * What is asked of it takes as long as it takes; but nobody waits for a server that somebody has
+ * started on it meanwhile.
+ */
 const settings = {
   application_name: "hamlet restore",
   synchronous_commit: "on",
@@ -32,11 +35,19 @@ export function createPostgresLoader(address: string): Loader {
   let connection: ReservedSQL | undefined
   let made: readonly Made[] = []
   const connect = async () => {
-    client ??= new SQL(url.href, { adapter: "postgres", max: 1, connection: settings, database: decodeURIComponent(url.pathname.slice(1)) })
+    client ??= new SQL(url.href, {
+      adapter: "postgres",
+      max: 1,
+      connection: settings,
+      database: decodeURIComponent(url.pathname.slice(1)),
+    })
     connection ??= await client.reserve()
     return connection
   }
-  const ask = async <Row>(text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> => {
+  const ask = async <Row>(
+    text: string,
+    values: readonly SqlValue[] = [],
+  ): Promise<readonly Row[]> => {
     try {
       return await (await connect()).unsafe(text, values as SqlValue[])
     } catch (error) {
@@ -49,7 +60,8 @@ export function createPostgresLoader(address: string): Loader {
     )
     for (const { name } of tables) {
       const [row] = await ask(`select 1 from ${name} limit 1`)
-      if (row) return `there are ${name} in the database already, and only an empty server can be restored into`
+      if (row)
+        return `there are ${name} in the database already, and only an empty server can be restored into`
     }
     return undefined
   }
@@ -73,9 +85,17 @@ export function createPostgresLoader(address: string): Loader {
     run: ({ text, values }) => ask(text, values),
     async insert(table, columns, rows) {
       const names = columns.join(", ")
-      // A whole batch is one parameter: the server's own JSON reader turns it into rows of the table.
-      const json = JSON.stringify(rows.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], toJsonValue(value)]))))
-      await ask(`insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1::text::json)`, [json])
+      // A whole batch is one parameter: the server's own JSON reader turns it into rows of the
+      // table.
+      const json = JSON.stringify(
+        rows.map((row) =>
+          Object.fromEntries(row.map((value, index) => [columns[index], toJsonValue(value)])),
+        ),
+      )
+      await ask(
+        `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1::text::json)`,
+        [json],
+      )
     },
     async finish(signal) {
       // Indexes first: what checks the foreign keys uses them.
@@ -90,7 +110,8 @@ export function createPostgresLoader(address: string): Loader {
       try {
         await ask("commit")
       } catch (error) {
-        // The connection may have broken after the commit. Whether it has happened, only the database knows.
+        // The connection may have broken after the commit. Whether it has happened, only the
+        // database knows.
         await close()
         if ((await findObstacle()) === undefined) throw error
       }
@@ -112,7 +133,9 @@ const indexes = `
   where x.relnamespace = current_schema()::regnamespace and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)`
 
 function toJsonValue(value: SqlValue): string | number | null {
-  return value instanceof Uint8Array ? `\\x${Buffer.from(value.buffer, value.byteOffset, value.length).toString("hex")}` : value
+  return value instanceof Uint8Array
+    ? `\\x${Buffer.from(value.buffer, value.byteOffset, value.length).toString("hex")}`
+    : value
 }
 
 async function migrateDatabase(address: string, versionMax: number): Promise<void> {

@@ -6,7 +6,12 @@ import { migrations } from "../../migrations/index.ts"
 import { backupTables, ownerDatabases } from "../backup-tables.ts"
 import { checkFile, type Frame, readFrames } from "../format/frame-reader.ts"
 import { type TableColumn, toRows } from "../format/row-values.ts"
-import { type ContentLoader, createBucketLoader, createChunkLoader, createOwnerDatabaseLoader } from "./content-loader.ts"
+import {
+  type ContentLoader,
+  createBucketLoader,
+  createChunkLoader,
+  createOwnerDatabaseLoader,
+} from "./content-loader.ts"
 import { loadSearchTexts } from "./load-search-texts.ts"
 import { type Loader, RestoreRefused } from "./loader.ts"
 import type { RestoreFiles } from "./restore-files.ts"
@@ -42,10 +47,14 @@ export interface RestoreOptions {
 const schemaVersionMin = 3
 
 /**
- * Makes the server again that a backup is of. The file is read twice: first all of it is checked, and then it is loaded, in a way that shows
- * nothing before the end.
+ * Makes the server again that a backup is of. The file is read twice: first all of it is checked,
+ * and then it is loaded, in a way that shows nothing before the end.
  */
-export async function restoreBackup(path: string, target: RestoreTarget, options: RestoreOptions): Promise<Restored> {
+export async function restoreBackup(
+  path: string,
+  target: RestoreTarget,
+  options: RestoreOptions,
+): Promise<Restored> {
   const { loader, files } = target
   const summary = await checkFile(path, (done, total) => {
     options.signal.throwIfAborted()
@@ -78,12 +87,17 @@ function assertKnown({ schemaVersion, serverVersion, sections }: BackupHeader): 
       `a newer version of Hamlet, ${serverVersion}, has written it (its schema is ${schemaVersion}, this version knows up to ${newest})`,
     )
   if (schemaVersion < schemaVersionMin)
-    throw new RestoreRefused(`its schema is ${schemaVersion}, and no backup has one below ${schemaVersionMin}`)
+    throw new RestoreRefused(
+      `its schema is ${schemaVersion}, and no backup has one below ${schemaVersionMin}`,
+    )
   const names = sections.map(({ name }) => name)
   const unknown = names.find(
-    (name) => name !== ownerDatabases && (!Object.hasOwn(backupTables, name) || backupTables[name]?.kind === "none"),
+    (name) =>
+      name !== ownerDatabases &&
+      (!Object.hasOwn(backupTables, name) || backupTables[name]?.kind === "none"),
   )
-  if (unknown !== undefined) throw new RestoreRefused(`it has a section "${unknown}", which no backup has`)
+  if (unknown !== undefined)
+    throw new RestoreRefused(`it has a section "${unknown}", which no backup has`)
   if (new Set(names).size !== names.length) throw new BackupDamaged("it has a section twice")
 }
 
@@ -100,7 +114,8 @@ async function load(
   const objects = bucket ? createBucketLoader(loader, bucket, objectIds) : createChunkLoader(loader)
   const loads = await planLoads(loader, header, { objects, owners }, objectIds)
   // What the migrations have put there themselves is in the backup too.
-  for (const { name } of header.sections) if (backupTables[name]?.kind === "rows") await loader.run(raw(`delete from ${name}`))
+  for (const { name } of header.sections)
+    if (backupTables[name]?.kind === "rows") await loader.run(raw(`delete from ${name}`))
   let items = 0
   for await (const frame of readFrames(path)) {
     signal.throwIfAborted()
@@ -110,7 +125,9 @@ async function load(
   }
   for (const section of loads) await section.end()
   for (const { version, appliedAt } of header.migrations)
-    await loader.run(sql`update schema_migrations set applied_at = ${appliedAt} where version = ${version}`)
+    await loader.run(
+      sql`update schema_migrations set applied_at = ${appliedAt} where version = ${version}`,
+    )
   const sections = Object.fromEntries(trailer.sections.map(({ name, items }) => [name, items]))
   await loadSearchTexts(loader, (done) => {
     signal.throwIfAborted()
@@ -127,20 +144,31 @@ async function planLoads(
   content: { readonly objects: ContentLoader; readonly owners: ContentLoader },
   objectIds: ReadonlyMap<string, string>,
 ): Promise<readonly ContentLoader[]> {
-  const found = await loader.run<{ table_name: string; column_name: string; type: TableColumn["type"] }>(loader.dialect.columns)
+  const found = await loader.run<{
+    table_name: string
+    column_name: string
+    type: TableColumn["type"]
+  }>(loader.dialect.columns)
   const tables = Map.groupBy(found, ({ table_name }) => table_name)
   return header.sections.map(({ name, columns = [] }) => {
     if (name === ownerDatabases) return content.owners
     if (backupTables[name]?.kind === "objects") return content.objects
-    const types = new Map((tables.get(name) ?? []).map((column) => [column.column_name, column.type]))
-    const known = columns.flatMap((column) => ({ name: column, type: types.get(column) ?? "unknown" }))
+    const types = new Map(
+      (tables.get(name) ?? []).map((column) => [column.column_name, column.type]),
+    )
+    const known = columns.flatMap((column) => ({
+      name: column,
+      type: types.get(column) ?? "unknown",
+    }))
     if (
       types.size === 0 ||
       known.some(({ type }) => type === "unknown") ||
       new Set(columns).size !== types.size ||
       columns.length !== types.size
     )
-      throw new RestoreRefused(`the columns of its section "${name}" are not those that the table has at schema ${header.schemaVersion}`)
+      throw new RestoreRefused(
+        `the columns of its section "${name}" are not those that the table has at schema ${header.schemaVersion}`,
+      )
     return createTableLoader(loader, name, known as readonly TableColumn[], objectIds)
   })
 }
@@ -156,7 +184,10 @@ function createTableLoader(
   return {
     async add(frame: Frame) {
       const rows = toRows(frame, table, columns)
-      const moved = objectAt === -1 ? rows : rows.map((row) => row.with(objectAt, moveObject(row[objectAt] ?? null, objectIds)))
+      const moved =
+        objectAt === -1
+          ? rows
+          : rows.map((row) => row.with(objectAt, moveObject(row[objectAt] ?? null, objectIds)))
       await translate(table, () => loader.insert(table, names, moved))
     },
     end: () => Promise.resolve(),
@@ -167,24 +198,42 @@ function moveObject<Value>(id: Value, objectIds: ReadonlyMap<string, string>): V
   return typeof id === "string" ? (objectIds.get(id) ?? id) : id
 }
 
-/** What a database says against a row is said of the file; that the database is away is said as always. */
+/**
+ * What a database says against a row is said of the file; that the database is away is said as
+ * always.
+ */
 async function translate<T>(table: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof AppError || error instanceof RestoreRefused || error instanceof BackupDamaged || !(error instanceof Error))
+    if (
+      error instanceof AppError ||
+      error instanceof RestoreRefused ||
+      error instanceof BackupDamaged ||
+      !(error instanceof Error)
+    )
       throw error
-    throw new RestoreRefused(`${table === "" ? "its rows do" : `a row of ${table} does`} not fit together: ${error.message}`, {
-      cause: error,
-    })
+    throw new RestoreRefused(
+      `${table === "" ? "its rows do" : `a row of ${table} does`} not fit together: ${error.message}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
-async function verify(loader: Loader, sections: Readonly<Record<string, number>>, report: RestoreOptions["report"]): Promise<void> {
+async function verify(
+  loader: Loader,
+  sections: Readonly<Record<string, number>>,
+  report: RestoreOptions["report"],
+): Promise<void> {
   const tables = Object.entries(sections).filter(([name]) => backupTables[name]?.kind === "rows")
   for (const [index, [name, expected]] of tables.entries()) {
-    const [row] = await loader.run<{ count: number | string }>(raw(`select count(*) as count from ${name}`))
-    if (Number(row?.count) !== expected) throw new RestoreRefused(`of ${expected} ${name}, ${row?.count} were restored`)
+    const [row] = await loader.run<{ count: number | string }>(
+      raw(`select count(*) as count from ${name}`),
+    )
+    if (Number(row?.count) !== expected)
+      throw new RestoreRefused(`of ${expected} ${name}, ${row?.count} were restored`)
     report({ step: "verify", done: index + 1, total: tables.length })
   }
 }

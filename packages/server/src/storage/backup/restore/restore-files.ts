@@ -8,7 +8,10 @@ import { syncPath } from "./sqlite-loader.ts"
 export interface RestoreFiles {
   /** Where the databases of users are put at first. */
   readonly besideFolder: string
-  /** Refuses when there are databases of users, but for those that a restore has left that was killed. */
+  /**
+   * Refuses when there are databases of users, but for those that a restore has left that was
+   * killed.
+   */
   begin(): void
   /** Puts them where they belong. */
   placeOwnerDatabases(): void
@@ -20,7 +23,9 @@ export interface RestoreFiles {
 /** As long as this file is there, what is in the folder is half of something. */
 const markName = "restore.unfinished"
 
-/** What a restore does in the data folder. It must have been made sure that the database is empty. */
+/**
+ * What a restore does in the data folder. It must have been made sure that the database is empty.
+ */
 export function createRestoreFiles(dataDir: string, ownerFolder: string): RestoreFiles {
   const besideFolder = `${ownerFolder}.restoring`
   const mark = join(dataDir, markName)
@@ -71,5 +76,7 @@ function assertEnded(mark: string): void {
   } catch {
     return
   }
-  throw new RestoreRefused(`another restore is under way, as process ${pid}; if that is some other program, delete ${mark}`)
+  throw new RestoreRefused(
+    `another restore is under way, as process ${pid}; if that is some other program, delete ${mark}`,
+  )
 }

@@ -10,7 +10,13 @@ import { openSqlite } from "../../sqlite/open.ts"
 import { type Loader, RestoreRefused } from "./loader.ts"
 
 /** Nothing is written twice or waited for: the file is thrown away when anything goes wrong. */
-const pragmas = ["journal_mode = memory", "synchronous = off", "locking_mode = exclusive", "foreign_keys = off", "cache_size = -262144"]
+const pragmas = [
+  "journal_mode = memory",
+  "synchronous = off",
+  "locking_mode = exclusive",
+  "foreign_keys = off",
+  "cache_size = -262144",
+]
 
 interface Made {
   readonly type: "index" | "trigger"
@@ -36,7 +42,9 @@ export function createSqliteLoader(path: string): Loader {
       connection = new Connection(beside, { readwrite: true })
       for (const pragma of pragmas) connection.run(`pragma ${pragma}`)
       made = connection
-        .query<Made, []>("select type, name, sql from sqlite_schema where type in ('index', 'trigger') and sql is not null")
+        .query<Made, []>(
+          "select type, name, sql from sqlite_schema where type in ('index', 'trigger') and sql is not null",
+        )
         .all()
       for (const { type, name } of made) connection.run(`drop ${type} ${name}`)
       connection.run("begin")
@@ -46,21 +54,33 @@ export function createSqliteLoader(path: string): Loader {
       return translated(() => query.all(...values))
     },
     async insert(table, columns, rows) {
-      const insert = open().query(`insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`)
+      const insert = open().query(
+        `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+      )
       translated(() => {
         for (const row of rows) insert.run(...row)
       })
     },
     async finish(signal) {
-      const ofType = (wanted: Made["type"]) => made.filter(({ type }) => type === wanted).map(({ sql }) => sql)
-      for (const statement of [...ofType("index"), ...sqliteDialect.search.fill, ...ofType("trigger")]) {
+      const ofType = (wanted: Made["type"]) =>
+        made.filter(({ type }) => type === wanted).map(({ sql }) => sql)
+      for (const statement of [
+        ...ofType("index"),
+        ...sqliteDialect.search.fill,
+        ...ofType("trigger"),
+      ]) {
         // Each may take minutes, and nothing else is heard meanwhile.
         await Bun.sleep(0)
         signal.throwIfAborted()
         translated(() => open().run(statement))
       }
-      const [broken] = open().query<{ table: string; parent: string }, []>("pragma foreign_key_check").all()
-      if (broken) throw new RestoreRefused(`a row of ${broken.table} refers to one of ${broken.parent} that is not there`)
+      const [broken] = open()
+        .query<{ table: string; parent: string }, []>("pragma foreign_key_check")
+        .all()
+      if (broken)
+        throw new RestoreRefused(
+          `a row of ${broken.table} refers to one of ${broken.parent} that is not there`,
+        )
       open().run("commit")
     },
     async commit() {
@@ -96,11 +116,19 @@ function findObstacle(path: string): string | undefined {
   let connection: Connection | undefined
   try {
     connection = new Connection(path, { readonly: true })
-    const tables = connection.query<{ name: string }, []>("select name from sqlite_schema where name in ('users', 'vals')").all()
-    const table = tables.find(({ name }) => connection?.query(`select 1 from ${name} limit 1`).get())
-    return table && `there are ${table.name} in ${path} already, and only an empty server can be restored into`
+    const tables = connection
+      .query<{ name: string }, []>("select name from sqlite_schema where name in ('users', 'vals')")
+      .all()
+    const table = tables.find(({ name }) =>
+      connection?.query(`select 1 from ${name} limit 1`).get(),
+    )
+    return (
+      table &&
+      `there are ${table.name} in ${path} already, and only an empty server can be restored into`
+    )
   } catch (error) {
-    if (error instanceof SQLiteError) return `${path} is there already, and cannot be read: ${error.message}`
+    if (error instanceof SQLiteError)
+      return `${path} is there already, and cannot be read: ${error.message}`
     throw error
   } finally {
     connection?.close()

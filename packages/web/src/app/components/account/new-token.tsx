@@ -29,12 +29,23 @@ const lifetimes = [
 ] as const
 
 /** Asks what a new token is for. */
-export function NewToken({ onClose, onDone }: { onClose: () => void; onDone: (token: Output<"createToken">) => void }) {
+export function NewToken({
+  onClose,
+  onDone,
+}: {
+  onClose: () => void
+  onDone: (token: Output<"createToken">) => void
+}) {
   const name = useSignal("")
-  const chosen = useSignal<ReadonlySet<Scope>>(new Set(["val:read", "val:write", "run:read", "run:write", "user:read"]))
+  const chosen = useSignal<ReadonlySet<Scope>>(
+    new Set(["val:read", "val:write", "run:read", "run:write", "user:read"]),
+  )
   const days = useSignal<(typeof lifetimes)[number]["value"]>("90")
   const make = async () => {
-    const expiresAt = days.value === "" ? null : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString()
+    const expiresAt =
+      days.value === ""
+        ? null
+        : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString()
     onDone(await api.createToken({ name: name.value.trim(), scopes: [...chosen.value], expiresAt }))
   }
   const toggle = (scope: Scope) => {
@@ -62,7 +73,11 @@ export function NewToken({ onClose, onDone }: { onClose: () => void; onDone: (to
           <div class="scopes">
             {scopes.map(([scope, meaning]) => (
               <label key={scope} class="check">
-                <input type="checkbox" checked={chosen.value.has(scope)} onChange={() => toggle(scope)} />
+                <input
+                  type="checkbox"
+                  checked={chosen.value.has(scope)}
+                  onChange={() => toggle(scope)}
+                />
                 <span>
                   {meaning} <code>{scope}</code>
                 </span>

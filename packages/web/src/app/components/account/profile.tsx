@@ -16,7 +16,10 @@ export function Profile() {
   const isChanged = wanted.value.bio !== (me.bio ?? "") || wanted.value.email !== (me.email ?? "")
   const save = async () => {
     const { bio, email } = wanted.value
-    const saved = await api.updateMe({ bio: bio === "" ? null : bio, email: email === "" ? null : email })
+    const saved = await api.updateMe({
+      bio: bio === "" ? null : bio,
+      email: email === "" ? null : email,
+    })
     session.value = { kind: "signed-in", me: saved }
     sayDone("Saved")
   }

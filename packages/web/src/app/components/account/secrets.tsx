@@ -14,12 +14,15 @@ import { TimeAgo } from "../time-ago.tsx"
 /** Named values that one's vals see as environment. Nobody can read them back, not even here. */
 export function Secrets() {
   const secrets = usePages("listSecrets", {})
-  const setting = useSignal<{ readonly name: string; readonly hosts: string } | undefined>(undefined)
+  const setting = useSignal<{ readonly name: string; readonly hosts: string } | undefined>(
+    undefined,
+  )
   return (
     <>
       <div class="toolbar">
         <p class="quiet">
-          Your vals see secrets as <code>Deno.env</code>. A value can be set and replaced, never read back.
+          Your vals see secrets as <code>Deno.env</code>. A value can be set and replaced, never
+          read back.
         </p>
         <span class="toolbar-push" />
         <button
@@ -68,7 +71,11 @@ export function Secrets() {
 
 type Secret = Item<"listSecrets">
 
-function SecretTable(props: { secrets: readonly Secret[]; onChange: () => void; onReplace: (secret: Secret) => void }) {
+function SecretTable(props: {
+  secrets: readonly Secret[]
+  onChange: () => void
+  onReplace: (secret: Secret) => void
+}) {
   const remove = async ({ name }: Secret) => {
     if (!confirm(`Delete the secret ${name}? Vals that read it find nothing from now on.`)) return
     try {
@@ -106,7 +113,11 @@ function SecretTable(props: { secrets: readonly Secret[]; onChange: () => void; 
                 <button type="button" class="link-button" onClick={() => props.onReplace(secret)}>
                   Replace<span class="visually-hidden"> {secret.name}</span>
                 </button>
-                <button type="button" class="link-button link-danger" onClick={() => void remove(secret)}>
+                <button
+                  type="button"
+                  class="link-button link-danger"
+                  onClick={() => void remove(secret)}
+                >
                   Delete<span class="visually-hidden"> {secret.name}</span>
                 </button>
               </td>
@@ -118,7 +129,11 @@ function SecretTable(props: { secrets: readonly Secret[]; onChange: () => void; 
   )
 }
 
-function SetSecret(props: { beginning: { readonly name: string; readonly hosts: string }; onClose: () => void; onDone: () => void }) {
+function SetSecret(props: {
+  beginning: { readonly name: string; readonly hosts: string }
+  onClose: () => void
+  onDone: () => void
+}) {
   const isNew = props.beginning.name === ""
   const wanted = useSignal({ ...props.beginning, value: "" })
   const change = (changes: Partial<typeof wanted.value>) => {
@@ -132,7 +147,10 @@ function SetSecret(props: { beginning: { readonly name: string; readonly hosts: 
     props.onDone()
   }
   return (
-    <Dialog title={isNew ? "New secret" : `Replace ${props.beginning.name}`} onClose={props.onClose}>
+    <Dialog
+      title={isNew ? "New secret" : `Replace ${props.beginning.name}`}
+      onClose={props.onClose}
+    >
       <Form onSubmit={save} label="Set it" foot="dialog-foot">
         {isNew ? (
           <Field label="Name" hint="As vals will read it, in capital letters: API_KEY.">

@@ -33,20 +33,27 @@ export function Sessions() {
   return (
     <>
       <div class="toolbar">
-        <p class="quiet">Each browser that is signed in has a session, which ends by itself after a while.</p>
+        <p class="quiet">
+          Each browser that is signed in has a session, which ends by itself after a while.
+        </p>
         <span class="toolbar-push" />
         <button type="button" class="button button-danger-quiet" onClick={() => void endAll()}>
           Sign out everywhere
         </button>
       </div>
-      <Loaded of={sessions.state} onRetry={sessions.reload} skeleton={<Bars count={2} kind="row" />}>
+      <Loaded
+        of={sessions.state}
+        onRetry={sessions.reload}
+        skeleton={<Bars count={2} kind="row" />}
+      >
         {({ items }) => (
           <ul class="card">
             {items.map((session) => (
               <li key={session.id} class="session-row">
                 <div>
                   <p>
-                    {describeBrowser(session.userAgent)} {session.current ? <span class="badge">this one</span> : null}
+                    {describeBrowser(session.userAgent)}{" "}
+                    {session.current ? <span class="badge">this one</span> : null}
                   </p>
                   <p class="quiet">
                     Signed in <TimeAgo at={session.createdAt} />
@@ -57,7 +64,11 @@ export function Sessions() {
                     ) : null}
                   </p>
                 </div>
-                <button type="button" class="button button-quiet button-small" onClick={() => void end(session)}>
+                <button
+                  type="button"
+                  class="button button-quiet button-small"
+                  onClick={() => void end(session)}
+                >
                   Sign out
                 </button>
               </li>

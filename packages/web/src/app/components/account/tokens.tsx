@@ -18,7 +18,9 @@ export function Tokens() {
   return (
     <>
       <div class="toolbar">
-        <p class="quiet">A token acts for you within its scopes. Its text is shown once, when it is made.</p>
+        <p class="quiet">
+          A token acts for you within its scopes. Its text is shown once, when it is made.
+        </p>
         <span class="toolbar-push" />
         <button
           type="button"
@@ -73,7 +75,13 @@ function Made({ token: { name, token } }: { token: Output<"createToken"> }) {
   )
 }
 
-function TokenTable({ tokens, onChange }: { tokens: readonly Item<"listTokens">[]; onChange: () => void }) {
+function TokenTable({
+  tokens,
+  onChange,
+}: {
+  tokens: readonly Item<"listTokens">[]
+  onChange: () => void
+}) {
   const revoke = async (token: Item<"listTokens">) => {
     if (!confirm(`Revoke "${token.name}"? Whatever uses it stops working at once.`)) return
     try {
@@ -109,10 +117,18 @@ function TokenTable({ tokens, onChange }: { tokens: readonly Item<"listTokens">[
               <td class="only-wide quiet">
                 <TimeAgo at={token.createdAt} />
               </td>
-              <td class="quiet">{token.lastUsedAt ? <TimeAgo at={token.lastUsedAt} /> : "never"}</td>
-              <td class="only-wide quiet">{token.expiresAt ? <TimeAgo at={token.expiresAt} /> : "never"}</td>
+              <td class="quiet">
+                {token.lastUsedAt ? <TimeAgo at={token.lastUsedAt} /> : "never"}
+              </td>
+              <td class="only-wide quiet">
+                {token.expiresAt ? <TimeAgo at={token.expiresAt} /> : "never"}
+              </td>
               <td class="table-number">
-                <button type="button" class="link-button link-danger" onClick={() => void revoke(token)}>
+                <button
+                  type="button"
+                  class="link-button link-danger"
+                  onClick={() => void revoke(token)}
+                >
                   Revoke<span class="visually-hidden"> {token.name}</span>
                 </button>
               </td>

@@ -52,7 +52,11 @@ function Importers() {
           <List
             empty="When a val imports one of yours, it is named here."
             items={items.map(({ reference, dependsOn, referencedAt }) => (
-              <a key={reference.id + dependsOn.id} class="aside-row" href={`/u/${reference.username}/${reference.name}`}>
+              <a
+                key={reference.id + dependsOn.id}
+                class="aside-row"
+                href={`/u/${reference.username}/${reference.name}`}
+              >
                 <span class="aside-name">
                   {reference.username}/{reference.name}
                 </span>
@@ -91,7 +95,15 @@ function Liked() {
   )
 }
 
-function Block({ title, href, children }: { title: string; href?: string; children: ComponentChildren }) {
+function Block({
+  title,
+  href,
+  children,
+}: {
+  title: string
+  href?: string
+  children: ComponentChildren
+}) {
   return (
     <section class="aside-block" aria-label={title}>
       <div class="section-head">

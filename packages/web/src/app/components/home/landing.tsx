@@ -11,8 +11,8 @@ export function Landing() {
       <div class="hero">
         <h1>Small programs, running</h1>
         <p>
-          Write a function, save it, and it has a web address. Every version is kept, every run is recorded with its logs, and code runs in
-          a sandbox of its own.
+          Write a function, save it, and it has a web address. Every version is kept, every run is
+          recorded with its logs, and code runs in a sandbox of its own.
         </p>
         <p class="hero-actions">
           <a class="button" href="/sign-in">

@@ -23,24 +23,35 @@ const sorts = [
   { value: "likes", label: "Most liked" },
 ] as const
 
-/** One's own vals, with what happened to them lately. Filters are in the address, so that they can be kept and shared. */
+/**
+ * One's own vals, with what happened to them lately. Filters are in the address, so that they can
+ * be kept and shared.
+ */
 export function MyHome({ me }: { me: Me }) {
   const filter = readFilter(place.value.query)
   const vals = usePages("listMyVals", filter, limits.valsAtOnce)
-  const activity = useResource("activity", (signal) => api.listMyActivity({ hours: 24, buckets: 24 }, { signal }))
+  const activity = useResource("activity", (signal) =>
+    api.listMyActivity({ hours: 24, buckets: 24 }, { signal }),
+  )
   usePoll(limits.pollMs, activity.reload)
-  const isFiltered = filter.query !== undefined || filter.privacy !== undefined || filter.type !== undefined
+  const isFiltered =
+    filter.query !== undefined || filter.privacy !== undefined || filter.type !== undefined
   return (
     <div class="home">
       <section class="home-main" aria-labelledby="vals-title">
         <div class="page-head">
           <h1 id="vals-title">Your vals</h1>
         </div>
-        {isFiltered || vals.state.kind !== "ready" || vals.state.data.items.length > 0 ? <Filters /> : null}
+        {isFiltered || vals.state.kind !== "ready" || vals.state.data.items.length > 0 ? (
+          <Filters />
+        ) : null}
         <Loaded of={vals.state} onRetry={vals.reload} skeleton={<Bars count={8} kind="row" />}>
           {({ items }) =>
             items.length > 0 ? (
-              <MyVals vals={items} activity={activity.state.kind === "ready" ? activity.state.data : undefined} />
+              <MyVals
+                vals={items}
+                activity={activity.state.kind === "ready" ? activity.state.data : undefined}
+              />
             ) : isFiltered ? (
               <EmptyState icon="search" title="None of your vals is like that">
                 <button
@@ -78,7 +89,11 @@ function Filters() {
   const anything = { value: "" as const, label: "Any" }
   return (
     <search class="toolbar">
-      <SearchBox label="Filter by name" value={query.get("q") ?? ""} onChange={(q) => setQuery({ q })} />
+      <SearchBox
+        label="Filter by name"
+        value={query.get("q") ?? ""}
+        onChange={(q) => setQuery({ q })}
+      />
       <Select
         label="Privacy"
         isLabelHidden
@@ -110,5 +125,10 @@ function readFilter(query: URLSearchParams) {
   const type = typeChoices.find(({ value }) => value === query.get("type"))?.value
   const sort = sorts.find(({ value }) => value === query.get("sort"))?.value ?? "updated"
   const text = (query.get("q") ?? "").slice(0, limits.queryCharsMax)
-  return { sort, ...(text === "" ? {} : { query: text }), ...(privacy ? { privacy } : {}), ...(type ? { type } : {}) }
+  return {
+    sort,
+    ...(text === "" ? {} : { query: text }),
+    ...(privacy ? { privacy } : {}),
+    ...(type ? { type } : {}),
+  }
 }

@@ -8,7 +8,13 @@ type Val = Item<"listMyVals">
 type Activity = Output<"listMyActivity">
 
 /** One's own vals as a table. */
-export function MyVals({ vals, activity }: { vals: readonly Val[]; activity: Activity | undefined }) {
+export function MyVals({
+  vals,
+  activity,
+}: {
+  vals: readonly Val[]
+  activity: Activity | undefined
+}) {
   const byVal = new Map(activity?.data.map((row) => [row.valId, row]))
   return (
     <div class="card">

@@ -12,7 +12,8 @@ export function EgressList({ egress }: { egress: Egress }) {
       <div class="section-head">
         <h2 id="egress">Outgoing requests</h2>
         <span class="quiet">
-          {requests} sent{blocked > 0 ? `, ${blocked} blocked` : ""}; {toBytes(bytesSent)} out, {toBytes(bytesReceived)} in
+          {requests} sent{blocked > 0 ? `, ${blocked} blocked` : ""}; {toBytes(bytesSent)} out,{" "}
+          {toBytes(bytesReceived)} in
         </span>
       </div>
       <div class="card table-scroll">
@@ -31,9 +32,17 @@ export function EgressList({ egress }: { egress: Egress }) {
               <tr key={index}>
                 <td class="table-wide" title={request.url}>
                   <strong>{request.method}</strong> {request.url}
-                  {request.blocked === null ? null : <span class="run-reason">{request.blocked}</span>}
+                  {request.blocked === null ? null : (
+                    <span class="run-reason">{request.blocked}</span>
+                  )}
                 </td>
-                <td>{request.blocked === null ? (request.status ?? "none") : <span class="bad">blocked</span>}</td>
+                <td>
+                  {request.blocked === null ? (
+                    (request.status ?? "none")
+                  ) : (
+                    <span class="bad">blocked</span>
+                  )}
+                </td>
                 <td class="only-wide table-number quiet">{toBytes(request.bytesSent)}</td>
                 <td class="only-wide table-number quiet">{toBytes(request.bytesReceived)}</td>
                 <td class="table-number quiet">{toDuration(request.durationMs)}</td>
@@ -42,7 +51,9 @@ export function EgressList({ egress }: { egress: Egress }) {
           </tbody>
         </table>
       </div>
-      {list.length < requests ? <p class="quiet">The first {list.length} of them are shown.</p> : null}
+      {list.length < requests ? (
+        <p class="quiet">The first {list.length} of them are shown.</p>
+      ) : null}
     </section>
   )
 }

@@ -15,7 +15,10 @@ export function RunStats({ valId, since }: { valId?: string; since: string }) {
   const input = { since, buckets: limits.buckets }
   const stats = useResource(
     `${valId} ${since}`,
-    (signal) => (valId === undefined ? api.getMyStats(input, { signal }) : api.getValStats({ val_id: valId, ...input }, { signal })),
+    (signal) =>
+      valId === undefined
+        ? api.getMyStats(input, { signal })
+        : api.getValStats({ val_id: valId, ...input }, { signal }),
     { keepsPrevious: true },
   )
   usePoll(limits.pollMs, stats.reload)
@@ -26,7 +29,11 @@ export function RunStats({ valId, since }: { valId?: string; since: string }) {
           <>
             <Counts stats={data} />
             <Durations stats={data} />
-            {data.isPartial ? <p class="quiet">There are more runs than are counted here: these are the newest of them.</p> : null}
+            {data.isPartial ? (
+              <p class="quiet">
+                There are more runs than are counted here: these are the newest of them.
+              </p>
+            ) : null}
           </>
         )}
       </Loaded>
@@ -41,7 +48,8 @@ function Counts({ stats: { buckets, total } }: { stats: Stats }) {
     <figure class="chart">
       <figcaption>
         <strong>{total.runs.toLocaleString("en")}</strong> runs,{" "}
-        <strong class={total.errors > 0 ? "bad" : ""}>{total.errors.toLocaleString("en")}</strong> failed
+        <strong class={total.errors > 0 ? "bad" : ""}>{total.errors.toLocaleString("en")}</strong>{" "}
+        failed
       </figcaption>
       <svg
         viewBox={`0 0 ${size.width} ${size.height}`}
@@ -55,9 +63,27 @@ function Counts({ stats: { buckets, total } }: { stats: Stats }) {
           return (
             <g key={at}>
               <title>{`${toMoment(at)}: ${runs} runs, ${errors} failed`}</title>
-              <rect class="chart-space" x={index * width} y="0" width={width} height={size.height} />
-              <rect class="spark-bar" x={index * width + 0.5} y={size.height - height} width={width - 1} height={height - failed} />
-              <rect class="spark-error" x={index * width + 0.5} y={size.height - failed} width={width - 1} height={failed} />
+              <rect
+                class="chart-space"
+                x={index * width}
+                y="0"
+                width={width}
+                height={size.height}
+              />
+              <rect
+                class="spark-bar"
+                x={index * width + 0.5}
+                y={size.height - height}
+                width={width - 1}
+                height={height - failed}
+              />
+              <rect
+                class="spark-error"
+                x={index * width + 0.5}
+                y={size.height - failed}
+                width={width - 1}
+                height={failed}
+              />
             </g>
           )
         })}
@@ -75,8 +101,9 @@ function Durations({ stats: { buckets, total } }: { stats: Stats }) {
   return (
     <figure class="chart">
       <figcaption>
-        <span class="chart-key chart-p50" /> Half took less than <strong>{toDuration(total.p50Ms)}</strong>,{" "}
-        <span class="chart-key chart-p95" /> 95% less than <strong>{toDuration(total.p95Ms)}</strong>
+        <span class="chart-key chart-p50" /> Half took less than{" "}
+        <strong>{toDuration(total.p50Ms)}</strong>, <span class="chart-key chart-p95" /> 95% less
+        than <strong>{toDuration(total.p95Ms)}</strong>
       </figcaption>
       <svg
         viewBox={`0 0 ${size.width} ${size.height}`}
@@ -88,8 +115,18 @@ function Durations({ stats: { buckets, total } }: { stats: Stats }) {
           <g key={at}>
             <title>{`${toMoment(at)}: half took less than ${toDuration(p50Ms)}, 95% less than ${toDuration(p95Ms)}`}</title>
             <rect class="chart-space" x={index * width} y="0" width={width} height={size.height} />
-            <Bar kind="chart-p95" x={index * width + 0.5} width={width - 1} height={toHeight(p95Ms)} />
-            <Bar kind="chart-p50" x={index * width + 0.5} width={width - 1} height={toHeight(p50Ms)} />
+            <Bar
+              kind="chart-p95"
+              x={index * width + 0.5}
+              width={width - 1}
+              height={toHeight(p95Ms)}
+            />
+            <Bar
+              kind="chart-p50"
+              x={index * width + 0.5}
+              width={width - 1}
+              height={toHeight(p50Ms)}
+            />
           </g>
         ))}
       </svg>
@@ -98,7 +135,17 @@ function Durations({ stats: { buckets, total } }: { stats: Stats }) {
   )
 }
 
-function Bar({ kind, x, width, height }: { kind: string; x: number; width: number; height: number }) {
+function Bar({
+  kind,
+  x,
+  width,
+  height,
+}: {
+  kind: string
+  x: number
+  width: number
+  height: number
+}) {
   return <rect class={kind} x={x} y={size.height - height} width={width} height={height} />
 }
 

@@ -22,7 +22,9 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         <h1>
           Run of{" "}
           {isOfVal(run) ? (
-            <a href={`/u/${val.username}/${val.name}`}>{val.username === val.author.username ? val.name : `${val.username}/${val.name}`}</a>
+            <a href={`/u/${val.username}/${val.name}`}>
+              {val.username === val.author.username ? val.name : `${val.username}/${val.name}`}
+            </a>
           ) : (
             val.name
           )}
@@ -37,11 +39,19 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         <Fact name="Took" value={isGoing ? "still running" : toDuration(run.durationMs)} />
         <Fact name="Source" value={sourceNames[run.source]} />
         {isOfVal(run) ? (
-          <Fact name="Version" value={`v${val.version}`} href={`/u/${val.username}/${val.name}/versions?to=${val.version}`} />
+          <Fact
+            name="Version"
+            value={`v${val.version}`}
+            href={`/u/${val.username}/${val.name}/versions?to=${val.version}`}
+          />
         ) : null}
-        {run.request ? <Fact name="Request" value={`${run.request.method} ${run.request.url}`} /> : null}
+        {run.request ? (
+          <Fact name="Request" value={`${run.request.method} ${run.request.url}`} />
+        ) : null}
         {run.request?.status ? <Fact name="Answer" value={String(run.request.status)} /> : null}
-        {run.parentId ? <Fact name="Called by" value={run.parentId.slice(-8)} href={`/runs/${run.parentId}`} /> : null}
+        {run.parentId ? (
+          <Fact name="Called by" value={run.parentId.slice(-8)} href={`/runs/${run.parentId}`} />
+        ) : null}
       </dl>
       {run.error ? (
         <section class="section">
@@ -61,7 +71,9 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
 }
 
 function Values({ run }: { run: RunDetail }) {
-  const hasArgs = Array.isArray(run.args) ? run.args.length > 0 : run.args !== null && run.args !== undefined
+  const hasArgs = Array.isArray(run.args)
+    ? run.args.length > 0
+    : run.args !== null && run.args !== undefined
   return (
     <>
       {hasArgs ? (
@@ -84,7 +96,15 @@ function Values({ run }: { run: RunDetail }) {
   )
 }
 
-function RunActions({ run, isGoing, onChange }: { run: RunDetail; isGoing: boolean; onChange: () => void }) {
+function RunActions({
+  run,
+  isGoing,
+  onChange,
+}: {
+  run: RunDetail
+  isGoing: boolean
+  onChange: () => void
+}) {
   const isBusy = useSignal(false)
   const attempt = async (action: () => Promise<void>) => {
     isBusy.value = true
@@ -111,11 +131,21 @@ function RunActions({ run, isGoing, onChange }: { run: RunDetail; isGoing: boole
   // The code that was run is not kept.
   if (!isGoing && !isOfVal(run)) return null
   return isGoing ? (
-    <button type="button" class="button button-quiet" disabled={isBusy.value} onClick={() => void cancel()}>
+    <button
+      type="button"
+      class="button button-quiet"
+      disabled={isBusy.value}
+      onClick={() => void cancel()}
+    >
       <Icon name="stop" /> Cancel
     </button>
   ) : (
-    <button type="button" class="button button-quiet" disabled={isBusy.value} onClick={() => void replay()}>
+    <button
+      type="button"
+      class="button button-quiet"
+      disabled={isBusy.value}
+      onClick={() => void replay()}
+    >
       <Icon name="refresh" /> Replay
     </button>
   )

@@ -5,7 +5,13 @@ import { StatusBadge } from "../badges.tsx"
 import { TimeAgo } from "../time-ago.tsx"
 
 /** What starts runs, in words. */
-export const sourceNames = { ui: "This app", api: "API", http: "Web", interval: "Schedule", email: "Email" } as const
+export const sourceNames = {
+  ui: "This app",
+  api: "API",
+  http: "Web",
+  interval: "Schedule",
+  email: "Email",
+} as const
 
 /** Whether a run is one of a val: code that was run once is none, and has the version 0. */
 export function isOfVal({ val }: { readonly val: { readonly version: number } }): boolean {
@@ -13,7 +19,13 @@ export function isOfVal({ val }: { readonly val: { readonly version: number } })
 }
 
 /** Runs, the newest first. */
-export function RunsTable({ runs, hasVal }: { runs: readonly Item<"listMyRuns">[]; hasVal: boolean }) {
+export function RunsTable({
+  runs,
+  hasVal,
+}: {
+  runs: readonly Item<"listMyRuns">[]
+  hasVal: boolean
+}) {
   return (
     <div class="card">
       <table class="table">
@@ -37,7 +49,9 @@ export function RunsTable({ runs, hasVal }: { runs: readonly Item<"listMyRuns">[
                 <a class="table-name" href={`/runs/${run.id}`}>
                   {hasVal ? toName(run.val) : run.id.slice(-8)}
                 </a>
-                {run.error ? <span class="run-reason">{`${run.error.name}: ${run.error.message}`}</span> : null}
+                {run.error ? (
+                  <span class="run-reason">{`${run.error.name}: ${run.error.message}`}</span>
+                ) : null}
               </td>
               <td class="only-wide quiet">{isOfVal(run) ? `v${run.val.version}` : null}</td>
               <td class="only-wide quiet">{sourceNames[run.source]}</td>

@@ -37,7 +37,10 @@ const periods = [
   { value: "all", label: "All there are", hours: 720 },
 ] as const
 
-/** Runs of the account, or of one val: counted over time and one by one. New ones appear by themselves. */
+/**
+ * Runs of the account, or of one val: counted over time and one by one. New ones appear by
+ * themselves.
+ */
 export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) {
   const { query } = place.value
   const period = periods.find(({ value }) => value === query.get("period")) ?? periods[0]
@@ -71,7 +74,13 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
           choices={[...sources]}
           onChange={(source) => setQuery({ source })}
         />
-        <Select label="Period" isLabelHidden value={period.value} choices={[...periods]} onChange={(period) => setQuery({ period })} />
+        <Select
+          label="Period"
+          isLabelHidden
+          value={period.value}
+          choices={[...periods]}
+          onChange={(period) => setQuery({ period })}
+        />
         <span class="quiet live">
           <span class="live-dot" /> live
         </span>
@@ -81,7 +90,10 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
           items.length > 0 ? (
             <RunsTable runs={items} hasVal={valId === undefined} />
           ) : (
-            <EmptyState icon="play" title={isFiltered ? "No run is like that" : "No runs in this time"}>
+            <EmptyState
+              icon="play"
+              title={isFiltered ? "No run is like that" : "No runs in this time"}
+            >
               <p>
                 {valId !== undefined && isOwn === false
                   ? "You see the runs here that you have started yourself."
@@ -107,14 +119,25 @@ function toFilter(query: URLSearchParams, since: string | undefined) {
 }
 
 /** Of a val that is not there, or not known yet, there are no runs. */
-function toMyFilter(filter: ReturnType<typeof toFilter>, name: string | null, valId: string | undefined) {
+function toMyFilter(
+  filter: ReturnType<typeof toFilter>,
+  name: string | null,
+  valId: string | undefined,
+) {
   if (name === null) return filter
   return valId === undefined ? { ...filter, val_id: noVal } : { ...filter, val_id: valId }
 }
 
-/** The beginning of a period stays while the period does: with every moment it would be another question. */
+/**
+ * The beginning of a period stays while the period does: with every moment it would be another
+ * question.
+ */
 function useSince(name: string, hours: number): string {
   const known = useSignal({ name: "", since: "" })
-  if (known.peek().name !== `${name}!`) known.value = { name: `${name}!`, since: new Date(Date.now() - hours * 3_600_000).toISOString() }
+  if (known.peek().name !== `${name}!`)
+    known.value = {
+      name: `${name}!`,
+      since: new Date(Date.now() - hours * 3_600_000).toISOString(),
+    }
   return known.peek().since
 }

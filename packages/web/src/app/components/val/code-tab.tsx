@@ -33,7 +33,11 @@ export function CodeTab({ editing, run, isOwn, base }: ValTabProps) {
     const before = editing.val.peek().version
     if (!(await editing.save())) return saySaveFailed(editing)
     const { version } = editing.val.peek()
-    sayDone(version === before ? `Nothing has changed since version ${version}` : `Saved as version ${version}`)
+    sayDone(
+      version === before
+        ? `Nothing has changed since version ${version}`
+        : `Saved as version ${version}`,
+    )
     if (version !== before) previewKey.value += 1
   }
   const start = async () => {
@@ -51,7 +55,12 @@ export function CodeTab({ editing, run, isOwn, base }: ValTabProps) {
         <div class="pane-bar">
           {isOwn ? (
             <>
-              <button type="button" class="button button-small" disabled={!editing.isDirty.value} onClick={() => void save()}>
+              <button
+                type="button"
+                class="button button-small"
+                disabled={!editing.isDirty.value}
+                onClick={() => void save()}
+              >
                 <Icon name="save" /> Save
               </button>
               <SaveStatus editing={editing} />
@@ -60,7 +69,13 @@ export function CodeTab({ editing, run, isOwn, base }: ValTabProps) {
             <span class="quiet">Read only</span>
           )}
           <span class="pane-bar-end">
-            <button type="button" class="icon-button" title="Find (Ctrl F)" aria-label="Find" onClick={() => editor.current?.openSearch()}>
+            <button
+              type="button"
+              class="icon-button"
+              title="Find (Ctrl F)"
+              aria-label="Find"
+              onClick={() => editor.current?.openSearch()}
+            >
               <Icon name="search" />
             </button>
             {isOwn ? (
@@ -97,7 +112,13 @@ export function CodeTab({ editing, run, isOwn, base }: ValTabProps) {
           {type === "http" ? <SideTab side={side} name="preview" label="Preview" /> : null}
           <SideTab side={side} name="run" label="Run" />
         </div>
-        {type === "http" ? <PreviewPanel editing={editing} isShown={side.value === "preview"} reloadKey={previewKey.value} /> : null}
+        {type === "http" ? (
+          <PreviewPanel
+            editing={editing}
+            isShown={side.value === "preview"}
+            reloadKey={previewKey.value}
+          />
+        ) : null}
         {side.value === "run" || type !== "http" ? (
           <RunPanel
             run={run}
@@ -112,7 +133,15 @@ export function CodeTab({ editing, run, isOwn, base }: ValTabProps) {
   )
 }
 
-function SideTab({ side, name, label }: { side: { value: string }; name: "run" | "preview"; label: string }) {
+function SideTab({
+  side,
+  name,
+  label,
+}: {
+  side: { value: string }
+  name: "run" | "preview"
+  label: string
+}) {
   return (
     <button
       type="button"
@@ -128,7 +157,10 @@ function SideTab({ side, name, label }: { side: { value: string }; name: "run" |
   )
 }
 
-/** `?line=12`: where an error of a run was. A new object only when the address changes, since each one moves the cursor. */
+/**
+ * `?line=12`: where an error of a run was. A new object only when the address changes, since each
+ * one moves the cursor.
+ */
 function useGoTo() {
   const line = Number(place.value.query.get("line"))
   return useMemo(() => (Number.isInteger(line) && line > 0 ? { line } : undefined), [line])

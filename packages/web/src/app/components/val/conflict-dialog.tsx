@@ -5,7 +5,10 @@ import { Dialog } from "../dialog.tsx"
 import { saySaveFailed } from "./say-save-failed.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** Somebody has saved the val while it was being changed here: shows both, and overwrites neither before somebody has decided. */
+/**
+ * Somebody has saved the val while it was being changed here: shows both, and overwrites neither
+ * before somebody has decided.
+ */
 export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {
   const isBusy = useSignal(false)
   const saving = editing.saving.value
@@ -16,15 +19,17 @@ export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {
   }
   const saveMine = async () => {
     isBusy.value = true
-    if (await editing.saveOverTheirs()) sayDone(`Saved as version ${editing.val.peek().version}; version ${theirs.version} is kept`)
+    if (await editing.saveOverTheirs())
+      sayDone(`Saved as version ${editing.val.peek().version}; version ${theirs.version} is kept`)
     else saySaveFailed(editing)
     isBusy.value = false
   }
   return (
     <Dialog title={`Version ${theirs.version} was saved meanwhile`} kind="wide" onClose={later}>
       <p>
-        The val was changed elsewhere while you were typing. Nothing is lost, whatever you choose: version {theirs.version} stays in the
-        history, and your text can be brought back. It differs from that version like this:
+        The val was changed elsewhere while you were typing. Nothing is lost, whatever you choose:
+        version {theirs.version} stays in the history, and your text can be brought back. It differs
+        from that version like this:
       </p>
       <div class="conflict-diff">
         <LazyDiffView
@@ -42,7 +47,12 @@ export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {
         <button type="button" class="button button-quiet" onClick={() => editing.takeSaved(theirs)}>
           Take version {theirs.version}
         </button>
-        <button type="button" class="button" disabled={isBusy.value} onClick={() => void saveMine()}>
+        <button
+          type="button"
+          class="button"
+          disabled={isBusy.value}
+          onClick={() => void saveMine()}
+        >
           Save mine as a new version
         </button>
       </div>

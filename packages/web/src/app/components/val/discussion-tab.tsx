@@ -26,12 +26,21 @@ export function DiscussionTab({ editing, isOwn }: ValTabProps) {
           <a href="/sign-in">Sign in</a> to say something.
         </p>
       )}
-      <Loaded of={comments.state} onRetry={comments.reload} skeleton={<Bars count={4} kind="row" />}>
+      <Loaded
+        of={comments.state}
+        onRetry={comments.reload}
+        skeleton={<Bars count={4} kind="row" />}
+      >
         {({ items }) =>
           items.length > 0 ? (
             <ol class="comments">
               {items.map((comment) => (
-                <Comment key={comment.id} comment={comment} isValOwn={isOwn} onChange={comments.reload} />
+                <Comment
+                  key={comment.id}
+                  comment={comment}
+                  isValOwn={isOwn}
+                  onChange={comments.reload}
+                />
               ))}
             </ol>
           ) : (
@@ -102,7 +111,15 @@ function CommentForm({ valId, onDone }: { valId: string; onDone: () => void }) {
   )
 }
 
-function Comment({ comment, isValOwn, onChange }: { comment: Item<"listComments">; isValOwn: boolean; onChange: () => void }) {
+function Comment({
+  comment,
+  isValOwn,
+  onChange,
+}: {
+  comment: Item<"listComments">
+  isValOwn: boolean
+  onChange: () => void
+}) {
   const mayDelete = isValOwn || whoIsHere()?.id === comment.author.id
   const remove = async () => {
     if (!confirm("Delete this comment?")) return
@@ -126,7 +143,11 @@ function Comment({ comment, isValOwn, onChange }: { comment: Item<"listComments"
             <TimeAgo at={comment.createdAt} />
           </span>
           {mayDelete ? (
-            <button type="button" class="link-button link-danger comment-delete" onClick={() => void remove()}>
+            <button
+              type="button"
+              class="link-button link-danger comment-delete"
+              onClick={() => void remove()}
+            >
               Delete
             </button>
           ) : null}

@@ -3,14 +3,19 @@ import { toAgo } from "../../model/time.ts"
 import type { LeftDraft } from "../../state/draft.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** Says that unsaved text was found, in this tab or left behind by one that is gone, and offers to take it up or to forget it. */
+/**
+ * Says that unsaved text was found, in this tab or left behind by one that is gone, and offers to
+ * take it up or to forget it.
+ */
 export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
   const isKept = useSignal(false)
   const { restored } = editing
   if (restored && !isKept.value && editing.isDirty.value)
     return (
       <p class="notice" role="status">
-        <span>This is what you had typed {toAgo(new Date(restored.at).toISOString())} and not saved.</span>
+        <span>
+          This is what you had typed {toAgo(new Date(restored.at).toISOString())} and not saved.
+        </span>
         <span class="notice-actions">
           <button
             type="button"
@@ -53,5 +58,7 @@ export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
 
 function describe({ at, isAside }: LeftDraft): string {
   const ago = toAgo(new Date(at).toISOString())
-  return isAside ? `Your unsaved text was put aside ${ago}.` : `Another tab was closed ${ago} with unsaved text of this val.`
+  return isAside
+    ? `Your unsaved text was put aside ${ago}.`
+    : `Another tab was closed ${ago} with unsaved text of this val.`
 }

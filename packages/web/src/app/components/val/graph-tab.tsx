@@ -16,9 +16,17 @@ export function GraphTab({ editing }: ValTabProps) {
   const dependencies = usePages("listValDependencies", { val_id: id }, 50)
   const references = usePages("listValReferences", { val_id: id }, 50)
   return (
-    <Loaded of={dependencies.state} onRetry={dependencies.reload} skeleton={<Bars count={6} kind="row" />}>
+    <Loaded
+      of={dependencies.state}
+      onRetry={dependencies.reload}
+      skeleton={<Bars count={6} kind="row" />}
+    >
       {({ items: below }) => (
-        <Loaded of={references.state} onRetry={references.reload} skeleton={<Bars count={6} kind="row" />}>
+        <Loaded
+          of={references.state}
+          onRetry={references.reload}
+          skeleton={<Bars count={6} kind="row" />}
+        >
           {({ items: above }) => (
             <Graph
               here={{ username: author.username, name }}
@@ -59,14 +67,20 @@ function Graph({ here, imports, importers }: GraphProps) {
 /** Who imports it to the left, what it imports to the right: code flows to the left. */
 function Drawing({ here, imports, importers }: GraphProps) {
   const graph = useMemo(
-    () => layOutGraph(toLabel(here), importers.slice(0, limits.shownMax).map(toLabel), imports.slice(0, limits.shownMax).map(toLabel)),
+    () =>
+      layOutGraph(
+        toLabel(here),
+        importers.slice(0, limits.shownMax).map(toLabel),
+        imports.slice(0, limits.shownMax).map(toLabel),
+      ),
     [here.username, here.name, imports, importers],
   )
   const element = useRef<HTMLDivElement>(null)
   // Where there is no room for all of it, the val itself is what is seen first.
   useLayoutEffect(() => {
     const center = graph.nodes.find(({ side }) => side === "here")
-    if (element.current && center) element.current.scrollLeft = center.x + (center.width - element.current.clientWidth) / 2
+    if (element.current && center)
+      element.current.scrollLeft = center.x + (center.width - element.current.clientWidth) / 2
   }, [graph])
   return (
     <div ref={element} class="graph card">

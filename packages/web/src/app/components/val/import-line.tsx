@@ -3,5 +3,10 @@ import type { Val } from "../../state/val-editing.ts"
 
 /** Copies the line by which other vals import this one. */
 export function ImportLine({ val }: { val: Val }) {
-  return <CopyButton text={`import ${val.name} from "${val.links.module}"`} label="Copy the import line" />
+  return (
+    <CopyButton
+      text={`import ${val.name} from "${val.links.module}"`}
+      label="Copy the import line"
+    />
+  )
 }

@@ -23,9 +23,12 @@ export function PreviewPanel(
   const count = useSignal(0)
   const { id, privacy, links, name } = editing.val.value
   const isSignedIn = session.value.kind === "signed-in" || session.value.kind === "ended"
-  // A private val answers nobody without a token, which a frame cannot send: it is given an address that lets in for a while.
+  // A private val answers nobody without a token, which a frame cannot send: it is given an address
+  // that lets in for a while.
   const address = useResource(`${id} ${privacy} ${isSignedIn}`, async (signal) =>
-    isSignedIn ? await api.createPreview({ val_id: id }, { signal }) : { url: links.endpoint ?? "", expiresAt: null },
+    isSignedIn
+      ? await api.createPreview({ val_id: id }, { signal })
+      : { url: links.endpoint ?? "", expiresAt: null },
   )
   const reload = () => {
     const expiresAt = address.state.kind === "ready" ? address.state.data.expiresAt : null
@@ -37,7 +40,10 @@ export function PreviewPanel(
       <div class="preview-bar">
         <Segments
           label="How to look at it"
-          choices={[{ name: "page", label: "Page" }, ...(isSignedIn ? [{ name: "request" as const, label: "Request" }] : [])]}
+          choices={[
+            { name: "page", label: "Page" },
+            ...(isSignedIn ? [{ name: "request" as const, label: "Request" }] : []),
+          ]}
           current={view.value}
           onChange={(name) => {
             view.value = name
@@ -56,7 +62,13 @@ export function PreviewPanel(
                 reload()
               }}
             />
-            <button type="button" class="icon-button" aria-label="Reload" title="Reload" onClick={reload}>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Reload"
+              title="Reload"
+              onClick={reload}
+            >
               <Icon name="refresh" />
             </button>
           </>
@@ -70,7 +82,8 @@ export function PreviewPanel(
               class="preview-frame"
               title={`Preview of ${name}`}
               src={new URL(path.value, url).href}
-              // On another origin than the app, so its own origin gives it nothing of ours; it may not lead the whole window elsewhere.
+              // On another origin than the app, so its own origin gives it nothing of ours; it may
+              // not lead the whole window elsewhere.
               sandbox="allow-scripts allow-forms allow-same-origin allow-modals allow-popups"
               referrerpolicy="no-referrer"
             />

@@ -13,7 +13,13 @@ export function ReadmeTab({ editing, readme, isOwn }: ValTabProps) {
   const isBusy = useSignal(false)
   const theirs = useSignal<string | undefined>(undefined)
   const text = readme.text.value
-  if (text === undefined || !isOwn) return <Shown readme={editing.val.value.readme} {...(isOwn ? { onEdit: () => readme.begin() } : {})} />
+  if (text === undefined || !isOwn)
+    return (
+      <Shown
+        readme={editing.val.value.readme}
+        {...(isOwn ? { onEdit: () => readme.begin() } : {})}
+      />
+    )
   const save = async () => {
     if (isBusy.value) return
     isBusy.value = true
@@ -35,7 +41,12 @@ export function ReadmeTab({ editing, readme, isOwn }: ValTabProps) {
   return (
     <div class="readme-editing">
       <div class="toolbar">
-        <button type="button" class="button button-small" disabled={!readme.isDirty.value || isBusy.value} onClick={() => void save()}>
+        <button
+          type="button"
+          class="button button-small"
+          disabled={!readme.isDirty.value || isBusy.value}
+          onClick={() => void save()}
+        >
           <Icon name="save" /> Save
         </button>
         <button
@@ -85,7 +96,10 @@ function Shown({ readme, onEdit }: { readme: string | null; onEdit?: () => void 
   if (readme === null)
     return (
       <EmptyState icon="comment" title="No readme">
-        <p>A readme says what the val is for and how to use it, in Markdown. Search looks through it too.</p>
+        <p>
+          A readme says what the val is for and how to use it, in Markdown. Search looks through it
+          too.
+        </p>
         {onEdit ? (
           <button type="button" class="button" onClick={onEdit}>
             Write one

@@ -14,7 +14,10 @@ type State =
   | { readonly kind: "answered"; readonly answer: Output<"sendValRequest"> }
   | { readonly kind: "failed"; readonly message: string }
 
-/** Sends a request of any kind to the val, as the person who is signed in, and shows all of the answer. */
+/**
+ * Sends a request of any kind to the val, as the person who is signed in, and shows all of the
+ * answer.
+ */
 export function RequestBuilder({ valId }: { valId: string }) {
   const request = useSignal({ method: "GET", path: "/", headers: "", body: "" })
   const state = useSignal<State>({ kind: "none" })
@@ -27,7 +30,13 @@ export function RequestBuilder({ valId }: { valId: string }) {
     event.preventDefault()
     state.value = { kind: "sending" }
     try {
-      const input = { val_id: valId, method, path, headers: parseHeaders(headers), ...(hasBody && body !== "" ? { body } : {}) }
+      const input = {
+        val_id: valId,
+        method,
+        path,
+        headers: parseHeaders(headers),
+        ...(hasBody && body !== "" ? { body } : {}),
+      }
       state.value = { kind: "answered", answer: await api.sendValRequest(input) }
     } catch (error) {
       state.value = { kind: "failed", message: explain(error) }
@@ -37,7 +46,12 @@ export function RequestBuilder({ valId }: { valId: string }) {
     <>
       <form class="request-form" onSubmit={send}>
         <div class="request-line">
-          <select class="input" aria-label="Method" value={method} onChange={(event) => change({ method: event.currentTarget.value })}>
+          <select
+            class="input"
+            aria-label="Method"
+            value={method}
+            onChange={(event) => change({ method: event.currentTarget.value })}
+          >
             {methods.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -83,7 +97,10 @@ export function RequestBuilder({ valId }: { valId: string }) {
           </p>
         ) : null}
         {state.value.kind === "answered" ? (
-          <ValResponseView answer={state.value.answer} took={toDuration(state.value.answer.durationMs)} />
+          <ValResponseView
+            answer={state.value.answer}
+            took={toDuration(state.value.answer.durationMs)}
+          />
         ) : null}
       </div>
     </>

@@ -60,7 +60,8 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
     return (
       <EmptyState icon="play" title="Not run yet">
         <p>
-          What it logs appears here while it runs, then what it returns. <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it from the editor.
+          What it logs appears here while it runs, then what it returns. <kbd>Ctrl</kbd>{" "}
+          <kbd>Enter</kbd> runs it from the editor.
         </p>
       </EmptyState>
     )
@@ -72,7 +73,9 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
       <p class="run-line">
         <StatusBadge status={run?.status ?? "running"} />
         {run ? <span class="quiet">{toDuration(run.durationMs)}</span> : null}
-        {state.kind === "running" && state.isLost ? <span class="quiet">The server does not answer; trying again…</span> : null}
+        {state.kind === "running" && state.isLost ? (
+          <span class="quiet">The server does not answer; trying again…</span>
+        ) : null}
         <a class="run-link" href={`/runs/${state.kind === "ended" ? state.run.id : state.id}`}>
           Open the run
         </a>
@@ -86,7 +89,11 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
       ) : null}
       <section class="run-logs" aria-label="Logs">
         <h3 class="run-label">Logs</h3>
-        <LogView lines={state.kind === "ended" ? state.run.logs : state.logs} isLive={!run} isTruncated={run?.logsTruncated ?? false} />
+        <LogView
+          lines={state.kind === "ended" ? state.run.logs : state.logs}
+          isLive={!run}
+          isTruncated={run?.logsTruncated ?? false}
+        />
       </section>
     </div>
   )

@@ -15,7 +15,11 @@ export function SaveStatus({ editing }: Pick<ValTabProps, "editing">) {
             ? "Unsaved changes"
             : "Saved"
   return (
-    <span class={`save-status save-${saving.kind}`} role="status" {...(saving.kind === "failed" ? { title: explain(saving.error) } : {})}>
+    <span
+      class={`save-status save-${saving.kind}`}
+      role="status"
+      {...(saving.kind === "failed" ? { title: explain(saving.error) } : {})}
+    >
       {text}
     </span>
   )

@@ -12,7 +12,8 @@ import type { ValTabProps } from "./val-tab-props.ts"
 export function SettingsTab({ editing }: ValTabProps) {
   const { id, name, privacy, type } = editing.val.value
   const wanted = useSignal({ name, privacy, type })
-  const isChanged = wanted.value.name !== name || wanted.value.privacy !== privacy || wanted.value.type !== type
+  const isChanged =
+    wanted.value.name !== name || wanted.value.privacy !== privacy || wanted.value.type !== type
   const save = async () => {
     await api.updateVal({ val_id: id, ...wanted.value })
     const saved = await api.getVal({ val_id: id })
@@ -23,7 +24,10 @@ export function SettingsTab({ editing }: ValTabProps) {
   return (
     <>
       <Form onSubmit={save} label="Save" isReady={isChanged}>
-        <Field label="Name" hint="Its address changes with it, and vals that import it by the old one find it no more.">
+        <Field
+          label="Name"
+          hint="Its address changes with it, and vals that import it by the old one find it no more."
+        >
           <input
             class="input"
             required
@@ -60,7 +64,15 @@ export function SettingsTab({ editing }: ValTabProps) {
   )
 }
 
-function DeleteVal({ id, name, onDelete }: { id: string; name: string; onDelete: () => Promise<void> }) {
+function DeleteVal({
+  id,
+  name,
+  onDelete,
+}: {
+  id: string
+  name: string
+  onDelete: () => Promise<void>
+}) {
   const isAsking = useSignal(false)
   const typed = useSignal("")
   const isBusy = useSignal(false)
@@ -112,7 +124,11 @@ function DeleteVal({ id, name, onDelete }: { id: string; name: string; onDelete:
               />
             </Field>
             <div class="dialog-foot">
-              <button type="submit" class="button button-danger" disabled={typed.value !== name || isBusy.value}>
+              <button
+                type="submit"
+                class="button button-danger"
+                disabled={typed.value !== name || isBusy.value}
+              >
                 Delete for good
               </button>
             </div>

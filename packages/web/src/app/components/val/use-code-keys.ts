@@ -8,15 +8,21 @@ interface CodeActions {
   start(): Promise<void>
 }
 
-/** The keys of the editor for the rest of the page: the browser's own meaning of them is of no use here. */
+/**
+ * The keys of the editor for the rest of the page: the browser's own meaning of them is of no use
+ * here.
+ */
 export function useCodeKeys(actions: CodeActions): void {
   const latest = useRef(actions)
   latest.current = actions
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const isOurs = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
-      const action = { s: latest.current.save, enter: latest.current.start }[event.key.toLowerCase()]
-      if (!isOurs || !action || event.defaultPrevented || document.querySelector("dialog[open]")) return
+      const action = { s: latest.current.save, enter: latest.current.start }[
+        event.key.toLowerCase()
+      ]
+      if (!isOurs || !action || event.defaultPrevented || document.querySelector("dialog[open]"))
+        return
       event.preventDefault()
       void action()
     }
@@ -26,7 +32,9 @@ export function useCodeKeys(actions: CodeActions): void {
 }
 
 /** Puts what can be done here into the palette. */
-export function useCodeCommands(props: CodeActions & { format(): void; readonly isOwn: boolean; readonly base: string }): void {
+export function useCodeCommands(
+  props: CodeActions & { format(): void; readonly isOwn: boolean; readonly base: string },
+): void {
   const latest = useRef(props)
   latest.current = props
   const { isOwn, base } = props
@@ -38,7 +46,12 @@ export function useCodeCommands(props: CodeActions & { format(): void; readonly 
     })
     const own: readonly PaletteCommand[] = [
       { label: "Save", icon: "save", keys: "Ctrl S", run: () => void latest.current.save() },
-      { label: "Format the code", icon: "script", keys: "Shift Alt F", run: () => latest.current.format() },
+      {
+        label: "Format the code",
+        icon: "script",
+        keys: "Shift Alt F",
+        run: () => latest.current.format(),
+      },
     ]
     pageCommands.value = [
       { label: "Run", icon: "play", keys: "Ctrl Enter", run: () => void latest.current.start() },

@@ -44,14 +44,19 @@ function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
   const isBusy = useSignal(false)
   const { id, likeCount } = editing.val.value
   const isSignedIn = session.value.kind === "signed-in"
-  const like = useResource(isSignedIn ? id : undefined, (signal) => api.getLike({ val_id: id }, { signal }))
+  const like = useResource(isSignedIn ? id : undefined, (signal) =>
+    api.getLike({ val_id: id }, { signal }),
+  )
   const isLiked = like.state.kind === "ready" && like.state.data.liked
   const toggle = async () => {
     isBusy.value = true
     try {
       await (isLiked ? api.unlikeVal({ val_id: id }) : api.likeVal({ val_id: id }))
       like.set({ liked: !isLiked })
-      editing.val.value = { ...editing.val.value, likeCount: (await api.getVal({ val_id: id })).likeCount }
+      editing.val.value = {
+        ...editing.val.value,
+        likeCount: (await api.getVal({ val_id: id })).likeCount,
+      }
     } catch (error) {
       sayFailed(error)
     } finally {
@@ -84,7 +89,12 @@ function ForkButton({ editing }: Pick<ValTabProps, "editing">) {
     isBusy.value = false
   }
   return (
-    <button type="button" class="button button-quiet button-small" disabled={isBusy.value} onClick={() => void fork()}>
+    <button
+      type="button"
+      class="button button-quiet button-small"
+      disabled={isBusy.value}
+      onClick={() => void fork()}
+    >
       <Icon name="branch" /> Make a copy
     </button>
   )

@@ -30,7 +30,9 @@ const parts = {
 export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
   const isOwn = useComputed(() => {
     const { value } = session
-    return (value.kind === "signed-in" || value.kind === "ended") && value.me.id === loaded.author.id
+    return (
+      (value.kind === "signed-in" || value.kind === "ended") && value.me.id === loaded.author.id
+    )
   }).value
   const { editing, readme } = useMemo(() => open(loaded, isOwn), [loaded.id, isOwn])
   const run = useValRun(editing, isOwn)
@@ -41,7 +43,13 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
     },
     [editing, readme],
   )
-  useEffect(() => guardLeaving((path) => isWithin(editing, path) || !(editing.isDirty.value || readme.isDirty.value)), [editing, readme])
+  useEffect(
+    () =>
+      guardLeaving(
+        (path) => isWithin(editing, path) || !(editing.isDirty.value || readme.isDirty.value),
+      ),
+    [editing, readme],
+  )
   const { name, author, referenceCount } = editing.val.value
   const base = `/u/${author.username}/${name}`
   if (!isPart(tab) || (tab === "settings" && !isOwn)) return <NotFound />
@@ -59,7 +67,9 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
           { href: `${base}/runs`, label: "Runs", icon: "play" },
           { href: `${base}/discussion`, label: "Discussion", icon: "comment" },
           { href: `${base}/graph`, label: "Graph", icon: "branch", count: referenceCount },
-          ...(isOwn ? [{ href: `${base}/settings`, label: "Settings", icon: "settings" as const }] : []),
+          ...(isOwn
+            ? [{ href: `${base}/settings`, label: "Settings", icon: "settings" as const }]
+            : []),
         ]}
       />
       <div class={tab === "" ? "val-code" : "val-part"}>

@@ -15,14 +15,20 @@ export function VersionDifference(props: {
   const { valId, from, to, layout, path } = props
   const key = from === undefined ? undefined : `${valId} ${from} ${to}`
   const texts = useResource(key, async (signal) => {
-    const [before, after] = await Promise.all([from, to].map((version) => loadCode(valId, version ?? 0, signal)))
+    const [before, after] = await Promise.all(
+      [from, to].map((version) => loadCode(valId, version ?? 0, signal)),
+    )
     return { before, after }
   })
   return (
     <Loaded of={texts.state} onRetry={texts.reload} skeleton={<Bars count={8} />}>
       {({ before, after }) => {
         if (before === undefined || after === undefined)
-          return <p class="quiet">Version {before === undefined ? from : to} was deleted, or never was there.</p>
+          return (
+            <p class="quiet">
+              Version {before === undefined ? from : to} was deleted, or never was there.
+            </p>
+          )
         if (before === after) return <p class="quiet">The two are the same.</p>
         const label = `Changes from ${from === 0 ? "nothing" : `version ${from}`} to version ${to}`
         return (
@@ -36,7 +42,11 @@ export function VersionDifference(props: {
 }
 
 /** Before the first version there was nothing; a version that was deleted has no code any more. */
-async function loadCode(valId: string, version: number, signal: AbortSignal): Promise<string | undefined> {
+async function loadCode(
+  valId: string,
+  version: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   if (version < 1) return ""
   try {
     return (await api.getVersion({ val_id: valId, version }, { signal })).code

@@ -51,7 +51,12 @@ function RunVersion({ version, editing }: VersionRowProps) {
   }
   return (
     <>
-      <button type="button" class="link-button" aria-label={`Run version ${version.version}`} onClick={() => void run()}>
+      <button
+        type="button"
+        class="link-button"
+        aria-label={`Run version ${version.version}`}
+        onClick={() => void run()}
+      >
         Run
       </button>
       {runId.value ? <a href={`/runs/${runId.value}`}>Open the run</a> : null}
@@ -71,7 +76,12 @@ function RestoreVersion({ version, editing, onChange }: VersionRowProps) {
     }
   }
   return (
-    <button type="button" class="link-button" aria-label={`Restore version ${version.version}`} onClick={() => void restore()}>
+    <button
+      type="button"
+      class="link-button"
+      aria-label={`Restore version ${version.version}`}
+      onClick={() => void restore()}
+    >
       Restore
     </button>
   )

@@ -12,10 +12,15 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
   const { id, version: current } = editing.val.value
   const versions = usePages("listVersions", { val_id: id }, 50)
   const { query } = place.value
-  const known = versions.state.kind === "ready" ? versions.state.data.items.map(({ version }) => version) : undefined
+  const known =
+    versions.state.kind === "ready"
+      ? versions.state.data.items.map(({ version }) => version)
+      : undefined
   const to = readNumber(query.get("to")) ?? current
   // The one before it is not always one less: versions can be deleted.
-  const from = readNumber(query.get("from")) ?? (known ? (known.find((version) => version < to) ?? 0) : undefined)
+  const from =
+    readNumber(query.get("from")) ??
+    (known ? (known.find((version) => version < to) ?? 0) : undefined)
   const layout = query.get("layout") === "side-by-side" ? "side-by-side" : "inline"
   const changed = () => {
     setQuery({ from: undefined, to: undefined })
@@ -24,7 +29,11 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
   return (
     <div class="versions">
       <section aria-label="Versions">
-        <Loaded of={versions.state} onRetry={versions.reload} skeleton={<Bars count={6} kind="row" />}>
+        <Loaded
+          of={versions.state}
+          onRetry={versions.reload}
+          skeleton={<Bars count={6} kind="row" />}
+        >
           {({ items }) => (
             <ol class="version-list">
               {items.map((version, index) => (
@@ -49,11 +58,22 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
         <div class="version-bar">
           <h2>What changed</h2>
           <span class="version-choice">
-            <VersionSelect label="From" known={known} value={from ?? 0} hasNone onChange={(version) => setQuery({ from: version })} />
+            <VersionSelect
+              label="From"
+              known={known}
+              value={from ?? 0}
+              hasNone
+              onChange={(version) => setQuery({ from: version })}
+            />
             <span class="quiet" aria-hidden="true">
               →
             </span>
-            <VersionSelect label="To" known={known} value={to} onChange={(version) => setQuery({ from: String(from ?? 0), to: version })} />
+            <VersionSelect
+              label="To"
+              known={known}
+              value={to}
+              onChange={(version) => setQuery({ from: String(from ?? 0), to: version })}
+            />
           </span>
           <Select
             label="Layout"
@@ -66,7 +86,13 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
             onChange={(layout) => setQuery({ layout: layout === "inline" ? undefined : layout })}
           />
         </div>
-        <VersionDifference valId={id} from={from} to={to} layout={layout} path={`${base.slice(3)}.tsx`} />
+        <VersionDifference
+          valId={id}
+          from={from}
+          to={to}
+          layout={layout}
+          path={`${base.slice(3)}.tsx`}
+        />
       </section>
     </div>
   )
@@ -82,7 +108,9 @@ function VersionSelect(props: {
 }) {
   const { label, known = [], value, hasNone = false, onChange } = props
   // What is chosen may be further down than what was loaded, or deleted.
-  const numbers = [...new Set([...known, ...(value > 0 ? [value] : [])])].sort((one, other) => other - one)
+  const numbers = [...new Set([...known, ...(value > 0 ? [value] : [])])].sort(
+    (one, other) => other - one,
+  )
   const choices = numbers.map((version) => ({ value: String(version), label: `v${version}` }))
   return (
     <Select

@@ -1,7 +1,7 @@
 import type { RunListener, Stopped } from "../../domain/runs/runner.ts"
 
 /** A run in a process, as the process sees it. */
-export interface Occupant {
+export interface ActiveRun {
   readonly run: RunListener
   readonly startedMs: number
   /** The run has logged a line, which it has been given. */

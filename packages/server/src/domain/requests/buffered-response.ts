@@ -1,5 +1,5 @@
 /** What came back from a val, as far as it was read. */
-export interface ValResponse {
+export interface BufferedResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
@@ -12,8 +12,15 @@ export interface ValResponse {
   readonly runId: string | null
 }
 
-/** Reads an answer to its end, or until it is too large or takes too long: the rest is cancelled, as by a client who has seen enough. */
-export async function readResponse(response: Response, bytesMax: number, msMax: number): Promise<Omit<ValResponse, "durationMs">> {
+/**
+ * Reads an answer to its end, or until it is too large or takes too long: the rest is cancelled, as
+ * by a client who has seen enough.
+ */
+export async function bufferResponse(
+  response: Response,
+  bytesMax: number,
+  msMax: number,
+): Promise<Omit<BufferedResponse, "durationMs">> {
   const { status, headers } = response
   const { bytes, isTruncated } = response.body
     ? await readUpTo(response.body, bytesMax, msMax)
@@ -60,7 +67,10 @@ async function readUpTo(body: ReadableStream<Uint8Array>, bytesMax: number, msMa
 const textTypes =
   /^(?:text\/.*|application\/(?:json|javascript|ecmascript|xml|x-www-form-urlencoded|graphql|yaml|toml|x-ndjson|ndjson)|.*\+(?:json|xml|yaml))$/
 
-/** Whether the headers say that the body is a text which may be in UTF-8. What is compressed is none. */
+/**
+ * Whether the headers say that the body is a text which may be in UTF-8. What is compressed is
+ * none.
+ */
 function isText(headers: Headers): boolean {
   const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";")
   const charset = parameters
@@ -72,10 +82,15 @@ function isText(headers: Headers): boolean {
   return textTypes.test(type.trim()) && isUtf8 && encoding.trim().toLowerCase() === "identity"
 }
 
-/** Undefined when it is not UTF-8. Where the end is missing, half a character at the end is not wrong. */
+/**
+ * Undefined when it is not UTF-8. Where the end is missing, half a character at the end is not
+ * wrong.
+ */
 function decode(bytes: Uint8Array, isTruncated: boolean): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isTruncated })
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, {
+      stream: isTruncated,
+    })
   } catch {
     return undefined
   }
