@@ -49,7 +49,7 @@ async function toText({ value, bytesMax }: { value: unknown; bytesMax: number })
   const described =
     value instanceof ResponseCtor
       ? await describeResponse(value, bytesMax)
-      : { value, isCut: false }
+      : { value, isTruncated: false }
   const returned = toReturned(described.value, bytesMax)
-  return `{"value":${returned.json},"isCut":${returned.isCut || described.isCut}`
+  return `{"value":${returned.json},"isTruncated":${returned.isTruncated || described.isTruncated}`
 }

@@ -179,7 +179,7 @@ export interface CallBody {
  */
 export interface Returned {
   readonly value: unknown
-  readonly isCut: boolean
+  readonly isTruncated: boolean
   readonly logCount: number
 }
 

@@ -13,19 +13,19 @@ const Bytes = Uint8Array
 export async function readBody(
   response: Response,
   bytesMax: number,
-): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+): Promise<{ bytes: Uint8Array; isTruncated: boolean }> {
   const body = responseBody(response)
   let bytes = new Bytes(0)
-  if (body === null) return { bytes, isCut: false }
+  if (body === null) return { bytes, isTruncated: false }
   const reader = streamReader(body)
   for (let read = await readerRead(reader); !read.done; read = await readerRead(reader)) {
     if (!(read.value instanceof Bytes)) continue
     bytes = concat(bytes, bytesSubarray(read.value, 0, bytesMax + 1 - bytes.length))
     if (bytes.length <= bytesMax) continue
     void leave(reader)
-    return { bytes: bytesSubarray(bytes, 0, bytesMax), isCut: true }
+    return { bytes: bytesSubarray(bytes, 0, bytesMax), isTruncated: true }
   }
-  return { bytes, isCut: false }
+  return { bytes, isTruncated: false }
 }
 
 /** Nobody waits for the stream to take note. */

@@ -17,15 +17,15 @@ import { readBody } from "./read-body.ts"
 export async function describeResponse(
   response: Response,
   bytesMax: number,
-): Promise<{ value: unknown; isCut: boolean }> {
-  const { bytes, isCut } = await readBody(response, bytesMax)
+): Promise<{ value: unknown; isTruncated: boolean }> {
+  const { bytes, isTruncated } = await readBody(response, bytesMax)
   return {
     value: {
       status: responseStatus(response),
       headers: describeHeaders(responseHeaders(response)),
-      body: toText(bytes, isCut),
+      body: toText(bytes, isTruncated),
     },
-    isCut,
+    isTruncated,
   }
 }
 
@@ -41,9 +41,9 @@ export function describeHeaders(headers: Headers): Record<string, string | strin
   return described
 }
 
-function toText(bytes: Uint8Array, isCut: boolean): string {
+function toText(bytes: Uint8Array, isTruncated: boolean): string {
   try {
-    return isCut ? decodeBeginning(bytes) : decodeStrictly(bytes)
+    return isTruncated ? decodeBeginning(bytes) : decodeStrictly(bytes)
   } catch {
     return toBase64(bytes)
   }

@@ -23,7 +23,7 @@ import { describeHeaders } from "./response-value.ts"
 /** A value as JSON, or the beginning of it. */
 export interface ValueText {
   readonly json: string
-  readonly isCut: boolean
+  readonly isTruncated: boolean
 }
 
 /**
@@ -32,14 +32,14 @@ export interface ValueText {
  * rest is left off.
  */
 export function toJson(value: unknown, charsMax: number): ValueText {
-  const writer: Writer = { charsLeft: charsMax, isCut: false, path: new Set(), depth: 0 }
+  const writer: Writer = { charsLeft: charsMax, isTruncated: false, path: new Set(), depth: 0 }
   const json = toPart(writer, value) ?? "null"
-  return { json, isCut: writer.isCut }
+  return { json, isTruncated: writer.isTruncated }
 }
 
 interface Writer {
   charsLeft: number
-  isCut: boolean
+  isTruncated: boolean
   /** The objects that contain the one at hand. */
   readonly path: Set<object>
   depth: number
@@ -47,8 +47,8 @@ interface Writer {
 
 /** Whether there is room for more; if not, what would come is left off. */
 function hasRoom(writer: Writer): boolean {
-  writer.isCut ||= writer.charsLeft <= 0
-  return !writer.isCut
+  writer.isTruncated ||= writer.charsLeft <= 0
+  return !writer.isTruncated
 }
 
 /** Undefined for what JSON leaves out: functions, symbols, undefined. */
@@ -208,10 +208,10 @@ function toBytesPart(writer: Writer, value: ArrayBufferLike | ArrayBufferView): 
     ? new Bytes(value.buffer, value.byteOffset, value.byteLength)
     : new Bytes(value)
   // Base64 is longer than the bytes are, so what is left off would not have found room.
-  writer.isCut ||= bytes.length > writer.charsLeft
+  writer.isTruncated ||= bytes.length > writer.charsLeft
   return take(
     writer,
-    `"${toBase64(writer.isCut ? bytesSubarray(bytes, 0, writer.charsLeft) : bytes)}"`,
+    `"${toBase64(writer.isTruncated ? bytesSubarray(bytes, 0, writer.charsLeft) : bytes)}"`,
   )
 }
 

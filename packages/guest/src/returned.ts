@@ -9,7 +9,7 @@ const cutMark = "… [cut]"
  * value.
  */
 export function toReturned(value: unknown, bytesMax: number): ValueText {
-  const { json, isCut } = toJson(value, bytesMax)
-  if (!isCut && countBytes(json) <= bytesMax) return { json, isCut }
-  return { json: quote(cutToBytes(json, bytesMax) + cutMark), isCut: true }
+  const { json, isTruncated } = toJson(value, bytesMax)
+  if (!isTruncated && countBytes(json) <= bytesMax) return { json, isTruncated }
+  return { json: quote(cutToBytes(json, bytesMax) + cutMark), isTruncated: true }
 }

@@ -16,7 +16,7 @@ describe("answerCall", () => {
     )
     expect(await guest.call([1, { c: [2, 3] }, null, "x"])).toEqual({
       value: [1, 3, 2],
-      isCut: false,
+      isTruncated: false,
       logCount: 0,
     })
     expect((await guest.call()).error).toMatchObject({
@@ -157,7 +157,7 @@ describe("toJson makes of", () => {
     const guest = await startVal(evaluating, { isHttp: false })
     for (const [title, code, value] of cases) {
       const returned = await guest.call([code])
-      expect([title, returned.value, returned.isCut]).toEqual([title, value, false])
+      expect([title, returned.value, returned.isTruncated]).toEqual([title, value, false])
     }
   })
 
@@ -179,11 +179,11 @@ describe("toJson makes of", () => {
 
   test("what is too deep, a mark", async () => {
     const guest = await startVal(evaluating, { isHttp: false })
-    const { value, isCut } = await guest.call([
+    const { value, isTruncated } = await guest.call([
       `(() => { let value = {}; for (let i = 0; i < 1e5; i++) value = { value }; return value })()`,
     ])
     expect(JSON.stringify(value)).toContain("[Too deep]")
-    expect(isCut).toBe(false)
+    expect(isTruncated).toBe(false)
     const endless = await guest.call([
       `(() => { const make = () => ({ get next() { return make() } }); return make() })()`,
     ])
@@ -200,11 +200,11 @@ describe("toReturned", () => {
   test("keeps what just fits", async () => {
     expect(await cut(`["äö", { a: { b: { c: [1, 2, 3] } } }]`, 34)).toMatchObject({
       value: ["äö", { a: { b: { c: [1, 2, 3] } } }],
-      isCut: false,
+      isTruncated: false,
     })
     expect(await cut(`["äö", { a: { b: { c: [1, 2, 3] } } }]`, 33)).toMatchObject({
       value: `["äö",{"a":{"b":{"c":[1,2,3]}}}… [cut]`,
-      isCut: true,
+      isTruncated: true,
     })
   })
 
@@ -224,8 +224,8 @@ describe("toReturned", () => {
       `(() => { const make = () => Array.from({ length: 10 }, () => ({ toJSON: make })); return make() })()`,
     ],
   ])("cuts %s", async (_, code) => {
-    const { value, isCut } = await cut(code, 1_000)
-    expect(isCut).toBe(true)
+    const { value, isTruncated } = await cut(code, 1_000)
+    expect(isTruncated).toBe(true)
     expect(typeof value).toBe("string")
     expect(value).toEndWith("… [cut]")
     expect(new TextEncoder().encode(value as string).length).toBeLessThanOrEqual(1_010)

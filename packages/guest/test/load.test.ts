@@ -46,7 +46,7 @@ describe("loadVal chooses what to run:", () => {
   test("nothing, when nothing is exported", async () => {
     expect(await run(`console.log("for the effect")`)).toEqual({
       value: null,
-      isCut: false,
+      isTruncated: false,
       logCount: 0,
     })
   })
@@ -236,7 +236,7 @@ describe("loadVal", () => {
       `console.log("loading"); export default () => { console.log("running"); return 1 }`,
       { isHttp: false },
     )
-    expect(await guest.call([], "load")).toEqual({ value: 1, isCut: false, logCount: 2 })
+    expect(await guest.call([], "load")).toEqual({ value: 1, isTruncated: false, logCount: 2 })
     await guest.settle()
     expect(guest.texts("load")).toEqual(["loading", "running"])
     expect(await guest.call([], "next")).toMatchObject({ logCount: 1 })

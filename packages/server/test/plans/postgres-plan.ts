@@ -57,18 +57,18 @@ export function findPostgresFaults(root: PostgresPlan, unique: UniqueIndexes): r
     !isForAllValues && node["Plan Rows"] <= expectedRowsMax
   const isSmall = (node: PostgresPlan) => isBounded(node, unique) || isExpectedSmall(node)
   const faults: string[] = []
-  const visit = (node: PostgresPlan, parent: PostgresPlan | undefined, isCut: boolean) => {
+  const visit = (node: PostgresPlan, parent: PostgresPlan | undefined, isTruncated: boolean) => {
     if (isWholeTable(node)) faults.push(describe(node))
     if (
       isWholeIndex(node) &&
-      !isCut &&
+      !isTruncated &&
       !(parent?.["Node Type"] === "BitmapAnd" && isExpectedSmall(node))
     )
       faults.push(describe(node))
     if (gatheringNodes.has(node["Node Type"]) && !(node.Plans ?? []).every(isSmall))
       faults.push(describe(node))
     if (isRepeatedWhole(node)) faults.push(`${describe(node)} for each row`)
-    for (const child of node.Plans ?? []) visit(child, node, isCutBelow(node, child, isCut))
+    for (const child of node.Plans ?? []) visit(child, node, isCutBelow(node, child, isTruncated))
   }
   visit(root, undefined, false)
   return faults
@@ -97,9 +97,11 @@ function isRepeatedWhole(node: PostgresPlan): boolean {
  * Whether a limit further up ends the child as soon as there are enough rows. What a loop has
  * inside runs to its end for each row.
  */
-function isCutBelow(node: PostgresPlan, child: PostgresPlan, isCut: boolean): boolean {
+function isCutBelow(node: PostgresPlan, child: PostgresPlan, isTruncated: boolean): boolean {
   if (node["Node Type"] === "Limit") return true
-  return isCut && streamingNodes.has(node["Node Type"]) && child["Parent Relationship"] !== "Inner"
+  return (
+    isTruncated && streamingNodes.has(node["Node Type"]) && child["Parent Relationship"] !== "Inner"
+  )
 }
 
 /** Whether the node gives only so many rows, however large the tables get. */

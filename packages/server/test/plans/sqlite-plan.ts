@@ -84,7 +84,7 @@ function isHarmlessStep(
   const name = /^SCAN (\S+)$/.exec(outer?.detail ?? "")?.[1] ?? ""
   return (
     isSubquery(rows, name) &&
-    isCut(statement, name) &&
+    isTruncated(statement, name) &&
     inner.every(({ detail }) => detail.startsWith("SEARCH "))
   )
 }
@@ -111,7 +111,7 @@ function isSubquery(rows: readonly SqlitePlanRow[], name: string): boolean {
  * `part`, and around the one that is called `hit` there is another of the same name, which looks up
  * a row for each and compares its text.
  */
-function isCut({ text }: Statement, name: string): boolean {
+function isTruncated({ text }: Statement, name: string): boolean {
   const subquery = name === "parts" ? "part" : name
   const ends = [...text.matchAll(new RegExp(`(\\S+\\s+\\S+)\\)\\s+${subquery}\\b`, "g"))].flatMap(
     ([, end]) => end ?? [],

@@ -20,16 +20,16 @@ export const command = defineCommand<LogsOptions>({
 
 async function showLogs({ connect, output }: Context, { run, follow }: LogsOptions): Promise<void> {
   const { client } = await connect()
-  let isCut = false
+  let isTruncated = false
   if (follow) {
     for await (const event of client.follow({ run_id: run })) {
       if (event.kind === "log") writeLog(output, event.line)
-      else isCut = event.logsTruncated
+      else isTruncated = event.logsTruncated
     }
   } else {
     const { data, logsTruncated } = await client.getRunLogs({ run_id: run })
     for (const line of data) writeLog(output, line)
-    isCut = logsTruncated
+    isTruncated = logsTruncated
   }
-  if (isCut) output.note("The logs were longer, and the rest was not kept")
+  if (isTruncated) output.note("The logs were longer, and the rest was not kept")
 }

@@ -85,7 +85,7 @@ class Run implements RunListener {
   readonly errors: RunError[] = []
   readonly depth = 0
   readonly outgoing: OutgoingRequest[] = []
-  isCut = false
+  isTruncated = false
 
   sent(request: OutgoingRequest): void {
     this.outgoing.push(request)
@@ -96,7 +96,7 @@ class Run implements RunListener {
   }
 
   noteTruncatedLogs(): void {
-    this.isCut = true
+    this.isTruncated = true
   }
 
   fail(error: RunError): void {

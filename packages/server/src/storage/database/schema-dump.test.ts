@@ -6,7 +6,9 @@ describeEachDatabase("dumpSchema", (open) => {
   // The dumps exist to be read in reviews. HAMLET_UPDATE_SCHEMA=1 writes them anew.
   test("gives the schema that is checked in", async () => {
     const { db } = await open()
-    const file = Bun.file(new URL(`./schema/${db.dialect.name.toLowerCase()}.sql`, import.meta.url))
+    const file = Bun.file(
+      new URL(`../schema/${db.dialect.name.toLowerCase()}.sql`, import.meta.url),
+    )
 
     const schema = await dumpSchema(db)
 

@@ -23,14 +23,14 @@ export function LiveAnswer({ state }: { state: SendState }) {
 }
 
 function AnswerFacts({ answer }: { answer: Answer }) {
-  const { status, statusText, durationMs, bodyBytes, isCut } = answer
+  const { status, statusText, durationMs, bodyBytes, isTruncated } = answer
   return (
     <>
       <span class={status >= 400 ? "status status-error" : "status status-ok"}>
         {`${status} ${statusText}`.trim()}
       </span>
       <span class="answer-hint">
-        {Math.round(durationMs)} ms · {isCut ? "more than " : ""}
+        {Math.round(durationMs)} ms · {isTruncated ? "more than " : ""}
         {toSize(bodyBytes)}
       </span>
     </>
@@ -64,7 +64,7 @@ function AnswerContent({ answer }: { answer: Answer }) {
           <CodeBlock code={body.text} language={body.kind} label="Body of the answer" isWrapped />
         </div>
       ) : null}
-      {answer.isCut ? <p class="answer-empty">The rest is not shown</p> : null}
+      {answer.isTruncated ? <p class="answer-empty">The rest is not shown</p> : null}
     </>
   )
 }

@@ -44,7 +44,7 @@ describe("sendRequest", () => {
       status: 201,
       body: { kind: "json", text: '{\n  "a": 1.0\n}' },
       bodyBytes: 9,
-      isCut: false,
+      isTruncated: false,
     })
     expect(seen?.method).toBe("POST")
     expect(seen?.headers.get("authorization")).toBe("Bearer secret")
@@ -83,6 +83,9 @@ describe("sendRequest", () => {
           pull: (controller) => controller.enqueue(new Uint8Array(100_000).fill(97)),
         }),
       )
-    expect(await sendTo("getMe", endless)).toMatchObject({ isCut: true, bodyBytes: 1_000_000 })
+    expect(await sendTo("getMe", endless)).toMatchObject({
+      isTruncated: true,
+      bodyBytes: 1_000_000,
+    })
   })
 })

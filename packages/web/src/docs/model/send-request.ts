@@ -11,7 +11,7 @@ export interface Answer {
   readonly body: AnswerBody
   readonly bodyBytes: number
   /** The rest was not read: the body is longer than the page shows. */
-  readonly isCut: boolean
+  readonly isTruncated: boolean
 }
 
 /** A body by the way it can be shown; whatever it holds is only ever shown as text. */
@@ -47,15 +47,15 @@ export async function sendRequest(request: ApiRequest, options: SendOptions): Pr
     signal: options.signal,
     ...(request.body ? { body: request.body.text } : {}),
   })
-  const { bytes, isCut } = await readBytes(response)
+  const { bytes, isTruncated } = await readBytes(response)
   return {
     status: response.status,
     statusText: response.statusText,
     durationMs: performance.now() - startedAt,
     headers: [...response.headers],
-    body: toAnswerBody(response.headers.get("content-type") ?? "", bytes, isCut),
+    body: toAnswerBody(response.headers.get("content-type") ?? "", bytes, isTruncated),
     bodyBytes: bytes.length,
-    isCut,
+    isTruncated,
   }
 }
 
@@ -70,7 +70,7 @@ function toHeaders(request: ApiRequest, token: string): Headers {
   return headers
 }
 
-async function readBytes(response: Response): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+async function readBytes(response: Response): Promise<{ bytes: Uint8Array; isTruncated: boolean }> {
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = response.body?.getReader()
@@ -79,9 +79,9 @@ async function readBytes(response: Response): Promise<{ bytes: Uint8Array; isCut
     size += part.value.length
     if (size <= limits.bodyBytesMax) continue
     await reader?.cancel()
-    return { bytes: concat(chunks, limits.bodyBytesMax), isCut: true }
+    return { bytes: concat(chunks, limits.bodyBytesMax), isTruncated: true }
   }
-  return { bytes: concat(chunks, size), isCut: false }
+  return { bytes: concat(chunks, size), isTruncated: false }
 }
 
 function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
@@ -94,11 +94,11 @@ function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return whole
 }
 
-function toAnswerBody(contentType: string, bytes: Uint8Array, isCut: boolean): AnswerBody {
+function toAnswerBody(contentType: string, bytes: Uint8Array, isTruncated: boolean): AnswerBody {
   if (bytes.length === 0) return { kind: "none" }
   try {
     // A cut may go through a character; otherwise bytes that are no UTF-8 are no text.
-    const text = new TextDecoder("utf-8", { fatal: !isCut }).decode(bytes)
+    const text = new TextDecoder("utf-8", { fatal: !isTruncated }).decode(bytes)
     if (text.includes("\0")) return { kind: "bytes", contentType }
     const printed = isJsonType(contentType) ? printJson(text) : undefined
     return printed === undefined ? { kind: "text", text } : { kind: "json", text: printed }
