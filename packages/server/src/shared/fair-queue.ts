@@ -1,36 +1,70 @@
 /**
- * A queue in which keys take turns, so that a key with many items keeps the others waiting for one
- * item at a time.
+ * A queue in which keys take turns (round robin). The items of one key stay in order, and a key
+ * with many items delays every other key by one item per turn. No key starves: new keys join
+ * behind those that wait.
  */
 export class FairQueue<Item> {
-  readonly #sizeMax: number
-  readonly #queues = new Map<string, Item[]>()
-  size = 0
+  readonly #itemsMax: number
+  readonly #itemsByKey = new Map<string, Item[]>()
+  #size = 0
 
-  /** One key may hold a quarter of the places. */
-  constructor(sizeMax: number) {
-    this.#sizeMax = sizeMax
+  /** One key may use a quarter of `itemsMax`. */
+  constructor(itemsMax = Number.POSITIVE_INFINITY) {
+    this.#itemsMax = itemsMax
   }
 
-  /** False when there is no place. */
-  add(key: string, item: Item): boolean {
-    const queue = this.#queues.get(key) ?? []
-    if (this.size >= this.#sizeMax || queue.length >= Math.ceil(this.#sizeMax / 4)) return false
-    queue.push(item)
-    this.#queues.set(key, queue)
-    this.size += 1
+  get size(): number {
+    return this.#size
+  }
+
+  /** The items of one key are in order; the keys are in the order of their next turn. */
+  get items(): Item[] {
+    return [...this.#itemsByKey.values()].flat()
+  }
+
+  /** The keys that have items, in the order of their next turn. */
+  get keys(): string[] {
+    return [...this.#itemsByKey.keys()]
+  }
+
+  /** Returns false when the queue is full, or the key's share of it. */
+  push(key: string, item: Item): boolean {
+    const items = this.#itemsByKey.get(key) ?? []
+    if (this.#size >= this.#itemsMax || items.length >= Math.ceil(this.#itemsMax / 4)) return false
+    items.push(item)
+    this.#itemsByKey.set(key, items)
+    this.#size += 1
     return true
   }
 
-  take(): Item | undefined {
-    for (const [key, queue] of this.#queues) {
-      const item = queue.shift()
-      // The key goes to the end of the line.
-      this.#queues.delete(key)
-      if (queue.length > 0) this.#queues.set(key, queue)
-      this.size -= 1
+  shift(): Item | undefined {
+    for (const [key, items] of this.#itemsByKey) {
+      const item = items.shift()
+      // Deleting and setting moves the key behind all others.
+      this.#itemsByKey.delete(key)
+      if (items.length > 0) this.#itemsByKey.set(key, items)
+      this.#size -= 1
       return item
     }
     return undefined
+  }
+
+  /** Returns false when the item is not in the queue. */
+  delete(key: string, item: Item): boolean {
+    const items = this.#itemsByKey.get(key) ?? []
+    const index = items.indexOf(item)
+    if (index === -1) return false
+    items.splice(index, 1)
+    if (items.length === 0) this.#itemsByKey.delete(key)
+    this.#size -= 1
+    return true
+  }
+
+  /** Removes all items and returns them. */
+  clear(): Item[] {
+    const { items } = this
+    this.#itemsByKey.clear()
+    this.#size = 0
+    return items
   }
 }

@@ -59,14 +59,14 @@ export class WorkerPool<Job, Result> {
     return new Promise((resolve, reject) => {
       const waiting = { job, transfer, resolve, reject }
       if (this.#isStopped) reject(new WorkerPoolError("failed", "the pool is stopped"))
-      else if (this.#queue.add(key, waiting)) this.#assign()
+      else if (this.#queue.push(key, waiting)) this.#assign()
       else reject(new WorkerPoolError("overloaded", "too many jobs are waiting"))
     })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (let next = this.#queue.take(); next; next = this.#queue.take())
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift())
       next.reject(new WorkerPoolError("failed", "the pool is stopped"))
     await Promise.all([...this.#threads].map((thread) => thread.end("failed")))
   }
@@ -75,7 +75,7 @@ export class WorkerPool<Job, Result> {
     while (this.#queue.size > 0) {
       const idle = [...this.#threads].find((thread) => thread.isIdle)
       if (!idle && this.#threads.size >= this.#options.workersMax) return
-      const next = this.#queue.take()
+      const next = this.#queue.shift()
       if (next) (idle ?? this.#start()).begin(next)
     }
   }

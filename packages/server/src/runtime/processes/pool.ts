@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
+import { FairQueue } from "../../shared/fair-queue.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
-import { FairQueue } from "./fair-queue.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
 type PoolLimits = Pick<RunnerLimits, "readyMin" | "readyMax" | "launchesMax" | "waitMsMax">
@@ -82,7 +82,7 @@ export class Pool {
 
   /** Whether a process is waited for on another account than this one. */
   isAwaitedBeside(accountId: string): boolean {
-    return this.#waiters.items.some((waiter) => waiter.accountId !== accountId)
+    return this.#waiters.keys.some((key) => key !== accountId)
   }
 
   /**
@@ -100,7 +100,7 @@ export class Pool {
       return sandbox
     }
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ accountId, sinceMs: performance.now(), resolve, reject })
+      this.#waiters.push(accountId, { accountId, sinceMs: performance.now(), resolve, reject })
       this.#deps.hurry()
       this.refill()
     })
@@ -163,7 +163,7 @@ export class Pool {
     for (const waiter of this.#waiters.items.filter(
       ({ sinceMs }) => nowMs - sinceMs > this.#deps.limits.waitMsMax,
     )) {
-      this.#waiters.delete(waiter)
+      this.#waiters.delete(waiter.accountId, waiter)
       waiter.reject(
         new AppError("overloaded", "Cannot run the val: no process became free for it in time"),
       )

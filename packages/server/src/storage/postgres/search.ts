@@ -52,13 +52,13 @@ export class PostgresSearches {
       return
     }
     const turn = Promise.withResolvers<void>()
-    if (!this.#waiting.add(searcher, turn.resolve)) throw tooManySearches()
+    if (!this.#waiting.push(searcher, turn.resolve)) throw tooManySearches()
     await turn.promise
   }
 
   /** The place goes to a search that waits, or is free. */
   #leave(): void {
-    const next = this.#waiting.take()
+    const next = this.#waiting.shift()
     if (next) next()
     else this.#active -= 1
   }
