@@ -1,2 +1,2 @@
-export { buildDocsPage, type DocsAsset, type DocsPage } from "./build-docs-page.ts"
+export { buildDocsPage, type DocsAsset, type DocsPage } from "./build/build-docs-page.ts"
 export { assetsPath, openApp, type PageOptions, type WebApp } from "./open-app.ts"

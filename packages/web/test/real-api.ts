@@ -1,6 +1,6 @@
 import { toOpenApi } from "@hamlet/contract"
-import { type Api, findOperation, type Operation } from "../src/docs/model/api.ts"
-import { toApi } from "../src/docs/model/to-api.ts"
+import { type Api, findOperation, type Operation } from "../src/docs/operations/api.ts"
+import { toApi } from "../src/docs/operations/to-api.ts"
 
 /** The document that the server serves, as a browser gets it. */
 export const realDocument: unknown = JSON.parse(

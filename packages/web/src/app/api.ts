@@ -1,7 +1,7 @@
 import { type Client, createClient, sessionHeader } from "@hamlet/contract/client"
+import { readPageKey } from "./session/page-key.ts"
+import { signedOut } from "./session/session.ts"
 import { isEmbedded } from "./settings.ts"
-import { readPageKey } from "./state/page-key.ts"
-import { signedOut } from "./state/session.ts"
 
 /** The API, for whoever is signed in; nobody has to be. */
 export const api: Client = createClient({ baseUrl: location.origin, fetch: sendWithSession })

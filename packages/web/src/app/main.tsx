@@ -1,8 +1,8 @@
 import { render } from "preact"
-import { App } from "./components/app.tsx"
+import { App } from "./frame/app.tsx"
+import { followLocation } from "./frame/location.ts"
+import { loadSession } from "./session/sign-in.ts"
 import { isEmbedded } from "./settings.ts"
-import { followLocation } from "./state/location.ts"
-import { loadSession } from "./state/sign-in.ts"
 
 // A view inside somebody else's page has nobody to be, and turns into no other page: the browser
 // loads that, which may not be framed.

@@ -1,9 +1,9 @@
 import { render } from "preact"
-import { App } from "./components/app.tsx"
-import { followSlash } from "./components/filter-box.tsx"
-import { loadDocument } from "./state/document.ts"
-import { followLocation } from "./state/location.ts"
-import { followToken } from "./state/token.ts"
+import { App } from "./frame/app.tsx"
+import { followSlash } from "./frame/filter-box.tsx"
+import { followLocation } from "./frame/location.ts"
+import { loadDocument } from "./operations/document.ts"
+import { followToken } from "./requests/token.ts"
 
 followLocation()
 followToken()

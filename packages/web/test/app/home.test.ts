@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import type { OpenTab, Person } from "../../dev/app-stage.ts"
-import { examples } from "../../src/app/model/examples.ts"
+import { examples } from "../../src/app/home/examples.ts"
 import { eventually } from "../eventually.ts"
 import { findBarriers } from "./check-page.ts"
 import { describeApp } from "./describe-app.ts"

@@ -1,12 +1,12 @@
-import { Profile } from "../components/account/profile.tsx"
-import { Secrets } from "../components/account/secrets.tsx"
-import { Sessions } from "../components/account/sessions.tsx"
-import { Tokens } from "../components/account/tokens.tsx"
-import { UsageView } from "../components/account/usage.tsx"
-import { NotFound } from "../components/page-states.tsx"
-import { useTitle } from "../components/page-title.tsx"
-import { Tabs } from "../components/tabs.tsx"
+import { Profile } from "../account/profile.tsx"
+import { Secrets } from "../account/secrets.tsx"
+import { Sessions } from "../account/sessions.tsx"
+import { Tokens } from "../account/tokens.tsx"
+import { UsageView } from "../account/usage.tsx"
+import { NotFound } from "../data/page-states.tsx"
+import { useTitle } from "../frame/page-title.tsx"
 import type { PageProps } from "../page-props.ts"
+import { Tabs } from "../parts/tabs.tsx"
 
 const sections = {
   "": { label: "Profile", icon: "account", View: Profile },

@@ -1,10 +1,10 @@
 import { LazyCodeEditor } from "../../editor/lazy.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { api } from "../api.ts"
-import { Loaded } from "../components/page-states.tsx"
-import { useTitle } from "../components/page-title.tsx"
+import { Loaded } from "../data/page-states.tsx"
+import { useResource } from "../data/resource.ts"
+import { useTitle } from "../frame/page-title.tsx"
 import type { PageProps } from "../page-props.ts"
-import { useResource } from "../state/resource.ts"
 
 /**
  * A val inside somebody else's page: its code, read only. It shows what everybody may see and can

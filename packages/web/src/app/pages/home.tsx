@@ -1,7 +1,7 @@
-import { Landing } from "../components/home/landing.tsx"
-import { MyHome } from "../components/home/my-home.tsx"
-import { useTitle } from "../components/page-title.tsx"
-import { session } from "../state/session.ts"
+import { useTitle } from "../frame/page-title.tsx"
+import { Landing } from "../home/landing.tsx"
+import { MyHome } from "../home/my-home.tsx"
+import { session } from "../session/session.ts"
 
 /** Where everybody begins: with one's own vals, or with what others have made. */
 export function Page() {

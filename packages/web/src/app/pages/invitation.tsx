@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals"
 import { CopyButton } from "../../ui/copy-button.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { api } from "../api.ts"
-import { Field } from "../components/field.tsx"
-import { Form } from "../components/form.tsx"
-import { useTitle } from "../components/page-title.tsx"
-import { navigate, place } from "../state/location.ts"
-import { whoIsHere } from "../state/session.ts"
-import { signIn } from "../state/sign-in.ts"
+import { navigate, place } from "../frame/location.ts"
+import { useTitle } from "../frame/page-title.tsx"
+import { Field } from "../parts/field.tsx"
+import { Form } from "../parts/form.tsx"
+import { whoIsHere } from "../session/session.ts"
+import { signIn } from "../session/sign-in.ts"
 
 /**
  * Where an invitation leads: a person chooses a name, is signed in, and sees their first token

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
 import { api } from "../api.ts"
-import { privacyChoices, typeChoices, withMeaning } from "../components/badges.tsx"
-import { ExampleCards } from "../components/example-cards.tsx"
-import { Field, Select } from "../components/field.tsx"
-import { Form } from "../components/form.tsx"
-import { useTitle } from "../components/page-title.tsx"
-import { navigate } from "../state/location.ts"
+import { navigate } from "../frame/location.ts"
+import { useTitle } from "../frame/page-title.tsx"
+import { ExampleCards } from "../home/example-cards.tsx"
+import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
+import { Field, Select } from "../parts/field.tsx"
+import { Form } from "../parts/form.tsx"
 
 const starts = {
   http: `export default function (request: Request): Response {\n  return new Response("Hello")\n}\n`,

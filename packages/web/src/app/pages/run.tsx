@@ -1,8 +1,8 @@
-import { Loaded } from "../components/page-states.tsx"
-import { useTitle } from "../components/page-title.tsx"
-import { RunView } from "../components/runs/run-view.tsx"
+import { Loaded } from "../data/page-states.tsx"
+import { useTitle } from "../frame/page-title.tsx"
 import type { PageProps } from "../page-props.ts"
-import { useFollowedRun } from "../state/followed-run.ts"
+import { useFollowedRun } from "../runs/followed-run.ts"
+import { RunView } from "../runs/run-view.tsx"
 
 /** One run, with everything that is kept of it. */
 export function Page({ runId = "" }: PageProps) {

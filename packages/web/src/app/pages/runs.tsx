@@ -1,5 +1,5 @@
-import { useTitle } from "../components/page-title.tsx"
-import { RunsView } from "../components/runs/runs-view.tsx"
+import { useTitle } from "../frame/page-title.tsx"
+import { RunsView } from "../runs/runs-view.tsx"
 
 /** All runs on the account. */
 export function Page() {

@@ -1,11 +1,11 @@
-import { MoreButton } from "../components/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../components/page-states.tsx"
-import { useTitle } from "../components/page-title.tsx"
-import { SearchBox } from "../components/search-box.tsx"
-import { SearchHits } from "../components/search-hits.tsx"
-import { ValList } from "../components/val-list.tsx"
-import { place, setQuery } from "../state/location.ts"
-import { usePages } from "../state/pages.ts"
+import { MoreButton } from "../data/more-button.tsx"
+import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { usePages } from "../data/pages.ts"
+import { place, setQuery } from "../frame/location.ts"
+import { useTitle } from "../frame/page-title.tsx"
+import { ValList } from "../parts/val-list.tsx"
+import { SearchBox } from "../search/search-box.tsx"
+import { SearchHits } from "../search/search-hits.tsx"
 
 const limits = { hitsAtOnce: 30, queryCharsMax: 512 }
 

@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { Icon } from "../../ui/icon.tsx"
 import { api } from "../api.ts"
-import { useTitle } from "../components/page-title.tsx"
-import { SignInForm, SignInHelp } from "../components/sign-in-form.tsx"
-import { explain } from "../model/explain.ts"
-import { navigate, place } from "../state/location.ts"
-import { session, whoIsHere } from "../state/session.ts"
-import { signIn } from "../state/sign-in.ts"
+import { explain } from "../data/explain.ts"
+import { navigate, place } from "../frame/location.ts"
+import { useTitle } from "../frame/page-title.tsx"
+import { session, whoIsHere } from "../session/session.ts"
+import { signIn } from "../session/sign-in.ts"
+import { SignInForm, SignInHelp } from "../session/sign-in-form.tsx"
 
 type Step =
   | { readonly kind: "waiting" | "looking" | "signing-in" }

@@ -1,13 +1,13 @@
 import { api } from "../api.ts"
-import { Avatar } from "../components/avatar.tsx"
-import { MoreButton } from "../components/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../components/page-states.tsx"
-import { useTitle } from "../components/page-title.tsx"
-import { TimeAgo } from "../components/time-ago.tsx"
-import { ValList } from "../components/val-list.tsx"
+import { MoreButton } from "../data/more-button.tsx"
+import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { usePages } from "../data/pages.ts"
+import { useResource } from "../data/resource.ts"
+import { useTitle } from "../frame/page-title.tsx"
 import type { PageProps } from "../page-props.ts"
-import { usePages } from "../state/pages.ts"
-import { useResource } from "../state/resource.ts"
+import { Avatar } from "../parts/avatar.tsx"
+import { TimeAgo } from "../parts/time-ago.tsx"
+import { ValList } from "../parts/val-list.tsx"
 
 /** Somebody, and what they have made. */
 export function Page({ username = "" }: PageProps) {

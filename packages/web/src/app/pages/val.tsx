@@ -1,10 +1,10 @@
 import { api } from "../api.ts"
-import { Loaded } from "../components/page-states.tsx"
-import { useTitle } from "../components/page-title.tsx"
-import { ValView } from "../components/val/val-view.tsx"
+import { Loaded } from "../data/page-states.tsx"
+import { useResource } from "../data/resource.ts"
+import { useTitle } from "../frame/page-title.tsx"
 import type { PageProps } from "../page-props.ts"
-import { useResource } from "../state/resource.ts"
-import { session } from "../state/session.ts"
+import { session } from "../session/session.ts"
+import { ValView } from "../val/val-view.tsx"
 
 /** A val's page, the place where people live. */
 export function Page({ username = "", valName = "", tab = "" }: PageProps) {

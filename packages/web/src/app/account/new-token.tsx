@@ -1,0 +1,99 @@
+import type { Input, Output } from "@hamlet/contract/client"
+import { useSignal } from "@preact/signals"
+import { api } from "../api.ts"
+import { Dialog } from "../parts/dialog.tsx"
+import { Field, Select } from "../parts/field.tsx"
+import { Form } from "../parts/form.tsx"
+
+type Scope = Input<"createToken">["scopes"][number]
+
+const scopes: readonly (readonly [Scope, string])[] = [
+  ["val:read", "read vals"],
+  ["val:write", "make and change vals"],
+  ["run:read", "read runs and logs"],
+  ["run:write", "run vals"],
+  ["user:read", "read your account"],
+  ["user:write", "change your account, make tokens"],
+  ["blob:read", "read blobs"],
+  ["blob:write", "write blobs"],
+  ["sqlite:read", "read your database"],
+  ["sqlite:write", "write your database"],
+]
+
+const lifetimes = [
+  { value: "", label: "Never" },
+  { value: "7", label: "In 7 days" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+] as const
+
+/** Asks what a new token is for. */
+export function NewToken({
+  onClose,
+  onDone,
+}: {
+  onClose: () => void
+  onDone: (token: Output<"createToken">) => void
+}) {
+  const name = useSignal("")
+  const chosen = useSignal<ReadonlySet<Scope>>(
+    new Set(["val:read", "val:write", "run:read", "run:write", "user:read"]),
+  )
+  const days = useSignal<(typeof lifetimes)[number]["value"]>("90")
+  const make = async () => {
+    const expiresAt =
+      days.value === ""
+        ? null
+        : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString()
+    onDone(await api.createToken({ name: name.value.trim(), scopes: [...chosen.value], expiresAt }))
+  }
+  const toggle = (scope: Scope) => {
+    const next = new Set(chosen.value)
+    if (!next.delete(scope)) next.add(scope)
+    chosen.value = next
+  }
+  return (
+    <Dialog title="New token" onClose={onClose}>
+      <Form onSubmit={make} label="Make it" isReady={chosen.value.size > 0} foot="dialog-foot">
+        <Field label="Name" hint="What it is for, so that you know it later.">
+          <input
+            class="input"
+            required
+            maxLength={100}
+            autocomplete="off"
+            value={name.value}
+            onInput={(event) => {
+              name.value = event.currentTarget.value
+            }}
+          />
+        </Field>
+        <fieldset>
+          <legend class="field-label">It may</legend>
+          <div class="scopes">
+            {scopes.map(([scope, meaning]) => (
+              <label key={scope} class="check">
+                <input
+                  type="checkbox"
+                  checked={chosen.value.has(scope)}
+                  onChange={() => toggle(scope)}
+                />
+                <span>
+                  {meaning} <code>{scope}</code>
+                </span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+        <Select
+          label="Expires"
+          value={days.value}
+          choices={[...lifetimes]}
+          onChange={(value) => {
+            days.value = value
+          }}
+        />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,47 @@
+import { Icon } from "../../ui/icon.tsx"
+import { themes } from "../../ui/theme-storage.ts"
+import { Avatar } from "../parts/avatar.tsx"
+import { Menu } from "../parts/menu.tsx"
+import { setTheme, theme } from "../parts/theme.ts"
+import type { Me } from "../session/session.ts"
+import { signOut } from "../session/sign-in.ts"
+import { navigate } from "./location.ts"
+import { sayFailed } from "./toast-list.ts"
+
+const themeLabels = { system: "As the system says", light: "Light", dark: "Dark" } as const
+
+/** What concerns the person who is signed in. */
+export function AccountMenu({ me }: { me: Me }) {
+  const leave = () => signOut().then(() => navigate("/"), sayFailed)
+  return (
+    <Menu
+      label={`Account of ${me.username}`}
+      buttonClass="avatar-button"
+      button={<Avatar name={me.username} />}
+    >
+      <a role="menuitem" href={`/u/${me.username}`}>
+        <Icon name="account" /> Your page
+      </a>
+      <a role="menuitem" href="/account">
+        <Icon name="settings" /> Account
+      </a>
+      <hr />
+      {themes.map((name) => (
+        <button
+          key={name}
+          type="button"
+          role="menuitemradio"
+          aria-checked={theme.value === name}
+          onClick={() => setTheme(name)}
+        >
+          <Icon name={name} /> {themeLabels[name]}
+          {theme.value === name ? <Icon name="check" /> : null}
+        </button>
+      ))}
+      <hr />
+      <button type="button" role="menuitem" onClick={leave}>
+        <Icon name="unlock" /> Sign out
+      </button>
+    </Menu>
+  )
+}

@@ -1,0 +1,218 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { Icon } from "../../ui/icon.tsx"
+import { api } from "../api.ts"
+import { setTheme } from "../parts/theme.ts"
+import { useModal } from "../parts/use-modal.ts"
+import { session, whoIsHere } from "../session/session.ts"
+import { signOut } from "../session/sign-in.ts"
+import {
+  isPaletteOpen,
+  openPalette,
+  type PaletteCommand,
+  pageCommands,
+} from "./command-palette-state.ts"
+import { navigate } from "./location.ts"
+import { rankCommands } from "./rank-commands.ts"
+import { sayFailed } from "./toast-list.ts"
+
+const limits = { shownMax: 12, foundMax: 8, pauseMs: 120 }
+
+/** Finds vals and things to do by a few letters, from anywhere. */
+export function CommandPalette() {
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if (
+        !(
+          (event.ctrlKey || event.metaKey) &&
+          !event.shiftKey &&
+          !event.altKey &&
+          event.key.toLowerCase() === "k"
+        )
+      )
+        return
+      event.preventDefault()
+      openPalette()
+    }
+    addEventListener("keydown", open)
+    return () => removeEventListener("keydown", open)
+  }, [])
+  return isPaletteOpen.value ? <Palette /> : null
+}
+
+function close(): void {
+  isPaletteOpen.value = false
+}
+
+function Palette() {
+  const element = useRef<HTMLDialogElement>(null)
+  const text = useSignal("")
+  const index = useSignal(0)
+  const found = useFoundVals(text.value)
+  const named = [
+    ...rankCommands([...pageCommands.value, ...commandsEverywhere()], text.value),
+    ...found,
+  ]
+  const commands = [...named.slice(0, limits.shownMax), ...toSearch(text.value)]
+  const current = Math.min(index.value, Math.max(0, commands.length - 1))
+  useModal(element)
+  const choose = (command: PaletteCommand | undefined) => {
+    close()
+    command?.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      index.value = (current + step + commands.length) % Math.max(1, commands.length)
+    } else if (event.key === "Enter") {
+      event.preventDefault()
+      choose(commands[current])
+    }
+  }
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it too
+    <dialog
+      ref={element}
+      class="dialog palette"
+      aria-label="Search or do something"
+      onCancel={close}
+      onClick={(event) => {
+        if (event.target === element.current) close()
+      }}
+    >
+      <div class="palette-box">
+        <Icon name="search" />
+        <input
+          class="palette-input"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="palette-list"
+          aria-activedescendant={`palette-${current}`}
+          aria-label="A val or something to do"
+          placeholder="A val, or something to do"
+          spellcheck={false}
+          autocomplete="off"
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value
+            index.value = 0
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <kbd>Esc</kbd>
+      </div>
+      <div id="palette-list" class="palette-list" role="listbox" aria-label="What was found">
+        {commands.map((command, at) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above
+          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field above
+          <div
+            key={at}
+            id={`palette-${at}`}
+            class="palette-row"
+            role="option"
+            aria-selected={at === current}
+            onClick={() => choose(command)}
+            onMouseMove={() => {
+              index.value = at
+            }}
+          >
+            <Icon name={command.icon} />
+            <span>{command.label}</span>
+            {command.keys ? <kbd>{command.keys}</kbd> : null}
+          </div>
+        ))}
+      </div>
+    </dialog>
+  )
+}
+
+/** Vals whose name, code or readme has the text in it; those of one's own by name first. */
+function useFoundVals(text: string): readonly PaletteCommand[] {
+  const found = useSignal<readonly PaletteCommand[]>([])
+  useEffect(() => {
+    const query = text.trim()
+    if (query === "") {
+      found.value = []
+      return
+    }
+    const controller = new AbortController()
+    const timer = setTimeout(() => {
+      findVals(query, controller.signal).then(
+        (commands) => {
+          found.value = commands
+        },
+        () => {
+          // What is shown stays; the next letter tries again.
+        },
+      )
+    }, limits.pauseMs)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [text])
+  return text.trim() === "" ? [] : found.value
+}
+
+async function findVals(query: string, signal: AbortSignal): Promise<readonly PaletteCommand[]> {
+  const [mine, others] = await Promise.all([
+    session.peek().kind === "signed-in"
+      ? api.listMyVals({ query, sort: "run", limit: limits.foundMax }, { signal })
+      : { data: [] },
+    api.searchVals({ query, limit: limits.foundMax }, { signal }),
+  ])
+  const paths = new Set(
+    [...mine.data, ...others.data].map(({ author, name }) => `${author.username}/${name}`),
+  )
+  return [...paths]
+    .slice(0, limits.foundMax)
+    .map((path) => ({ label: path, icon: "script", run: () => void navigate(`/u/${path}`) }))
+}
+
+/** What is not found by its name may be found by what is in it. */
+function toSearch(text: string): readonly PaletteCommand[] {
+  const query = text.trim()
+  if (query === "") return []
+  return [
+    {
+      label: `Search all vals for “${query}”`,
+      icon: "search",
+      run: () => void navigate(`/search?q=${encodeURIComponent(query)}`),
+    },
+  ]
+}
+
+function commandsEverywhere(): readonly PaletteCommand[] {
+  const me = whoIsHere()
+  const go = (label: string, icon: PaletteCommand["icon"], to: string): PaletteCommand => ({
+    label,
+    icon,
+    run: () => void navigate(to),
+  })
+  const personal = me
+    ? [
+        go("New val", "plus", "/new"),
+        go("Your vals", "home", "/"),
+        go("Runs", "play", "/runs"),
+        go("Your page", "account", `/u/${me.username}`),
+        go("Account", "settings", "/account"),
+        go("Tokens", "key", "/account/tokens"),
+        go("Secrets", "lock", "/account/secrets"),
+        go("Usage", "timer", "/account/usage"),
+        {
+          label: "Sign out",
+          icon: "unlock" as const,
+          run: () => void signOut().then(() => navigate("/"), sayFailed),
+        },
+      ]
+    : [go("Sign in", "unlock", "/sign-in")]
+  return [
+    ...personal,
+    go("Explore public vals", "search", "/search"),
+    { label: "API reference", icon: "external", run: () => location.assign("/docs") },
+    { label: "Light colours", icon: "light", run: () => setTheme("light") },
+    { label: "Dark colours", icon: "dark", run: () => setTheme("dark") },
+    { label: "Colours as the system says", icon: "system", run: () => setTheme("system") },
+  ]
+}

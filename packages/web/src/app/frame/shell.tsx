@@ -1,0 +1,80 @@
+import type { ComponentChildren } from "preact"
+import { Icon } from "../../ui/icon.tsx"
+import { session } from "../session/session.ts"
+import { settings } from "../settings.ts"
+import { AccountMenu } from "./account-menu.tsx"
+import { openPalette } from "./command-palette-state.ts"
+import { place } from "./location.ts"
+
+/** The frame around every page: the same in every state, so that nothing jumps. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="top-bar">
+        <a class="brand" href="/" aria-label="Hamlet, home">
+          <Icon name="mark" />
+          <span>Hamlet</span>
+        </a>
+        <nav class="top-nav" aria-label="Main">
+          <NavLink href="/" label="Home" />
+          {session.value.kind === "signed-in" ? <NavLink href="/runs" label="Runs" /> : null}
+          <NavLink href="/search" label="Explore" />
+          <a href="/docs">API</a>
+        </nav>
+        <button type="button" class="top-search" onClick={openPalette} aria-haspopup="dialog">
+          <Icon name="search" />
+          <span class="top-search-text">Search or do…</span>
+          <kbd>{isMac() ? "⌘K" : "Ctrl K"}</kbd>
+        </button>
+        <AccountArea />
+      </header>
+      {settings.notice === null ? null : (
+        <aside class="notice" aria-label="About this server">
+          {settings.notice}
+        </aside>
+      )}
+      <main id="main" class="main" tabIndex={-1}>
+        {children}
+      </main>
+    </>
+  )
+}
+
+function NavLink({ href, label }: { href: string; label: string }) {
+  const { path } = place.value
+  const isHere = href === "/" ? path === "/" : path.startsWith(href)
+  return (
+    <a href={href} {...(isHere ? { "aria-current": "page" as const } : {})}>
+      {label}
+    </a>
+  )
+}
+
+function AccountArea() {
+  const { value } = session
+  if (value.kind === "unknown" || value.kind === "unreachable") return <span class="top-account" />
+  if (value.kind === "signed-out")
+    return (
+      <span class="top-account">
+        <a class="button" href="/sign-in">
+          Sign in
+        </a>
+      </span>
+    )
+  return (
+    <span class="top-account">
+      <a class="button button-new" href="/new">
+        <Icon name="plus" />
+        <span>New val</span>
+      </a>
+      <AccountMenu me={value.me} />
+    </span>
+  )
+}
+
+function isMac(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.platform)
+}

@@ -1,0 +1,145 @@
+import { useSignal } from "@preact/signals"
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { CopyButton } from "../../ui/copy-button.tsx"
+import { Icon } from "../../ui/icon.tsx"
+import { Select } from "../parts/field.tsx"
+import type { LogLine } from "../val/code/val-run.ts"
+import { filterLines, findVisible, levels, toRows } from "./log-rows.ts"
+
+const rowPixels = 20
+const rowsAround = 20
+const shownRowsMin = 6
+
+/**
+ * What a run has logged. Only the lines that can be seen are drawn, so that ten thousand of them
+ * scroll like ten.
+ */
+export function LogView({
+  lines,
+  isLive,
+  isTruncated,
+}: {
+  lines: readonly LogLine[]
+  isLive: boolean
+  isTruncated: boolean
+}) {
+  const text = useSignal("")
+  const level = useSignal(levels[0] ?? "")
+  const shown = useMemo(
+    () => filterLines(lines, level.value, text.value),
+    [lines, level.value, text.value],
+  )
+  if (lines.length === 0)
+    return <p class="quiet">{isLive ? "Nothing logged so far" : "Nothing was logged"}</p>
+  return (
+    <div class="log">
+      <div class="log-bar">
+        <input
+          class="input"
+          type="search"
+          aria-label="Search the logs"
+          placeholder="Search"
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value
+          }}
+        />
+        <Select
+          label="Level"
+          isLabelHidden
+          value={level.value}
+          choices={levels.map((value) => ({
+            value,
+            label: value === levels[0] ? "All levels" : `${value} and worse`,
+          }))}
+          onChange={(value) => {
+            level.value = value
+          }}
+        />
+        <span class="quiet log-count" role="status">
+          {shown.length === lines.length
+            ? toCount(lines.length)
+            : `${shown.length} of ${toCount(lines.length)}`}
+        </span>
+        <CopyButton text={() => toText(shown)} label="Copy the logs" />
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Download the logs"
+          title="Download the logs"
+          onClick={() => download(shown)}
+        >
+          <Icon name="download" />
+        </button>
+      </div>
+      <Lines lines={shown} isLive={isLive} />
+      {isTruncated ? <p class="quiet log-cut">It logged more than is kept.</p> : null}
+    </div>
+  )
+}
+
+function Lines({ lines, isLive }: { lines: readonly LogLine[]; isLive: boolean }) {
+  const element = useRef<HTMLDivElement>(null)
+  const top = useSignal(0)
+  const rowsSeen = useSignal(40)
+  const isAtEnd = useRef(true)
+  const rows = useMemo(() => toRows(lines), [lines])
+  const total = rows.starts.at(-1) ?? 0
+  useLayoutEffect(() => {
+    const { current } = element
+    if (!current) return
+    rowsSeen.value = Math.ceil(current.clientHeight / rowPixels)
+    // Whoever has scrolled up is reading; everybody else sees what comes.
+    if (isLive && isAtEnd.current) current.scrollTop = current.scrollHeight
+  }, [lines, isLive])
+  const { from, to } = findVisible(
+    rows,
+    Math.max(0, top.value - rowsAround),
+    rowsSeen.value + 2 * rowsAround,
+  )
+  return (
+    <div
+      ref={element}
+      class="log-lines"
+      role="log"
+      aria-label="Logged lines"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached with keys
+      tabIndex={0}
+      style={{ "--rows": Math.max(shownRowsMin, total) }}
+      onScroll={(event) => {
+        const { scrollTop, clientHeight, scrollHeight } = event.currentTarget
+        top.value = Math.floor(scrollTop / rowPixels)
+        isAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowPixels
+      }}
+    >
+      <div class="log-space" style={{ height: `${total * rowPixels}px` }}>
+        <div style={{ transform: `translateY(${(rows.starts[from] ?? 0) * rowPixels}px)` }}>
+          {lines.slice(from, to).map((line, index) => (
+            <div key={from + index} class={`log-line log-${line.level}`}>
+              <time dateTime={line.at}>{line.at.slice(11, 23)}</time>
+              <span class="log-level">{line.level}</span>
+              <span class="log-text">{line.message}</span>
+            </div>
+          ))}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function toCount(lines: number): string {
+  return lines === 1 ? "1 line" : `${lines.toLocaleString("en")} lines`
+}
+
+function toText(lines: readonly LogLine[]): string {
+  return lines.map(({ at, level, message }) => `${at} ${level} ${message}\n`).join("")
+}
+
+function download(lines: readonly LogLine[]): void {
+  const url = URL.createObjectURL(new Blob([toText(lines)], { type: "text/plain" }))
+  const link = document.createElement("a")
+  link.href = url
+  link.download = "logs.txt"
+  link.click()
+  URL.revokeObjectURL(url)
+}

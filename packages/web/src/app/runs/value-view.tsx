@@ -1,0 +1,124 @@
+import { useSignal } from "@preact/signals"
+import { CopyButton } from "../../ui/copy-button.tsx"
+import { Segments } from "../parts/segments.tsx"
+import { asPicture, asTable, type TableValue } from "./as-table.ts"
+
+const viewNames = { tree: "Tree", table: "Table", picture: "Picture" } as const
+const limits = { itemsShown: 200, openDepth: 2, cellCharsMax: 200 }
+
+/** A value that a val returned: as a tree, as a table where it is one, or as a picture. */
+export function ValueView({ value }: { value: unknown }) {
+  const table = asTable(value)
+  const picture = asPicture(value)
+  const view = useSignal<"tree" | "table" | "picture" | undefined>(undefined)
+  const current = view.value ?? (picture ? "picture" : "tree")
+  const views = [
+    "tree" as const,
+    ...(table ? ["table" as const] : []),
+    ...(picture ? ["picture" as const] : []),
+  ]
+  return (
+    <div class="value-box">
+      <div class="value-bar">
+        {views.length > 1 ? (
+          <Segments
+            label="Show as"
+            choices={views.map((name) => ({ name, label: viewNames[name] }))}
+            current={current}
+            onChange={(name) => {
+              view.value = name
+            }}
+          />
+        ) : null}
+        <CopyButton
+          text={() => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))}
+          label="Copy the value"
+        />
+      </div>
+      {current === "picture" && picture ? (
+        <img class="picture" src={picture} alt="What the val returned" />
+      ) : null}
+      {current === "table" && table ? <Table table={table} /> : null}
+      {current === "tree" ? (
+        <div class="tree">
+          <Node value={value} depth={0} />
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+function Node({ value, name, depth }: { value: unknown; name?: string; depth: number }) {
+  const label = name === undefined ? null : <span class="tree-key">{name}: </span>
+  if (typeof value !== "object" || value === null)
+    return (
+      <div class="tree-leaf">
+        {label}
+        <Leaf value={value} />
+      </div>
+    )
+  const entries = Object.entries(value)
+  const isList = Array.isArray(value)
+  const summary = isList ? `[${entries.length}]` : `{${entries.length}}`
+  if (entries.length === 0)
+    return (
+      <div class="tree-leaf">
+        {label}
+        {isList ? "[]" : "{}"}
+      </div>
+    )
+  return (
+    <details class="tree-node" open={depth < limits.openDepth}>
+      <summary>
+        {label}
+        <span class="tree-summary">{summary}</span>
+      </summary>
+      {entries.slice(0, limits.itemsShown).map(([key, item]) => (
+        <Node key={key} name={key} value={item} depth={depth + 1} />
+      ))}
+      {entries.length > limits.itemsShown ? (
+        <div class="quiet">and {entries.length - limits.itemsShown} more</div>
+      ) : null}
+    </details>
+  )
+}
+
+function Leaf({ value }: { value: unknown }) {
+  if (typeof value === "string") return <span class="tree-string">{JSON.stringify(value)}</span>
+  if (value === undefined) return <span class="tree-word">nothing</span>
+  return (
+    <span class={typeof value === "number" ? "tree-number" : "tree-word"}>{String(value)}</span>
+  )
+}
+
+function Table({ table }: { table: TableValue }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached with keys
+    <section class="table-scroll" tabIndex={0} aria-label="Returned table">
+      <table class="table table-dense">
+        <thead>
+          <tr>
+            {table.columns.map((column) => (
+              <th key={column}>{column}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, column) => (
+                <td key={column}>{toCell(cell)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function toCell(value: unknown): string {
+  if (value === undefined || value === null) return ""
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "")
+  return text.length > limits.cellCharsMax ? `${text.slice(0, limits.cellCharsMax)}…` : text
+}

@@ -1,0 +1,26 @@
+import { explain } from "../../data/explain.ts"
+import type { ValTabProps } from "../val-tab-props.ts"
+
+/** Whether what is in the editor is saved, in a word. */
+export function SaveStatus({ editing }: Pick<ValTabProps, "editing">) {
+  const saving = editing.saving.value
+  const text =
+    saving.kind === "saving"
+      ? "Saving…"
+      : saving.kind === "conflict"
+        ? "Changed elsewhere"
+        : saving.kind === "failed"
+          ? "Not saved"
+          : editing.isDirty.value
+            ? "Unsaved changes"
+            : "Saved"
+  return (
+    <span
+      class={`save-status save-${saving.kind}`}
+      role="status"
+      {...(saving.kind === "failed" ? { title: explain(saving.error) } : {})}
+    >
+      {text}
+    </span>
+  )
+}

@@ -1,0 +1,68 @@
+import { useEffect, useRef } from "preact/hooks"
+import { type PaletteCommand, pageCommands } from "../../frame/command-palette-state.ts"
+import { navigate } from "../../frame/location.ts"
+
+/** What can be done with the code from the keyboard. */
+interface CodeActions {
+  save(): Promise<void>
+  start(): Promise<void>
+}
+
+/**
+ * The keys of the editor for the rest of the page: the browser's own meaning of them is of no use
+ * here.
+ */
+export function useCodeKeys(actions: CodeActions): void {
+  const latest = useRef(actions)
+  latest.current = actions
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isOurs = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
+      const action = { s: latest.current.save, enter: latest.current.start }[
+        event.key.toLowerCase()
+      ]
+      if (!isOurs || !action || event.defaultPrevented || document.querySelector("dialog[open]"))
+        return
+      event.preventDefault()
+      void action()
+    }
+    addEventListener("keydown", onKeyDown)
+    return () => removeEventListener("keydown", onKeyDown)
+  }, [])
+}
+
+/** Puts what can be done here into the palette. */
+export function useCodeCommands(
+  props: CodeActions & { format(): void; readonly isOwn: boolean; readonly base: string },
+): void {
+  const latest = useRef(props)
+  latest.current = props
+  const { isOwn, base } = props
+  useEffect(() => {
+    const go = (label: string, icon: PaletteCommand["icon"], part: string): PaletteCommand => ({
+      label,
+      icon,
+      run: () => void navigate(`${base}/${part}`),
+    })
+    const own: readonly PaletteCommand[] = [
+      { label: "Save", icon: "save", keys: "Ctrl S", run: () => void latest.current.save() },
+      {
+        label: "Format the code",
+        icon: "script",
+        keys: "Shift Alt F",
+        run: () => latest.current.format(),
+      },
+    ]
+    pageCommands.value = [
+      { label: "Run", icon: "play", keys: "Ctrl Enter", run: () => void latest.current.start() },
+      ...(isOwn ? own : []),
+      go("Readme of this val", "comment", "readme"),
+      go("Versions of this val", "history", "versions"),
+      go("Runs of this val", "play", "runs"),
+      ...(isOwn ? [go("Settings of this val", "settings", "settings")] : []),
+    ]
+    return () => {
+      pageCommands.value = []
+    }
+  }, [isOwn, base])
+}

@@ -1,0 +1,171 @@
+import { ApiError, ConnectionError, type Output } from "@hamlet/contract/client"
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { api } from "../../api.ts"
+import type { ValEditing } from "./val-editing.ts"
+
+/** A line of a log as the API tells of it. */
+export type LogLine = Output<"getRunLogs">["data"][number]
+
+/** How running the val stands. */
+export interface ValRun {
+  readonly state: RunState
+  /** The arguments as they are typed: a JSON array, or one value. */
+  readonly args: string
+  setArgs(text: string): void
+  /** Saves what was typed, if it is one's own, and runs it. Gives whether it could be saved. */
+  start(): Promise<boolean>
+  cancel(): Promise<void>
+}
+
+/** Where the run is. */
+export type RunState =
+  | { readonly kind: "none" }
+  | { readonly kind: "starting" }
+  | {
+      readonly kind: "running"
+      readonly id: string
+      readonly logs: readonly LogLine[]
+      readonly isLost: boolean
+    }
+  | { readonly kind: "ended"; readonly run: Output<"getRun"> }
+  | { readonly kind: "refused"; readonly error: unknown }
+
+/**
+ * A server that starts again is there within a few seconds; one that is gone for longer is not
+ * waited for.
+ */
+const limits = { reconnectMs: 1_000, reconnectsMax: 60, recordMs: 200, recordTriesMax: 100 }
+
+/**
+ * Runs a val and follows what it logs. Leaving the page leaves the run alone: it is in the list of
+ * runs.
+ */
+export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
+  const state = useSignal<RunState>({ kind: "none" })
+  const args = useSignal("")
+  const following = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => following.current?.abort(), [])
+
+  const start = async () => {
+    if (state.peek().kind === "starting") return true
+    following.current?.abort()
+    const controller = new AbortController()
+    following.current = controller
+    state.value = { kind: "starting" }
+    try {
+      const parsed = parseArgs(args.peek())
+      if (isOwn && !(await editing.save())) {
+        state.value = { kind: "none" }
+        return false
+      }
+      const { id } = await api.createRun(
+        { val_id: editing.val.peek().id, args: parsed },
+        { respondAsync: true },
+      )
+      await follow(id, controller.signal, (next) => {
+        if (!controller.signal.aborted) state.value = next
+      })
+    } catch (error) {
+      if (!controller.signal.aborted) state.value = { kind: "refused", error }
+    }
+    return true
+  }
+  return {
+    state: state.value,
+    args: args.value,
+    setArgs(text) {
+      args.value = text
+    },
+    start,
+    async cancel() {
+      const { value } = state
+      if (value.kind === "running") await api.cancelRun({ run_id: value.id })
+    },
+  }
+}
+
+/** Shows a run until it has ended, over a restart of the server too. */
+async function follow(
+  id: string,
+  signal: AbortSignal,
+  show: (state: RunState) => void,
+): Promise<void> {
+  const logs: LogLine[] = []
+  let isLost = false
+  let isEnded = false
+  const showNow = () => {
+    if (!isEnded) show({ kind: "running", id, logs: logs.slice(), isLost })
+  }
+  for (let reconnects = 0; ; reconnects += 1) {
+    showNow()
+    try {
+      await readLogs(id, logs, signal, () => {
+        isLost = false
+        showNow()
+      })
+      const run = await getEndedRun(id, signal)
+      isEnded = true
+      show({ kind: "ended", run })
+      return
+    } catch (error) {
+      if (signal.aborted || !isOfConnection(error) || reconnects >= limits.reconnectsMax)
+        throw error
+      isLost = true
+      showNow()
+      await pause(limits.reconnectMs)
+    }
+  }
+}
+
+/** A flood of lines is shown once a frame, not once a line. */
+async function readLogs(
+  id: string,
+  logs: LogLine[],
+  signal: AbortSignal,
+  show: () => void,
+): Promise<void> {
+  let isShown = true
+  for await (const event of api.follow({ run_id: id, from: logs.length }, { signal })) {
+    if (event.kind === "log") logs.push(event.line)
+    if (!isShown) continue
+    isShown = false
+    requestAnimationFrame(() => {
+      isShown = true
+      show()
+    })
+  }
+}
+
+/** What became of a run that has just ended: it is told of a moment before it is written down. */
+export async function getEndedRun(id: string, signal: AbortSignal): Promise<Output<"getRun">> {
+  for (let tries = 1; ; tries += 1) {
+    const run = await api.getRun({ run_id: id }, { signal })
+    if (!["queued", "running"].includes(run.status) || tries >= limits.recordTriesMax) return run
+    await pause(limits.recordMs)
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** The server does not answer, or says that it is about to end. */
+function isOfConnection(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof ApiError && error.status === 503)
+}
+
+/** What was typed as arguments. An array is all of them, anything else is the first. */
+function parseArgs(text: string): unknown[] {
+  if (text.trim() === "") return []
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new Error(
+      `Cannot read the arguments: they are not JSON (${cause instanceof Error ? cause.message : cause})`,
+      { cause },
+    )
+  }
+  return Array.isArray(value) ? value : [value]
+}

@@ -1,0 +1,103 @@
+import { useSignal } from "@preact/signals"
+import { Icon } from "../../../ui/icon.tsx"
+import { api } from "../../api.ts"
+import { Bars, Loaded } from "../../data/page-states.tsx"
+import { useResource } from "../../data/resource.ts"
+import { Segments } from "../../parts/segments.tsx"
+import { session } from "../../session/session.ts"
+import type { ValTabProps } from "../val-tab-props.ts"
+import { RequestBuilder } from "./request-builder.tsx"
+
+/** The val's web address, looked at in a frame, and requests of any kind to it. */
+export function PreviewPanel(
+  props: Pick<ValTabProps, "editing"> & {
+    /** What was typed into it stays while something else is looked at. */
+    readonly isShown: boolean
+    /** Another number loads the page again. */
+    readonly reloadKey: number
+  },
+) {
+  const { editing, isShown, reloadKey } = props
+  const view = useSignal<"page" | "request">("page")
+  const path = useSignal("/")
+  const count = useSignal(0)
+  const { id, privacy, links, name } = editing.val.value
+  const isSignedIn = session.value.kind === "signed-in" || session.value.kind === "ended"
+  // A private val answers nobody without a token, which a frame cannot send: it is given an address
+  // that lets in for a while.
+  const address = useResource(`${id} ${privacy} ${isSignedIn}`, async (signal) =>
+    isSignedIn
+      ? await api.createPreview({ val_id: id }, { signal })
+      : { url: links.endpoint ?? "", expiresAt: null },
+  )
+  const reload = () => {
+    const expiresAt = address.state.kind === "ready" ? address.state.data.expiresAt : null
+    if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) address.reload()
+    count.value += 1
+  }
+  return (
+    <div class="side-body" hidden={!isShown}>
+      <div class="preview-bar">
+        <Segments
+          label="How to look at it"
+          choices={[
+            { name: "page", label: "Page" },
+            ...(isSignedIn ? [{ name: "request" as const, label: "Request" }] : []),
+          ]}
+          current={view.value}
+          onChange={(name) => {
+            view.value = name
+          }}
+        />
+        {view.value === "page" ? (
+          <>
+            <input
+              class="input input-mono"
+              aria-label="Path"
+              spellcheck={false}
+              autocomplete="off"
+              value={path.value}
+              onChange={(event) => {
+                path.value = toPath(event.currentTarget.value)
+                reload()
+              }}
+            />
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Reload"
+              title="Reload"
+              onClick={reload}
+            >
+              <Icon name="refresh" />
+            </button>
+          </>
+        ) : null}
+      </div>
+      <div class="preview-body" hidden={view.value !== "page"}>
+        <Loaded of={address.state} onRetry={address.reload} skeleton={<Bars count={4} />}>
+          {({ url }) => (
+            <iframe
+              key={`${count.value} ${reloadKey}`}
+              class="preview-frame"
+              title={`Preview of ${name}`}
+              src={new URL(path.value, url).href}
+              // On another origin than the app, so its own origin gives it nothing of ours; it may
+              // not lead the whole window elsewhere.
+              sandbox="allow-scripts allow-forms allow-same-origin allow-modals allow-popups"
+              referrerpolicy="no-referrer"
+            />
+          )}
+        </Loaded>
+      </div>
+      <div hidden={view.value !== "request"}>
+        <RequestBuilder valId={id} />
+      </div>
+    </div>
+  )
+}
+
+/** Always a path of the val: `//elsewhere` would be another host, and so would `/\elsewhere`. */
+function toPath(text: string): string {
+  return `/${text.replace(/^[/\\\s]+/, "")}`
+}

@@ -1,0 +1,96 @@
+import { useComputed } from "@preact/signals"
+import { useEffect, useMemo } from "preact/hooks"
+import { NotFound } from "../data/page-states.tsx"
+import { guardLeaving } from "../frame/location.ts"
+import { Tabs } from "../parts/tabs.tsx"
+import { session } from "../session/session.ts"
+import { CodeTab } from "./code/code-tab.tsx"
+import { type Val, ValEditing } from "./code/val-editing.ts"
+import { useValRun } from "./code/val-run.ts"
+import { DiscussionTab } from "./discussion-tab.tsx"
+import { GraphTab } from "./graph-tab.tsx"
+import { ReadmeEditing } from "./readme/readme-editing.ts"
+import { ReadmeTab } from "./readme/readme-tab.tsx"
+import { RunsTab } from "./runs-tab.tsx"
+import { SettingsTab } from "./settings-tab.tsx"
+import { ValHead } from "./val-head.tsx"
+import { VersionsTab } from "./versions/versions-tab.tsx"
+
+const parts = {
+  "": CodeTab,
+  readme: ReadmeTab,
+  versions: VersionsTab,
+  runs: RunsTab,
+  discussion: DiscussionTab,
+  graph: GraphTab,
+  settings: SettingsTab,
+} as const
+
+/** A val with all its parts. What was typed stays while one goes from part to part. */
+export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
+  const isOwn = useComputed(() => {
+    const { value } = session
+    return (
+      (value.kind === "signed-in" || value.kind === "ended") && value.me.id === loaded.author.id
+    )
+  }).value
+  const { editing, readme } = useMemo(() => open(loaded, isOwn), [loaded.id, isOwn])
+  const run = useValRun(editing, isOwn)
+  useEffect(
+    () => () => {
+      editing.stop()
+      readme.stop()
+    },
+    [editing, readme],
+  )
+  useEffect(
+    () =>
+      guardLeaving(
+        (path) => isWithin(editing, path) || !(editing.isDirty.value || readme.isDirty.value),
+      ),
+    [editing, readme],
+  )
+  const { name, author, referenceCount } = editing.val.value
+  const base = `/u/${author.username}/${name}`
+  if (!isPart(tab) || (tab === "settings" && !isOwn)) return <NotFound />
+  const Part = parts[tab]
+  return (
+    <div class={`val-page ${tab === "" ? "val-page-code" : ""}`}>
+      <ValHead editing={editing} isOwn={isOwn} />
+      <Tabs
+        label="Parts of the val"
+        current={tab === "" ? base : `${base}/${tab}`}
+        tabs={[
+          { href: base, label: "Code", icon: "script" },
+          { href: `${base}/readme`, label: "Readme", icon: "comment" },
+          { href: `${base}/versions`, label: "Versions", icon: "history" },
+          { href: `${base}/runs`, label: "Runs", icon: "play" },
+          { href: `${base}/discussion`, label: "Discussion", icon: "comment" },
+          { href: `${base}/graph`, label: "Graph", icon: "branch", count: referenceCount },
+          ...(isOwn
+            ? [{ href: `${base}/settings`, label: "Settings", icon: "settings" as const }]
+            : []),
+        ]}
+      />
+      <div class={tab === "" ? "val-code" : "val-part"}>
+        <Part editing={editing} readme={readme} run={run} isOwn={isOwn} base={base} />
+      </div>
+    </div>
+  )
+}
+
+function open(loaded: Val, isOwn: boolean) {
+  const editing = new ValEditing(loaded, isOwn)
+  return { editing, readme: new ReadmeEditing(editing, isOwn) }
+}
+
+/** Whether a path is of the same val: what was typed stays there. */
+function isWithin(editing: ValEditing, path: string | undefined): boolean {
+  const { author, name } = editing.val.peek()
+  const base = `/u/${author.username}/${name}`
+  return path === base || path?.startsWith(`${base}/`) === true
+}
+
+function isPart(tab: string): tab is keyof typeof parts {
+  return Object.hasOwn(parts, tab)
+}

@@ -1,0 +1,133 @@
+import type { Item } from "@hamlet/contract/client"
+import { useSignal } from "@preact/signals"
+import { api } from "../../api.ts"
+import { place } from "../../frame/location.ts"
+import { sayDone, sayFailed } from "../../frame/toast-list.ts"
+import { Dialog } from "../../parts/dialog.tsx"
+import { TimeAgo } from "../../parts/time-ago.tsx"
+import { session } from "../../session/session.ts"
+import type { ValTabProps } from "../val-tab-props.ts"
+
+interface VersionRowProps extends Pick<ValTabProps, "editing" | "isOwn" | "base"> {
+  readonly version: Item<"listVersions">
+  readonly before: number | undefined
+  readonly isCurrent: boolean
+  readonly isShown: boolean
+  readonly onChange: () => void
+}
+
+/** A version, when it was saved, and what can be done with it. */
+export function VersionRow(props: VersionRowProps) {
+  const { version, before, isCurrent, isShown, isOwn, base } = props
+  const layout = place.value.query.get("layout")
+  const show = `${base}/versions?from=${before ?? 0}&to=${version.version}${layout ? `&layout=${layout}` : ""}`
+  return (
+    <li class={`version-row ${isShown ? "version-shown" : ""}`}>
+      <a class="table-name" href={show} {...(isShown ? { "aria-current": "true" as const } : {})}>
+        v{version.version}
+      </a>
+      {isCurrent ? <span class="badge">current</span> : null}
+      <span class="quiet version-time">
+        <TimeAgo at={version.createdAt} />
+      </span>
+      <span class="version-actions">
+        {session.value.kind === "signed-in" ? <RunVersion {...props} /> : null}
+        {isOwn && !isCurrent ? <RestoreVersion {...props} /> : null}
+        {isOwn ? <DeleteVersion {...props} /> : null}
+      </span>
+    </li>
+  )
+}
+
+function RunVersion({ version, editing }: VersionRowProps) {
+  const runId = useSignal<string | undefined>(undefined)
+  const run = async () => {
+    try {
+      const input = { val_id: editing.val.peek().id, version: version.version }
+      runId.value = (await api.createRun(input, { respondAsync: true })).id
+    } catch (error) {
+      sayFailed(error)
+    }
+  }
+  return (
+    <>
+      <button
+        type="button"
+        class="link-button"
+        aria-label={`Run version ${version.version}`}
+        onClick={() => void run()}
+      >
+        Run
+      </button>
+      {runId.value ? <a href={`/runs/${runId.value}`}>Open the run</a> : null}
+    </>
+  )
+}
+
+function RestoreVersion({ version, editing, onChange }: VersionRowProps) {
+  const restore = async () => {
+    try {
+      const saved = await api.createVersion({ val_id: editing.val.peek().id, code: version.code })
+      editing.takeSaved(saved)
+      sayDone(`Version ${saved.version} has the code of version ${version.version}`)
+      onChange()
+    } catch (error) {
+      sayFailed(error)
+    }
+  }
+  return (
+    <button
+      type="button"
+      class="link-button"
+      aria-label={`Restore version ${version.version}`}
+      onClick={() => void restore()}
+    >
+      Restore
+    </button>
+  )
+}
+
+function DeleteVersion({ version, editing, onChange }: VersionRowProps) {
+  const isAsking = useSignal(false)
+  const remove = async () => {
+    const { id } = editing.val.peek()
+    isAsking.value = false
+    try {
+      await api.deleteVersion({ val_id: id, version: version.version })
+      editing.refresh(await api.getVal({ val_id: id }))
+      sayDone(`Version ${version.version} is deleted`)
+      onChange()
+    } catch (error) {
+      sayFailed(error)
+    }
+  }
+  return (
+    <>
+      <button
+        type="button"
+        class="link-button link-danger"
+        aria-label={`Delete version ${version.version}`}
+        onClick={() => {
+          isAsking.value = true
+        }}
+      >
+        Delete
+      </button>
+      {isAsking.value ? (
+        <Dialog
+          title={`Delete version ${version.version}?`}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        >
+          <p>It can no longer be run or imported, and its number is never used again.</p>
+          <div class="dialog-foot">
+            <button type="button" class="button button-danger" onClick={() => void remove()}>
+              Delete version {version.version}
+            </button>
+          </div>
+        </Dialog>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+import { fileURLToPath } from "node:url"
+import { errorCodes } from "@hamlet/contract"
+
+/**
+ * The page at `/docs`, ready to be served: the HTML refers to nothing but the assets, by their
+ * path.
+ */
+export interface DocsPage {
+  readonly html: string
+  readonly assets: ReadonlyMap<string, DocsAsset>
+}
+
+/** A file of the page. Its name has a hash of its content, so it may be cached forever. */
+export interface DocsAsset {
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+
+const assetsPath = "/docs/assets"
+const javaScript = "text/javascript; charset=utf-8"
+
+/** Bundles the page in memory. It takes a moment: call it once and keep what it gives. */
+export async function buildDocsPage(): Promise<DocsPage> {
+  const [theme, main, style] = await Promise.all([
+    bundle(import.meta.resolve("../ui/theme-boot.ts"), javaScript),
+    bundle(import.meta.resolve("../docs/main.tsx"), javaScript),
+    bundle(import.meta.resolve("../docs/styles/docs.css"), "text/css; charset=utf-8"),
+  ])
+  return {
+    html: toHtml(theme.path, main.path, style.path),
+    assets: new Map([theme, main, style].map(({ path, asset }) => [path, asset])),
+  }
+}
+
+async function bundle(
+  url: string,
+  contentType: string,
+): Promise<{ path: string; asset: DocsAsset }> {
+  const { outputs } = await Bun.build({
+    entrypoints: [fileURLToPath(url)],
+    target: "browser",
+    // One script without imports: the same file does for a module and for the plain script that
+    // runs before the first paint.
+    format: "iife",
+    minify: true,
+    naming: "[name]-[hash].[ext]",
+    // Said here and not left to a tsconfig.json, which an installed package may not find.
+    jsx: { runtime: "automatic", importSource: "preact", development: false },
+    define: {
+      "process.env.NODE_ENV": '"production"',
+      HAMLET_ERROR_CODES: JSON.stringify(errorCodes),
+    },
+  })
+  const output = outputs[0]
+  if (!output) throw new Error(`Cannot bundle "${url}": there is no output`)
+  const name = output.path.slice(output.path.lastIndexOf("/") + 1)
+  return {
+    path: `${assetsPath}/${name}`,
+    asset: { contentType, body: new Uint8Array(await output.arrayBuffer()) },
+  }
+}
+
+function toHtml(themePath: string, mainPath: string, stylePath: string): string {
+  const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 14V8l4.5-4.5L9 7l2-2 4 4v5z" fill="#0f766e"/></svg>`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>Hamlet API</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+<link rel="stylesheet" href="${stylePath}">
+<script src="${themePath}"></script>
+<script src="${mainPath}" defer></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p class="noscript">This page needs JavaScript. What it shows is also at <a href="/openapi.json">/openapi.json</a>.</p></noscript>
+</body>
+</html>
+`
+}

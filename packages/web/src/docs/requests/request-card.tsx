@@ -1,0 +1,60 @@
+import { CopyButton } from "../../ui/copy-button.tsx"
+import { Icon } from "../../ui/icon.tsx"
+import type { Api, Operation } from "../operations/api.ts"
+import { CodeBlock } from "../snippets/code-block.tsx"
+import { snippetKinds, toSnippet } from "../snippets/snippet.ts"
+import { snippetKind } from "../snippets/snippet-choice.ts"
+import { exchangeOf, isTryItOpen } from "./exchange.ts"
+import { toRequest } from "./request.ts"
+import { Tabs } from "./tabs.tsx"
+import { token } from "./token.ts"
+import { TryItForm } from "./try-it-form.tsx"
+
+interface RequestCardProps {
+  readonly api: Api
+  readonly operation: Operation
+}
+
+const panelId = "snippet"
+
+/** The request as a program that follows what is typed, and the form to type it in. */
+export function RequestCard({ api, operation }: RequestCardProps) {
+  const { schemas } = api
+  const request = toRequest(schemas, operation, exchangeOf(schemas, operation).draft.value, true)
+  const hasToken =
+    operation.auth === "required" || (operation.auth === "optional" && token.value.trim() !== "")
+  const kind = snippetKinds.find((one) => one.kind === snippetKind.value) ?? snippetKinds[0]
+  if (!kind) return null
+  const code = toSnippet(kind.kind, { schemas, request, baseUrl: location.origin, hasToken })
+  return (
+    <section class="card" aria-label="Request">
+      <div class="card-head">
+        <Tabs
+          label="Request as"
+          tabs={snippetKinds.map((one) => ({ id: one.kind, label: one.label }))}
+          current={kind.kind}
+          panelId={panelId}
+          onPick={(picked) => {
+            snippetKind.value = picked
+          }}
+        />
+        <CopyButton text={code} label="Copy the request" />
+      </div>
+      <div id={panelId} role="tabpanel" aria-label={kind.label}>
+        <CodeBlock code={code} language={kind.language} label={`Request as ${kind.label}`} />
+      </div>
+      <button
+        type="button"
+        class="try-toggle"
+        aria-expanded={isTryItOpen.value}
+        onClick={() => {
+          isTryItOpen.value = !isTryItOpen.value
+        }}
+      >
+        <Icon name="chevron" />
+        Try it
+      </button>
+      {isTryItOpen.value ? <TryItForm key={operation.id} api={api} operation={operation} /> : null}
+    </section>
+  )
+}

@@ -1,0 +1,104 @@
+import type { Operation, Parameter } from "../operations/api.ts"
+import { fieldKind, toItems, valueToText } from "../schemas/field-value.ts"
+import type { Schemas } from "../schemas/schema.ts"
+import { schemaToExample } from "../schemas/schema-to-example.ts"
+import { type BodyDraft, type BodyText, bodyModes, toBodyText } from "./body-draft.ts"
+
+/** What is typed into the form of an operation. */
+export interface Draft {
+  /** By `parameterKey`. */
+  readonly parameters: Readonly<Record<string, string>>
+  readonly body: BodyDraft
+}
+
+/** A parameter with the value it is sent with. */
+export interface SentParameter {
+  readonly parameter: Parameter
+  readonly text: string
+}
+
+/**
+ * A request as the form describes it; the token is added where it is sent, and never gets into a
+ * snippet.
+ */
+export interface ApiRequest {
+  readonly operation: Operation
+  readonly parameters: readonly SentParameter[]
+  /** Path and query, encoded. */
+  readonly path: string
+  readonly body?: BodyText
+}
+
+/** The form of an operation before anything is typed. */
+export function emptyDraft(schemas: Schemas, operation: Operation): Draft {
+  const mode = (operation.body && bodyModes(schemas, operation.body)[0]) ?? "json"
+  return { parameters: {}, body: { mode, fields: {}, json: "", text: "" } }
+}
+
+/** A parameter's key in the draft: the same name may be in the path and in the query. */
+export function parameterKey(parameter: Parameter): string {
+  return `${parameter.place} ${parameter.name}`
+}
+
+/**
+ * The request that a draft describes. When `isFilled`, examples stand in for what is required and
+ * still empty.
+ */
+export function toRequest(
+  schemas: Schemas,
+  operation: Operation,
+  draft: Draft,
+  isFilled: boolean,
+): ApiRequest {
+  const parameters = operation.parameters.flatMap((parameter): SentParameter[] => {
+    const text = draft.parameters[parameterKey(parameter)] ?? ""
+    if (text !== "") return [{ parameter, text }]
+    if (!isFilled || !parameter.isRequired) return []
+    return [
+      {
+        parameter,
+        text: valueToText(schemaToExample(schemas, parameter.schema, { name: parameter.name })),
+      },
+    ]
+  })
+  const body = operation.body && toBodyText(schemas, operation.body, draft.body, isFilled)
+  return {
+    operation,
+    parameters,
+    path: toPath(schemas, operation.path, parameters),
+    ...(body ? { body } : {}),
+  }
+}
+
+/**
+ * Why the request cannot be sent at all, or undefined: without its path parameters it would go to
+ * another route.
+ */
+export function findObstacle(request: ApiRequest): string | undefined {
+  for (const parameter of request.operation.parameters.filter((one) => one.place === "path")) {
+    const text = request.parameters.find((sent) => sent.parameter === parameter)?.text ?? ""
+    if (text === "") return `Fill in ${parameter.name}: it is part of the path`
+    if (/^\.\.?$/.test(text))
+      return `Change ${parameter.name}: a browser takes "${text}" out of the path`
+  }
+  return undefined
+}
+
+function toPath(schemas: Schemas, template: string, parameters: readonly SentParameter[]): string {
+  const inPath = parameters.filter((sent) => sent.parameter.place === "path")
+  const path = inPath.reduce(
+    (done, { parameter, text }) =>
+      done.replaceAll(`{${parameter.name}}`, () => encodeURIComponent(text)),
+    template,
+  )
+  const query = parameters
+    .filter((sent) => sent.parameter.place === "query")
+    .map(({ parameter, text }) => {
+      const isList = ["choices", "list"].includes(fieldKind(schemas, parameter.schema))
+      const value = isList
+        ? toItems(text).map(encodeURIComponent).join(",")
+        : encodeURIComponent(text)
+      return `${encodeURIComponent(parameter.name)}=${value}`
+    })
+  return query.length === 0 ? path : `${path}?${query.join("&")}`
+}

@@ -1,0 +1,108 @@
+import { useSignal } from "@preact/signals"
+import { Icon } from "../../ui/icon.tsx"
+import { Text } from "../operations/text.tsx"
+import {
+  allowedValues,
+  describeConstraints,
+  describeType,
+  expandSchema,
+  type SchemaField,
+} from "./describe-schema.ts"
+import { resolveSchema, type Schema, type Schemas } from "./schema.ts"
+
+interface SchemaFieldsProps {
+  readonly schemas: Schemas
+  readonly schema: Schema
+  /** Of what is sent one wants to know what is required, of what comes back what may be absent. */
+  readonly isAnswer?: boolean
+}
+
+/** The rows of a schema, one per field. */
+export function SchemaFields({ schemas, schema, isAnswer = false }: SchemaFieldsProps) {
+  const fields = expandSchema(schemas, schema)
+  return (
+    <ul class="fields">
+      {fields.map((field) => (
+        <SchemaRow key={field.name} schemas={schemas} field={field} isAnswer={isAnswer} />
+      ))}
+    </ul>
+  )
+}
+
+interface SchemaRowProps {
+  readonly schemas: Schemas
+  readonly field: SchemaField
+  readonly description?: string
+  readonly isAnswer?: boolean
+}
+
+/** A row: name, type, what it must keep to, and its own fields to open. */
+export function SchemaRow({ schemas, field, description, isAnswer = false }: SchemaRowProps) {
+  const { schema } = field
+  const resolved = resolveSchema(schemas, schema).schema
+  const text = description || schema.description || resolved.description
+  const notes = describeConstraints(schemas, schema)
+  const values = allowedValues(schemas, schema)
+  return (
+    <li class="field">
+      <div class="field-head">
+        <code class={field.kind === "field" ? "field-name" : "field-name field-alternative"}>
+          {field.name}
+        </code>
+        {field.kind === "field" ? (
+          <span class="field-type">{describeType(schemas, schema)}</span>
+        ) : null}
+        {field.isRequired && !isAnswer ? <span class="field-required">required</span> : null}
+        {!field.isRequired && isAnswer && field.kind === "field" ? (
+          <span class="field-absent">may be absent</span>
+        ) : null}
+      </div>
+      {text ? (
+        <p class="field-text">
+          <Text>{text}</Text>
+        </p>
+      ) : null}
+      {notes.length > 0 || resolved.pattern ? (
+        <p class="field-notes">
+          {notes.join(", ")}
+          {resolved.pattern ? (
+            <>
+              {notes.length > 0 ? ", matches " : "Matches "}
+              <code>{resolved.pattern}</code>
+            </>
+          ) : null}
+        </p>
+      ) : null}
+      {values.length > 0 ? (
+        <p class="field-values">
+          {values.map((value) => (
+            <code key={value}>{value}</code>
+          ))}
+        </p>
+      ) : null}
+      {expandSchema(schemas, schema).length > 0 ? (
+        <NestedFields schemas={schemas} schema={schema} isAnswer={isAnswer} />
+      ) : null}
+    </li>
+  )
+}
+
+/** Fields of a field. They are made when opened: a schema may hold itself. */
+function NestedFields({ schemas, schema, isAnswer = false }: SchemaFieldsProps) {
+  const isOpen = useSignal(false)
+  const count = expandSchema(schemas, schema).length
+  return (
+    <details
+      class="nested"
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open
+      }}
+    >
+      <summary>
+        <Icon name="chevron" />
+        {isOpen.value ? "Hide" : "Show"} {count} {count === 1 ? "field" : "fields"}
+      </summary>
+      {isOpen.value ? <SchemaFields schemas={schemas} schema={schema} isAnswer={isAnswer} /> : null}
+    </details>
+  )
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test"
+import { createClient } from "@hamlet/contract/client"
+import { realApi, realOperation } from "../../../test/real-api.ts"
+import { operationsOf } from "../operations/api.ts"
+import { type ApiRequest, type Draft, emptyDraft, toRequest } from "../requests/request.ts"
+import { type SnippetKind, toSnippet } from "./snippet.ts"
+
+const { schemas } = realApi
+const baseUrl = "http://localhost:8080"
+const token = "a-token-that-is-long-enough-for-anything"
+const hostile = 'it\'s "x" `y` $HOME ${z} \\ @f\n!--<b>'
+
+interface Sent {
+  readonly method: string
+  readonly url: string
+  readonly authorization: string | undefined
+  readonly body: string | undefined
+}
+
+function toFilledRequest(id: string, draft: Partial<Draft> = {}): ApiRequest {
+  const operation = realOperation(id)
+  return toRequest(schemas, operation, { ...emptyDraft(schemas, operation), ...draft }, true)
+}
+
+function snippet(kind: SnippetKind, request: ApiRequest): string {
+  return toSnippet(kind, { schemas, request, baseUrl, hasToken: true })
+}
+
+/** Runs a snippet for real, with a `fetch` that writes down what it is asked for. */
+async function run(code: string): Promise<Sent | undefined> {
+  let sent: Sent | undefined
+  const fetch = async (url: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers)
+    sent = {
+      method: init.method ?? "GET",
+      url,
+      authorization: headers.get("authorization") ?? undefined,
+      body: init.body as string | undefined,
+    }
+    return Response.json({}, { status: 200 })
+  }
+  const script = code.replace(/^import .*\n/, "")
+  const create = (options: object) =>
+    createClient({ ...options, fetch, retriesMax: 0 } as Parameters<typeof createClient>[0])
+  const body = new Function(
+    "fetch",
+    "createClient",
+    "process",
+    "console",
+    `return (async () => {\n${script}\n})()`,
+  )
+  // What the answer is read as does not matter here, and a made-up one need not fit.
+  await body(fetch, create, { env: { HAMLET_TOKEN: token } }, { log() {} }).catch(() => undefined)
+  return sent
+}
+
+/** Runs a curl line in a shell where curl prints its arguments. */
+function curlArguments(code: string): string[] {
+  const script = `curl() { printf '%s\\0' "$@"; }\n${code}`
+  const { stdout, exitCode } = Bun.spawnSync(["sh", "-c", script], {
+    env: { HAMLET_TOKEN: token, HOME: "/nowhere" },
+  })
+  expect(exitCode).toBe(0)
+  return stdout.toString().split("\0").slice(0, -1)
+}
+
+/** The value of a body, which is the body itself where it is no JSON. */
+const asJson = (text: string | undefined) => (text?.startsWith("{") ? JSON.parse(text) : text)
+
+describe.each(operationsOf(realApi).map((operation) => operation.id))("toSnippet of %s", (id) => {
+  const request = toFilledRequest(id)
+  const wanted = {
+    method: request.operation.method,
+    url: baseUrl + request.path,
+    authorization: `Bearer ${token}`,
+  }
+
+  test("as curl sends what the form would", () => {
+    const args = curlArguments(snippet("curl", request))
+    const method = args.includes("-X") ? args[args.indexOf("-X") + 1] : "GET"
+    expect({ method, url: args.find((arg) => arg.startsWith("http")) }).toEqual({
+      method: wanted.method,
+      url: wanted.url,
+    })
+    expect(args).toContain(`Authorization: ${wanted.authorization}`)
+    expect(request.body ? args.at(-1) : undefined).toBe(request.body?.text)
+  })
+
+  test("as fetch sends what the form would", async () => {
+    const { body, ...sent } = (await run(snippet("fetch", request))) ?? {}
+    expect(sent).toEqual(wanted)
+    expect(asJson(body)).toEqual(asJson(request.body?.text))
+  })
+
+  test("as client sends what the form would", async () => {
+    const { body, ...sent } = (await run(snippet("client", request))) ?? {}
+    expect(sent).toEqual(wanted)
+    expect(asJson(body)).toEqual(asJson(request.body?.text))
+  })
+})
+
+describe("toSnippet", () => {
+  const body = { mode: "fields", fields: { code: hostile, name: "x" }, json: "", text: "" } as const
+
+  test("quotes hostile text for the shell", () => {
+    const request = toFilledRequest("saveVal", { body })
+    expect(curlArguments(snippet("curl", request)).at(-1)).toBe(request.body?.text ?? "")
+  })
+
+  test.each<SnippetKind>(["fetch", "client"])("quotes hostile text for %s", async (kind) => {
+    const sent = await run(snippet(kind, toFilledRequest("saveVal", { body })))
+    expect(asJson(sent?.body)).toEqual({ name: "x", code: hostile })
+  })
+
+  test.each<SnippetKind>(["fetch", "client"])(
+    "keeps a field named __proto__ as %s",
+    async (kind) => {
+      const json = '{"__proto__":{"x":1},"code":"y"}'
+      const sent = await run(
+        snippet(kind, toFilledRequest("createVal", { body: { ...body, mode: "json", json } })),
+      )
+      expect(sent?.body).toContain('"__proto__"')
+    },
+  )
+
+  test("follows what is typed, headers as options of the client", () => {
+    const parameters = {
+      "path val_id": "019a7c1e-52d0-7b3a-9f41-000000000000",
+      "header If-Match": '"3"',
+    }
+    const request = toFilledRequest("deleteVal", { parameters })
+    expect(snippet("client", request)).toContain("ifMatch: 3")
+    expect(snippet("curl", request)).toContain(`-H 'If-Match: "3"'`)
+    expect(snippet("fetch", request)).toContain(`"if-match": "\\"3\\""`)
+  })
+
+  test("never holds the token, and no authorization where none is sent", () => {
+    const request = toFilledRequest("getHealth")
+    expect(toSnippet("curl", { schemas, request, baseUrl, hasToken: false })).toBe(
+      `curl '${baseUrl}/healthz'`,
+    )
+    expect(toSnippet("fetch", { schemas, request, baseUrl, hasToken: false })).not.toContain(
+      "authorization",
+    )
+  })
+})
