@@ -1,7 +1,7 @@
 import type { Command } from "commander"
-import { type Connection, connect } from "./connection.ts"
 import type { Interruption } from "./interruption.ts"
 import { createOutput, type Output } from "./output/output.ts"
+import { type Connection, connect } from "./servers/connection.ts"
 import type { Streams } from "./streams.ts"
 import { hasColour } from "./terminal/colour.ts"
 

@@ -8,7 +8,7 @@ import {
   valType,
 } from "@hamlet/contract"
 import { transferLimits } from "./archive/archive-limits.ts"
-import { auditActions } from "./audit-actions.ts"
+import { auditActions } from "./contract-copies.ts"
 import { isValName } from "./files/front-matter.ts"
 import { limits } from "./limits.ts"
 import { sources } from "./runs/runs.ts"

@@ -102,10 +102,13 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       },
       comments: {
         summary: "List the comments on a val",
-        load: () => import("./commands/val/comments.ts"),
+        load: () => import("./commands/val/social/comments.ts"),
       },
-      comment: { summary: "Comment on a val", load: () => import("./commands/val/comment.ts") },
-      like: { summary: "Like a val", load: () => import("./commands/val/like.ts") },
+      comment: {
+        summary: "Comment on a val",
+        load: () => import("./commands/val/social/comment.ts"),
+      },
+      like: { summary: "Like a val", load: () => import("./commands/val/social/like.ts") },
     },
   },
   version: {
@@ -272,11 +275,11 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
   },
   completion: {
     summary: "Print a script that completes commands in a shell",
-    load: () => import("./commands/completion.ts"),
+    load: () => import("./commands/completion/completion.ts"),
   },
   __complete: {
     summary: "What could follow",
-    load: () => import("./commands/complete.ts"),
+    load: () => import("./commands/completion/complete.ts"),
     isHidden: true,
   },
 }

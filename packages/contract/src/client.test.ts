@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { toSampleInput } from "../test/samples.ts"
-import { startScriptedServer } from "../test/scripted-server.ts"
+import { toSampleInput } from "../test/support/samples.ts"
+import { startScriptedServer } from "../test/support/scripted-server.ts"
 import { createClient } from "./client.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { routeNames, routes } from "./routes.ts"

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { errorCodes, statusTexts } from "./errors.ts"
-import { errorBody } from "./records.ts"
 import type { RouteDefinition } from "./route.ts"
 import { errorsOf, routeNames, routes } from "./routes.ts"
+import { errorBody } from "./schemas/records.ts"
 
 describe("errorCodes", () => {
   for (const [code, { status, meaning }] of Object.entries(errorCodes)) {

@@ -1,6 +1,6 @@
 import type { z } from "zod"
 import type { ErrorCode } from "./errors.ts"
-import type { Scope } from "./fields.ts"
+import type { Scope } from "./schemas/fields.ts"
 
 /** The methods that routes use; HEAD works wherever GET does. */
 export type Method = "get" | "post" | "put" | "delete"

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
-import { type ScriptedServer, type Seen, startScriptedServer } from "./scripted-server.ts"
+import { type ScriptedServer, type Seen, startScriptedServer } from "./support/scripted-server.ts"
 
 const platformMsMax = 60_000
 const chromiumPath = "/usr/bin/chromium"
@@ -20,7 +20,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "hamlet-client-"))
   server = startScriptedServer(answer)
   const built = await Bun.build({
-    entrypoints: [fileURLToPath(import.meta.resolve("./smoke.ts"))],
+    entrypoints: [fileURLToPath(import.meta.resolve("./support/smoke.ts"))],
     target: "browser",
     minify: true,
     define: { SMOKE_BASE_URL: JSON.stringify(server.url) },

@@ -4,19 +4,20 @@
  * second, the address of the example in the module cache as its third, and the folder of the val's
  * packages as its fourth. See protocol.ts for what it says to the host.
  */
-import { captureConsole } from "./console-capture.ts"
-import { connectControl } from "./control.ts"
-import { markOutgoing, watchOutgoing } from "./egress.ts"
-import { setEnvironment } from "./environment.ts"
-import { catchTheUncaught } from "./failures.ts"
+
+import { connectControl } from "./control/control.ts"
+import { errorToJson, openOutbox, send } from "./control/outbox.ts"
+import { captureConsole } from "./globals/console-capture.ts"
+import { markOutgoing, watchOutgoing } from "./globals/egress.ts"
+import { setEnvironment } from "./globals/environment.ts"
+import { providePackages } from "./globals/packages.ts"
+import { forbidExit, ignoreSignals } from "./globals/process-guard.ts"
+import { captureStandardStreams } from "./globals/standard-streams.ts"
+import { guardTimers } from "./globals/timers.ts"
 import { hideInternals } from "./internals.ts"
-import { becomeVal, evaluateVal } from "./load-val.ts"
-import { errorToJson, openOutbox, send } from "./outbox.ts"
-import { providePackages } from "./packages.ts"
-import { forbidExit, ignoreSignals } from "./process-guard.ts"
-import { isAwaited, serve, startServing } from "./serve.ts"
-import { captureStandardStreams } from "./standard-streams.ts"
-import { guardTimers } from "./timers.ts"
+import { isAwaited, serve, startServing } from "./requests/serve.ts"
+import { catchTheUncaught } from "./runs/failures.ts"
+import { becomeVal, evaluateVal } from "./val/load-val.ts"
 import { warmUp } from "./warm-up.ts"
 
 const exit = Deno.exit

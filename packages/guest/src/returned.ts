@@ -1,6 +1,6 @@
-import { quote } from "./outbox.ts"
-import { toJson, type ValueText } from "./return-value.ts"
-import { countBytes, cutToBytes } from "./utf8.ts"
+import { quote } from "./control/outbox.ts"
+import { toJson, type ValueText } from "./values/to-json.ts"
+import { countBytes, cutToBytes } from "./values/utf8.ts"
 
 const cutMark = "… [cut]"
 

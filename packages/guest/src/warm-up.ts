@@ -1,9 +1,9 @@
-import { setEnvironment } from "./environment.ts"
-import { toErrorText } from "./error-text.ts"
-import { hidePaths } from "./process-guard.ts"
-import { toProgram } from "./program.ts"
-import { pretendServing, publishUrls } from "./serve.ts"
-import { nameModulesBeside } from "./stack-text.ts"
+import { toErrorText } from "./errors/error-text.ts"
+import { nameModulesBeside } from "./errors/stack-text.ts"
+import { setEnvironment } from "./globals/environment.ts"
+import { hidePaths } from "./globals/process-guard.ts"
+import { pretendServing, publishUrls } from "./requests/serve.ts"
+import { toProgram } from "./val/program.ts"
 
 /**
  * Does everything once that a run does, through the real socket. The first answer of a val is a few

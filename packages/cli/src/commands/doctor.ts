@@ -5,7 +5,7 @@ import type { Context } from "../context.ts"
 import { checkServer } from "../doctor/check-server.ts"
 import { type Finding, isFinding, showFinding, toExit } from "../doctor/finding.ts"
 import type { ExitName } from "../exit-codes.ts"
-import { runServerProgram } from "../server-program.ts"
+import { runServerProgram } from "../servers/server-program.ts"
 
 interface DoctorOptions {
   readonly flags: readonly string[]

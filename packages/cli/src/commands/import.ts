@@ -10,10 +10,10 @@ import {
   sendVals,
 } from "../archive/send-vals.ts"
 import { defineCommand } from "../command.ts"
-import { type Connection, connectTo } from "../connection.ts"
 import type { Context } from "../context.ts"
 import type { ExitName } from "../exit-codes.ts"
 import { toFailure } from "../failure.ts"
+import { type Connection, connectTo } from "../servers/connection.ts"
 import { createProgress, type Progress } from "../terminal/progress.ts"
 
 interface ImportOptions {

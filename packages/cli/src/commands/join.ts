@@ -2,11 +2,11 @@ import { createClient } from "@hamlet/contract/client"
 import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
-import { toServerUrl } from "../config/select-server.ts"
-import { loadServers } from "../config/servers.ts"
-import { keepSignIn, toServerLabel } from "../config/sign-in.ts"
 import type { Context } from "../context.ts"
 import { limits } from "../limits.ts"
+import { loadServers } from "../servers/saved-servers.ts"
+import { toServerUrl } from "../servers/select-server.ts"
+import { keepSignIn, toServerLabel } from "../servers/sign-in.ts"
 
 interface JoinOptions {
   readonly link: string

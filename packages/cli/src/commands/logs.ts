@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander"
 import { defineCommand } from "../command.ts"
-import type { Connection } from "../connection.ts"
 import type { Context } from "../context.ts"
 import { limits } from "../limits.ts"
 import { findWholeVal } from "../names/find-val.ts"
@@ -8,6 +7,7 @@ import type { Output } from "../output/output.ts"
 import { type LogLine, toClock, toPainted } from "../runs/log-lines.ts"
 import { showLatest, type WatcherDeps, watchRuns } from "../runs/run-watcher.ts"
 import { type Run, toRunVal } from "../runs/runs.ts"
+import type { Connection } from "../servers/connection.ts"
 import { toOneLine } from "../terminal/visible.ts"
 
 interface LogsOptions {

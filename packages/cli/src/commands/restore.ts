@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
-import { runServerProgram } from "../server-program.ts"
+import { runServerProgram } from "../servers/server-program.ts"
 import { createProgress, type Progress } from "../terminal/progress.ts"
 import type { ProgressUnit } from "../terminal/progress-line.ts"
 

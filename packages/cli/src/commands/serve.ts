@@ -4,7 +4,7 @@ import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
-import { assertServerProgram, serverPath } from "../server-program.ts"
+import { assertServerProgram, serverPath } from "../servers/server-program.ts"
 
 interface ServeOptions {
   readonly flags: readonly string[]

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
-import { showUsage } from "../usage-table.ts"
+import { showUsage } from "../output/usage-table.ts"
 
 export const command = defineCommand({
   description:

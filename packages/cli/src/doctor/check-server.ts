@@ -1,8 +1,8 @@
 import { ApiError } from "@hamlet/contract/client"
 import manifest from "../../package.json" with { type: "json" }
 import { CliError } from "../cli-error.ts"
-import { type Connection, connectTo } from "../connection.ts"
 import { limits } from "../limits.ts"
+import { type Connection, connectTo } from "../servers/connection.ts"
 import type { Finding } from "./finding.ts"
 
 /**

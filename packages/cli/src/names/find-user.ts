@@ -1,5 +1,5 @@
 import type { Output } from "@hamlet/contract/client"
-import type { Connection } from "../connection.ts"
+import type { Connection } from "../servers/connection.ts"
 
 /** A user as the API shows them to everybody. */
 export type User = Output<"getUser">

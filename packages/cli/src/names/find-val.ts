@@ -1,6 +1,6 @@
 import { ApiError, type Output } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
-import type { Connection } from "../connection.ts"
+import type { Connection } from "../servers/connection.ts"
 import { parseValName, type ValName } from "./val-name.ts"
 
 /** A val as the API shows it. */

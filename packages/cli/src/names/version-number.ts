@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander"
 import { CliError } from "../cli-error.ts"
-import type { Connection } from "../connection.ts"
+import type { Connection } from "../servers/connection.ts"
 import { findVal, type Val } from "./find-val.ts"
 
 /** A val, and the number of one of its versions. */

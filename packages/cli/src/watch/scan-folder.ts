@@ -16,8 +16,8 @@ import { hashReadme, isReadmePath } from "../files/readme-file.ts"
 import { hashText, isValFile, parseValFile } from "../files/val-file.ts"
 import { limits } from "../limits.ts"
 import { toText } from "../terminal/read-input.ts"
-import type { FileFacts } from "./decide.ts"
 import { isConflictPath } from "./paths.ts"
+import type { FileFacts } from "./plan/decide.ts"
 
 /**
  * A file as it was found. Its text is read again when it is needed: a folder may have thousands of

@@ -7,23 +7,23 @@ import { toFailure } from "../failure.ts"
 import { type FolderState, openFolderState } from "../files/folder-state.ts"
 import { toReadmePath } from "../files/readme-file.ts"
 import { limits } from "../limits.ts"
-import type { Action, ActionDeps, Perform } from "./action.ts"
-import type { Decision } from "./decide.ts"
-import type { ReadmeDecision } from "./decide-readme.ts"
-import type { SyncEvent } from "./events.ts"
-import { conflict, rescue, trash, write } from "./file-actions.ts"
-import { matchSides } from "./match-sides.ts"
-import { fetchVals, type PlanDeps, planActions } from "./plan-actions.ts"
-import type { RemoteLook } from "./remote-vals.ts"
-import type { Scan } from "./scan-folder.ts"
+import type { Action, ActionDeps, Perform } from "./actions/action.ts"
+import { conflict, rescue, trash, write } from "./actions/file-actions.ts"
 import {
   listReadmeTasks,
   performReadme,
   planReadme,
   type ReadmeDeps,
   type ReadmeTask,
-} from "./sync-readmes.ts"
-import { create, deleteVal, forget, leave, note, save } from "./val-actions.ts"
+} from "./actions/sync-readmes.ts"
+import { create, deleteVal, forget, leave, note, save } from "./actions/val-actions.ts"
+import type { Decision } from "./plan/decide.ts"
+import type { ReadmeDecision } from "./plan/decide-readme.ts"
+import { matchSides } from "./plan/match-sides.ts"
+import { fetchVals, type PlanDeps, planActions } from "./plan/plan-actions.ts"
+import type { RemoteLook } from "./remote-vals.ts"
+import type { Scan } from "./scan-folder.ts"
+import type { SyncEvent } from "./sync-event.ts"
 
 /** What a synchronisation needs. */
 export interface SyncDeps extends PlanDeps {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { createFakeClock } from "../../test/fake-clock.ts"
-import { startScriptedServer, startSequence } from "../../test/scripted-server.ts"
+import { createFakeClock } from "../../test/support/fake-clock.ts"
+import { startScriptedServer, startSequence } from "../../test/support/scripted-server.ts"
 import { ApiError, type Content, createClient } from "../client.ts"
 
 const stored = () => new Response(null, { status: 201 })

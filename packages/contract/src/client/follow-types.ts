@@ -1,6 +1,6 @@
 import type { z } from "zod"
-import type { runStatus } from "../fields.ts"
-import type { logLine } from "../records.ts"
+import type { runStatus } from "../schemas/fields.ts"
+import type { logLine } from "../schemas/records.ts"
 
 /** What a run that is followed tells: its lines with their places in its logs, and how it ended. */
 export type RunEvent =

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { startSequence } from "../../test/scripted-server.ts"
+import { startSequence } from "../../test/support/scripted-server.ts"
 import { ApiError, ConnectionError, createClient, type RunEvent } from "../client.ts"
 
 const run_id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"

@@ -1,10 +1,10 @@
 import { describe, expect, expectTypeOf, test } from "bun:test"
 import { z } from "zod"
 import type { Answer, Client, Content, Input, Item, Output, PageName } from "../client.ts"
-import type { Scope } from "../fields.ts"
-import type { comment, run, val } from "../records.ts"
 import type { RouteDefinition } from "../route.ts"
 import { routeNames, routes } from "../routes.ts"
+import type { Scope } from "../schemas/fields.ts"
+import type { comment, run, val } from "../schemas/records.ts"
 import type { MomentField } from "./input.ts"
 
 type Val = z.output<typeof val>

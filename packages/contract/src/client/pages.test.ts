@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { startScriptedServer } from "../../test/scripted-server.ts"
+import { startScriptedServer } from "../../test/support/scripted-server.ts"
 import { createClient, LinkError } from "../client.ts"
 
 /** Three pages of two numbers each, the last one of one; `link` writes the link to a page. */

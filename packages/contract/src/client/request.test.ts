@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { startScriptedServer } from "../../test/scripted-server.ts"
+import { startScriptedServer } from "../../test/support/scripted-server.ts"
 import { createClient } from "../client.ts"
 
 const val_id = "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"

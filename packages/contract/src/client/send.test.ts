@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { createFakeClock } from "../../test/fake-clock.ts"
-import { startHangingUp, startScriptedServer, startSequence } from "../../test/scripted-server.ts"
+import { createFakeClock } from "../../test/support/fake-clock.ts"
+import {
+  startHangingUp,
+  startScriptedServer,
+  startSequence,
+} from "../../test/support/scripted-server.ts"
 import { ApiError, type ClientOptions, ConnectionError, createClient } from "../client.ts"
 import { systemClock } from "./clock.ts"
 

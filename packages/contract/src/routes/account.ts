@@ -1,6 +1,6 @@
-import { createTokenBody, pageQuery, params, putSecretBody } from "../inputs.ts"
-import { newToken, page, secret, token } from "../records.ts"
 import { route } from "../route.ts"
+import { createTokenBody, pageQuery, params, putSecretBody } from "../schemas/inputs.ts"
+import { newToken, page, secret, token } from "../schemas/records.ts"
 
 /** The caller's tokens and secrets. */
 export const accountRoutes = {

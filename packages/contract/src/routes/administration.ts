@@ -1,3 +1,4 @@
+import { route } from "../route.ts"
 import {
   acceptInvitationBody,
   account,
@@ -12,10 +13,9 @@ import {
   putQuotasBody,
   quotas,
   suspendBody,
-} from "../administration.ts"
-import { pageQuery, params } from "../inputs.ts"
-import { newToken, newUser, page, usage } from "../records.ts"
-import { route } from "../route.ts"
+} from "../schemas/administration.ts"
+import { pageQuery, params } from "../schemas/inputs.ts"
+import { newToken, newUser, page, usage } from "../schemas/records.ts"
 
 /** What administrators do with users. */
 export const administrationRoutes = {

@@ -1,5 +1,5 @@
-import { backupQuery } from "../inputs.ts"
 import { route } from "../route.ts"
+import { backupQuery } from "../schemas/inputs.ts"
 
 /** The whole installation in one file. */
 export const backupRoutes = {

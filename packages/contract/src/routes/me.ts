@@ -1,3 +1,4 @@
+import { route } from "../route.ts"
 import {
   commentsQuery,
   myRunsQuery,
@@ -5,9 +6,17 @@ import {
   pageQuery,
   periodQuery,
   updateMeBody,
-} from "../inputs.ts"
-import { comment, page, profile, reference, run, usage, val, valStates } from "../records.ts"
-import { route } from "../route.ts"
+} from "../schemas/inputs.ts"
+import {
+  comment,
+  page,
+  profile,
+  reference,
+  run,
+  usage,
+  val,
+  valStates,
+} from "../schemas/records.ts"
 
 /** What belongs to the caller. */
 export const meRoutes = {

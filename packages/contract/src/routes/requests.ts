@@ -1,6 +1,6 @@
-import { params, sendValRequestBody } from "../inputs.ts"
-import { preview, valResponse } from "../records.ts"
 import { route } from "../route.ts"
+import { params, sendValRequestBody } from "../schemas/inputs.ts"
+import { preview, valResponse } from "../schemas/records.ts"
 
 /** Looking at vals that answer on web addresses of their own. */
 export const requestRoutes = {

@@ -1,6 +1,12 @@
-import { callValBody, callValQuery, createRunBody, evalCodeBody, params } from "../inputs.ts"
-import { returnValue, runCancellation, runDetail, runLogs } from "../records.ts"
 import { type RouteDefinition, route } from "../route.ts"
+import {
+  callValBody,
+  callValQuery,
+  createRunBody,
+  evalCodeBody,
+  params,
+} from "../schemas/inputs.ts"
+import { returnValue, runCancellation, runDetail, runLogs } from "../schemas/records.ts"
 
 /** What running a val may come to, beside the run itself. */
 const refusals = [

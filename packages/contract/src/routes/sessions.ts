@@ -1,6 +1,6 @@
-import { pageQuery } from "../inputs.ts"
-import { page } from "../records.ts"
 import { route } from "../route.ts"
+import { pageQuery } from "../schemas/inputs.ts"
+import { page } from "../schemas/records.ts"
 import {
   createSessionBody,
   newSession,
@@ -9,7 +9,7 @@ import {
   signInLink,
   signInLinkBody,
   signInLinkOwner,
-} from "../sessions.ts"
+} from "../schemas/sessions.ts"
 
 /** Browsers that are signed in. */
 export const sessionRoutes = {

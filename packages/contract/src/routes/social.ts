@@ -1,6 +1,6 @@
-import { createCommentBody, pageQuery, params, periodQuery } from "../inputs.ts"
-import { comment, like, page, reference } from "../records.ts"
 import { route } from "../route.ts"
+import { createCommentBody, pageQuery, params, periodQuery } from "../schemas/inputs.ts"
+import { comment, like, page, reference } from "../schemas/records.ts"
 
 /** What people do with each other's vals: like, comment, import. */
 export const socialRoutes = {

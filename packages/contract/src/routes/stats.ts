@@ -1,6 +1,6 @@
-import { params } from "../inputs.ts"
 import { route } from "../route.ts"
-import { activity, activityQuery, stats, statsQuery } from "../stats.ts"
+import { params } from "../schemas/inputs.ts"
+import { activity, activityQuery, stats, statsQuery } from "../schemas/stats.ts"
 
 /** Runs, counted. */
 export const statRoutes = {

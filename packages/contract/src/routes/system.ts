@@ -1,7 +1,7 @@
 import { z } from "zod"
-import { params } from "../inputs.ts"
-import { health, readiness } from "../records.ts"
 import { route } from "../route.ts"
+import { params } from "../schemas/inputs.ts"
+import { health, readiness } from "../schemas/records.ts"
 
 /** Everything outside `/v1`. */
 export const systemRoutes = {

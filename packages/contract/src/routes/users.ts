@@ -1,7 +1,7 @@
-import { account } from "../administration.ts"
-import { createUserBody, pageQuery, params } from "../inputs.ts"
-import { newUser, page, user, val } from "../records.ts"
 import { route } from "../route.ts"
+import { account } from "../schemas/administration.ts"
+import { createUserBody, pageQuery, params } from "../schemas/inputs.ts"
+import { newUser, page, user, val } from "../schemas/records.ts"
 
 /** Users, by id and by name. */
 export const userRoutes = {

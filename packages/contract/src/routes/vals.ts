@@ -1,4 +1,5 @@
-import { importValsBody, importValsResult } from "../import-vals.ts"
+import { route } from "../route.ts"
+import { importValsBody, importValsResult } from "../schemas/import-vals.ts"
 import {
   createValBody,
   params,
@@ -7,9 +8,8 @@ import {
   searchQuery,
   updateValBody,
   valsQuery,
-} from "../inputs.ts"
-import { page, run, val } from "../records.ts"
-import { route } from "../route.ts"
+} from "../schemas/inputs.ts"
+import { page, run, val } from "../schemas/records.ts"
 
 /** Vals themselves. */
 export const valRoutes = {

@@ -1,6 +1,6 @@
-import { createVersionBody, pageQuery, params } from "../inputs.ts"
-import { page, val, version, versionLock } from "../records.ts"
 import { route } from "../route.ts"
+import { createVersionBody, pageQuery, params } from "../schemas/inputs.ts"
+import { page, val, version, versionLock } from "../schemas/records.ts"
 
 /** The versions of a val. */
 export const versionRoutes = {

@@ -1,10 +1,10 @@
 import type { Output } from "@hamlet/contract/client"
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
-import type { Connection } from "../../connection.ts"
 import type { Context } from "../../context.ts"
 import { limits } from "../../limits.ts"
 import { type ListingOptions, showList, takesListing } from "../../output/listing.ts"
+import type { Connection } from "../../servers/connection.ts"
 import { toAgo } from "../../terminal/ago.ts"
 import { toSize } from "../../terminal/progress-line.ts"
 

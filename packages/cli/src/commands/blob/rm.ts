@@ -1,7 +1,7 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../confirm.ts"
 import type { Context } from "../../context.ts"
+import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly keys: readonly string[]

@@ -1,10 +1,10 @@
 import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import type { Connection } from "../../connection.ts"
 import type { Context } from "../../context.ts"
 import { findWholeVal, toFullName } from "../../names/find-val.ts"
 import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import type { Connection } from "../../servers/connection.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
 interface ListOptions extends ListingOptions {

@@ -2,7 +2,7 @@ import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
-import { seeThrough } from "../../runs/see-through.ts"
+import { seeThrough } from "../../runs/wait-for-run.ts"
 
 interface ReplayOptions {
   readonly run: string

@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
 import { findVal } from "../../names/find-val.ts"
 import { toArguments } from "../../runs/arguments.ts"
-import { seeThrough } from "../../runs/see-through.ts"
+import { seeThrough } from "../../runs/wait-for-run.ts"
 import { readInput } from "../../terminal/read-input.ts"
 
 interface RunOptions {

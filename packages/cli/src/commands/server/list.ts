@@ -1,6 +1,6 @@
 import { defineCommand } from "../../command.ts"
-import { loadServers } from "../../config/servers.ts"
 import type { Context } from "../../context.ts"
+import { loadServers } from "../../servers/saved-servers.ts"
 
 export const command = defineCommand({
   examples: [["hamlet server list", "the current one is marked with *"]],

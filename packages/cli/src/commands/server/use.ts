@@ -1,8 +1,8 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
-import { selectServer } from "../../config/select-server.ts"
-import { loadServers, saveServers } from "../../config/servers.ts"
 import type { Context } from "../../context.ts"
+import { loadServers, saveServers } from "../../servers/saved-servers.ts"
+import { selectServer } from "../../servers/select-server.ts"
 
 interface UseOptions {
   readonly server: string

@@ -1,8 +1,8 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../confirm.ts"
 import type { Context } from "../../context.ts"
 import { findUser } from "../../names/find-user.ts"
+import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly user: string

@@ -2,7 +2,7 @@ import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { findUser } from "../../names/find-user.ts"
-import { showUsage } from "../../usage-table.ts"
+import { showUsage } from "../../output/usage-table.ts"
 
 interface UsageOptions {
   readonly user: string

@@ -5,8 +5,8 @@ import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
 import { openFolderState } from "../../files/folder-state.ts"
 import { pullVal } from "../../files/pull-val.ts"
-import { forEachOne } from "../../for-each-one.ts"
 import { limits } from "../../limits.ts"
+import { forEachOne } from "../../output/for-each-one.ts"
 import { tellPulled } from "./pull.ts"
 
 interface CloneOptions {

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander"
 import { defineCommand } from "../../command.ts"
-import type { Connection } from "../../connection.ts"
 import type { Context } from "../../context.ts"
 import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import type { Connection } from "../../servers/connection.ts"
 import { type Privacy, privacies, toValListView } from "../../vals.ts"
 
 interface ListOptions extends ListingOptions {

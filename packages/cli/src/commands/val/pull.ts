@@ -6,8 +6,8 @@ import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
 import { type FolderState, openFolderState } from "../../files/folder-state.ts"
 import { type PulledVal, pullVal } from "../../files/pull-val.ts"
-import { forEachOne } from "../../for-each-one.ts"
 import { findVal } from "../../names/find-val.ts"
+import { forEachOne } from "../../output/for-each-one.ts"
 import type { Output } from "../../output/output.ts"
 
 interface PullOptions {

@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
 import { type FolderState, openFolderState } from "../../files/folder-state.ts"
 import { pushFile } from "../../files/push-file.ts"
-import { forEachOne } from "../../for-each-one.ts"
+import { forEachOne } from "../../output/for-each-one.ts"
 import { toSaved } from "../../vals.ts"
 
 interface PushOptions {

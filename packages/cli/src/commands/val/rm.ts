@@ -1,10 +1,10 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../confirm.ts"
 import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
-import { forEachOne } from "../../for-each-one.ts"
 import { findWholeVal, toFullName } from "../../names/find-val.ts"
+import { forEachOne } from "../../output/for-each-one.ts"
+import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly vals: readonly string[]

@@ -5,9 +5,9 @@ import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
+import { sweepFolder } from "../../watch/actions/replace-file.ts"
 import { lockFolder } from "../../watch/lock-folder.ts"
-import { sweepFolder } from "../../watch/replace-file.ts"
-import { createTeller } from "../../watch/tell-event.ts"
+import { createTeller } from "../../watch/print-event.ts"
 import { Watcher } from "../../watch/watcher.ts"
 
 interface WatchOptions {

@@ -1,11 +1,11 @@
 import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
-import type { Connection } from "../../connection.ts"
 import type { Context } from "../../context.ts"
 import { toUnifiedDiff, type UnifiedLine } from "../../diff/unified-diff.ts"
 import { findVal, toFullName, type Val } from "../../names/find-val.ts"
 import { toVersionNumber } from "../../names/version-number.ts"
+import type { Connection } from "../../servers/connection.ts"
 import type { Colour } from "../../terminal/colour.ts"
 
 interface DiffOptions {

@@ -1,9 +1,9 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../confirm.ts"
 import type { Context } from "../../context.ts"
 import { toFullName } from "../../names/find-val.ts"
 import { findNamedVersion, toVersionNumber } from "../../names/version-number.ts"
+import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly val: string

@@ -1,0 +1,80 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../command.ts"
+import type { ValueKind } from "../../completion/describe.ts"
+import type { Context, Env } from "../../context.ts"
+import { limits } from "../../limits.ts"
+import { type Connection, connect } from "../../servers/connection.ts"
+import { loadServers } from "../../servers/saved-servers.ts"
+
+interface CompleteOptions {
+  readonly kind: string
+  readonly prefix: string | undefined
+}
+
+export const command = defineCommand<CompleteOptions>({
+  description:
+    "For the scripts of completion: a word on each line. Says nothing when it does not know.",
+  examples: [["hamlet __complete val he", "names of vals that begin with he"]],
+  takes: (command: Command) =>
+    command
+      .argument("<kind>", "val, secret, user or server")
+      .argument("[prefix]", "what is there already"),
+  run: complete,
+})
+
+async function complete(
+  { env, output }: Context,
+  { kind, prefix = "" }: CompleteOptions,
+): Promise<void> {
+  const words = sources[kind as ValueKind]
+  if (!words) return
+  try {
+    for await (const word of words(env, prefix)) if (word.startsWith(prefix)) output.line(word)
+  } catch {
+    // Somebody is typing: an error would be in their way.
+  }
+}
+
+type Source = (env: Env, prefix: string) => AsyncIterable<string>
+
+const sources: Readonly<Partial<Record<ValueKind, Source>>> = {
+  async *server(env) {
+    yield* loadServers(env).servers.keys()
+  },
+  async *secret(env) {
+    for await (const { name } of reach(env).client.items("listSecrets", {
+      limit: limits.pageItemsMax,
+    }))
+      yield name
+  },
+  async *user(env) {
+    yield (await reach(env).me()).username
+  },
+  async *val(env, prefix) {
+    const connection = reach(env)
+    const [username, name] = prefix.split("/")
+    if (name === undefined) yield* listNames(connection, (await connection.me()).id, "")
+    else if (username)
+      yield* listNames(
+        connection,
+        (await connection.client.getUserByName({ username })).id,
+        `${username}/`,
+      )
+  },
+}
+
+function reach(env: Env): Connection {
+  return connect(env, undefined, { timeoutMs: limits.completeMs, retriesMax: 0 })
+}
+
+async function* listNames(
+  { client }: Connection,
+  userId: string,
+  start: string,
+): AsyncGenerator<string> {
+  let left: number = limits.completeItemsMax
+  for await (const { name } of client.items("listVals", { userId, limit: limits.pageItemsMax })) {
+    if (left-- <= 0) return
+    yield start + name
+  }
+}

@@ -1,0 +1,36 @@
+import type { Command } from "commander"
+import { defineCommand } from "../../../command.ts"
+import type { Context } from "../../../context.ts"
+import { findWholeVal, toFullName } from "../../../names/find-val.ts"
+
+interface LikeOptions {
+  readonly val: string
+  readonly undo?: true
+}
+
+export const command = defineCommand<LikeOptions>({
+  examples: [
+    ["hamlet val like ada/hello", "say that you like it"],
+    ["hamlet val like ada/hello --undo", "take that back"],
+  ],
+  takes: (command: Command) =>
+    command.argument("<val>", "its name").option("--undo", "take a like back"),
+  run: likeVal,
+})
+
+async function likeVal(
+  { connect, output }: Context,
+  { val: text, undo }: LikeOptions,
+): Promise<void> {
+  const connection = await connect()
+  const { client } = connection
+  const { id } = await findWholeVal(connection, text)
+  await (undo ? client.unlikeVal({ val_id: id }) : client.likeVal({ val_id: id }))
+  const val = await client.getVal({ val_id: id })
+  const name = toFullName(val)
+  output.tell({
+    json: val,
+    plain: name,
+    human: undo ? `You no longer like ${name}` : `You like ${name}`,
+  })
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { errorCodes } from "../errors.ts"
+import type { RouteDefinition } from "../route.ts"
+import { errorsOf, routeNames, routes } from "../routes.ts"
+import { toOpenApi } from "./openapi.ts"
+
+interface Parameter {
+  name: string
+  in: string
+  required: boolean
+  schema: Record<string, unknown>
+}
+
+interface Operation {
+  operationId: string
+  parameters: Parameter[]
+  requestBody?: unknown
+  responses: Record<string, { content?: Record<string, unknown> }>
+}
+
+interface Document {
+  openapi: string
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Record<string, unknown>> }
+}
+
+const document = toOpenApi({
+  baseUrl: "https://hamlet.example",
+  version: "1.2.3",
+}) as unknown as Document
+const text = JSON.stringify(document)
+
+function find(name: string): Operation {
+  const found = Object.values(document.paths)
+    .flatMap(Object.values)
+    .find((operation: Operation) => operation.operationId === name)
+  if (!found) throw new Error(`No operation "${name}"`)
+  return found as Operation
+}
+
+describe("toOpenApi", () => {
+  test("makes a valid OpenAPI 3.1 document", async () => {
+    const validator = new Validator()
+    const result = await validator.validate(JSON.parse(text))
+    expect(result.errors ?? []).toEqual([])
+    expect(result.valid).toBe(true)
+    expect(validator.version).toBe("3.1")
+  })
+
+  test("points only to components that say something", () => {
+    const names = new Set(
+      Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref as string),
+    )
+    expect(names.size).toBeGreaterThan(10)
+    for (const ref of names) {
+      const component = document.components.schemas[ref.replace("#/components/schemas/", "")]
+      expect(component, ref).toMatchObject({ type: "object", properties: {} })
+    }
+  })
+
+  test("keeps what only this code base understands to itself", () => {
+    expect(text).not.toContain('"wire"')
+    expect(text).not.toContain("$defs")
+  })
+
+  for (const name of routeNames) {
+    const route: RouteDefinition = routes[name]
+    test(`describes ${name} as the route table has it`, () => {
+      const operation = document.paths[route.path]?.[route.method]
+      expect(operation?.operationId).toBe(name)
+      const inPlace = (place: string) =>
+        operation?.parameters
+          .filter((parameter) => parameter.in === place)
+          .map((parameter) => parameter.name)
+      expect(inPlace("path")).toEqual(Object.keys(route.params?.shape ?? {}))
+      expect(inPlace("query")).toEqual(Object.keys(route.query?.shape ?? {}))
+      expect(operation?.requestBody !== undefined).toBe(
+        route.body !== undefined || route.isBytesBody === true,
+      )
+      const statuses = [
+        ...Object.keys(route.answers),
+        ...errorsOf(route).map((code) => String(errorCodes[code].status)),
+        ...(route.hasEtag ? ["304"] : []),
+      ]
+      expect(Object.keys(operation?.responses ?? {}).sort()).toEqual([...new Set(statuses)].sort())
+    })
+  }
+
+  test("shows parameters as a caller would write them, with their defaults", () => {
+    const schemas = Object.fromEntries(
+      find("listMyRuns").parameters.map((parameter) => [parameter.name, parameter.schema]),
+    )
+    expect(schemas).toEqual({
+      limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+      offset: { type: "integer", minimum: 0, maximum: expect.any(Number), default: 0 },
+      cursor: { type: "string", minLength: 1, maxLength: expect.any(Number) },
+      since: { type: "string", format: "date-time" },
+      until: { type: "string", format: "date-time" },
+      error: { type: "boolean" },
+      source: {
+        type: "array",
+        items: { type: "string", enum: ["ui", "api", "http", "interval", "email"] },
+      },
+      val_id: { type: "string", format: "uuid" },
+    })
+    const relationship = find("listMyComments").parameters.find(
+      (parameter) => parameter.name === "relationship",
+    )
+    expect(relationship).toMatchObject({
+      required: false,
+      schema: { enum: ["any", "given", "received"], default: "any" },
+    })
+    expect(
+      find("searchVals").parameters.find((parameter) => parameter.name === "query")?.required,
+    ).toBe(true)
+  })
+
+  test("shows the headers that a route honours", () => {
+    const headers = (name: string) =>
+      find(name)
+        .parameters.filter((parameter) => parameter.in === "header")
+        .map((parameter) => parameter.name)
+    expect(headers("createVersion")).toEqual(["If-Match", "Idempotency-Key"])
+    expect(headers("getVal")).toEqual(["If-None-Match"])
+    expect(headers("getMe")).toEqual([])
+    expect(headers("getBlob")).toEqual(["If-None-Match", "Range"])
+    expect(headers("putBlob")).toEqual([])
+  })
+
+  test("shows answers that are no JSON with their content type, and none for 204", () => {
+    expect(Object.keys(find("getModule").responses[200]?.content ?? {})).toEqual([
+      "text/tsx",
+      "text/javascript",
+    ])
+    expect(find("deleteVal").responses[204]?.content).toBeUndefined()
+    expect(Object.keys(find("getBlob").responses[206]?.content ?? {})).toEqual(["*/*"])
+    expect(find("putBlob").responses[201]?.content).toBeUndefined()
+  })
+})

@@ -1,0 +1,76 @@
+import { z } from "zod"
+import { limits } from "../limits.ts"
+import { chars } from "./lengths.ts"
+
+/**
+ * Text that both databases and every encoding keep as it is: no NUL, no half of a surrogate pair.
+ */
+export function text(charsMax: number, charsMin = 0) {
+  return chars(charsMax, charsMin)
+    .refine((value) => !value.includes("\0"), "must not contain the NUL character")
+    .refine((value) => value.isWellFormed(), "must not contain a lone surrogate")
+}
+
+const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
+const nameWords = "must begin with a letter and have nothing but letters, digits and _"
+
+/** A val's name. It becomes part of a host name, so it is unique per owner ignoring case. */
+export const valName = chars(limits.nameCharsMax, 1).regex(namePattern, nameWords)
+
+/** A user's name, without `@`. */
+export const username = chars(limits.usernameCharsMax, 1).regex(namePattern, nameWords)
+
+/** An id: a UUID, version 7 for everything that this server makes. */
+export const id = z.guid()
+
+/** A moment in UTC with milliseconds. */
+export const time = z.iso.datetime({ precision: 3 })
+
+/** An absolute URL. */
+export const url = z.string().meta({ format: "uri" })
+
+/** Who may see a val: everybody, everybody who knows its address, or its owner alone. */
+export const privacy = z.enum(["public", "unlisted", "private"])
+
+/** What starts a val. */
+export const valType = z.enum(["http", "script", "interval", "email"])
+
+/** The types a client may send: two older names of `http` are understood. */
+export const valTypeInput = z
+  .enum(["http", "script", "interval", "email", "httpnext", "express"])
+  .transform((type) => (type === "httpnext" || type === "express" ? "http" : type))
+
+/** What a token may do. */
+export const scope = z.enum([
+  "val:read",
+  "val:write",
+  "user:read",
+  "user:write",
+  "run:read",
+  "run:write",
+  "blob:read",
+  "blob:write",
+  "sqlite:read",
+  "sqlite:write",
+  "admin",
+  // Everything that the server keeps, private vals of all users included. It is not a part of
+  // `admin`.
+  "backup",
+])
+
+/** What a token may do. */
+export type Scope = z.infer<typeof scope>
+
+/** What started a run. */
+export const runSource = z.enum(["ui", "api", "http", "interval", "email"])
+
+/** How a run stands. */
+export const runStatus = z.enum([
+  "queued",
+  "running",
+  "succeeded",
+  "failed",
+  "timed_out",
+  "cancelled",
+  "crashed",
+])

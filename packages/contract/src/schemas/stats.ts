@@ -1,0 +1,65 @@
+import { z } from "zod"
+import { limits } from "../limits.ts"
+import { id, runStatus, time } from "./fields.ts"
+import { integerParam, moment } from "./inputs.ts"
+
+/**
+ * The query of a chart: `since` is a day before `until`, and `until` is now, where they are left
+ * out.
+ */
+export const statsQuery = z.object({
+  since: moment.optional(),
+  until: moment.optional(),
+  buckets: integerParam(1, limits.statBucketsMax).default(48),
+})
+
+/** The query of the sparklines. */
+export const activityQuery = z.object({
+  hours: integerParam(1, limits.activityHoursMax).default(24),
+  buckets: integerParam(1, limits.activityBucketsMax).default(24),
+})
+
+const count = z.int().min(0)
+// Of the runs that have ended: null when there is none.
+const duration = z.number().min(0).nullable()
+const runCounts = { runs: count, errors: count, p50Ms: duration, p95Ms: duration }
+
+/** The runs of a stretch of time: `at` is where it begins, exclusive, as `since` is. */
+export const statBucket = z.object({ at: time, ...runCounts }).meta({ id: "StatBucket" })
+
+/** How many runs there were, how many went wrong and how long they took. */
+export const stats = z
+  .object({
+    since: time,
+    until: time,
+    bucketMs: z.int().min(1),
+    buckets: z.array(statBucket),
+    total: z.object(runCounts),
+    // There were more runs than are counted: only the newest are, and what is before them looks
+    // empty.
+    isPartial: z.boolean(),
+  })
+  .meta({ id: "Stats" })
+
+/** The runs of one val, bucket by bucket. */
+export const valActivity = z
+  .object({
+    valId: id,
+    runs: z.array(count),
+    errors: z.array(count),
+    lastRunAt: time,
+    lastStatus: runStatus,
+  })
+  .meta({ id: "ValActivity" })
+
+/** The runs of all vals that have any, latest first. */
+export const activity = z
+  .object({
+    since: time,
+    until: time,
+    bucketMs: z.int().min(1),
+    data: z.array(valActivity),
+    // As in stats; also when there are more vals than are told of.
+    isPartial: z.boolean(),
+  })
+  .meta({ id: "Activity" })

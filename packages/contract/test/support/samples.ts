@@ -1,0 +1,70 @@
+import { z } from "zod"
+import type { RouteDefinition } from "../../src/route.ts"
+import { toCursorText } from "../../src/schemas/cursor.ts"
+
+type JsonSchema = {
+  type?: string
+  format?: string
+  enum?: unknown[]
+  minimum?: number
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+  examples?: unknown[]
+  wire?: JsonSchema
+}
+
+/** What a caller would write for the fields that have rules of their own. */
+const byName: Readonly<Record<string, unknown>> = {
+  username: "ada",
+  val_name: "hello@3",
+  name: "HELLO",
+  email: "ada@example.com",
+  query: "a+b&c=d é/%",
+  key: "a/b c/../é%2F?x#",
+  code: 'export default "é\u2028😀"\n',
+  hosts: ["api.example.com:443"],
+  method: "PATCH",
+  path: "/a?b=%20",
+  headers: [["x-a", "1"]],
+  cursor: toCursorText([1]),
+  // There is a text already.
+  bodyBase64: "",
+}
+
+/** An input for the route that names every field it has, made from the route's own schemas. */
+export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
+  // It takes one of its two fields.
+  if (route.path === "/v1/sessions") return { token: "text & more" }
+  const places = [route.params, route.query, route.body].filter((place) => place !== undefined)
+  return Object.assign(
+    {},
+    ...places.map(toSampleFields),
+    route.isBytesBody ? { content: "é\n", contentType: "text/x; a=b" } : {},
+  )
+}
+
+function toSampleFields(schema: z.ZodType): Record<string, unknown> {
+  const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as {
+    properties?: Record<string, JsonSchema>
+  }
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [
+      name,
+      byName[name] ?? toSample(property),
+    ]),
+  )
+}
+
+function toSample(schema: JsonSchema): unknown {
+  const { type, format, enum: choices, minimum, items, anyOf, examples } = schema.wire ?? schema
+  if (examples) return examples[0]
+  if (anyOf) return toSample(anyOf[0] as JsonSchema)
+  if (choices) return choices.at(-1)
+  if (format === "date-time") return new Date(Date.UTC(2024, 1, 29, 12, 30, 0, 7))
+  if (format === "uuid" || format === "guid") return "0190a6b1-7e3c-7c4d-8f5e-0123456789ab"
+  if (type === "integer" || type === "number") return (minimum ?? 0) + 7
+  if (type === "boolean") return false
+  if (type === "array") return [toSample(items ?? {})]
+  if (type === "object") return {}
+  return "text & more"
+}

@@ -1,0 +1,53 @@
+import { bytesSubarray, jsonParse, splitLines } from "../primordials.ts"
+import type { HostMessage, Load, Surroundings } from "../protocol.ts"
+import { send, type Write } from "./outbox.ts"
+
+const bufferBytes = 65_536
+
+/** The line to the host. */
+export interface Control {
+  /** The first of each. Later ones count for nothing: a process is one val's, once and for all. */
+  readonly load: Promise<Load>
+  readonly surroundings: Promise<Surroundings>
+  readonly begin: Promise<void>
+  readonly write: Write
+}
+
+/**
+ * Connects to the host, which accepts nobody after this. When the host has gone, `exit` ends the
+ * process.
+ */
+export async function connectControl(path: string, exit: () => never): Promise<Control> {
+  const connection = await Deno.connect({ transport: "unix", path })
+  const load = Promise.withResolvers<Load>()
+  const surroundings = Promise.withResolvers<Surroundings>()
+  const begin = Promise.withResolvers<void>()
+  void readLines(connection.read.bind(connection), (line) => {
+    const message = jsonParse(line) as HostMessage
+    if (message.kind === "load") load.resolve(message)
+    else if (message.kind === "surroundings") surroundings.resolve(message)
+    else if (message.kind === "begin") begin.resolve()
+    else if (message.kind === "ping") send('{"kind":"pong"}')
+  }).finally(exit)
+  return {
+    load: load.promise,
+    surroundings: surroundings.promise,
+    begin: begin.promise,
+    write: connection.write.bind(connection),
+  }
+}
+
+type Read = (buffer: Uint8Array<ArrayBuffer>) => Promise<number | null>
+
+async function readLines(read: Read, take: (line: string) => void): Promise<void> {
+  const buffer = new Uint8Array(bufferBytes)
+  const decoder = new TextDecoder()
+  const decode = decoder.decode.bind(decoder)
+  const options = { stream: true }
+  let rest = ""
+  for (let length = await read(buffer); length !== null; length = await read(buffer)) {
+    const lines = splitLines(rest + decode(bytesSubarray(buffer, 0, length), options))
+    for (let index = 0; index < lines.length - 1; index += 1) take(lines[index] as string)
+    rest = lines[lines.length - 1] as string
+  }
+}

@@ -1,0 +1,103 @@
+import { toUserText } from "../errors/stack-text.ts"
+import { limits } from "../limits.ts"
+import { bytesSubarray, dateNow, encodeText, jsonStringify } from "../primordials.ts"
+import type { ErrorText, LogLevel } from "../protocol.ts"
+import type { Run } from "../runs/runs.ts"
+import { countBytes, cutToBytes } from "../values/utf8.ts"
+
+/** Writes some of the bytes and says how many. */
+export type Write = (bytes: Uint8Array<ArrayBuffer>) => Promise<number>
+
+let write: Write | undefined
+let waiting = ""
+let isFlushing = false
+let logBytesMax = 0
+
+/**
+ * From here on messages are sent with `through`. Those from before were of the warm-up and are for
+ * nobody.
+ */
+export function openOutbox(through: Write): void {
+  waiting = ""
+  write = through
+}
+
+/** How much a run may log from now on. */
+export function setLogLimit(bytesMax: number): void {
+  logBytesMax = bytesMax
+}
+
+/**
+ * Sends a message, given as JSON. The text is put together by hand: JSON.stringify of an object
+ * asks it for `toJSON`, and a val may have given one to every object there is.
+ */
+export function send(json: string): void {
+  waiting += json
+  waiting += "\n"
+  if (isFlushing || write === undefined) return
+  isFlushing = true
+  soon(flush)
+}
+
+/**
+ * Once for all requests that Deno hands us in one turn of its event loop: a write costs more than
+ * all the rest of a log line.
+ */
+const soon = setImmediate
+
+async function flush(): Promise<void> {
+  const through = write
+  try {
+    while (waiting !== "" && through !== undefined) {
+      const bytes = encodeText(waiting)
+      waiting = ""
+      for (let sent = 0; sent < bytes.length; )
+        sent += await through(sent === 0 ? bytes : bytesSubarray(bytes, sent))
+    }
+  } catch {
+    // The host has gone; whoever reads from it notices and ends the process.
+    write = undefined
+  }
+  isFlushing = false
+}
+
+/** Sends a line of the run's log, or as much of it as the run may still log. */
+export function sendLog(run: Run, level: LogLevel, text: string): void {
+  if (run.areLogsCut) return
+  const message = toUserText(text)
+  const bytes = countBytes(message)
+  const bytesLeft = logBytesMax - run.logBytes
+  if (waiting.length + message.length > limits.outboxCharsMax) {
+    cutLogs(run)
+    return
+  }
+  run.logBytes += bytes
+  run.logCount += 1
+  const kept = bytes <= bytesLeft ? message : cutToBytes(message, bytesLeft)
+  send(
+    `{"kind":"log","run":${quote(run.id)},"at":${dateNow()},"level":"${level}","message":${quote(kept)}}`,
+  )
+  if (bytes > bytesLeft) cutLogs(run)
+}
+
+/** Says once that the rest of the run's log is lost. */
+function cutLogs(run: Run): void {
+  run.areLogsCut = true
+  send(`{"kind":"logs_cut","run":${quote(run.id)}}`)
+}
+
+/** Sends an error of the run that nobody caught. */
+export function sendUncaught(run: Run, error: ErrorText): void {
+  send(`{"kind":"uncaught","run":${quote(run.id)},"error":${errorToJson(error)}}`)
+}
+
+/** An error as JSON. */
+export function errorToJson(error: ErrorText): string {
+  const stack = error.stack === undefined ? "" : `,"stack":${quote(error.stack)}`
+  return `{"name":${quote(error.name)},"message":${quote(error.message)}${stack}}`
+}
+
+/** A string as JSON. */
+export function quote(text: string): string {
+  return jsonStringify(text) as string
+}

@@ -1,0 +1,79 @@
+import {
+  hardenPattern,
+  matchPattern,
+  replacePattern,
+  stringSlice,
+  stringStartsWith,
+} from "../primordials.ts"
+import { isModuleOfVal, nameModules } from "./stack-text.ts"
+
+interface Named {
+  readonly name: string
+  readonly message: string
+}
+
+type Explanation = (found: string, more: string | undefined) => string
+
+const isRemote =
+  "it was not fetched when this version was saved; only what an import names as it stands is"
+
+/** How Deno puts it, and how we do. The first group is what could not be imported. */
+const explanations: readonly (readonly [RegExp, Explanation])[] = (
+  [
+    [
+      /^Specifier not found in cache: "([^"]*)"/,
+      (url) =>
+        `"${url}": ${isModuleOfVal(url) ? "no such val, or not visible to its author" : isRemote}`,
+    ],
+    [/^Requires import access to "([^"]*?)(?::\d+)?"/, (host) => `from "${host}": ${isRemote}`],
+    [/^(npm) specifiers were requested/, (registry) => `from ${registry}: ${isRemote}`],
+    [/^JSR package manifest for '([^']*)'/, (name) => `"jsr:${name}": ${isRemote}`],
+    [/^Import "([^"]*)" not a dependency(\n {2}hint: [^\n]*"node:)?/, explainBare],
+    [
+      /^Unsupported scheme "[^"]*" for module "([^"]*)"/,
+      (url) => `"${url}": there is no such module`,
+    ],
+    [
+      /^Remote modules are not allowed to import local modules[\s\S]*Importing: (\S*)/,
+      (url) => `"${url}": a val has no files to import`,
+    ],
+  ] satisfies (readonly [RegExp, Explanation])[]
+).map(([pattern, explain]) => [hardenPattern(pattern), explain])
+
+function explainBare(name: string, isBuiltIn: string | undefined): string {
+  return `"${name}": ${isBuiltIn === undefined ? `packages are imported as "npm:${name}"` : `built-in modules are imported as "node:${name}"`}`
+}
+
+const missingExport = hardenPattern(
+  /^The requested module '[^']*' does not provide an export named/,
+)
+const syntaxPrefix = "SyntaxError: "
+/** Where the import stands; the stack says it as well. */
+export const place = hardenPattern(/\n {4}at \S+$/)
+
+/**
+ * What Deno says about a module that it cannot load, in words that mean something to the author of
+ * a val. Other errors stay as they are.
+ */
+export function explainImportError(error: Named): Named {
+  const { name, message } = error
+  if (name === "SyntaxError")
+    return matchPattern(message, missingExport) === null
+      ? error
+      : { name, message: nameModules(message) }
+  if (name !== "TypeError") return error
+  // So Deno passes on what its compiler says.
+  if (stringStartsWith(message, syntaxPrefix)) {
+    return {
+      name: "SyntaxError",
+      message: stringSlice(replacePattern(message, place, ""), syntaxPrefix.length),
+    }
+  }
+  for (let index = 0; index < explanations.length; index += 1) {
+    const [pattern, explain] = explanations[index] as readonly [RegExp, Explanation]
+    const found = matchPattern(message, pattern)
+    if (found !== null)
+      return { name, message: `Cannot import ${explain(found[1] as string, found[2])}` }
+  }
+  return error
+}

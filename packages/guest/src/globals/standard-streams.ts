@@ -1,0 +1,43 @@
+import process from "node:process"
+import { sendLog } from "../control/outbox.ts"
+import { decodeText, stringEndsWith, stringSlice } from "../primordials.ts"
+import type { LogLevel } from "../protocol.ts"
+import { currentRun } from "../runs/runs.ts"
+
+/** What the val writes to its standard output and error are log lines too, one for each write. */
+export function captureStandardStreams(): void {
+  captureStream(Deno.stdout, process.stdout, "log")
+  captureStream(Deno.stderr, process.stderr, "error")
+}
+
+const later = queueMicrotask
+
+interface NodeStream {
+  write(chunk: unknown, ...rest: unknown[]): boolean
+}
+
+function captureStream(stream: typeof Deno.stdout, nodeStream: NodeStream, level: LogLevel): void {
+  const writeSync = (bytes: Uint8Array): number => {
+    printChunk(level, decodeText(bytes))
+    return bytes.length
+  }
+  Object.defineProperties(stream, {
+    writeSync: { value: writeSync },
+    write: { value: async (bytes: Uint8Array) => writeSync(bytes) },
+    writable: {
+      value: new WritableStream<Uint8Array>({ write: (bytes) => void writeSync(bytes) }),
+    },
+  })
+  nodeStream.write = (chunk, ...rest) => {
+    printChunk(level, typeof chunk === "string" ? chunk : decodeText(chunk as Uint8Array))
+    const done = rest[rest.length - 1]
+    if (typeof done === "function") later(done as () => void)
+    return true
+  }
+}
+
+function printChunk(level: LogLevel, text: string): void {
+  const run = currentRun()
+  if (run !== undefined)
+    sendLog(run, level, stringEndsWith(text, "\n") ? stringSlice(text, 0, -1) : text)
+}

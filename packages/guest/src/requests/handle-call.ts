@@ -1,0 +1,55 @@
+import { toErrorText } from "../errors/error-text.ts"
+import { bare, isArray, jsonParse, PromiseCtor, ResponseCtor, requestText } from "../primordials.ts"
+import { toReturned } from "../returned.ts"
+import { toFailure } from "../runs/failures.ts"
+import { closeRun, inRun, openRun, type Run } from "../runs/runs.ts"
+import type { Serving } from "../val/program.ts"
+import { describeResponse } from "../values/describe-response.ts"
+
+/** Calls the val with the arguments in the body of `request`. */
+export async function answerCall(
+  serving: Serving,
+  request: Request,
+  runId: string,
+): Promise<Response> {
+  const run = openRun(runId)
+  const answer = await new PromiseCtor<Response>((resolve) => {
+    run.end = resolve
+    void call(serving, request, run, resolve)
+  })
+  closeRun(run)
+  return answer
+}
+
+const jsonInit = bare({ headers: bare({ "content-type": "application/json" }) })
+
+async function call(
+  serving: Serving,
+  request: Request,
+  run: Run,
+  resolve: (answer: Response) => void,
+): Promise<void> {
+  try {
+    const body = jsonParse(await requestText(request)) as { readonly args?: unknown }
+    const args = isArray(body.args) ? body.args : []
+    const value = await inRun(run, serving.program.call, args)
+    const text = await inRun(run, toText, { value, bytesMax: serving.returnBytesMax })
+    if (run.failure !== undefined) throw run.failure.thrown
+    resolve(new ResponseCtor(`${text},"logCount":${run.logCount}}`, jsonInit))
+  } catch (thrown) {
+    resolve(toFailure(run, run.failure?.error ?? toErrorText(thrown)))
+  }
+}
+
+/**
+ * The beginning of a Returned, up to its `logCount`: making it text may run code of the val, which
+ * may log.
+ */
+async function toText({ value, bytesMax }: { value: unknown; bytesMax: number }): Promise<string> {
+  const described =
+    value instanceof ResponseCtor
+      ? await describeResponse(value, bytesMax)
+      : { value, isTruncated: false }
+  const returned = toReturned(described.value, bytesMax)
+  return `{"value":${returned.json},"isTruncated":${returned.isTruncated || described.isTruncated}`
+}

@@ -1,0 +1,91 @@
+import { toErrorText } from "../errors/error-text.ts"
+import { bodyStateOf } from "../internals.ts"
+import { PromiseCtor, ResponseCtor, responseStatus, TypeErrorCtor } from "../primordials.ts"
+import { failRun, toFailure } from "../runs/failures.ts"
+import { closeRun, inRun, openRun, type Run } from "../runs/runs.ts"
+import type { Program } from "../val/program.ts"
+import { toResponse } from "../values/to-response.ts"
+import { refuseUpgrade } from "./refuse-upgrade.ts"
+import { watchBody } from "./watch-body.ts"
+
+/**
+ * Gives the val a request to its web address. No promise is made for a val that answers at once.
+ */
+export function answerRequest(
+  program: Program,
+  request: Request,
+  runId: string,
+  isUpgrade: boolean,
+): Response | Promise<Response> {
+  const run = openRun(runId)
+  try {
+    const result = inRun(run, program.respond, request)
+    if (result instanceof ResponseCtor) return finish(run, result, isUpgrade)
+    return isThenable(result)
+      ? wait(run, result, isUpgrade)
+      : finish(run, inRun(run, toResponse, result), isUpgrade)
+  } catch (thrown) {
+    return finishFailed(run, thrown, isUpgrade)
+  }
+}
+
+function isThenable(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === "function"
+  )
+}
+
+/** An error that nobody catches ends the wait. */
+function wait(run: Run, result: unknown, isUpgrade: boolean): Promise<Response> {
+  return new PromiseCtor((resolve) => {
+    run.end = (answer) => {
+      closeRun(run)
+      resolve(answer)
+    }
+    void settle(run, result, isUpgrade, resolve)
+  })
+}
+
+async function settle(
+  run: Run,
+  result: unknown,
+  isUpgrade: boolean,
+  resolve: (answer: Response) => void,
+): Promise<void> {
+  try {
+    const value = await result
+    const answer = finish(
+      run,
+      value instanceof ResponseCtor ? value : inRun(run, toResponse, value),
+      isUpgrade,
+    )
+    resolve(answer instanceof ResponseCtor ? answer : await answer)
+  } catch (thrown) {
+    resolve(finishFailed(run, thrown, isUpgrade))
+  }
+}
+
+function finish(run: Run, response: Response, isUpgrade: boolean): Response | Promise<Response> {
+  if (run.failure !== undefined) return finishFailed(run, run.failure.thrown, isUpgrade)
+  if (isUpgrade && responseStatus(response) !== switchingProtocols)
+    return refuseUpgrade(run, response)
+  const state = bodyStateOf(response)
+  if (state === "used")
+    throw new TypeErrorCtor(
+      "Cannot send a Response: its body was used before, or it is that of an error",
+    )
+  if (state === "stream") return watchBody(run, response)
+  closeRun(run)
+  return response
+}
+
+const switchingProtocols = 101
+
+/** The client of a WebSocket does not see the answer, so the host is told apart. */
+function finishFailed(run: Run, thrown: unknown, isUpgrade: boolean): Response {
+  if (isUpgrade) failRun(run, thrown)
+  closeRun(run)
+  return toFailure(run, run.failure?.error ?? toErrorText(thrown))
+}

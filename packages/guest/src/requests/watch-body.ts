@@ -1,0 +1,80 @@
+import {
+  bare,
+  ReadableStreamCtor,
+  ResponseCtor,
+  readerCancel,
+  readerRead,
+  responseBody,
+  responseHeaders,
+  responseStatus,
+  responseStatusText,
+  streamReader,
+  TypeErrorCtor,
+} from "../primordials.ts"
+import { failRun } from "../runs/failures.ts"
+import { closeRun, inRun, type Run } from "../runs/runs.ts"
+
+const Bytes = Uint8Array
+
+/**
+ * The response with its stream read on the run's behalf: what the stream logs belongs to the run,
+ * and if it throws, the run fails. Deno alone would break the connection off and tell nobody.
+ */
+export function watchBody(run: Run, response: Response): Response {
+  const body = responseBody(response)
+  if (body === null) return response
+  const reader = streamReader(body)
+  const watched = new ReadableStreamCtor<Uint8Array>(
+    bare({
+      pull: (controller: ReadableStreamDefaultController<Uint8Array>) =>
+        inRun(run, () => pump(run, reader, controller), undefined),
+      cancel: (reason: unknown) => inRun(run, () => cancel(run, reader, reason), undefined),
+    }),
+    // Nothing is read ahead: what the client does not take stays with the val.
+    bare({ highWaterMark: 0 }),
+  )
+  run.end = undefined
+  const status = responseStatus(response)
+  return new ResponseCtor(
+    watched,
+    bare({ status, statusText: responseStatusText(response), headers: responseHeaders(response) }),
+  )
+}
+
+type Reader = ReadableStreamDefaultReader<unknown>
+
+async function pump(
+  run: Run,
+  reader: Reader,
+  controller: ReadableStreamDefaultController<Uint8Array>,
+): Promise<void> {
+  try {
+    const read = await readerRead(reader)
+    // The client has gone while the val was being asked: there is nobody left to give it to, and
+    // nothing has failed.
+    if (!run.isActive) return
+    if (read.done) {
+      closeRun(run)
+      controller.close()
+      return
+    }
+    if (!(read.value instanceof Bytes))
+      throw new TypeErrorCtor(
+        `Cannot send a chunk of a body: it is a ${typeof read.value}, not a Uint8Array`,
+      )
+    controller.enqueue(read.value)
+  } catch (thrown) {
+    failRun(run, thrown)
+    closeRun(run)
+    controller.error(thrown)
+  }
+}
+
+async function cancel(run: Run, reader: Reader, reason: unknown): Promise<void> {
+  closeRun(run)
+  try {
+    await readerCancel(reader, reason)
+  } catch (thrown) {
+    failRun(run, thrown)
+  }
+}

@@ -1,0 +1,38 @@
+import { setLogLimit } from "../control/outbox.ts"
+import { toErrorText } from "../errors/error-text.ts"
+import { nameModulesBeside } from "../errors/stack-text.ts"
+import { hidePaths } from "../globals/process-guard.ts"
+import type { ErrorText, Load } from "../protocol.ts"
+import { closeRun, createRun, inRun, openRun, setLoadRun } from "../runs/runs.ts"
+import { createBroken, type Program, toProgram } from "./program.ts"
+
+export interface LoadedVal {
+  readonly program: Program
+  /** Why it could not be loaded. */
+  readonly error: ErrorText | undefined
+}
+
+/** Makes this process the val's, as far as that goes without its module. */
+export function becomeVal(load: Load): void {
+  setLogLimit(load.limits.logBytesMax)
+  nameModulesBeside(load.url)
+  hidePaths(load.url)
+  setLoadRun(createRun(load.runId))
+}
+
+/** Evaluates the val's module as part of the run that waits for it. Never throws. */
+export async function evaluateVal(load: Load): Promise<LoadedVal> {
+  const run = openRun(load.runId)
+  try {
+    const module: Record<string, unknown> = await inRun(run, importModule, load.url)
+    return { program: toProgram(module, load), error: undefined }
+  } catch (thrown) {
+    return { program: createBroken(thrown), error: toErrorText(thrown) }
+  } finally {
+    closeRun(run)
+  }
+}
+
+function importModule(url: string): Promise<Record<string, unknown>> {
+  return import(url)
+}

@@ -1,0 +1,101 @@
+import {
+  arrayJoin,
+  arrayPush,
+  ErrorCtor,
+  objectKeys,
+  RequestCtor,
+  ResponseCtor,
+  reflectApply,
+  responseClone,
+} from "../primordials.ts"
+
+/** What the val's module turned out to be. */
+export interface Program {
+  /** Whether it can be run again without being evaluated again. */
+  readonly isCallable: boolean
+  /** Gives what the val makes of a request to its web address. */
+  readonly respond: (request: Request) => unknown
+  /** Gives what the val returns for these arguments. */
+  readonly call: (args: readonly unknown[]) => unknown
+}
+
+/** What a process serves, once it has been told. */
+export interface Serving {
+  readonly program: Program
+  /** How its public address begins: "http" or "https". */
+  readonly scheme: string
+  readonly returnBytesMax: number
+}
+
+export interface ProgramOptions {
+  readonly isHttp: boolean
+  readonly endpoint: string
+}
+
+type AnyFunction = (...args: unknown[]) => unknown
+
+/**
+ * The default export, else the only exported function, else the only exported value. A val that
+ * exports nothing is run for its effects.
+ */
+export function toProgram(
+  module: Readonly<Record<string, unknown>>,
+  options: ProgramOptions,
+): Program {
+  const exported = chooseExport(module)
+  if (typeof exported === "function")
+    return createFunction(exported as AnyFunction, undefined, options)
+  // An app of Hono, say.
+  const fetch =
+    options.isHttp && typeof exported === "object" && exported !== null
+      ? (exported as { fetch?: unknown }).fetch
+      : undefined
+  return typeof fetch === "function"
+    ? createFunction(fetch as AnyFunction, exported, options)
+    : createValue(exported)
+}
+
+/** The program of a module that could not be loaded. It says so to everybody who asks. */
+export function createBroken(thrown: unknown): Program {
+  const fail = () => {
+    throw thrown
+  }
+  return { isCallable: false, respond: fail, call: fail }
+}
+
+function createFunction(
+  target: AnyFunction,
+  self: unknown,
+  { isHttp, endpoint }: ProgramOptions,
+): Program {
+  return {
+    isCallable: true,
+    respond: self === undefined ? target : (request) => reflectApply(target, self, [request]),
+    // Whoever runs a val that expects a request need not make one up.
+    call: (args) =>
+      reflectApply(target, self, isHttp && args.length === 0 ? [new RequestCtor(endpoint)] : args),
+  }
+}
+
+/** A Response can be sent once, so everybody gets a copy. */
+function createValue(value: unknown): Program {
+  const get = () => (value instanceof ResponseCtor ? responseClone(value) : value)
+  return { isCallable: false, respond: get, call: get }
+}
+
+function chooseExport(module: Readonly<Record<string, unknown>>): unknown {
+  if ("default" in module) return module.default
+  const names = objectKeys(module)
+  const functions: string[] = []
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string
+    if (typeof module[name] === "function") arrayPush(functions, name)
+  }
+  const candidates = functions.length > 0 ? functions : names
+  if (candidates.length > 1) {
+    throw new ErrorCtor(
+      `Cannot choose what to run: the val exports ${arrayJoin(candidates, ", ")} and none of them as default`,
+    )
+  }
+  return candidates.length === 0 ? undefined : module[candidates[0] as string]
+}
