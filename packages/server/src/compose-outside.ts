@@ -71,10 +71,10 @@ export function createResolver(
     importHosts: { baseUrls: [baseUrl, ...formerBaseUrls] },
     npmRegistry: dependencies.npmRegistry,
     jsrUrl: dependencies.jsrUrl,
-    openDoor(path, { allow: registries, note }) {
+    openEgress(path, { allow: registries, note }) {
       policy ??= createEgressPolicy({ allow: [...allow, ...registries], deny, ports })
       const door = egress.open(path, { policy })
-      door.admit(toGuest(note))
+      door.setClient(toGuest(note))
       return door
     },
     limits: { ...resolverLimits, resolveMsMax: dependencies.resolveMsMax },

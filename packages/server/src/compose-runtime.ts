@@ -7,7 +7,7 @@ import { DatabasePool } from "./runtime/owner-databases/database-pool.ts"
 import { runnerLimits } from "./runtime/processes/runner-limits.ts"
 import { Supervisor } from "./runtime/processes/supervisor.ts"
 import { findDeno } from "./runtime/sandbox/commands/find-deno.ts"
-import type { Door } from "./runtime/sandbox/egress-listener.ts"
+import type { EgressListener } from "./runtime/sandbox/egress-listener.ts"
 import { listIsolationWarnings } from "./runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "./runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "./runtime/sandbox/sandboxes.ts"
@@ -85,7 +85,7 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
 
 function createSandboxes(
   config: Config,
-  openDoor: (path: string) => Door,
+  openEgress: (path: string) => EgressListener,
   onError: (error: unknown) => void,
 ): Promise<Sandboxes> {
   const { valMemoryBytesMax, valScratchBytesMax } = config.runs
@@ -105,7 +105,7 @@ function createSandboxes(
       limits,
       denoPath: findDeno(),
       guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
-      openDoor,
+      openEgress,
     },
     onError,
   )

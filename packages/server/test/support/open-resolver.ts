@@ -15,7 +15,7 @@ import { sandboxLimits } from "../../src/runtime/sandbox/sandbox-limits.ts"
 import type { Sandboxes, SandboxOptions } from "../../src/runtime/sandbox/sandboxes.ts"
 import { denoPath, openSandboxes } from "../../src/runtime/sandbox/testing/sandbox-testing.ts"
 import { FakeRegistry } from "./fake-registry.ts"
-import { openForwardingDoor } from "./forwarding-door.ts"
+import { openForwardingProxy } from "./forwarding-proxy.ts"
 
 /**
  * A resolver with a registry of its own. Disposing fails if anything has reported an error or was
@@ -32,7 +32,7 @@ export interface OpenResolver extends AsyncDisposable {
 }
 
 export interface ResolverTestOptions
-  extends Partial<Pick<ResolverDeps, "npmRegistry" | "openDoor">> {
+  extends Partial<Pick<ResolverDeps, "npmRegistry" | "openEgress">> {
   readonly isolation?: SandboxOptions["isolation"]
   readonly usesCgroups?: boolean
   readonly limits?: Partial<ResolverLimits>
@@ -50,7 +50,7 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
     importHosts: { baseUrls: ["http://localhost:8080"] },
     npmRegistry: registry.npmUrl,
     jsrUrl: registry.jsrUrl,
-    openDoor: (path, { note }) => openForwardingDoor(path, note),
+    openEgress: (path, { note }) => openForwardingProxy(path, note),
     ...options,
     limits: { ...resolverLimits, ...options.limits },
     onError: (error) => errors.push(error),

@@ -24,11 +24,11 @@ function createEgress(errors: unknown[]): Egress {
 }
 
 /** As the server does it. */
-function toOpenDoor(egress: Egress): ResolverDeps["openDoor"] {
+function toOpenDoor(egress: Egress): ResolverDeps["openEgress"] {
   return (path, { allow, note }) => {
     const door = egress.open(path, { policy: createEgressPolicy({ ...settings, allow }) })
     const run = { id: "", depth: 0, log() {}, noteTruncatedLogs() {}, fail() {}, sent: note }
-    door.admit({
+    door.setClient({
       ownerId: "",
       egressKey: "",
       substitutions: [],
@@ -42,7 +42,7 @@ function toOpenDoor(egress: Egress): ResolverDeps["openDoor"] {
 test("The resolver reaches its registries wherever they are, and otherwise what vals may", async () => {
   const errors: unknown[] = []
   const egress = createEgress(errors)
-  await using open = await openResolver({ openDoor: toOpenDoor(egress) })
+  await using open = await openResolver({ openEgress: toOpenDoor(egress) })
   using other = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -77,7 +77,7 @@ test("The resolver reaches its registries wherever they are, and otherwise what 
 test("The resolver gets a package with many others through one door", async () => {
   const errors: unknown[] = []
   const egress = createEgress(errors)
-  await using open = await openResolver({ openDoor: toOpenDoor(egress) })
+  await using open = await openResolver({ openEgress: toOpenDoor(egress) })
   const names = Array.from({ length: 300 }, (_, index) => `part-${index}`)
   for (const name of names)
     open.registry.publish(name, "1.0.0", { "index.js": `exports.it = "${name}"` })

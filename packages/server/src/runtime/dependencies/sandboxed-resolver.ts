@@ -31,7 +31,7 @@ export interface ResolverDeps {
    * operator has named them, so they may be reached wherever they are. `note` hears what came of
    * each request.
    */
-  openDoor(
+  openEgress(
     path: string,
     options: { readonly allow: readonly string[]; note(request: OutgoingRequest): void },
   ): { stop(): void }
@@ -136,7 +136,7 @@ export class SandboxedResolver implements DependencyResolver {
         msMax: limits.resolveMsMax,
         outputBytesMax: limits.bundleBytesMax + 2 * limits.answerBytesMax,
       },
-      openDoor: (path) => this.#deps.openDoor(path, { allow, note }),
+      openEgress: (path) => this.#deps.openEgress(path, { allow, note }),
       signal,
     })
   }

@@ -1,5 +1,5 @@
 import * as tls from "node:tls"
-import type { Door } from "../sandbox/egress-listener.ts"
+import type { EgressListener } from "../sandbox/egress-listener.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import type { EgressPolicy } from "./policy/policy.ts"
 import type { OwnServer } from "./policy/route.ts"
@@ -37,7 +37,7 @@ export class Egress {
   open(
     path: string,
     { policy = this.#deps.policy }: { readonly policy?: EgressPolicy } = {},
-  ): SandboxDoor & Door {
+  ): SandboxDoor & EgressListener {
     const { limits, own } = this.#deps
     const door = new SandboxDoor(path, {
       limits,

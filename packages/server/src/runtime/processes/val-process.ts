@@ -7,7 +7,7 @@ import { truncateError, truncateMasked } from "../../domain/runs/truncate.ts"
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
 import { GuestClient } from "../guest-client/guest-client.ts"
 import type { GuestValueReader } from "../guest-client/guest-value-reader.ts"
-import type { DoorGuest } from "../sandbox/egress-listener.ts"
+import type { EgressClient } from "../sandbox/egress-listener.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import type { ActiveRun } from "./active-run.ts"
 import { RecentlyEndedRuns } from "./recently-ended-runs.ts"
@@ -25,7 +25,7 @@ export type LoadOutcome = { readonly kind: "loaded" } | Stopped
  *   loading ──▶ serving ──▶ retiring ──▶ gone        `retire` lets the runs inside end; `stop` does not
  *      └───────────┴───────────┴──────────▲
  */
-export class ValProcess implements DoorGuest {
+export class ValProcess implements EgressClient {
   readonly program: Program
   readonly sandbox: Sandbox
   /** Sends requests to it. */
@@ -91,7 +91,7 @@ export class ValProcess implements DoorGuest {
     if (this.#isLoading) return
     this.#isLoading = true
     const { sandbox, egressKey } = this
-    sandbox.door?.admit(this)
+    sandbox.egressListener?.setClient(this)
     sandbox.send({ kind: "surroundings", env: this.#content.env, egressKey })
     sandbox.addModules(this.#content.modules)
     sandbox.addBundles(this.#content.bundles)

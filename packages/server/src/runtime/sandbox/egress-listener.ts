@@ -1,22 +1,25 @@
 import type { Substitution } from "../../domain/egress.ts"
 import type { RunListener } from "../../domain/runs/runner.ts"
 
-/** The way out of a sandbox: a socket in it, where the host decides about every request. */
-export interface Door {
-  /** From here on it is known who is in there; requests that came before have waited. */
-  admit(guest: DoorGuest): void
+/**
+ * The Unix socket through which a sandbox sends its outgoing requests. The host decides about each
+ * of them.
+ */
+export interface EgressListener {
+  /** Sets the process that sends the requests. Requests that came earlier wait for this call. */
+  setClient(client: EgressClient): void
   stop(): void
 }
 
-/** Whoever goes out through a door. */
-export interface DoorGuest {
+/** The process whose outgoing requests a listener forwards. */
+export interface EgressClient {
   readonly ownerId: string
-  /** Shows that it was the guest who said which run a request is of. */
+  /** Only the guest knows this key: it proves that the guest, not the val, named the run. */
   readonly egressKey: string
   readonly substitutions: readonly Substitution[]
   /**
-   * The run that a request says it is of, if it is one of this process; its depth is that of the
-   * deepest run there unless it still goes on.
+   * Finds the run that a request names, if it belongs to this process. The depth is that of the
+   * run while it is active, otherwise that of the deepest run in the process.
    */
   findRun(runId: string | undefined): {
     readonly run: RunListener | undefined

@@ -8,7 +8,7 @@ import type { Cgroup } from "./cgroups/cgroup.ts"
 import { insidePaths } from "./commands/bubblewrap-command.ts"
 import { ControlChannel } from "./control/control-channel.ts"
 import type { ControlTurns } from "./control/control-turns.ts"
-import type { Door } from "./egress-listener.ts"
+import type { EgressListener } from "./egress-listener.ts"
 import type { GuestProcess } from "./launch/guest-process.ts"
 import { type Launch, LaunchedProcess, type LaunchHost } from "./launch/launched-process.ts"
 import type { Watchdog } from "./launch/watchdog.ts"
@@ -32,7 +32,7 @@ export interface SandboxHost extends LaunchHost {
   readonly watchdog: Watchdog
   readonly turns: ControlTurns
   /** Opens the way out of a sandbox; absent where sandboxes have none. */
-  readonly openDoor: ((path: string) => Door) | undefined
+  readonly openEgress: ((path: string) => EgressListener) | undefined
 }
 
 /** What one sandbox has for itself. */
@@ -74,7 +74,7 @@ export class Sandbox {
   /**
    * The way out; none where nothing but Deno's permissions would keep a val from going round it.
    */
-  readonly door: Door | undefined
+  readonly egressListener: EgressListener | undefined
   /** The guest has said that it is warm; fails when it has ended before. */
   readonly warm: Promise<void>
   onMessage: ((message: GuestMessage, bytes: number) => void) | undefined
@@ -107,8 +107,8 @@ export class Sandbox {
     try {
       this.#control = this.#listen()
       made.push(() => this.#control.stop())
-      this.door = this.#openDoor()
-      made.push(() => this.door?.stop())
+      this.egressListener = this.#openEgress()
+      made.push(() => this.egressListener?.stop())
       this.#process = this.#launch(place.stderr, group)
     } catch (error) {
       for (const undo of made.reverse()) undo()
@@ -246,10 +246,10 @@ export class Sandbox {
     return control
   }
 
-  #openDoor(): Door | undefined {
+  #openEgress(): EgressListener | undefined {
     if (!this.#host.isolation.hasOuterProcess) return undefined
     const path = join(this.#folder.run, "out.sock")
-    const door = this.#host.openDoor?.(path)
+    const door = this.#host.openEgress?.(path)
     if (door) this.#handOver(path)
     return door
   }
@@ -321,7 +321,7 @@ export class Sandbox {
     this.#hasEnded = true
     this.#host.watchdog.delete(this)
     this.#control.stop()
-    this.door?.stop()
+    this.egressListener?.stop()
     const exit = toSandboxExit(this.#process.readEnd(this.#stopped, this.#cpuMs), this.#host.limits)
     this.#warm.reject(
       new AppError("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`, {

@@ -6,7 +6,7 @@ import { stackMap } from "./commands/bubblewrap-command.ts"
 import { bundleProgram } from "./commands/bundle-program.ts"
 import type { Tool } from "./commands/tool-command.ts"
 import { ControlTurns } from "./control/control-turns.ts"
-import type { Door } from "./egress-listener.ts"
+import type { EgressListener } from "./egress-listener.ts"
 import { type Isolation, listIsolations } from "./isolation.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./launch/tool-run.ts"
 import { Watchdog } from "./launch/watchdog.ts"
@@ -31,7 +31,7 @@ export interface SandboxOptions {
   readonly denoPath: string
   /** The guest's main file. */
   readonly guestPath: string
-  readonly openDoor?: ((path: string) => Door) | undefined
+  readonly openEgress?: ((path: string) => EgressListener) | undefined
   /**
    * False to do without control groups even where there are some: how it is on other machines can
    * then be tried here.
@@ -332,7 +332,7 @@ async function choose(
       watchdog,
       turns,
       filterPath,
-      openDoor: options.openDoor,
+      openEgress: options.openEgress,
       onError,
     }
     const sandboxes = build(folder, host, users, reasons.map(toReason))

@@ -1,7 +1,7 @@
 import { runHeader } from "@hamlet/guest/protocol"
 import { depthHeader } from "../../../domain/egress.ts"
 import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
-import type { DoorGuest } from "../../sandbox/egress-listener.ts"
+import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import { cutChars, Refusal, toSentence } from "../policy/refusal.ts"
 import { chooseRoute, type Route, type RouteDeps } from "../policy/route.ts"
@@ -41,7 +41,7 @@ export class Journey {
   readonly target: Target | Refusal
   readonly meter: Meter
   readonly #door: JourneyDoor
-  readonly #guest: DoorGuest
+  readonly #guest: EgressClient
   readonly #head: RequestHead
   readonly #run: RunListener | undefined
   readonly #depth: number
@@ -51,7 +51,7 @@ export class Journey {
   #hasEntered = false
   #hasLeft = false
 
-  constructor(door: JourneyDoor, guest: DoorGuest, head: RequestHead) {
+  constructor(door: JourneyDoor, guest: EgressClient, head: RequestHead) {
     this.#door = door
     this.#guest = guest
     this.#head = head

@@ -1,6 +1,6 @@
 import { AppError } from "../../../domain/app-error.ts"
 import { createRateLimiter, type RateLimiter } from "../../../domain/limits/rate-limit.ts"
-import type { Door, DoorGuest } from "../../sandbox/egress-listener.ts"
+import type { EgressClient, EgressListener } from "../../sandbox/egress-listener.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import { Refusal } from "../policy/refusal.ts"
 import type { OwnServer, RouteDeps } from "../policy/route.ts"
@@ -29,7 +29,7 @@ export interface DoorTotals {
 }
 
 /** The socket in one sandbox, and all that goes out through it. */
-export class SandboxDoor implements Door, FrontKeeper, RelayDoor, JourneyDoor {
+export class SandboxDoor implements EgressListener, FrontKeeper, RelayDoor, JourneyDoor {
   readonly limits: EgressLimits
   readonly routes: RouteDeps
   readonly own: OwnServer
@@ -39,8 +39,8 @@ export class SandboxDoor implements Door, FrontKeeper, RelayDoor, JourneyDoor {
   readonly #limiter: RateLimiter | undefined
   readonly #fronts = new Set<Front>()
   readonly #relays = new Set<Relay>()
-  readonly #admitted = Promise.withResolvers<DoorGuest>()
-  #guest: DoorGuest | undefined
+  readonly #admitted = Promise.withResolvers<EgressClient>()
+  #guest: EgressClient | undefined
   readonly #totals = { requests: 0, blocked: 0, bytesSent: 0, bytesReceived: 0 }
   #open = 0
   #isStopped = false
@@ -71,7 +71,7 @@ export class SandboxDoor implements Door, FrontKeeper, RelayDoor, JourneyDoor {
     return { fronts: this.#fronts.size, upstreams: this.pool.size, requests: this.#relays.size }
   }
 
-  admit(guest: DoorGuest): void {
+  setClient(guest: EgressClient): void {
     this.#guest = guest
     this.#admitted.resolve(guest)
   }

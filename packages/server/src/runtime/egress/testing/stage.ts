@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { OutgoingRequest } from "../../../domain/egress.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
-import type { DoorGuest } from "../../sandbox/egress-listener.ts"
+import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import { Egress, type EgressDeps } from "../egress.ts"
 import { type EgressLimits, egressLimits } from "../egress-limits.ts"
 import type { Decision } from "../policy/policy.ts"
@@ -14,7 +14,7 @@ import { RawClient } from "./raw-client.ts"
 export interface StageOptions extends Partial<Pick<EgressDeps, "ca" | "takeBytes">> {
   readonly limits?: Partial<EgressLimits>
   readonly own?: Partial<EgressDeps["own"]>
-  readonly guest?: Partial<DoorGuest>
+  readonly guest?: Partial<EgressClient>
   readonly decide?: (hostname: string, port: number) => Decision | Promise<Decision>
   readonly isLate?: boolean
 }
@@ -28,7 +28,7 @@ export class Stage {
   readonly path = join(this.#folder, "out.sock")
   readonly egress: Egress
   readonly door: SandboxDoor
-  readonly guest: DoorGuest
+  readonly guest: EgressClient
   /** What the run was told. */
   readonly sent: OutgoingRequest[] = []
   readonly warnings: string[] = []
@@ -75,7 +75,7 @@ export class Stage {
       onError: (error) => void this.errors.push(error),
     })
     this.door = this.egress.open(this.path)
-    if (!isLate) this.door.admit(this.guest)
+    if (!isLate) this.door.setClient(this.guest)
   }
 
   /** A connection from the sandbox. */

@@ -229,14 +229,14 @@ describe.if(hasBubblewrap)("runTool in bubblewrap", () => {
 
   test("has no way out but the door, which it can use without writing beside it", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
-    const openDoor = (path: string) => {
+    const openEgress = (path: string) => {
       const server = Bun.serve({ unix: path, fetch: () => new Response("from outside") })
       return { stop: () => void server.stop(true) }
     }
     const body = `
       const client = Deno.createHttpClient({ proxy: { transport: "unix", path: paths.run + "/out.sock" } })
       return await (await fetch("http://localhost/", { client })).text()`
-    expect(await evaluate(open.sandboxes, body, { openDoor })).toBe("from outside")
+    expect(await evaluate(open.sandboxes, body, { openEgress })).toBe("from outside")
     const without = await evaluate(open.sandboxes, "return [...Deno.readDirSync(paths.run)].length")
     expect(without).toBe(0)
   })

@@ -41,7 +41,7 @@ export interface ToolJob {
   readonly input: Uint8Array
   readonly limits: ToolLimits
   /** Opens the way out; the tool has none without it. */
-  readonly openDoor?: ((path: string) => { stop(): void }) | undefined
+  readonly openEgress?: ((path: string) => { stop(): void }) | undefined
   readonly signal: AbortSignal
 }
 
@@ -88,7 +88,7 @@ export async function runTool(
     // It may be large, and nobody else should have to wait for it.
     undo.push(() => rm(folder.scratch, { recursive: true, force: true }))
     const doorPath = join(folder.run, "out.sock")
-    const door = job.openDoor?.(doorPath)
+    const door = job.openEgress?.(doorPath)
     if (door) {
       undo.push(() => door.stop())
       if (uid !== undefined) chownSync(doorPath, uid, uid)

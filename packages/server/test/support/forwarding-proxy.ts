@@ -5,7 +5,7 @@ import type { OutgoingRequest } from "../../src/domain/egress.ts"
  * The simplest way out of a sandbox: passes on whatever comes, to wherever it wants to go, and
  * tells of it.
  */
-export function openForwardingDoor(
+export function openForwardingProxy(
   path: string,
   note: (request: OutgoingRequest) => void = () => {},
 ): { stop(): void } {
