@@ -1,4 +1,5 @@
 import { postgresSearchIndex, type SearchIndex, sqliteSearchIndex } from "../search/search-index.ts"
+import { type Ddl, postgresDdl, sqliteDdl } from "./ddl.ts"
 import {
   postgresCatalog,
   postgresColumns,
@@ -11,7 +12,7 @@ import { nothing, raw, type Statement, sql } from "./sql.ts"
  * What differs between the databases, as named capabilities: no other file asks which database it
  * is talking to.
  */
-export interface Dialect {
+export interface Dialect extends Ddl {
   /** For messages only. */
   readonly name: string
   /**
@@ -19,10 +20,6 @@ export interface Dialect {
    * is alone anyway.
    */
   readonly forUpdate: Statement
-  /** Column types for DDL. */
-  readonly types: ColumnTypes
-  /** What stands after the closing parenthesis of a `create table`. */
-  readonly tableOptions: string
   /** Where round trips cost: how concurrent lookups are gathered into one statement. */
   readonly gather: Gather | undefined
   /**
@@ -55,28 +52,10 @@ export interface Gather {
   isAnyBytes(column: string, keys: readonly Uint8Array[]): Statement
 }
 
-export interface ColumnTypes {
-  readonly id: string
-  readonly time: string
-  readonly integer: string
-  readonly text: string
-  readonly bytes: string
-  /** The whole definition of a primary key that counts up by itself. */
-  readonly identity: string
-}
-
 export const sqliteDialect: Dialect = {
+  ...sqliteDdl,
   name: "SQLite",
   forUpdate: nothing,
-  types: {
-    id: "text",
-    time: "integer",
-    integer: "integer",
-    text: "text",
-    bytes: "blob",
-    identity: "integer primary key autoincrement",
-  },
-  tableOptions: "strict",
   gather: undefined,
   lockName: () => [],
   explain: (statement) => sql`explain query plan ${statement}`,
@@ -93,19 +72,9 @@ export const sqliteDialect: Dialect = {
 }
 
 export const postgresDialect: Dialect = {
+  ...postgresDdl,
   name: "PostgreSQL",
   forUpdate: raw("for update"),
-  // Collation "C" orders texts by their UTF-8 bytes, as SQLite does, whatever locale the database
-  // was made with.
-  types: {
-    id: "uuid",
-    time: "bigint",
-    integer: "integer",
-    text: 'text collate "C"',
-    bytes: "bytea",
-    identity: "bigint generated always as identity primary key",
-  },
-  tableOptions: "",
   gather: {
     isAnyId: (column, ids) => sql`${raw(column)} = any(${`{${ids.join(",")}}`}::uuid[])`,
     isAnyBytes: (column, keys) =>

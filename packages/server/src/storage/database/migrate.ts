@@ -1,17 +1,18 @@
 import type { Database, Script } from "./database.ts"
 import { firstRow, rows } from "./database.ts"
+import type { Ddl } from "./ddl.ts"
 import type { Dialect } from "./dialect.ts"
 import { unavailable } from "./errors.ts"
 import { raw, sql } from "./sql.ts"
 
 /**
- * A step of the schema. Once released it never changes: what is wrong with it is put right by a
- * later one.
+ * One step of the schema. Once it has landed it never changes: a later migration fixes it. It
+ * therefore gets nothing of the dialect but its frozen part.
  */
 export interface Migration {
   readonly version: number
   readonly name: string
-  statements(dialect: Dialect): readonly string[]
+  statements(ddl: Ddl): readonly string[]
 }
 
 /**

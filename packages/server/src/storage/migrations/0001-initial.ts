@@ -1,4 +1,4 @@
-import type { Dialect } from "../database/dialect.ts"
+import type { Ddl } from "../database/ddl.ts"
 import type { Migration } from "../database/migrate.ts"
 
 /**
@@ -8,10 +8,10 @@ import type { Migration } from "../database/migrate.ts"
 export const initial: Migration = {
   version: 1,
   name: "initial",
-  statements: (dialect) => [...tables(dialect), ...indexes, ...dialect.search.schema],
+  statements: (ddl) => [...tables(ddl), ...indexes, ...searchIndex(ddl)],
 }
 
-function tables({ types, tableOptions }: Dialect): readonly string[] {
+function tables({ types, tableOptions }: Ddl): readonly string[] {
   const { id, time, integer, text, bytes, identity } = types
   const end = `) ${tableOptions}`
   return [
@@ -183,3 +183,38 @@ const indexes: readonly string[] = [
   "create index runs_of_others on runs (val_id, account_id, started_at desc, id desc) where account_id <> owner_id",
   "create index idempotency_keys_by_expiry on idempotency_keys (expires_at)",
 ]
+
+/**
+ * SQLite: two FTS5 tables over search_texts, which store no copy of the text and no positions.
+ * Triggers keep them up to date. PostgreSQL: two GIN indexes; pg_trgm is a trusted extension, which
+ * the owner of a database may create.
+ */
+function searchIndex({ choose }: Ddl): readonly string[] {
+  return choose({
+    sqlite: [
+      `create virtual table search_name using fts5 (
+      name, content = 'search_texts', content_rowid = 'key', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
+      `create virtual table search_body using fts5 (
+      body, content = 'search_texts', content_rowid = 'key', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
+      `create trigger search_texts_inserted after insert on search_texts when new.is_public = 1 begin
+      insert into search_name (rowid, name) values (new.key, new.name);
+      insert into search_body (rowid, body) values (new.key, new.body);
+    end`,
+      `create trigger search_texts_deleted after delete on search_texts when old.is_public = 1 begin
+      insert into search_name (search_name, rowid, name) values ('delete', old.key, old.name);
+      insert into search_body (search_body, rowid, body) values ('delete', old.key, old.body);
+    end`,
+      `create trigger search_texts_updated after update on search_texts begin
+      insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1;
+      insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1;
+      insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1;
+      insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1;
+    end`,
+    ],
+    postgres: [
+      "create extension if not exists pg_trgm",
+      "create index search_names on search_texts using gin (name gin_trgm_ops) where is_public = 1",
+      "create index search_bodies on search_texts using gin (body gin_trgm_ops) where is_public = 1",
+    ],
+  })
+}

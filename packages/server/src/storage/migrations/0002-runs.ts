@@ -1,4 +1,4 @@
-import type { Dialect } from "../database/dialect.ts"
+import type { Ddl } from "../database/ddl.ts"
 import type { Migration } from "../database/migrate.ts"
 
 /**
@@ -8,12 +8,12 @@ import type { Migration } from "../database/migrate.ts"
 export const runs: Migration = {
   version: 2,
   name: "runs",
-  statements: (dialect) => [
-    ...imports(dialect),
-    ...environment(dialect),
-    ...runTables(dialect),
+  statements: (ddl) => [
+    ...imports(ddl),
+    ...environment(ddl),
+    ...runTables(ddl),
     ...runIndexes,
-    ...dialect.search.schemaChange,
+    ...searchTrigger(ddl),
   ],
 }
 
@@ -24,7 +24,7 @@ export const runs: Migration = {
  * what was saved goes on importing the same code) and to its version of then, or the one that is
  * written. No foreign key: a pin to what is gone must not turn into a name that somebody can take.
  */
-function imports({ types: { id, integer, text } }: Dialect): readonly string[] {
+function imports({ types: { id, integer, text } }: Ddl): readonly string[] {
   return [
     `alter table imports add column pinned_val_id ${id}`,
     `alter table imports add column pinned_version ${integer}`,
@@ -35,7 +35,7 @@ function imports({ types: { id, integer, text } }: Dialect): readonly string[] {
 /**
  * Tokens with a `node_id` belong to the processes of a node: they are in no list and end with it.
  */
-function environment({ types: { id, integer } }: Dialect): readonly string[] {
+function environment({ types: { id, integer } }: Ddl): readonly string[] {
   return [
     `alter table users add column secrets_version ${integer} not null default 0`,
     `alter table tokens add column node_id ${id}`,
@@ -49,10 +49,7 @@ function environment({ types: { id, integer } }: Dialect): readonly string[] {
  * for `in` with a list than for everything else about such a row, so every condition settles the
  * frequent case before it comes to a list.
  */
-function runTables({
-  types: { id, time, integer, text },
-  tableOptions,
-}: Dialect): readonly string[] {
+function runTables({ types: { id, time, integer, text }, tableOptions }: Ddl): readonly string[] {
   return [
     "drop table runs",
     // `node_id` is the node that a run is on while it lasts. `input` is what a replay needs of a
@@ -103,3 +100,22 @@ const runIndexes: readonly string[] = [
   "create index runs_of_others on runs (val_id, account_id, started_at desc, id desc) where account_id <> owner_id",
   "create index runs_open on runs (node_id, id) where status <> 'succeeded' and status in ('queued', 'running')",
 ]
+
+/**
+ * A new body no longer fires the trigger: the save itself indexes the part of the body that has
+ * changed.
+ */
+function searchTrigger({ choose }: Ddl): readonly string[] {
+  return choose({
+    sqlite: [
+      "drop trigger search_texts_updated",
+      `create trigger search_texts_updated after update of is_public, name on search_texts begin
+      insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1;
+      insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1;
+      insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1;
+      insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1;
+    end`,
+    ],
+    postgres: [],
+  })
+}

@@ -1,14 +1,14 @@
-import type { Dialect } from "../database/dialect.ts"
+import type { Ddl } from "../database/ddl.ts"
 import type { Migration } from "../database/migrate.ts"
 
 /** What vals need to reach out: what a run sent, what versions import from elsewhere, blobs. */
 export const reach: Migration = {
   version: 3,
   name: "reach",
-  statements: (dialect) => [
-    `alter table runs add column egress ${dialect.types.text}`,
-    ...dependencies(dialect),
-    ...blobs(dialect),
+  statements: (ddl) => [
+    `alter table runs add column egress ${ddl.types.text}`,
+    ...dependencies(ddl),
+    ...blobs(ddl),
   ],
 }
 
@@ -21,7 +21,7 @@ export const reach: Migration = {
 function dependencies({
   types: { id, integer, text, time, bytes },
   tableOptions,
-}: Dialect): readonly string[] {
+}: Ddl): readonly string[] {
   return [
     `create table locks (
       val_id ${id} not null,
@@ -55,7 +55,7 @@ function dependencies({
 function blobs({
   types: { id, integer, text, time, bytes },
   tableOptions,
-}: Dialect): readonly string[] {
+}: Ddl): readonly string[] {
   return [
     `create table objects (
       id ${id} primary key,

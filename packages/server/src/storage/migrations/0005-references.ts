@@ -1,4 +1,4 @@
-import type { Dialect } from "../database/dialect.ts"
+import type { Ddl } from "../database/ddl.ts"
 import type { Migration } from "../database/migrate.ts"
 
 /**
@@ -13,10 +13,10 @@ import type { Migration } from "../database/migrate.ts"
 export const references: Migration = {
   version: 5,
   name: "references",
-  statements: (dialect) => [
+  statements: (ddl) => [
     "create index imports_by_pin on imports (pinned_val_id) where pinned_val_id is not null",
     ...correctDependencies,
-    ...idempotency(dialect),
+    ...idempotency(ddl),
   ],
 }
 
@@ -42,7 +42,7 @@ const correctDependencies: readonly string[] = [
   `update vals set reference_count = ${countOfReferences} where reference_count <> ${countOfReferences}`,
 ]
 
-function idempotency({ types: { id, bytes } }: Dialect): readonly string[] {
+function idempotency({ types: { id, bytes } }: Ddl): readonly string[] {
   return [
     `alter table idempotency_keys add column node_id ${id}`,
     `alter table idempotency_keys add column progress ${bytes}`,

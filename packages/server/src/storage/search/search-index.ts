@@ -13,9 +13,6 @@ export interface SearchText {
 
 /** A trigram index over the texts of public vals. */
 export interface SearchIndex {
-  readonly schema: readonly string[]
-  /** What the second migration changes about it. */
-  readonly schemaChange: readonly string[]
   /** Puts all texts into the index after they were written without it. */
   readonly fill: readonly string[]
   /** Replaces the text of a val, if there still is one. */
@@ -49,22 +46,6 @@ const limits = {
  * out what it has gathered for the transaction.
  */
 export const sqliteSearchIndex: SearchIndex = {
-  schema: [
-    ...["name", "body"].map(
-      (column) => `create virtual table search_${column} using fts5 (
-      ${column}, content = 'search_texts', content_rowid = 'key', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
-    ),
-    `create trigger search_texts_inserted after insert on search_texts when new.is_public = 1 begin
-      insert into search_name (rowid, name) values (new.key, new.name);
-      insert into search_body (rowid, body) values (new.key, new.body);
-    end`,
-    `create trigger search_texts_deleted after delete on search_texts when old.is_public = 1 begin
-      insert into search_name (search_name, rowid, name) values ('delete', old.key, old.name);
-      insert into search_body (search_body, rowid, body) values ('delete', old.key, old.body);
-    end`,
-    toUpdateTrigger("update"),
-  ],
-  schemaChange: ["drop trigger search_texts_updated", toUpdateTrigger("update of is_public, name")],
   // What FTS5 calls a rebuild would take in the vals that are not public.
   fill: ["name", "body"].map(
     (column) =>
@@ -113,12 +94,6 @@ function* reindexBody(key: number, before: string, after: string): Statements<vo
  * create it.
  */
 export const postgresSearchIndex: SearchIndex = {
-  schema: [
-    "create extension if not exists pg_trgm",
-    "create index search_names on search_texts using gin (name gin_trgm_ops) where is_public = 1",
-    "create index search_bodies on search_texts using gin (body gin_trgm_ops) where is_public = 1",
-  ],
-  schemaChange: [],
   fill: [],
   *replace({ valId, isPublic, name, body }) {
     yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where val_id = ${valId}`
@@ -140,13 +115,4 @@ export const postgresSearchIndex: SearchIndex = {
   },
   isExact: true,
   contains: (column, folded) => sql`strpos(t.${raw(column)}, ${folded}) > 0`,
-}
-
-function toUpdateTrigger(event: string): string {
-  return `create trigger search_texts_updated after ${event} on search_texts begin
-      insert into search_name (search_name, rowid, name) select 'delete', old.key, old.name where old.is_public = 1;
-      insert into search_body (search_body, rowid, body) select 'delete', old.key, old.body where old.is_public = 1;
-      insert into search_name (rowid, name) select new.key, new.name where new.is_public = 1;
-      insert into search_body (rowid, body) select new.key, new.body where new.is_public = 1;
-    end`
 }
