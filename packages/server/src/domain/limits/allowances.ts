@@ -1,5 +1,5 @@
-import { createUsageMeter, type Used } from "./meter.ts"
 import { emptyQuotaBook, type QuotaBook } from "./quotas.ts"
+import { createUsageMeter, type Used } from "./usage-meter.ts"
 
 /** What each user may use in a minute; undefined for no limit. */
 export interface AllowanceLimits {

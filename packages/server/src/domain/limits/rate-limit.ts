@@ -1,3 +1,4 @@
+import { TokenBuckets } from "../../shared/token-bucket.ts"
 import { AppError } from "../app-error.ts"
 
 /** How many requests a minute; undefined for no limit. */
@@ -12,10 +13,7 @@ export interface RateLimiter {
   take(key: string): void
 }
 
-/**
- * The error of a caller who asks too often. `what` is the beginning of the sentence that tells
- * them.
- */
+/** The error for a caller that sends too many requests. `what` is the beginning of its message. */
 export class RateLimited extends AppError {
   constructor(
     readonly retryAfterSeconds: number,
@@ -25,48 +23,16 @@ export class RateLimited extends AppError {
   }
 }
 
-const limits = {
-  windowMs: 60_000,
-  keysMax: 100_000,
-  /**
-   * How many are left when there were too many: fewer, so that not every request that follows has
-   * to make room again.
-   */
-  keysKept: 90_000,
-}
+/** The period of all limits per minute. */
+export const minuteMs = 60_000
 
-/**
- * A bucket that holds a minute's worth and fills evenly, kept as one number per key: the moment at
- * which it will be full again. Full buckets say nothing, so they are forgotten when the map has
- * grown large.
- */
+/** Limits each key to `perMinute` requests a minute. */
 export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
-  // Moments are counted from here in units of which a millisecond brings `perMinute` and a request
-  // costs `windowMs`. They are whole numbers, and small ones: with fractions, rounding would cost
-  // most limits the last request of their minute.
-  const startedAt = now()
-  const capacity = limits.windowMs * perMinute
-  const fullAt = new Map<string, number>()
-  const forgetFull = (at: number) => {
-    for (const [key, time] of fullAt) if (time <= at) fullAt.delete(key)
-    // Under attack from more addresses than we count, the oldest entries go: memory is bounded
-    // before fairness.
-    for (const key of fullAt.keys()) {
-      if (fullAt.size <= limits.keysKept) break
-      fullAt.delete(key)
-    }
-  }
+  const buckets = new TokenBuckets(minuteMs, now)
   return {
     take(key) {
-      const at = (now() - startedAt) * perMinute
-      const known = fullAt.get(key) ?? at
-      // None takes longer than a minute to fill, unless the clock was set back: then nothing is
-      // known of it.
-      const next = (known > at && known <= at + capacity ? known : at) + limits.windowMs
-      const missing = next - at - capacity
-      if (missing > 0) throw new RateLimited(Math.ceil(missing / perMinute / 1000))
-      if (fullAt.size >= limits.keysMax) forgetFull(at)
-      fullAt.set(key, next)
+      const waitMs = buckets.take(key, perMinute)
+      if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000))
     },
   }
 }

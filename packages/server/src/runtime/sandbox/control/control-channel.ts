@@ -2,6 +2,7 @@ import { rmSync } from "node:fs"
 import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import type { Socket, UnixSocketListener } from "bun"
 import { hasFewValues } from "../../../shared/count-json-values.ts"
+import { TokenBucket } from "../../../shared/token-bucket.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import type { ControlTurns, HeardState } from "./control-turns.ts"
 import { parseGuestMessage } from "./guest-message.ts"
@@ -46,13 +47,9 @@ export class ControlChannel {
   #socket: Socket<undefined> | undefined
   readonly #begun = new LineStart()
   readonly #turns: ControlTurns
-  /**
-   * What may be heard at the moment: buckets that hold what may be said in one second, and fill up
-   * at that rate.
-   */
-  #bytesLeft: number
-  #messagesLeft: number
-  #refilledMs = performance.now()
+  /** The limits per second of bytes and of messages. */
+  readonly #bytes: TokenBucket
+  readonly #messages: TokenBucket
   /** Read, but not heard yet. The socket is paused while there is something. */
   #unheard: Buffer = nothing
   #isLast = false
@@ -65,8 +62,9 @@ export class ControlChannel {
     this.#turns = turns
     this.#limits = limits
     this.#listener = listener
-    this.#bytesLeft = limits.controlBytesPerSecondMax
-    this.#messagesLeft = limits.controlMessagesPerSecondMax
+    const nowMs = performance.now()
+    this.#bytes = new TokenBucket(limits.controlBytesPerSecondMax, 1000, nowMs)
+    this.#messages = new TokenBucket(limits.controlMessagesPerSecondMax, 1000, nowMs)
     this.closed = this.#closed.promise
     this.#server = Bun.listen<undefined>({
       unix: path,
@@ -165,7 +163,9 @@ export class ControlChannel {
 
   /** Gives what is beyond the limits, and stays unheard. */
   #hearSome(chunk: Buffer, messagesMax: number): Buffer {
-    this.#refill()
+    const nowMs = performance.now()
+    this.#bytes.refill(nowMs)
+    this.#messages.refill(nowMs)
     let from = 0
     let heard = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
@@ -178,7 +178,7 @@ export class ControlChannel {
       if (this.#isOver) return nothing
     }
     if (from === chunk.length) return nothing
-    this.#bytesLeft -= chunk.length - from
+    this.#bytes.charge(chunk.length - from)
     this.#begun.add(chunk.subarray(from))
     if (this.#begun.bytes > this.#limits.controlLineBytesMax) this.#refuseLongLine()
     return nothing
@@ -207,28 +207,13 @@ export class ControlChannel {
   /** Whether a message that ends with so many bytes may be heard now. */
   #takeAllowance(bytes: number): boolean {
     if (!this.#hasAllowance()) return false
-    this.#bytesLeft -= bytes
-    this.#messagesLeft--
+    this.#bytes.charge(bytes)
+    this.#messages.charge(1)
     return true
   }
 
   #hasAllowance(): boolean {
-    return this.#isLast || (this.#bytesLeft > 0 && this.#messagesLeft >= 1)
-  }
-
-  #refill(): void {
-    const { controlBytesPerSecondMax, controlMessagesPerSecondMax } = this.#limits
-    const nowMs = performance.now()
-    const seconds = (nowMs - this.#refilledMs) / 1000
-    this.#bytesLeft = Math.min(
-      controlBytesPerSecondMax,
-      this.#bytesLeft + seconds * controlBytesPerSecondMax,
-    )
-    this.#messagesLeft = Math.min(
-      controlMessagesPerSecondMax,
-      this.#messagesLeft + seconds * controlMessagesPerSecondMax,
-    )
-    this.#refilledMs = nowMs
+    return this.#isLast || (this.#bytes.hasToken && this.#messages.hasToken)
   }
 
   #refuseLongLine(): void {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createUsageMeter, type UsageMeter } from "./meter.ts"
 import { RateLimited } from "./rate-limit.ts"
+import { createUsageMeter, type UsageMeter } from "./usage-meter.ts"
 
 const start = Date.parse("2026-01-01T00:00:00.000Z")
 const refusal = "Cannot do it: no more;"
 
-describe("createMeter", () => {
-  test("lets exactly as many take one as the limit says, and one more whenever its share of the minute has passed", () => {
+describe("createUsageMeter", () => {
+  test("take succeeds as often as the limit allows, and once more when a token has refilled", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(2 ** 40), (perMinute, time) => {
         const clock = { at: start + time }
@@ -26,7 +26,7 @@ describe("createMeter", () => {
     )
   })
 
-  test("lets one that is larger than what is left pass, and those who follow wait until it is paid", () => {
+  test("take may exceed what is left; the next one waits until the debt is paid", () => {
     const clock = { at: start }
     const meter = createUsageMeter(
       () => 600,
@@ -47,7 +47,7 @@ describe("createMeter", () => {
     meter.take("ada", 1)
   })
 
-  test("lets nobody wait for more than a minute's worth, however much they took", () => {
+  test("take never makes a user wait for more than a minute, however much was taken", () => {
     const clock = { at: start }
     const meter = createUsageMeter(
       () => 600,
@@ -60,7 +60,7 @@ describe("createMeter", () => {
     meter.take("ada", 1)
   })
 
-  test("is right to the byte with a limit of gigabytes, after years", () => {
+  test("take is exact to the byte with a limit of gigabytes, after years", () => {
     const clock = { at: start }
     const perMinute = 1_000 * 1024 ** 2
     const meter = createUsageMeter(
@@ -75,7 +75,7 @@ describe("createMeter", () => {
     expect(errorOf(() => meter.take("ada", 1))).toBeInstanceOf(RateLimited)
   })
 
-  test("counts each user by themselves, and what is refused for nothing", () => {
+  test("usedBy counts each user by itself, and not what was refused", () => {
     const meter = createUsageMeter(
       () => 2,
       refusal,
@@ -89,7 +89,7 @@ describe("createMeter", () => {
     ])
   })
 
-  test("refuses nobody without a limit, and counts all the same", () => {
+  test("take refuses nothing without a limit, and counts all the same", () => {
     const meter = createUsageMeter(
       () => undefined,
       refusal,
@@ -99,7 +99,7 @@ describe("createMeter", () => {
     expect(meter.usedBy("ada")).toEqual({ lastMinute: 1e13, sinceStart: 1e13 })
   })
 
-  test("counts in the last minute what is not older than a minute, and at least what is not older than 50 seconds", () => {
+  test("usedBy covers at least the last 50 and at most the last 60 seconds", () => {
     const steps = fc.array(
       fc.record({
         pause: fc.oneof(fc.nat(500), fc.nat(30_000), fc.nat(200_000)),
@@ -133,8 +133,22 @@ describe("createMeter", () => {
     )
   })
 
+  test("take keeps what is left when the limit of a user changes", () => {
+    let perMinute = 1_000
+    const meter = createUsageMeter(
+      () => perMinute,
+      refusal,
+      () => start,
+    )
+    meter.take("ada", 995)
+    perMinute = 10
+    expect(countAtOnce(meter, 20)).toBe(5)
+    perMinute = 1_000
+    expect(countAtOnce(meter, 20)).toBe(0)
+  })
+
   test.each([1_000, 3_600_000, 10 * 365 * 86_400_000])(
-    "keeps nobody out for longer than its due when the clock is set back by %i ms",
+    "take refuses a user for at most a minute when the clock is set back by %i ms",
     (back) => {
       const clock = { at: start }
       const meter = createUsageMeter(
@@ -153,7 +167,7 @@ describe("createMeter", () => {
     },
   )
 
-  test("forgets whoever came first when there are too many to count", () => {
+  test("take drops the oldest counter when there are too many users", () => {
     const meter = createUsageMeter(
       () => 1,
       refusal,
