@@ -5,12 +5,14 @@
  */
 export class FairQueue<Item> {
   readonly #itemsMax: number
+  readonly #itemsPerKeyMax: number
   readonly #itemsByKey = new Map<string, Item[]>()
   #size = 0
 
-  /** One key may use a quarter of `itemsMax`. */
-  constructor(itemsMax = Number.POSITIVE_INFINITY) {
+  /** By default one key may use a quarter of `itemsMax`. */
+  constructor(itemsMax = Number.POSITIVE_INFINITY, itemsPerKeyMax = Math.ceil(itemsMax / 4)) {
     this.#itemsMax = itemsMax
+    this.#itemsPerKeyMax = itemsPerKeyMax
   }
 
   get size(): number {
@@ -30,15 +32,23 @@ export class FairQueue<Item> {
   /** Returns false when the queue is full, or the key's share of it. */
   push(key: string, item: Item): boolean {
     const items = this.#itemsByKey.get(key) ?? []
-    if (this.#size >= this.#itemsMax || items.length >= Math.ceil(this.#itemsMax / 4)) return false
+    if (this.#size >= this.#itemsMax || items.length >= this.#itemsPerKeyMax) return false
     items.push(item)
     this.#itemsByKey.set(key, items)
     this.#size += 1
     return true
   }
 
-  shift(): Item | undefined {
+  /** Puts an item back in front of the others of its key, even when the queue is full. */
+  unshift(key: string, item: Item): void {
+    this.#itemsByKey.set(key, [item, ...(this.#itemsByKey.get(key) ?? [])])
+    this.#size += 1
+  }
+
+  /** Takes the next item. A key that `canTake` rejects keeps its turn. */
+  shift(canTake: (key: string) => boolean = () => true): Item | undefined {
     for (const [key, items] of this.#itemsByKey) {
+      if (!canTake(key)) continue
       const item = items.shift()
       // Deleting and setting moves the key behind all others.
       this.#itemsByKey.delete(key)

@@ -1,61 +1,9 @@
-/** What the databases of users may cost. */
-export interface DatabaseLimits {
-  /**
-   * How many database processes may exist at once. Whoever runs statements that take all their time
-   * has one of them, and no more.
-   */
-  readonly processesMax: number
-  /** How many databases a process keeps open. */
-  readonly openMax: number
-  /** How long a process may take to start; it takes about 20 ms. */
-  readonly startMsMax: number
-  /** How long a process may take to put everything away when it is told to end. */
-  readonly endMsMax: number
-  /** How long a process is kept without work. */
-  readonly idleMsMax: number
-  /**
-   * How much memory a process may take during a request before it is killed, where /proc tells
-   * (Linux).
-   */
-  readonly memoryBytesMax: number
-  /** With how much memory a process is replaced when it has nothing to do. */
-  readonly keptMemoryBytesMax: number
-  /** How often a process is looked at that is taking its time. */
-  readonly checkMs: number
-  /** After how many requests the memory of a process is looked at that is never slow. */
-  readonly checkRequests: number
-  /**
-   * How much processor time a process gets in its life, in whole seconds. The server replaces it
-   * when it has worked for half of that; the system ends it at the whole, which is for one that is
-   * left behind at work when the server is killed.
-   */
-  readonly lifeSecondsMax: number
-  /** How many requests may wait for a process. */
-  readonly waitingMax: number
-  /** How many of them may be of one owner. */
-  readonly waitingPerOwnerMax: number
-  /** How large they may be together. */
-  readonly waitingBytesMax: number
-}
+import type { WorkerProcessPoolLimits } from "../worker-processes/worker-process-pool.ts"
 
-/** The limits that hold when nothing else is said. */
-export const databaseLimits: DatabaseLimits = {
-  processesMax: 4,
-  openMax: 32,
-  startMsMax: 10_000,
-  endMsMax: 2_000,
-  idleMsMax: 30_000,
-  memoryBytesMax: 268_435_456,
-  keptMemoryBytesMax: 167_772_160,
-  checkMs: 20,
-  checkRequests: 1_000,
-  lifeSecondsMax: 3_600,
-  waitingMax: 2_000,
-  waitingPerOwnerMax: 500,
-  waitingBytesMax: 67_108_864,
-}
+/** What the processes of users' databases may use. The time of a request is a setting. */
+export type DatabaseLimits = Omit<WorkerProcessPoolLimits, "requestMsMax">
 
-/** What a statement may take, inside a process. */
+/** What a statement may use. SQLite enforces most of it. */
 export interface StatementLimits {
   /** The longest text or blob, and the longest row. */
   readonly valueBytesMax: number
@@ -99,4 +47,28 @@ export const statementLimits: StatementLimits = {
   triggerDepthMax: 100,
   programStepsMax: 1_000_000,
   trimmedBytesMax: 16_777_216,
+}
+
+/** The defaults. */
+export const databaseLimits: DatabaseLimits = {
+  // An owner whose statements take all their time uses one of them.
+  processesMax: 4,
+  startMsMax: 10_000,
+  // To finish the current request and to close the databases.
+  endMsMax: 2_000,
+  idleMsMax: 30_000,
+  memoryBytesMax: 268_435_456,
+  keptMemoryBytesMax: 167_772_160,
+  checkMs: 20,
+  checkRequests: 1_000,
+  lifeSecondsMax: 3_600,
+  // The databases that a process keeps open.
+  cachedOwnersMax: 32,
+  // The mark of the response comes on top.
+  responseBytesMax: statementLimits.resultBytesMax + 1,
+  waitingMax: 2_000,
+  waitingPerOwnerMax: 500,
+  waitingBytesMax: 67_108_864,
+  // A request waits until those before it are done.
+  waitMsMax: Number.POSITIVE_INFINITY,
 }

@@ -23,7 +23,7 @@ describe("DatabasePool", () => {
   test("refuses an owner whose id is the name of a file elsewhere", async () => {
     await using databases = await openDatabases()
     for (const id of ["../hamlet", "", "x".repeat(36), `../${"a".repeat(33)}`])
-      await expect(databases.owner(id).execute("select 1")).rejects.toThrow("this is no id")
+      await expect(databases.owner(id).execute("select 1")).rejects.toThrow("this is not an id")
   })
 
   test("keeps what was acknowledged when a process is killed in the middle of a transaction, and nothing else", async () => {
@@ -124,7 +124,7 @@ describe("DatabasePool", () => {
   })
 
   test("keeps few databases open, and opens again what it has closed", async () => {
-    await using databases = await openDatabases({ limits: { processesMax: 1, openMax: 2 } })
+    await using databases = await openDatabases({ limits: { processesMax: 1, cachedOwnersMax: 2 } })
     const owners = Array.from({ length: 5 }, () => databases.owner())
     for (const [index, owner] of owners.entries()) {
       await owner.execute("create table t (a)")
@@ -164,9 +164,9 @@ describe("DatabasePool", () => {
     expect(crowded.map((outcome) => "kind" in outcome && outcome.kind)).toEqual([
       false,
       false,
+      "overloaded",
+      "overloaded",
       false,
-      "overloaded",
-      "overloaded",
     ])
     expect(await large()).toMatchObject({ rows: [[60_000]] })
   })

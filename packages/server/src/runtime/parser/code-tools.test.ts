@@ -54,7 +54,7 @@ describe("CodeTools.scanImports", () => {
   })
 
   test("gives up on code that takes too long", async () => {
-    const tools = createTools({ parseMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const tools = createTools({ requestMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
     expect(await tools.scanImports(`x=${"a?(b):c=>(".repeat(2000)} import`)).toEqual([])
     expect(gaveUp).toMatchObject([{ reason: "timed_out" }])
   })
@@ -74,17 +74,17 @@ describe("CodeTools.scanManyImports", () => {
   test("finds the imports of each, in their order, however they are put together", async () => {
     for (const limits of [
       {},
-      { togetherMax: 1 },
-      { togetherMax: 7 },
-      { togetherCharsMax: 40 },
-      { togetherCharsMax: 0 },
+      { piecesPerRequestMax: 1 },
+      { piecesPerRequestMax: 7 },
+      { charsPerRequestMax: 40 },
+      { charsPerRequestMax: 0 },
     ])
       expect(await createTools(limits).scanManyImports(codes(30), "ada")).toEqual(found(30))
     expect(await createTools().scanManyImports([])).toEqual([])
   })
 
   test("gives up on the one that takes too much, and on no other", async () => {
-    const tools = createTools({ parseMsMax: 1_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const tools = createTools({ requestMsMax: 1_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const some = [...codes(2), slowCode, "import {", `export * from "z"`]
     expect(await tools.scanManyImports(some, "mallory")).toEqual([...found(2), [], [], ["z"]])
     expect(gaveUp).toMatchObject([
@@ -116,13 +116,13 @@ describe("CodeTools.toJavaScript", () => {
   })
 
   test("says when code takes too much", async () => {
-    const long = createTools({ parseMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const long = createTools({ requestMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
     const message = "Cannot turn the code into JavaScript: parsing takes longer than 50 ms"
     expect(await long.toJavaScript(slowCode).catch(toError)).toMatchObject({
       code: "module_not_parsable",
       message,
     })
-    const large = createTools({ parseMsMax: 60_000, memoryBytesMax: 100_000_000, memoryCheckMs: 1 })
+    const large = createTools({ requestMsMax: 60_000, memoryBytesMax: 100_000_000, checkMs: 1 })
     const largeMessage =
       "Cannot turn the code into JavaScript: parsing takes more than 100000000 bytes of memory"
     expect(await large.toJavaScript(slowCode).catch(toError)).toMatchObject({
@@ -221,7 +221,7 @@ describe("CodeTools against deep nesting", () => {
 
 describe("CodeTools and the life of its processes", () => {
   test("stop fails whoever waits and ends every process", async () => {
-    const tools = createTools({ parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const tools = createTools({ requestMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const waiting = tools.scanImports(slowCode).catch(toError)
     await until(() => listParsers(process.pid).length === 1)
     await tools.stop()

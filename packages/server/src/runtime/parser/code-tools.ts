@@ -1,10 +1,10 @@
 import { AppError } from "../../domain/app-error.ts"
 import { mayImport } from "../../domain/modules/import-address.ts"
-import type { WorkerOptions } from "../sandbox/launch/worker-launch.ts"
+import type { WorkerOptions } from "../worker-processes/worker-launch.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseFailure, ParseOutcome, ParseTask } from "./parser-messages.ts"
-import { type Overloaded, ParserPool } from "./parser-pool.ts"
+import { ParserPool } from "./parser-pool.ts"
 
 /**
  * A piece of code that was given up on: worth a line in the log, since somebody's references are
@@ -35,7 +35,7 @@ export class CodeTools {
   readonly #pool: ParserPool
   readonly #modules: ByteCache<ParseOutcome>
   /** What is being made now, so that many who ask for one module at once start one parser. */
-  readonly #making = new Map<string, Promise<ParseOutcome | Overloaded>>()
+  readonly #making = new Map<string, Promise<ParseOutcome>>()
 
   constructor({ limits, isolation = "auto", onGaveUp = () => {}, onWeak }: CodeToolsOptions = {}) {
     this.#limits = { ...codeToolsLimits, ...limits }
@@ -105,10 +105,7 @@ export class CodeTools {
     await this.#pool.stop()
   }
 
-  async #findOrMakeModule(
-    code: string,
-    owner: string | undefined,
-  ): Promise<ParseOutcome | Overloaded> {
+  async #findOrMakeModule(code: string, owner: string | undefined): Promise<ParseOutcome> {
     // Cryptographic, because with a hash that one can collide, one could have one's own module
     // served as somebody else's.
     const key = new Bun.CryptoHasher("sha256").update(code).digest("base64")
@@ -119,11 +116,7 @@ export class CodeTools {
     return making
   }
 
-  async #makeModule(
-    key: string,
-    code: string,
-    owner: string | undefined,
-  ): Promise<ParseOutcome | Overloaded> {
+  async #makeModule(key: string, code: string, owner: string | undefined): Promise<ParseOutcome> {
     try {
       const outcome = await this.#parse("to_javascript", code, owner)
       // Two bytes per character is the most that a string takes. A failure may be the moment's
@@ -136,11 +129,7 @@ export class CodeTools {
     }
   }
 
-  async #parse(
-    task: ParseTask,
-    code: string,
-    owner: string | undefined,
-  ): Promise<ParseOutcome | Overloaded> {
+  async #parse(task: ParseTask, code: string, owner: string | undefined): Promise<ParseOutcome> {
     const outcome = await this.#pool.run({ task, code }, owner)
     if (isFailure(outcome))
       this.#onGaveUp({ task, reason: outcome.kind, owner, codeChars: code.length })
@@ -150,7 +139,7 @@ export class CodeTools {
   #describe(outcome: ParseOutcome): string {
     if (outcome.kind === "refused") return outcome.message
     if (outcome.kind === "timed_out")
-      return `parsing takes longer than ${this.#limits.parseMsMax} ms`
+      return `parsing takes longer than ${this.#limits.requestMsMax} ms`
     if (outcome.kind === "out_of_memory")
       return `parsing takes more than ${this.#limits.memoryBytesMax} bytes of memory`
     return "the parser crashed"
@@ -164,7 +153,10 @@ function* toGroups(
   let group: string[] = []
   let chars = 0
   for (const code of codes) {
-    if (group.length >= limits.togetherMax || chars + code.length > limits.togetherCharsMax) {
+    if (
+      group.length >= limits.piecesPerRequestMax ||
+      chars + code.length > limits.charsPerRequestMax
+    ) {
       yield group
       group = []
       chars = 0
@@ -175,7 +167,7 @@ function* toGroups(
   yield group
 }
 
-function isFailure(outcome: ParseOutcome | Overloaded): outcome is ParseFailure {
+function isFailure(outcome: ParseOutcome): outcome is ParseFailure {
   return (
     outcome.kind === "timed_out" || outcome.kind === "out_of_memory" || outcome.kind === "crashed"
   )

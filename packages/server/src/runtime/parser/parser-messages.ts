@@ -1,10 +1,10 @@
-/** What a parser process is asked to do with a piece of code. */
+/** What a parser process does with a piece of code. */
 export type ParseTask = "scan_imports" | "to_javascript"
 
-/** What the server sends to a parser process, one at a time. */
+/** What the server sends to a parser process. */
 export type ParseRequest =
   | { readonly task: ParseTask; readonly code: string }
-  /** Many small pieces at once: each by itself takes longer on its way than in the parser. */
+  /** Many small pieces in one request: sending one takes longer than parsing it. */
   | { readonly task: "scan_many_imports"; readonly codes: readonly string[] }
 
 /** What a parser process sends back. */
@@ -14,14 +14,15 @@ export type ParseResponse =
   | { readonly kind: "javascript"; readonly code: string }
   | { readonly kind: "refused"; readonly message: string }
 
-/** How the parser failed to answer. Whose fault it is cannot be known: the code's, most likely. */
-export type ParseFailure =
-  | { readonly kind: "timed_out" }
-  | { readonly kind: "out_of_memory" }
-  | { readonly kind: "crashed" }
+/** Why the parser did not respond. Most likely the code is the reason. */
+export interface ParseFailure {
+  readonly kind: "timed_out" | "out_of_memory" | "crashed"
+}
+
+/** Too many requests were waiting, or this one waited too long. */
+export interface Overloaded {
+  readonly kind: "overloaded"
+}
 
 /** How a request ended. */
-export type ParseOutcome = ParseResponse | ParseFailure
-
-/** The first message of a parser process: from now on its time is the code's time. */
-export const readyMessage = "ready"
+export type ParseOutcome = ParseResponse | ParseFailure | Overloaded

@@ -57,20 +57,20 @@ describe("ParserPool", () => {
   })
 
   test("gives up on what takes too long, and ends its process", async () => {
-    const pool = createPool({ parseMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const pool = createPool({ requestMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
     expect(await pool.run(slow)).toEqual({ kind: "timed_out" })
     await until(() => pool.size === 0)
     expect(listParsers(process.pid)).toEqual([])
   })
 
   test("gives up on what takes too much memory", async () => {
-    const pool = createPool({ parseMsMax: 60_000, memoryBytesMax: 100_000_000, memoryCheckMs: 1 })
+    const pool = createPool({ requestMsMax: 60_000, memoryBytesMax: 100_000_000, checkMs: 1 })
     expect(await pool.run(slow)).toEqual({ kind: "out_of_memory" })
     expect(await pool.run(scan("a"))).toEqual(found("a"))
   })
 
   test("reports a process that dies over its first work", async () => {
-    const pool = createPool({ parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const pool = createPool({ requestMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const outcome = pool.run(slow)
     await until(() => listParsers(process.pid).length === 1)
     killParsers()
@@ -79,7 +79,7 @@ describe("ParserPool", () => {
   })
 
   test("tries once more what a process died over that had worked before", async () => {
-    const pool = createPool({ parseMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
+    const pool = createPool({ requestMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     await pool.run(scan("a"))
     const [pid] = listParsers(process.pid)
     const outcome = pool.run(slow)
@@ -125,7 +125,7 @@ describe("ParserPool", () => {
   test("leaves it to the system to end a process that has used up its life", async () => {
     const pool = createPool({
       lifeSecondsMax: 1,
-      parseMsMax: 60_000,
+      requestMsMax: 60_000,
       memoryBytesMax: Number.POSITIVE_INFINITY,
     })
     expect(await pool.run(slow)).toEqual({ kind: "crashed" })
@@ -141,7 +141,7 @@ describe("ParserPool", () => {
   test("lets nobody wait for somebody else's slow code", async () => {
     const pool = createPool({
       processesMax: 2,
-      parseMsMax: 60_000,
+      requestMsMax: 60_000,
       waitMsMax: 60_000,
       memoryBytesMax: Number.POSITIVE_INFINITY,
     })
@@ -178,7 +178,7 @@ describe("ParserPool", () => {
   test("stop ends everything at once, and nothing starts afterwards", async () => {
     const pool = createPool({
       processesMax: 2,
-      parseMsMax: 60_000,
+      requestMsMax: 60_000,
       memoryBytesMax: Number.POSITIVE_INFINITY,
     })
     await Promise.all([pool.run(scan("a")), pool.run(scan("b"))])

@@ -1,49 +1,24 @@
-// The program of a database process: one request in, one answer out, nothing in between. It waits
-// for requests without an event loop, which is the fastest way to answer them, and ends when the
-// server has nothing more to ask.
-import { readSync, writeSync } from "node:fs"
+// The program of a database process. It keeps the databases open that were used last.
 import { join } from "node:path"
 import type { SqlRequest } from "../../../domain/owner-databases.ts"
-import {
-  createFrameReader,
-  doneMark,
-  frameDescriptor,
-  outcomeMark,
-  readyMark,
-  toAnswerFrame,
-} from "../database-frames.ts"
+import { readWorkerSettings, serveFrames } from "../../worker-processes/serve-frames.ts"
 import { statementLimits } from "../database-limits.ts"
-import type { ProcessSettings } from "../database-process.ts"
-import { endWithServer } from "./end-with-server.ts"
+import { type DatabaseProcessSettings, doneMark, outcomeMark } from "../database-messages.ts"
 import { OwnerDatabase } from "./owner-database.ts"
 import { toOutcome } from "./to-outcome.ts"
 
-const settings: ProcessSettings = JSON.parse(process.argv[2] ?? "{}")
-const chunkBytes = 65_536
-/** Those that were used last, by their owners. */
-const open = new Map<string, OwnerDatabase>()
+const settings = readWorkerSettings<DatabaseProcessSettings>()
+/** By owner, the one that was used last is the last. */
+const openDatabases = new Map<string, OwnerDatabase>()
 
-if (settings.serverPid !== undefined) endWithServer(settings.serverPid)
-answer(readyMark, new Uint8Array())
-for (const request of readRequests()) answerRequest(request)
-for (const ownerId of [...open.keys()]) closeDatabase(ownerId)
+serveFrames(settings, (frame) => respond(JSON.parse(frame.toString()) as SqlRequest))
+for (const ownerId of [...openDatabases.keys()]) closeDatabase(ownerId)
 
-function* readRequests(): Generator<SqlRequest> {
-  const readFrame = createFrameReader()
-  const chunk = Buffer.allocUnsafe(chunkBytes)
-  for (;;) {
-    const bytes = readSync(frameDescriptor, chunk)
-    if (bytes === 0) return
-    const frame = readFrame(chunk.subarray(0, bytes))
-    if (frame) yield JSON.parse(frame.toString()) as SqlRequest
-  }
-}
-
-function answerRequest(request: SqlRequest): void {
+function respond(request: SqlRequest): readonly (string | Uint8Array)[] {
   let database: OwnerDatabase | undefined
   try {
     database = openDatabase(request.ownerId)
-    answer(doneMark, database.run(request))
+    return [doneMark, database.run(request)]
   } catch (error) {
     const index = request.mode === "single" ? undefined : database?.index
     const outcome = toOutcome(error, {
@@ -51,33 +26,28 @@ function answerRequest(request: SqlRequest): void {
       bytesMax: request.bytesMax ?? settings.bytesMax,
       index,
     })
-    // It may be fine again once it is opened anew.
+    // Opening it again may help.
     if (outcome.kind === "unavailable") closeDatabase(request.ownerId)
-    answer(outcomeMark, Buffer.from(JSON.stringify(outcome)))
+    return [outcomeMark, JSON.stringify(outcome)]
   }
 }
 
 function openDatabase(ownerId: string): OwnerDatabase {
   const database =
-    open.get(ownerId) ??
+    openDatabases.get(ownerId) ??
     new OwnerDatabase(join(settings.folder, `${ownerId}.db`), settings, statementLimits)
-  open.delete(ownerId)
-  open.set(ownerId, database)
-  const [oldest = ""] = open.keys()
-  if (open.size > settings.openMax) closeDatabase(oldest)
+  openDatabases.delete(ownerId)
+  openDatabases.set(ownerId, database)
+  const [oldest = ""] = openDatabases.keys()
+  if (openDatabases.size > settings.openMax) closeDatabase(oldest)
   return database
 }
 
 function closeDatabase(ownerId: string): void {
   try {
-    open.get(ownerId)?.stop()
+    openDatabases.get(ownerId)?.stop()
   } catch {
-    // Whoever opens it next sees what is wrong with it, and has somebody to tell.
+    // The next request that opens it gets the same error, and reports it.
   }
-  open.delete(ownerId)
-}
-
-function answer(mark: number, json: Uint8Array): void {
-  const frame = toAnswerFrame(mark, json)
-  for (let sent = 0; sent < frame.length; ) sent += writeSync(frameDescriptor, frame, sent)
+  openDatabases.delete(ownerId)
 }

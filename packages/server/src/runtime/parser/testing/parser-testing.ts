@@ -12,7 +12,7 @@ export function listParsers(parentPid: number): number[] {
     pid !== undefined && (pid === parentPid || isOfParent(parents.get(pid)))
   return pids.filter(
     (pid) =>
-      /\0--smol\0[^\0]*(parser-main\.ts|\/worker\.js)\0$/.test(readProc(pid, "cmdline")) &&
+      /\0--smol\0[^\0]*(parser-main\.ts|\/worker\.js)\0/.test(readProc(pid, "cmdline")) &&
       !isAround(pid) &&
       isOfParent(pid),
   )

@@ -12,19 +12,19 @@ import {
 import { lchown, readdir } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { AppError } from "../../../domain/app-error.ts"
+import { AppError } from "../../domain/app-error.ts"
 import {
   type BubblewrapTools,
   type BubblewrapWay,
   insideMaps,
   stackMap,
   toBubblewrapCommand,
-} from "../commands/bubblewrap-command.ts"
-import { bundleProgram } from "../commands/bundle-program.ts"
-import { findBubblewrap } from "../commands/find-bubblewrap.ts"
-import { listLibraries } from "../isolation.ts"
-import { createSystemCallFilter } from "../seccomp/system-call-filter.ts"
-import { chooseWorkerUser } from "../user-range.ts"
+} from "../sandbox/commands/bubblewrap-command.ts"
+import { bundleProgram } from "../sandbox/commands/bundle-program.ts"
+import { findBubblewrap } from "../sandbox/commands/find-bubblewrap.ts"
+import { listLibraries } from "../sandbox/isolation.ts"
+import { createSystemCallFilter } from "../sandbox/seccomp/system-call-filter.ts"
+import { chooseWorkerUser } from "../sandbox/user-range.ts"
 
 /**
  * A program of ours on Bun that works on what users have written, for many requests: it parses

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
-import { openDatabases } from "../../owner-databases/testing/database-testing.ts"
-import { CodeTools } from "../../parser/code-tools.ts"
-import { listParsers } from "../../parser/testing/parser-testing.ts"
-import { createSystemCallFilter } from "../seccomp/system-call-filter.ts"
-import { hasBubblewrap, isRoot, notRun, readStatus } from "../testing/sandbox-testing.ts"
+import { openDatabases } from "../owner-databases/testing/database-testing.ts"
+import { CodeTools } from "../parser/code-tools.ts"
+import { listParsers } from "../parser/testing/parser-testing.ts"
+import { createSystemCallFilter } from "../sandbox/seccomp/system-call-filter.ts"
+import { hasBubblewrap, isRoot, notRun, readStatus } from "../sandbox/testing/sandbox-testing.ts"
 
 if (!hasBubblewrap) notRun("the sandboxes of workers", "bubblewrap is not installed")
 
@@ -82,7 +82,7 @@ function expectWalls(pid: number): void {
   const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")
   expect(
     environment.filter(
-      (entry) => !/^($|BUN_ENABLE_CRASH_REPORTING=|DO_NOT_TRACK=|NODE_CHANNEL_|PWD=)/.test(entry),
+      (entry) => !/^($|BUN_ENABLE_CRASH_REPORTING=|DO_NOT_TRACK=|PWD=)/.test(entry),
     ),
   ).toEqual([])
   expect(readFileSync(`/proc/${pid}/limits`, "utf8")).toMatch(/^Max core file size\s+0\s/m)

@@ -1,0 +1,16 @@
+import type { WorkerSettings } from "../worker-processes/serve-frames.ts"
+import type { DatabaseSettings } from "./worker/open-connection.ts"
+
+/** What a database process gets when it starts. */
+export interface DatabaseProcessSettings extends DatabaseSettings, WorkerSettings {
+  readonly folder: string
+  /** The number of databases that the process keeps open. */
+  readonly openMax: number
+}
+
+// A request is the JSON of a SqlRequest. A response is one of these letters, and JSON.
+
+/** The results follow. The server forwards their JSON without parsing it. */
+export const doneMark = "d"
+/** Another SqlOutcome follows. */
+export const outcomeMark = "o"

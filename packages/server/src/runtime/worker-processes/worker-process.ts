@@ -1,0 +1,231 @@
+import { fileURLToPath } from "node:url"
+import { findInnermost, killInnermost, readTreeBytes } from "../sandbox/launch/process-tree.ts"
+import { createFrameReader, frameDescriptor } from "./frames.ts"
+import type { WorkerLaunch } from "./worker-launch.ts"
+
+/** What one worker process may use. */
+export interface WorkerProcessLimits {
+  readonly startMsMax: number
+  /** How long a process may take to finish after `stop`. It is killed then. */
+  readonly endMsMax: number
+  readonly requestMsMax: number
+  readonly responseBytesMax: number
+  /** Memory during a request. Measured only where there is `/proc` (Linux). */
+  readonly memoryBytesMax: number
+  /** A process that uses more memory than this between two requests is replaced. */
+  readonly keptMemoryBytesMax: number
+  /** How often the time and the memory of a request are checked. */
+  readonly checkMs: number
+  /** After this many requests the kept memory is checked, however fast they were. */
+  readonly checkRequests: number
+  /**
+   * The CPU time of a process in its life, in whole seconds. The server replaces a process that has
+   * worked for half of it. The kernel ends it at the whole, which matters for a process that is
+   * left at work when the server is killed.
+   */
+  readonly lifeSecondsMax: number
+  /** The number of owners whose state a process keeps in memory, such as open databases. */
+  readonly cachedOwnersMax: number
+}
+
+const folderPath = fileURLToPath(new URL(".", import.meta.url))
+
+/** Why there is no response. The process is not usable afterwards. */
+export interface WorkerFailure {
+  readonly kind: "timed_out" | "out_of_memory" | "crashed"
+  /** False when the process did not start, so that it never had the request. */
+  readonly isStarted: boolean
+  /** Why it did not start, where the system gave a reason. */
+  readonly message?: string
+}
+
+export interface WorkerResponse {
+  readonly kind: "responded"
+  readonly response: Buffer
+}
+
+/**
+ * A process of ours that works on what users have written, one request at a time.
+ *
+ *   starting ──▶ ready ◀──▶ at work ──▶ ending ──▶ gone
+ *       └──────────┴──────────────────────▲
+ *
+ * It is a process and not a thread, because a request may never end or take gigabytes (22 kB of
+ * nested arrow functions take the parser 2 GB and 5 s), and a native call cannot be interrupted: a
+ * thread that is terminated goes on until the call returns. Killing a process always works, and
+ * neither a crash of the parser nor one of SQLite is a crash of the server. A process starts in
+ * 10 ms and takes 15 MB.
+ */
+export class WorkerProcess {
+  readonly #limits: WorkerProcessLimits
+  readonly #child: Bun.Subprocess
+  readonly #connecting: Promise<Bun.Socket>
+  readonly #ready: Promise<boolean>
+  /** The owners whose requests it ran, the last one last. */
+  readonly #owners = new Set<string>()
+  /** Undefined when the process ended instead. */
+  #response = Promise.withResolvers<Buffer | undefined>()
+  #unsent: Uint8Array = new Uint8Array()
+  #requests = 0
+  #workMs = 0
+  #runningSinceMs: number | undefined
+  #watch: Timer | undefined
+  #killReason: "timed_out" | "out_of_memory" | undefined
+  #isEnding = false
+
+  constructor(launch: WorkerLaunch, args: readonly string[], limits: WorkerProcessLimits) {
+    this.#limits = limits
+    launch.openFolder()
+    this.#child = Bun.spawn({
+      cmd: launch.toCommand(args, limits.lifeSecondsMax),
+      // The environment of the server contains secrets, and Bun reads settings from its working
+      // directory.
+      env: { BUN_ENABLE_CRASH_REPORTING: "0", DO_NOT_TRACK: "1" },
+      cwd: folderPath,
+      stdio: ["ignore", "ignore", "ignore", "pipe", ...launch.descriptors],
+    })
+    const startTimer = setTimeout(() => this.#kill("timed_out"), limits.startMsMax)
+    this.#ready = this.#response.promise.then((frame) => {
+      clearTimeout(startTimer)
+      return frame?.length === 0
+    })
+    this.#connecting = this.#connect()
+    this.#connecting.catch(() => this.#fail())
+  }
+
+  /** Of the worker itself, not of the bubblewrap process around it. */
+  get pid(): number {
+    return findInnermost(this.#child.pid)
+  }
+
+  /** The number of requests that it was given. */
+  get requests(): number {
+    return this.#requests
+  }
+
+  /** Whether it may be given another request. */
+  get isUsable(): boolean {
+    const isAlive = this.#child.exitCode === null && this.#child.signalCode === null
+    return isAlive && !this.#isEnding && this.#workMs < (this.#limits.lifeSecondsMax * 1000) / 2
+  }
+
+  /** Whether it has the state of that owner in memory, and is therefore faster than others. */
+  hasCached(owner: string): boolean {
+    return this.#owners.has(owner)
+  }
+
+  /** Sends a request, which is a frame. There must be no other at the same time. */
+  async run(owner: string, request: Uint8Array): Promise<WorkerResponse | WorkerFailure> {
+    this.#requests += 1
+    this.#cacheOwner(owner)
+    this.#child.ref()
+    if (!(await this.#ready)) return this.#toFailure(false)
+    // It may have ended since the pool chose it.
+    if (this.#isEnding) return this.#toFailure(true)
+    const socket = await this.#connecting
+    socket.ref()
+    this.#response = Promise.withResolvers()
+    const startedMs = performance.now()
+    this.#runningSinceMs = startedMs
+    // One timer for many requests: setting and clearing one takes longer than most requests.
+    this.#watch ??= setInterval(() => this.#check(), this.#limits.checkMs)
+    this.#unsent = request
+    this.#send(socket)
+    const response = await this.#response.promise
+    this.#runningSinceMs = undefined
+    this.#noteWork(performance.now() - startedMs)
+    // Only a request may keep the server's process from ending.
+    this.#child.unref()
+    socket.unref()
+    return response ? { kind: "responded", response } : this.#toFailure(true)
+  }
+
+  /**
+   * Ends the process after its current request, or by force after `endMsMax`, and waits until it is
+   * gone.
+   */
+  async stop(): Promise<void> {
+    this.#isEnding = true
+    this.#child.ref()
+    const timer = setTimeout(() => this.#kill(), this.#limits.endMsMax)
+    const socket = await this.#connecting.catch(() => undefined)
+    socket?.end()
+    await this.#child.exited
+    clearTimeout(timer)
+  }
+
+  #toFailure(isStarted: boolean): WorkerFailure {
+    this.#isEnding = true
+    return { kind: this.#killReason ?? "crashed", isStarted }
+  }
+
+  #fail(): void {
+    this.#kill()
+    this.#response.resolve(undefined)
+  }
+
+  /** A gentler signal would not work: a native call does not handle it. */
+  #kill(reason?: "timed_out" | "out_of_memory"): void {
+    this.#isEnding = true
+    this.#killReason ??= reason
+    killInnermost(this.#child.pid)
+  }
+
+  /**
+   * A socket pair is the fastest connection between processes, and Bun creates one for each "pipe"
+   * beyond the third descriptor.
+   */
+  #connect(): Promise<Bun.Socket> {
+    const readFrame = createFrameReader(this.#limits.responseBytesMax)
+    const options: Bun.FdSocketOptions = {
+      fd: Number(this.#child.stdio[frameDescriptor]),
+      socket: {
+        data: (_socket, chunk) => {
+          const frame = readFrame(chunk)
+          if (frame) this.#response.resolve(frame)
+        },
+        drain: (socket) => this.#send(socket),
+        close: () => {
+          this.#isEnding = true
+          this.#response.resolve(undefined)
+        },
+        // Also called with what `readFrame` throws.
+        error: () => this.#fail(),
+      },
+    }
+    // The types of Bun have these options, but not for this function.
+    return Bun.connect(options as unknown as Bun.UnixSocketOptions<undefined>)
+  }
+
+  /** Sends as much as the socket accepts; `drain` sends the rest. */
+  #send(socket: Bun.Socket): void {
+    const sent = this.#unsent.length === 0 ? 0 : socket.write(this.#unsent)
+    this.#unsent = this.#unsent.subarray(Math.max(0, sent))
+  }
+
+  /** The worker drops the state of the owner that was used longest ago, in the same way. */
+  #cacheOwner(owner: string): void {
+    this.#owners.delete(owner)
+    this.#owners.add(owner)
+    const [oldest = ""] = this.#owners
+    if (this.#owners.size > this.#limits.cachedOwnersMax) this.#owners.delete(oldest)
+  }
+
+  #check(): void {
+    if (this.#runningSinceMs === undefined) {
+      clearInterval(this.#watch)
+      this.#watch = undefined
+    } else if (performance.now() - this.#runningSinceMs > this.#limits.requestMsMax)
+      this.#kill("timed_out")
+    else if (readTreeBytes(this.#child.pid) > this.#limits.memoryBytesMax)
+      this.#kill("out_of_memory")
+  }
+
+  /** A process never returns memory to the system, so one that keeps much is replaced. */
+  #noteWork(ms: number): void {
+    const { checkMs, checkRequests, keptMemoryBytesMax } = this.#limits
+    this.#workMs += ms
+    const isDue = ms > checkMs || this.#requests % checkRequests === 0
+    if (isDue && readTreeBytes(this.#child.pid) > keptMemoryBytesMax) this.#isEnding = true
+  }
+}
