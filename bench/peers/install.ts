@@ -28,11 +28,6 @@ export function findWorkerd(): string {
   return findProgram(join(modules, "@cloudflare"), join("bin", "workerd"))
 }
 
-/** The Deno that vals run on, and not a script that starts it. */
-export function findDeno(): string {
-  return findProgram(join(import.meta.dir, "..", "..", "node_modules", "@deno"), "deno")
-}
-
 /** Name and version of each peer, as the results say it. */
 export function describePeers(): { readonly worker: string; readonly loader: string } {
   const node = Bun.spawnSync(["node", "--version"]).stdout.toString().trim()

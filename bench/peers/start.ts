@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
+import { findDeno } from "../../scripts/find-deno.ts"
 import { type Program, startBare, startProgram } from "../harness/program.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { helloCode } from "../runs/vals.ts"
-import { findDeno, findWorkerd } from "./install.ts"
+import { findWorkerd } from "./install.ts"
 
 /** `@valtown/deno-http-worker` behind an HTTP server of Node. With `isNext`, its options that make it start faster. */
 export function startDenoHttpWorker({

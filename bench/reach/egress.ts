@@ -1,9 +1,9 @@
 import { join } from "node:path"
+import { findDeno } from "../../scripts/find-deno.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { atLeast, atMost } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { median } from "../harness/stats.ts"
-import { findDeno } from "../peers/install.ts"
 import { type BenchVal, type Hamlet, startHamlet } from "../runs/hamlet.ts"
 import { fetchingCode, fetchingProgram, type Measured } from "./measuring-code.ts"
 

@@ -105,7 +105,7 @@ describe("checkImports", () => {
       "packages/web/src/bad.ts": `import type { save } from "${serverPackage}/src/domain/vals.ts"`,
     })
     expect(problems).toEqual([
-      `packages/web/src/bad.ts: cannot import ${src}/domain/vals.ts: web may import contract, not domain`,
+      `packages/web/src/bad.ts: cannot import ${src}/domain/vals.ts: web may import contract, find-deno, not domain`,
     ])
   })
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { appendFile, mkdtemp, rm } from "node:fs/promises"
-import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
+import { findDeno } from "../../../scripts/find-deno.ts"
 import { type ScriptedServer, type Seen, startScriptedServer } from "./support/scripted-server.ts"
 
 const platformMsMax = 60_000
@@ -159,11 +159,6 @@ function answer({ method, path, query, headers, body }: Seen): Response | Promis
         { status: 404 },
       )
   }
-}
-
-/** The binary itself, which needs no PATH to be found. */
-function findDeno(): string {
-  return join(dirname(createRequire(import.meta.url).resolve("deno/package.json")), "deno")
 }
 
 /**

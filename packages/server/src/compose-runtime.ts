@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url"
+import { findDeno } from "../../../scripts/find-deno.ts"
 import { createEgress, createResolver, type Surroundings } from "./compose-outside.ts"
 import type { Config } from "./config.ts"
 import type { DependencyResolver } from "./domain/modules/lockfiles.ts"
@@ -6,7 +7,6 @@ import { noOwnerDatabases, type SqlOutcome, type SqlRequest } from "./domain/own
 import { DatabasePool } from "./runtime/owner-databases/database-pool.ts"
 import { runnerLimits } from "./runtime/processes/runner-limits.ts"
 import { Supervisor } from "./runtime/processes/supervisor.ts"
-import { findDeno } from "./runtime/sandbox/commands/find-deno.ts"
 import type { EgressListener } from "./runtime/sandbox/egress-listener.ts"
 import { listIsolationWarnings } from "./runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "./runtime/sandbox/sandbox-limits.ts"

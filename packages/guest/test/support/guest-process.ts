@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Socket, Subprocess } from "bun"
+import { findDeno } from "../../../../scripts/find-deno.ts"
 import { exampleCode } from "../../src/example.ts"
 import type {
   ErrorText,
@@ -16,7 +17,7 @@ import type {
   Surroundings,
 } from "../../src/protocol.ts"
 
-const deno = fileURLToPath(new URL("../../../../node_modules/deno/deno", import.meta.url))
+const deno = findDeno()
 const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 const base = "http://localhost:8080"
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { findDeno } from "../../src/runtime/sandbox/commands/find-deno.ts"
+import { findDeno } from "../../../../scripts/find-deno.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
-import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
+import { findDeno } from "../../../../scripts/find-deno.ts"
 
 /** Runs code of tests on Deno, as vals run; `await using` leaves nothing behind. */
 export interface OnDeno extends AsyncDisposable {
@@ -53,8 +53,4 @@ export async function openDeno(): Promise<OnDeno> {
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   }
-}
-
-function findDeno(): string {
-  return join(dirname(createRequire(import.meta.url).resolve("deno/package.json")), "deno")
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { findDeno } from "../../runtime/sandbox/commands/find-deno.ts"
+import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { type Finding, failure, fine, warning } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { createAuthority } from "../../../test/support/certificates.ts"
-import { findDeno } from "../sandbox/commands/find-deno.ts"
 import { Stage, until } from "./testing/stage.ts"
 
 const authority = createAuthority()

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { prelude } from "./prelude.ts"
 
 /**
@@ -45,24 +46,6 @@ async function readDenoTypes(): Promise<string> {
   if (code !== 0) throw new Error(`Cannot read the types of Deno: ${complaint.trim()}`)
   // They are many files in one, and name each other by names that only Deno knows.
   return types.replaceAll(/^\/\/\/ <reference .*$/gm, "")
-}
-
-/**
- * The Deno that was installed with this program; its npm package has the binary in place unless
- * install scripts were not run.
- */
-function findDeno(): string {
-  const library = process.platform === "linux" ? "-glibc" : ""
-  const file = process.platform === "win32" ? "deno.exe" : "deno"
-  for (const name of ["deno", `@deno/${process.platform}-${process.arch}${library}`]) {
-    try {
-      const path = join(findPackage(name), file)
-      if (existsSync(path)) return path
-    } catch {
-      // The next may be there.
-    }
-  }
-  return file
 }
 
 function findPackage(name: string): string {

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 /**
- * The Deno that was installed with this program. Its npm package has an install script that puts
- * the binary in place; where scripts are not run, the binary is still in the package for the
- * platform.
+ * The path of the Deno that is installed with Hamlet. The install script of its npm package puts
+ * the binary into the package itself; where install scripts do not run, it is only in the package
+ * of the platform.
  */
 export function findDeno(): string {
   const library = process.platform === "linux" ? "-glibc" : ""
