@@ -12,10 +12,11 @@ export const documentedCode: readonly GeneratedTable[] = [
     toLines: ({ errorCodes }) => {
       const codes = Object.entries(asRecord("errorCodes", errorCodes))
       return toTable(
-        ["code", "status", "meaning"],
-        codes.map(([code, { status, meaning }]) => [
+        ["code", "status", "retry", "meaning"],
+        codes.map(([code, { status, isRetryable, meaning }]) => [
           `\`${code}\``,
           String(status),
+          isRetryable ? "yes" : "",
           asMeaning(code, meaning),
         ]),
       )

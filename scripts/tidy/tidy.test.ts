@@ -12,7 +12,7 @@ const clean = {
     "[errors](docs/errors.md#errors), [site](https://example.com), `[code](nowhere.md)`\n\n```\n[code](nowhere.md)\n```\n",
   "docs/errors.md": toDocument(
     "error codes",
-    "| code | status | meaning |\n|---|---|---|\n| `gone` | 404 | It is gone. |",
+    "| code | status | retry | meaning |\n|---|---|---|---|\n| `gone` | 404 |  | It is gone. |",
   ),
   "docs/configuration.md": toDocument(
     "options",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { errorCodes, statusTexts } from "./errors.ts"
+import { type ErrorCode, errorCodes, isRetryable, statusTexts, toRetryHeaders } from "./errors.ts"
 import type { RouteDefinition } from "./route.ts"
 import { errorsOf, routeNames, routes } from "./routes.ts"
 import { errorBody } from "./schemas/records.ts"
@@ -25,6 +25,34 @@ describe("errorCodes", () => {
   test("use every status text that there is", () => {
     const used = new Set(Object.values(errorCodes).map(({ status }) => String(status)))
     expect(Object.keys(statusTexts).sort()).toEqual([...used].sort())
+  })
+})
+
+describe("toRetryHeaders", () => {
+  test.each(Object.keys(errorCodes) as ErrorCode[])("gives %s one piece of advice", (code) => {
+    const { status } = errorCodes[code]
+    if (isRetryable(code)) {
+      expect(toRetryHeaders(code, 7)).toEqual({ "retry-after": "7" })
+      expect([429, 503]).toContain(status)
+    } else {
+      const isRetriedByDefault = status === 409 || status >= 500
+      expect(toRetryHeaders(code, 7)).toEqual(
+        isRetriedByDefault ? { "x-should-retry": "false" } : {},
+      )
+    }
+  })
+
+  test("asks for a retry when the server may recover, and not when the request would fail again", () => {
+    const retryable = Object.keys(errorCodes).filter((code) => isRetryable(code as ErrorCode))
+    expect(retryable).toEqual([
+      "rate_limited",
+      "too_many_runs",
+      "overloaded",
+      "packages_pending",
+      "sandbox_unavailable",
+      "database_unavailable",
+      "storage_unavailable",
+    ])
   })
 })
 

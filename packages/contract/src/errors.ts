@@ -152,10 +152,12 @@ export const errorCodes = {
   },
   rate_limited: {
     status: 429,
+    isRetryable: true,
     meaning: "Too many requests; `retry-after` says in how many seconds to try again.",
   },
   too_many_runs: {
     status: 429,
+    isRetryable: true,
     meaning:
       "The val or the account has as many runs going on and waiting as it may; `retry-after` says when to try again.",
   },
@@ -172,16 +174,19 @@ export const errorCodes = {
   },
   overloaded: {
     status: 503,
+    isRetryable: true,
     meaning:
       "The server has no room for another run, search or large body at the moment; `retry-after` says when to try again.",
   },
   packages_pending: {
     status: 503,
+    isRetryable: true,
     meaning:
       "What the version imports from elsewhere is still being fetched; `retry-after` says when to try again.",
   },
   sandbox_unavailable: {
     status: 503,
+    isRetryable: true,
     meaning: "The server cannot start sandboxes, so that it cannot run vals.",
   },
   web_app_unavailable: {
@@ -190,11 +195,13 @@ export const errorCodes = {
   },
   database_unavailable: {
     status: 503,
+    isRetryable: true,
     meaning:
       "The database does not answer at the moment, or a newer version of Hamlet has migrated it and this node writes nothing any more; `retry-after` says when to try again.",
   },
   storage_unavailable: {
     status: 503,
+    isRetryable: true,
     meaning:
       "The bucket that keeps large blobs does not answer; `retry-after` says when to try again.",
   },
@@ -211,10 +218,35 @@ export const errorCodes = {
     status: 508,
     meaning: "Vals have called one another in a chain that is too long, most likely a circle.",
   },
-} as const satisfies Record<string, { status: number; meaning: string }>
+} as const satisfies Record<string, ErrorRow>
+
+interface ErrorRow {
+  readonly status: number
+  readonly meaning: string
+  /**
+   * The same request may succeed later: resources become free, or the operator fixes the server.
+   * The server has not begun to work on the request. The status is 429 or 503, which every client
+   * understands in this sense.
+   */
+  readonly isRetryable?: true
+}
 
 /** One of the closed list of error codes. */
 export type ErrorCode = keyof typeof errorCodes
+
+/** Whether a client should send the request again after a while. */
+export function isRetryable(code: ErrorCode): boolean {
+  const row: ErrorRow = errorCodes[code]
+  return row.isRetryable === true
+}
+
+/** The response headers that tell a client whether to send the request again, and when. */
+export function toRetryHeaders(code: ErrorCode, afterSeconds: number): Record<string, string> {
+  if (isRetryable(code)) return { "retry-after": String(afterSeconds) }
+  const { status } = errorCodes[code]
+  // The official client retries 409 and 5xx unless this header forbids it.
+  return status === 409 || status >= 500 ? { "x-should-retry": "false" } : {}
+}
 
 /** The names of the HTTP statuses that errors use, as they appear in the `error` field. */
 export const statusTexts: Readonly<Record<number, string>> = {

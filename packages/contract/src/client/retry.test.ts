@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { type ErrorCode, errorCodes, isRetryable, toRetryHeaders } from "../errors.ts"
 import { clientLimits } from "./limits.ts"
 import { canRetry, toRetryAfterMs, toRetryMs } from "./retry.ts"
 
@@ -35,6 +36,11 @@ describe("canRetry", () => {
       )
     })
   }
+
+  test.each(Object.keys(errorCodes) as ErrorCode[])("follows the error table for %s", (code) => {
+    const headers = new Headers(toRetryHeaders(code, 1))
+    expect(canRetry({ status: errorCodes[code].status, headers }, false)).toBe(isRetryable(code))
+  })
 })
 
 describe("toRetryAfterMs", () => {

@@ -8,7 +8,7 @@ export function canRetry(failure: Failure, isRepeatable: boolean): boolean {
   if (!failure) return isRepeatable
   const advice = failure.headers.get("x-should-retry")
   if (advice === "true" || advice === "false") return advice === "true"
-  // Both say that the server has not begun to work on the request.
+  // The statuses of the retryable error codes: the server has not begun to work on the request.
   return failure.status === 429 || failure.status === 503
 }
 

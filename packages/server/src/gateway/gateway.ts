@@ -340,14 +340,7 @@ function explain(
           code: "internal" as const,
           message: "Cannot answer: the server made a mistake, which was logged",
         }
-  const isLater =
-    code === "overloaded" || code === "too_many_runs" || code === "database_unavailable"
-  const retrySeconds =
-    error instanceof RateLimited
-      ? error.retryAfterSeconds
-      : isLater
-        ? limits.retrySeconds
-        : undefined
+  const retrySeconds = error instanceof RateLimited ? error.retryAfterSeconds : limits.retrySeconds
   const requestId = noteRefusal(deps, trace, code)
   return toErrorPage({ code, message, requestId, hasRun: false, retrySeconds }, known.accept)
 }

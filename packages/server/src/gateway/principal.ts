@@ -7,6 +7,7 @@ import {
 } from "../domain/accounts/tokens.ts"
 import { AppError } from "../domain/app-error.ts"
 import { canSee, type Val } from "../domain/vals/vals.ts"
+import { parseAuthorization } from "../shared/authorization-header.ts"
 import type { GatewayDeps } from "./deps.ts"
 
 /** Who sent a request, as far as their `Authorization` header says. */
@@ -35,14 +36,13 @@ export async function identify(
   authorization: string | undefined,
 ): Promise<Principal> {
   if (authorization === undefined) return anonymous
-  const [, scheme = "", credentials = ""] = /^(\S+) +(\S+) *$/.exec(authorization) ?? []
-  if (scheme.toLowerCase() === "basic")
+  const { scheme = "", credentials = "" } = parseAuthorization(authorization) ?? {}
+  if (scheme === "basic")
     return { caller: undefined, isForUs: await hasTokenInside(deps, credentials) }
   const isForUs =
     tokenPattern.test(authorization) ||
     authorization.split(/[\s,]+/).some((word) => tokenPattern.test(decode(word)))
-  if (scheme.toLowerCase() !== "bearer" || !hasTokenShape(credentials))
-    return { caller: undefined, isForUs }
+  if (scheme !== "bearer" || !hasTokenShape(credentials)) return { caller: undefined, isForUs }
   const caller = await findCaller(deps, credentials)
   if (!caller) return { caller: undefined, isForUs }
   // A principal who is suspended sees what everybody sees, and no val sees the token.

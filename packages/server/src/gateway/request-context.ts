@@ -97,14 +97,6 @@ export function respondBroken(context: RequestContext, slot: RunSlot, message: s
   })
 }
 
-const turnedAway: ReadonlySet<string> = new Set([
-  "too_many_runs",
-  "overloaded",
-  "packages_pending",
-  "sandbox_unavailable",
-  "database_unavailable",
-])
-
 /** There was no slot for the run. */
 export function respondRejected(context: RequestContext, error: unknown): Response {
   if (context.request.signal.aborted) {
@@ -116,12 +108,11 @@ export function respondRejected(context: RequestContext, error: unknown): Respon
   }
   if (!(error instanceof AppError)) throw error
   const { code, message } = error
-  const retrySeconds = turnedAway.has(code) ? context.limits.retrySeconds : undefined
   return respondFailed(
     context,
     undefined,
     { status: "failed", error: { name: toErrorName(code), message } },
-    { code, message, retrySeconds },
+    { code, message, retrySeconds: context.limits.retrySeconds },
   )
 }
 

@@ -1,22 +1,15 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
+import { isHopByHopHeader, parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
 import { withoutSessionCookies } from "../../shared/session-cookie.ts"
 
 /** The headers of a request by their names in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
 
-/** What is between us and the client, and what only we may tell a val. */
-const dropped = new Set([
-  "connection",
+/** Headers that a client may not send to a val. */
+const reservedHeaders: ReadonlySet<string> = new Set([
   "expect",
   "forwarded",
   "host",
-  "keep-alive",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
   "x-real-ip",
   "x-request-id",
   "x-run-id",
@@ -41,10 +34,10 @@ export interface Origin {
  */
 export function prepareHeaders(known: HeaderRecord, origin: Origin, isForUs: boolean): HeaderList {
   const { connection } = known
-  const named = connection === undefined ? undefined : readNamed(connection)
+  const named = parseConnectionNames(connection === undefined ? [] : [connection])
   const headers: [string, string][] = []
   for (const name in known) {
-    if (isDropped(name) || named?.has(name) || (isForUs && name === "authorization")) continue
+    if (isDropped(name) || named.has(name) || (isForUs && name === "authorization")) continue
     const value = name === "cookie" ? withoutSessionCookies(known.cookie ?? "") : known[name]
     if (typeof value === "string") headers.push([name, value])
     // Bun gives these as a list, in a request, too.
@@ -59,11 +52,10 @@ export function prepareHeaders(known: HeaderRecord, origin: Origin, isForUs: boo
 }
 
 function isDropped(name: string): boolean {
-  return dropped.has(name) || name.startsWith("x-hamlet-") || name.startsWith("x-forwarded-")
-}
-
-/** Headers that `Connection` names are meant for the next hop only. */
-export function readNamed(connection: string): ReadonlySet<string> | undefined {
-  if (connection === "keep-alive" || connection === "close") return undefined
-  return new Set(connection.split(",").map((name) => name.trim().toLowerCase()))
+  return (
+    isHopByHopHeader(name) ||
+    reservedHeaders.has(name) ||
+    name.startsWith("x-hamlet-") ||
+    name.startsWith("x-forwarded-")
+  )
 }

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
+import { type ErrorCode, errorCodes, isRetryable, statusTexts } from "@hamlet/contract"
 import type { RunError } from "../../domain/runs/runs.ts"
 
 /** Something that the gateway says in place of a val. */
@@ -10,6 +10,7 @@ export interface ErrorPageContent {
   readonly hasRun: boolean
   /** For the owner's eyes only. */
   readonly runError?: RunError | undefined
+  /** Sent as `retry-after` when the code is retryable. */
   readonly retrySeconds?: number | undefined
 }
 
@@ -30,7 +31,8 @@ export function toErrorPage(page: ErrorPageContent, accept: string | undefined):
     vary: "accept, authorization",
   }
   if (page.hasRun) headers["x-run-id"] = page.requestId
-  if (page.retrySeconds !== undefined) headers["retry-after"] = String(page.retrySeconds)
+  if (page.retrySeconds !== undefined && isRetryable(page.code))
+    headers["retry-after"] = String(page.retrySeconds)
   return new Response(isJson ? toJson(page, status) : toHtml(page, status), { status, headers })
 }
 

@@ -10,7 +10,7 @@ const prepare = (init: Record<string, string>, cookies: readonly string[] = []) 
   return { head, headers: head?.headers ?? new Headers() }
 }
 
-describe("prepareAnswerHeaders", () => {
+describe("prepareResponseHeaders", () => {
   for (const [length, expected] of [
     ["0", 0],
     ["12", 12],
@@ -33,6 +33,20 @@ describe("prepareAnswerHeaders", () => {
   test("drops what Connection names, whatever is in it", () => {
     const { headers } = prepare({ connection: "close, X-A ,, \u00e4, x b", "x-a": "1", "x-b": "2" })
     expect(headers.toJSON()).toEqual({ "x-b": "2", "x-run-id": "run" })
+  })
+
+  test("drops what each of several Connection headers names, and hop-by-hop headers", () => {
+    const list = [
+      ["connection", "x-a"],
+      ["connection", "x-b"],
+      ["x-a", "1"],
+      ["x-b", "2"],
+      ["http2-settings", "AAMAAABkAAQAoAAAAAIAAAAA"],
+      ["proxy-authorization", "Basic eDp5"],
+      ["x-c", "3"],
+    ] as const
+    const head = prepareResponseHeaders(list, "run", 1000)
+    expect(head?.headers.toJSON()).toEqual({ "x-c": "3", "x-run-id": "run" })
   })
 
   test("counts every byte of the headers", () => {

@@ -1,22 +1,11 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
+import { isHopByHopHeader, parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
 import { setsSessionCookie } from "../../shared/session-cookie.ts"
-import { readNamed } from "../request/request-headers.ts"
 
-/**
- * What is between us and the val, what only we may tell a client, and what would concern other vals
- * or the API.
- */
-const dropped = new Set([
+/** Headers that only the gateway may send, or that would affect other vals and the API. */
+const reservedHeaders: ReadonlySet<string> = new Set([
   "alt-svc",
   "clear-site-data",
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
   "x-request-id",
   "x-run-id",
 ])
@@ -46,26 +35,31 @@ export function prepareResponseHeaders(
   const headers = new Headers()
   let bytes = 0
   let length: number | undefined
-  let named: ReadonlySet<string> | undefined
+  const connections: string[] = []
   let isEncoded = false
   for (const [name, value] of list) {
     bytes += name.length + value.length
     if (name === "content-length") length = /^\d{1,15}$/.test(value) ? Number(value) : undefined
-    else if (name === "connection") named = readNamed(value)
+    else if (name === "connection") connections.push(value)
     else if (name === "transfer-encoding") isEncoded = true
     else if (name === "set-cookie") {
       // Whoever it reached would be signed in as somebody else, or no longer.
       if (!setsSessionCookie(value)) headers.append(name, keepAtHome(value))
-    } else if (!dropped.has(name) && !name.startsWith("x-hamlet-")) headers.append(name, value)
+    } else if (!isDropped(name)) headers.append(name, value)
   }
   if (bytes > bytesMax) return undefined
-  // Only what is there can be dropped, and what is no name of a header is not there.
-  if (named) for (const [name] of list) if (named.has(name)) headers.delete(name)
+  // `Headers.delete` throws for an invalid name, so only names from the list are deleted.
+  const named = parseConnectionNames(connections)
+  for (const [name] of list) if (named.has(name)) headers.delete(name)
   headers.set("x-run-id", runId)
   // With both, the length is not the one that counts; relying on it would mean to read whatever
   // else the val sends.
   if (isEncoded) length = undefined
   return { headers, length, hasType: headers.has("content-type") }
+}
+
+function isDropped(name: string): boolean {
+  return isHopByHopHeader(name) || reservedHeaders.has(name) || name.startsWith("x-hamlet-")
 }
 
 /** A val sets cookies for its own host, not for its neighbours or the API. */

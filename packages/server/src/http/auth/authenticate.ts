@@ -8,6 +8,7 @@ import {
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
 import { createRateLimiter, type RateLimiter } from "../../domain/limits/rate-limit.ts"
+import { parseAuthorization } from "../../shared/authorization-header.ts"
 import type { HttpDeps } from "../deps.ts"
 import type { SessionUse } from "../response/session-response.ts"
 import { isFromOwnPage, type SessionCookie, SessionEnded } from "./session-cookie.ts"
@@ -90,13 +91,13 @@ function isGuess(error: unknown): boolean {
 }
 
 function parseBearer(header: string): string {
-  const token = /^bearer +(\S+) *$/i.exec(header)?.[1]
-  if (token === undefined)
+  const authorization = parseAuthorization(header)
+  if (authorization?.scheme !== "bearer")
     throw new AppError(
       "invalid_token",
       "Cannot accept the Authorization header: it must be the word Bearer and a token",
     )
-  return token
+  return authorization.credentials
 }
 
 /** The browser sends its cookie whoever asks it to. It counts only where a page of ours did. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { type ErrorCode, errorBody, errorCodes } from "@hamlet/contract"
+import { type ErrorCode, errorBody, errorCodes, toRetryHeaders } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { content, json, noContent, toErrorResponse } from "./api-response.ts"
@@ -7,7 +7,7 @@ import { content, json, noContent, toErrorResponse } from "./api-response.ts"
 const codes = Object.keys(errorCodes) as ErrorCode[]
 const bodyOf = (answer: { body: unknown }) => JSON.parse(String(answer.body)) as unknown
 
-describe("toErrorAnswer", () => {
+describe("toErrorResponse", () => {
   test.each(codes)("gives %s the status of the contract and the shape of every error", (code) => {
     const answer = toErrorResponse(new AppError(code, "Cannot do it"), "the-request")
 
@@ -23,32 +23,28 @@ describe("toErrorAnswer", () => {
     expect(bodyOf(answer)).not.toHaveProperty("issues")
   })
 
-  test.each(codes)("tells clients whether to send again what got %s", (code) => {
+  test.each(codes)("sends the retry headers of %s", (code) => {
     const { status } = errorCodes[code]
     const { headers } = toErrorResponse(new AppError(code, "Cannot do it"), "id")
-    // Whatever says when to try again must not forbid it. Of what cannot help to be repeated,
-    // clients repeat 409 and 5xx on their own.
-    if (headers["retry-after"] === undefined) {
-      expect(headers["x-should-retry"]).toBe(status === 409 || status >= 500 ? "false" : undefined)
-    } else {
-      expect(headers["retry-after"]).toMatch(/^[1-9][0-9]*$/)
-      expect(headers["x-should-retry"]).toBeUndefined()
-      expect([429, 503]).toContain(status)
-    }
+    expect(headers).toMatchObject(toRetryHeaders(code, 1))
+    expect(headers["retry-after"] !== undefined && headers["x-should-retry"] !== undefined).toBe(
+      false,
+    )
     expect(headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined)
   })
 
-  test("says when the database will be asked again, and when a caller may ask again", () => {
-    expect(
-      toErrorResponse(new AppError("database_unavailable", "away"), "id").headers["retry-after"],
-    ).toBe("1")
+  test("sends retry-after with a fixed delay, or with the delay of the rate limit", () => {
+    for (const code of ["database_unavailable", "sandbox_unavailable"] as const)
+      expect(toErrorResponse(new AppError(code, "away"), "id").headers).toMatchObject({
+        "retry-after": "1",
+      })
     expect(toErrorResponse(new RateLimited(17), "id")).toMatchObject({
       status: 429,
       headers: { "retry-after": "17" },
     })
   })
 
-  test("says what is wrong where, and keeps what is for the log to itself", () => {
+  test("sends the issues but not the cause", () => {
     const issues = [{ path: "name", message: "must be shorter" }]
     const error = new AppError("invalid_request", "Cannot accept it", {
       issues,

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, statusTexts } from "@hamlet/contract"
+import { errorCodes, statusTexts, toRetryHeaders } from "@hamlet/contract"
 import type { AppError } from "../../domain/app-error.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { SqlFailure } from "../../domain/owner-databases.ts"
@@ -48,21 +48,8 @@ export function content(
   return { status: 200, headers: { "content-type": contentType, ...headers }, body }
 }
 
-/**
- * Seconds after which a client should ask again where nobody knows better: while the database is
- * away, or the parsers are busy.
- */
+/** The value of `retry-after` for errors that do not know a better one. */
 const retrySeconds = 1
-
-/** What is over sooner or later without anybody doing anything about it. */
-const passingCodes: ReadonlySet<ErrorCode> = new Set([
-  "database_unavailable",
-  "storage_unavailable",
-  "rate_limited",
-  "too_many_runs",
-  "overloaded",
-  "packages_pending",
-])
 
 /** The one place where an error code becomes a status. */
 export function toErrorResponse(error: AppError, requestId: string): ApiResponse {
@@ -79,17 +66,14 @@ export function toErrorResponse(error: AppError, requestId: string): ApiResponse
       : {}),
     ...(error instanceof RunFailure ? { runId: error.runId, runError: error.runError } : {}),
   }
-  return json(status, body, errorHeaders(error, error.code, status))
+  return json(status, body, errorHeaders(error, status))
 }
 
-function errorHeaders(error: AppError, code: ErrorCode, status: number): Record<string, string> {
-  if (error instanceof RateLimited) return { "retry-after": String(error.retryAfterSeconds) }
+function errorHeaders(error: AppError, status: number): Record<string, string> {
   if (error instanceof RangeRefused) return { "content-range": `bytes */${error.size}` }
-  if (passingCodes.has(code)) return { "retry-after": String(retrySeconds) }
-  // The official client tries 409 and 5xx again unless it is told that this is of no use.
-  if (status === 409 || status >= 500) return { "x-should-retry": "false" }
   if (error instanceof SessionEnded)
     return { "www-authenticate": "Bearer", "set-cookie": error.setCookie }
   if (status === 401) return { "www-authenticate": "Bearer" }
-  return {}
+  const afterSeconds = error instanceof RateLimited ? error.retryAfterSeconds : retrySeconds
+  return toRetryHeaders(error.code, afterSeconds)
 }

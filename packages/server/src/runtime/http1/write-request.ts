@@ -1,4 +1,5 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
+import { isHopByHopHeader } from "../../shared/hop-by-hop-headers.ts"
 
 /** A request without its body. */
 export interface RequestLines {
@@ -44,10 +45,5 @@ export function hasNoBody(method: string): boolean {
 }
 
 function isFraming(name: string): boolean {
-  return (
-    name === "host" ||
-    name === "content-length" ||
-    name === "transfer-encoding" ||
-    name === "connection"
-  )
+  return name === "host" || name === "content-length" || isHopByHopHeader(name)
 }

@@ -1,15 +1,11 @@
 import type { HeaderList } from "../../../domain/runs/runner.ts"
+import { isHopByHopHeader, parseConnectionNames } from "../../../shared/hop-by-hop-headers.ts"
 import type { RequestHead } from "./request-head.ts"
 
 /** What of the headers of a request goes out, or of an answer comes in. */
 export function passHeaders(headers: HeaderList): HeaderList {
-  const named = readNamed(headers)
-  const passed: HeaderList[number][] = []
-  // One of the places that every request comes through, twice: taking the pairs apart as a list
-  // costs more than all the rest.
-  for (const header of headers)
-    if (!isDropped(header[0]) && !named?.has(header[0])) passed.push(header)
-  return passed
+  const named = connectionNames(headers)
+  return headers.filter(([name]) => !isDropped(name) && !named.has(name))
 }
 
 /**
@@ -21,7 +17,7 @@ export function isUpgrade({ method, framing, headers }: RequestHead): boolean {
 
 /** Whether that is what the headers say. */
 export function isToSocket(headers: HeaderList): boolean {
-  return hasUpgrade(headers) && readNamed(headers)?.has("upgrade") === true
+  return hasUpgrade(headers) && connectionNames(headers).has("upgrade")
 }
 
 function hasUpgrade(headers: HeaderList): boolean {
@@ -31,41 +27,19 @@ function hasUpgrade(headers: HeaderList): boolean {
   return count === 1
 }
 
+/** Headers that the proxy writes itself. */
+const ownHeaders: ReadonlySet<string> = new Set(["content-length", "expect", "host"])
+
 /**
- * What is between two neighbours on the way, or for the one to say who sends the message. What
- * begins with our own prefix is for nobody else to say: the depth of a call, the run of a request,
- * that it was blocked. The names are new strings, and a Set would have to hash each of them.
+ * Only the server may send headers with its own prefix: the depth of a call, the run of a request,
+ * the reason for a refusal.
  */
 function isDropped(name: string): boolean {
-  switch (name[0]) {
-    case "c":
-      return name === "connection" || name === "content-length"
-    case "e":
-      return name === "expect"
-    case "h":
-      return name === "host" || name === "http2-settings"
-    case "k":
-      return name === "keep-alive"
-    case "p":
-      return name.startsWith("proxy-")
-    case "t":
-      return name === "te" || name === "trailer" || name === "transfer-encoding"
-    case "u":
-      return name === "upgrade"
-    case "x":
-      return name.startsWith("x-hamlet-")
-    default:
-      return false
-  }
+  return isHopByHopHeader(name) || ownHeaders.has(name) || name.startsWith("x-hamlet-")
 }
 
-/** Headers that `Connection` names are meant for the next hop only. */
-function readNamed(headers: HeaderList): ReadonlySet<string> | undefined {
-  let named: Set<string> | undefined
-  for (const header of headers) {
-    if (header[0] !== "connection") continue
-    named ??= new Set()
-    for (const part of header[1].split(",")) named.add(part.trim().toLowerCase())
-  }
-  return named
+function connectionNames(headers: HeaderList): ReadonlySet<string> {
+  return parseConnectionNames(
+    headers.filter(([name]) => name === "connection").map(([, value]) => value),
+  )
 }

@@ -1,5 +1,6 @@
 import type { Substitution } from "../../../domain/egress.ts"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
+import { isHopByHopHeader } from "../../../shared/hop-by-hop-headers.ts"
 
 /**
  * Says, in a sentence for the val's owner, why a placeholder was left where the value would have
@@ -87,12 +88,16 @@ const basic: Encoding = {
   allowed: /^\P{Cc}*$/u,
 }
 
-/** Those that say where a request goes, how long it is or what becomes of its connection. */
-const fixedHeaders = new Set(
-  "connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade".split(
-    " ",
-  ),
-)
+/** Whether the header says where a request goes, how long it is or how its connection is used. */
+function isFixedHeader(name: string): boolean {
+  return (
+    isHopByHopHeader(name) ||
+    name === "content-length" ||
+    name === "expect" ||
+    name === "host" ||
+    name.startsWith("sec-websocket-")
+  )
+}
 
 function findReason(
   name: string,
@@ -102,8 +107,7 @@ function findReason(
   charsAdded: number,
 ): string | undefined {
   if (!isTrusted) return "the request is not encrypted"
-  if (fixedHeaders.has(name) || name.startsWith("sec-websocket-"))
-    return "this header is not for secrets"
+  if (isFixedHeader(name)) return "this header is not for secrets"
   if (!encoding.allowed.test(value))
     return "the value has characters that cannot be sent in a header"
   return charsAdded > limits.charsAddedMax ? "the headers would become too large" : undefined

@@ -1,0 +1,20 @@
+/** Headers about one connection (RFC 9110, section 7.6.1): a proxy does not forward them. */
+const hopByHopHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+])
+
+/** Whether a proxy drops the header. `name` is in lower case. */
+export function isHopByHopHeader(name: string): boolean {
+  return hopByHopHeaders.has(name) || name.startsWith("proxy-")
+}
+
+/** The names, in lower case, that `Connection` headers list: a proxy drops these headers too. */
+export function parseConnectionNames(values: readonly string[]): ReadonlySet<string> {
+  return new Set(values.flatMap((value) => value.toLowerCase().split(",")).map((it) => it.trim()))
+}
